@@ -55,14 +55,7 @@ export class Clock {
 
   #runDue(): void {
     const now = this.now();
-    for (
-      let next = this.#entries.at(-1);
-      next !== undefined && next.due <= now;
-      next = this.#entries.at(-1)
-    ) {
-      this.#entries.pop();
-      next.run();
-    }
+    while ((this.#entries.at(-1)?.due ?? Number.POSITIVE_INFINITY) <= now) this.#entries.pop()?.run();
     this.#timerDue = Number.POSITIVE_INFINITY;
     this.#arm();
   }

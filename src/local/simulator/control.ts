@@ -47,7 +47,7 @@ export function createControl(world: World): Control {
       faults.clear();
     },
     stats() {
-      return { ...statistics.counts(), tasks: world.stores.reduce((sum, store) => sum + store.size(), 0) };
+      return { ...statistics.counts(), tasks: world.stores.reduce((sum, store) => sum + store.size, 0) };
     },
     submissions: (part) => statistics.ofPrompt(part),
     tasks: (part = '') => summaries(world, part),
@@ -66,76 +66,66 @@ export function createControl(world: World): Control {
 }
 
 function summaries(world: World, part: string): TaskSummary[] {
-  const found: TaskSummary[] = [];
   const now = world.now();
-  for (const { dialect, tasks } of world.stores) {
-    for (const task of tasks()) {
-      if (!task.prompt.includes(part)) continue;
-      const { id, model, prompt } = task;
-      const created_at = Math.floor(task.createdAt / 1000);
-      found.push({ id, dialect, model, prompt, phase: momentOf(task, now).phase, created_at });
-    }
-  }
-  return found;
+  return world.stores.flatMap((store) =>
+    Array.from(store.oldestFirst())
+      .filter(({ prompt }) => prompt.includes(part))
+      .map((task) => {
+        const { id, model, prompt, createdAt } = task;
+        const { phase } = momentOf(task, now);
+        const created_at = Math.floor(createdAt / 1000);
+        return { id, dialect: store.dialect, model, prompt, phase, created_at };
+      }),
+  );
 }
 
 export const controlPrefix = '/_control';
 
 const secondsSchema = z.object({ seconds: z.number().min(0) });
+const part = z.string().optional();
 const ruleSchema = z.object({
-  match: z
-    .object({
-      dialect: z.string().optional(),
-      prompt: z.string().optional(),
-      model: z.string().optional(),
-      path: z.string().optional(),
-      method: z.string().optional(),
-    })
-    .default({}),
+  match: z.object({ dialect: part, prompt: part, model: part, path: part, method: part }).default({}),
   fault: z.string(),
   times: z.int().min(1).optional(),
 });
 
+/** By route: what it does, and what it answers beside 200; `prompt` of the query is a part of the prompts that are meant. */
+const routes: Readonly<
+  Record<string, (control: Control, body: unknown, prompt: string | null) => object | void>
+> = {
+  'GET /stats': (control, _, prompt) => {
+    return { ...control.stats(), ...(prompt === null ? {} : { prompt: control.submissions(prompt) }) };
+  },
+  'GET /tasks': (control, _, prompt) => {
+    return { tasks: control.tasks(prompt ?? ''), ...control.submissions(prompt ?? '') };
+  },
+  'GET /faults': (control) => ({ faults: control.faults() }),
+  'POST /faults': (control, body) => {
+    control.addFault(ruleSchema.parse(body));
+  },
+  'DELETE /faults': (control) => {
+    control.clearFaults();
+  },
+  'POST /render-seconds': (control, body) => {
+    control.setRenderSeconds(secondsSchema.parse(body).seconds);
+  },
+  'POST /advance': (control, body) => {
+    control.advance(secondsSchema.parse(body).seconds);
+  },
+  'POST /reset': (control) => {
+    control.reset();
+  },
+};
+
 /** The routes under `/_control`; no authentication, so that they belong on a private address only. */
-export function handleControl(control: Control, request: WireRequest): Reply {
+export function handleControl(control: Control, { method, path, body, query }: WireRequest): Reply {
+  const route = routes[`${method} ${path}`];
+  if (route === undefined) return json(404, { error: { message: `No such control: ${method} ${path}` } });
   try {
-    return routeControl(control, request);
+    return json(200, route(control, parseJson(body), query.get('prompt')) ?? {});
   } catch (error) {
     if (error instanceof z.ZodError || error instanceof UnknownFault)
       return json(400, { error: { message: error.message } });
     throw error;
   }
-}
-
-function routeControl(control: Control, request: WireRequest): Reply {
-  const prompt = request.query.get('prompt');
-  switch (`${request.method} ${request.path}`) {
-    case 'GET /stats':
-      return json(200, {
-        ...control.stats(),
-        ...(prompt === null ? {} : { prompt: control.submissions(prompt) }),
-      });
-    case 'GET /tasks':
-      return json(200, { tasks: control.tasks(prompt ?? ''), ...control.submissions(prompt ?? '') });
-    case 'GET /faults':
-      return json(200, { faults: control.faults() });
-    case 'POST /faults':
-      control.addFault(ruleSchema.parse(parseJson(request.body)));
-      break;
-    case 'DELETE /faults':
-      control.clearFaults();
-      break;
-    case 'POST /render-seconds':
-      control.setRenderSeconds(secondsSchema.parse(parseJson(request.body)).seconds);
-      break;
-    case 'POST /advance':
-      control.advance(secondsSchema.parse(parseJson(request.body)).seconds);
-      break;
-    case 'POST /reset':
-      control.reset();
-      break;
-    default:
-      return json(404, { error: { message: `No such control: ${request.method} ${request.path}` } });
-  }
-  return json(200, {});
 }

@@ -1,25 +1,16 @@
-import { disturb } from './disturb.ts';
+import type { z } from 'zod';
+import { disturb, pause } from './disturb.ts';
 import type { Problem } from './disturb.ts';
 import { FaultSet, parseFault } from './fault.ts';
 import type { Stage } from './fault.ts';
+import { Job } from './job.ts';
+import type { Rendered } from './job.ts';
+import { nextChangeAt } from './task.ts';
 import type { Task } from './task.ts';
-import type { Reply, WireError, WireRequest } from './wire.ts';
+import type { TaskStore } from './task-store.ts';
+import { check, json, parseJson } from './wire.ts';
+import type { Mistake, Reply, WireError, WireRequest } from './wire.ts';
 import type { World } from './world.ts';
-
-/** A create as the faults left it: to be validated and answered by the dialect. */
-export interface Submission {
-  readonly model: string;
-  readonly prompt: string;
-  readonly faults: FaultSet;
-}
-
-/** A create as it arrived, read before anything is validated. */
-export interface Asked {
-  readonly model: string;
-  readonly prompt: string;
-  /** Another text in which faults may be named: an end-user id. */
-  readonly endUser?: string;
-}
 
 /**
  * One of the dialect's errors for each problem. Without `moderated`, the vendor accepts every text and inspects it when
@@ -29,23 +20,103 @@ export type Problems = Readonly<Record<Exclude<Problem, 'moderated'>, WireError>
   readonly moderated?: WireError;
 };
 
+/** One request that a route accepted; `id` is the value of `:id` in the route, decoded; '' where it has none. */
+export interface Call {
+  readonly request: WireRequest;
+  readonly id: string;
+}
+
+export type Handler = (call: Call) => Reply | Promise<Reply>;
+
+/** What a dialect declares: the table of one vendor. */
+export interface Format<Detail extends Rendered> {
+  readonly name: string;
+  /** Everything below it is the dialect's own. */
+  readonly prefix: string;
+  readonly problems: Problems;
+  /** What a body is refused with that its schema does not take. */
+  readonly mistake: (mistake: Mistake) => WireError;
+  /** `GET /tasks/:id` → what answers it. A handler may throw a WireError wherever it notices one. */
+  readonly routes: (desk: Desk<Detail>) => Readonly<Record<string, Handler>>;
+  /** The answer to a method and path that the vendor does not have; `not-found`, when absent. */
+  readonly noSuchRoute?: (request: WireRequest) => WireError;
+  /** Where the caller's key stands; `Authorization: Bearer`, when absent. */
+  readonly keyOf?: (request: WireRequest, world: World) => string | undefined;
+  /** What every answer goes through. */
+  readonly finish?: (reply: Reply) => Reply;
+  /** How long a finished record can be asked for; 7 days, when absent. */
+  readonly keptMs?: number;
+  /** How long any record can be asked for, whatever became of it; without a limit, when absent. */
+  readonly knownForMs?: number;
+  /** After which a job that has not ended is expired; 2 days, when absent. */
+  readonly expiresAfterMs?: number;
+  /**
+   * The body of a callback, sent at each change of status to the address that a task names; undefined: of this change
+   * the vendor says nothing.
+   */
+  readonly callbackBody?: (job: Job<Detail>) => unknown;
+  /** Headers over a callback's body, where the vendor signs: with a secret of the account, or of the task. */
+  readonly callbackHeaders?: (body: string, job: Job<Detail>) => Readonly<Record<string, string>>;
+}
+
+/** A create as it arrived: faults are read from it before anything of it counts. */
+export interface Asked {
+  readonly model: string;
+  readonly prompt: string;
+  /** Another text in which faults may be named: an end-user id. */
+  readonly endUser?: string;
+  /** In place of the dialect's own. */
+  readonly moderated?: WireError;
+}
+
+/** A create as the faults left it: to be answered by the dialect. */
+export interface Submission {
+  readonly model: string;
+  readonly prompt: string;
+  readonly faults: FaultSet;
+}
+
+export interface Order<Detail> {
+  readonly id: string;
+  readonly detail: Detail;
+  readonly expiresAfterMs?: number;
+  /** The name that the answers give the model, where it is not the one that was asked for. */
+  readonly model?: string;
+  readonly callbackUrl?: string | null | undefined;
+}
+
+/** The job that the route names, or the one that the dialect found; undefined: this route has no such job. */
+type Subject<Detail extends Rendered> =
+  | Call
+  | { readonly request: WireRequest; readonly job: Job<Detail> | undefined };
+
+const dayMs = 86_400_000;
 const countedAs = { poll: 'gets', list: 'lists', delete: 'deletes', media: 'media' } as const;
 
-/** Where one dialect's requests come in: each exchange is counted and runs under its faults. */
-export class Desk {
+/** Where one dialect's requests come in: each exchange is counted and runs under its faults; creates become jobs. */
+export class Desk<Detail extends Rendered> {
   readonly world: World;
-  readonly name: string;
-  readonly #problems: Problems;
+  readonly #format: Format<Detail>;
+  readonly #store: TaskStore<Detail>;
 
-  constructor(world: World, name: string, problems: Problems) {
+  constructor(world: World, format: Format<Detail>) {
     this.world = world;
-    this.name = name;
-    this.#problems = problems;
+    this.#format = format;
+    this.#store = world.store<Detail>(format.name, format.keptMs ?? 7 * dayMs);
+    for (const task of this.#store.oldestFirst()) this.#watch(task);
   }
 
   /** A problem in the dialect's own words. */
-  readonly problems = (problem: Problem): Reply =>
-    (this.#problems[problem] ?? this.#problems.internal).reply(this.world.now());
+  problem(problem: Problem, moderated = this.#format.problems.moderated): Reply {
+    const { problems } = this.#format;
+    const error = problem === 'moderated' ? (moderated ?? problems.internal) : problems[problem];
+    return error.reply(this.world.now());
+  }
+
+  /** @throws {WireError} For a body that is not JSON or not as the schema has it. */
+  read<Body>(schema: z.ZodType<Body>, { body }: WireRequest): Body {
+    return check(schema, parseJson(body), this.#format.mistake);
+  }
 
   /** Runs `act` unless a fault refuses the create; faults stand in the model, the prompt, the header or a rule. */
   create(
@@ -54,49 +125,202 @@ export class Desk {
     act: (submission: Submission) => Reply | Promise<Reply>,
   ): Promise<Reply> {
     const { faults, statistics } = this.world.parts;
-    const { prompt, endUser = '' } = asked;
+    const { prompt, endUser = '', moderated = this.#format.problems.moderated } = asked;
     statistics.countPrompt('submits', prompt);
     const exchange = { ...this.#exchange('create', request), model: asked.model, prompt };
-    const { model, now, task } = this.#inspectLater(faults.onCreate(exchange, [prompt, endUser]));
-    return disturb(now, this.problems, () => act({ model, prompt, faults: task }));
+    const struck = faults.onCreate(exchange, [prompt, endUser]);
+    const { model, now, task } = moderated === undefined ? inspectLater(struck) : struck;
+    return disturb(
+      now,
+      (problem) => this.problem(problem, moderated),
+      () => act({ model, prompt, faults: task }),
+    );
   }
 
-  /** To be called once for each create that led to a task or a picture. */
-  countCreate({ prompt }: { readonly prompt: string }): void {
-    this.world.parts.statistics.countPrompt('creates', prompt);
+  /** A route whose body names the model and the prompt by these names, and becomes a job. */
+  creates<Body extends Asked>(
+    schema: z.ZodType<Body>,
+    order: (body: Body, submission: Submission) => Order<Detail> | Promise<Order<Detail>>,
+    answer: (job: Job<Detail>) => Reply,
+  ): Handler {
+    return ({ request }) => {
+      const body = this.read(schema, request);
+      return this.create(request, body, async (submission) =>
+        answer(await this.accept(submission, await order(body, submission))),
+      );
+    };
   }
 
-  /** Any later exchange, under the faults that concern it and the tasks it is about. */
-  protected later(
+  /** Accepts a job: it is kept, counted and announced to its callback. */
+  async accept(submission: Submission, order: Order<Detail>): Promise<Job<Detail>> {
+    const { task, faults } = this.#draft(submission, order);
+    this.#store.insert(task);
+    this.world.parts.statistics.countPrompt('creates', task.prompt);
+    const announced = this.#announce(task);
+    this.#watch(task);
+    if (faults.has('callback-early')) await announced;
+    return this.#seen(task);
+  }
+
+  /** Pictures that are answered at once and never queried; what is seen of them may be refused after the work. */
+  async paint(submission: Submission, order: Order<Detail>, refused?: WireError): Promise<Job<Detail>> {
+    const { faults } = submission;
+    const seconds = this.world.paintSeconds(faults);
+    if (seconds > 0) await pause(seconds);
+    if (refused !== undefined) {
+      if (faults.has('item-moderation') || faults.has('moderation-in-task')) throw refused;
+      if (faults.has('item-error') || faults.has('failed')) throw this.#format.problems.internal;
+    }
+    this.world.parts.statistics.countPrompt('creates', submission.prompt);
+    return this.#draft(submission, order);
+  }
+
+  #draft({ model, prompt, faults }: Submission, order: Order<Detail>): Job<Detail> {
+    const { expiresAfterMs = 2 * dayMs } = this.#format;
+    const callbackUrl = order.callbackUrl ?? undefined;
+    const times = { ...this.world.times(faults), expiresAfterMs };
+    return this.#seen({ model, prompt, ...times, faults: faults.sources(), ...order, callbackUrl });
+  }
+
+  #seen(task: Task<Detail>): Job<Detail> {
+    return new Job(task, this.world);
+  }
+
+  /** What `make` makes, again and again, until no other job has it. */
+  newId(make: () => string): string {
+    for (;;) {
+      const id = make();
+      if (!this.#store.has(id)) return id;
+    }
+  }
+
+  /** The job, unless its record is forgotten; with `vanishes`, it is lost once the rendering began. */
+  find(id: string): Job<Detail> | undefined {
+    const task = this.#store.get(id);
+    const job = task === undefined ? undefined : this.#seen(task);
+    return job === undefined || this.#isLost(job) ? undefined : job;
+  }
+
+  /** Every job that `find` would find. */
+  newestFirst(): Job<Detail>[] {
+    return this.#store
+      .newestFirst()
+      .map((task) => this.#seen(task))
+      .filter((job) => !this.#isLost(job));
+  }
+
+  /** Whether so many jobs are in flight, of the account or of one model; the simulator's own limit goes first. */
+  isFull(most: number, model?: string): boolean {
+    const inFlight = this.newestFirst().filter(
+      (job) => !job.isOver && (model === undefined || job.model === model),
+    );
+    return inFlight.length >= (this.world.parts.jobsAtOnceMax ?? most);
+  }
+
+  #isLost({ now, task, phase, faults }: Job<Detail>): boolean {
+    if (now - task.createdAt >= (this.#format.knownForMs ?? Number.POSITIVE_INFINITY)) return true;
+    return faults.has('vanishes') && phase !== 'queued';
+  }
+
+  /** The job as it is afterwards. */
+  cancel({ task }: Job<Detail>): Job<Detail> {
+    this.#store.cancel(task);
+    return this.#seen(task);
+  }
+
+  remove({ id }: Job<Detail>): void {
+    this.#store.remove(id);
+  }
+
+  /** Answers an exchange about one job; `missing` is the dialect's 404, unless given. */
+  about(
+    stage: 'poll' | 'delete' | 'media',
+    subject: Subject<Detail>,
+    found: (job: Job<Detail>, faults: FaultSet) => Reply,
+    missing: () => Reply = () => this.problem('not-found'),
+  ): Promise<Reply> {
+    const job = 'job' in subject ? subject.job : this.find(subject.id);
+    return this.#later({ stage, request: subject.request }, job === undefined ? [] : [job], (faults) =>
+      job === undefined ? missing() : found(job, faults),
+    );
+  }
+
+  /** A route that answers 200 with what `present` makes of the job. */
+  shows(present: (job: Job<Detail>) => unknown): Handler {
+    return (call) => this.about('poll', call, (job) => json(200, present(job)));
+  }
+
+  /** Answers an exchange about many jobs; `named` are those that the caller asked for by their ids. */
+  list(
+    { request }: Call,
+    named: readonly Job<Detail>[],
+    answer: (faults: FaultSet) => Reply,
+  ): Promise<Reply> {
+    return this.#later({ stage: 'list', request }, named, answer);
+  }
+
+  /** Any later exchange, under the faults that concern it and the jobs it is about. */
+  #later(
     exchange: { readonly stage: keyof typeof countedAs; readonly request: WireRequest },
-    tasks: readonly Task<unknown>[],
+    jobs: readonly Job<Detail>[],
     act: (faults: FaultSet) => Reply | Promise<Reply>,
   ): Promise<Reply> {
     const { faults, statistics } = this.world.parts;
     const { stage, request } = exchange;
     statistics.count(countedAs[stage]);
+    const tasks = jobs.map(({ task }) => task);
     const { model = '', prompt = '' } = tasks[0] ?? {};
     const applied = faults.onLater({ ...this.#exchange(stage, request), model, prompt }, tasks);
-    return disturb(applied, this.problems, () => act(applied));
-  }
-
-  #inspectLater(struck: { readonly model: string; readonly now: FaultSet; readonly task: FaultSet }) {
-    if (this.#problems.moderated !== undefined || !struck.now.has('moderation')) return struck;
-    return {
-      model: struck.model,
-      now: new FaultSet(struck.now.all.filter(({ name }) => name !== 'moderation')),
-      task: new FaultSet([...struck.task.all, parseFault('moderation-in-task=input')]),
-    };
+    return disturb(
+      applied,
+      (problem) => this.problem(problem),
+      () => act(applied),
+    );
   }
 
   #exchange(stage: Stage, { headers, method, path }: WireRequest) {
     const header = headers['x-simulate'];
-    return {
-      dialect: this.name,
-      stage,
-      method,
-      path,
-      header: Array.isArray(header) ? header.join(',') : header,
-    };
+    const marks = Array.isArray(header) ? header.join(',') : header;
+    return { dialect: this.#format.name, stage, method, path, header: marks };
   }
+
+  /** Calls back at each change of status from now on. */
+  #watch(task: Task<Detail>): void {
+    if (task.callbackUrl === undefined) return;
+    const { clock } = this.world.parts;
+    const at = nextChangeAt(task, clock.now());
+    if (at === undefined || !Number.isFinite(at)) return;
+    clock.at(at, () => {
+      if (this.#store.get(task.id) !== task || task.cancelledAt !== undefined) return;
+      void this.#announce(task);
+      this.#watch(task);
+    });
+  }
+
+  async #announce(task: Task<Detail>): Promise<void> {
+    const { callbackBody, callbackHeaders } = this.#format;
+    const { callbackUrl: url } = task;
+    const { faults } = this.#seen(task);
+    if (url === undefined || callbackBody === undefined || faults.has('callback-never')) return;
+    // A second delivery is written anew: some vendors give each an id of its own.
+    const deliver = async (): Promise<void> => {
+      const job = this.#seen(task);
+      const content = callbackBody(job);
+      if (content === undefined) return;
+      const body = JSON.stringify(content);
+      const headers = callbackHeaders?.(body, job) ?? {};
+      const failing = faults.has('callback-failing');
+      await this.world.parts.callbacks.deliver({ url, body, headers, failing });
+    };
+    await Promise.all(Array.from({ length: faults.has('callback-twice') ? 2 : 1 }, deliver));
+  }
+}
+
+function inspectLater(struck: { readonly model: string; readonly now: FaultSet; readonly task: FaultSet }) {
+  if (!struck.now.has('moderation')) return struck;
+  return {
+    model: struck.model,
+    now: new FaultSet(struck.now.all.filter(({ name }) => name !== 'moderation')),
+    task: new FaultSet([...struck.task.all, parseFault('moderation-in-task=input')]),
+  };
 }

@@ -1,4 +1,6 @@
-import type { Desk } from './desk.ts';
+import { Desk } from './desk.ts';
+import type { Format } from './desk.ts';
+import type { Rendered } from './job.ts';
 import { bearerToken, WireError } from './wire.ts';
 import type { Reply, WireRequest } from './wire.ts';
 import type { World } from './world.ts';
@@ -12,56 +14,30 @@ export interface Dialect {
 
 export type CreateDialect = (world: World) => Dialect;
 
-/** One request that a route accepted; `id` is the value of `:id` in the route, decoded; '' where it has none. */
-export interface Call {
-  readonly request: WireRequest;
-  readonly id: string;
-}
-
-/** What a dialect declares; the rest is the same for all. */
-export interface WireFormat {
-  readonly prefix: string;
-  /** `GET /tasks/:id` → what answers it. A handler may throw a WireError wherever it notices one. */
-  readonly routes: Readonly<Record<string, (call: Call) => Reply | Promise<Reply>>>;
-  /** The answer to a method and path that the vendor does not have. */
-  readonly noSuchRoute: (request: WireRequest) => WireError;
-  /** Where the caller's key stands; `Authorization: Bearer`, when absent. */
-  readonly keyOf?: (request: WireRequest) => string | undefined;
-  /** Headers that every answer carries. */
-  readonly headersOf?: (reply: { readonly status: number }, elapsedMs: number) => Record<string, string>;
-}
-
-/** Authenticates, finds the route, and answers a refusal in the dialect's own words. */
-export function createDialect(desk: Desk, format: WireFormat): Dialect {
-  const { prefix, keyOf = bearerToken, headersOf, noSuchRoute } = format;
-  const routes = Object.entries(format.routes).map(([route, handle]) => ({
-    pattern: new RegExp(`^${route.replaceAll('.', String.raw`\.`).replace(':id', '([^/]+)')}$`),
-    handle,
-  }));
-
-  async function answer(request: WireRequest): Promise<Reply> {
-    try {
-      if (!desk.world.accepts(keyOf(request))) return desk.problems('unauthorized');
-      for (const { pattern, handle } of isDecodable(request.path) ? routes : []) {
-        const match = pattern.exec(`${request.method} ${request.path}`);
-        if (match !== null) return await handle({ request, id: decodeURIComponent(match[1] ?? '') });
+/** Makes a dialect of its table: authenticates, finds the route, and answers a refusal in the dialect's own words. */
+export function dialect<Detail extends Rendered>(format: Format<Detail>): CreateDialect {
+  const { name, prefix, problems, keyOf = bearerToken, finish = (reply) => reply } = format;
+  const noSuchRoute = format.noSuchRoute ?? (() => problems['not-found']);
+  return (world) => {
+    const desk = new Desk(world, format);
+    const routes = Object.entries(format.routes(desk)).map(([route, handle]) => ({
+      pattern: new RegExp(`^${route.replaceAll('.', String.raw`\.`).replace(':id', '([^/]+)')}$`),
+      handle,
+    }));
+    const answer = async (request: WireRequest): Promise<Reply> => {
+      try {
+        if (!world.accepts(keyOf(request, world))) return desk.problem('unauthorized');
+        for (const { pattern, handle } of isDecodable(request.path) ? routes : []) {
+          const match = pattern.exec(`${request.method} ${request.path}`);
+          if (match !== null) return await handle({ request, id: decodeURIComponent(match[1] ?? '') });
+        }
+        return noSuchRoute(request).reply(world.now());
+      } catch (error) {
+        if (error instanceof WireError) return error.reply(world.now());
+        throw error;
       }
-      return noSuchRoute(request).reply(desk.world.now());
-    } catch (error) {
-      if (error instanceof WireError) return error.reply(desk.world.now());
-      throw error;
-    }
-  }
-
-  return {
-    name: desk.name,
-    prefix,
-    async handle(request) {
-      const begin = performance.now();
-      const reply = await answer(request);
-      if (headersOf === undefined || reply.kind === 'drop') return reply;
-      return { ...reply, headers: { ...headersOf(reply, performance.now() - begin), ...reply.headers } };
-    },
+    };
+    return { name, prefix, handle: async (request) => finish(await answer(request)) };
   };
 }
 

@@ -1,41 +1,40 @@
-import { createArkDialect } from './dialects/ark.ts';
-import { createBflDialect } from './dialects/bfl.ts';
-import { createDashScopeDialect } from './dialects/dashscope.ts';
-import { createFalDialect } from './dialects/fal.ts';
-import { createGoogleDialect } from './dialects/google.ts';
-import { createKlingDialect } from './dialects/kling.ts';
-import { createLumaDialect } from './dialects/luma.ts';
-import { createMiniMaxDialect } from './dialects/minimax.ts';
-import { createMiniMaxV1Dialect } from './dialects/minimax-v1.ts';
-import { createNewApiDialect } from './dialects/new-api.ts';
-import { createOpenAiDialect } from './dialects/openai-images.ts';
-import { createOpenRouterDialect } from './dialects/openrouter.ts';
-import { createReplicateDialect } from './dialects/replicate.ts';
-import { createRunwayDialect } from './dialects/runway.ts';
-import { createSeedreamDialect } from './dialects/seedream.ts';
-import { createStabilityDialect } from './dialects/stability.ts';
-import { createViduDialect } from './dialects/vidu.ts';
-import { createXaiDialect } from './dialects/xai.ts';
 import type { CreateDialect } from './dialect.ts';
+import { ark, seedream } from './dialects/ark.ts';
+import { bfl } from './dialects/bfl.ts';
+import { dashScope } from './dialects/dashscope.ts';
+import { fal } from './dialects/fal.ts';
+import { google } from './dialects/google.ts';
+import { kling } from './dialects/kling.ts';
+import { luma } from './dialects/luma.ts';
+import { miniMaxV1 } from './dialects/minimax-v1.ts';
+import { miniMax } from './dialects/minimax.ts';
+import { newApi } from './dialects/new-api.ts';
+import { openAi } from './dialects/openai-images.ts';
+import { openRouter } from './dialects/openrouter.ts';
+import { replicate } from './dialects/replicate.ts';
+import { runway } from './dialects/runway.ts';
+import { stability } from './dialects/stability.ts';
+import { vidu } from './dialects/vidu.ts';
+import { xai } from './dialects/xai.ts';
 
 /** Every wire format that the simulator speaks: one row each. */
 export const dialects: readonly CreateDialect[] = [
-  createArkDialect,
-  createSeedreamDialect,
-  createOpenAiDialect,
-  createNewApiDialect,
-  createDashScopeDialect,
-  createKlingDialect,
-  createBflDialect,
-  createGoogleDialect,
-  createFalDialect,
-  createLumaDialect,
-  createMiniMaxDialect,
-  createMiniMaxV1Dialect,
-  createOpenRouterDialect,
-  createReplicateDialect,
-  createRunwayDialect,
-  createStabilityDialect,
-  createViduDialect,
-  createXaiDialect,
+  ark,
+  seedream,
+  bfl,
+  dashScope,
+  fal,
+  google,
+  kling,
+  luma,
+  miniMaxV1,
+  miniMax,
+  newApi,
+  openAi,
+  openRouter,
+  replicate,
+  runway,
+  stability,
+  vidu,
+  xai,
 ];

@@ -17,11 +17,7 @@ export type Problem =
 
 export type ProblemReplies = (problem: Problem) => Reply;
 
-const slowSecondsDefault = 2;
-const silentTimeoutSecondsDefault = 120;
-const floodMegabytesDefault = 70;
-const trickleSecondsDefault = 60;
-const retryAfterDateSecondsDefault = 2;
+const mebibyte = 1024 * 1024;
 
 /** Runs one exchange under its faults: refusals come instead of `act`, the rest disturbs what `act` answered. */
 export async function disturb(
@@ -30,76 +26,67 @@ export async function disturb(
   act: () => Reply | Promise<Reply>,
 ): Promise<Reply> {
   if (faults.all.length === 0) return act();
-  if (faults.has('slow')) await pause(faults.number('slow') ?? slowSecondsDefault);
-  const refusal = refuse(faults, problems);
-  if (refusal !== undefined) return refusal;
+  if (faults.has('slow')) await pause(faults.number('slow') ?? 2);
+  const refused = first(faults, refusals);
+  if (refused !== undefined) return refused(faults, problems);
   const reply = await act();
   if (reply.kind !== 'send') return reply;
-  if (faults.has('accepted-500')) return problems('internal');
-  if (faults.has('accepted-502')) return htmlError(502);
-  if (faults.has('accepted-504')) return htmlError(504);
-  return spoil(faults, reply);
+  return first(faults, spoilt)?.(faults, reply, problems) ?? reply;
 }
 
-function refuse(faults: FaultSet, problems: ProblemReplies): Reply | undefined {
-  const limited = faults.find('429');
-  if (limited !== undefined) return withRetryAfter(problems('rate-limited'), limited.argument);
-  if (faults.has('429-date')) {
-    const seconds = faults.number('429-date') ?? retryAfterDateSecondsDefault;
+/** In the order of the table. */
+function first<Entry>(faults: FaultSet, table: Readonly<Record<string, Entry>>): Entry | undefined {
+  return Object.entries(table).find(([name]) => faults.has(name.trim()))?.[1];
+}
+
+const said = (problem: Problem) => (_: FaultSet, problems: ProblemReplies) => problems(problem);
+
+/** Instead of the work. A space keeps a name of digits in its place. */
+const refusals: Readonly<Record<string, (faults: FaultSet, problems: ProblemReplies) => Reply>> = {
+  ' 429': (faults, problems) => withRetryAfter(problems('rate-limited'), faults.text('429')),
+  '429-date': (faults, problems) => {
     // An HTTP-date has whole seconds: rounded up, so that it is never in the past for a positive wait.
-    const at = new Date(Math.ceil(Date.now() / 1000 + seconds) * 1000);
-    return withRetryAfter(problems('rate-limited'), at.toUTCString());
-  }
-  if (faults.has('502')) return htmlError(502);
-  if (faults.has('504')) return htmlError(504);
-  if (faults.has('503')) return withRetryAfter(problems('unavailable'), faults.text('503'));
-  const plain: readonly (readonly [name: string, problem: Problem])[] = [
-    ['quota', 'quota-exhausted'],
-    ['401', 'unauthorized'],
-    ['403', 'forbidden'],
-    ['404', 'not-found'],
-    ['500', 'internal'],
-    ['moderation', 'moderated'],
-  ];
-  for (const [name, problem] of plain) if (faults.has(name)) return problems(problem);
-  if (faults.has('redirect'))
-    return bytes(302, Buffer.alloc(0), { location: faults.text('redirect') ?? '/elsewhere' });
-  if (faults.has('reset')) return { kind: 'drop', afterMs: 0 };
-  if (!faults.has('timeout')) return undefined;
-  return { kind: 'drop', afterMs: (faults.number('timeout') ?? silentTimeoutSecondsDefault) * 1000 };
-}
+    const at = Math.ceil(Date.now() / 1000 + (faults.number('429-date') ?? 2)) * 1000;
+    return withRetryAfter(problems('rate-limited'), new Date(at).toUTCString());
+  },
+  ' 502': () => htmlError(502),
+  ' 504': () => htmlError(504),
+  ' 503': (faults, problems) => withRetryAfter(problems('unavailable'), faults.text('503')),
+  quota: said('quota-exhausted'),
+  ' 401': said('unauthorized'),
+  ' 403': said('forbidden'),
+  ' 404': said('not-found'),
+  ' 500': said('internal'),
+  moderation: said('moderated'),
+  redirect: (faults) => bytes(302, Buffer.alloc(0), { location: faults.text('redirect') ?? '/elsewhere' }),
+  reset: () => ({ kind: 'drop', afterMs: 0 }),
+  timeout: (faults) => ({ kind: 'drop', afterMs: (faults.number('timeout') ?? 120) * 1000 }),
+};
 
-function spoil(faults: FaultSet, reply: { readonly kind: 'send' } & Content): Reply {
-  if (faults.has('accepted-then-silent')) {
+type Sent = { readonly kind: 'send' } & Content;
+
+/** Instead of the answer, after the work was done. */
+const spoilt: Readonly<Record<string, (faults: FaultSet, reply: Sent, problems: ProblemReplies) => Reply>> = {
+  'accepted-500': (_, __, problems) => problems('internal'),
+  'accepted-502': () => htmlError(502),
+  'accepted-504': () => htmlError(504),
+  'accepted-then-silent': (faults) => {
     return { kind: 'drop', afterMs: (faults.number('accepted-then-silent') ?? 0) * 1000 };
-  }
-  if (faults.has('malformed'))
-    return { ...reply, body: reply.body.subarray(0, Math.max(1, reply.body.length >> 1)) };
-  if (faults.has('empty')) return { ...reply, body: Buffer.alloc(0) };
-  if (faults.has('html')) return { ...reply, headers: { 'content-type': 'text/html' }, body: htmlBody(200) };
-  if (faults.has('gzip')) {
-    return {
-      ...reply,
-      headers: { ...reply.headers, 'content-encoding': 'gzip' },
-      body: gzipSync(reply.body),
-    };
-  }
-  if (faults.has('huge-body')) {
-    return {
-      ...reply,
-      kind: 'flood',
-      totalBytes: (faults.number('huge-body') ?? floodMegabytesDefault) * 1024 * 1024,
-    };
-  }
-  if (faults.has('slow-loris')) {
-    return {
-      ...reply,
-      kind: 'trickle',
-      durationMs: (faults.number('slow-loris') ?? trickleSecondsDefault) * 1000,
-    };
-  }
-  return reply;
-}
+  },
+  malformed: (_, reply) => ({ ...reply, body: reply.body.subarray(0, Math.max(1, reply.body.length >> 1)) }),
+  empty: (_, reply) => ({ ...reply, body: Buffer.alloc(0) }),
+  html: (_, reply) => ({ ...reply, headers: { 'content-type': 'text/html' }, body: htmlBody('Welcome') }),
+  gzip: (_, reply) => {
+    const headers = { ...reply.headers, 'content-encoding': 'gzip' };
+    return { ...reply, headers, body: gzipSync(reply.body) };
+  },
+  'huge-body': (faults, reply) => {
+    return { ...reply, kind: 'flood', totalBytes: (faults.number('huge-body') ?? 70) * mebibyte };
+  },
+  'slow-loris': (faults, reply) => {
+    return { ...reply, kind: 'trickle', durationMs: (faults.number('slow-loris') ?? 60) * 1000 };
+  },
+};
 
 function withRetryAfter(reply: Reply, value: string | undefined): Reply {
   if (value === undefined || value === '' || reply.kind !== 'send') return reply;
@@ -108,13 +95,13 @@ function withRetryAfter(reply: Reply, value: string | undefined): Reply {
 
 /** What an edge proxy in front of the provider says; it does not know the provider's error body. */
 function htmlError(status: 502 | 504): Reply {
-  return bytes(status, htmlBody(status), { 'content-type': 'text/html', server: 'nginx' });
+  const title = status === 502 ? '502 Bad Gateway' : '504 Gateway Time-out';
+  return bytes(status, htmlBody(title), { 'content-type': 'text/html', server: 'nginx' });
 }
 
-function htmlBody(status: number): Buffer {
-  const title = status === 502 ? '502 Bad Gateway' : status === 504 ? '504 Gateway Time-out' : 'Welcome';
+function htmlBody(title: string): Buffer {
   return Buffer.from(
-    `<html>\r\n<head><title>${title}</title></head>\r\n<body>\r\n<h1>${title}</h1>\r\n</body>\r\n</html>\r\n`,
+    `<html>\r\n<head><title>${title}</title></head>\r\n<body><h1>${title}</h1></body>\r\n</html>\r\n`,
   );
 }
 

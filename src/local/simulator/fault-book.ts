@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { faultsInText, FaultSet, noFaults, parseFault, splitModel } from './fault.ts';
 import type { Fault, Stage } from './fault.ts';
 
@@ -34,7 +35,7 @@ const counterKeyCharacters = 400;
 /** Decides which faults strike an exchange, and counts those that strike a limited number of times. */
 export class FaultBook {
   readonly #rules: { rule: FaultRule; fault: Fault; left: number }[] = [];
-  readonly #applied = new Map<string, number>();
+  readonly #applied = new LRUCache<string, number>({ max: countersMax });
 
   add(rule: FaultRule): void {
     if (this.#rules.length >= rulesMax) throw new Error(`At most ${rulesMax} fault rules.`);
@@ -99,31 +100,19 @@ export class FaultBook {
     const key = `${fault.source}|${subject}`;
     const applied = this.#applied.get(key) ?? 0;
     if (applied >= fault.times) return false;
-    if (applied === 0 && this.#applied.size >= countersMax) {
-      for (const oldest of this.#applied.keys()) {
-        this.#applied.delete(oldest);
-        break;
-      }
-    }
     this.#applied.set(key, applied + 1);
     return true;
   }
 }
 
 function inHeader(header: string | undefined): Fault[] {
-  if (header === undefined) return [];
-  return header
-    .split(',')
-    .filter((part) => part.trim() !== '')
-    .map(parseFault);
+  const parts = (header ?? '').split(',').filter((part) => part.trim() !== '');
+  return parts.map(parseFault);
 }
 
-function matches(match: FaultRule['match'], exchange: Exchange): boolean {
-  return (
-    (match.dialect === undefined || match.dialect === exchange.dialect) &&
-    (match.method === undefined || match.method === exchange.method) &&
-    (match.model === undefined || exchange.model.includes(match.model)) &&
-    (match.path === undefined || exchange.path.includes(match.path)) &&
-    (match.prompt === undefined || exchange.prompt.includes(match.prompt))
-  );
+function matches({ dialect, method, ...parts }: FaultRule['match'], exchange: Exchange): boolean {
+  const { model = '', path = '', prompt = '' } = parts;
+  const isNamed = (name: string | undefined, own: string) => name === undefined || name === own;
+  if (!isNamed(dialect, exchange.dialect) || !isNamed(method, exchange.method)) return false;
+  return exchange.model.includes(model) && exchange.path.includes(path) && exchange.prompt.includes(prompt);
 }

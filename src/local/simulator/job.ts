@@ -1,24 +1,20 @@
-import { z } from 'zod';
 import { FaultSet } from './fault.ts';
-import { momentOf } from './task.ts';
+import { isFinal, momentOf } from './task.ts';
 import type { Phase, Task } from './task.ts';
-import { json } from './wire.ts';
-import type { Reply } from './wire.ts';
 import type { ImageLook, World } from './world.ts';
 
 /** What every detail holds: the pixels, the length of a video, or how many images there are. */
-export const rendered = {
-  width: z.number(),
-  height: z.number(),
+export interface Rendered {
+  readonly width: number;
+  readonly height: number;
   /** Of a video. */
-  seconds: z.number(),
-  /** 0: it is a video. */
-  images: z.number(),
-};
-type Rendered = z.infer<z.ZodObject<typeof rendered>>;
+  readonly seconds: number;
+  /** Absent: it is a video. */
+  readonly images?: number | undefined;
+}
 
 /** A task as it is now: all that an answer is written from. What is undefined is left out of an answer. */
-export class Job<Detail extends Rendered> {
+export class Job<Detail extends Rendered = Rendered> {
   readonly task: Task<Detail>;
   readonly world: World;
   readonly now: number;
@@ -37,8 +33,25 @@ export class Job<Detail extends Rendered> {
     this.faults = FaultSet.of(task.faults);
   }
 
+  get id(): string {
+    return this.task.id;
+  }
+
+  get model(): string {
+    return this.task.model;
+  }
+
   get detail(): Detail {
     return this.task.detail;
+  }
+
+  get isOver(): boolean {
+    return isFinal(this.phase);
+  }
+
+  /** When the rendering begins, or began. */
+  get startsAt(): number {
+    return this.task.createdAt + this.task.queueMs;
   }
 
   /** What was consumed; undefined with `missing-usage`. */
@@ -64,23 +77,39 @@ export class Job<Detail extends Rendered> {
     if (faults.has('missing-url')) return [];
     const { lifetimeSeconds, from = this.since, look } = options;
     const media =
-      detail.images === 0
+      detail.images === undefined
         ? [world.video(detail, 0, faults)]
-        : Array.from({ length: detail.images }, (_, tint) =>
-            world.image(detail, { format: 'png', tint, marked: false, ...look }, faults),
-          );
+        : Array.from({ length: detail.images }, (_, tint) => world.image(detail, { tint, ...look }, faults));
     return media.map((medium) => world.link(task, medium, from, lifetimeSeconds));
+  }
+
+  /** The link to a picture that comes beside the video. */
+  pictureLink(look: Partial<ImageLook>): string {
+    const { task, world, detail, faults, since } = this;
+    return world.link(task, world.image(detail, look, faults), since);
+  }
+
+  /** The bytes of a picture, in base64. */
+  picture(look: Partial<ImageLook>): string {
+    const { world, detail, faults } = this;
+    return world.parts.media.render(world.image(detail, look, faults)).toString('base64');
+  }
+
+  /** `url` or `b64_json` of each picture, in OpenAI's names; neither with `missing-url`. */
+  pictures(form: string | undefined, options: Parameters<Job['links']>[0] = {}): Record<string, string>[] {
+    const { images = 0 } = this.detail;
+    const links = form === 'b64_json' ? [] : this.links(options);
+    return Array.from({ length: images }, (_, tint) => {
+      if (this.faults.has('missing-url')) return {};
+      const url = links[tint];
+      return url === undefined ? { b64_json: this.picture({ ...options.look, tint }) } : { url };
+    });
   }
 
   /** The bytes of the video. */
   file(sample = 0): Buffer {
     return this.world.parts.media.render(this.world.video(this.detail, sample, this.faults));
   }
-}
-
-/** Answers about a task that is known: status 200, and what `present` makes of it. */
-export function shown<Detail extends Rendered>(world: World, present: (job: Job<Detail>) => unknown) {
-  return { found: (task: Task<Detail>): Reply => json(200, present(new Job(task, world))) };
 }
 
 export function inSeconds(milliseconds: number): number {

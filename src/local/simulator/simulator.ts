@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { CallbackSender } from './callbacks.ts';
@@ -91,26 +92,21 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
     async close() {
       clock.close();
       await callbacks.close();
-      await new Promise<void>((resolve) => {
-        server.close(() => {
-          resolve();
-        });
-        server.closeAllConnections();
-      });
+      const closed = once(server, 'close');
+      server.close();
+      server.closeAllConnections();
+      await closed;
       stateFile?.close();
     },
   };
 }
 
-function listen(server: Server, port: number, host: string): Promise<number> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, host, () => {
-      server.off('error', reject);
-      const address = server.address();
-      resolve(typeof address === 'object' && address !== null ? address.port : port);
-    });
-  });
+/** The port that it got. */
+async function listen(server: Server, port: number, host: string): Promise<number> {
+  server.listen(port, host);
+  await once(server, 'listening');
+  const address = server.address();
+  return typeof address === 'object' && address !== null ? address.port : port;
 }
 
 async function exchange(
@@ -121,25 +117,14 @@ async function exchange(
 ): Promise<void> {
   try {
     const body = await readBody(incoming);
-    if (body === undefined) {
-      await send(
-        response,
-        json(413, { error: { code: 'RequestTooLarge', message: 'The request body is too large.' } }),
-      );
-      return;
-    }
-    const url = incoming.url ?? '/';
-    const mark = url.indexOf('?');
-    await send(
-      response,
-      await answer({
-        method: incoming.method ?? 'GET',
-        path: mark < 0 ? url : url.slice(0, mark),
-        query: new URLSearchParams(mark < 0 ? '' : url.slice(mark + 1)),
-        headers: incoming.headers,
-        body,
-      }),
-    );
+    const [path = '', search] = (incoming.url ?? '/').split(/\?(.*)/s);
+    const { method = 'GET', headers } = incoming;
+    const tooLarge = { error: { code: 'RequestTooLarge', message: 'The request body is too large.' } };
+    const reply =
+      body === undefined
+        ? json(413, tooLarge)
+        : await answer({ method, path, query: new URLSearchParams(search), headers, body });
+    await send(response, reply);
   } catch (error) {
     report(`simulator: ${error instanceof Error ? error.message : 'unknown error'}`);
     response.destroy();
@@ -176,9 +161,8 @@ async function route(
   } catch (error) {
     if (!(error instanceof UnknownFault)) throw error;
     // A misspelt fault is reported to whoever wrote it.
-    return json(400, {
-      error: { code: 'SimulatorUnknownFault', message: error.message, param: '', type: 'BadRequest' },
-    });
+    const { message } = error;
+    return json(400, { error: { code: 'SimulatorUnknownFault', message, param: '', type: 'BadRequest' } });
   }
 }
 
@@ -186,10 +170,7 @@ function serveMedia(world: World, request: WireRequest): Promise<Reply> {
   const { statistics, media } = world.parts;
   statistics.count('media');
   const inLink = request.query.get('x-simulate');
-  const faults = FaultSet.of(inLink === null ? undefined : inLink.split(','));
-  return disturb(
-    faults,
-    () => refused('AccessDenied'),
-    () => media.serve(request, world.now()),
-  );
+  const faults = FaultSet.of(inLink?.split(','));
+  const serve = () => media.serve(request, world.now());
+  return disturb(faults, () => refused('AccessDenied'), serve);
 }

@@ -1,3 +1,5 @@
+import { LRUCache } from 'lru-cache';
+
 export interface Counts {
   /** Create requests that arrived, refused ones included. */
   submits: number;
@@ -21,7 +23,7 @@ const promptCharacters = 500;
 /** What was asked of the simulator, so that a test can count the upstream submissions of one gateway task. */
 export class Statistics {
   #counts = emptyCounts();
-  readonly #prompts = new Map<string, PromptCounts>();
+  readonly #prompts = new LRUCache<string, PromptCounts>({ max: promptsMax });
 
   count(what: 'gets' | 'lists' | 'deletes' | 'media'): void {
     this.#counts[what] += 1;
@@ -34,18 +36,8 @@ export class Statistics {
   countPrompt(what: keyof PromptCounts, prompt: string): void {
     this.#counts[what] += 1;
     const key = prompt.slice(0, promptCharacters);
-    const known = this.#prompts.get(key);
-    if (known !== undefined) {
-      known[what] += 1;
-      return;
-    }
-    if (this.#prompts.size >= promptsMax) {
-      for (const oldest of this.#prompts.keys()) {
-        this.#prompts.delete(oldest);
-        break;
-      }
-    }
-    this.#prompts.set(key, { submits: 0, creates: 0, [what]: 1 });
+    const known = this.#prompts.get(key) ?? { submits: 0, creates: 0 };
+    this.#prompts.set(key, { ...known, [what]: known[what] + 1 });
   }
 
   counts(): Counts {
@@ -70,13 +62,6 @@ export class Statistics {
 }
 
 function emptyCounts(): Counts {
-  return {
-    submits: 0,
-    creates: 0,
-    gets: 0,
-    lists: 0,
-    deletes: 0,
-    media: 0,
-    callbacks: { attempts: 0, delivered: 0, failed: 0 },
-  };
+  const callbacks = { attempts: 0, delivered: 0, failed: 0 };
+  return { submits: 0, creates: 0, gets: 0, lists: 0, deletes: 0, media: 0, callbacks };
 }

@@ -4,14 +4,13 @@ import type { StateFile, StateLine } from './state-file.ts';
 import { isFinal, momentOf } from './task.ts';
 import type { Task } from './task.ts';
 
-export interface TaskStoreOptions<Detail> {
+interface TaskStoreOptions {
   readonly dialect: string;
   readonly clock: Clock;
   /** Above this many the oldest finished tasks go; tasks in flight go only at twice this number. */
   readonly tasksMax: number;
   /** How long a finished record can be asked for. */
   readonly recordKeptMs: number;
-  readonly detail: z.ZodType<Detail>;
   readonly stateFile?: StateFile | undefined;
 }
 
@@ -21,10 +20,10 @@ const sweepSlack = 0.05;
 /** The tasks of one dialect, oldest first. */
 export class TaskStore<Detail> {
   readonly dialect: string;
-  readonly #options: TaskStoreOptions<Detail>;
+  readonly #options: TaskStoreOptions;
   readonly #tasks = new Map<string, Task<Detail>>();
 
-  constructor(options: TaskStoreOptions<Detail>) {
+  constructor(options: TaskStoreOptions) {
     this.dialect = options.dialect;
     this.#options = options;
     for (const line of options.stateFile?.read(options.dialect) ?? []) this.#restore(line);
@@ -105,10 +104,8 @@ export class TaskStore<Detail> {
       const task = this.#tasks.get(line.id);
       if (task !== undefined) task.cancelledAt = line.cancelledAt;
     } else {
-      const stored = storedTask.safeParse(line.task);
-      const detail = this.#options.detail.safeParse(line.task['detail']);
-      if (stored.success && detail.success)
-        this.#tasks.set(stored.data.id, { ...stored.data, detail: detail.data });
+      const task = z.object({ ...storedTask, detail: z.custom<Detail>() }).safeParse(line.task).data;
+      if (task !== undefined) this.#tasks.set(task.id, task);
     }
   }
 
@@ -117,7 +114,7 @@ export class TaskStore<Detail> {
   }
 }
 
-const storedTask = z.object({
+const storedTask = {
   id: z.string(),
   model: z.string(),
   prompt: z.string(),
@@ -128,4 +125,4 @@ const storedTask = z.object({
   cancelledAt: z.number().optional(),
   callbackUrl: z.string().optional(),
   faults: z.array(z.string()).optional(),
-});
+};

@@ -18,17 +18,8 @@ export interface Task<Detail> {
   readonly detail: Detail;
 }
 
-export type Phase = 'queued' | 'running' | 'succeeded' | 'failed' | 'expired' | 'cancelled' | 'unknown';
-
-const phases: readonly Phase[] = [
-  'queued',
-  'running',
-  'succeeded',
-  'failed',
-  'expired',
-  'cancelled',
-  'unknown',
-];
+const phases = ['queued', 'running', 'succeeded', 'failed', 'expired', 'cancelled', 'unknown'] as const;
+export type Phase = (typeof phases)[number];
 
 /** A vendor's words, separated by spaces: queued, running, succeeded, failed, expired, cancelled, and one that it does not have. */
 export function phaseWords(words: string): (phase: Phase) => string {
@@ -43,7 +34,7 @@ export interface Moment {
 }
 
 export function isFinal(phase: Phase): boolean {
-  return phase === 'succeeded' || phase === 'failed' || phase === 'expired' || phase === 'cancelled';
+  return !['queued', 'running', 'unknown'].includes(phase);
 }
 
 export function momentOf(task: Task<unknown>, now: number): Moment {

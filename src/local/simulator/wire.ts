@@ -74,6 +74,23 @@ export function bytes(status: number, body: Buffer, headers: Readonly<Record<str
   return { kind: 'send', status, headers, body };
 }
 
+/** An answer without a body. */
+export function empty(status: number, headers: Readonly<Record<string, string>> = {}): Reply {
+  return bytes(status, Buffer.alloc(0), headers);
+}
+
+/** A whole number from 1 on in a query. @throws {WireError} `refusal`, for anything else. */
+export function pageNumber(
+  query: URLSearchParams,
+  name: string,
+  ifAbsent: number,
+  refusal: WireError,
+): number {
+  const value = Number(query.get(name) ?? ifAbsent);
+  if (!Number.isInteger(value) || value < 1) throw refusal;
+  return value;
+}
+
 /** undefined when the body is not JSON. */
 export function parseJson(body: Buffer): unknown {
   try {

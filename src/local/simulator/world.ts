@@ -1,16 +1,14 @@
-import type { z } from 'zod';
 import type { CallbackSender } from './callbacks.ts';
 import type { Clock } from './clock.ts';
-import { pause } from './disturb.ts';
 import { FaultSet } from './fault.ts';
 import type { FaultBook } from './fault-book.ts';
 import type { Fault } from './fault.ts';
 import type { MediaShelf } from './media/media-shelf.ts';
 import type { MediaFormat, Medium } from './media/medium.ts';
+import type { Size } from './sizes.ts';
 import type { StateFile } from './state-file.ts';
 import type { Statistics } from './statistics.ts';
 import { TaskStore } from './task-store.ts';
-import type { Task } from './task.ts';
 
 export interface WorldParts {
   readonly clock: Clock;
@@ -45,12 +43,7 @@ const pictureShare = 1 / 8;
 /** What all dialects share: time, tasks, media and the faults that were ordered. */
 export class World {
   readonly parts: WorldParts;
-  readonly stores: {
-    readonly dialect: string;
-    readonly tasks: () => Iterable<Task<unknown>>;
-    readonly size: () => number;
-    readonly clear: () => void;
-  }[] = [];
+  readonly stores: TaskStore<unknown>[] = [];
 
   constructor(parts: WorldParts) {
     this.parts = parts;
@@ -60,17 +53,10 @@ export class World {
     return this.parts.clock.now();
   }
 
-  store<Detail>(dialect: string, detail: z.ZodType<Detail>, recordKeptMs: number): TaskStore<Detail> {
+  store<Detail>(dialect: string, recordKeptMs: number): TaskStore<Detail> {
     const { clock, tasksMax, stateFile } = this.parts;
-    const store = new TaskStore({ dialect, clock, tasksMax, recordKeptMs, detail, stateFile });
-    this.stores.push({
-      dialect,
-      tasks: () => store.oldestFirst(),
-      size: () => store.size,
-      clear: () => {
-        store.clear();
-      },
-    });
+    const store = new TaskStore<Detail>({ dialect, clock, tasksMax, recordKeptMs, stateFile });
+    this.stores.push(store);
     return store;
   }
 
@@ -87,33 +73,22 @@ export class World {
   }
 
   /** How long a synchronous picture takes, in real time: `render=`, else an eighth of a video's time. */
-  async paint(faults: FaultSet): Promise<void> {
-    const seconds = faults.number('render') ?? this.parts.renderSeconds * pictureShare;
-    if (seconds > 0) await pause(seconds);
+  paintSeconds(faults: FaultSet): number {
+    return faults.number('render') ?? this.parts.renderSeconds * pictureShare;
   }
 
-  /** An image that was asked for, to be rendered or linked to. */
-  image(
-    size: { readonly width: number; readonly height: number },
-    look: ImageLook,
-    faults: FaultSet,
-  ): Medium {
-    const { width, height } = size;
-    return { width, height, ...look, frames: 0, bytes: faults.number('bytes') ?? 0 };
+  image({ width, height }: Size, look: Partial<ImageLook>, faults: FaultSet): Medium {
+    const usual = { format: 'png', tint: 0, marked: false } as const;
+    return { ...usual, ...look, width, height, frames: 0, bytes: faults.number('bytes') ?? 0 };
   }
 
-  /** A video that was asked for */
   video(
-    { width, height, seconds }: { readonly width: number; readonly height: number; readonly seconds: number },
+    { width, height, seconds }: Size & { readonly seconds: number },
     tint: number,
     faults: FaultSet,
   ): Medium {
     const frames = Math.round(seconds * framesPerSecond);
     return { format: 'mp4', width, height, frames, tint, marked: false, bytes: faults.number('bytes') ?? 0 };
-  }
-
-  renderBase64(medium: Medium): string {
-    return this.parts.media.render(medium).toString('base64');
   }
 
   /** Links that were issued with a fault that is for the first ones only, by task. */
@@ -126,17 +101,12 @@ export class World {
     issuedAt: number,
     lifetimeSeconds = 86_400,
   ): string {
-    const faults = FaultSet.of(task.faults).all.filter(
-      (fault) => (fault.stage === 'media' || fault.name === 'url-403') && this.isFaultyLink(task.id, fault),
-    );
-    const sources = faults.map(mediaFault);
-    return this.parts.media.link(this.parts.origin, {
-      medium,
-      name: task.id,
-      issuedAt,
-      lifetimeSeconds,
-      faults: sources,
-    });
+    const faults = FaultSet.of(task.faults)
+      .all.filter((fault) => fault.stage === 'media' || fault.name === 'url-403')
+      .filter((fault) => this.isFaultyLink(task.id, fault))
+      .map(({ name, source }) => (name === 'url-403' ? 'media:403' : source));
+    const link = { medium, name: task.id, issuedAt, lifetimeSeconds, faults };
+    return this.parts.media.link(this.parts.origin, link);
   }
 
   private isFaultyLink(task: string, { name, times }: Fault): boolean {
@@ -145,8 +115,4 @@ export class World {
     this.faultyLinks.set(task, issued);
     return issued <= times;
   }
-}
-
-function mediaFault(fault: Fault): string {
-  return fault.name === 'url-403' ? 'media:403' : fault.source;
 }

@@ -25,6 +25,8 @@ export interface JobRow extends Row {
   /** undefined: its answers never say. */
   readonly used?: (answer: Answer) => unknown;
   readonly calls?: true;
+  /** What else can be asked of it, or of all jobs: cancellations and lists. */
+  readonly others?: (created: Json) => Readonly<Record<string, Ask>>;
   /** Its link is an address of the API: it does not expire. */
   readonly isDelivered?: true;
   /** It ends without a link, as this body says. */
@@ -99,6 +101,11 @@ const dashScopeRow = {
 const dashScopeJob = {
   ...dashScopeRow,
   headers: { 'x-dashscope-async': 'enable' },
+  others: ({ output }: Json) => ({
+    list: at(dashScope, 'GET', '/tasks/?page_no=1&page_size=20&status=PENDING'),
+    'a wrong page': at(dashScope, 'GET', '/tasks/?page_no=0'),
+    cancel: at(dashScope, 'POST', `/tasks/${output.task_id}/cancel`),
+  }),
   poll: ({ output }: Json) => at(dashScope, 'GET', `/tasks/${output.task_id}`),
   word: ({ body }: Answer) => body.output.task_status,
   words: words('PENDING', 'RUNNING', 'POST_PROCESSING', 'SUCCEEDED', 'FAILED'),
@@ -214,6 +221,11 @@ const replicateRow = {
     '500 Internal server error',
     '503 undefined',
   ),
+  others: ({ id }: Json) => ({
+    list: at('/replicate/v1', 'GET', '/predictions'),
+    'a wrong time': at('/replicate/v1', 'GET', '/predictions?created_after=x'),
+    cancel: at('/replicate/v1', 'POST', `/predictions/${id}/cancel`),
+  }),
   poll: ({ id }: Json) => at('/replicate/v1', 'GET', `/predictions/${id}`),
   word: ({ body }: Answer) => body.status,
   words: words('starting', 'processing', 'uploading', 'succeeded', 'failed'),
@@ -232,6 +244,7 @@ const runwayRow = {
     '500 Internal server error.',
     '503 Service unavailable.',
   ),
+  others: ({ id }: Json) => ({ remove: at('/runway/v1', 'DELETE', `/tasks/${id}`) }),
   poll: ({ id }: Json) => at('/runway/v1', 'GET', `/tasks/${id}`),
   word: ({ body }: Answer) => body.status,
   words: words('PENDING', 'RUNNING', 'POST_PROCESSING', 'SUCCEEDED', 'FAILED'),
@@ -279,6 +292,12 @@ export const jobRows: readonly JobRow[] = [
         content: [{ type: 'text', text }],
         callback_url,
       }),
+    others: ({ id }) => ({
+      list: at(ark, 'GET', `/contents/generations/tasks?filter.task_ids=${id}`),
+      'all of a status': at(ark, 'GET', '/contents/generations/tasks?filter.status=queued&page_size=1'),
+      'a wrong page': at(ark, 'GET', '/contents/generations/tasks?page_size=0'),
+      remove: at(ark, 'DELETE', `/contents/generations/tasks/${id}`),
+    }),
     poll: ({ id }) => at(ark, 'GET', `/contents/generations/tasks/${id}`),
     word: ({ body }) => body.status,
     words: words('queued', 'running', 'post_processing', 'succeeded', 'failed'),
@@ -340,6 +359,11 @@ export const jobRows: readonly JobRow[] = [
     calls: true,
     create: (prompt, callback_url) =>
       at('/kling', 'POST', '/text-to-video/kling-3.0', { prompt, ...shaped, options: { callback_url } }),
+    others: () => ({
+      list: at('/kling', 'POST', '/tasks', { limit: 2 }),
+      'all of a status': at('/kling', 'POST', '/tasks', { filters: [{ key: 'status', values: ['failed'] }] }),
+      'an unknown filter': at('/kling', 'POST', '/tasks', { filters: [{ key: 'x', values: [] }] }),
+    }),
     poll: ({ data }) => at('/kling', 'GET', `/tasks?task_ids=${data.id}`),
     word: ({ body }) => body.data[0]?.status,
     link: ({ data: [task] }) => task.outputs[0]?.url,
@@ -349,6 +373,7 @@ export const jobRows: readonly JobRow[] = [
     ...klingLegacy,
     name: 'kling legacy',
     create: (prompt) => at('/kling/v1', 'POST', '/videos/text2video', { model_name: 'kling-v2-6', prompt }),
+    others: () => ({ list: at('/kling/v1', 'GET', '/videos/text2video?pageNum=1&pageSize=30') }),
     poll: ({ data }) => at('/kling/v1', 'GET', `/videos/text2video/${data.task_id}`),
     link: ({ data }) => data.task_result.videos[0]?.url,
   },
@@ -380,6 +405,7 @@ export const jobRows: readonly JobRow[] = [
         background: true,
         response_format: { type: 'video', delivery: 'uri' },
       }),
+    others: ({ id }) => ({ cancel: at(google, 'POST', `/interactions/${id}/cancel`) }),
     poll: ({ id }) => at(google, 'GET', `/interactions/${id}`),
     word: ({ body }) => body.status,
     words: words('in_progress', 'in_progress', 'post_processing', 'completed', 'failed'),
@@ -400,6 +426,19 @@ export const jobRows: readonly JobRow[] = [
     ...falRow,
     name: 'fal video',
     create: (prompt) => falApp('bytedance/seedance-2.0/text-to-video', prompt),
+    others: ({ cancel_url }) => ({
+      cancel: at(
+        '/fal/bytedance/seedance-2.0/requests',
+        'PUT',
+        `/${last(cancel_url.replace('/cancel', ''))}/cancel`,
+      ),
+      list: at(
+        '/fal/v1',
+        'GET',
+        '/models/requests/by-endpoint?expand=payloads&endpoint_id=bytedance/seedance-2.0/text-to-video',
+      ),
+      'a list of no endpoint': at('/fal/v1', 'GET', '/models/requests/by-endpoint'),
+    }),
     poll: ({ status_url }) =>
       at('/fal/bytedance/seedance-2.0/requests', 'GET', `/${last(status_url.replace('/status', ''))}/status`),
     result: ({ response_url }) => at('/fal/bytedance/seedance-2.0/requests', 'GET', `/${last(response_url)}`),
@@ -424,6 +463,11 @@ export const jobRows: readonly JobRow[] = [
         duration: 5,
         ratio: '16:9',
       }),
+    others: ({ task_id }) => ({
+      list: at('/minimax/v2', 'GET', `/query/video_generation?filter.task_ids=${task_id}`),
+      'a wrong page': at('/minimax/v2', 'GET', '/query/video_generation?page_num=0'),
+      remove: at('/minimax/v2', 'DELETE', `/video_generation/${task_id}`),
+    }),
     poll: ({ task_id }) => at('/minimax/v2', 'GET', `/query/video_generation/${task_id}`),
     word: ({ body }) => body.task?.status,
     words: words('queued', 'running', 'postprocessing', 'succeeded', 'failed'),
@@ -543,6 +587,10 @@ export const jobRows: readonly JobRow[] = [
     ),
     create: (prompt, callback_url) =>
       at('/vidu/ent/v2', 'POST', '/text2video', { model: 'viduq3', prompt, callback_url }),
+    others: ({ task_id }) => ({
+      list: at('/vidu/ent/v2', 'GET', `/tasks?task_ids=${task_id}`),
+      cancel: at('/vidu/ent/v2', 'POST', `/tasks/${task_id}/cancel`),
+    }),
     poll: ({ task_id }) => at('/vidu/ent/v2', 'GET', `/tasks/${task_id}/creations`),
     word: ({ body }) => body.state,
     words: words('queueing', 'processing', 'upscaling', 'success', 'failed'),

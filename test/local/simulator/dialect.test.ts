@@ -2,43 +2,15 @@ import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { CallbackSender } from '../../../src/local/simulator/callbacks.ts';
 import { Clock } from '../../../src/local/simulator/clock.ts';
-import { createDialect } from '../../../src/local/simulator/dialect.ts';
+import { dialect } from '../../../src/local/simulator/dialect.ts';
 import type { Dialect } from '../../../src/local/simulator/dialect.ts';
-import type { Problem } from '../../../src/local/simulator/disturb.ts';
-import { FaultSet } from '../../../src/local/simulator/fault.ts';
 import { FaultBook } from '../../../src/local/simulator/fault-book.ts';
-import { JobDesk } from '../../../src/local/simulator/job-desk.ts';
 import { Statistics } from '../../../src/local/simulator/statistics.ts';
-import { momentOf } from '../../../src/local/simulator/task.ts';
-import { check, json, parseJson, WireError } from '../../../src/local/simulator/wire.ts';
-import type { Reply } from '../../../src/local/simulator/wire.ts';
-import type { World } from '../../../src/local/simulator/world.ts';
+import { json, parseJson, refusals } from '../../../src/local/simulator/wire.ts';
 import { startReceiver, testWorld } from './support.ts';
 
 /** The smallest whole dialect: docs/adding-a-provider.md points here. */
-class AcmeError extends WireError {
-  readonly status: number;
-
-  constructor(status: number, message: string) {
-    super(message);
-    this.status = status;
-  }
-
-  reply(): Reply {
-    return json(this.status, { wrong: this.message });
-  }
-}
-
-const problems: Readonly<Record<Problem, AcmeError>> = {
-  unauthorized: new AcmeError(401, 'who are you'),
-  forbidden: new AcmeError(403, 'forbidden'),
-  'not-found': new AcmeError(404, 'no such job'),
-  'rate-limited': new AcmeError(429, 'slow down'),
-  'quota-exhausted': new AcmeError(402, 'no credit'),
-  moderated: new AcmeError(400, 'moderated'),
-  internal: new AcmeError(500, 'internal'),
-  unavailable: new AcmeError(503, 'unavailable'),
-};
+const refuse = refusals(({ status, message }) => json(status, { wrong: message }));
 
 const bodySchema = z.object({
   model: z.string(),
@@ -47,67 +19,54 @@ const bodySchema = z.object({
   hook: z.string().optional(),
 });
 
-function createAcmeDialect(world: World): Dialect {
-  const desk = new JobDesk(world, {
-    name: 'acme',
-    problems,
-    detail: z.object({ seconds: z.number() }),
-    recordKeptMs: 3_600_000,
-    knownForMs: 7_200_000,
-    callbackBody: (task) => ({ id: task.id, state: momentOf(task, world.now()).phase }),
-  });
-  let jobs = 0;
-  return createDialect(desk, {
-    prefix: '/acme',
-    keyOf: ({ headers }) => (typeof headers['x-key'] === 'string' ? headers['x-key'] : undefined),
-    noSuchRoute: ({ method, path }) => new AcmeError(405, `${method} ${path}`),
-    headersOf: ({ status }) => ({ 'x-status': String(status) }),
-    routes: {
-      'POST /v1.0/jobs'({ request }) {
-        const body = check(bodySchema, parseJson(request.body), ({ field, isAbsent, reason }) => {
-          return new AcmeError(422, isAbsent ? `${field} is missing` : `${field}: ${reason}`);
-        });
-        return desk.create(request, body, async (submission) => {
-          jobs += 1;
-          const task = await desk.accept(submission, {
-            id: `job-${jobs}`,
-            expiresAfterMs: 86_400_000,
-            callbackUrl: body.hook,
-            detail: { seconds: body.seconds },
-          });
-          return json(201, { id: task.id });
-        });
+let jobs = 0;
+const createAcme = dialect({
+  name: 'acme',
+  prefix: '/acme',
+  problems: {
+    unauthorized: refuse(401, '', 'who are you'),
+    forbidden: refuse(403, '', 'forbidden'),
+    'not-found': refuse(404, '', 'no such job'),
+    'rate-limited': refuse(429, '', 'slow down'),
+    'quota-exhausted': refuse(402, '', 'no credit'),
+    moderated: refuse(400, '', 'moderated'),
+    internal: refuse(500, '', 'internal'),
+    unavailable: refuse(503, '', 'unavailable'),
+  },
+  mistake: ({ field, isAbsent, reason }) =>
+    refuse(422, '', isAbsent ? `${field} is missing` : `${field}: ${reason}`),
+  noSuchRoute: ({ method, path }) => refuse(405, '', `${method} ${path}`),
+  keyOf: ({ headers }) => (typeof headers['x-key'] === 'string' ? headers['x-key'] : undefined),
+  finish: (reply) => (reply.kind === 'drop' ? reply : { ...reply, headers: { 'x-acme': 'yes' } }),
+  keptMs: 3_600_000,
+  knownForMs: 7_200_000,
+  callbackBody: ({ id, phase: state }) => ({ id, state }),
+  routes: (desk) => ({
+    'POST /v1.0/jobs': desk.creates(
+      bodySchema,
+      ({ hook, seconds }) => {
+        jobs += 1;
+        return { id: `job-${jobs}`, callbackUrl: hook, detail: { width: 1280, height: 720, seconds } };
       },
-      'GET /v1.0/jobs': (call) =>
-        desk.list(call, [], () =>
-          json(
-            200,
-            desk.newestFirst().map(({ id }) => id),
-          ),
+      ({ id }) => json(201, { id }),
+    ),
+    'GET /v1.0/jobs': (call) =>
+      desk.list(call, [], () =>
+        json(
+          200,
+          desk.newestFirst().map(({ id }) => id),
         ),
-      'GET /v1.0/jobs/:id': (call) =>
-        desk.about('poll', call, {
-          found(task) {
-            const { phase, since } = momentOf(task, world.now());
-            const medium = world.video(
-              { width: 1280, height: 720, ...task.detail },
-              0,
-              FaultSet.of(task.faults),
-            );
-            return json(200, { state: phase, url: world.link(task, medium, since) });
-          },
-        }),
-      'DELETE /v1.0/jobs/:id': (call) =>
-        desk.about('delete', call, {
-          found(task) {
-            desk.cancel(task);
-            return json(200, {});
-          },
-          missing: () => json(200, { already: true }),
-        }),
-    },
-  });
-}
+      ),
+    'GET /v1.0/jobs/:id': desk.shows((job) => ({ state: job.phase, url: job.links()[0] })),
+    'DELETE /v1.0/jobs/:id': (call) =>
+      desk.about(
+        'delete',
+        call,
+        (job) => json(200, desk.cancel(job).phase),
+        () => json(200, { already: true }),
+      ),
+  }),
+});
 
 const statistics = new Statistics();
 const callbacks = new CallbackSender(statistics, () => undefined);
@@ -120,7 +79,8 @@ beforeEach(() => {
   statistics.reset();
   clock = new Clock(() => stopped);
   faults = new FaultBook();
-  acme = createAcmeDialect(testWorld({ clock, faults, statistics, callbacks, apiKeys: ['k'] }));
+  jobs = 0;
+  acme = createAcme(testWorld({ clock, faults, statistics, callbacks, apiKeys: ['k'] }));
 });
 afterAll(() => callbacks.close());
 
@@ -164,8 +124,8 @@ describe('the skeleton of a dialect', () => {
   });
 
   it('puts the headers of the vendor on every answer, refusals too', async () => {
-    expect((await call('GET /v1.0/jobs')).headers).toMatchObject({ 'x-status': '200' });
-    expect((await call('GET /nowhere')).headers).toMatchObject({ 'x-status': '405' });
+    expect((await call('GET /v1.0/jobs')).headers).toMatchObject({ 'x-acme': 'yes' });
+    expect((await call('GET /nowhere')).headers).toMatchObject({ 'x-acme': 'yes' });
   });
 
   it('refuses a body in the words of the dialect', async () => {

@@ -4,11 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { FaultBook } from '../../../src/local/simulator/fault-book.ts';
-import { encodeJpeg } from '../../../src/local/simulator/media/jpeg.ts';
-import { createPicture } from '../../../src/local/simulator/media/picture.ts';
 import { StateFile } from '../../../src/local/simulator/state-file.ts';
 import { Statistics } from '../../../src/local/simulator/statistics.ts';
-import { readImage } from './media/image-reader.ts';
 import { arkCaller, startHarness, startReceiver, tasksPath, testKey, expectCallbacks } from './support.ts';
 
 const harness = await startHarness({ renderSeconds: 8 });
@@ -99,18 +96,5 @@ describe('limits', () => {
     expect(most).toBeLessThanOrEqual(64);
     await expectCallbacks(harness, { attempts: 600, delivered: 600, failed: 0 });
     await receiver.close();
-  });
-});
-
-describe('pictures of every size and tint', () => {
-  it('are well-formed where a byte of the scan has to be escaped', () => {
-    for (let width = 16; width < 1600; width += 97) {
-      for (let tint = 0; tint < 6; tint += 1) {
-        for (const marked of [false, true]) {
-          const picture = createPicture({ width, height: 64, tint, marked });
-          expect(readImage(encodeJpeg(picture))).toMatchObject({ width, height: 64 });
-        }
-      }
-    }
   });
 });

@@ -1,27 +1,84 @@
+import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
-import type { FaultSet } from '../fault.ts';
-import { rendered } from '../job.ts';
-import type { Size } from '../sizes.ts';
-import { check } from '../wire.ts';
+import { check, json, link, pairIn, refusals, taken, word } from '../engine.ts';
+import type { FaultSet, Mistake, Problems, Refusal, Rendered } from '../engine.ts';
 import { framesPerSecond } from '../world.ts';
-import { refuseArk } from './ark-error.ts';
 
-type Sizes = Readonly<Record<string, readonly (readonly [width: number, height: number])[]>>;
+/** What is read and refused at Volcengine Ark, by a gateway before it, too. */
 
-const ratios = ['16:9', '4:3', '1:1', '3:4', '9:16', '21:9'];
-const resolutions = ['480p', '720p', '1080p', '4k'];
-/** In the order of the ratios. What is billed follows from the pixels. */
-const sizesOf1: Sizes = {
-  '480p': [[864, 480], [736, 544], [640, 640], [544, 736], [480, 864], [960, 416]],
-  '720p': [[1248, 704], [1120, 832], [960, 960], [832, 1120], [704, 1248], [1504, 640]],
-  '1080p': [[1920, 1088], [1664, 1248], [1440, 1440], [1248, 1664], [1088, 1920], [2176, 928]],
-}; // prettier-ignore
-const sizesOf2: Sizes = {
-  '480p': [[864, 496], [752, 560], [640, 640], [560, 752], [496, 864], [992, 432]],
-  '720p': [[1280, 720], [1112, 834], [960, 960], [834, 1112], [720, 1280], [1470, 630]],
-  '1080p': [[1920, 1080], [1664, 1248], [1440, 1440], [1248, 1664], [1080, 1920], [2206, 946]],
-  '4k': [[3840, 2160], [3840, 2880], [3840, 3840], [2880, 3840], [2160, 3840], [3840, 1646]],
-}; // prettier-ignore
+const types: Readonly<Record<number, string>> = {
+  400: 'BadRequest',
+  401: 'Unauthorized',
+  403: 'Forbidden',
+  404: 'NotFound',
+  409: 'Conflict',
+  429: 'TooManyRequests',
+  500: 'InternalServerError',
+  503: 'ServiceUnavailable',
+};
+
+export function arkRequestId(now: number): string {
+  return `02${Math.floor(now)}${randomBytes(16).toString('hex')}`;
+}
+
+/** The request id always ends the message. */
+export function arkWords({ code, message }: Pick<Refusal, 'code' | 'message'>, now: number) {
+  return { code, message: `${message} Request id: ${arkRequestId(now)}` };
+}
+
+export const arkError = refusals((refusal, now) => {
+  const { status, param } = refusal;
+  const error = { ...arkWords(refusal, now), param, type: types[status] ?? 'BadRequest' };
+  return json(status, { error }, { 'x-request-id': arkRequestId(now) });
+});
+
+export function refuseArk({ field, path, reason, isAbsent }: Mistake) {
+  if (isAbsent) {
+    const text = `The request failed because it is missing \`${field}\` parameter.`;
+    return arkError(400, `MissingParameter.${field}`, text, field);
+  }
+  const text = `The parameter \`${field}\` specified in the request is not valid: ${path}: ${reason}.`;
+  return arkError(400, `InvalidParameter.${field}`, text, field);
+}
+
+export function modelNotFound(model: string) {
+  const text = `The model or endpoint ${model} does not exist or you do not have access to it.`;
+  return arkError(404, 'InvalidEndpointOrModel.NotFound', text);
+}
+
+const sensitive = (field: string) => `The ${field} may contain sensitive information.`;
+
+export const arkProblems = {
+  unauthorized: arkError(401, 'AuthenticationError', 'The API key in the request is missing or invalid.'),
+  forbidden: arkError(403, 'AccountOverdueError', 'Your account has an overdue balance.'),
+  'not-found': arkError(404, 'ResourceNotFound', 'The specified resource is not found.'),
+  'rate-limited': arkError(429, 'ModelAccountRpmRateLimitExceeded', 'The request exceeds the rate limit.'),
+  'quota-exhausted': arkError(429, 'SetLimitExceeded', 'Your account has reached the set inference limit.'),
+  moderated: arkError(400, 'InputTextSensitiveContentDetected', sensitive('input text')),
+  internal: arkError(500, 'InternalServiceError', 'The service encountered an unexpected internal error.'),
+  unavailable: arkError(503, 'ServerOverloaded', 'The service is currently unable to handle more requests.'),
+} satisfies Problems;
+
+export const outputModerated = {
+  video: arkError(400, 'OutputVideoSensitiveContentDetected', sensitive('output video')),
+  image: arkError(400, 'OutputImageSensitiveContentDetected', sensitive('output image')),
+};
+
+const ratios = '16:9 4:3 1:1 3:4 9:16 21:9';
+/** By resolution, in the order of the ratios: of models 1.x, and of later ones. What is billed follows from the pixels. */
+const sizes: readonly Readonly<Record<string, string>>[] = [
+  {
+    '480p': '864x480 736x544 640x640 544x736 480x864 960x416',
+    '720p': '1248x704 1120x832 960x960 832x1120 704x1248 1504x640',
+    '1080p': '1920x1088 1664x1248 1440x1440 1248x1664 1088x1920 2176x928',
+  },
+  {
+    '480p': '864x496 752x560 640x640 560x752 496x864 992x432',
+    '720p': '1280x720 1112x834 960x960 834x1112 720x1280 1470x630',
+    '1080p': '1920x1080 1664x1248 1440x1440 1248x1664 1080x1920 2206x946',
+    '4k': '3840x2160 3840x2880 3840x3840 2880x3840 2160x3840 3840x1646',
+  },
+];
 
 /** What stands behind every private endpoint id here. */
 const modelOfEndpoints = 'doubao-seedance-2-0-260128';
@@ -32,59 +89,59 @@ export function arkModel(name: string): string | undefined {
   return /^(?:(?:doubao|dreamina)-)?seedance-\d-\d-[\w-]+$/.test(name) ? name : undefined;
 }
 
-const image = /^(?:https?:\/\/.|asset:\/\/.|data:image\/[a-z]+;base64,[A-Za-z0-9+/])/;
-const address = (pattern: RegExp) => z.object({ url: z.string().regex(pattern, 'not a URL or data URL') });
-const web = address(/^(?:https?|asset):\/\/./);
+const address = (kind: string) => {
+  const pattern = new RegExp(
+    `^(?:https?://.|asset://.${kind === 'image' ? '|data:image/[a-z]+;base64,[A-Za-z0-9+/]' : ''})`,
+  );
+  return z.object({ url: z.string().regex(pattern, 'not a URL or data URL') });
+};
 const item = z.discriminatedUnion('type', [
   z.object({ type: z.literal('text'), text: z.string() }),
   z.object({
     type: z.literal('image_url'),
-    image_url: address(image),
+    image_url: address('image'),
     role: z.enum(['first_frame', 'last_frame', 'reference_image']).optional(),
   }),
-  z.object({ type: z.literal('video_url'), video_url: web, role: z.literal('reference_video') }),
+  z.object({ type: z.literal('video_url'), video_url: address('video'), role: z.literal('reference_video') }),
   z.object({ type: z.literal('audio_url'), audio_url: z.object({ url: z.string() }), role: z.literal('reference_audio') }),
 ]); // prettier-ignore
 const bodySchema = z.object({
+  ...taken({ flag: 'camera_fixed watermark' }),
   content: z.array(item).min(1),
-  callback_url: z.url({ protocol: /^https?$/ }).optional(),
+  callback_url: link.optional(),
   return_last_frame: z.boolean().default(false),
   service_tier: z.enum(['default', 'flex']).default('default'),
-  execution_expires_after: z.int().min(3600).max(259_200).default(172_800),
-  priority: z.int().min(0).max(9).optional(),
+  execution_expires_after: z.int().min(3600).default(172_800),
+  priority: z.int().optional(),
   generate_audio: z.boolean().default(true),
   draft: z.boolean().default(false),
-  camera_fixed: z.boolean().optional(),
-  watermark: z.boolean().optional(),
-  seed: z.int().min(-1).max(4_294_967_295).default(-1),
-  resolution: z.enum(resolutions).optional(),
-  ratio: z.enum([...ratios, 'adaptive']).default('adaptive'),
+  seed: z.int().min(-1).default(-1),
+  resolution: word('480p 720p 1080p 4k').optional(),
+  ratio: word(`adaptive ${ratios}`).default('adaptive'),
   duration: z.int().default(5),
-  frames: z.int().min(29).max(289).optional(),
+  frames: z.int().optional(),
   tools: z.array(z.object({ type: z.literal('web_search') })).optional(),
   safety_identifier: z.string().max(64).optional(),
 });
 type ArkBody = z.infer<typeof bodySchema>;
 
 /** What a task renders, every choice made. */
-export const arkDetail = z.object({
-  ...rendered,
+export interface ArkDetail extends Rendered {
   /** The model or endpoint id as it was asked for. */
-  endpoint: z.string(),
-  resolution: z.string(),
-  ratio: z.string(),
-  frames: z.number().optional(),
-  tokens: z.number(),
-  seed: z.number(),
-  lastFrame: z.boolean(),
-  tier: z.string(),
-  audio: z.boolean().optional(),
-  draft: z.boolean().optional(),
-  priority: z.number().optional(),
-  webSearch: z.boolean(),
-  safetyIdentifier: z.string().optional(),
-});
-export type ArkDetail = z.infer<typeof arkDetail>;
+  readonly endpoint: string;
+  readonly resolution: string;
+  readonly ratio: string;
+  readonly frames: number | undefined;
+  readonly tokens: number;
+  readonly seed: number;
+  readonly lastFrame: boolean;
+  readonly tier: string;
+  readonly audio: boolean | undefined;
+  readonly draft: boolean | undefined;
+  readonly priority: number | undefined;
+  readonly webSearch: boolean;
+  readonly safetyIdentifier: string | undefined;
+}
 
 /**
  * Known fields are validated strictly, unknown ones ignored, and so is null: the vendor's SDK for Python sends it for each
@@ -92,10 +149,8 @@ export type ArkDetail = z.infer<typeof arkDetail>;
  */
 export function readArkBody(body: unknown): ArkBody {
   const isObject = typeof body === 'object' && body !== null && !Array.isArray(body);
-  const said = isObject
-    ? Object.fromEntries(Object.entries(body).filter(([, value]) => value !== null))
-    : body;
-  return check(bodySchema, said, refuseArk);
+  const entries = isObject ? Object.entries(body).filter(([, value]) => value !== null) : [];
+  return check(bodySchema, isObject ? Object.fromEntries(entries) : body, refuseArk);
 }
 
 /** Makes the choices that were left to the model. */
@@ -111,19 +166,22 @@ export function settleArk(
   const asked = body.duration === -1 ? (faults.number('duration') ?? 5) : body.duration;
   const frames = isFirst ? body.frames : undefined;
   const seconds = frames === undefined ? asked : frames / framesPerSecond;
-  const size = pixelsOf(isFirst ? sizesOf1 : sizesOf2, resolution, ratio);
+  const place = ratios.split(' ').indexOf(ratio);
+  const size = pairIn(sizes[isFirst ? 0 : 1]?.[resolution]?.split(' ')[place] ?? '1280x720');
+  const { width, height } = size ?? { width: 1280, height: 720 };
   // Models 1.x read no videos: nothing is billed for them.
   const read = model.includes('seedance-1-') ? 0 : (faults.number('input-seconds') ?? inputSeconds(body));
   const random = Math.floor(Math.random() * 4_294_967_296);
   return {
-    ...size,
+    width,
+    height,
     seconds,
-    images: 0,
     endpoint,
     resolution,
     ratio,
     frames,
-    tokens: tokensOf(size, frames ?? 24 * seconds + 1, read),
+    // The observed formula: one frame more than the documented one.
+    tokens: Math.floor((width * height * ((frames ?? 24 * seconds + 1) + 24 * read)) / 1024),
     seed: body.seed === -1 ? random : body.seed,
     lastFrame: body.return_last_frame,
     tier: body.service_tier,
@@ -133,16 +191,6 @@ export function settleArk(
     webSearch: body.tools !== undefined && body.tools.length > 0,
     safetyIdentifier: body.safety_identifier,
   };
-}
-
-function pixelsOf(sizes: Sizes, resolution: string, ratio: string): Size {
-  const [width, height] = sizes[resolution]?.[ratios.indexOf(ratio)] ?? [1280, 720];
-  return { width, height };
-}
-
-/** The observed formula: one frame more than the documented one. */
-function tokensOf({ width, height }: Size, frames: number, secondsOfInput: number): number {
-  return Math.floor((width * height * (frames + 24 * secondsOfInput)) / 1024);
 }
 
 /** Nothing is fetched here: only the length of the simulator's own videos is known, from their links. */

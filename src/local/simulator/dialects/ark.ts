@@ -1,65 +1,41 @@
 import { z } from 'zod';
-import type { Submission } from '../desk.ts';
-import { createDialect } from '../dialect.ts';
-import type { Call, Dialect } from '../dialect.ts';
-import { JobDesk } from '../job-desk.ts';
-import { inSeconds, Job, shown } from '../job.ts';
-import { isFinal, momentOf } from '../task.ts';
-import type { Task } from '../task.ts';
-import { bytes, check, json, parseJson } from '../wire.ts';
-import type { Reply } from '../wire.ts';
+import { check, dialect, empty, inSeconds, json, pairIn, parseJson, taken } from '../engine.ts';
+import type { Call, Desk, Job, Rendered, Reply, Submission, WireRequest } from '../engine.ts';
 import { framesPerSecond } from '../world.ts';
-import type { World } from '../world.ts';
-import {
-  arkError,
-  arkProblems,
-  arkWords,
-  invalid,
-  modelNotFound,
-  noArkRoute,
-  refuseArk,
-} from './ark-error.ts';
-import { arkDetail, arkModel, readArkBody, settleArk } from './ark-request.ts';
+import { arkError, arkModel, arkProblems, arkRequestId, arkWords, modelNotFound } from './ark-request.ts';
+import { outputModerated, readArkBody, refuseArk, settleArk } from './ark-request.ts';
 import type { ArkDetail } from './ark-request.ts';
 
-const recordKeptMs = 7 * 86_400_000;
-const pageSizeDefault = 20;
-const pageSizeMax = 500;
 const statuses = ['queued', 'running', 'cancelled', 'succeeded', 'failed', 'expired'];
-
-type ArkDesk = JobDesk<ArkDetail>;
+const tasks = '/contents/generations/tasks';
+const both = {
+  mistake: refuseArk,
+  problems: arkProblems,
+  noSuchRoute: ({ method, path }: WireRequest) =>
+    arkError(404, 'NotFound', `No such operation: ${method} ${path}.`),
+};
 
 /** Volcengine Ark: video tasks. */
-export function createArkDialect(world: World): Dialect {
-  const desk: ArkDesk = new JobDesk(world, {
-    name: 'ark',
-    problems: arkProblems,
-    detail: arkDetail,
-    recordKeptMs,
-    callbackBody: (task) => present(new Job(task, world)),
-  });
-  const tasks = '/contents/generations/tasks';
-  return createDialect(desk, {
-    prefix: '/ark/api/v3',
-    noSuchRoute: noArkRoute,
-    routes: {
-      [`POST ${tasks}`]({ request }: Call) {
-        const body = parseJson(request.body);
-        return desk.create(request, askedOfArk(body), (submission) => accept(desk, body, submission));
-      },
-      [`GET ${tasks}`]: (call) => list(desk, call),
-      [`GET ${tasks}/:id`]: (call) => desk.about('poll', call, shown(world, present)),
-      [`DELETE ${tasks}/:id`]: (call) =>
-        desk.about('delete', call, {
-          found(task, faults) {
-            remove(desk, task);
-            // Docs say `{}`, the generated SDK says 204.
-            return faults.has('no-content') ? bytes(204, Buffer.alloc(0), {}) : json(200, {});
-          },
-        }),
+export const ark = dialect<ArkDetail>({
+  ...both,
+  name: 'ark',
+  prefix: '/ark/api/v3',
+  callbackBody: present,
+  routes: (desk) => ({
+    [`POST ${tasks}`]({ request }) {
+      const body = parseJson(request.body);
+      return desk.create(request, askedOfArk(body), (submission) => accept(desk, body, submission));
     },
-  });
-}
+    [`GET ${tasks}`]: (call) => list(desk, call),
+    [`GET ${tasks}/:id`]: desk.shows(present),
+    [`DELETE ${tasks}/:id`]: (call) =>
+      desk.about('delete', call, (job, faults) => {
+        remove(desk, job);
+        // Docs say `{}`, the generated SDK says 204.
+        return faults.has('no-content') ? empty(204) : json(200, {});
+      }),
+  }),
+});
 
 const outline = z.object({
   model: z.string().min(1),
@@ -69,25 +45,25 @@ const outline = z.object({
 });
 
 /** The model, and where faults may be named: read before anything else is validated. */
-export function askedOfArk(body: unknown) {
+function askedOfArk(body: unknown) {
   const { model, prompt, content, safety_identifier: endUser } = check(outline, body, refuseArk);
   const texts = content.flatMap(({ text }) => (text === '' ? [] : [text]));
   return { model, prompt: texts.length === 0 ? prompt : texts.join('\n'), endUser };
 }
 
-async function accept(desk: ArkDesk, raw: unknown, submission: Submission): Promise<Reply> {
+async function accept(desk: Desk<ArkDetail>, raw: unknown, submission: Submission): Promise<Reply> {
   const { model: endpoint, faults } = submission;
   const model = arkModel(endpoint);
   if (model === undefined) throw modelNotFound(endpoint);
   const body = readArkBody(raw);
-  const task = await desk.accept(submission, {
+  const { id, detail } = await desk.accept(submission, {
     id: desk.newId(() => newId(desk.world.now())),
     model,
     expiresAfterMs: body.execution_expires_after * 1000,
     callbackUrl: body.callback_url,
     detail: settleArk(body, { model, endpoint }, faults),
   });
-  return json(200, { id: task.id, safety_identifier: task.detail.safetyIdentifier });
+  return json(200, { id, safety_identifier: detail.safetyIdentifier });
 }
 
 /** `cgt-` + China time + five characters. */
@@ -96,11 +72,16 @@ function newId(now: number): string {
   return `cgt-${stamp}-${Math.random().toString(36).slice(2, 7).padEnd(5, '0')}`;
 }
 
-function list(desk: ArkDesk, call: Call): Promise<Reply> {
-  const { world } = desk;
+function list(desk: Desk<ArkDetail>, call: Call): Promise<Reply> {
   const { query } = call.request;
-  const page = wholeNumber(query, 'page_num', 1);
-  const size = wholeNumber(query, 'page_size', pageSizeDefault);
+  const invalid = (field: string, reason: string) =>
+    refuseArk({ field, path: field, reason, isAbsent: false });
+  const [page = 1, size = 20] = ['page_num', 'page_size'].map((field) => {
+    const value = Number(query.get(field) ?? (field === 'page_num' ? 1 : 20));
+    if (!Number.isInteger(value) || value < 1 || value > 500)
+      throw invalid(field, 'must be within 1 and 500');
+    return value;
+  });
   const status = query.get('filter.status');
   if (status !== null && !statuses.includes(status)) throw invalid('filter.status', 'unknown status');
   const ids = query.getAll('filter.task_ids');
@@ -108,62 +89,45 @@ function list(desk: ArkDesk, call: Call): Promise<Reply> {
   const tier = query.get('filter.service_tier');
   const candidates = ids.length > 0 ? ids.flatMap((id) => desk.find(id) ?? []) : desk.newestFirst();
   const matching = candidates.filter(
-    (task) =>
-      (model === null || task.detail.endpoint === model) &&
-      (tier === null || task.detail.tier === tier) &&
-      (status === null || momentOf(task, world.now()).phase === status),
+    ({ detail, phase }) =>
+      (model === null || detail.endpoint === model) &&
+      (tier === null || detail.tier === tier) &&
+      (status === null || phase === status),
   );
   const onPage = matching.slice((page - 1) * size, page * size);
   return desk.list(call, ids.length > 0 ? onPage : [], (faults) => {
-    const items = onPage.map((task) => present(new Job(task, world)));
-    const isOfSdk = faults.has('sdk-shape');
-    return json(200, { total: matching.length, items: isOfSdk ? items.map(itemOfSdk) : items });
+    const items = onPage.map(present);
+    return json(200, {
+      total: matching.length,
+      items: faults.has('sdk-shape') ? items.map(itemOfSdk) : items,
+    });
   });
 }
 
-function wholeNumber(query: URLSearchParams, field: string, ifAbsent: number): number {
-  const value = Number(query.get(field) ?? ifAbsent);
-  if (!Number.isInteger(value) || value < 1 || value > pageSizeMax)
-    throw invalid(field, `must be within 1 and ${pageSizeMax}`);
-  return value;
-}
-
 /** What a DELETE does depends on the status: it cancels what is queued, and removes the record of what has ended. */
-function remove(desk: ArkDesk, task: Task<ArkDetail>): void {
-  const { phase } = momentOf(task, desk.world.now());
-  if (phase === 'queued') desk.cancel(task);
-  else if (phase === 'cancelled')
+function remove(desk: Desk<ArkDetail>, job: Job<ArkDetail>): void {
+  if (job.phase === 'queued') desk.cancel(job);
+  else if (job.phase === 'cancelled')
     throw arkError(409, 'InvalidAction.CancelledTaskDeletion', 'Cannot delete task because it is cancelled.');
-  else if (isFinal(phase)) desk.remove(task);
+  else if (job.isOver) desk.remove(job);
   else {
     const text = 'Cannot delete task because it is currently running. Wait for it to finish.';
     throw arkError(409, 'InvalidAction.RunningTaskDeletion', text);
   }
 }
 
-const outputModerated = {
-  code: 'OutputVideoSensitiveContentDetected',
-  message: 'The output video may contain sensitive information.',
-};
-
 /** The JSON of the GET, the list and the callback alike. */
 function present(job: Job<ArkDetail>): Record<string, unknown> {
   const { task, detail, phase, since, faults } = job;
-  const { resolution, ratio, frames, seconds, seed } = detail;
-  const failure = faults.has('moderation-in-task') ? outputModerated : arkProblems.internal;
+  const failure = faults.has('moderation-in-task') ? outputModerated.video : arkProblems.internal;
   return {
-    id: task.id,
-    model: task.model,
+    id: job.id,
+    model: job.model,
     status: phase === 'unknown' ? 'post_processing' : phase,
     ...(phase === 'succeeded' ? { error: null, ...result(job) } : {}),
     ...(phase === 'failed' ? { error: arkWords(failure, since) } : {}),
     created_at: inSeconds(task.createdAt),
     updated_at: inSeconds(since),
-    ...(phase === 'succeeded'
-      ? { seed, resolution, ratio, frames, duration: frames === undefined ? seconds : undefined }
-      : {}),
-    framespersecond: phase === 'succeeded' ? framesPerSecond : undefined,
-    tools: phase === 'succeeded' && detail.webSearch ? [{ type: 'web_search' }] : undefined,
     service_tier: detail.tier,
     execution_expires_after: task.expiresAfterMs / 1000,
     generate_audio: detail.audio,
@@ -180,15 +144,72 @@ function itemOfSdk(item: Record<string, unknown>): Record<string, unknown> {
 }
 
 function result(job: Job<ArkDetail>): Record<string, unknown> {
-  const { task, detail, faults, world, since } = job;
+  const { seed, resolution, ratio, frames, seconds, webSearch, lastFrame } = job.detail;
   const [video_url] = job.links();
-  const look = { format: 'png', tint: detail.seed % 6, marked: true } as const;
-  const last_frame_url =
-    detail.lastFrame && video_url !== undefined
-      ? world.link(task, world.image(detail, look, faults), since)
-      : undefined;
-  const tokens = Math.floor(job.billed(detail.tokens));
-  const tool_usage = detail.webSearch ? { web_search: 1 } : undefined;
-  const usage = job.reported({ completion_tokens: tokens, total_tokens: tokens, tool_usage });
-  return { content: { video_url, last_frame_url }, usage };
+  const isShown = lastFrame && video_url !== undefined;
+  const last_frame_url = isShown ? job.pictureLink({ tint: seed % 6, marked: true }) : undefined;
+  const tokens = Math.floor(job.billed(job.detail.tokens));
+  const tool_usage = webSearch ? { web_search: 1 } : undefined;
+  return {
+    content: { video_url, last_frame_url },
+    usage: job.reported({ completion_tokens: tokens, total_tokens: tokens, tool_usage }),
+    ...{ seed, resolution, ratio, frames, duration: frames === undefined ? seconds : undefined },
+    framespersecond: framesPerSecond,
+    tools: webSearch ? [{ type: 'web_search' }] : undefined,
+  };
+}
+
+const pixelsPerToken = 256;
+const imageModelOfEndpoints = 'doubao-seedream-4-5-251128';
+const source = z.string().regex(/^(?:https?:\/\/.|data:image\/[a-z]+;base64,[A-Za-z0-9+/])/, 'not an image');
+const imageSchema = z.object({
+  ...taken({ int: 'seed', number: 'guidance_scale', text: 'background', any: 'optimize_prompt_options tools' }),
+  prompt: z.string().min(1),
+  image: z.union([source, z.array(source)]).optional(),
+  size: z.string().regex(/^(?:adaptive|[1-4](?:\.5)?K|\d{2,5}x\d{2,5})$/, 'not a size').default('2K'),
+  response_format: z.enum(['url', 'b64_json']).default('url'),
+  output_format: z.enum(['jpeg', 'png']).default('jpeg'),
+  watermark: z.boolean().default(true),
+}); // prettier-ignore
+
+/** Volcengine Ark: synchronous images, one for each call. */
+export const seedream = dialect({
+  ...both,
+  name: 'seedream',
+  prefix: '/ark/api/v3/images',
+  routes: (desk) => ({
+    'POST /generations'({ request }) {
+      const body = parseJson(request.body);
+      return desk.create(request, askedOfArk(body), (submission) => paint(desk, body, submission));
+    },
+  }),
+});
+
+async function paint(desk: Desk<Rendered>, raw: unknown, submission: Submission): Promise<Reply> {
+  const { model: asked } = submission;
+  const model = asked.startsWith('ep-') ? imageModelOfEndpoints : asked;
+  if (!/^(?:(?:doubao|dola)-)?seed(?:ream|edit)-\d-\d-/.test(model)) throw modelNotFound(asked);
+  const {
+    size,
+    response_format,
+    output_format: format,
+    watermark: marked,
+    image,
+  } = check(imageSchema, raw, refuseArk);
+  // `2K` is square here; the original picks the aspect from the prompt.
+  const side = size.endsWith('K') ? Number(size.slice(0, -1)) * 1024 : 1024;
+  const { width, height } = pairIn(size) ?? { width: side, height: side };
+  const order = { id: arkRequestId(desk.world.now()), detail: { width, height, seconds: 0, images: 1 } };
+  const job = await desk.paint(submission, order, outputModerated.image);
+  const tokens = Math.floor(job.billed((width * height) / pixelsPerToken));
+  const input_images = [image ?? []].flat().length || undefined;
+  const usage = { generated_images: 1, output_tokens: tokens, total_tokens: tokens, input_images };
+  const [file] = job.pictures(response_format, { look: { format, marked } });
+  const created = inSeconds(job.now);
+  return json(200, {
+    model,
+    created,
+    data: [{ ...file, size: `${width}x${height}` }],
+    usage: job.reported(usage),
+  });
 }

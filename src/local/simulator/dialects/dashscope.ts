@@ -1,79 +1,82 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import { createDialect } from '../dialect.ts';
-import type { Call, Dialect } from '../dialect.ts';
-import type { FaultSet } from '../fault.ts';
-import { JobDesk } from '../job-desk.ts';
-import { Job, shown } from '../job.ts';
-import { linesOf, pairIn, sizeOf } from '../sizes.ts';
-import type { Task } from '../task.ts';
-import { check, json, parseJson } from '../wire.ts';
-import type { Reply } from '../wire.ts';
-import type { World } from '../world.ts';
-import {
-  chatChoices,
-  chinaTime,
-  dashScopeDetail,
-  dashScopeError,
-  dashScopeProblems,
-  dataInspectionFailed,
-  invalidParameter,
-  presentDashScope,
-  presentUnknown,
-  usageOf,
-  wordOf,
-} from './dashscope-task.ts';
-import type { DashScopeDetail } from './dashscope-task.ts';
+import { dialect, json, linesOf, pageNumber, pairIn, phaseWords, refusals, sizeOf, word } from '../engine.ts';
+import type { Call, Desk, Job, Rendered, Reply, Submission } from '../engine.ts';
 
 const servicesPath = '/services/aigc/';
-const recordKeptMs = 86_400_000;
-/** No deadline of its own is documented; it only has to be later than the record lives. */
-const expiresAfterMs = 2 * recordKeptMs;
+/** Records live a day from their submit, whatever became of them. */
+const keptMs = 86_400_000;
 const pageSizeMax = 100;
 const multimodal = 'multimodal-generation/generation';
 const videoServices = ['video-generation/video-synthesis', 'image2video/video-synthesis'];
-const services = [
-  ...videoServices,
+const imageServices = [
   'text2image/image-synthesis',
   'image2image/image-synthesis',
   'image-generation/generation',
-  multimodal,
 ];
 
-type DashScopeDesk = JobDesk<DashScopeDetail>;
+const refuse = refusals(({ status, code, message }) =>
+  json(status, { request_id: randomUUID(), code, message }),
+);
+const invalid = (message: string) => refuse(400, 'InvalidParameter', message);
+const outputRefused = refuse(400, 'DataInspectionFailed', 'Output data may contain inappropriate content.');
+const internal = refuse(500, 'InternalError', 'An internal error has occured, please try again later.');
+const noModel = refuse(404, 'ModelNotFound', 'Model can not be found.');
+
+/** What a task renders; `refusal` is a parameter mistake, reported only when the task is polled. */
+type Detail = Rendered & {
+  /** Results in chat form. */
+  readonly chat: boolean;
+  /** Of the videos that were given. */
+  readonly inputSeconds: number;
+  readonly ratio: string;
+  readonly watermark: boolean;
+  readonly extended: boolean;
+  /** Newer models report more in `usage`. */
+  readonly fullUsage: boolean;
+  readonly refusal: string | undefined;
+};
 
 /** Alibaba DashScope: videos and images, asynchronous and not. */
-export function createDashScopeDialect(world: World): Dialect {
-  const desk: DashScopeDesk = new JobDesk(world, {
-    name: 'dashscope',
-    problems: dashScopeProblems,
-    detail: dashScopeDetail,
-    recordKeptMs,
-    // Records live a day from their submit, whatever became of them.
-    knownForMs: recordKeptMs,
-  });
-  const submits = services.map(
-    (service) => [`POST ${servicesPath}${service}`, (call: Call) => submit(desk, call, service)] as const,
-  );
-  return createDialect(desk, {
-    prefix: '/dashscope/api/v1',
-    noSuchRoute: ({ method, path }) =>
-      method === 'POST' && path.startsWith(servicesPath)
-        ? invalidParameter('url error, please check url！')
-        : dashScopeError(404, 'NotFound', `No such operation: ${method} ${path}.`),
-    routes: {
-      ...Object.fromEntries(submits),
-      'GET /tasks': (call) => list(desk, call),
-      'GET /tasks/': (call) => list(desk, call),
-      'GET /tasks/:id': (call) =>
-        desk.about('poll', call, {
-          ...shown(world, presentDashScope),
-          missing: () => json(200, presentUnknown(call.id)),
-        }),
-      'POST /tasks/:id/cancel': (call) => cancel(desk, call),
-    },
-  });
-}
+export const dashScope = dialect<Detail>({
+  name: 'dashscope',
+  prefix: '/dashscope/api/v1',
+  keptMs,
+  knownForMs: keptMs,
+  mistake: ({ path }) =>
+    invalid(`Required body invalid, please check the request body format. ${path}`.trim()),
+  noSuchRoute: ({ method, path }) =>
+    method === 'POST' && path.startsWith(servicesPath)
+      ? invalid('url error, please check url！')
+      : refuse(404, 'NotFound', `No such operation: ${method} ${path}.`),
+  problems: {
+    unauthorized: refuse(401, 'InvalidApiKey', 'Invalid API-key provided.'),
+    forbidden: refuse(403, 'Model.AccessDenied', 'Model access denied.'),
+    'not-found': noModel,
+    'rate-limited': refuse(429, 'Throttling.RateQuota', 'Requests rate limit exceeded.'),
+    'quota-exhausted': refuse(429, 'Throttling.AllocationQuota', 'Allocated quota exceeded.'),
+    moderated: refuse(400, 'DataInspectionFailed', 'Input data may contain inappropriate content.'),
+    internal,
+    unavailable: refuse(503, 'ModelUnavailable', 'Model is unavailable, please try again later.'),
+  },
+  routes: (desk) => ({
+    ...Object.fromEntries(
+      [...videoServices, ...imageServices, multimodal].map((service) => [
+        `POST ${servicesPath}${service}`,
+        (call: Call) => submit(desk, call, service),
+      ]),
+    ),
+    'GET /tasks/?': (call) => list(desk, call),
+    'GET /tasks/:id': (call) =>
+      desk.about(
+        'poll',
+        call,
+        (job) => json(200, present(job)),
+        () => json(200, { request_id: randomUUID(), output: { task_id: call.id, task_status: 'UNKNOWN' } }),
+      ),
+    'POST /tasks/:id/cancel': (call) => cancel(desk, call),
+  }),
+});
 
 const message = z.object({
   role: z.string(),
@@ -92,54 +95,52 @@ type Body = z.infer<typeof bodySchema>;
 /** A mistake here does not refuse the submit: it fails the task. */
 const parametersSchema = z.object({
   size: z.string().regex(/^\d{2,5}\*\d{2,5}$/, 'is not supported').optional(),
-  resolution: z.enum(['480P', '720P', '1080P']).default('720P'),
-  ratio: z.enum(['adaptive', '16:9', '9:16', '1:1', '4:3', '3:4']).default('adaptive'),
-  duration: z.int().min(-1).max(60).default(5),
-  n: z.int().min(1).max(6).default(1),
-  seed: z.int().min(0).max(2_147_483_647).optional(),
+  resolution: word('480P 720P 1080P').default('720P'),
+  ratio: z.string().default('adaptive'),
+  duration: z.int().default(5),
+  n: z.int().min(1).default(1),
+  seed: z.int().optional(),
   prompt_extend: z.boolean().default(true),
   watermark: z.boolean().default(false),
   audio: z.boolean().optional(),
 }); // prettier-ignore
 
-function submit(desk: DashScopeDesk, { request }: Call, service: string): Promise<Reply> {
+function submit(desk: Desk<Detail>, { request }: Call, service: string): Promise<Reply> {
   const isSynchronous = service === multimodal;
   const isAsynchronous = request.headers['x-dashscope-async'] === 'enable';
   if (isAsynchronous === isSynchronous) {
     const kind = isSynchronous ? 'asynchronous' : 'synchronous';
-    throw dashScopeError(403, 'AccessDenied', `current user api does not support ${kind} calls.`);
+    throw refuse(403, 'AccessDenied', `current user api does not support ${kind} calls.`);
   }
-  const body = check(bodySchema, parseJson(request.body), ({ path }) =>
-    invalidParameter(`Required body invalid, please check the request body format. ${path}`.trim()),
+  const body = desk.read(bodySchema, request);
+  const { prompt, messages } = body.input;
+  const texts = (messages ?? []).flatMap(({ content }) => content.flatMap(({ text }) => text ?? []));
+  return desk.create(
+    request,
+    { model: body.model, prompt: prompt ?? texts.join('\n') },
+    async (submission) => {
+      if (!/^(?:wanx?\d|happyhorse-\d|qwen-image)/.test(submission.model)) throw noModel;
+      if (isSynchronous && messages === undefined) throw invalid('input.messages is required.');
+      const order = { id: randomUUID(), detail: settle(body, service, submission) };
+      if (isSynchronous) {
+        // Without a task there is nothing to poll: the response itself reports a mistake.
+        if (order.detail.refusal !== undefined) throw invalid(order.detail.refusal);
+        const job = await desk.paint(submission, order, outputRefused);
+        const usage = job.reported(usageOf(job));
+        return json(200, { output: { choices: chatChoices(job) }, usage, request_id: randomUUID() });
+      }
+      const job = await desk.accept(submission, order);
+      const output = { task_id: job.id, task_status: wordOf(job) };
+      return json(200, { request_id: randomUUID(), output });
+    },
   );
-  const texts = (body.input.messages ?? []).flatMap(({ content }) =>
-    content.flatMap(({ text }) => text ?? []),
-  );
-  const asked = { model: body.model, prompt: body.input.prompt ?? texts.join('\n') };
-  return desk.create(request, asked, async (submission) => {
-    const { model, faults } = submission;
-    if (!/^(?:wanx?\d|happyhorse-\d|qwen-image)/.test(model)) throw dashScopeProblems['not-found'];
-    if (isSynchronous && body.input.messages === undefined)
-      throw invalidParameter('input.messages is required.');
-    const detail = settle(body, { model, service }, faults);
-    const order = { id: randomUUID(), expiresAfterMs, detail };
-    if (isSynchronous) return answerAtOnce(desk, desk.draft(submission, order));
-    const task = await desk.accept(submission, order);
-    const output = { task_id: task.id, task_status: wordOf(new Job(task, desk.world)) };
-    return json(200, { request_id: randomUUID(), output });
-  });
 }
 
 const videoTypes = ['reference_video', 'first_clip', 'video'];
 
-function settle(
-  { input, parameters: given }: Body,
-  { model, service }: { readonly model: string; readonly service: string },
-  faults: FaultSet,
-): DashScopeDetail {
+function settle({ input, parameters: given }: Body, service: string, { model, faults }: Submission): Detail {
   const read = parametersSchema.safeParse(given);
   const [issue] = read.error?.issues ?? [];
-  const refusal = issue === undefined ? undefined : `The ${issue.path.join('.')} ${issue.message}`;
   const parameters = read.data ?? parametersSchema.parse({});
   const isVideo = videoServices.includes(service);
   const { resolution, duration, n, size = isVideo ? '' : '1024*1024' } = parameters;
@@ -148,77 +149,138 @@ function settle(
   return {
     ...(pairIn(size) ?? sizeOf(linesOf(resolution), ratio)),
     seconds: duration > 0 ? duration : 5,
-    images: isVideo ? 0 : n,
+    images: isVideo ? undefined : n,
     chat: service.endsWith('/generation'),
     inputSeconds: hasVideo ? (faults.number('input-seconds') ?? 5) : 0,
     ratio,
     watermark: parameters.watermark,
     extended: parameters.prompt_extend,
     fullUsage: /^(?:wan3|wan2\.7|happyhorse)/.test(model),
-    refusal,
+    refusal: issue === undefined ? undefined : `The ${issue.path.join('.')} ${issue.message}`,
   };
 }
 
-/** Without a task there is nothing to poll: the response itself reports a mistake. */
-async function answerAtOnce(desk: DashScopeDesk, task: Task<DashScopeDetail>): Promise<Reply> {
-  const job = new Job(task, desk.world);
-  const { detail, faults } = job;
-  if (detail.refusal !== undefined) throw invalidParameter(detail.refusal);
-  await desk.world.paint(faults);
-  if (faults.has('item-moderation') || faults.has('moderation-in-task')) throw dataInspectionFailed;
-  if (faults.has('item-error') || faults.has('failed')) throw dashScopeProblems.internal;
-  desk.countCreate(task);
-  const usage = job.reported(usageOf(job));
-  return json(200, { output: { choices: chatChoices(job) }, usage, request_id: randomUUID() });
-}
-
-function cancel(desk: DashScopeDesk, call: Call): Promise<Reply> {
+function cancel(desk: Desk<Detail>, call: Call): Promise<Reply> {
   const text = 'Failed to cancel the task, please confirm if the task is in PENDING status.';
-  const refused = () => dashScopeError(400, 'UnsupportedOperation', text).reply(desk.world.now());
-  return desk.about('delete', call, {
-    found(task) {
-      if (new Job(task, desk.world).phase !== 'queued') return refused();
-      desk.cancel(task);
-      return json(200, { request_id: randomUUID() });
-    },
-    missing: refused,
-  });
+  const refused = () => refuse(400, 'UnsupportedOperation', text).reply(desk.world.now());
+  const found = (job: Job<Detail>): Reply => {
+    if (job.phase !== 'queued') return refused();
+    desk.cancel(job);
+    return json(200, { request_id: randomUUID() });
+  };
+  return desk.about('delete', call, found, refused);
 }
 
-function list(desk: DashScopeDesk, call: Call): Promise<Reply> {
+function list(desk: Desk<Detail>, call: Call): Promise<Reply> {
   const { query } = call.request;
-  const page = wholeNumber(query.get('page_no'), 1);
-  const size = Math.min(pageSizeMax, wholeNumber(query.get('page_size'), 10));
-  const [status, model] = [query.get('status'), query.get('model_name')];
-  const [from, to] = [query.get('start_time'), query.get('end_time')];
-  const jobs = desk.newestFirst().map((task) => new Job(task, desk.world));
-  const matching = jobs.filter((job) => {
+  const refusal = invalid('page_no and page_size must be positive.');
+  const page_no = pageNumber(query, 'page_no', 1, refusal);
+  const page_size = Math.min(pageSizeMax, pageNumber(query, 'page_size', 10, refusal));
+  const is = (name: string, fact: string) => (query.get(name) ?? fact) === fact;
+  const matching = desk.newestFirst().filter((job) => {
     // Times are compared as they are written: digits in local time of China.
     const created = chinaTime(job.task.createdAt).replaceAll(/\D/g, '').slice(0, 14);
-    return (
-      (status === null || wordOf(job) === status) &&
-      (model === null || job.task.model === model) &&
-      (from === null || created >= from) &&
-      (to === null || created <= to)
-    );
+    if (!is('status', wordOf(job)) || !is('model_name', job.model)) return false;
+    return created >= (query.get('start_time') ?? '') && created <= (query.get('end_time') ?? '9');
   });
-  const data = matching.slice((page - 1) * size, page * size).map((job) => ({
-    task_id: job.task.id,
-    model_name: job.task.model,
-    status: wordOf(job),
-    gmt_create: job.task.createdAt,
-    region: 'cn-beijing',
-  }));
+  const data = matching.slice((page_no - 1) * page_size, page_no * page_size).map((job) => {
+    const about = { task_id: job.id, model_name: job.model, status: wordOf(job) };
+    return { ...about, gmt_create: job.task.createdAt, region: 'cn-beijing' };
+  });
   const total = matching.length;
-  const total_page = Math.ceil(total / size);
-  return desk.list(call, [], () =>
-    json(200, { request_id: randomUUID(), data, page_no: page, page_size: size, total, total_page }),
+  const pages = { page_no, page_size, total, total_page: Math.ceil(total / page_size) };
+  return desk.list(call, [], () => json(200, { request_id: randomUUID(), data, ...pages }));
+}
+
+const wordFor = phaseWords('PENDING RUNNING SUCCEEDED FAILED FAILED CANCELED POST_PROCESSING');
+
+/** A task with a wrong parameter fails as soon as somebody looks at it. */
+function phaseOf({ phase, detail }: Job<Detail>) {
+  return detail.refusal !== undefined && (phase === 'running' || phase === 'succeeded') ? 'failed' : phase;
+}
+
+function wordOf(job: Job<Detail>): string {
+  return wordFor(phaseOf(job));
+}
+
+/** `GET /tasks/{id}`: 200 whatever became of it. */
+function present(job: Job<Detail>): object {
+  const { id, task, since } = job;
+  const phase = phaseOf(job);
+  const isOver = phase === 'succeeded' || phase === 'failed' || phase === 'cancelled';
+  const isDone = phase === 'succeeded';
+  const output = {
+    task_id: id,
+    task_status: wordFor(phase),
+    submit_time: chinaTime(task.createdAt),
+    scheduled_time: phase === 'queued' ? undefined : chinaTime(job.startsAt),
+    end_time: isOver ? chinaTime(since) : undefined,
+    ...(phase === 'failed' ? failureOf(job) : {}),
+    ...(isDone ? results(job) : {}),
+  };
+  return { request_id: randomUUID(), output, usage: isDone ? job.reported(usageOf(job)) : undefined };
+}
+
+function failureOf({ detail, faults }: Job<Detail>) {
+  if (detail.refusal !== undefined) return { code: 'InvalidParameter', message: detail.refusal };
+  const { code, message } = faults.has('moderation-in-task') ? outputRefused : internal;
+  return { code, message };
+}
+
+/** Which of the images failed; the others are delivered. */
+function failedItems({ faults }: Job<Detail>) {
+  const items = [['item-moderation', outputRefused] as const, ['item-error', internal] as const];
+  return new Map(
+    items.flatMap(([name, error]) => (faults.has(name) ? [[faults.number(name) ?? 0, error]] : [])),
   );
 }
 
-function wholeNumber(text: string | null, ifAbsent: number): number {
-  const value = Number(text ?? ifAbsent);
-  if (!Number.isInteger(value) || value < 1)
-    throw invalidParameter('page_no and page_size must be positive.');
-  return value;
+function results(job: Job<Detail>): object {
+  const { task, detail, faults } = job;
+  const orig_prompt = task.prompt;
+  const actual_prompt = detail.extended ? `${orig_prompt}, in great detail` : undefined;
+  if (detail.images === undefined) return { orig_prompt, actual_prompt, video_url: job.links()[0] };
+  if (faults.has('missing-url')) return { results: [] };
+  if (detail.chat) return { choices: chatChoices(job), finished: true };
+  const failed = failedItems(job);
+  const made = linksOf(job).map((url, index) => {
+    const error = failed.get(index);
+    return error === undefined
+      ? { orig_prompt, actual_prompt, url }
+      : { code: error.code, message: error.message };
+  });
+  const FAILED = made.filter((result) => 'code' in result).length;
+  const TOTAL = made.length;
+  return { results: made, task_metrics: { TOTAL, SUCCEEDED: TOTAL - FAILED, FAILED } };
+}
+
+function linksOf(job: Job<Detail>): string[] {
+  return job.links({ look: { marked: job.detail.watermark } });
+}
+
+/** Results of the models that are asked in messages, synchronous or not. */
+function chatChoices(job: Job<Detail>): readonly object[] {
+  return linksOf(job).map((image) => ({
+    finish_reason: 'stop',
+    message: { role: 'assistant', content: [{ image }] },
+  }));
+}
+
+function usageOf(job: Job<Detail>): object {
+  const { chat, width, height, seconds, images, ratio, fullUsage, inputSeconds } = job.detail;
+  if (images !== undefined) {
+    const image_count = Math.ceil(job.billed(images - failedItems(job).size));
+    return { image_count, ...(chat ? { width, height } : {}) };
+  }
+  const output = Math.ceil(job.billed(seconds));
+  const seen = { output_video_duration: output, input_video_duration: inputSeconds };
+  const more = { ...seen, size: `${width}*${height}`, video_ratio: ratio };
+  const area = width * height;
+  const SR = area < 600_000 ? 480 : area < 1_500_000 ? 720 : 1080;
+  return { duration: output + inputSeconds, video_count: 1, SR, ...(fullUsage ? more : {}) };
+}
+
+/** Local time of China without a zone: `2025-07-27 21:05:15.212`. */
+function chinaTime(milliseconds: number): string {
+  return new Date(milliseconds + 8 * 3_600_000).toISOString().replace('T', ' ').slice(0, 23);
 }

@@ -1,7 +1,5 @@
-import type { Call } from '../dialect.ts';
-import { Job } from '../job.ts';
-import { json } from '../wire.ts';
-import type { Refusal, Reply } from '../wire.ts';
+import { json } from '../engine.ts';
+import type { Call, Refusal, Reply } from '../engine.ts';
 import { falBody, falError, outputOf, stateOf } from './fal-task.ts';
 import type { FalDesk, FalJob } from './fal-task.ts';
 
@@ -12,9 +10,8 @@ const endpointsMax = 50;
 const pageMax = 100;
 
 export function listRequests(desk: FalDesk, call: Call): Promise<Reply> {
-  const { world } = desk;
   const { query } = call.request;
-  const now = world.now();
+  const now = desk.world.now();
   const endpoints = new Set(query.getAll('endpoint_id').flatMap((names) => names.split(',')));
   if (endpoints.size === 0) throw falError(422, 'missing', 'field required', 'query.endpoint_id');
   const limit = Number(query.get('limit') ?? 50);
@@ -24,8 +21,7 @@ export function listRequests(desk: FalDesk, call: Call): Promise<Reply> {
   const from = timeOf(query.get('start')) ?? now - (id === null ? 1 : 90) * dayMs;
   const to = timeOf(query.get('end')) ?? Number.POSITIVE_INFINITY;
   const status = query.get('status');
-  const jobs = desk.newestFirst().map((task) => new Job(task, world));
-  const matching = jobs.filter((job) => {
+  const matching = desk.newestFirst().filter((job) => {
     const { task } = job;
     const isListed = endpoints.has(task.model) && (id === null || task.id === id);
     if (!isListed || task.createdAt < from || task.createdAt > to) return false;
@@ -37,14 +33,9 @@ export function listRequests(desk: FalDesk, call: Call): Promise<Reply> {
   const begin = Number(query.get('cursor') ?? 0);
   const page = matching.slice(begin, begin + limit);
   const has_more = matching.length > begin + limit;
-  const expands = query.get('expand') === 'payloads';
-  return desk.list(call, [], () =>
-    json(200, {
-      items: page.map((job) => presentItem(job, expands)),
-      next_cursor: has_more ? String(begin + limit) : null,
-      has_more,
-    }),
-  );
+  const items = page.map((job) => presentItem(job, query.get('expand') === 'payloads'));
+  const next_cursor = has_more ? String(begin + limit) : null;
+  return desk.list(call, [], () => json(200, { items, next_cursor, has_more }));
 }
 
 function statusWord(error: Refusal | undefined): string {

@@ -1,11 +1,5 @@
-import { z } from 'zod';
-import type { Problems } from '../desk.ts';
-import type { JobDesk } from '../job-desk.ts';
-import { rendered } from '../job.ts';
-import type { Job } from '../job.ts';
-import { isFinal } from '../task.ts';
-import { json, refusals } from '../wire.ts';
-import type { Mistake, Refusal } from '../wire.ts';
+import { json, refusals } from '../engine.ts';
+import type { Desk, Job, Mistake, Problems, Refusal, Rendered } from '../engine.ts';
 
 /** The two error bodies: of the platform a text, of a model a list, which says where (`param`). */
 export function falBody({ code: type, message, param }: Refusal): Record<string, unknown> {
@@ -38,27 +32,18 @@ export const falProblems = {
 } satisfies Problems;
 
 /** What a job ends with, by the type that `[sim:failed=<type>]` names; other types are those of a wrong input. */
-const endings: Readonly<Record<string, number>> = {
-  internal_server_error: 500,
-  internal_error: 500,
-  runner_server_error: 500,
-  generation_timeout: 504,
-  request_timeout: 504,
-  startup_timeout: 504,
-  downstream_service_error: 502,
-  downstream_service_unavailable: 503,
-  runner_scheduling_failure: 503,
-  runner_disconnected: 503,
-  runner_connection_error: 503,
-  runner_incomplete_response: 503,
-  client_cancelled: 499,
-  client_disconnected: 499,
-  bad_request: 400,
+const endings: Readonly<Record<string, string>> = {
+  400: 'bad_request',
+  499: 'client_cancelled client_disconnected',
+  500: 'internal_server_error internal_error runner_server_error',
+  502: 'downstream_service_error',
+  503: 'downstream_service_unavailable runner_scheduling_failure runner_disconnected runner_connection_error runner_incomplete_response',
+  504: 'generation_timeout request_timeout startup_timeout',
 };
 
 function endingOf(type: string): Refusal {
-  const status = endings[type];
-  if (status !== undefined) return falError(status, type, `The request ended with ${type}.`);
+  const status = Object.keys(endings).find((key) => endings[key]?.split(' ').includes(type));
+  if (status !== undefined) return falError(Number(status), type, `The request ended with ${type}.`);
   return falError(422, type, `The input was not accepted: ${type}.`, 'body.image_url');
 }
 
@@ -67,19 +52,17 @@ const inputRefused = falError(422, policy, 'The content was flagged by a content
 const outputRefused = falError(422, policy, 'Output video has sensitive content.', 'body');
 const noMedia = falError(422, 'no_media_generated', 'The model gave no media.', 'body');
 
-export const falDetail = z.object({
-  ...rendered,
+export interface FalDetail extends Rendered {
   /** What `x-fal-billable-units` says, in hundredths. */
-  units: z.number(),
-  seed: z.number().optional(),
+  readonly units: number;
+  readonly seed?: number;
   /** As it came: the list of requests shows it. */
-  input: z.unknown(),
+  readonly input: unknown;
   /** A wrong input, reported by the result. */
-  mistake: z.object({ message: z.string(), type: z.string(), loc: z.string() }).optional(),
-});
-export type FalDetail = z.infer<typeof falDetail>;
+  readonly mistake?: { readonly message: string; readonly type: string; readonly loc: string };
+}
 export type FalJob = Job<FalDetail>;
-export type FalDesk = JobDesk<FalDetail>;
+export type FalDesk = Desk<FalDetail>;
 
 export interface FalState {
   readonly word: string;
@@ -94,8 +77,7 @@ export function stateOf(job: FalJob): FalState {
   const { phase, since } = job;
   if (phase === 'queued') return { word: 'IN_QUEUE', isEnded: false, since };
   // There are only three words; with a fault there is one more.
-  if (!isFinal(phase))
-    return { word: phase === 'unknown' ? 'RETRYING' : 'IN_PROGRESS', isEnded: false, since };
+  if (!job.isOver) return { word: phase === 'unknown' ? 'RETRYING' : 'IN_PROGRESS', isEnded: false, since };
   const error = errorOf(job);
   return { word: 'COMPLETED', isEnded: true, since, ...(error === undefined ? {} : { error }) };
 }
@@ -116,7 +98,7 @@ export function outputOf(job: FalJob, since: number): Record<string, unknown> {
   const { task, detail, faults } = job;
   const { seed, width, height } = detail;
   const [url] = job.links({ from: since });
-  if (detail.images === 0) {
+  if (detail.images === undefined) {
     const file = { content_type: 'video/mp4', file_name: 'video.mp4', file_size: 4_352_150 };
     return { video: url === undefined ? undefined : { url, ...file }, seed };
   }

@@ -1,53 +1,44 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import { createDialect } from '../dialect.ts';
-import type { Call, Dialect } from '../dialect.ts';
-import type { FaultSet } from '../fault.ts';
-import { JobDesk } from '../job-desk.ts';
-import { Job } from '../job.ts';
-import { linesOf, sizeOf } from '../sizes.ts';
-import { isFinal } from '../task.ts';
-import type { Task } from '../task.ts';
-import { bytes, check, json, parseJson, Refusal } from '../wire.ts';
-import type { Reply, WireRequest } from '../wire.ts';
+import { bytes, check, dialect, json, linesOf, link, media, sizeOf, taken, word } from '../engine.ts';
+import { Refusal } from '../engine.ts';
+import type { Call, FaultSet, Reply, WireRequest } from '../engine.ts';
 import type { World } from '../world.ts';
 import { listRequests } from './fal-history.ts';
-import { falDetail, falError, falProblems, invalidInput, outputOf, stateOf, unitsOf } from './fal-task.ts';
+import { falError, falProblems, invalidInput, outputOf, stateOf, unitsOf } from './fal-task.ts';
 import type { FalDesk, FalDetail, FalJob } from './fal-task.ts';
 import { keySet, signWebhook, webhookBody } from './fal-webhook.ts';
 
-const recordKeptMs = 30 * 86_400_000;
+const keptMs = 30 * 86_400_000;
 
 /**
  * fal under one base URL, `/fal`, which stands for the queue host; `/fal/v1` is the platform host with
  * its `/v1`, `/fal/.well-known/jwks.json` the keys of the callbacks. Not covered: the stream of a status, the list of
  * prices, the host that answers at once.
  */
-export function createFalDialect(world: World): Dialect {
-  const desk: FalDesk = new JobDesk(world, {
-    name: 'fal',
-    problems: falProblems,
-    detail: falDetail,
-    recordKeptMs,
-    callbackBody: (task) => webhookBody(new Job(task, world)),
-    callbackHeaders: signWebhook,
-  });
-  const app = '/[^/]+/[^/]+/requests';
-  return createDialect(desk, {
-    prefix: '/fal',
-    keyOf: (request) => keyOf(request, world),
-    noSuchRoute: () => falError(404, '', 'Path not found'),
-    routes: {
-      'GET /.well-known/jwks.json': () => json(200, keySet),
-      'GET /v1/models/requests/by-endpoint': (call) => listRequests(desk, call),
-      [`GET ${app}/:id/status`]: (call: Call) =>
-        about(desk, 'poll', call, (job) => presentStatus(job, desk, call.request)),
-      [`GET ${app}/:id`]: (call: Call) => about(desk, 'poll', call, presentResult),
-      [`PUT ${app}/:id/cancel`]: (call: Call) => about(desk, 'delete', call, (job) => cancel(desk, job)),
-      'POST /([^?]+)': (call) => submit(desk, call),
-    },
-  });
-}
+export const fal = dialect<FalDetail>({
+  name: 'fal',
+  prefix: '/fal',
+  keptMs,
+  expiresAfterMs: keptMs,
+  keyOf,
+  mistake: invalidInput,
+  noSuchRoute: () => falError(404, '', 'Path not found'),
+  problems: falProblems,
+  callbackBody: webhookBody,
+  callbackHeaders: signWebhook,
+  routes: (desk) => ({
+    'GET /.well-known/jwks.json': () => json(200, keySet),
+    'GET /v1/models/requests/by-endpoint': (call) => listRequests(desk, call),
+    [`GET ${app}/:id/status`]: (call) =>
+      about(desk, 'poll', call, (job) => presentStatus(job, desk, call.request)),
+    [`GET ${app}/:id`]: (call) => about(desk, 'poll', call, presentResult),
+    [`PUT ${app}/:id/cancel`]: (call) => about(desk, 'delete', call, (job) => cancel(desk, job)),
+    'POST /([^?]+)': (call) => submit(desk, call),
+  }),
+});
+
+const app = '/[^/]+/[^/]+/requests';
 
 /** The word `Key`, not `Bearer`; the public keys are for all. */
 function keyOf({ headers, path }: WireRequest, world: World): string | undefined {
@@ -72,18 +63,16 @@ function about(
   const isNamed = known !== undefined && request.path.startsWith(`/${appOf(known.model)}/requests/`);
   const missing = () =>
     stage === 'delete' ? json(404, { status: 'NOT_FOUND' }) : notFound.reply(desk.world.now());
-  const answers = { found: (task: Task<FalDetail>) => found(new Job(task, desk.world)), missing };
-  return desk.about(stage, { request, task: isNamed ? known : undefined }, answers);
+  return desk.about(stage, { request, job: isNamed ? known : undefined }, found, missing);
 }
 
 const outline = z.object({ prompt: z.string().catch(''), end_user_id: z.string().catch('') });
-const hookSchema = z.url();
 
 function submit(desk: FalDesk, { request, id: path }: Call): Promise<Reply> {
-  const input = check(z.record(z.string(), z.unknown()), parseJson(request.body), invalidInput);
+  const input = desk.read(z.record(z.string(), z.unknown()), request);
   const { prompt, end_user_id: endUser } = outline.parse(input);
   const hook = request.query.get('fal_webhook');
-  if (hook !== null && !hookSchema.safeParse(hook).success)
+  if (hook !== null && !link.safeParse(hook).success)
     throw falError(400, 'bad_request', 'fal_webhook is not a URL');
   return desk.create(request, { model: path, prompt, endUser }, async (submission) => {
     const { model, faults } = submission;
@@ -91,43 +80,29 @@ function submit(desk: FalDesk, { request, id: path }: Call): Promise<Reply> {
     if (!isVideo && !/^fal-ai\/(?:flux|seedream)/.test(model))
       throw falError(404, '', `Application ${JSON.stringify(model)} not found`);
     const detail = { ...settle(isVideo, input, faults), input };
-    const order = { id: randomUUID(), expiresAfterMs: recordKeptMs, detail };
-    const task = await desk.accept(submission, { ...order, callbackUrl: hook ?? undefined });
-    const gateway_request_id = hook === null ? undefined : task.id;
-    return json(200, {
-      status: 'IN_QUEUE',
-      queue_position: 0,
-      ...names(task, desk.world),
-      gateway_request_id,
-    });
+    const job = await desk.accept(submission, { id: randomUUID(), detail, callbackUrl: hook });
+    const gateway_request_id = hook === null ? undefined : job.id;
+    return json(200, { status: 'IN_QUEUE', queue_position: 0, ...names(job), gateway_request_id });
   });
 }
 
-const media = z.string().regex(/^(?:https?:\/\/\S+|data:[\w.+-]+\/[\w.+-]+;base64,\S+)$/, 'must be a URL');
 const seconds = z.string().regex(/^(?:auto|\d{1,2})$/, 'must be a length in a string');
-const prompt = z.string().min(1).max(20_000);
+const prompt = z.string().min(1);
 /** The inputs of all videos. */
 const videoSchema = z.strictObject({
+  ...taken({ text: 'shot_type bitrate_mode negative_prompt end_user_id', flag: 'generate_audio', number: 'cfg_scale' }),
+  ...taken({ media: 'image_url start_image_url end_image_url' }),
   prompt: prompt.optional(),
   multi_prompt: z.array(z.strictObject({ prompt, duration: seconds })).min(1).optional(),
-  shot_type: z.enum(['customize', 'intelligent']).optional(),
   duration: seconds.default('5'),
-  resolution: z.enum(['480p', '720p', '1080p', '4k']).default('720p'),
-  aspect_ratio: z.enum(['auto', '21:9', '16:9', '4:3', '1:1', '3:4', '9:16']).default('auto'),
-  generate_audio: z.boolean().optional(),
-  bitrate_mode: z.enum(['standard', 'high']).optional(),
-  negative_prompt: z.string().optional(),
-  cfg_scale: z.number().min(0).max(1).optional(),
-  end_user_id: z.string().optional(),
+  resolution: word('480p 720p 1080p 4k').default('720p'),
+  aspect_ratio: z.string().default('auto'),
   elements: z.array(z.looseObject({ voice_id: z.string().optional() })).optional(),
-  image_url: media.optional(),
-  start_image_url: media.optional(),
-  end_image_url: media.optional(),
   image_urls: z.array(media).optional(),
   video_urls: z.array(media).optional(),
   audio_urls: z.array(media).optional(),
 }); // prettier-ignore
-const side = z.int().min(64).max(4096);
+const side = z.int().min(64);
 const presets: Readonly<Record<string, readonly [number, number]>> = {
   auto: [1024, 1024],
   square_hd: [1024, 1024],
@@ -138,14 +113,12 @@ const presets: Readonly<Record<string, readonly [number, number]>> = {
   landscape_16_9: [1024, 576],
 };
 const imageSchema = z.strictObject({
+  ...taken({ text: 'output_format safety_tolerance', flag: 'enable_safety_checker' }),
   prompt,
   image_size: z
     .union([z.enum(Object.keys(presets)), z.strictObject({ width: side, height: side })])
     .default('landscape_4_3'),
   seed: z.int().default(42),
-  output_format: z.enum(['jpeg', 'png', 'webp']).optional(),
-  safety_tolerance: z.enum(['1', '2', '3', '4', '5']).optional(),
-  enable_safety_checker: z.boolean().optional(),
   image_urls: z.array(media).min(1).optional(),
 });
 
@@ -158,7 +131,7 @@ function settle(isVideo: boolean, input: unknown, faults: FaultSet): Settled {
   } catch (error) {
     if (!(error instanceof Refusal) || faults.has('docs-shape')) throw error;
     const { message, code, param: loc } = error;
-    const none = { width: 0, height: 0, seconds: 0, images: 0, units: 0 };
+    const none = { width: 0, height: 0, seconds: 0, units: 0 };
     return { ...none, mistake: { message, type: String(code), loc } };
   }
 }
@@ -168,7 +141,7 @@ function settleVideo(input: unknown): Settled {
   const length = duration === 'auto' ? 5 : Number(duration);
   const size = sizeOf(linesOf(resolution), aspect_ratio);
   const units = Math.round((size.width * size.height * 24 * length) / 10_240);
-  return { ...size, seconds: length, images: 0, units, seed: 42 };
+  return { ...size, seconds: length, units, seed: 42 };
 }
 
 function settleImage(input: unknown): Settled {
@@ -179,42 +152,37 @@ function settleImage(input: unknown): Settled {
   return { width, height, seconds: 0, images: 1, units, seed };
 }
 
-function names({ id, model }: Task<FalDetail>, world: World): object {
-  const url = `${world.parts.origin}/fal/${appOf(model)}/requests/${id}`;
-  return { request_id: id, response_url: url, status_url: `${url}/status`, cancel_url: `${url}/cancel` };
+function names({ id: request_id, model, world }: FalJob): object {
+  const url = `${world.parts.origin}/fal/${appOf(model)}/requests/${request_id}`;
+  return { request_id, response_url: url, status_url: `${url}/status`, cancel_url: `${url}/cancel` };
 }
 
 function presentStatus(job: FalJob, desk: FalDesk, { query }: WireRequest): Reply {
-  const { task } = job;
-  const { word, isEnded, since, error } = stateOf(job);
-  const base = { status: word, ...names(task, desk.world) };
+  const { word: status, isEnded, since, error } = stateOf(job);
+  const base = { status, ...names(job) };
   if (isEnded) {
     const isPlatform = error !== undefined && error.param === '';
-    const metrics = { inference_time: task.renderMs / 1000 };
-    return json(200, {
-      ...base,
-      metrics,
-      ...(isPlatform ? { error: error.message, error_type: error.code } : {}),
-    });
+    const failure = isPlatform ? { error: error.message, error_type: error.code } : {};
+    return json(200, { ...base, metrics: { inference_time: job.task.renderMs / 1000 }, ...failure });
   }
-  if (word === 'IN_QUEUE') return json(202, { ...base, queue_position: positionOf(job, desk) });
+  if (status === 'IN_QUEUE') return json(202, { ...base, queue_position: positionOf(job, desk) });
   const timestamp = new Date(since).toISOString();
   const logs = [{ message: 'rendering', level: 'INFO', source: 'USER', timestamp }];
   return json(202, { ...base, ...(query.get('logs') === '1' ? { logs } : {}) });
 }
 
 /** How many of the same model wait before it. */
-function positionOf({ task }: FalJob, desk: FalDesk): number {
-  const all = desk.newestFirst();
-  const older = all.slice(all.indexOf(task) + 1).filter(({ model }) => model === task.model);
-  return older.filter((other) => new Job(other, desk.world).phase === 'queued').length;
+function positionOf({ id, model }: FalJob, desk: FalDesk): number {
+  const all = desk.newestFirst().filter((job) => job.model === model);
+  const older = all.slice(all.findIndex((job) => job.id === id) + 1);
+  return older.filter(({ phase }) => phase === 'queued').length;
 }
 
 function presentResult(job: FalJob): Reply {
-  const { task, faults, now } = job;
+  const { faults, now } = job;
   const state = stateOf(job);
   const { error } = state;
-  const id = { 'x-fal-request-id': task.id };
+  const id = { 'x-fal-request-id': job.id };
   if (!state.isEnded) return json(400, { detail: 'Request is still in progress' }, id);
   // What is asked for after a cancel is not verified: 499, or with docs-shape nothing.
   const isUnheard = error?.status === 499 && faults.has('docs-shape');
@@ -231,8 +199,8 @@ function presentResult(job: FalJob): Reply {
 /** What runs is asked to stop and finishes all the same; with `docs-shape` it stops. */
 function cancel(desk: FalDesk, job: FalJob): Reply {
   const { word, isEnded } = stateOf(job);
-  if (isFinal(job.phase) || isEnded) return json(400, { status: 'ALREADY_COMPLETED' });
+  if (job.isOver || isEnded) return json(400, { status: 'ALREADY_COMPLETED' });
   const isQueued = word === 'IN_QUEUE';
-  if (isQueued || job.faults.has('docs-shape')) desk.cancel(job.task);
+  if (isQueued || job.faults.has('docs-shape')) desk.cancel(job);
   return isQueued ? json(200, { status: 'OK' }) : json(202, { status: 'CANCELLATION_REQUESTED' });
 }

@@ -1,16 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
-import type { Call } from '../dialect.ts';
-import { Job } from '../job.ts';
-import { linesOf, sizeOf } from '../sizes.ts';
-import { isFinal } from '../task.ts';
-import type { Task } from '../task.ts';
-import { check, json, parseJson } from '../wire.ts';
-import type { Reply } from '../wire.ts';
+import { base64, check, json, linesOf, link, parseJson, phaseWords, sizeOf, word } from '../engine.ts';
+import type { Call, Handler, Reply } from '../engine.ts';
 import {
-  base64,
   bucketUri,
-  expiresAfterMs,
   fileUri,
   googleError,
   googleProblems,
@@ -31,15 +24,15 @@ const part = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('image'), ...medium }),
   z.strictObject({ type: z.literal('video'), ...medium }),
 ]);
-const tasks = ['text_to_video', 'image_to_video', 'reference_to_video', 'edit', 'extend', 'upscale'] as const;
+const tasks = word('text_to_video image_to_video reference_to_video edit extend upscale');
 const labelKey = /^[a-z][a-z0-9_-]{0,62}$/;
 const labelValue = /^[a-z0-9_-]{0,63}$/;
 const format = z.strictObject({
   type: z.literal('video'),
   delivery: z.enum(['uri', 'inline']).default('inline'),
   gcs_uri: z.string().startsWith('gs://').optional(),
-  aspect_ratio: z.enum(['16:9', '9:16']).default('16:9'),
-  resolution: z.enum(['360p', '720p', '1080p', '4k']).default('720p'),
+  aspect_ratio: z.string().default('16:9'),
+  resolution: word('360p 720p 1080p 4k').default('720p'),
   duration: z.string().regex(/^\d+(?:\.\d+)?s$/, 'must be a duration like "5s"').default('8s'),
 }); // prettier-ignore
 const bodySchema = z.strictObject({
@@ -50,50 +43,39 @@ const bodySchema = z.strictObject({
   store: z.literal(true).optional(),
   response_format: format.prefault({ type: 'video' }),
   generation_config: z
-    .strictObject({ video_config: z.strictObject({ task: z.enum(tasks).optional() }).optional() })
+    .strictObject({ video_config: z.strictObject({ task: tasks.optional() }).optional() })
     .optional(),
   labels: z.record(z.string().regex(labelKey), z.string().regex(labelValue)).optional(),
   webhook_config: z
-    .strictObject({
-      uris: z.array(z.url()).min(1),
-      user_metadata: z.record(z.string(), z.unknown()).optional(),
-    })
+    .strictObject({ uris: z.array(link).min(1), user_metadata: z.record(z.string(), z.unknown()).optional() })
     .optional(),
 });
 type Body = z.infer<typeof bodySchema>;
 
-export function omniRoutes(desk: GoogleDesk, path: string, vertex: boolean) {
-  const { world } = desk;
+export function omniRoutes(desk: GoogleDesk, path: string, vertex: boolean): Record<string, Handler> {
   /** What is not there is a wrong name; Vertex answers 404. */
   const missing = (id: string) => () =>
     vertex
-      ? googleError(404, 'NOT_FOUND', `Interaction ${id} was not found.`).reply(world.now())
-      : interactionError(400, 'invalid_request', `Invalid interaction name: ${id}`).reply(world.now());
-  const about = (
-    stage: 'poll' | 'delete',
-    { request, id }: Call,
-    found: (task: Task<GoogleDetail>) => Reply,
-  ) => {
+      ? googleError(404, 'NOT_FOUND', `Interaction ${id} was not found.`).reply(desk.world.now())
+      : interactionError(400, 'invalid_request', `Invalid interaction name: ${id}`).reply(desk.world.now());
+  const about = (stage: 'poll' | 'delete', { request, id }: Call, found: (job: GoogleJob) => GoogleJob) => {
     const known = desk.find(id);
-    const task = known?.detail.api === 'omni' ? known : undefined;
-    return desk.about(stage, { request, task }, { found, missing: missing(id) });
+    const job = known?.detail.api === 'omni' ? known : undefined;
+    return desk.about(stage, { request, job }, (one) => json(200, present(found(one))), missing(id));
   };
-  const answer = (task: Task<GoogleDetail>) => json(200, present(new Job(task, world)));
   return {
-    [`POST ${path}`]: ({ request }: Call) => create(desk, request),
-    [`GET ${path}/:id`]: (call: Call) => about('poll', call, answer),
-    [`POST ${path}/:id/cancel`]: (call: Call) =>
-      about('delete', call, (task) => {
-        if (isFinal(new Job(task, world).phase))
+    [`POST ${path}`]: ({ request }) => create(desk, request),
+    [`GET ${path}/:id`]: (call) => about('poll', call, (job) => job),
+    [`POST ${path}/:id/cancel`]: (call) =>
+      about('delete', call, (job) => {
+        if (job.isOver)
           throw interactionError(400, 'failed_precondition', 'The interaction has ended already.');
-        desk.cancel(task);
-        return answer(task);
+        return desk.cancel(job);
       }),
   };
 }
 
 function create(desk: GoogleDesk, request: Call['request']): Promise<Reply> {
-  const { world } = desk;
   const body = check(bodySchema, parseJson(request.body), ({ path, reason }) =>
     interactionError(400, 'invalid_request', `Invalid value at '${path}': ${reason}`),
   );
@@ -103,9 +85,8 @@ function create(desk: GoogleDesk, request: Call['request']): Promise<Reply> {
     if (!/^gemini-omni-\d/.test(submission.model)) throw googleProblems['not-found'];
     const id = `v1_${randomBytes(24).toString('base64url')}`;
     const input = Math.ceil(prompt.length / 4) + parts.filter(({ type }) => type !== 'text').length * 258;
-    const order = { id, expiresAfterMs, detail: settle(body, id, input) };
-    const task = await desk.accept(submission, { ...order, callbackUrl: body.webhook_config?.uris[0] });
-    return json(200, present(new Job(task, world)));
+    const order = { id, detail: settle(body, id, input), callbackUrl: body.webhook_config?.uris[0] };
+    return json(200, present(await desk.accept(submission, order)));
   });
 }
 
@@ -115,7 +96,6 @@ function settle(body: Body, name: string, inputTokens: number): GoogleDetail {
   return {
     ...sizeOf(linesOf(resolution), aspect_ratio),
     seconds,
-    images: 0,
     api: 'omni',
     name,
     samples: 1,
@@ -128,34 +108,19 @@ function settle(body: Body, name: string, inputTokens: number): GoogleDetail {
   };
 }
 
-function present(job: GoogleJob): Record<string, unknown> {
-  const { task, detail, phase, since, faults } = job;
-  const base = {
-    id: task.id,
-    created: new Date(task.createdAt).toISOString(),
-    updated: new Date(since).toISOString(),
-    model: task.model,
-    labels: detail.labels,
-  };
-  switch (phase) {
-    case 'queued':
-    case 'running':
-      return { ...base, status: 'in_progress' };
-    case 'unknown':
-      return { ...base, status: 'post_processing' };
-    case 'cancelled':
-      return { ...base, status: 'cancelled' };
-    case 'expired':
-      return { ...base, status: 'incomplete' };
-    case 'failed':
-      return { ...base, ...failureOf(job) };
-    case 'succeeded': {
-      const [input, output] = detail.tokens ?? [0, 0];
-      const content = faults.has('missing-url') ? [] : [videoPart(job)];
-      const usage = job.reported(usageOf(input, Math.round(job.billed(output))));
-      return { ...base, status: 'completed', steps: [{ type: 'model_output', content }], usage };
-    }
-  }
+const wordFor = phaseWords('in_progress in_progress completed failed incomplete cancelled post_processing');
+
+function present(job: GoogleJob): object {
+  const { id, task, detail, phase, since, faults, model } = job;
+  const [created, updated] = [task.createdAt, since].map((time) => new Date(time).toISOString());
+  const base = { id, created, updated, model, labels: detail.labels };
+  if (phase === 'failed') return { ...base, ...failureOf(job) };
+  const status = wordFor(phase);
+  if (phase !== 'succeeded') return { ...base, status };
+  const [input, output] = detail.tokens ?? [0, 0];
+  const content = faults.has('missing-url') ? [] : [videoPart(job)];
+  const usage = job.reported(usageOf(input, Math.round(job.billed(output))));
+  return { ...base, status, steps: [{ type: 'model_output', content }], usage };
 }
 
 function videoPart(job: GoogleJob): object {

@@ -1,19 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import type { Call } from '../dialect.ts';
-import { shown } from '../job.ts';
-import { linesOf, sizeOf } from '../sizes.ts';
-import { check, json, parseJson } from '../wire.ts';
-import type { Reply } from '../wire.ts';
-import {
-  base64,
-  bucketUri,
-  expiresAfterMs,
-  fileUri,
-  googleProblems,
-  invalidArgument,
-  mimeType as videoType,
-} from './google-task.ts';
+import { base64, json, linesOf, link, sizeOf, taken, word } from '../engine.ts';
+import type { Call, Reply } from '../engine.ts';
+import { bucketUri, fileUri, googleProblems, mimeType as videoType } from './google-task.ts';
 import type { GoogleDesk, GoogleJob } from './google-task.ts';
 
 /** Veo's long-running operations: closed objects, which differ between the two APIs. */
@@ -28,47 +17,33 @@ const media = {
   gemini: z.union([
     bytesForm,
     z.strictObject({ inlineData: z.strictObject({ mimeType, data: base64 }) }),
-    z.strictObject({ uri: z.url(), mimeType: mimeType.optional() }),
+    z.strictObject({ uri: link, mimeType: mimeType.optional() }),
   ]),
   vertex: z.union([bytesForm, bucketForm]),
 };
 const parameters = {
-  durationSeconds: z.union([z.literal(4), z.literal(6), z.literal(8)]).default(8),
-  aspectRatio: z.enum(['16:9', '9:16']).default('16:9'),
-  resolution: z.enum(['720p', '1080p', '4k']).default('720p'),
-  negativePrompt: z.string().optional(),
-  personGeneration: z.enum(['dont_allow', 'allow_adult', 'allow_all']).optional(),
-  enhancePrompt: z.boolean().optional(),
+  ...taken({ text: 'negativePrompt personGeneration', flag: 'enhancePrompt' }),
+  durationSeconds: z.int().default(8),
+  aspectRatio: z.string().default('16:9'),
+  resolution: word('720p 1080p 4k').default('720p'),
   storageUri: z.undefined().optional(),
 };
 const vertexOnly = {
-  seed: z.int().min(0).max(4_294_967_295).optional(),
-  generateAudio: z.boolean().optional(),
+  ...taken({ int: 'seed fps', flag: 'generateAudio', text: 'compressionQuality pubsubTopic resizeMode' }),
   storageUri: bucket.optional(),
-  compressionQuality: z.enum(['optimized', 'lossless']).optional(),
-  fps: z.int().optional(),
-  pubsubTopic: z.string().optional(),
-  resizeMode: z.enum(['pad', 'crop']).optional(),
 };
 const webhook = z.strictObject({
-  uris: z.array(z.url()).min(1),
+  uris: z.array(link).min(1),
   userMetadata: z.record(z.string(), z.unknown()).optional(),
 });
 
 function instances(api: Api) {
-  return z.tuple([
-    z.strictObject({
-      prompt: z.string().min(1).optional(),
-      image: media[api].optional(),
-      lastFrame: media[api].optional(),
-      referenceImages: z
-        // The docs write the type small, the SDK sends it large.
-        .array(z.strictObject({ image: media[api], referenceType: z.enum(['asset', 'ASSET']) }))
-        .max(3)
-        .optional(),
-      video: media[api].optional(),
-    }),
-  ]);
+  const some = media[api].optional();
+  // The docs write the type small, the SDK sends it large.
+  const reference = z.strictObject({ image: media[api], referenceType: z.enum(['asset', 'ASSET']) });
+  const referenceImages = z.array(reference).optional();
+  const prompt = z.string().min(1).optional();
+  return z.tuple([z.strictObject({ prompt, image: some, lastFrame: some, video: some, referenceImages })]);
 }
 
 const schemas = {
@@ -80,7 +55,7 @@ const schemas = {
   vertex: z.strictObject({
     instances: instances('vertex'),
     parameters: z
-      .strictObject({ ...parameters, ...vertexOnly, sampleCount: z.int().min(1).max(4).default(1) })
+      .strictObject({ ...parameters, ...vertexOnly, sampleCount: z.int().min(1).default(1) })
       .prefault({}),
     labels: z.record(z.string(), z.string()).optional(),
     webhookConfig: z.undefined().optional(),
@@ -94,35 +69,22 @@ export function createVideo(
   { request }: Call,
   { model, api, parents }: { readonly model: string; readonly api: Api; readonly parents: readonly string[] },
 ): Promise<Reply> {
-  const { webhookConfig, ...body } = check<Body>(schemas[api], parseJson(request.body), invalidArgument);
-  const {
-    durationSeconds: seconds,
-    aspectRatio,
-    resolution,
-    sampleCount: samples,
-    storageUri,
-  } = body.parameters;
+  const { webhookConfig, ...body } = desk.read<Body>(schemas[api], request);
+  const { durationSeconds: seconds, aspectRatio, resolution, sampleCount: samples } = body.parameters;
+  const { storageUri } = body.parameters;
   return desk.create(request, { model, prompt: body.instances[0].prompt ?? '' }, async (submission) => {
     if (!models[api].test(submission.model)) throw googleProblems['not-found'];
     const id = randomUUID();
     const name = [...parents, 'models', submission.model, 'operations', id].join('/');
+    const atVertex = storageUri === undefined ? ('inline' as const) : ('bucket' as const);
     const detail = {
       ...sizeOf(linesOf(resolution), aspectRatio),
-      seconds,
-      images: 0,
-      api: 'veo' as const,
-      name,
-      samples,
-      delivery:
-        api === 'gemini'
-          ? ('uri' as const)
-          : storageUri === undefined
-            ? ('inline' as const)
-            : ('bucket' as const),
+      ...{ seconds, name, samples, api: 'veo' as const },
+      delivery: api === 'gemini' ? ('uri' as const) : atVertex,
       bucket: storageUri,
       userMetadata: webhookConfig?.userMetadata,
     };
-    await desk.accept(submission, { id, expiresAfterMs, detail, callbackUrl: webhookConfig?.uris[0] });
+    await desk.accept(submission, { id, detail, callbackUrl: webhookConfig?.uris[0] });
     return json(200, { name });
   });
 }
@@ -136,14 +98,14 @@ const fetchSchema = z.strictObject({ operationName: z.string() });
 
 /** `POST …:fetchPredictOperation` of Vertex. */
 export function fetchVideo(desk: GoogleDesk, call: Call): Promise<Reply> {
-  const { operationName } = check(fetchSchema, parseJson(call.request.body), invalidArgument);
+  const { operationName } = desk.read(fetchSchema, call.request);
   return operation(desk, call, operationName);
 }
 
 function operation(desk: GoogleDesk, { request }: Call, name: string): Promise<Reply> {
   const known = desk.find(name.split('/').at(-1) ?? '');
-  const task = known?.detail.name === name ? known : undefined;
-  return desk.about('poll', { request, task }, shown(desk.world, present));
+  const job = known?.detail.name === name ? known : undefined;
+  return desk.about('poll', { request, job }, (found) => json(200, present(found)));
 }
 
 const responseType = 'type.googleapis.com/google.ai.generativelanguage.v1beta.PredictLongRunningResponse';

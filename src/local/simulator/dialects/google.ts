@@ -1,19 +1,12 @@
-import { Desk } from '../desk.ts';
-import { createDialect } from '../dialect.ts';
-import type { Call, Dialect } from '../dialect.ts';
-import { JobDesk } from '../job-desk.ts';
-import { Job } from '../job.ts';
-import { isFinal } from '../task.ts';
-import { bearerToken, bytes, json } from '../wire.ts';
-import type { Reply, WireRequest } from '../wire.ts';
+import { bearerToken, dialect, empty, json } from '../engine.ts';
+import type { Call, Reply, WireRequest } from '../engine.ts';
 import type { World } from '../world.ts';
-import { BlockedPrompt, createImage } from './google-image.ts';
+import { createImage } from './google-image.ts';
 import { omniRoutes } from './google-omni.ts';
-import { googleDetail, googleError, googleProblems, noKey, wrongKeyAtFront } from './google-task.ts';
-import type { GoogleDesk, GoogleJob } from './google-task.ts';
+import { googleError, googleProblems, invalidArgument, noKey, wrongKeyAtFront } from './google-task.ts';
+import type { GoogleDesk, GoogleDetail, GoogleJob } from './google-task.ts';
 import { createVideo, fetchVideo, pollVideo } from './google-veo.ts';
 
-const recordKeptMs = 30 * 86_400_000;
 /** Of the Files API. */
 const fileKeptMs = 48 * 3_600_000;
 
@@ -23,43 +16,34 @@ const fileKeptMs = 48 * 3_600_000;
  * `/google/v1beta1/projects/P/locations/L` its interactions. Not covered: Imagen, images of interactions, steps of
  * a conversation.
  */
-export function createGoogleDialect(world: World): Dialect {
-  const desk: GoogleDesk = new JobDesk(world, {
-    name: 'google',
-    problems: googleProblems,
-    detail: googleDetail,
-    recordKeptMs,
-    callbackBody: (task) => event(new Job(task, world)),
-  });
-  const images = new Desk(world, 'google', { ...googleProblems, moderated: new BlockedPrompt('') });
-  const dialect = createDialect(desk, {
-    prefix: '/google',
-    keyOf: (request) => keyOf(request, world),
-    noSuchRoute: () => googleError(404, 'NOT_FOUND', 'The requested URL was not found on this server.'),
-    routes: {
-      ...omniRoutes(desk, '/v1beta/interactions', false),
-      ...omniRoutes(desk, `/v1beta1${place}/interactions`, true),
-      'POST /v1beta/models/:id': (call) => act({ desk, images }, call, 'gemini'),
-      [`POST /v1${place}/publishers/google/models/:id`]: (call: Call) =>
-        act({ desk, images }, call, 'vertex'),
-      'GET /v1beta/models/[^/]+/operations/:id': (call) => pollVideo(desk, call),
-      'GET /v1beta/files/:id': (call) => download(desk, call),
-    },
-  });
-  return { ...dialect, handle: async (request) => withRetryInfo(await dialect.handle(request)) };
-}
+export const google = dialect<GoogleDetail>({
+  name: 'google',
+  prefix: '/google',
+  keptMs: 30 * 86_400_000,
+  expiresAfterMs: 86_400_000,
+  keyOf,
+  mistake: invalidArgument,
+  noSuchRoute: () => googleError(404, 'NOT_FOUND', 'The requested URL was not found on this server.'),
+  problems: googleProblems,
+  finish: withRetryInfo,
+  callbackBody: event,
+  routes: (desk) => ({
+    ...omniRoutes(desk, '/v1beta/interactions', false),
+    ...omniRoutes(desk, `/v1beta1${place}/interactions`, true),
+    'POST /v1beta/models/:id': (call) => act(desk, call, 'gemini'),
+    [`POST /v1${place}/publishers/google/models/:id`]: (call) => act(desk, call, 'vertex'),
+    'GET /v1beta/models/[^/]+/operations/:id': (call) => pollVideo(desk, call),
+    'GET /v1beta/files/:id': (call) => download(desk, call),
+  }),
+});
 
 const place = '/projects/[^/]+/locations/[^/]+';
 
 /** `models/{model}:{verb}` */
-function act(
-  { desk, images }: { readonly desk: GoogleDesk; readonly images: Desk },
-  call: Call,
-  api: 'gemini' | 'vertex',
-): Promise<Reply> {
+function act(desk: GoogleDesk, call: Call, api: 'gemini' | 'vertex'): Promise<Reply> {
   const [model = '', verb] = call.id.split(/:(?=[A-Za-z]+$)/);
   const [, , ...parents] = call.request.path.split('/models/')[0]?.split('/') ?? [];
-  if (verb === 'generateContent') return createImage(images, call, model);
+  if (verb === 'generateContent') return createImage(desk, call, model);
   if (verb === 'predictLongRunning') return createVideo(desk, call, { model, api, parents });
   if (verb === 'fetchPredictOperation' && api === 'vertex') return fetchVideo(desk, call);
   throw googleProblems['not-found'];
@@ -81,29 +65,21 @@ function keyOf(request: WireRequest, world: World): string | undefined {
 
 /** The file itself stands elsewhere: one redirect leads to it. Who may not read a file learns no more than that. */
 function download(desk: GoogleDesk, call: Call): Promise<Reply> {
-  const { world } = desk;
   const id = call.id.replace(/:download$/, '');
   if (call.request.query.get('alt') !== 'media')
     throw googleError(400, 'INVALID_ARGUMENT', 'alt must be media.');
   const refused = googleError(403, 'PERMISSION_DENIED', 'You may not access the File, or it may not exist.');
-  return desk.about(
-    'media',
-    { ...call, id },
-    {
-      found(task) {
-        const job = new Job(task, world);
-        if (job.phase !== 'succeeded' || job.since + fileKeptMs <= job.now) throw refused;
-        const [location = ''] = job.links({ lifetimeSeconds: fileKeptMs / 1000 });
-        return bytes(302, Buffer.alloc(0), { location });
-      },
-      missing: () => refused.reply(world.now()),
-    },
-  );
+  const found = (job: GoogleJob): Reply => {
+    if (job.phase !== 'succeeded' || job.since + fileKeptMs <= job.now) throw refused;
+    const [location = ''] = job.links({ lifetimeSeconds: fileKeptMs / 1000 });
+    return empty(302, { location });
+  };
+  return desk.about('media', { ...call, id }, found, () => refused.reply(desk.world.now()));
 }
 
 /** Only an end is reported. What stands in an event beside its type is not verified. */
-function event({ phase, detail }: GoogleJob): unknown {
-  if (!isFinal(phase)) return undefined;
+function event({ phase, detail, isOver }: GoogleJob): unknown {
+  if (!isOver) return undefined;
   const { api, name, userMetadata } = detail;
   const isDone = phase === 'succeeded';
   const type = api === 'veo' ? 'video.generated' : isDone ? 'interaction.completed' : 'interaction.failed';

@@ -1,70 +1,105 @@
-import { randomInt, randomUUID } from 'node:crypto';
+import { createHmac, randomInt, randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import { createDialect } from '../dialect.ts';
-import type { Call, Dialect } from '../dialect.ts';
-import { JobDesk } from '../job-desk.ts';
-import { Job } from '../job.ts';
-import { signStandardWebhook } from '../standard-webhooks.ts';
-import { isFinal, momentOf } from '../task.ts';
-import type { Task } from '../task.ts';
-import { check, json, parseJson } from '../wire.ts';
-import type { Reply } from '../wire.ts';
-import type { World } from '../world.ts';
-import { klingCallbackSecret, klingKey } from './kling-key.ts';
 import {
-  badParameter,
-  klingDetail,
-  klingError,
-  klingProblems,
-  readKling,
-  readLegacyKling,
-  refuseKling,
-} from './kling-request.ts';
+  bearerToken,
+  dialect,
+  json,
+  parseJson,
+  phaseWords,
+  refusals,
+  signStandardWebhook,
+} from '../engine.ts';
+import type { Call, Desk, Job, Mistake, Reply, WireRequest } from '../engine.ts';
+import type { World } from '../world.ts';
+import { legacyImages, legacyVideos, readKling } from './kling-request.ts';
 import type { KlingDetail, KlingOrder } from './kling-request.ts';
-import { presentCreated, presentKling, wordOf } from './kling-task.ts';
 
-type KlingTask = Task<KlingDetail>;
-type KlingDesk = JobDesk<KlingDetail>;
+type KlingDesk = Desk<KlingDetail>;
+type KlingJob = Job<KlingDetail>;
 
-const recordKeptMs = 30 * 86_400_000;
-const expiresAfterMs = 2 * recordKeptMs;
-/** Jobs of one model that run at a time; above it a submit is refused. An image takes a slot for each picture. */
+const keptMs = 30 * 86_400_000;
+/** Jobs of one model that run at a time; above it a submit is refused. */
 const slots = 100;
-const legacyServices = [
-  ...['text2video', 'image2video', 'multi-image2video', 'omni-video'].map(
-    (name) => ['videos', name] as const,
-  ),
-  ...['generations', 'omni-image'].map((name) => ['images', name] as const),
-];
+const linkSeconds = 30 * 86_400;
+const legacyServices = {
+  videos: ['text2video', 'image2video', 'multi-image2video', 'omni-video'],
+  images: ['generations', 'omni-image'],
+} as const;
+
+/** What the console of the simulator hands out: `callback_secret` of a channel on it. */
+export const klingCallbackSecret = `whsec_${Buffer.from('simulated-kling-callbacks').toString('base64')}`;
+
+/** An error body has no `data`. */
+const klingError = refusals(({ status, code, message }, now) =>
+  json(status, { code, message, request_id: randomUUID() }, { date: new Date(now).toUTCString() }),
+);
+const badParameter = (message: string) => klingError(400, 1201, message);
+const mistake = ({ path, reason }: Mistake) => badParameter(`${path}: ${reason}`);
+const notFound = klingError(404, 1203, 'The requested resource does not exist.');
+const internal = klingError(500, 5000, 'Internal server error.');
 
 /** Kling: the new standard, and the legacy one below `/v1`. */
-export function createKlingDialect(world: World): Dialect {
-  const desk: KlingDesk = new JobDesk(world, {
-    name: 'kling',
-    problems: klingProblems,
-    detail: klingDetail,
-    recordKeptMs,
-    // The bare task, not the envelope.
-    callbackBody: (task) => presentKling(new Job(task, world)),
-    callbackHeaders: (body) => signStandardWebhook(klingCallbackSecret, body),
-  });
-  const submits = ['text-to-video', 'image-to-video', 'omni-video', 'motion-control'].map(
-    (path) =>
-      [
+export const kling = dialect<KlingDetail>({
+  name: 'kling',
+  prefix: '/kling',
+  keptMs,
+  expiresAfterMs: 2 * keptMs,
+  keyOf,
+  mistake,
+  noSuchRoute: ({ method, path }) => klingError(404, 1202, `No such interface: ${method} ${path}.`),
+  problems: {
+    unauthorized: klingError(401, 1002, 'Authorization is invalid.'),
+    forbidden: klingError(403, 1103, 'No permission for this interface or model.'),
+    'not-found': notFound,
+    'rate-limited': klingError(429, 1302, 'The request is too fast, exceeding the rate limit.'),
+    'quota-exhausted': klingError(429, 1102, 'The resource pack is used up or has expired.'),
+    moderated: klingError(400, 1301, 'The request triggered the content security policy.'),
+    internal,
+    unavailable: klingError(503, 5001, 'The server is under maintenance.'),
+  },
+  // The bare task, not the envelope.
+  callbackBody: present,
+  callbackHeaders: (body) => signStandardWebhook(klingCallbackSecret, body),
+  routes: (desk) => ({
+    ...Object.fromEntries(
+      ['text-to-video', 'image-to-video', 'omni-video', 'motion-control'].map((path) => [
         `POST /${path}/:id`,
-        ({ request, id }: Call) => create(desk, request, readKling(path, id, request.body)),
-      ] as const,
-  );
-  return createDialect(desk, {
-    prefix: '/kling',
-    keyOf: (request) => klingKey(request, world),
-    noSuchRoute: ({ method, path }) => klingError(404, 1202, `No such interface: ${method} ${path}.`),
-    routes: {
-      ...Object.fromEntries(submits),
-      ...Object.fromEntries(legacyServices.flatMap(([kind, service]) => legacyRoutes(desk, kind, service))),
-      'GET /tasks': (call) => query(desk, call),
-      'POST /tasks': (call) => list(desk, call),
-    },
+        ({ request, id }: Call) => create(desk, request, readKling(desk, path, { request, id })),
+      ]),
+    ),
+    ...Object.fromEntries(legacyServices.videos.flatMap((service) => legacyRoutes(desk, 'videos', service))),
+    ...Object.fromEntries(legacyServices.images.flatMap((service) => legacyRoutes(desk, 'images', service))),
+    'GET /tasks': (call) => query(desk, call),
+    'POST /tasks': (call) => list(desk, call),
+  }),
+});
+
+const claimsSchema = z.object({ iss: z.string(), exp: z.number(), nbf: z.number() });
+
+/**
+ * An API key, or on the legacy paths a JSON web token of a key pair; the simulator knows a pair as the key
+ * `<access key>:<secret key>`.
+ * @throws {WireError} 1001 without a key, 1003 and 1004 for a token whose time has not come, or has passed.
+ */
+function keyOf(request: WireRequest, world: World): string | undefined {
+  const token = bearerToken(request);
+  if (token === undefined) throw klingError(401, 1001, 'Authorization is empty.');
+  // A pair signs; it is never sent.
+  if (token.includes(':')) return undefined;
+  const [head = '', body = '', signature] = token.split('.');
+  if (signature === undefined) return token;
+  if (!request.path.startsWith('/v1/')) return undefined;
+  const claims = claimsSchema.safeParse(parseJson(Buffer.from(body, 'base64url'))).data;
+  if (claims === undefined) return undefined;
+  const now = world.now() / 1000;
+  if (claims.nbf > now) throw klingError(401, 1003, 'Authorization is not yet valid.');
+  if (claims.exp <= now) throw klingError(401, 1004, 'Authorization has expired.');
+  const { apiKeys } = world.parts;
+  if (apiKeys === undefined) return token;
+  return apiKeys.find((key) => {
+    const [access, secret] = key.split(':');
+    if (secret === undefined || access !== claims.iss) return false;
+    return createHmac('sha256', secret).update(`${head}.${body}`).digest('base64url') === signature;
   });
 }
 
@@ -72,32 +107,22 @@ function envelope(data: unknown): Reply {
   return json(200, { code: 0, message: 'SUCCEED', request_id: randomUUID(), data });
 }
 
-function create(desk: KlingDesk, request: Call['request'], order: KlingOrder): Promise<Reply> {
-  return desk.create(request, order, async (submission) => {
-    const detail = order.settle(submission.model, submission.faults);
-    const all = desk.newestFirst();
+function create(desk: KlingDesk, request: WireRequest, order: KlingOrder): Promise<Reply> {
+  return desk.create(request, order, async ({ model, ...rest }) => {
+    if (!order.models.test(model)) throw notFound;
+    const detail = order.settle(rest.faults);
     // What a second create of one name answers is not verified: a refusal, or with docs-shape another job.
-    const mustBeNew = detail.externalId !== undefined && !submission.faults.has('docs-shape');
-    if (mustBeNew && all.some((task) => task.detail.externalId === detail.externalId))
+    const mustBeNew = detail.externalId !== undefined && !rest.faults.has('docs-shape');
+    if (mustBeNew && byName(desk, new Set([detail.externalId ?? ''])).length > 0)
       throw badParameter('external_task_id already exists');
-    const taken = slotsTaken(all, submission.model, desk.world.now());
-    if (taken + Math.max(1, detail.images) > (desk.world.parts.jobsAtOnceMax ?? slots))
-      throw klingError(429, 1303, 'parallel task over resource pack limit');
+    if (desk.isFull(slots, model)) throw klingError(429, 1303, 'parallel task over resource pack limit');
     const id = desk.newId(() => `${desk.world.now()}${randomInt(100_000, 999_999)}`);
     const { callbackUrl } = order;
-    return envelope(
-      presentCreated(await desk.accept(submission, { id, expiresAfterMs, detail, callbackUrl })),
-    );
+    return envelope(created(await desk.accept({ model, ...rest }, { id, detail, callbackUrl })));
   });
 }
 
-function slotsTaken(tasks: readonly KlingTask[], model: string, now: number): number {
-  return tasks
-    .filter((task) => task.model === model && !isFinal(momentOf(task, now).phase))
-    .reduce((sum, { detail }) => sum + Math.max(1, detail.images), 0);
-}
-
-function byName(desk: KlingDesk, names: ReadonlySet<string>): KlingTask[] {
+function byName(desk: KlingDesk, names: ReadonlySet<string>): KlingJob[] {
   return desk.newestFirst().filter(({ detail }) => names.has(detail.externalId ?? ''));
 }
 
@@ -110,9 +135,9 @@ function query(desk: KlingDesk, call: Call): Promise<Reply> {
   const wanted = new Set((ids ?? names ?? '').split(','));
   const known = ids === null ? byName(desk, wanted) : [...wanted].flatMap((id) => desk.find(id) ?? []);
   const own = known.filter(({ detail }) => !detail.legacy);
-  const found = () => envelope(own.map((task) => presentKling(new Job(task, desk.world))));
+  const found = () => envelope(own.map(present));
   if (wanted.size > 1 || ids === null) return desk.list(call, own, found);
-  return desk.about('poll', { request, task: own[0] }, { found, missing: found });
+  return desk.about('poll', { request, job: own[0] }, found, found);
 }
 
 const listSchema = z.strictObject({
@@ -127,44 +152,37 @@ const listSchema = z.strictObject({
 
 /** With a cursor the times are ignored. */
 function list(desk: KlingDesk, call: Call): Promise<Reply> {
-  const { world } = desk;
-  const now = world.now();
-  const body = check(listSchema, parseJson(call.request.body), refuseKling);
-  const { start_time: from = now - recordKeptMs, end_time: to = now, cursor, limit, filters } = body;
-  const jobs = desk.newestFirst().map((task) => new Job(task, world));
-  const matching = jobs.filter((job) => {
-    const { createdAt, detail } = job.task;
-    const facts = { status: wordOf(job), product_type: detail.images === 0 ? 'video' : 'image' };
+  const now = desk.world.now();
+  const body = desk.read(listSchema, call.request);
+  const { start_time: from = now - keptMs, end_time: to = now, cursor, limit, filters } = body;
+  const matching = desk.newestFirst().filter((job) => {
+    const { task, detail } = job;
+    const facts = { status: wordOf(job), product_type: detail.images === undefined ? 'video' : 'image' };
     if (detail.legacy || !filters.every(({ key, values }) => values.includes(facts[key]))) return false;
-    return cursor !== undefined || (createdAt >= from && createdAt <= to);
+    return cursor !== undefined || (task.createdAt >= from && task.createdAt <= to);
   });
   const begin = Number(cursor ?? 0);
-  const page = matching.slice(begin, begin + limit);
+  const result = matching.slice(begin, begin + limit).map(present);
   const has_more = matching.length > begin + limit;
   const next_cursor = has_more ? String(begin + limit) : '';
-  return desk.list(call, [], () =>
-    envelope({ result: page.map(presentKling), count: page.length, next_cursor, has_more }),
-  );
+  return desk.list(call, [], () => envelope({ result, count: result.length, next_cursor, has_more }));
 }
 
 /** Queries stand at the path of the submit. */
 function legacyRoutes(desk: KlingDesk, kind: 'videos' | 'images', service: string) {
   const path = `/v1/${kind}/${service}`;
-  const { world } = desk;
-  const own = (task: KlingTask | undefined) => (task?.detail.path === path ? task : undefined);
-  const found = (task: KlingTask) => envelope(presentKling(new Job(task, world)));
+  const read = kind === 'videos' ? legacyVideos : legacyImages;
+  const own = (job: KlingJob | undefined) => (job?.detail.path === path ? job : undefined);
   return [
-    [
-      `POST ${path}`,
-      ({ request }: Call) => create(desk, request, readLegacyKling(kind, service, request.body)),
-    ],
+    [`POST ${path}`, ({ request }: Call) => create(desk, request, read(desk, path, request))],
     [`GET ${path}`, (call: Call) => listLegacy(desk, call, path)],
     [
       `GET ${path}/:id`,
       ({ request, id }: Call) => {
         // The id of the caller is known for images only.
         const named = kind === 'images' ? byName(desk, new Set([id]))[0] : undefined;
-        return desk.about('poll', { request, task: own(desk.find(id)) ?? own(named) }, { found });
+        const job = own(desk.find(id)) ?? own(named);
+        return desk.about('poll', { request, job }, (found) => envelope(present(found)));
       },
     ],
   ] as const;
@@ -175,7 +193,52 @@ function listLegacy(desk: KlingDesk, call: Call, path: string): Promise<Reply> {
   const [page, size] = [Number(parameters.get('pageNum') ?? 1), Number(parameters.get('pageSize') ?? 30)];
   if (!(page >= 1 && page <= 1000 && size >= 1 && size <= 500))
     throw badParameter('pageNum must be from 1 to 1000, pageSize from 1 to 500.');
-  const tasks = desk.newestFirst().filter(({ detail }) => detail.path === path);
-  const onPage = tasks.slice((page - 1) * size, page * size);
-  return desk.list(call, [], () => envelope(onPage.map((task) => presentKling(new Job(task, desk.world)))));
+  const jobs = desk.newestFirst().filter(({ detail }) => detail.path === path);
+  return desk.list(call, [], () => envelope(jobs.slice((page - 1) * size, page * size).map(present)));
+}
+
+const wordFor = phaseWords('submitted processing succeeded failed failed failed post_processing');
+
+/** One letter less in the legacy standard. */
+function wordOf({ phase, detail }: KlingJob): string {
+  return detail.legacy && phase === 'succeeded' ? 'succeed' : wordFor(phase);
+}
+
+/** The answer to a create: without result and deductions. */
+function created({ id, task: { createdAt }, detail }: KlingJob): object {
+  const { legacy, externalId: external_id } = detail;
+  if (!legacy)
+    return { id, status: 'submitted', create_time: createdAt, update_time: createdAt, external_id };
+  const task_info = { external_task_id: external_id };
+  return { task_id: id, task_status: 'submitted', task_info, created_at: createdAt, updated_at: createdAt };
+}
+
+/** The bare task, as queries hold it and callbacks carry it. A failed one says why in words only. */
+function present(job: KlingJob): object {
+  const { detail, phase, since, faults } = job;
+  const isModerated = faults.has('moderation-in-task');
+  const failure = isModerated ? 'Failure to pass the risk control system' : internal.message;
+  const message = phase === 'failed' ? failure : '';
+  const urls = phase === 'succeeded' ? job.links({ lifetimeSeconds: linkSeconds }) : [];
+  // The file is a little longer than what was asked for.
+  const duration = job.reported((job.billed(detail.seconds) + 0.1).toFixed(1));
+  const videos = urls.map((url) => ({ id: randomUUID(), url, watermark_url: '', duration }));
+  const units = job.billed(detail.charge) / 100;
+  if (!detail.legacy) {
+    const shown = { ...created(job), status: wordOf(job), message, update_time: since };
+    const outputs = videos.map((video) => ({ type: 'video', ...video }));
+    if (phase === 'failed') return { ...shown, outputs };
+    if (phase !== 'succeeded') return shown;
+    const billing = [{ charge_type: 'unit', package_type: 'video', amount: units.toFixed(2) }];
+    return { ...shown, outputs, billing: job.reported(billing) };
+  }
+  const shown = { ...created(job), task_status: wordOf(job), task_status_msg: message, updated_at: since };
+  if (phase !== 'succeeded') return shown;
+  const images = urls.map((url, index) => ({ index, url, watermark_url: '' }));
+  return {
+    ...shown,
+    task_result: detail.images === undefined ? { videos } : { images },
+    final_unit_deduction: job.reported(String(units)),
+    final_balance_deduction: job.reported({ quota: '0', list_price: '0' }),
+  };
 }

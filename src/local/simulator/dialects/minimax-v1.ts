@@ -1,151 +1,171 @@
-import { randomInt } from 'node:crypto';
+import { randomInt, randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import { createDialect } from '../dialect.ts';
-import type { Call, Dialect } from '../dialect.ts';
-import { JobDesk } from '../job-desk.ts';
-import { inSeconds, Job, rendered, shown } from '../job.ts';
-import { linesOf, sizeOf } from '../sizes.ts';
-import { phaseWords } from '../task.ts';
-import { check, json, parseJson } from '../wire.ts';
-import type { Refusal, Reply } from '../wire.ts';
-import type { World } from '../world.ts';
-import {
-  accepted,
-  baseOf,
-  confirmedCallback,
-  hailuoProblems,
-  invalidHailuo,
-  noMiniMaxRoute,
-  outputModerated,
-} from './minimax-error.ts';
-import { paintHailuo, picture } from './minimax-image.ts';
+import { areaOf, dialect, inSeconds, json, linesOf, link, media, phaseWords, refusals } from '../engine.ts';
+import { sizeOf, taken, word } from '../engine.ts';
+import type { Call, Desk, Job, Refusal, Rendered, Reply } from '../engine.ts';
+import { confirmedCallback, noMiniMaxRoute } from './minimax.ts';
 
-const recordKeptMs = 7 * 86_400_000;
 const fileLinkSeconds = 3600;
 
+/** Status 200 whatever happened. */
+const baseOf = ({ code, message }: Pick<Refusal, 'code' | 'message'>) => ({
+  status_code: code,
+  status_msg: message,
+});
+const accepted = baseOf({ code: 0, message: 'success' });
+const refuse = refusals((refusal) => json(200, { base_resp: baseOf(refusal) }));
+const invalid = (message: string) => refuse(200, 2013, `invalid params, ${message}`);
+const internal = refuse(200, 1000, 'unknown error');
+/** What was rendered did not pass. */
+const outputModerated = refuse(200, 1027, 'output new_sensitive');
+
+const subjects = (image: object) =>
+  z.array(z.strictObject({ type: z.literal('character'), ...image })).length(1).optional(); // prettier-ignore
 const bodySchema = z.strictObject({
+  ...taken({
+    flag: 'prompt_optimizer fast_pretreatment aigc_watermark',
+    media: 'first_frame_image last_frame_image',
+  }),
   model: z.string(),
-  prompt: z.string().max(2000).default(''),
-  duration: z.int().min(1).max(60).default(6),
-  resolution: z.enum(['512P', '720P', '768P', '1080P']).default('768P'),
-  prompt_optimizer: z.boolean().optional(),
-  fast_pretreatment: z.boolean().optional(),
-  first_frame_image: picture.optional(),
-  last_frame_image: picture.optional(),
-  subject_reference: z
-    .array(z.strictObject({ type: z.literal('character'), image: z.array(picture).length(1) }))
-    .length(1)
-    .optional(),
-  callback_url: z.url().optional(),
-  aigc_watermark: z.boolean().optional(),
+  prompt: z.string().default(''),
+  duration: z.int().default(6),
+  resolution: word('512P 720P 768P 1080P').default('768P'),
+  subject_reference: subjects({ image: z.array(media).length(1) }),
+  callback_url: link.optional(),
 });
 
 /** The file has an id of its own. */
-const hailuoDetail = z.object({ ...rendered, fileId: z.string() });
-type HailuoDetail = z.infer<typeof hailuoDetail>;
-type HailuoDesk = JobDesk<HailuoDetail>;
-type HailuoJob = Job<HailuoDetail>;
+type Detail = Rendered & { readonly fileId: string };
+type HailuoJob = Job<Detail>;
 
 /** MiniMax v1: Hailuo videos in three calls, and images at once. */
-export function createMiniMaxV1Dialect(world: World): Dialect {
-  const desk: HailuoDesk = new JobDesk(world, {
-    name: 'minimax-v1',
-    problems: hailuoProblems,
-    detail: hailuoDetail,
-    recordKeptMs,
-    callbackBody: (task) => presentCallback(new Job(task, world)),
-  });
-  return createDialect(desk, {
-    prefix: '/minimax/v1',
-    noSuchRoute: noMiniMaxRoute,
-    routes: {
-      'POST /video_generation': (call) => submit(desk, call),
-      // The id stands in the query.
-      'GET /query/video_generation': ({ request }) =>
-        desk.about('poll', { request, id: request.query.get('task_id') ?? '' }, shown(world, present)),
-      'GET /files/retrieve': (call) => aboutFile(desk, call, retrieve),
-      'POST /image_generation': (call) => paintHailuo(desk, call),
-    },
-  });
-}
+export const miniMaxV1 = dialect<Detail>({
+  name: 'minimax-v1',
+  prefix: '/minimax/v1',
+  expiresAfterMs: 7 * 86_400_000,
+  mistake: ({ path, reason }) => invalid(`${path}: ${reason}`),
+  noSuchRoute: noMiniMaxRoute,
+  problems: {
+    unauthorized: refuse(200, 1004, 'login fail: Please carry the API secret key'),
+    forbidden: refuse(200, 2049, 'invalid api key'),
+    'not-found': invalid('invalid task_id'),
+    'rate-limited': refuse(200, 1002, 'rate limit'),
+    'quota-exhausted': refuse(200, 1008, 'insufficient balance'),
+    moderated: refuse(200, 1026, 'input new_sensitive'),
+    internal,
+    unavailable: refuse(200, 1041, 'conn limit'),
+  },
+  callbackBody: presentCallback,
+  routes: (desk) => ({
+    'POST /video_generation': desk.creates(
+      bodySchema,
+      async ({ resolution, duration: seconds, callback_url }, { model, faults }) => {
+        if (!/^(?:MiniMax-Hailuo-|[TIS]2V-01)/.test(model)) throw invalid(`unknown model: ${model}`);
+        const size = sizeOf(linesOf(resolution), faults.text('ratio') ?? '16:9');
+        const callbackUrl = await confirmedCallback(callback_url, desk.world);
+        return { id: idDigits(), detail: { ...size, seconds, fileId: idDigits() }, callbackUrl };
+      },
+      ({ id }) => json(200, { task_id: id, base_resp: accepted }),
+    ),
+    // The id stands in the query.
+    'GET /query/video_generation': ({ request }) =>
+      desk.shows(present)({ request, id: request.query.get('task_id') ?? '' }),
+    'GET /files/retrieve': (call) => retrieve(desk, call),
+    'POST /image_generation': (call) => paint(desk, call),
+  }),
+});
 
 const idDigits = (): string => `${randomInt(100_000_000, 899_999_999)}${randomInt(100_000, 999_999)}`;
-
-function submit(desk: HailuoDesk, { request }: Call): Promise<Reply> {
-  const body = check(bodySchema, parseJson(request.body), ({ path, reason }) =>
-    invalidHailuo(`${path}: ${reason}`),
-  );
-  return desk.create(request, body, async (submission) => {
-    const { model, faults } = submission;
-    if (!/^(?:MiniMax-Hailuo-|[TIS]2V-01)/.test(model)) throw invalidHailuo(`unknown model: ${model}`);
-    const size = sizeOf(linesOf(body.resolution), faults.text('ratio') ?? '16:9');
-    const callbackUrl = await confirmedCallback(body.callback_url, desk.world);
-    const detail = { ...size, seconds: body.duration, images: 0, fileId: idDigits() };
-    const { id } = await desk.accept(submission, {
-      id: idDigits(),
-      expiresAfterMs: recordKeptMs,
-      detail,
-      callbackUrl,
-    });
-    return json(200, { task_id: id, base_resp: accepted });
-  });
-}
 
 const wordFor = phaseWords('Queueing Processing Success Fail Fail Fail Reviewing');
 
 /** The reason of a failure stands where the answer's own state does. */
-function failureOf({ phase, faults }: HailuoJob): Refusal | undefined {
-  if (wordFor(phase) !== 'Fail') return undefined;
-  return faults.has('moderation-in-task') ? outputModerated : hailuoProblems.internal;
+function stateOf({ phase, faults }: HailuoJob) {
+  if (wordFor(phase) !== 'Fail') return accepted;
+  return baseOf(faults.has('moderation-in-task') ? outputModerated : internal);
 }
 
-function present(job: HailuoJob): Record<string, unknown> {
-  const { task, detail, phase, faults } = job;
-  const failure = failureOf(job);
+function present(job: HailuoJob): object {
+  const { id: task_id, detail, phase, faults } = job;
   // Before the queue, a task is prepared: reported of every task as long as it waits, with docs-shape.
   const isPreparing = phase === 'queued' && faults.has('docs-shape');
   const file = { file_id: detail.fileId, video_width: detail.width, video_height: detail.height };
-  return {
-    task_id: task.id,
-    status: isPreparing ? 'Preparing' : wordFor(phase),
-    ...(phase === 'succeeded' ? file : {}),
-    base_resp: failure === undefined ? accepted : baseOf(failure),
-  };
+  const status = isPreparing ? 'Preparing' : wordFor(phase);
+  return { task_id, status, ...(phase === 'succeeded' ? file : {}), base_resp: stateOf(job) };
 }
+
+const callbackWord = phaseWords('Processing Processing Success Failed Failed Failed Processing');
 
 /** In small letters; the vendor's sample also has them as the query does: with docs-shape. */
-function presentCallback(job: HailuoJob): Record<string, unknown> {
-  const { task, detail, phase, faults } = job;
-  const failure = failureOf(job);
-  const word = failure !== undefined ? 'Failed' : phase === 'succeeded' ? 'Success' : 'Processing';
-  return {
-    task_id: task.id,
-    status: faults.has('docs-shape') ? word : word.toLowerCase(),
-    file_id: phase === 'succeeded' ? detail.fileId : undefined,
-    base_resp: failure === undefined ? accepted : baseOf(failure),
-  };
+function presentCallback(job: HailuoJob): object {
+  const { id: task_id, detail, phase, faults } = job;
+  const said = callbackWord(phase);
+  const status = faults.has('docs-shape') ? said : said.toLowerCase();
+  const file_id = phase === 'succeeded' ? detail.fileId : undefined;
+  return { task_id, status, file_id, base_resp: stateOf(job) };
 }
 
-/** A file exists once its task succeeded. */
-function aboutFile(desk: HailuoDesk, { request }: Call, found: (job: HailuoJob) => Reply): Promise<Reply> {
+/** A file exists once its task succeeded. Each retrieval gives a new link. */
+function retrieve(desk: Desk<Detail>, { request }: Call): Promise<Reply> {
   const wanted = request.query.get('file_id') ?? '';
-  const jobs = desk.newestFirst().map((task) => new Job(task, desk.world));
-  const job = jobs.find(({ detail, phase }) => detail.fileId === wanted && phase === 'succeeded');
-  const missing = () => invalidHailuo('invalid file_id').reply(desk.world.now());
-  const answers = { found: () => (job === undefined ? missing() : found(job)), missing };
-  return desk.about('poll', { request, task: job?.task }, answers);
+  const made = desk.newestFirst().filter(({ phase }) => phase === 'succeeded');
+  return desk.about(
+    'poll',
+    { request, job: made.find(({ detail }) => detail.fileId === wanted) },
+    (job) => {
+      const [download_url] = job.links({ lifetimeSeconds: fileLinkSeconds, from: job.now });
+      // A number here, text in the query.
+      const about = {
+        file_id: Number(job.detail.fileId),
+        bytes: 0,
+        created_at: inSeconds(job.task.createdAt),
+      };
+      const file = { ...about, filename: 'output_aigc.mp4', purpose: 'video_generation', download_url };
+      return json(200, { file, base_resp: accepted });
+    },
+    () => invalid('invalid file_id').reply(desk.world.now()),
+  );
 }
 
-/** Each retrieval gives a new link. */
-function retrieve(job: HailuoJob): Reply {
-  const file = {
-    // A number here, text in the query.
-    file_id: Number(job.detail.fileId),
-    bytes: 0,
-    created_at: inSeconds(job.task.createdAt),
-    filename: 'output_aigc.mp4',
-    purpose: 'video_generation',
-    download_url: job.links({ lifetimeSeconds: fileLinkSeconds, from: job.now })[0],
-  };
-  return json(200, { file, base_resp: accepted });
+const side = z.int().min(1).optional();
+const imageSchema = z.strictObject({
+  ...taken({ int: 'seed', flag: 'prompt_optimizer' }),
+  model: z.string(),
+  prompt: z.string().min(1),
+  aspect_ratio: z.string().optional(),
+  width: side,
+  height: side,
+  n: z.int().min(1).default(1),
+  response_format: z.enum(['url', 'base64']).default('url'),
+  aigc_watermark: z.boolean().default(false),
+  subject_reference: subjects({ image_file: media }),
+});
+
+/** image-01: images at once. Those that failed are missing; where none is left, the first reason is the answer. */
+function paint(desk: Desk<Detail>, { request }: Call): Promise<Reply> {
+  const body = desk.read(imageSchema, request);
+  const { aspect_ratio: ratio, width = 1024, height = 1024, n } = body;
+  return desk.create(request, body, async (submission) => {
+    const { faults, model } = submission;
+    if (!/^image-0\d/.test(model)) throw invalid(`unknown model: ${model}`);
+    const struck = ['item-error', 'item-moderation'].filter((name) => faults.has(name));
+    const lost = struck.map((name) => faults.number(name) ?? 0).filter((index) => index < n);
+    const isRefused = faults.has('moderation-in-task') || (lost.length >= n && faults.has('item-moderation'));
+    if (isRefused) throw outputModerated;
+    if (faults.has('failed') || lost.length >= n) throw internal;
+    // The ratio wins over pixels.
+    const size = ratio === undefined ? { width, height } : areaOf(1024, ratio, 8);
+    const id = randomUUID().replaceAll('-', '');
+    const order = { id, detail: { ...size, seconds: 0, images: n, fileId: '' } };
+    const job = await desk.paint(submission, order);
+    const look = { format: 'jpeg', marked: body.aigc_watermark } as const;
+    const files = job.pictures(body.response_format === 'base64' ? 'b64_json' : 'url', { look });
+    const kept = files.filter((_, index) => !lost.includes(index)).flatMap((file) => Object.values(file));
+    const data = { [body.response_format === 'base64' ? 'image_base64' : 'image_urls']: kept };
+    // The counts are text or, with docs-shape, numbers.
+    const count = (value: number) => (faults.has('docs-shape') ? value : String(value));
+    const metadata = { success_count: count(n - lost.length), failed_count: count(lost.length) };
+    const made = { id, data: faults.has('missing-url') ? {} : data, metadata: job.reported(metadata) };
+    return json(200, { ...made, base_resp: accepted });
+  });
 }

@@ -1,25 +1,16 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { z } from 'zod';
-import type { Problems } from '../desk.ts';
-import { createDialect } from '../dialect.ts';
-import type { Call, Dialect } from '../dialect.ts';
-import { JobDesk } from '../job-desk.ts';
-import { Job } from '../job.ts';
-import { areaOf, linesOf, sizeOf } from '../sizes.ts';
-import { signStandardWebhook } from '../standard-webhooks.ts';
-import { isFinal, momentOf } from '../task.ts';
-import type { Task } from '../task.ts';
-import { check, json, parseJson, refusals } from '../wire.ts';
-import type { Reply } from '../wire.ts';
-import type { World } from '../world.ts';
-import { isAnnounced, presentPrediction, replicateDetail } from './replicate-prediction.ts';
-import type { ReplicateDetail } from './replicate-prediction.ts';
+import { areaOf, check, dialect, json, linesOf, link, media as file } from '../engine.ts';
+import { phaseWords, refusals, signStandardWebhook, sizeOf, taken } from '../engine.ts';
+import type { Call, Desk, FaultSet, Job, Mistake, Rendered, Reply } from '../engine.ts';
 
-type ReplicateDesk = JobDesk<ReplicateDetail>;
+/** Replicate: predictions of official models, of versions and of deployments. */
 
 /** Not documented: records outlive everything that is tried here, their data do not. */
-const recordKeptMs = 14 * 86_400_000;
+const keptMs = 14 * 86_400_000;
 const runMsMax = 30 * 60_000;
+/** How long inputs, outputs and files are kept after the end. */
+const dataSeconds = 3600;
 const pageSize = 100;
 
 /** What `GET /webhooks/default/secret` hands out: `callback_secret` of a channel on the simulator. */
@@ -33,22 +24,8 @@ const refuse = refusals(({ status, code: title, message: detail, param: field })
 });
 const invalid = (field: string, reason: string) =>
   refuse(422, 'Input validation failed', `- ${field}: ${reason}`, field);
-
-/** No `moderated`: the content is inspected when the prediction runs. */
-const problems = {
-  unauthorized: refuse(401, 'Unauthenticated', 'You did not pass a valid authentication token'),
-  forbidden: refuse(403, 'Forbidden', 'You do not have permission to perform this action.'),
-  'not-found': refuse(404, 'Not found', 'The requested resource could not be found.'),
-  'rate-limited': refuse(429, '', 'Request was throttled. Your rate limit resets in ~30s.'),
-  'quota-exhausted': refuse(402, 'Insufficient credit', 'You have insufficient credit to run this model.'),
-  internal: refuse(500, 'Internal server error', 'Something went wrong.'),
-  unavailable: refuse(503, '', 'Service temporarily unavailable.'),
-} satisfies Problems;
-const unknownVersion = refuse(
-  422,
-  'Invalid version or not permitted',
-  'The specified version does not exist.',
-);
+const notFound = refuse(404, 'Not found', 'The requested resource could not be found.');
+const noVersion = refuse(422, 'Invalid version or not permitted', 'The specified version does not exist.');
 
 /** Official models: that of a version or a deployment is looked for here. */
 const models = ['bytedance/seedance-2.0', 'alibaba/wan-3-prime', 'black-forest-labs/flux-2-pro'];
@@ -66,92 +43,87 @@ function modelOfVersion(version: string): string | undefined {
   );
 }
 
-const file = z
-  .string()
-  .regex(/^(?:https?:\/\/\S+|data:[\w.+/-]+;base64,[A-Za-z0-9+/]+=*)$/, 'must be a valid URI');
-const side = z.int().min(256).max(2048).optional();
+const files = z.array(file).optional();
 /** The inputs of all models. */
 const inputSchema = z.strictObject({
+  ...taken({ text: 'negative_prompt', media: 'image last_frame_image', int: 'safety_tolerance seed output_quality' }),
+  ...taken({ flag: 'generate_audio enable_prompt_expansion' }),
   prompt: z.string().min(1),
-  negative_prompt: z.string().optional(),
-  image: file.optional(),
-  last_frame_image: file.optional(),
-  reference_images: z.array(file).optional(),
-  reference_videos: z.array(file).optional(),
-  reference_audios: z.array(file).optional(),
-  input_images: z.array(file).optional(),
-  duration: z.int().min(-1).max(30).default(5),
-  resolution: z.enum(['480p', '720p', '1080p', '4k', '1 MP', '2 MP', '3 MP', '4 MP']).default('720p'),
+  reference_images: files,
+  reference_videos: files,
+  reference_audios: files,
+  input_images: files,
+  duration: z.int().default(5),
+  resolution: z.string().regex(/^(?:480p|720p|1080p|4k|\d MP)$/).default('720p'),
   aspect_ratio: z.string().regex(/^(?:\d+:\d+|adaptive|custom|match_input_image)$/).default('16:9'),
-  width: side,
-  height: side,
-  generate_audio: z.boolean().optional(),
-  enable_prompt_expansion: z.boolean().optional(),
-  safety_tolerance: z.int().min(1).max(5).optional(),
-  seed: z.int().optional(),
+  width: z.int().optional(),
+  height: z.int().optional(),
   output_format: z.enum(['webp', 'jpg', 'png']).default('webp'),
-  output_quality: z.int().min(0).max(100).optional(),
 }); // prettier-ignore
-
-function render(model: string, given: unknown) {
-  const input = check(inputSchema, given, ({ path, reason }) =>
-    invalid(path === '' ? 'input' : `input.${path}`, reason),
-  );
-  const { duration, resolution, aspect_ratio: ratio, width, height, output_format } = input;
-  const format = output_format === 'jpg' ? ('jpeg' as const) : output_format;
-  if (!model.includes('flux')) {
-    const seconds = duration > 0 ? duration : 5;
-    return { ...sizeOf(linesOf(resolution), ratio), seconds, images: 0, format };
-  }
-  const megapixels = resolution.endsWith('MP') ? Number.parseInt(resolution, 10) : 1;
-  const size = areaOf(1024 * Math.sqrt(megapixels), ratio, 16);
-  return { width: width ?? size.width, height: height ?? size.height, seconds: 0, images: 1, format };
-}
-
 const bodySchema = z.strictObject({
+  ...taken({ flag: 'stream' }),
   input: z.looseObject({ prompt: z.string().optional() }),
   version: z.string().optional(),
-  webhook: z.url().optional(),
+  webhook: link.optional(),
   webhook_events_filter: z.array(z.enum(['start', 'output', 'logs', 'completed'])).optional(),
-  stream: z.boolean().optional(),
 });
 
-/** Replicate: predictions of official models, of versions and of deployments. */
-export function createReplicateDialect(world: World): Dialect {
-  const desk: ReplicateDesk = new JobDesk(world, {
-    name: 'replicate',
-    problems,
-    detail: replicateDetail,
-    recordKeptMs,
-    callbackBody(task) {
-      const job = new Job(task, world);
-      return isAnnounced(job) ? presentPrediction(job) : undefined;
-    },
-    callbackHeaders: (body) => signStandardWebhook(replicateWebhookSecret, body),
-  });
-  const found = (task: Task<ReplicateDetail>) => json(200, presentPrediction(new Job(task, world)));
-  // Owner and name are two parts of a path.
-  const two = ':id/[^/]+';
-  return createDialect(desk, {
-    prefix: '/replicate/v1',
-    noSuchRoute: () => problems['not-found'],
-    routes: {
-      [`POST /models/${two}/predictions`]: (call) => submit(desk, call, nameIn(call)),
-      [`POST /deployments/${two}/predictions`]: (call) => submit(desk, call, deployedIn(call)),
-      'POST /predictions': (call) => submit(desk, call, undefined),
-      'GET /predictions': (call) => list(desk, call),
-      'GET /predictions/:id': (call) => desk.about('poll', call, { found }),
-      'POST /predictions/:id/cancel': (call) =>
-        desk.about('delete', call, {
-          found(task) {
-            if (!isFinal(momentOf(task, world.now()).phase)) desk.cancel(task);
-            return found(task);
-          },
-        }),
-      'GET /webhooks/default/secret': () => json(200, { key: replicateWebhookSecret }),
-    },
-  });
+type Detail = Rendered & {
+  readonly format: 'webp' | 'jpeg' | 'png';
+  readonly input: object;
+  readonly version: string;
+  readonly events?: readonly string[] | undefined;
+};
+type Prediction = Job<Detail>;
+
+function render(model: string, given: unknown) {
+  const named = ({ path, reason }: Mistake) => invalid(path === '' ? 'input' : `input.${path}`, reason);
+  const input = check(inputSchema, given, named);
+  const { duration, resolution, aspect_ratio: ratio, output_format } = input;
+  const format = output_format === 'jpg' ? ('jpeg' as const) : output_format;
+  if (!model.includes('flux'))
+    return { ...sizeOf(linesOf(resolution), ratio), seconds: duration > 0 ? duration : 5, format };
+  const megapixels = resolution.endsWith('MP') ? Number.parseInt(resolution, 10) : 1;
+  const { width, height } = areaOf(1024 * Math.sqrt(megapixels), ratio, 16);
+  return { width: input.width ?? width, height: input.height ?? height, seconds: 0, images: 1, format };
 }
+
+/** Owner and name are two parts of a path. */
+const two = ':id/[^/]+';
+
+export const replicate = dialect<Detail>({
+  name: 'replicate',
+  prefix: '/replicate/v1',
+  keptMs,
+  expiresAfterMs: runMsMax,
+  mistake: ({ path, reason }) => invalid(path, reason),
+  // No `moderated`: the content is inspected when the prediction runs.
+  problems: {
+    unauthorized: refuse(401, 'Unauthenticated', 'You did not pass a valid authentication token'),
+    forbidden: refuse(403, 'Forbidden', 'You do not have permission to perform this action.'),
+    'not-found': notFound,
+    'rate-limited': refuse(429, '', 'Request was throttled. Your rate limit resets in ~30s.'),
+    'quota-exhausted': refuse(402, 'Insufficient credit', 'You have insufficient credit to run this model.'),
+    internal: refuse(500, 'Internal server error', 'Something went wrong.'),
+    unavailable: refuse(503, '', 'Service temporarily unavailable.'),
+  },
+  callbackBody(job) {
+    const { detail, phase, isOver } = job;
+    if (phase === 'queued' || phase === 'unknown') return undefined;
+    return (detail.events?.includes(isOver ? 'completed' : 'start') ?? true) ? present(job) : undefined;
+  },
+  callbackHeaders: (body) => signStandardWebhook(replicateWebhookSecret, body),
+  routes: (desk) => ({
+    [`POST /models/${two}/predictions`]: (call) => submit(desk, call, nameIn(call)),
+    [`POST /deployments/${two}/predictions`]: (call) => submit(desk, call, deployedIn(call)),
+    'POST /predictions': (call) => submit(desk, call, undefined),
+    'GET /predictions': (call) => list(desk, call),
+    'GET /predictions/:id': desk.shows(present),
+    'POST /predictions/:id/cancel': (call) =>
+      desk.about('delete', call, (job) => json(200, present(job.isOver ? job : desk.cancel(job)))),
+    'GET /webhooks/default/secret': () => json(200, { key: replicateWebhookSecret }),
+  }),
+});
 
 /** `/models/{owner}/{name}…` → owner/name */
 function nameIn({ request }: Call): string {
@@ -162,54 +134,41 @@ function nameIn({ request }: Call): string {
 function deployedIn(call: Call): string {
   const [name = '', ...faults] = (nameIn(call).split('/')[1] ?? '').split('+');
   const model = models.find((one) => one.endsWith(`/${name}`));
-  if (model === undefined) throw problems['not-found'];
+  if (model === undefined) throw notFound;
   return [model, ...faults].join('+');
 }
 
 /** `named` is the model of the path; absent: the version names it. */
-async function submit(desk: ReplicateDesk, { request }: Call, named: string | undefined): Promise<Reply> {
-  const body = check(bodySchema, parseJson(request.body), ({ path, reason }) => invalid(path, reason));
+function submit(desk: Desk<Detail>, { request }: Call, named: string | undefined): Promise<Reply> {
+  const body = desk.read(bodySchema, request);
   const [version = '', ...faults] = (body.version ?? '').split('+');
   if (named === undefined && version === '') throw invalid('version', 'version is required');
   const ofVersion = modelOfVersion(version);
-  if (named === undefined && ofVersion === undefined) throw unknownVersion;
+  if (named === undefined && ofVersion === undefined) throw noVersion;
   const asked = { model: named ?? [ofVersion, ...faults].join('+'), prompt: body.input.prompt ?? '' };
   return desk.create(request, asked, async (submission) => {
-    if (!models.includes(submission.model)) throw problems['not-found'];
-    const task = await desk.accept(submission, {
-      id: identifier(),
-      expiresAfterMs: runMsMax,
-      callbackUrl: body.webhook,
-      detail: {
-        ...render(submission.model, body.input),
-        input: body.input,
-        version: named === undefined ? version : 'hidden',
-        events: body.webhook_events_filter,
-      },
-    });
-    return json(201, presentPrediction(new Job(task, desk.world)));
+    const { input, webhook: callbackUrl, webhook_events_filter: events } = body;
+    if (!models.includes(submission.model)) throw notFound;
+    const about = { input, version: named === undefined ? version : 'hidden', events };
+    const detail = { ...render(submission.model, input), ...about };
+    return json(201, present(await desk.accept(submission, { id: identifier(), callbackUrl, detail })));
   });
 }
 
-function list(desk: ReplicateDesk, call: Call): Promise<Reply> {
+function list(desk: Desk<Detail>, call: Call): Promise<Reply> {
   const { query } = call.request;
   const [after, before] = [dateIn(query, 'created_after', 0), dateIn(query, 'created_before', Infinity)];
   const cursor = query.get('cursor');
   return desk.list(call, [], () => {
-    const isMade = query.get('source') !== 'web';
-    const matching = desk
-      .newestFirst()
-      .filter(({ createdAt }) => isMade && createdAt >= after && createdAt <= before);
+    const made = query.get('source') === 'web' ? [] : desk.newestFirst();
+    const matching = made.filter(({ task }) => task.createdAt >= after && task.createdAt <= before);
     const begin = cursor === null ? 0 : matching.findIndex(({ id }) => id === cursor) + 1;
     const page = matching.slice(begin, begin + pageSize);
     const rest = new URLSearchParams(query);
     rest.set('cursor', page.at(-1)?.id ?? '');
-    const next = `${desk.world.parts.origin}/replicate/v1/predictions?${rest.toString()}`;
-    return json(200, {
-      next: begin + pageSize < matching.length ? next : null,
-      previous: null,
-      results: page.map((task) => presentPrediction(new Job(task, desk.world))),
-    });
+    const more = `${desk.world.parts.origin}/replicate/v1/predictions?${rest.toString()}`;
+    const next = begin + pageSize < matching.length ? more : null;
+    return json(200, { next, previous: null, results: page.map(present) });
   });
 }
 
@@ -223,4 +182,69 @@ function dateIn(query: URLSearchParams, name: string, ifAbsent: number): number 
 /** 26 characters, as the vendor's are. */
 function identifier(): string {
   return Array.from(randomBytes(26), (byte) => 'abcdefghijklmnopqrstuvwxyz0123456789'[byte % 36]).join('');
+}
+
+const wordFor = phaseWords('starting processing succeeded failed failed canceled uploading');
+const flagged =
+  'The input or output was flagged as sensitive. Please try again with different inputs. (E005)';
+const interrupted = 'Prediction interrupted; please retry (code: PA)';
+/** `failed=<name>`: one of the vendor's other texts. */
+const otherFailures: Readonly<Record<string, string>> = {
+  E006: 'Invalid input: could not download the file. (E006)',
+  memory: 'CUDA out of memory',
+  E9243: 'Director: unexpected error handling prediction (E9243)',
+};
+
+function present(job: Prediction): object {
+  const { id, task, detail, world, now, phase, since, isOver, startsAt } = job;
+  const data_removed = isOver && now >= since + dataSeconds * 1000;
+  const hasStarted = phase !== 'queued' && (!isOver || startsAt < since);
+  const get = `${world.parts.origin}/replicate/v1/predictions/${id}`;
+  const date = (time: number) => new Date(time).toISOString();
+  return {
+    id,
+    model: job.model,
+    version: detail.version,
+    input: data_removed ? {} : detail.input,
+    output: phase === 'succeeded' && !data_removed ? outputOf(job) : null,
+    logs: '',
+    error: phase === 'expired' ? interrupted : phase === 'failed' ? errorOf(job.faults) : null,
+    source: 'api',
+    // What never began is aborted, whoever ended it.
+    status: phase === 'cancelled' && since <= startsAt ? 'aborted' : wordFor(phase),
+    created_at: date(task.createdAt),
+    started_at: hasStarted ? date(startsAt) : undefined,
+    completed_at: isOver ? date(since) : undefined,
+    data_removed,
+    webhook: task.callbackUrl,
+    webhook_events_filter: detail.events,
+    urls: { get, cancel: `${get}/cancel`, web: `https://web.example/p/${id}` },
+    metrics: isOver && hasStarted ? job.reported(metricsOf(job)) : undefined,
+  };
+}
+
+function errorOf(faults: FaultSet): string {
+  if (faults.has('moderation-in-task')) return flagged;
+  return otherFailures[faults.text('failed') ?? ''] ?? interrupted;
+}
+
+/** Which metrics an output has is not verified: its length or number, or with docs-shape times alone. */
+function metricsOf(job: Prediction): object {
+  const { task, detail, since } = job;
+  const predict_time = job.billed((since - job.startsAt) / 1000);
+  const times = { predict_time, total_time: (since - task.createdAt) / 1000 };
+  if (job.phase !== 'succeeded' || job.faults.has('docs-shape')) return times;
+  return detail.images === undefined
+    ? { ...times, video_output_duration_seconds: job.billed(detail.seconds) }
+    : { ...times, image_count: job.billed(detail.images) };
+}
+
+/** A string; with docs-shape a list, as other models answer; with docs-shape=object an object. */
+function outputOf(job: Prediction): unknown {
+  const { detail, faults } = job;
+  const [file] = job.links({ lifetimeSeconds: dataSeconds, look: { format: detail.format } });
+  if (file === undefined) return null;
+  if (!faults.has('docs-shape')) return file;
+  const name = detail.images === undefined ? 'video' : 'image';
+  return faults.text('docs-shape') === 'object' ? { [name]: file, seed: 7 } : [file];
 }

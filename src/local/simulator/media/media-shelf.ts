@@ -1,10 +1,10 @@
 import { createHmac } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
 import { bytes } from '../wire.ts';
 import type { Reply, WireRequest } from '../wire.ts';
-import { MediaCache } from './media-cache.ts';
+import { tintCount } from './images.ts';
 import { mediaTypes, renderMedium } from './medium.ts';
 import type { MediaFormat, Medium } from './medium.ts';
-import { tintCount } from './picture.ts';
 
 export interface Link {
   readonly medium: Medium;
@@ -28,7 +28,10 @@ const pathPattern = /^\/(\d{1,5})x(\d{1,5})-(\d{1,4})-(\d)(m?)-(\d{1,9})\/[\w-]+
 
 /** Result files behind presigned-looking links: rendered when they are asked for, refused when they are expired. */
 export class MediaShelf {
-  readonly #cache = new MediaCache(cacheBytesMax);
+  readonly #cache = new LRUCache<string, Buffer>({
+    maxSize: cacheBytesMax,
+    sizeCalculation: ({ length }) => Math.max(1, length),
+  });
 
   link(origin: string, link: Link): string {
     const { medium } = link;
@@ -60,7 +63,10 @@ export class MediaShelf {
   }
 
   render(medium: Medium): Buffer {
-    return this.#cache.get(`${medium.format} ${keyOf(medium)}`, () => renderMedium(medium));
+    const key = `${medium.format} ${keyOf(medium)}`;
+    const known = this.#cache.get(key) ?? renderMedium(medium);
+    this.#cache.set(key, known);
+    return known;
   }
 }
 
@@ -79,10 +85,7 @@ function signature(path: string, query: URLSearchParams): string {
 
 /** `20260514T183217Z` → milliseconds. */
 function parseStamp(stamp: string): number {
-  const match = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/.exec(stamp);
-  if (match === null) return Number.NaN;
-  const [, year, month, day, hour, minute, second] = match.map(Number);
-  return Date.UTC(year ?? 0, (month ?? 1) - 1, day, hour, minute, second);
+  return Date.parse(stamp.replace(/^(....)(..)(..)T(..)(..)(..)Z$/, '$1-$2-$3T$4:$5:$6Z'));
 }
 
 function parsePath(path: string): Medium | undefined {

@@ -1,19 +1,12 @@
 import { nearestClip, paddingBox, readClip } from './clips.ts';
-import { segment, encodeJpeg } from './jpeg.ts';
-import { createPicture } from './picture.ts';
-import { encodePng, paddingChunk } from './png.ts';
-import { encodeWebp } from './webp.ts';
+import { encodeJpeg, encodePng, encodeWebp, paddingChunk, segment } from './images.ts';
+import type { Picture } from './images.ts';
 
 /** A result file, described completely: the same description gives the same bytes. */
-export interface Medium {
+export interface Medium extends Picture {
   readonly format: MediaFormat;
-  readonly width: number;
-  readonly height: number;
   /** Of a video, as its task has it: the file itself is a sample clip. 0 for an image. */
   readonly frames: number;
-  readonly tint: number;
-  /** An image with the bar: the watermark, or the end of a video. */
-  readonly marked: boolean;
   /** Padded to this size, for benchmarks; 0: as small as it is. WebP is never padded. */
   readonly bytes: number;
 }
@@ -35,19 +28,13 @@ export function renderMedium(medium: Medium): Buffer {
     const clip = readClip(nearestClip(medium.width, medium.height));
     return Buffer.concat([clip, paddingBox(medium.bytes - clip.length)]);
   }
-  const picture = createPicture(medium);
-  switch (medium.format) {
-    case 'png': {
-      const file = encodePng(picture);
-      return spliced(file, file.length - 12, paddingChunk(medium.bytes - file.length));
-    }
-    case 'jpeg': {
-      const file = encodeJpeg(picture);
-      return spliced(file, 2, comments(medium.bytes - file.length));
-    }
-    case 'webp':
-      return encodeWebp(picture);
+  if (medium.format === 'webp') return encodeWebp(medium);
+  if (medium.format === 'jpeg') {
+    const file = encodeJpeg(medium);
+    return spliced(file, 2, comments(medium.bytes - file.length));
   }
+  const file = encodePng(medium);
+  return spliced(file, file.length - 12, paddingChunk(medium.bytes - file.length));
 }
 
 function spliced(file: Buffer, at: number, padding: Buffer): Buffer {

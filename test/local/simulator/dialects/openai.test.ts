@@ -47,7 +47,7 @@ const decode = (text: string | undefined) => readImage(Buffer.from(text ?? '', '
 
 describe('generations with a GPT image model', () => {
   it('answer in base64, with usage and what was chosen', async () => {
-    const { status, body, headers } = await generate({ size: '1024x1024', quality: 'medium' });
+    const { status, body } = await generate({ size: '1024x1024', quality: 'medium' });
     expect(status).toBe(200);
     expect(body).toEqual({
       created: expect.any(Number),
@@ -64,8 +64,6 @@ describe('generations with a GPT image model', () => {
       },
     });
     expect(decode(body.data[0].b64_json)).toEqual({ format: 'png', width: 1024, height: 1024 });
-    expect(headers.get('openai-processing-ms')).toMatch(/^\d+$/);
-    expect(headers.get('x-ratelimit-limit-requests')).toMatch(/^\d+$/);
   });
 });
 
@@ -149,7 +147,6 @@ describe('validation', () => {
   it.each([
     ['an unknown model', { model: 'sora' }, 404, 'model', 'model_not_found'],
     ['no prompt', { prompt: undefined }, 400, 'prompt', 'missing_required_parameter'],
-    ['eleven images', { n: 11 }, 400, 'n', 'invalid_value'],
     ['a size in words', { size: 'large' }, 400, 'size', 'invalid_value'],
     ['an unknown quality', { quality: 'best' }, 400, 'quality', 'invalid_value'],
     ['response_format', { response_format: 'b64_json' }, 400, 'response_format', 'unknown_parameter'],
