@@ -16,6 +16,12 @@ export const videoSizes: Readonly<Record<string, Readonly<Record<string, string>
 };
 export const secondsMax = 30;
 
+const usualCases: NonNullable<VideoFacts['cases']> = [
+  {
+    when: { brings: ['videos'] },
+    facts: { parameters: { video_task: { values: ['reference'], read: true } } },
+  },
+];
 const usual: VideoFacts = {
   fields: {
     resolution: true,
@@ -25,7 +31,7 @@ const usual: VideoFacts = {
     watermark: true,
     seed: true,
   },
-  parameters: { negative_prompt: { type: 'text' } },
+  parameters: { negative_prompt: { type: 'text' }, video_task: { values: [], read: true } },
   reserved: [
     'model',
     'input',
@@ -52,6 +58,7 @@ const usual: VideoFacts = {
     'n',
   ],
   other_parameters: true,
+  cases: usualCases,
 };
 
 /** Source: the vendor's parameter tables; the older models render 720p by default, the newer ones 1080p. */
@@ -76,9 +83,10 @@ function factsOf(model: WanModel): VideoFacts {
       ...(isOpen ? { open_ratio: true } : {}),
     },
     // A size that does not exist would be rendered, and billed, as one of the vendor's choice.
-    ...(shape === 'size'
-      ? { cases: [{ when: { resolution: ['480p'] }, facts: { ratios: ratiosOf('480p') } }] }
-      : {}),
+    cases: [
+      ...usualCases,
+      ...(shape === 'size' ? [{ when: { resolution: ['480p'] }, facts: { ratios: ratiosOf('480p') } }] : []),
+    ],
   };
 }
 
