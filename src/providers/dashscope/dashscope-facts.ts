@@ -16,7 +16,7 @@ export const videoSizes: Readonly<Record<string, Readonly<Record<string, string>
 };
 export const secondsMax = 30;
 
-const usualCases: NonNullable<VideoFacts['cases']> = [
+const videoCases: NonNullable<VideoFacts['cases']> = [
   {
     when: { brings: ['videos'] },
     facts: { parameters: { video_task: { values: ['reference'], read: true } } },
@@ -58,7 +58,7 @@ const usual: VideoFacts = {
     'n',
   ],
   other_parameters: true,
-  cases: usualCases,
+  cases: videoCases,
 };
 
 /** Source: the vendor's parameter tables; the older models render 720p by default, the newer ones 1080p. */
@@ -67,10 +67,11 @@ const secondsUnsaid = 5;
 
 function factsOf(model: WanModel): VideoFacts {
   const { shape, resolutions, seconds, generatesAudio } = model;
+  const media = mediaOf(model);
   const isOpen = shape === 'resolution';
   return {
     ...usual,
-    media: mediaOf(model),
+    media,
     resolutions: [...resolutions],
     ...(isOpen ? {} : { ratios: ratiosOf('1080p') }),
     seconds,
@@ -84,7 +85,7 @@ function factsOf(model: WanModel): VideoFacts {
     },
     // A size that does not exist would be rendered, and billed, as one of the vendor's choice.
     cases: [
-      ...usualCases,
+      ...(media.videos === 0 ? [] : videoCases),
       ...(shape === 'size' ? [{ when: { resolution: ['480p'] }, facts: { ratios: ratiosOf('480p') } }] : []),
     ],
   };
