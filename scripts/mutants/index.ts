@@ -4,6 +4,7 @@ import { callbackMutants } from './callbacks.ts';
 import { callerMutants } from './callers.ts';
 import { creationMutants } from './creation.ts';
 import { edgeMutants } from './edges.ts';
+import { factMutants } from './facts.ts';
 import { keySlotMutants } from './key-slots.ts';
 import { leaseMutants } from './leases.ts';
 import { moneyMutants } from './money.ts';
@@ -27,4 +28,5 @@ export const mutants: readonly Mutant[] = [
   ...moneyMutants,
   ...edgeMutants,
   ...callerMutants,
+  ...factMutants,
 ];

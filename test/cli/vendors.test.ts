@@ -67,7 +67,9 @@ describe('vendors show', () => {
   );
 
   it.each(
-    Object.entries(providers).filter(([, { image, imageTask }]) => (image ?? imageTask)?.facts !== undefined),
+    Object.entries(providers).filter(
+      ([, { image, imageTask }]) => typeof (image ?? imageTask)?.facts === 'object',
+    ),
   )('of the images of %s, too', async (vendor) => {
     const { image_models: models } = JSON.parse(await show(vendor, '-o', 'json'));
     expect(models.length).toBeGreaterThan(0);

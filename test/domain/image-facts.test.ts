@@ -64,6 +64,11 @@ describe('what an image request is refused for', () => {
     expect(issue(over)?.param).toBe(param);
   });
 
+  it('not for a field that is not sent', () => {
+    const unsent = { sizes: { only: ['1K'] }, qualities: ['low'] };
+    expect(issue({ size: '2K', quality: 'high' }, unsent)).toBeUndefined();
+  });
+
   it('nothing that the facts leave open', () => {
     const asked = { n: 9, images: [image, image, image], size: 'huge', quality: 'hd' };
     expect(issue({ ...asked, mask: data, prompt: 'x'.repeat(50) }, {})).toBeUndefined();

@@ -63,6 +63,7 @@ describe('the facts of a model', () => {
     ['no prompt', { prompt: ' ' }, 'prompt'],
     ['no prompt beside a frame', { prompt: '', firstFrame: a }, undefined],
     ['an address that nobody fetches', { firstFrame: 'asset://1' }, 'first_frame'],
+    ['an address in capitals', { firstFrame: 'HTTPS://EX.COM/A' }, undefined],
     ['a long address', { videos: [a], references: [a, `${a}${'x'.repeat(20)}`] }, 'references[1]'],
     ['long data', { firstFrame: `data:image/png;base64,${'x'.repeat(40)}` }, undefined],
     ['a list of addresses that says nothing', { videos: ['ftp://ex.com/a'] }, undefined],
@@ -73,6 +74,7 @@ describe('the facts of a model', () => {
     ['no watermark', { watermark: false }, undefined],
     ['a seed', { seed: 9 }, undefined],
     ['a large seed', { seed: 10 }, 'metadata.seed'],
+    ['a small seed', { seed: -1 }, 'metadata.seed'],
     ['a resolution', { resolution: '4k' }, 'resolution'],
     ['a resolution in capitals', { resolution: '720P' }, undefined],
     ['a ratio', { ratio: '1:1' }, 'ratio'],
@@ -103,6 +105,35 @@ describe('the facts of a model', () => {
   ])('speak of %s', (_, over, param) => {
     expect(issueOf(over)).toBe(param);
   }); // prettier-ignore
+
+  it.each<[VideoFacts, Partial<VideoRequest>, string]>([
+    [{}, { draft: true }, 'metadata.draft'],
+    [{}, { seed: 1 }, 'metadata.seed'],
+    [{ addresses: { images: ['https'] } }, { firstFrame: a, lastFrame: 'asset://1' }, 'last_frame'],
+    [{ addresses: { audios: ['https'] } }, { audios: [a, 'ftp://ex.com'] }, 'audios[1]'],
+    [{ media: { frames: 0 } }, { firstFrame: a }, 'first_frame'],
+    [{ media: { videos: 1 } }, { firstFrame: a, videos: [a] }, 'videos'],
+    [{ sound: 'always' }, { generateAudio: false }, 'metadata.generate_audio'],
+  ])('%j refuse %j for %s', (table, over, param) => {
+    expect(issueOf(over, table)).toBe(param);
+  });
+
+  it.each<[VideoFacts, Partial<VideoRequest>]>([
+    [
+      { resolutions: ['720p'], ratios: ['1:1'] },
+      { resolution: '4k', ratio: '7:1' },
+    ],
+    [{ seconds: { only: [5] } }, { duration: 7 }],
+    [{ fields: { duration: true }, seconds: { min: 2, max: 4 } }, { duration: 2 }],
+    [{ media: { videos: 1, beside_frames: ['videos'] } }, { firstFrame: a, videos: [a] }],
+    [{ prompt: { characters: 3 } }, { prompt: 'abc' }],
+    [{ parameters: { constructor: { type: 'text' } } }, {}],
+    [{ parameters: { least: { min: 1 }, most: { max: 2 } } }, { extra: { least: 1, most: 2 } }],
+    [{ sound: 'never' }, { generateAudio: false }],
+    [{ sound: 'always' }, { generateAudio: true }],
+  ])('%j have nothing against %j', (table, over) => {
+    expect(issueOf(over, table)).toBeUndefined();
+  });
 
   it('leave what they do not name to the vendor', () => {
     const asked = {

@@ -105,6 +105,19 @@ describe('facts of a channel’s model', () => {
     expect(catalogue.facts(model, { account: 'a', key: 'k', channels: ['off'] })).toEqual([]);
   });
 
+  it('are shown without names that a caller can never send', () => {
+    const parameters = '{ barred: { values: [] }, sometimes: { values: [] }, always: {} }';
+    const cases =
+      '[{ when: { draft: true }, facts: { parameters: { sometimes: {}, barred: { values: [] } } } }]';
+    const catalogue = catalogueOf(`, facts: { parameters: ${parameters}, cases: ${cases} }`);
+    const [model] = catalogue.current().models;
+    if (model === undefined) throw new Error('no model');
+    const [facts] = catalogue.facts(model, { account: 'a', key: 'k' });
+    expect(facts?.parameters).toMatchObject({ sometimes: { values: [] }, always: {} });
+    expect(facts?.cases?.at(-1)?.facts).toEqual({ parameters: { sometimes: {} } });
+    expect(JSON.stringify(facts)).not.toContain('barred');
+  });
+
   it('are refused with their path', () => {
     expect(() => plan(', facts: { seconds: { most: 3 } }', {})).toThrow(
       'channels[0].models.m.facts.seconds.most: is not a known key',

@@ -16,6 +16,12 @@ export const videoSizes: Readonly<Record<string, Readonly<Record<string, string>
 };
 export const secondsMax = 30;
 
+const videoCases: NonNullable<VideoFacts['cases']> = [
+  {
+    when: { brings: ['videos'] },
+    facts: { parameters: { video_task: { values: ['reference'], read: true } } },
+  },
+];
 const usual: VideoFacts = {
   fields: {
     resolution: true,
@@ -25,7 +31,7 @@ const usual: VideoFacts = {
     watermark: true,
     seed: true,
   },
-  parameters: { negative_prompt: { type: 'text' } },
+  parameters: { negative_prompt: { type: 'text' }, video_task: { values: [], read: true } },
   reserved: [
     'model',
     'input',
@@ -52,6 +58,7 @@ const usual: VideoFacts = {
     'n',
   ],
   other_parameters: true,
+  cases: videoCases,
 };
 
 /** Source: the vendor's parameter tables; the older models render 720p by default, the newer ones 1080p. */
@@ -60,10 +67,11 @@ const secondsUnsaid = 5;
 
 function factsOf(model: WanModel): VideoFacts {
   const { shape, resolutions, seconds, generatesAudio } = model;
+  const media = mediaOf(model);
   const isOpen = shape === 'resolution';
   return {
     ...usual,
-    media: mediaOf(model),
+    media,
     resolutions: [...resolutions],
     ...(isOpen ? {} : { ratios: ratiosOf('1080p') }),
     seconds,
@@ -76,9 +84,10 @@ function factsOf(model: WanModel): VideoFacts {
       ...(isOpen ? { open_ratio: true } : {}),
     },
     // A size that does not exist would be rendered, and billed, as one of the vendor's choice.
-    ...(shape === 'size'
-      ? { cases: [{ when: { resolution: ['480p'] }, facts: { ratios: ratiosOf('480p') } }] }
-      : {}),
+    cases: [
+      ...(media.videos === 0 ? [] : videoCases),
+      ...(shape === 'size' ? [{ when: { resolution: ['480p'] }, facts: { ratios: ratiosOf('480p') } }] : []),
+    ],
   };
 }
 
