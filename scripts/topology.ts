@@ -4,6 +4,7 @@ import { Command } from 'commander';
 import { z } from 'zod';
 import { closeOnSignal } from '../bench/support/close-on-signal.ts';
 import { messageOf } from '../src/domain/caught.ts';
+import { defined } from '../src/domain/defined.ts';
 import { runDemo } from '../src/local/demo.ts';
 import type { ComposeProcess } from './topology/compose-process.ts';
 import { ask, askFor } from './soak/http.ts';
@@ -27,10 +28,10 @@ import type { TopologyStand } from './topology/stand.ts';
 const command = new Command()
   .name('topology')
   .option('--namespace <name>', 'of Temporal', 'default')
-  .option('--tls', 'between Temporal and its clients, with certificates of its own')
+  .option('--secured', 'Temporal asks for TLS, for certificates of its clients and for a token')
   .option('--keep', 'keep the directory with the logs')
   .parse();
-const options = command.opts<{ readonly namespace: string; readonly tls?: true; readonly keep?: true }>();
+const options = command.opts<{ readonly namespace: string; readonly secured?: true; readonly keep?: true }>();
 
 /** Of the tasks that a backup meets. */
 const longRender = '[sim:render=60] in flight at the backup';
@@ -38,20 +39,12 @@ const loadEveryMs = 500;
 /** What a load balancer needs to notice, and Kubernetes' preStop hook waits for. */
 const leaveRotationMs = 2_000;
 
-interface Row {
-  readonly step: string;
-  readonly seconds: number;
-  readonly result: string;
-  readonly failed: boolean;
-}
-
-const rows: Row[] = [];
-const report = (line: string): void => void process.stderr.write(`${line}\n`);
+const print = (line: string): void => void process.stdout.write(`${line}\n`);
 const stand = await openTopology({
   namespace: options.namespace,
-  tls: options.tls === true,
+  secured: options.secured === true,
   keepsLogs: options.keep === true,
-  report,
+  report: print,
 });
 closeOnSignal(() => stand.close());
 try {
@@ -65,31 +58,26 @@ try {
   await step('the demo again', () => demo(rotation));
   await step('gateway ledger verify', () => stand.gateway('ledger', 'verify').then(lastLine));
 } catch (error) {
-  report(messageOf(error));
+  print(messageOf(error));
+  process.exitCode = 1;
 } finally {
   await stand.close();
 }
-process.stdout.write(`${[...rows.map(formatRow), ...notHad(stand)].join('\n')}\n`);
-process.exitCode = rows.some(({ failed }) => failed) ? 1 : 0;
+notHad(stand).forEach((what) => print(`not had ${what}`));
 
 /** Throws what the work throws: nothing is tried on what has not started. */
 async function step(name: string, work: () => Promise<string | void>): Promise<void> {
   const startedAt = Date.now();
-  const add = (result: string, failed: boolean): void => {
-    const row = { step: name, seconds: (Date.now() - startedAt) / 1000, result, failed };
-    rows.push(row);
-    report(formatRow(row));
+  const row = (word: string, result: string): void => {
+    const seconds = ((Date.now() - startedAt) / 1000).toFixed(1).padStart(7);
+    print(`${word.padEnd(7)} ${name.padEnd(44)} ${seconds} s  ${result}`.trimEnd());
   };
   try {
-    add((await work()) ?? '', false);
+    row('done', (await work()) ?? '');
   } catch (error) {
-    add('', true);
+    row('failed', '');
     throw error;
   }
-}
-
-function formatRow({ step: name, seconds, result, failed }: Row): string {
-  return `${failed ? 'FAILED' : 'ok    '} ${name.padEnd(44)} ${seconds.toFixed(1).padStart(7)} s  ${result}`.trimEnd();
 }
 
 function lastLine(text: string): string {
@@ -128,8 +116,9 @@ async function openUi(stand: TopologyStand): Promise<string> {
   const wanted = Object.keys(ui.environment).filter((name) => name.endsWith('_DISABLED'));
   const hidden = Object.keys(settings).filter((name) => name.endsWith('Disabled') && settings[name] === true);
   if (hidden.length !== wanted.length) throw new Error(`hidden are only ${hidden.join(', ')}`);
-  const namespace = ui.environment['TEMPORAL_DEFAULT_NAMESPACE'] ?? '';
-  await askFor(z.looseObject({}), `${urlOf(ui)}/api/v1/namespaces/${namespace}/workflows`);
+  const { TEMPORAL_DEFAULT_NAMESPACE: namespace, TEMPORAL_API_KEY: token } = ui.environment;
+  const workflows = `${urlOf(ui)}/api/v1/namespaces/${namespace}/workflows`;
+  await askFor(z.looseObject({}), workflows, defined({ token }));
   return `hides ${hidden.join(', ')}; lists workflows`;
 }
 
@@ -270,12 +259,7 @@ async function isKnown(rotation: Rotation, id: string): Promise<boolean> {
 function notHad({ mongodb }: TopologyStand): string[] {
   const node = `Node ${process.versions.node} and the PostgreSQL above instead of the images' versions`;
   const shell = 'mongosh and mongodump: deploy/mongodb, passwords, the replica set of docker-compose.yml';
-  const missing = [
-    'Docker: networks, limits of memory, restarts, read-only roots',
-    node,
-    shell,
-    'temporal-ui',
-  ];
+  const missing = ['Docker: networks, limits of memory, restarts, read-only roots', node, shell];
   if (mongodb.kind === 'java') missing.push('a mongod (MONGOD_BINARY names one): a stand-in took its place');
-  return missing.map((what) => `not had  ${what}`);
+  return missing;
 }

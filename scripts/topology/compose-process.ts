@@ -26,7 +26,7 @@ export interface Surroundings {
   /** Folders with the programs that the images hold. */
   readonly path: readonly string[];
   /** Instead of what docker-compose.yml says: what the stand-ins need, and what an override would set. */
-  readonly overrides: Readonly<Record<string, string>>;
+  readonly overrides: (service: string) => Readonly<Record<string, string>>;
 }
 
 /** A service of docker-compose.yml as a process: its environment, arguments, check and stop time are those of the file. */
@@ -84,7 +84,7 @@ export function composeProcess(
     ...Object.fromEntries(
       Object.entries(service.environment).map(([key, value]) => [key, hostName(key, here(value))]),
     ),
-    ...overrides,
+    ...overrides(name),
   };
   const id = `${name}-${replica + 1}`;
   const run = async (command: string, args: readonly string[]): Promise<string> => {

@@ -14,10 +14,10 @@ import { resolveTemporal } from '../../src/local/servers/temporal-source.ts';
 import { startSimulator } from '../../src/local/simulator/simulator.ts';
 import { repositoryPath } from '../../test/deploy/compose-file.ts';
 import { twoChannels } from '../soak/configuration.ts';
-import { makeCertificates } from './certificates.ts';
 import { addressOf, composeProcess, composeService } from './compose-process.ts';
 import type { ComposeProcess, Surroundings } from './compose-process.ts';
 import { asPostgresUser, postgresqlPrograms, temporalPrograms, temporalUi } from './programs.ts';
+import { makeSecurity } from './security.ts';
 
 const renderSeconds = 2;
 const gatewayScript = repositoryPath('src/gateway.js');
@@ -56,14 +56,14 @@ export interface MongoProcess {
 
 export interface TopologyOptions {
   readonly namespace: string;
-  /** Temporal asks for TLS and a client's certificate. */
-  readonly tls: boolean;
+  /** Temporal asks for TLS, a client's certificate and a token. */
+  readonly secured: boolean;
   readonly keepsLogs: boolean;
   readonly report: (line: string) => void;
 }
 
 export async function openTopology(options: TopologyOptions): Promise<TopologyStand> {
-  const { namespace, tls, keepsLogs, report } = options;
+  const { namespace, secured, keepsLogs, report } = options;
   const directory = await mkdtemp(join(tmpdir(), 'mediary-topology-'));
   // The user of PostgreSQL has a folder in it.
   await chmod(directory, 0o711);
@@ -74,20 +74,24 @@ export async function openTopology(options: TopologyOptions): Promise<TopologySt
     renderSeconds,
   });
   const mongodb = await prepareMongo(directory, report);
+  const security = secured
+    ? await makeSecurity(directory, { address: addressOf('temporal'), namespace })
+    : undefined;
   const programs = await findPrograms(report);
   const surroundings: Surroundings = {
     directory,
     variables: environmentFile(namespace),
     keys: { SIMULATOR_URL: simulator.url },
     path: programs.path,
-    overrides: {
+    overrides: (service) => ({
       MONGODB_URI: mongodb.uri,
       PGHOST: join(directory, 'postgresql'),
-      ...(tls ? await makeCertificates(directory, addressOf('temporal')) : {}),
-    },
+      ...(service === 'temporal' ? security?.server : {}),
+      ...(service === 'temporal-namespace' ? security?.operator : security?.gateway),
+    }),
   };
   await writeFile(join(directory, 'gateway.yaml'), twoChannels.yaml(false));
-  const processes = describeProcesses(surroundings, tls);
+  const processes = describeProcesses(surroundings, secured);
   return {
     directory,
     programs,
@@ -110,7 +114,7 @@ export async function openTopology(options: TopologyOptions): Promise<TopologySt
   };
 }
 
-function describeProcesses(surroundings: Surroundings, tls: boolean) {
+function describeProcesses(surroundings: Surroundings, secured: boolean) {
   const gateway = (name: string, replica: number): ComposeProcess =>
     composeProcess(surroundings, name, {
       replica,
@@ -130,7 +134,7 @@ function describeProcesses(surroundings: Surroundings, tls: boolean) {
     temporal: composeProcess(surroundings, 'temporal', {
       program: { command: 'temporal-server', args: ['start'] },
       // The check of the file is for plain HTTP.
-      ...(tls
+      ...(secured
         ? {
             check: [
               'temporal',
