@@ -74,12 +74,18 @@ export function variablesOf(text: string): Variable[] {
   }));
 }
 
+/** A value with the variables that are given, and every other one at its default. A required one that is missing stays. */
+export function withValues(value: string, given: ReadonlyMap<string, string>): string {
+  return value.replace(
+    /\$\{([A-Za-z0-9_]+)(?:(:[-?])([^}]*))?\}/g,
+    (whole: string, name: string, operator: string | undefined, rest = '') =>
+      given.get(name) ?? (operator === ':?' ? whole : rest),
+  );
+}
+
 /** A value with every variable at its default. */
 export function withDefaults(value: string): string {
-  return value.replace(
-    /\$\{[A-Za-z0-9_]+(?::-([^}]*))?\}/g,
-    (_, fallback: string | undefined) => fallback ?? '',
-  );
+  return withValues(value, new Map());
 }
 
 /** `90s`, `2m` or `1m30s` in seconds. */

@@ -13,6 +13,7 @@ import {
   secondsOf,
   variablesOf,
   withDefaults,
+  withValues,
 } from './compose-file.ts';
 import type { ComposeService } from './compose-file.ts';
 
@@ -150,6 +151,12 @@ describe('docker-compose.yml', () => {
     });
   });
 
+  it('lets the interface ask nobody outside for news, and the server ask callers for no password', () => {
+    expect(service('temporal-ui').environment).toMatchObject({ TEMPORAL_DISABLE_NEWS_FETCH: 'true' });
+    // Later versions do not start without being told.
+    expect(service('temporal').environment).toMatchObject({ TEMPORAL_ALLOW_NO_AUTH: 'true' });
+  });
+
   it('divides the history into at least 512 shards', () => {
     expect(Number(service('temporal').environment['NUM_HISTORY_SHARDS'])).toBeGreaterThanOrEqual(512);
   });
@@ -213,13 +220,10 @@ describe('the environment of production', () => {
       ['SECRETS_KEY', Buffer.alloc(32).toString('base64')],
     ]);
     for (const name of gatewayServices) {
-      const filled = Object.entries(service(name).environment).map(([key, value]) => {
-        const required = value.replace(
-          /\$\{([A-Z_]+):\?[^}]*\}/g,
-          (_, asked: string) => given.get(asked) ?? '',
-        );
-        return [key, withDefaults(required)];
-      });
+      const filled = Object.entries(service(name).environment).map(([key, value]) => [
+        key,
+        withValues(value, given),
+      ]);
       expect(readEnvironment(Object.fromEntries(filled))).toMatchObject({
         HOST: '0.0.0.0',
         PORT: 8080,

@@ -1,0 +1,183 @@
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { rawEnvironment } from '../../src/config/environment.ts';
+import { LocalServerError } from '../../src/local/servers/local-options.ts';
+import { startChild } from '../../src/local/servers/process.ts';
+import { runCommand } from '../../src/local/servers/run-command.ts';
+import type { CommandResult } from '../../src/local/servers/run-command.ts';
+import { readCompose, repositoryPath, secondsOf, withValues } from '../../test/deploy/compose-file.ts';
+import type { ComposeService } from '../../test/deploy/compose-file.ts';
+
+const healthyWithinMs = 300_000;
+const checkEveryMs = 1_000;
+const checkTimeoutMs = 30_000;
+const onceTimeoutMs = 600_000;
+
+const { services } = readCompose();
+const names = Object.keys(services);
+
+export interface Surroundings {
+  /** Holds what volumes hold in production, and the logs. */
+  readonly directory: string;
+  /** What .env says. */
+  readonly variables: ReadonlyMap<string, string>;
+  /** What deploy/upstream-keys.env says. */
+  readonly keys: Readonly<Record<string, string>>;
+  /** Folders with the programs that the images hold. */
+  readonly path: readonly string[];
+  /** Instead of what docker-compose.yml says: what the stand-ins need, and what an override would set. */
+  readonly overrides: (service: string) => Readonly<Record<string, string>>;
+}
+
+/** A service of docker-compose.yml as a process: its environment, arguments, check and stop time are those of the file. */
+export interface ComposeProcess {
+  readonly name: string;
+  /** Of its own, below 127.20.0.0/16: every service keeps the ports that the file gives it. */
+  readonly address: string;
+  readonly environment: Readonly<Record<string, string>>;
+  /** Starts it, and waits until its check passes. Throws a LocalServerError with the end of its log. */
+  start(): Promise<void>;
+  /** Sends the signal, and waits no longer than stop_grace_period. Throws if it took longer, and then it was killed. */
+  stop(signal?: NodeJS.Signals): Promise<void>;
+  /** Runs a program with its environment, as `docker compose exec` does. Throws if that fails. */
+  run(command: string, args: readonly string[]): Promise<string>;
+}
+
+export interface Started {
+  readonly command: string;
+  readonly args: readonly string[];
+}
+
+export interface Deviations {
+  /** Of several containers of the service, from 0. */
+  readonly replica?: number;
+  /** Absent: it is not started, and only runs programs. */
+  readonly program?: Started;
+  /** Absent: that of the file. */
+  readonly check?: readonly string[];
+}
+
+/** Of several containers of one service, `replica` counts from 0. */
+export function addressOf(service: string, replica = 0): string {
+  return `127.20.${replica}.${names.indexOf(service) + 2}`;
+}
+
+export function composeService(name: string): ComposeService {
+  const found = services[name];
+  if (found === undefined) throw new Error(`docker-compose.yml has no service ${name}`);
+  return found;
+}
+
+export function composeProcess(
+  { directory, variables, keys, path, overrides }: Surroundings,
+  name: string,
+  { replica = 0, program, check }: Deviations = {},
+): ComposeProcess {
+  const service = composeService(name);
+  const address = addressOf(name, replica);
+  const here = (value: string) =>
+    localized(withValues(value, variables), { address, directory, volumes: service.volumes });
+  const environment = {
+    PATH: [...path, rawEnvironment()['PATH']].join(':'),
+    HOME: directory,
+    ...(service.env_file.length === 0 ? {} : keys),
+    ...Object.fromEntries(
+      Object.entries(service.environment).map(([key, value]) => [key, hostName(key, here(value))]),
+    ),
+    ...overrides(name),
+  };
+  const id = `${name}-${replica + 1}`;
+  const run = async (command: string, args: readonly string[]): Promise<string> => {
+    const result = await runCommand(command, args.map(here), { environment, timeoutMs: onceTimeoutMs });
+    if (!result.ok) throw new LocalServerError(`${id}: ${command} ${args.join(' ')}:\n${result.output}`);
+    return result.output;
+  };
+  let stopChild: ((signal: NodeJS.Signals) => Promise<void>) | undefined;
+  return {
+    name: id,
+    address,
+    environment,
+    run,
+    async start() {
+      const { command, args } = program ?? { command: process.execPath, args: [] };
+      const child = await startChild({
+        dataDir: directory,
+        report: () => undefined,
+        name: id,
+        command,
+        args: args.map(here),
+        environment,
+      });
+      stopChild = async (signal) => {
+        if (child.hasExited())
+          throw new LocalServerError(`${id} ${await child.exited}; see ${child.logFile}`);
+        const seconds = secondsOf(withValues(service.stop_grace_period ?? '10s', variables));
+        process.kill(child.pid, signal);
+        const inTime = await Promise.race([child.exited, delay(seconds * 1000, undefined, { ref: false })]);
+        if (inTime !== undefined) return;
+        await child.kill();
+        throw new LocalServerError(`${id} did not end within its stop_grace_period of ${seconds} s`);
+      };
+      const ofFile = service.healthcheck?.test.slice(1) ?? [];
+      await waitUntilHealthy(id, child, () => checked(check ?? ofFile.map(here), environment));
+    },
+    async stop(signal = 'SIGTERM') {
+      const stopping = stopChild;
+      stopChild = undefined;
+      await stopping?.(signal);
+    },
+  };
+}
+
+function checked(
+  [command = '', ...args]: readonly string[],
+  environment: NodeJS.ProcessEnv,
+): Promise<CommandResult> {
+  return runCommand(command, args, { environment, timeoutMs: checkTimeoutMs });
+}
+
+async function waitUntilHealthy(
+  id: string,
+  child: { hasExited(): boolean; readonly logFile: string },
+  check: () => Promise<CommandResult>,
+): Promise<void> {
+  for (const endsAt = Date.now() + healthyWithinMs; ; await delay(checkEveryMs)) {
+    const { ok, output } = await check();
+    if (ok) return;
+    if (child.hasExited() || Date.now() > endsAt)
+      throw new LocalServerError(`${id} is not healthy: ${output}; see ${child.logFile}`);
+  }
+}
+
+type Volumes = ComposeService['volumes'];
+
+/** A container's own addresses, the other services' names and its mounts, as they are here. */
+function localized(
+  value: string,
+  here: { readonly address: string; readonly directory: string; readonly volumes: Volumes },
+): string {
+  const own = value.replaceAll(/\b(?:0\.0\.0\.0|127\.0\.0\.1)\b/g, here.address);
+  const others = names.reduce(
+    (text, name) => text.replaceAll(new RegExp(`(?<![\\w-])${name}(?=:\\d)`, 'g'), addressOf(name)),
+    own,
+  );
+  return mountsOf(here.volumes, here.directory).reduce(
+    (text, [target, source]) => (text.startsWith(target) ? source + text.slice(target.length) : text),
+    others,
+  );
+}
+
+/** A variable that holds nothing but the name of a service. */
+function hostName(key: string, value: string): string {
+  return /_(?:HOST|SEEDS)$/.test(key) && names.includes(value) ? addressOf(value) : value;
+}
+
+function mountsOf(volumes: Volumes, directory: string): (readonly [target: string, source: string])[] {
+  return volumes.flatMap((volume) => {
+    const [source, target] =
+      typeof volume === 'string' ? volume.split(':') : [volume.source, String(volume['target'])];
+    if (source === undefined || target === undefined) return [];
+    const isInRepository = source.startsWith('./deploy/');
+    return [[target, isInRepository ? repositoryPath(source) : join(directory, source)] as const];
+  });
+}
