@@ -7,7 +7,7 @@ export interface CensusTaker {
   start(): void;
   stop(): void;
   /** One turn. Never rejects. */
-  turn(): Promise<void>;
+  readonly turn: () => Promise<void>;
 }
 
 export interface CensusTakerDeps extends CensusGauges {

@@ -3,7 +3,9 @@ import { createServer } from 'node:net';
 import { DefaultLogger, makeTelemetryFilterString, Runtime } from '@temporalio/worker';
 import type { Environment } from '../config/environment.ts';
 
-type RuntimeLog = Readonly<Record<'error' | 'warn', (facts: object, message: string) => void>>;
+type RuntimeLog = Readonly<
+  Record<'error' | 'warn', (facts: { readonly detail: unknown }, message: string) => void>
+>;
 
 /**
  * Once per process, before anything else of Temporal's runs. Our own signal handling ends the workers: the runtime's

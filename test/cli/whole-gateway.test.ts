@@ -13,7 +13,7 @@ import { startGateway, testYaml, videoBody } from '../support/gateway.ts';
 import type { TestGateway } from '../support/gateway.ts';
 import { waitUntil } from '../support/processes.ts';
 import { temporalAddress } from '../support/run-servers.ts';
-import { cacheDir } from '../support/servers.ts';
+import { cacheDir } from '../support/cache-dir.ts';
 import { runLine } from './support.ts';
 
 /**

@@ -27,6 +27,7 @@ const serviceSchema = z.looseObject({
   depends_on: z.record(z.string(), z.object({ condition: z.string() })).default({}),
   healthcheck: z.looseObject({ test: z.array(z.string()) }).optional(),
   restart: z.string(),
+  profiles: z.array(z.string()).default([]),
   stop_grace_period: z.string().optional(),
   logging: z.object({ driver: z.string(), options: z.record(z.string(), z.string()) }),
   deploy: z

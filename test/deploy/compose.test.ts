@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { Ajv } from 'ajv';
 import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
 import { environmentNames, readEnvironment } from '../../src/config/environment.ts';
 import { searchAttributeNames } from '../../src/domain/queues.ts';
 import {
@@ -51,7 +52,7 @@ describe('docker-compose.yml', () => {
   });
 
   it('gives every service a pinned image', () => {
-    expect(faulty(({ image }) => !/^[a-z/-]+:\d+\.\d+(\.\d+)?$/.test(withDefaults(image)))).toEqual([]);
+    expect(faulty(({ image }) => !/^[a-z/-]+:v?\d+\.\d+(\.\d+)?$/.test(withDefaults(image)))).toEqual([]);
   });
 
   it('gives every service that stays a health check, a restart policy and a memory limit', () => {
@@ -83,16 +84,43 @@ describe('docker-compose.yml', () => {
     }
   });
 
-  it('publishes the API and the interface only, both on the loopback address', () => {
+  it('publishes the API and what people look at, all on the loopback address', () => {
     const published = services.flatMap(([name, { ports }]) =>
       ports.map((port) => [name, withDefaults(port)]),
     );
     expect(published).toEqual([
       ['api', '127.0.0.1:8080:8080'],
       ['temporal-ui', '127.0.0.1:8233:8080'],
+      ['prometheus', '127.0.0.1:9090:9090'],
+      ['grafana', '127.0.0.1:3000:3000'],
     ]);
-    // The interface asks for no password: no variable opens it.
-    expect(service('temporal-ui').ports[0]).toMatch(/^127\.0\.0\.1:/);
+    // None of these but Grafana asks for a password: no variable opens them.
+    for (const name of ['temporal-ui', 'prometheus', 'grafana'])
+      expect(service(name).ports[0]).toMatch(/^127\.0\.0\.1:/);
+  });
+
+  it('starts Prometheus and Grafana only where they are asked for, with the rules and the dashboard', () => {
+    const optional = services.filter(([, { profiles }]) => profiles.length > 0);
+    expect(optional.map(([name, { profiles }]) => [name, profiles])).toEqual([
+      ['prometheus', ['monitoring']],
+      ['grafana', ['monitoring']],
+    ]);
+    const needed = services.flatMap(([name, each]) =>
+      service(name).profiles.length > 0 ? [] : Object.keys(each.depends_on),
+    );
+    expect(needed.filter((name) => service(name).profiles.length > 0)).toEqual([]);
+    const config = parse(readRepositoryFile('deploy/prometheus/prometheus.yaml'));
+    const [mount = ''] = service('prometheus').volumes.filter((volume) => typeof volume === 'string');
+    const [folder = '', inside = ''] = mount.split(':');
+    for (const file of config.rule_files as string[])
+      expect(existsSync(repositoryPath(file.replace(inside, folder)))).toBe(true);
+    const scraped = (config.scrape_configs as { dns_sd_configs?: { names: string[]; port: number }[] }[])
+      .flatMap(({ dns_sd_configs: found = [] }) => found)
+      .flatMap(({ names, port }) => names.map((name) => [name, String(port)]));
+    expect(scraped).toEqual(gatewayServices.map((name) => [name, service(name).environment['METRICS_PORT']]));
+    const provider = readRepositoryFile('deploy/grafana/dashboards.yaml');
+    expect(provider).toContain('path: /var/lib/grafana/dashboards');
+    expect(readRepositoryFile('deploy/grafana/datasource.yaml')).toContain('http://prometheus:9090');
   });
 
   it('keeps databases on networks without a way out, and that of Temporal away from the gateway', () => {

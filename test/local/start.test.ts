@@ -15,7 +15,7 @@ import { isAlive, pidsOf, startLocalMode } from '../support/local-mode.ts';
 import type { LocalMode } from '../support/local-mode.ts';
 import { untilReady, waitUntil } from '../support/processes.ts';
 import { databaseUri, temporalAddress } from '../support/run-servers.ts';
-import { cacheDir } from '../support/servers.ts';
+import { cacheDir } from '../support/cache-dir.ts';
 
 /** Longer than a process without anything to wait for lives. */
 const laterMs = 5_000;

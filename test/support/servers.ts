@@ -1,15 +1,10 @@
-import { fileURLToPath } from 'node:url';
-
 import { startMongoServer, type MongoServer } from '../../src/local/servers/mongodb-server.ts';
 import { resolveMongo } from '../../src/local/servers/mongodb-source.ts';
 import type { LocalOptions } from '../../src/local/servers/local-options.ts';
 import { startTemporalServer, type TemporalServer } from '../../src/local/servers/temporal-server.ts';
 import { resolveTemporal } from '../../src/local/servers/temporal-source.ts';
+import { cacheDir } from './cache-dir.ts';
 import { markServerUse } from './server-use.ts';
-
-/** Programs are fetched once and kept, for all runs, where the local mode keeps them too. */
-export const cacheDir: string =
-  process.env['MEDIARY_CACHE_DIR'] ?? fileURLToPath(new URL('../../.mediary', import.meta.url));
 
 function localOptions(dataDir: string): LocalOptions {
   return {

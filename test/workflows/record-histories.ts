@@ -10,7 +10,7 @@ import { startGateway } from '../support/gateway.ts';
 import type { TestGateway } from '../support/gateway.ts';
 import type { TestAccount } from '../support/client.ts';
 import { temporalAddress } from '../support/run-servers.ts';
-import { cacheDir } from '../support/servers.ts';
+import { cacheDir } from '../support/cache-dir.ts';
 
 /**
  * Not a test: writes the histories that replay.test.ts replays, from tasks of a real gateway, by

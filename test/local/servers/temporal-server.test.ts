@@ -9,7 +9,8 @@ import { resolveTemporal } from '../../../src/local/servers/temporal-source.ts';
 import { startUiProxy } from '../../../src/local/servers/ui-proxy.ts';
 import { waitUntil } from '../../support/processes.ts';
 import { temporalAddress } from '../../support/run-servers.ts';
-import { cacheDir, startTemporal } from '../../support/servers.ts';
+import { cacheDir } from '../../support/cache-dir.ts';
+import { startTemporal } from '../../support/servers.ts';
 import { scratchDirectory, scratchOptions } from './scratch.ts';
 
 const connections: Connection[] = [];
