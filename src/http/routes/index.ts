@@ -41,6 +41,7 @@ import { revokeOperator } from './revoke-operator.ts';
 import { rotateKey } from './rotate-key.ts';
 import { rotateWebhookSecret } from './rotate-webhook-secret.ts';
 import { explainRoute } from './explain-route.ts';
+import { verifyLedger } from './verify-ledger.ts';
 import { setOverdraft } from './set-overdraft.ts';
 import { setChannel } from './set-channel.ts';
 import { setCircuit } from './set-circuit.ts';
@@ -85,6 +86,7 @@ function operatorRoutes(deps: RouteDeps, operatorAuth: OperatorAuth): readonly R
     getAccount(deps),
     creditAccount(deps),
     listLedgerEntries(deps),
+    verifyLedger(deps),
     rotateWebhookSecret(deps),
     setOverdraft(deps),
     closeAccount(deps),
