@@ -14,6 +14,7 @@ const loaders: Readonly<Record<keyof typeof groups, Load>> = {
   secrets: async () => (await import('./secrets.ts')).addSecretCommands,
   channels: async () => (await import('./channels.ts')).addChannelCommands,
   route: async () => (await import('./route.ts')).addRouteCommands,
+  completion: async () => (await import('./completion.ts')).addCompletionCommand,
   config: async () => (await import('./config.ts')).addConfigCommands,
   vendors: async () => (await import('./vendors.ts')).addVendorCommands,
 };
@@ -29,6 +30,7 @@ export async function addOperatorCommands(
 ): Promise<void> {
   for (const [name, load] of Object.entries(loaders)) {
     const group = program.commands.find((command) => command.name() === name);
-    if (group !== undefined && line.includes(name)) (await load())(group, context);
+    const isNamed = line.includes(name) || line.includes('completion');
+    if (group !== undefined && isNamed) (await load())(group, context);
   }
 }

@@ -19,6 +19,10 @@ export const groups = {
   channels: { about: 'Channels of the running configuration.', example: 'channels list' },
   route: { about: 'How requests find their channel.', example: 'route explain clip-1' },
   config: { about: 'The configuration.', example: 'config check' },
+  completion: {
+    about: 'Prints what a shell completes this command line with.',
+    example: 'completion bash',
+  },
   vendors: { about: 'What the adapters know of the vendors.', example: 'vendors show VENDOR' },
 };
 
