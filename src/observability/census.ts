@@ -1,4 +1,3 @@
-import type { Duty } from '../capacity/duty.ts';
 import type { Census } from '../domain/census.ts';
 import type { CensusGauges } from './census-gauges.ts';
 
@@ -12,7 +11,7 @@ export interface CensusTaker {
 
 export interface CensusTakerDeps extends CensusGauges {
   /** Whether it is this process that counts. */
-  readonly duty: Duty;
+  readonly duty: () => Promise<boolean>;
   readonly take: () => Promise<Census>;
   readonly onError: (error: unknown) => void;
 }
