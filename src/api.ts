@@ -39,12 +39,14 @@ import type { Repeats } from './tasks/repeats.ts';
 import { openImageWorkspaces } from './images/workspace.ts';
 import type { ImageWorkspaces } from './images/workspace.ts';
 import { identifyProcess, isSameProcessAlive } from './observability/process-identity.ts';
+import { runLedgerVerification } from './ledger/run-verification.ts';
 import { providers, vendorImageFields } from './providers/index.ts';
 import { readTaskHistory } from './temporal/task-history.ts';
 import { createStorageQuota } from './tasks/storage-quota.ts';
 import type { StorageQuota } from './tasks/storage-quota.ts';
 import type { TaskPort } from './tasks/task-port.ts';
 import { createTaskClient } from './temporal/task-client.ts';
+import { createWorkflowLookup } from './temporal/workflow-lookup.ts';
 
 export interface RunningApi {
   readonly url: string;
@@ -162,6 +164,7 @@ function appDeps(core: Core, switches: Switches, guarded: Outside): AppDeps {
     port,
     taskHistory: (task) => readTaskHistory(core.client, task),
     ledger: core.ledger,
+    verifyLedger: openVerification(core),
     actOnTask: openActOnTask(core, port),
     createTask: openCreateTask(core, guarded, { catalogue, repeats, overdraftLimit, port }),
     images: imageDeps(core, guarded, { catalogue, repeats, overdraftLimit }),
@@ -180,6 +183,12 @@ function appDeps(core: Core, switches: Switches, guarded: Outside): AppDeps {
     trustedProxies: environment.TRUSTED_PROXIES,
     ...defined({ operatorAuth, publicUrl: environment.PUBLIC_URL }),
   };
+}
+
+function openVerification({ mongo, client, stores, environment }: Core): AppDeps['verifyLedger'] {
+  const workflows = createWorkflowLookup(client, environment.TASK_QUEUE_PREFIX);
+  return (options) =>
+    runLedgerVerification({ ...options, db: mongo.db, workflows, leases: stores.imageLeases });
 }
 
 function openCreateTask(

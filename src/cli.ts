@@ -143,67 +143,25 @@ async function serveWorker(): Promise<void> {
   await serve({ name: 'worker', start: startWorker, watch, signalled });
 }
 
-/** The servers that the environment names, otherwise those of the local mode in DATA_DIR. */
-async function openServers(): Promise<OperatingServers> {
-  const { readOperatingEnvironment } = await import('./config/local-mode.ts');
-  const { readEnvironment } = await import('./config/environment.ts');
-  const variables = await readOperatingEnvironment();
-  const environment = readEnvironment(variables);
-  const { MONGODB_URI: mongodbUri, TEMPORAL_ADDRESS: temporalAddress } = environment;
-  if (mongodbUri === undefined || temporalAddress === undefined) {
-    throw new ConfigError('The environment', [
-      'MONGODB_URI, TEMPORAL_ADDRESS: required where no local mode was started (DATA_DIR)',
-    ]);
-  }
-  return { variables, environment, mongodbUri, temporalAddress };
-}
-
-interface OperatingServers {
-  readonly variables: NodeJS.ProcessEnv;
-  readonly environment: Environment;
-  readonly mongodbUri: string;
-  readonly temporalAddress: string;
-}
-
-/** Makes no index and changes nothing: a missing index is among what it looks for. */
-async function verifyLedger(onProgress: (line: string) => void) {
-  const { environment, mongodbUri, temporalAddress } = await openServers();
-  const [{ runLedgerVerification }, { connectMongo }, { createImageLeaseStore }, temporal, lookup] =
-    await Promise.all([
-      import('./cli/verify-ledger.ts'),
-      import('./store/mongo.ts'),
-      import('./store/image-leases.ts'),
-      import('./temporal/connection.ts'),
-      import('./temporal/workflow-lookup.ts'),
-    ]);
-  const mongo = await connectMongo(mongodbUri, { appName: 'mediary-cli' });
-  const client = temporal.createTemporalClient(
-    temporal.temporalSettings(environment, temporalAddress, undefined),
-  );
-  try {
-    return await runLedgerVerification({
-      db: mongo.db,
-      workflows: lookup.createWorkflowLookup(client, environment.TASK_QUEUE_PREFIX),
-      leases: createImageLeaseStore(mongo.db),
-      onProgress,
-    });
-  } finally {
-    await Promise.all([mongo.close(), client.connection.close()]);
-  }
-}
-
 /** Needs no process of the gateway, and disturbs none. */
 async function rotateSecrets(onProgress: (line: string) => void) {
-  const { environment, mongodbUri } = await openServers();
-  const { SECRETS_KEY: keys } = environment;
-  if (keys === undefined) throw new ConfigError('The environment', ['SECRETS_KEY: required']);
+  const [{ readOperatingEnvironment }, { readEnvironment }] = await Promise.all([
+    import('./config/local-mode.ts'),
+    import('./config/environment.ts'),
+  ]);
+  const { MONGODB_URI: uri, SECRETS_KEY: keys } = readEnvironment(await readOperatingEnvironment());
+  if (uri === undefined || keys === undefined) {
+    throw new ConfigError('The environment', [
+      'MONGODB_URI, SECRETS_KEY: required where no local mode was started (DATA_DIR)',
+    ]);
+  }
   const [rotation, { createSealer }, { connectMongo }, { createSealedPlaces }] = await Promise.all([
     import('./access/rotate-secrets.ts'),
     import('./access/sealer.ts'),
     import('./store/mongo.ts'),
     import('./store/sealed-places.ts'),
   ]);
-  const mongo = await connectMongo(mongodbUri, { appName: 'mediary-cli' });
+  const mongo = await connectMongo(uri, { appName: 'mediary-cli' });
   try {
     const places = createSealedPlaces(mongo.db);
     return await rotation.rotateSecrets({ places, sealer: createSealer(keys), onProgress });
@@ -233,7 +191,6 @@ const context: CliContext = {
   environment: async () => (await import('./config/environment.ts')).readEnvironment(),
   loadConfig,
   loadProviders: async () => (await import('./providers/index.ts')).providers,
-  verifyLedger,
   rotateSecrets,
   ...(process.stdin.isTTY && process.stderr.isTTY
     ? { terminal: createTerminal(process.stdin, process.stderr) }

@@ -218,7 +218,6 @@ const unusedContext: CliContext = {
   environment: unused,
   loadConfig: unused,
   loadProviders: unused,
-  verifyLedger: unused,
   rotateSecrets: unused,
   fail: () => undefined,
 };

@@ -1,7 +1,7 @@
 import type { ReplayWorkerOptions } from '@temporalio/worker';
 import { z } from 'zod';
 import { isTerminal } from '../../src/domain/task.ts';
-import { runLedgerVerification } from '../../src/cli/verify-ledger.ts';
+import { runLedgerVerification } from '../../src/ledger/run-verification.ts';
 import type { Task } from '../../src/domain/task-record.ts';
 import { toTask } from '../../src/store/task-document.ts';
 import type { TaskDocument } from '../../src/store/task-document.ts';

@@ -1,3 +1,4 @@
+import { createInterface } from 'node:readline';
 import { request } from 'undici';
 import { z } from 'zod';
 import { defined } from '../domain/defined.ts';
@@ -7,11 +8,16 @@ import type { Target } from './target.ts';
 /** An object of the operators' API, unchanged. */
 export type Row = Readonly<Record<string, unknown>>;
 
+type Method = 'GET' | 'POST' | 'DELETE';
+type Query = Readonly<Record<string, string | undefined>>;
+
 export interface AdminClient {
   /** Throws CommandError with the gateway's own words, or why it could not be reached. */
-  call(method: 'GET' | 'POST' | 'DELETE', path: string, body?: Row): Promise<Row>;
+  call(method: Method, path: string, body?: Row): Promise<Row>;
+  /** Starts work that takes long, and resolves with its result. The work ends with this process. */
+  follow(path: string, onProgress: (progress: Row) => void): Promise<Row>;
   /** The rows of a list, and whether there are more. */
-  list(path: string, query: Readonly<Record<string, string | undefined>>): Promise<Page>;
+  list(path: string, query: Query): Promise<Page>;
 }
 
 export interface Page {
@@ -30,63 +36,101 @@ const pageSchema = z.object({
 });
 const errorSchema = z.object({ error: z.object({ message: z.string(), code: z.string() }) });
 
-export function createAdminClient({ url, token }: Target): AdminClient {
-  async function call(method: 'GET' | 'POST' | 'DELETE', path: string, body?: Row): Promise<Row> {
-    const { status, text, requestId } = await send(method, path, body);
+const lastLineSchema = z.object({ result: row });
+const progressSchema = z.object({ progress: row });
+
+export function createAdminClient(target: Target): AdminClient {
+  const { url } = target;
+
+  async function call(method: Method, path: string, body?: Row): Promise<Row> {
+    const { text, ...answered } = await reached(url, async () => {
+      const { body: stream, ...answer } = await send(target, path, { method, body });
+      return { ...answer, text: await stream.text() };
+    });
     const answer = row.safeParse(parseJson(text));
-    if (status < 300 && answer.success) return answer.data;
-    const parsed = errorSchema.safeParse(answer.data);
-    if (!parsed.success)
-      throw new CommandError(
-        'not_reachable',
-        `${url} answered ${status}, which is not a gateway response. Check --url.`,
-      );
-    const { message, code } = parsed.data.error;
-    throw new CommandError(endingOf(status), explain(code, `${message} (${code}, request ${requestId})`), {
-      code,
+    if (answered.status < 300 && answer.success) return answer.data;
+    throw refusal(url, answer.data, answered);
+  }
+
+  async function follow(path: string, onProgress: (progress: Row) => void): Promise<Row> {
+    return reached(url, async () => {
+      const { body, status, requestId } = await send(target, path, { method: 'POST', body: undefined });
+      let last: unknown;
+      for await (const line of createInterface({ input: body })) {
+        last = parseJson(line);
+        const { data } = progressSchema.safeParse(last);
+        if (data !== undefined) onProgress(data.progress);
+      }
+      const { data } = lastLineSchema.safeParse(last);
+      if (data !== undefined) return data.result;
+      // An error that came after the answer had begun is one of the gateway.
+      throw refusal(url, last, { status: status < 300 ? 500 : status, requestId });
     });
   }
 
-  async function send(method: 'GET' | 'POST' | 'DELETE', path: string, body: Row | undefined) {
-    try {
-      const answer = await request(`${url}/admin/v1${path}`, {
-        method,
-        headers: {
-          authorization: `Bearer ${token}`,
-          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-        },
-        headersTimeout: timeoutMs,
-        bodyTimeout: timeoutMs,
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      });
-      const requestId = answer.headers['x-request-id'];
-      return {
-        status: answer.statusCode,
-        text: await answer.body.text(),
-        requestId: String(requestId ?? ''),
-      };
-    } catch (error) {
-      throw new CommandError(
-        'not_reachable',
-        `The gateway does not answer at ${url} (${reasonOf(error)}). Is it running? --url names another.`,
-        { cause: error },
-      );
-    }
+  async function list(path: string, query: Query): Promise<Page> {
+    const parameters = new URLSearchParams();
+    for (const [name, value] of Object.entries(query)) if (value !== undefined) parameters.set(name, value);
+    const text = parameters.toString();
+    const page = pageSchema.safeParse(await call('GET', text === '' ? path : `${path}?${text}`));
+    if (!page.success)
+      throw new CommandError('not_reachable', `${url} answered ${path} with something that is not a list.`);
+    const { data: rows, has_more: hasMore, next_page: next } = page.data;
+    return { rows, hasMore, ...defined({ next }) };
   }
 
-  return {
-    call,
-    async list(path, query) {
-      const parameters = new URLSearchParams();
-      for (const [name, value] of Object.entries(query)) if (value !== undefined) parameters.set(name, value);
-      const text = parameters.toString();
-      const page = pageSchema.safeParse(await call('GET', text === '' ? path : `${path}?${text}`));
-      if (!page.success)
-        throw new CommandError('not_reachable', `${url} answered ${path} with something that is not a list.`);
-      const { data: rows, has_more: hasMore, next_page: next } = page.data;
-      return { rows, hasMore, ...defined({ next }) };
+  return { call, follow, list };
+}
+
+interface Sent {
+  readonly method: Method;
+  readonly body: Row | undefined;
+}
+
+async function send({ url, token }: Target, path: string, { method, body }: Sent) {
+  const answer = await request(`${url}/admin/v1${path}`, {
+    method,
+    headers: {
+      authorization: `Bearer ${token}`,
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
     },
-  };
+    headersTimeout: timeoutMs,
+    bodyTimeout: timeoutMs,
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  const requestId = answer.headers['x-request-id'];
+  return { status: answer.statusCode, body: answer.body, requestId: String(requestId ?? '') };
+}
+
+async function reached<Answer>(url: string, work: () => Promise<Answer>): Promise<Answer> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof CommandError) throw error;
+    throw new CommandError(
+      'not_reachable',
+      `The gateway does not answer at ${url} (${reasonOf(error)}). Is it running? --url names another.`,
+      { cause: error },
+    );
+  }
+}
+
+interface Answered {
+  readonly status: number;
+  readonly requestId: string;
+}
+
+/** The error for an answer that is not 2xx, or whose last line is not a result. */
+function refusal(url: string, body: unknown, { status, requestId }: Answered): CommandError {
+  const parsed = errorSchema.safeParse(body);
+  if (!parsed.success)
+    return new CommandError(
+      'not_reachable',
+      `${url} answered ${status}, which is not a gateway response. Check --url.`,
+    );
+  const { message, code } = parsed.data.error;
+  const words = explain(code, `${message} (${code}, request ${requestId})`);
+  return new CommandError(endingOf(status), words, { code });
 }
 
 function endingOf(status: number) {

@@ -2,7 +2,6 @@ import type { Command } from 'commander';
 import type { RotationReport } from '../access/rotate-secrets.ts';
 import type { Environment } from '../config/environment.ts';
 import type { GatewayConfig } from '../config/gateway-file.ts';
-import type { VerifyResult } from '../ledger/verify.ts';
 import type { Provider } from '../providers/provider.ts';
 import type { AdminClient } from './admin-client.ts';
 import { createOutput } from './output.ts';
@@ -21,8 +20,6 @@ export interface CliContext {
   readonly loadConfig: () => LoadedConfig | Promise<LoadedConfig>;
   /** By their names in gateway.yaml. */
   readonly loadProviders: () => Promise<Readonly<Record<string, Provider>>>;
-  /** Reads the whole ledger, on MongoDB and Temporal directly. */
-  readonly verifyLedger: (onProgress: (line: string) => void) => Promise<VerifyResult>;
   /** Seals everything with the first key of SECRETS_KEY, on MongoDB directly. */
   readonly rotateSecrets: (onProgress: (line: string) => void) => Promise<RotationReport>;
   /** Absent: nobody watches. */

@@ -1,7 +1,9 @@
 import type { Command } from 'commander';
-import { adminCommand, noteMore, outputOf } from './context.ts';
+import { z } from 'zod';
+import { adminCommand, noteMore } from './context.ts';
 import type { CliContext } from './context.ts';
-import { examples } from './program.js';
+import type { Output } from './output.ts';
+import { examples, exitStatuses } from './program.js';
 
 const table = {
   columns: ['seq', 'at', 'kind', 'amount', 'available', 'held', 'task'],
@@ -30,28 +32,38 @@ export function addLedgerCommands(ledger: Command, context: CliContext): void {
 
   ledger
     .command('verify')
-    .description(
-      'Checks every invariant, directly on MongoDB and Temporal. Exits with status 1 if one is violated.',
-    )
+    .description('Checks every invariant while the gateway runs. Exits with status 1 if one is violated.')
     .addHelpText('after', examples('ledger verify'))
-    .action(async (_options: object, command: Command) => {
-      const output = outputOf(command, context);
-      const { accounts, entries, openHolds, violationCount, violations } = await context.verifyLedger(
-        (line) => output.note(line),
-      );
-      if (violationCount > 0) {
-        context.fail(1);
-        output.rows(
-          violations.map((violation) => ({ ...violation })),
-          { columns: ['account', 'invariant', 'message'] },
+    .action(
+      adminCommand(context, async ({ client, output }) => {
+        const { terminal } = context;
+        const answer = await client.follow('/ledger/verify', (progress) =>
+          terminal?.progress(
+            `${String(progress['accounts'])} accounts, ${String(progress['entries'])} entries…`,
+          ),
         );
-      } else {
-        output.item({ accounts, entries, violations: 0 });
-      }
-      const { workflow, lease, creation } = openHolds;
-      output.note(`${accounts} accounts, ${entries} entries: ${violationCount} violations.`);
-      output.note(
-        `Open holds: ${workflow} of running workflows, ${lease} of images, ${creation} of creates in progress.`,
-      );
-    });
+        terminal?.progress('');
+        const result = resultSchema.parse(answer);
+        if (result.violation_count > 0) context.fail(exitStatuses.failed.status);
+        if (output.isJson) output.item(answer);
+        else showResult(result, output);
+      }),
+    );
+}
+
+const resultSchema = z.object({
+  accounts: z.int(),
+  entries: z.int(),
+  open_holds: z.object({ workflow: z.int(), lease: z.int(), creation: z.int() }),
+  violation_count: z.int(),
+  violations: z.array(z.record(z.string(), z.unknown())),
+});
+
+function showResult(result: z.output<typeof resultSchema>, output: Output): void {
+  const { accounts, entries, open_holds: open, violation_count: count, violations } = result;
+  if (count > 0) output.rows(violations, { columns: ['account', 'invariant', 'message'] });
+  output.note(`${accounts} accounts, ${entries} entries: ${count} violations.`);
+  output.note(
+    `Open holds: ${open.workflow} of running workflows, ${open.lease} of images, ${open.creation} of creates in progress.`,
+  );
 }

@@ -15,6 +15,7 @@ import type { ImageWorkspaces } from '../images/workspace.ts';
 import type { KeyAuth } from '../access/api-keys.ts';
 import type { OperatorAuth } from '../access/operators.ts';
 import type { Ledger } from '../ledger/ledger.ts';
+import type { VerifyOptions, VerifyResult } from '../ledger/verify.ts';
 import type { Logger } from '../observability/log.ts';
 import type { Tracer } from '../observability/tracing.ts';
 import type { Metrics } from '../observability/metrics.ts';
@@ -76,6 +77,8 @@ export interface AppDeps extends AddressChecks {
   /** Absent: the image routes do not exist. */
   readonly images?: ImageRouteDeps;
   readonly ledger: Pick<Ledger, 'balance' | 'credit' | 'entries' | 'entriesOfTask'>;
+  /** `runLedgerVerification(…)` of src/ledger/run-verification.ts. */
+  readonly verifyLedger: (options: Pick<VerifyOptions, 'onProgress' | 'signal'>) => Promise<VerifyResult>;
 
   readonly tasks: TaskStore;
   readonly requests: Pick<RequestStore, 'find'>;

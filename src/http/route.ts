@@ -133,7 +133,7 @@ export interface Reply {
   readonly text: string;
   /** Instead of `text`: a body too large to be one string, in order. */
   readonly parts?: readonly BodyPart[];
-  /** Instead of `text`: `content-length` is among the headers. */
+  /** Instead of `text`; its length, where it is known, is `content-length` among the headers. */
   readonly stream?: Readable;
   /** Called when the response is completely written, or the caller has disconnected before. */
   readonly onEnd?: () => void;

@@ -1,4 +1,4 @@
-import type { Db } from 'mongodb';
+import type { AbstractCursor, Db } from 'mongodb';
 import { isTerminal } from '../domain/task.ts';
 import type { TaskStatus } from '../domain/task.ts';
 import { hasIndex } from '../store/mongo.ts';
@@ -21,7 +21,15 @@ export interface VerifyOptions {
   readonly holders: (tasks: readonly string[]) => Promise<ReadonlyMap<string, Holder>>;
   /** Unix milliseconds. */
   readonly now?: () => number;
-  readonly onProgress?: (progress: { readonly accounts: number; readonly entries: number }) => void;
+  readonly onProgress?: (progress: VerifyProgress) => void;
+  /** Aborted: the verification stops with its reason. */
+  readonly signal?: AbortSignal;
+}
+
+/** What has been read so far. */
+export interface VerifyProgress {
+  readonly accounts: number;
+  readonly entries: number;
 }
 
 /** `creation`: a create that is in progress, or whose process died so recently that it has not been abandoned yet. */
@@ -96,7 +104,7 @@ type Context = ReturnType<typeof createContext>;
 /** The reconciler abandons a creation after two minutes, and runs every five. */
 const creationMaxMs = 20 * 60_000;
 
-function createContext({ db, holders, now = Date.now }: VerifyOptions, report: Report) {
+function createContext({ db, holders, now = Date.now, signal }: VerifyOptions, report: Report) {
   const ledger = ledgerCollection(db);
   const tasks = db.collection<TaskFacts>('tasks', {
     readConcern: { level: 'majority' },
@@ -113,15 +121,29 @@ function createContext({ db, holders, now = Date.now }: VerifyOptions, report: R
       task?.unstarted !== undefined && Number.parseInt(task.unstarted, 10) > now() - creationMaxMs,
     hasKeyIndex: () => hasIndex(ledger, keyIndex),
     accounts: () =>
-      ledger.aggregate<{ _id: string }>([{ $group: { _id: '$account' } }], { allowDiskUse: true }),
-    entriesOf: (account: string) => ledger.find({ account }).sort({ seq: 1 }),
-    endedTasks: (status: 'succeeded' | 'failed') => tasks.find({ status }, { projection }),
+      each(
+        ledger.aggregate<{ _id: string }>([{ $group: { _id: '$account' } }], { allowDiskUse: true }),
+        signal,
+      ),
+    entriesOf: (account: string) => each(ledger.find({ account }).sort({ seq: 1 }), signal),
+    endedTasks: (status: 'succeeded' | 'failed') => each(tasks.find({ status }, { projection }), signal),
     findEntries: (wanted: readonly string[]) => findByKeys(ledger, wanted),
     async findTasks(ids: readonly string[]): Promise<Map<string, TaskFacts>> {
       const found = await tasks.find({ _id: { $in: [...ids] } }, { projection }).toArray();
       return new Map(found.map((task) => [task._id, task]));
     },
   };
+}
+
+/** In batches that leave the event loop to others in between, and no further than the signal allows. */
+async function* each<Item>(
+  found: AbstractCursor<Item>,
+  signal: AbortSignal | undefined,
+): AsyncIterable<Item> {
+  for await (const item of found.batchSize(chunkSize)) {
+    signal?.throwIfAborted();
+    yield item;
+  }
 }
 
 /** Collects items and passes them on in chunks. */

@@ -3,14 +3,9 @@ import { createProgram } from '../../src/cli/program.js';
 import type { Terminal } from '../../src/cli/terminal.ts';
 import { readEnvironment } from '../../src/config/environment.ts';
 import { parseGatewayConfig } from '../../src/config/gateway-file.ts';
-import type { VerifyResult } from '../../src/ledger/verify.ts';
 import { adminToken } from '../support/http-world.ts';
 
-const openHolds = { workflow: 1, lease: 2, creation: 0 };
-export const sound: VerifyResult = { openHolds, accounts: 2, entries: 7, violations: [], violationCount: 0 };
-
 export interface LineChange {
-  readonly verify?: VerifyResult;
   readonly url?: string;
   /** Default: the admin token of an HTTP world. */
   readonly token?: string;
@@ -43,7 +38,6 @@ export async function runLine(
       ),
     }),
     loadProviders: () => Promise.resolve({}),
-    verifyLedger: () => Promise.resolve(change.verify ?? sound),
     rotateSecrets: () => Promise.reject(new Error('test/cli/rotate-secrets.test.ts runs it')),
     ...(change.terminal === undefined ? {} : { terminal: change.terminal }),
     fail: (code: number) => {

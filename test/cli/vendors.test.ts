@@ -18,7 +18,6 @@ async function run(...line: string[]): Promise<string> {
     environment: none,
     loadConfig: none,
     loadProviders: () => Promise.resolve(providers),
-    verifyLedger: none,
     rotateSecrets: none,
     fail: none,
   };

@@ -57,6 +57,23 @@ afterEach(async () => {
   await tasks().deleteMany({});
 });
 
+it('stops where it is when it is aborted, and says why', async () => {
+  const reason = new Error('nobody reads any more');
+  const abort = new AbortController();
+  const read: number[] = [];
+  const verification = verifyLedger({
+    db: world.db,
+    signal: abort.signal,
+    holders: async () => {
+      abort.abort(reason);
+      return new Map();
+    },
+    onProgress: ({ entries }) => void read.push(entries),
+  });
+  await expect(verification).rejects.toBe(reason);
+  expect(read).toEqual([]);
+});
+
 const change = (id: string, fields: Document) => raw().updateOne({ _id: id }, { $set: fields });
 
 /** Replaces an entry by one that is sealed rightly: only the invariant at fault shows. */

@@ -25,6 +25,7 @@ import { startHttpServer } from '../../src/http/server.ts';
 import type { RunningHttpServer } from '../../src/http/server.ts';
 import { ensureLedgerIndexes, ledgerCollection } from '../../src/ledger/collection.ts';
 import { createLedger } from '../../src/ledger/ledger.ts';
+import { verifyLedger } from '../../src/ledger/verify.ts';
 import { createLogger } from '../../src/observability/log.ts';
 import { createMetrics } from '../../src/observability/metrics.ts';
 import type { Provider } from '../../src/providers/provider.ts';
@@ -210,6 +211,8 @@ async function openWorld(
       port,
       taskHistory: (task) => Promise.resolve({ of: task }),
       ledger,
+      verifyLedger: (options) =>
+        verifyLedger({ ...options, db: mongo.db, holders: () => Promise.resolve(new Map()) }),
       actOnTask: createActOnTask({
         ...stores,
         ledger,

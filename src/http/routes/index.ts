@@ -44,6 +44,7 @@ import { revokeOperator } from './revoke-operator.ts';
 import { rotateKey } from './rotate-key.ts';
 import { rotateWebhookSecret } from './rotate-webhook-secret.ts';
 import { explainRoute } from './explain-route.ts';
+import { verifyLedger } from './verify-ledger.ts';
 import { setOverdraft } from './set-overdraft.ts';
 import { testNotices } from './test-notices.ts';
 import { setChannel } from './set-channel.ts';
@@ -89,6 +90,7 @@ function operatorRoutes(deps: RouteDeps, operatorAuth: OperatorAuth): readonly R
     getAccount(deps),
     creditAccount(deps),
     listLedgerEntries(deps),
+    verifyLedger(deps),
     rotateWebhookSecret(deps),
     setOverdraft(deps),
     closeAccount(deps),

@@ -1,0 +1,61 @@
+import { z } from 'zod';
+import { GatewayError } from '../../domain/errors.ts';
+import type { VerifyResult } from '../../ledger/verify.ts';
+import type { RouteDeps } from '../deps.ts';
+import { adminRoute } from '../route.ts';
+import type { Route } from '../route.ts';
+import { workingMediaType, workingReply } from '../working-reply.ts';
+import type { Watching } from '../working-reply.ts';
+
+type Deps = Pick<RouteDeps, 'verifyLedger' | 'log'>;
+
+export function verifyLedger({ verifyLedger: verify, log }: Deps): Route {
+  let isRunning = false;
+
+  async function run(watching: Watching, operator: string): Promise<object> {
+    isRunning = true;
+    try {
+      const result = await verify(watching);
+      log.info({ operator, count: result.violationCount }, 'the ledger was verified');
+      return present(result);
+    } finally {
+      isRunning = false;
+    }
+  }
+
+  return adminRoute({
+    operationId: 'verifyLedger',
+    summary: 'Check every invariant of the ledger',
+    description:
+      'Reads the whole ledger and changes nothing. The answer is a line of JSON a second, `{"progress":{"accounts","entries"}}`, and as the last one `{"result":…}` or `{"error":…}`. The work stops when the caller disconnects. One at a time on a node.',
+    tag: 'Operators',
+    method: 'post',
+    access: 'read',
+    paths: ['/admin/v1/ledger/verify'],
+    input: z.object({}),
+    success: { description: 'Lines of JSON.', mediaType: workingMediaType },
+    errors: ['concurrency_limit_exceeded'],
+    handle({ meta, operator }) {
+      if (isRunning) {
+        throw new GatewayError(
+          'concurrency_limit_exceeded',
+          'The ledger is being verified on this node already.',
+          {
+            retryAfterSeconds: 60,
+          },
+        );
+      }
+      const onError = (err: unknown) => log.error({ err, operator }, 'the ledger could not be verified');
+      const reply = workingReply({
+        run: (watching) => run(watching, operator),
+        signal: meta.closed(),
+        onError,
+      });
+      return Promise.resolve(reply);
+    },
+  });
+}
+
+function present({ accounts, entries, openHolds, violations, violationCount }: VerifyResult): object {
+  return { accounts, entries, open_holds: openHolds, violation_count: violationCount, violations };
+}

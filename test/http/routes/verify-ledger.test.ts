@@ -1,0 +1,87 @@
+import { once } from 'node:events';
+import { request } from 'node:http';
+import { expect, it } from 'vitest';
+import type { AppDeps } from '../../../src/http/app.ts';
+import { runLine } from '../../cli/support.ts';
+import { adminToken, useHttpWorld } from '../../support/http-world.ts';
+
+const world = useHttpWorld('route_verify_ledger');
+
+const lastLine = (text: string) => JSON.parse(text.trim().split('\n').at(-1) ?? '');
+
+it('reads the whole ledger, for whoever may look, and leaves the name in the log', async () => {
+  const { body: operator } = await world.admin('POST', '/operators', { name: 'auditor', role: 'read' });
+  const account = await world.newAccount();
+  const headers = { authorization: `Bearer ${operator.token}`, 'x-request-id': 'a-verification' };
+  const answer = await world.call('POST', '/admin/v1/ledger/verify', { headers });
+  expect(answer.headers['content-type']).toBe('application/x-ndjson');
+  expect(lastLine(answer.text)).toEqual({
+    result: {
+      accounts: 1,
+      entries: 1,
+      open_holds: { workflow: 0, lease: 0, creation: 0 },
+      violation_count: 0,
+      violations: [],
+    },
+  });
+  const logged = () => world.logLines.map((line) => JSON.parse(line));
+  await expect
+    .poll(() => logged().filter((line) => line.request_id === 'a-verification'))
+    .toMatchObject([{ operation: 'verifyLedger', actor: 'auditor' }]);
+  expect(logged()).toContainEqual(
+    expect.objectContaining({ msg: 'the ledger was verified', operator: 'auditor', count: 0 }),
+  );
+  await account.create();
+  const { text, status } = await runLine(world, ['ledger', 'verify', '-o', 'json']);
+  // No workflow accounts for its hold here.
+  expect(JSON.parse(text)).toMatchObject({
+    entries: 2,
+    violation_count: 1,
+    violations: [{ invariant: 'open_hold_is_live', account: account.id }],
+  });
+  expect(status).toBe(1);
+});
+
+/** A node whose verification runs until `end`. */
+async function waitingNode() {
+  const begun: { end: () => void; signal: AbortSignal }[] = [];
+  const verifyLedger: AppDeps['verifyLedger'] = ({ signal }) =>
+    new Promise((resolve, reject) => {
+      if (signal === undefined) throw new Error('it can be stopped');
+      signal.addEventListener('abort', () => reject(signal.reason));
+      const openHolds = { workflow: 0, lease: 0, creation: 0 };
+      const end = () => resolve({ openHolds, accounts: 0, entries: 0, violations: [], violationCount: 0 });
+      begun.push({ end, signal });
+    });
+  return { node: await world.startNode({ verifyLedger }), begun };
+}
+
+it('stops when its caller is gone, and only then runs for another', async () => {
+  const { node, begun } = await waitingNode();
+  const call = () =>
+    request(`${node.url}/admin/v1/ledger/verify`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${adminToken}` },
+    });
+  const first = call();
+  first.end();
+  const [answer] = await once(first, 'response');
+  expect(answer.statusCode).toBe(200);
+  const second = await node.admin('POST', '/ledger/verify');
+  expect(second).toMatchObject({ status: 429, body: { error: { code: 'concurrency_limit_exceeded' } } });
+  expect(begun[0]?.signal.aborted).toBe(false);
+  answer.destroy();
+  await expect.poll(() => begun[0]?.signal.aborted).toBe(true);
+  const third = node.admin('POST', '/ledger/verify');
+  await expect.poll(() => begun.length).toBe(2);
+  begun[1]?.end();
+  expect(lastLine((await third).text)).toMatchObject({ result: { violation_count: 0 } });
+});
+
+it('a failure on the way is a failure of the line that asked', async () => {
+  const node = await world.startNode({ verifyLedger: () => Promise.reject(new Error('secret')) });
+  await expect(runLine(world, ['ledger', 'verify'], { url: node.url })).rejects.toMatchObject({
+    status: 1,
+    message: expect.stringContaining('internal_error'),
+  });
+});
