@@ -15,6 +15,7 @@ const loaders: Readonly<Record<keyof typeof groups, Load>> = {
   channels: async () => (await import('./channels.ts')).addChannelCommands,
   notices: async () => (await import('./notices.ts')).addNoticeCommands,
   route: async () => (await import('./route.ts')).addRouteCommands,
+  completion: async () => (await import('./completion.ts')).addCompletionCommand,
   config: async () => (await import('./config.ts')).addConfigCommands,
   nodes: async () => (await import('./nodes.ts')).addNodesCommand,
   vendors: async () => (await import('./vendors.ts')).addVendorCommands,
@@ -31,6 +32,7 @@ export async function addOperatorCommands(
 ): Promise<void> {
   for (const [name, load] of Object.entries(loaders)) {
     const group = program.commands.find((command) => command.name() === name);
-    if (group !== undefined && line.includes(name)) (await load())(group, context);
+    const isNamed = line.includes(name) || line.includes('completion');
+    if (group !== undefined && isNamed) (await load())(group, context);
   }
 }

@@ -24,6 +24,10 @@ export const groups = {
   route: { about: 'How requests find their channel.', example: 'route explain clip-1' },
   config: { about: 'The configuration.', example: 'config check' },
   nodes: { about: 'The processes of the gateway: what each runs, and how it is.', example: 'nodes' },
+  completion: {
+    about: 'Prints what a shell completes this command line with.',
+    example: 'completion bash',
+  },
   vendors: { about: 'What the adapters know of the vendors.', example: 'vendors show VENDOR' },
 };
 
