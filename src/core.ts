@@ -75,7 +75,7 @@ export interface Core {
   readonly results: Results;
   /** Of what is exchanged with upstreams, for the record of each task. */
   readonly recorder: ExchangeRecorder;
-  /** Tells operators what they should know. */
+  /** Notifies operators of what they should know. */
   readonly notices: NoticeWatch;
   /** Absent: nobody asks for traces. */
   readonly tracing: Tracing | undefined;

@@ -178,10 +178,14 @@ describe('imports between folders', () => {
     // Of store at run time: the snapshot.
     capacity: { runs: ['domain', 'providers', 'store'], types: ['config'] },
     routing: { runs: ['domain', 'providers', 'store'], types: ['config'] },
+    notices: {
+      runs: ['access', 'capacity', 'domain', 'http-client'],
+      types: ['config', 'observability', 'store'],
+    },
     control: { runs: ['domain', 'store'], types: ['config'] },
     tasks: { runs: ['domain', 'store'], types: ['ledger', 'observability', 'routing'] },
     images: {
-      runs: ['domain', 'http-client', 'providers', 'routing', 'store'],
+      runs: ['domain', 'http-client', 'providers', 'results', 'routing', 'store'],
       types: ['capacity', 'ledger', 'observability', 'tasks'],
     },
     results: { runs: ['domain', 'http-client', 'routing'], types: ['config', 'observability', 'store'] },
@@ -192,7 +196,17 @@ describe('imports between folders', () => {
     temporal: { runs: ['domain', 'workflows'], types: ['activities', 'config', 'observability', 'tasks'] },
     http: {
       runs: ['access', 'domain', 'flight', 'images', 'results', 'routing'],
-      types: ['capacity', 'config', 'control', 'ledger', 'observability', 'providers', 'store', 'tasks'],
+      types: [
+        'capacity',
+        'config',
+        'control',
+        'ledger',
+        'notices',
+        'observability',
+        'providers',
+        'store',
+        'tasks',
+      ],
     },
     cli: {
       runs: ['config', 'domain', 'flight', 'ledger', 'routing'],
@@ -203,7 +217,7 @@ describe('imports between folders', () => {
     workflows: { runs: ['domain'], types: ['activities', 'providers'] },
     // Of ledger and store at run time: what their errors mean.
     activities: {
-      runs: ['domain', 'flight', 'ledger', 'providers', 'routing', 'store', 'tasks'],
+      runs: ['access', 'domain', 'flight', 'ledger', 'providers', 'routing', 'store', 'tasks'],
       types: ['capacity', 'config', 'observability'],
     },
   };

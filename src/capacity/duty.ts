@@ -7,12 +7,12 @@ export type Duty = () => Promise<boolean>;
 export interface DutyOptions {
   readonly name: string;
   readonly duties: Duties;
-  /** Who has taken no turn for this long, by the clock of whoever watches, is gone. */
+  /** A process that has had no turn for this long, by the clock of the one that watches, is gone. */
   readonly silenceMs: number;
   readonly now: () => number;
 }
 
-/** Who had the last turn has the next one; when he is silent, whoever notices goes on. No two clocks are compared. */
+/** The process that had the last turn has the next one; when it is silent, another takes over. No two clocks are compared. */
 export function createDuty({ name, duties, silenceMs, now }: DutyOptions): Duty {
   const sightings = createSightings(now);
   let ours: number | undefined;

@@ -7,12 +7,12 @@ import type { CliContext } from './context.ts';
 import { examples } from './program.js';
 
 const sentSchema = z.object({ data: z.array(z.looseObject({ ok: z.boolean() })) });
-const columns = ['kind', 'subject', 'count', 'since', 'told'];
+const columns = ['kind', 'subject', 'count', 'since', 'notified'];
 
 export function addNoticeCommands(notices: Command, context: CliContext): void {
   notices
     .command('list')
-    .description('Lists what needs somebody, and which targets of `notify` were told of it.')
+    .description('Lists what needs somebody, and which targets of `notify` know it.')
     .addHelpText('after', examples('notices list', 'notices list --state over'))
     .addOption(new Option('--state <state>').choices(['open', 'over']).default('open'))
     .action(

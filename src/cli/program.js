@@ -18,7 +18,7 @@ export const groups = {
   secrets: { about: 'The keys of SECRETS_KEY.', example: 'secrets rotate' },
   channels: { about: 'Channels of the running configuration.', example: 'channels list' },
   notices: {
-    about: 'What operators are told of, and whom it reaches.',
+    about: 'What operators are notified of.',
     example: 'notices list',
   },
   route: { about: 'How requests find their channel.', example: 'route explain clip-1' },

@@ -186,7 +186,7 @@ function isWebhookSecret(secret: string): boolean {
   return length >= 24 && length <= 64;
 }
 
-/** Whom to tell what an operator should know. */
+/** Where operators are notified. */
 const notifySchema = z.strictObject({
   low_balance: decimal().optional(),
   targets: z

@@ -1,4 +1,4 @@
-/** What an operator is told of unasked, as long as it lasts. */
+/** What operators are notified of. */
 export const noticeKinds = [
   /** Tasks wait for a person. */
   'attention',
@@ -31,18 +31,18 @@ export interface Notice extends Condition {
   readonly state: 'open' | 'over';
   readonly since: number;
   readonly endedAt?: number;
-  /** Rises with everything that is to be told. */
+  /** Rises with everything that operators have to know. */
   readonly revision: number;
   readonly revisedAt: number;
   /** Looks in a row that did not see it. */
   readonly missed: number;
-  /** What each target was told last: its revision. */
-  readonly told: Readonly<Record<string, number>>;
+  /** The revision that each target has. */
+  readonly notified: Readonly<Record<string, number>>;
 }
 
-/** So that what comes and goes, as a circuit does that lets one request through, is told once. */
+/** So that what comes and goes, as a circuit does that lets one request through, is sent once. */
 const missedMax = 8;
-/** What lasts is told again. */
+/** What lasts is repeated. */
 const remindAfterMs = 24 * 60 * 60 * 1000;
 
 export function noticeId({ kind, subject }: Pick<Condition, 'kind' | 'subject'>): string {
@@ -52,7 +52,7 @@ export function noticeId({ kind, subject }: Pick<Condition, 'kind' | 'subject'>)
 /** The notice after a look that saw the condition; `known` itself when nothing is new. */
 export function sighted(known: Notice | undefined, condition: Condition, now: number): Notice {
   if (known?.state !== 'open') {
-    const { revision = 0, told = {} } = known ?? {};
+    const { revision = 0, notified = {} } = known ?? {};
     const id = noticeId(condition);
     return {
       ...condition,
@@ -62,14 +62,14 @@ export function sighted(known: Notice | undefined, condition: Condition, now: nu
       revision: revision + 1,
       revisedAt: now,
       missed: 0,
-      told,
+      notified,
     };
   }
   const isNews =
     magnitude(condition.count) > magnitude(known.count) || now - known.revisedAt >= remindAfterMs;
   if (isNews) return { ...known, ...condition, missed: 0, revision: known.revision + 1, revisedAt: now };
   const isSame = known.count === condition.count && known.text === condition.text && known.missed === 0;
-  // Told is what it has grown to; a count that falls lets it grow again.
+  // A count that has fallen may grow again.
   return isSame ? known : { ...known, ...condition, missed: 0 };
 }
 
@@ -83,14 +83,14 @@ export function missed(known: Notice, now: number): Notice {
 /** The notice of a condition that is known to have passed. */
 export function ended(known: Notice, now: number): Notice {
   if (known.state === 'over') return known;
-  const { id, kind, subject, count, text, since, told, revision } = known;
+  const { id, kind, subject, count, text, since, notified, revision } = known;
   const over = { state: 'over', endedAt: now, revision: revision + 1, revisedAt: now, missed: 0 } as const;
-  return { id, kind, subject, count, text, since, told, ...over };
+  return { id, kind, subject, count, text, since, notified, ...over };
 }
 
-/** Whether the target is to be told: nobody hears the end of what he was not told. */
-export function isDue({ state, revision, told }: Notice, target: string): boolean {
-  const last = told[target] ?? 0;
+/** Whether the target is to be notified: of an end only if it knows of the beginning. */
+export function isDue({ state, revision, notified }: Notice, target: string): boolean {
+  const last = notified[target] ?? 0;
   if (last >= revision) return false;
   return state === 'open' || last > 0;
 }

@@ -12,8 +12,8 @@ import type { Source } from './conditions.ts';
 import type { SendNotice, Target } from './send.ts';
 
 /**
- * Tells operators, unasked, what they should know. Each process may look and tell; one at a time does, and another goes on
- * when it has not been heard of for a minute by the other's own clock.
+ * Notifies operators of what they should know. Each process may do it; one at a time does, and another takes over when
+ * that one has been silent for a minute.
  */
 export interface NoticeWatch {
   readonly start: () => void;
@@ -36,13 +36,13 @@ export interface NoticeWatchDeps {
   readonly send: SendNotice;
   readonly log: Logger;
   readonly now: () => number;
-  /** Whether it is this process that looks and tells. */
+  /** Whether it is this process that looks and notifies now. */
   readonly duty: Duty;
 }
 
 export const noticeIntervalMs = 15_000;
 const balancesMax = 10_000;
-/** Of those that are over, the newest are enough: each is told within minutes. */
+/** Of those that are over, the newest are enough: each is sent within minutes. */
 const overMax = 200;
 const sentAtOnceMax = 20;
 const pauseMsMax = 30 * 60_000;
@@ -51,7 +51,7 @@ export function createNoticeWatch(deps: NoticeWatchDeps): NoticeWatch {
   const { log, duty } = deps;
   const balances = new LRUCache<string, Micros>({ max: balancesMax });
   const { look, judge, report } = createLooks(deps);
-  const teller = createTeller(deps);
+  const notifier = createNotifier(deps);
   let ticking: Promise<void> | undefined;
   let timer: NodeJS.Timeout | undefined;
 
@@ -60,7 +60,7 @@ export function createNoticeWatch(deps: NoticeWatchDeps): NoticeWatch {
       await judge(balances);
       if (!(await duty())) return;
       await look();
-      await teller.tell();
+      await notifier.notifyAll();
     } catch (err) {
       log.warn({ err }, 'what operators should know could not be looked at');
     }
@@ -77,7 +77,7 @@ export function createNoticeWatch(deps: NoticeWatchDeps): NoticeWatch {
     },
     noteBalance: (account, available) => void balances.set(account, available),
     noteVerification: (violations) => report(ledgerViolation(violations), violations > 0),
-    test: () => teller.test(),
+    test: () => notifier.test(),
   };
 }
 
@@ -136,29 +136,29 @@ function createLooks({ store, sources, notify, log, now }: NoticeWatchDeps) {
   }
 }
 
-function createTeller({ store, notify, send, log, now }: NoticeWatchDeps) {
-  /** Of targets that do not answer: how often in a row, and when they are tried again. */
+function createNotifier({ store, notify, send, log, now }: NoticeWatchDeps) {
+  /** Of targets that do not answer: how often in a row, and when the next try is due. */
   const failing = new Map<string, { readonly times: number; readonly nextAt: number }>();
-  return { tell, test };
+  return { notifyAll, test };
 
-  async function tell(): Promise<void> {
+  async function notifyAll(): Promise<void> {
     const { targets } = notify();
     if (targets.length === 0) return;
     const [open, over] = await Promise.all([store.list('open'), store.list('over', overMax)]);
     const notices = [...open, ...over]
       .map(({ notice }) => notice)
       .toSorted((a, b) => a.revisedAt - b.revisedAt);
-    await Promise.all(targets.map((target) => tellOne(target, notices)));
+    await Promise.all(targets.map((target) => notifyOne(target, notices)));
   }
 
-  async function tellOne(target: Target, notices: readonly Notice[]): Promise<void> {
+  async function notifyOne(target: Target, notices: readonly Notice[]): Promise<void> {
     if ((failing.get(target.id)?.nextAt ?? 0) > now()) return;
     const due = notices.filter((notice) => isDue(notice, target.id));
     for (const notice of due.slice(0, sentAtOnceMax)) {
       const error = await send(target, notice);
       if (error !== undefined) return pause(target.id, error);
       failing.delete(target.id);
-      // After it was taken: whoever dies in between tells it twice, under the same id.
+      // After it was taken: a process that dies in between sends it twice, under the same id.
       await store.recordTold(notice.id, target.id, notice.revision);
     }
   }
@@ -168,7 +168,7 @@ function createTeller({ store, notify, send, log, now }: NoticeWatchDeps) {
     const pauseMs = Math.min(pauseMsMax, 10_000 * 2 ** (times - 1));
     failing.set(id, { times, nextAt: now() + pauseMs });
     if (times === 1)
-      log.error({ target: id, error }, 'an operators’ target takes no notices; they are sent later');
+      log.error({ target: id, error }, 'a target of notify did not accept a notice; it is sent later');
   }
 
   async function test() {

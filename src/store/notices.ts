@@ -54,15 +54,15 @@ export function createNoticeStore(db: Db) {
       return replaced.matchedCount === 1;
     },
 
-    /** Notes what a target was told. */
+    /** Notes which revision a target has. */
     async recordTold(id: string, target: string, revision: number): Promise<void> {
-      await notices.updateOne({ _id: id }, { $set: { [`told.${target}`]: revision }, $inc: { rev: 1 } });
+      await notices.updateOne({ _id: id }, { $set: { [`notified.${target}`]: revision }, $inc: { rev: 1 } });
     },
   };
 }
 
 function toKept({ _id: id, rev, ...fields }: NoticeDocument): KeptNotice {
-  const { kind, subject, count, text, state, since, endedAt, revision, revisedAt, missed, told } = fields;
-  const known = { id, kind, subject, count, text, state, since, revision, revisedAt, missed, told };
+  const { kind, subject, count, text, state, since, endedAt, revision, revisedAt, missed, notified } = fields;
+  const known = { id, kind, subject, count, text, state, since, revision, revisedAt, missed, notified };
   return { rev, notice: { ...known, ...defined({ endedAt }) } };
 }

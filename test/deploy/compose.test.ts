@@ -181,7 +181,7 @@ describe('docker-compose.yml', () => {
 
   it('lets the interface ask nobody outside for news, and the server ask callers for no password', () => {
     expect(service('temporal-ui').environment).toMatchObject({ TEMPORAL_DISABLE_NEWS_FETCH: 'true' });
-    // Later versions do not start without being told.
+    // Later versions do not start without this.
     expect(service('temporal').environment).toMatchObject({ TEMPORAL_ALLOW_NO_AUTH: 'true' });
   });
 

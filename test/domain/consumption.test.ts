@@ -14,7 +14,7 @@ const all = {
   returnLastFrame: true,
   seed: 7,
   safetyIdentifier: 'u',
-  tools: [],
+  tools: [] as JsonValue[],
   extra: { theirs: 1, seed: 2 },
 } as const;
 

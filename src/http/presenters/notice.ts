@@ -14,12 +14,12 @@ export const noticeSchema = z
     text: z.string(),
     since: unixSeconds(),
     ended_at: unixSeconds('Null: it lasts.').nullable(),
-    told: z.array(z.string()).meta({ description: 'The targets of `notify` that know of it as it is.' }),
+    notified: z.array(z.string()).meta({ description: 'The targets of `notify` that know of it as it is.' }),
   })
   .meta({ id: 'Notice' });
 
 export function presentNotice({
-  told,
+  notified,
   revision,
   since,
   endedAt,
@@ -36,6 +36,6 @@ export function presentNotice({
     text,
     since: toSeconds(since),
     ended_at: endedAt === undefined ? null : toSeconds(endedAt),
-    told: Object.keys(told).filter((target) => told[target] === revision),
+    notified: Object.keys(notified).filter((target) => notified[target] === revision),
   };
 }

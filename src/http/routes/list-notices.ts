@@ -7,14 +7,14 @@ import type { Route } from '../route.ts';
 export function listNotices({ notices }: Pick<RouteDeps, 'notices'>): Route {
   return adminRoute({
     operationId: 'listNotices',
-    summary: 'List what operators are told of',
+    summary: 'List what operators are notified of',
     description: 'What needs somebody, and what has passed; the last changed first, at most 200.',
     tag: 'Operators',
     method: 'get',
     paths: ['/admin/v1/notices'],
     input: z.object({ query: z.object({ state: z.enum(['open', 'over']).default('open') }) }),
     success: {
-      description: 'Notices, whether or not anybody is to be told of them.',
+      description: 'Notices, whether or not anybody is to be notified of them.',
       schema: z.object({ object: z.literal('list'), data: z.array(noticeSchema) }),
     },
     errors: [],

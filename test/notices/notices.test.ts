@@ -50,7 +50,7 @@ const notices = async (state: string) => (await gateway.admin('GET', `/notices?s
 /** What the pager took. */
 const taken = () => pager.received.slice(1).map(({ body }) => `${body.type} ${body.data.kind}`);
 
-it('a task that waits for a person is told once, to each target as soon as it can be reached, and so is its end', async () => {
+it('of a task that waits for a person each target is notified once, as soon as it can be reached, and of its end', async () => {
   const account = await gateway.account({ credit: '1000' });
   const { body } = await account.create({ prompt: 'a boat [sim:usage-above=20]' });
   await expect
@@ -62,13 +62,13 @@ it('a task that waits for a person is told once, to each target as soon as it ca
     /^\[mediary\] attention: charge_review\/ark\n\nA task waits for a person at ark.*\nSince .*Z\.\n$/,
   );
   expect(await notices('open')).toMatchObject([
-    { kind: 'attention', subject: 'charge_review/ark', count: 1, told: ['mail'], ended_at: null },
+    { kind: 'attention', subject: 'charge_review/ark', count: 1, notified: ['mail'], ended_at: null },
   ]);
   await look(2);
   expect(pager.received).toHaveLength(1);
   gateway.clock.aheadMs += minute;
   await look(2);
-  const [, { headers, text } = expect.fail('nothing was told')] = pager.received;
+  const [, { headers, text } = expect.fail('nobody was notified')] = pager.received;
   // It verifies the time, too: a minute ahead is within its five.
   new Webhook(secret).verify(text, headers as Record<string, string>);
   expect([headers['webhook-id'], taken()]).toEqual([
@@ -83,10 +83,13 @@ it('a task that waits for a person is told once, to each target as soon as it ca
   await look(9);
   expect(taken()).toEqual(['notice.open attention', 'notice.over attention']);
   expect(await mail()).toMatch(/\[mediary\] over: attention: charge_review\/ark\n\nIt has passed\.\nFrom /);
-  expect([await notices('open'), await notices('over')]).toMatchObject([[], [{ told: ['mail', 'pager'] }]]);
+  expect([await notices('open'), await notices('over')]).toMatchObject([
+    [],
+    [{ notified: ['mail', 'pager'] }],
+  ]);
 });
 
-it('an account that has little left is told when it falls below the limit, and when it is credited', async () => {
+it('an account that has little left is reported when it falls below the limit, and when it is credited', async () => {
   const before = taken().length;
   const account = await gateway.account({ credit: '100' });
   await account.finished((await account.create()).body.id);
@@ -105,7 +108,7 @@ it('an account that has little left is told when it falls below the limit, and w
   expect(taken().slice(before)).toEqual(['notice.open low_balance', 'notice.over low_balance']);
 });
 
-it('of several processes one looks and tells; another goes on when it is gone', async () => {
+it('of several processes one notifies; another takes over when it is gone', async () => {
   const other = await openCore(
     readEnvironment(gateway.environment),
     createLogger({ level: 'silent', format: 'json' }),
