@@ -12,6 +12,7 @@ import type { Mutant } from './mutant.ts';
 
 import { recordMutants } from './record.ts';
 import { reconcilerMutants } from './reconciler.ts';
+import { requestMutants } from './requests.ts';
 import { submissionMutants } from './submission.ts';
 
 /** Each is applied alone. */
@@ -29,4 +30,5 @@ export const mutants: readonly Mutant[] = [
   ...edgeMutants,
   ...callerMutants,
   ...factMutants,
+  ...requestMutants,
 ];

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { consumptionOf, someNames, unconsumed, unconsumedOfImage } from '../../src/domain/consumption.ts';
 import { everyField } from '../../src/domain/model-facts.ts';
+import type { VideoRequest } from '../../src/domain/request.ts';
 import { asAsked, imageRequest, videoRequest } from '../providers/support.ts';
 
 const all = {
@@ -16,7 +17,7 @@ const all = {
   safetyIdentifier: 'u',
   tools: [] as JsonValue[],
   extra: { theirs: 1, seed: 2 },
-} as const;
+} satisfies Partial<VideoRequest>;
 
 it('of a video: what was asked for, is still in the request, and has no place', () => {
   const request = videoRequest(all);

@@ -127,7 +127,7 @@ describe('the facts of a model', () => {
     [{ fields: { duration: true }, seconds: { min: 2, max: 4 } }, { duration: 2 }],
     [{ media: { videos: 1, beside_frames: ['videos'] } }, { firstFrame: a, videos: [a] }],
     [{ prompt: { characters: 3 } }, { prompt: 'abc' }],
-    [{ parameters: { constructor: { type: 'text' } } }, {}],
+    [{ parameters: Object.fromEntries([['constructor', { type: 'text' as const }]]) }, {}],
     [{ parameters: { least: { min: 1 }, most: { max: 2 } } }, { extra: { least: 1, most: 2 } }],
     [{ sound: 'never' }, { generateAudio: false }],
     [{ sound: 'always' }, { generateAudio: true }],

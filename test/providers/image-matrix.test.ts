@@ -45,7 +45,8 @@ describe.each(rows)('%s, %s', (_, model, row) => {
     const isAll = new Set(tried.map(({ value }) => JSON.stringify(value))).size === 1;
     const broken = tried.filter(
       ({ said, value }, index) =>
-        isAsSaid[index] !== true && !(said === 'sent' && (isAll || anyway.has(String(value)))),
+        isAsSaid[index] !== true &&
+        !(said === 'sent' && (isAll || (typeof value === 'string' && anyway.has(value)))),
     );
     expect(broken).toEqual([]);
     expect(tried.length === 0 || isAll || isAsSaid.includes(true)).toBe(true);

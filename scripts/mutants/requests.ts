@@ -1,0 +1,156 @@
+import type { Mutant } from './mutant.ts';
+
+const imageChecker = 'src/domain/image-facts-check.ts';
+const ofImages = ['test/domain/image-facts.test.ts'];
+const consumption = 'src/domain/consumption.ts';
+const consumed = ['test/domain/consumption.test.ts'];
+const roles = 'src/domain/media-roles.ts';
+const cast = ['test/domain/media-roles.test.ts'];
+
+/** What the facts of an image model refuse, what callers are warned of, and which part an image plays. */
+export const requestMutants: readonly Mutant[] = [
+  {
+    name: 'image-facts-most',
+    breaks: 'A model takes as many images as it takes.',
+    file: imageChecker,
+    find: 'if (images.length > max)',
+    replace: 'if (images.length > max + 1)',
+    tests: ofImages,
+  },
+  {
+    name: 'image-facts-mask-alone',
+    breaks: 'A mask needs an image.',
+    file: imageChecker,
+    find: 'mask !== undefined && images.length === 0',
+    replace: 'mask !== undefined && images.length < 0',
+    tests: ofImages,
+  },
+  {
+    name: 'image-facts-mask-unknown',
+    breaks: 'Where nothing is known of a mask, it is for the vendor to say.',
+    file: imageChecker,
+    find: 'mask !== undefined && hasMask === false',
+    replace: 'mask !== undefined && hasMask !== true',
+    tests: ofImages,
+  },
+  {
+    name: 'image-facts-address',
+    breaks: 'An address that the vendor does not fetch is refused.',
+    file: imageChecker,
+    find: "image.form === 'url' && !isFetched",
+    replace: "image.form === 'file' && !isFetched",
+    tests: ofImages,
+  },
+  {
+    name: 'image-facts-count',
+    breaks: 'A model renders as many as it renders.',
+    file: imageChecker,
+    find: 'if (n <= max) return undefined;',
+    replace: 'if (n <= max + 1) return undefined;',
+    tests: ofImages,
+  },
+  {
+    name: 'image-facts-unsent-quality',
+    breaks: 'A quality that is not sent cannot be wrong.',
+    file: imageChecker,
+    find: 'fields.quality === true && !isSold',
+    replace: '!isSold',
+    tests: ofImages,
+  },
+  {
+    name: 'image-facts-unsent-size',
+    breaks: 'A size that is not sent cannot be wrong.',
+    file: imageChecker,
+    find: 'fields.size !== true || size === undefined',
+    replace: 'size === undefined',
+    tests: ofImages,
+  },
+  {
+    name: 'consumption-left-out',
+    breaks: 'A field that the model’s entry has left out is not named twice.',
+    file: consumption,
+    find: 'asked[field] !== undefined && request[field] !== undefined && !fields.includes(field)',
+    replace: 'asked[field] !== undefined && !fields.includes(field)',
+    tests: consumed,
+  },
+  {
+    name: 'consumption-filled-in',
+    breaks: 'What the model’s entry has filled in was not asked for.',
+    file: consumption,
+    find: 'asked[field] !== undefined && request[field] !== undefined && !fields.includes(field)',
+    replace: 'request[field] !== undefined && !fields.includes(field)',
+    tests: consumed,
+  },
+  {
+    name: 'consumption-at-top',
+    breaks: 'A field is named where it stands.',
+    file: consumption,
+    find: "['mode', 'resolution', 'ratio', 'duration'];",
+    replace: "['mode', 'resolution', 'ratio'];",
+    tests: consumed,
+  },
+  {
+    name: 'consumption-image-fields',
+    breaks: 'An unsent size or quality is named.',
+    file: consumption,
+    find: 'facts.fields?.[name] !== true)',
+    replace: 'facts.fields?.[name] === false)',
+    tests: consumed,
+  },
+  {
+    name: 'consumption-further-image-fields',
+    breaks: 'Every further field of an image request that is not used is named.',
+    file: consumption,
+    find: '    ...unusedNames(request.extra, (name) => isUsed(name, facts)),\n',
+    replace: '',
+    tests: consumed,
+  },
+  {
+    name: 'consumption-few-names',
+    breaks: 'An answer repeats few of the names that a caller made up.',
+    file: consumption,
+    find: 'names.slice(0, namesMax)',
+    replace: 'names',
+    tests: consumed,
+  },
+  {
+    name: 'roles-two-images',
+    breaks: 'Two images are frames only if the caller says so.',
+    file: roles,
+    find: 'takesReferences || images.length > 1',
+    replace: 'takesReferences',
+    tests: cast,
+  },
+  {
+    name: 'roles-said',
+    breaks: 'What the caller says of an image counts.',
+    file: roles,
+    find: 'images.map(({ url, role = open }, index) => ({ url, role, name',
+    replace: 'images.map(({ url }, index) => ({ url, role: open, name',
+    tests: cast,
+  },
+  {
+    name: 'roles-last-frame',
+    breaks: 'A last frame is not lost.',
+    file: roles,
+    find: 'firstFrame: first?.url, lastFrame: last?.url',
+    replace: 'firstFrame: first?.url',
+    tests: cast,
+  },
+  {
+    name: 'roles-frames-first',
+    breaks: 'A request with a frame is one of frames, whatever else it brings.',
+    file: roles,
+    find: "if (firstFrame !== undefined) return 'first_last_frame';",
+    replace: "if (firstFrame !== undefined && references.length === 0) return 'first_last_frame';",
+    tests: cast,
+  },
+  {
+    name: 'roles-named-position',
+    breaks: 'A position is named where there is a list, and of a single image it is not.',
+    file: roles,
+    find: "whole === 'image' ? '' : position",
+    replace: 'position',
+    tests: cast,
+  },
+];
