@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import { check, json, link, pairIn, refusals, taken, word } from '../engine.ts';
-import type { FaultSet, Mistake, Problems, Refusal, Rendered } from '../engine.ts';
+import type { FaultSet, Mistake, Problems, Refusal } from '../engine.ts';
 import { framesPerSecond } from '../world.ts';
 
 /** What is read and refused at Volcengine Ark, by a gateway before it, too. */
@@ -125,24 +125,6 @@ const bodySchema = z.object({
 });
 type ArkBody = z.infer<typeof bodySchema>;
 
-/** What a task renders, every choice made. */
-export interface ArkDetail extends Rendered {
-  /** The model or endpoint id as it was asked for. */
-  readonly endpoint: string;
-  readonly resolution: string;
-  readonly ratio: string;
-  readonly frames: number | undefined;
-  readonly tokens: number;
-  readonly seed: number;
-  readonly lastFrame: boolean;
-  readonly tier: string;
-  readonly audio: boolean | undefined;
-  readonly draft: boolean | undefined;
-  readonly priority: number | undefined;
-  readonly webSearch: boolean;
-  readonly safetyIdentifier: string | undefined;
-}
-
 /**
  * Known fields are validated strictly, unknown ones ignored, and so is null: the vendor's SDK for Python sends it for each
  * field that its caller leaves out. @throws {WireError} 400 that names the field.
@@ -153,12 +135,15 @@ export function readArkBody(body: unknown): ArkBody {
   return check(bodySchema, isObject ? Object.fromEntries(entries) : body, refuseArk);
 }
 
+/** What a task renders, every choice made; `endpoint` is the model or endpoint id as it was asked for. */
+export type ArkDetail = ReturnType<typeof settleArk>;
+
 /** Makes the choices that were left to the model. */
 export function settleArk(
   body: ArkBody,
   { model, endpoint }: { readonly model: string; readonly endpoint: string },
   faults: FaultSet,
-): ArkDetail {
+) {
   const isFirst = model.includes('seedance-1-0');
   const isLarge = model.includes('seedance-1-0-pro');
   const resolution = body.draft ? '480p' : (body.resolution ?? (isLarge ? '1080p' : '720p'));

@@ -153,7 +153,11 @@ function result(job: Job<ArkDetail>): Record<string, unknown> {
   return {
     content: { video_url, last_frame_url },
     usage: job.reported({ completion_tokens: tokens, total_tokens: tokens, tool_usage }),
-    ...{ seed, resolution, ratio, frames, duration: frames === undefined ? seconds : undefined },
+    seed,
+    resolution,
+    ratio,
+    frames,
+    duration: frames === undefined ? seconds : undefined,
     framespersecond: framesPerSecond,
     tools: webSearch ? [{ type: 'web_search' }] : undefined,
   };

@@ -116,7 +116,12 @@ function settleOlder(raw: unknown): BflOrder {
   // The size is that of the image that came.
   const isOpen = typeof ratio !== 'string' && (body.width === 0 || body.height === 0);
   const detail: BflDetail = {
-    ...{ width, height, seconds: 0, images: 1, third: false, inputMegapixels },
+    width,
+    height,
+    seconds: 0,
+    images: 1,
+    third: false,
+    inputMegapixels,
     format: body.output_format ?? 'jpeg',
     seed: body.seed ?? randomInt(2 ** 32),
     cost: imageCost + megapixelCost * Math.max(0, megapixels - 1),

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { dialect, json, linesOf, pageNumber, pairIn, phaseWords, refusals, sizeOf, word } from '../engine.ts';
-import type { Call, Desk, Job, Rendered, Reply, Submission } from '../engine.ts';
+import type { Call, Desk, Job, Reply, Submission } from '../engine.ts';
 
 const servicesPath = '/services/aigc/';
 /** Records live a day from their submit, whatever became of them. */
@@ -24,18 +24,7 @@ const internal = refuse(500, 'InternalError', 'An internal error has occured, pl
 const noModel = refuse(404, 'ModelNotFound', 'Model can not be found.');
 
 /** What a task renders; `refusal` is a parameter mistake, reported only when the task is polled. */
-type Detail = Rendered & {
-  /** Results in chat form. */
-  readonly chat: boolean;
-  /** Of the videos that were given. */
-  readonly inputSeconds: number;
-  readonly ratio: string;
-  readonly watermark: boolean;
-  readonly extended: boolean;
-  /** Newer models report more in `usage`. */
-  readonly fullUsage: boolean;
-  readonly refusal: string | undefined;
-};
+type Detail = ReturnType<typeof settle>;
 
 /** Alibaba DashScope: videos and images, asynchronous and not. */
 export const dashScope = dialect<Detail>({
@@ -138,7 +127,7 @@ function submit(desk: Desk<Detail>, { request }: Call, service: string): Promise
 
 const videoTypes = ['reference_video', 'first_clip', 'video'];
 
-function settle({ input, parameters: given }: Body, service: string, { model, faults }: Submission): Detail {
+function settle({ input, parameters: given }: Body, service: string, { model, faults }: Submission) {
   const read = parametersSchema.safeParse(given);
   const [issue] = read.error?.issues ?? [];
   const parameters = read.data ?? parametersSchema.parse({});
@@ -150,11 +139,13 @@ function settle({ input, parameters: given }: Body, service: string, { model, fa
     ...(pairIn(size) ?? sizeOf(linesOf(resolution), ratio)),
     seconds: duration > 0 ? duration : 5,
     images: isVideo ? undefined : n,
+    /** Results in chat form. */
     chat: service.endsWith('/generation'),
     inputSeconds: hasVideo ? (faults.number('input-seconds') ?? 5) : 0,
     ratio,
     watermark: parameters.watermark,
     extended: parameters.prompt_extend,
+    /** Newer models report more in `usage`. */
     fullUsage: /^(?:wan3|wan2\.7|happyhorse)/.test(model),
     refusal: issue === undefined ? undefined : `The ${issue.path.join('.')} ${issue.message}`,
   };

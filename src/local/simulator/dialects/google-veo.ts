@@ -79,7 +79,10 @@ export function createVideo(
     const atVertex = storageUri === undefined ? ('inline' as const) : ('bucket' as const);
     const detail = {
       ...sizeOf(linesOf(resolution), aspectRatio),
-      ...{ seconds, name, samples, api: 'veo' as const },
+      seconds,
+      name,
+      samples,
+      api: 'veo' as const,
       delivery: api === 'gemini' ? ('uri' as const) : atVertex,
       bucket: storageUri,
       userMetadata: webhookConfig?.userMetadata,

@@ -12,7 +12,7 @@ import {
   sizeOf,
 } from '../engine.ts';
 import { taken, word } from '../engine.ts';
-import type { Call, Desk, FaultSet, Job, Rendered, Reply, WireRequest } from '../engine.ts';
+import type { Call, Desk, FaultSet, Job, Reply, WireRequest } from '../engine.ts';
 import type { World } from '../world.ts';
 
 const knownForMs = 7 * 86_400_000;
@@ -81,13 +81,7 @@ const bodySchema = z.strictObject({
   callback_url: link.optional(),
 });
 
-type Detail = Rendered & {
-  readonly resolution: string;
-  readonly ratio: string;
-  readonly inputSeconds: number;
-  readonly inputImages: number;
-  readonly inputAudios: number;
-};
+type Detail = ReturnType<typeof settle>;
 
 /** MiniMax v2: H3. */
 export const miniMax = dialect<Detail>({
@@ -133,7 +127,7 @@ function submit(desk: Desk<Detail>, { request }: Call): Promise<Reply> {
   });
 }
 
-function settle(body: z.infer<typeof bodySchema>, faults: FaultSet): Detail {
+function settle(body: z.infer<typeof bodySchema>, faults: FaultSet) {
   const { content, resolution, duration: seconds } = body;
   const count = (type: string) => content.filter((each) => each.type === type).length;
   const hasFrames = content.some((each) => each.type === 'image_url' && each.role !== 'reference_image');

@@ -153,7 +153,12 @@ function presentTask(job: Job<Detail>): object {
   const data = {
     id: serial(task_id),
     task_id,
-    ...{ platform: '54', user_id: 3, group: 'default', channel_id: 7, quota: 250_000, action: 'generate' },
+    platform: '54',
+    user_id: 3,
+    group: 'default',
+    channel_id: 7,
+    quota: 250_000,
+    action: 'generate',
     status: phase === 'queued' ? queueWord(job) : taskWord(phase),
     fail_reason: errorOf(job)?.message ?? (isLegacy ? url : ''),
     result_url: isLegacy ? undefined : url,
@@ -172,7 +177,11 @@ function presentVideo(job: Job<Detail>): object {
   const { id, model, task, phase } = job;
   const url = urlOf(job);
   return {
-    ...{ id, object: 'video', model, status: videoWord(phase), progress: percent(job) },
+    id,
+    object: 'video',
+    model,
+    status: videoWord(phase),
+    progress: percent(job),
     created_at: inSeconds(task.createdAt),
     completed_at: job.isOver ? inSeconds(job.since) : undefined,
     seconds: String(job.detail.seconds),

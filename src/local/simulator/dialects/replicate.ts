@@ -31,7 +31,7 @@ const noVersion = refuse(422, 'Invalid version or not permitted', 'The specified
 const models = ['bytedance/seedance-2.0', 'alibaba/wan-3-prime', 'black-forest-labs/flux-2-pro'];
 
 /** The hash by which a copy of the model that is not official is named here. */
-export function replicateVersion(name: string): string {
+function replicateVersion(name: string): string {
   return createHash('sha256').update(name).digest('hex');
 }
 

@@ -35,7 +35,7 @@ const keyframe = z.strictObject({
   range: z.strictObject({ start_seconds: at, end_seconds: at }).optional(),
 });
 /** The fields of every path and model, by the vendor's SDK. */
-export const runwayBody = z.strictObject({
+const runwayBody = z.strictObject({
   ...taken({
     text: 'targetAspectRatio negativePrompt outputFormat proresProfile promptExpansionMode quality background',
     flag: 'audio grounding edit',

@@ -1,6 +1,9 @@
 import { createHash, createHmac } from 'node:crypto';
 import { afterAll, beforeEach, expect, it } from 'vitest';
+import { klingCallbackSecret } from '../../../../src/local/simulator/dialects/kling.ts';
 import { replicateWebhookSecret } from '../../../../src/local/simulator/dialects/replicate.ts';
+import { kling } from '../../../../src/providers/kling/index.ts';
+import { callback, providerContext } from '../../../providers/support.ts';
 import { seedance2, startHarness, startReceiver, testKey } from '../support.ts';
 
 /** What one vendor alone has, and neither its recorded lines nor its adapter's tests reach. */
@@ -102,6 +105,29 @@ it('calls back at the events that were asked for, signed with the secret that it
     expect(signature).toBe(`v1,${createHmac('sha256', secret).update(text).digest('base64')}`);
     expect(Math.abs(Number(time) - Date.now() / 1000)).toBeLessThan(300);
     expect(last.body).toMatchObject({ output: expect.any(String), metrics: { predict_time: 7 } });
+  } finally {
+    await receiver.close();
+  }
+});
+
+it('Kling calls back with the bare task, and the adapter takes its signature for genuine', async () => {
+  const receiver = await startReceiver();
+  try {
+    const body = { prompt: 'a cat', options: { callback_url: receiver.url } };
+    await harness.call('POST', '/kling/text-to-video/kling-3.0', body);
+    await receiver.waitFor(1);
+    const [first] = receiver.received;
+    expect(first?.body).toMatchObject({ status: 'submitted' });
+    const headers = Object.fromEntries(
+      Object.entries(first?.headers ?? {}).map(([name, value]) => [name, String(value)]),
+    );
+    const genuine = (callbackSecret: string) =>
+      kling.video?.verifyCallback?.(callback(first?.body, headers), {
+        ...providerContext({ credential: { id: 'a', apiKey: 'k', callbackSecret } }),
+        now: Date.now(),
+      });
+    expect(await genuine(klingCallbackSecret)).toBe(true);
+    expect(await genuine('whsec_b3RoZXI=')).toBe(false);
   } finally {
     await receiver.close();
   }
