@@ -2,9 +2,9 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { rawEnvironment } from '../../src/config/environment.ts';
 import { LocalServerError } from '../../src/local/servers/local-options.ts';
-import { startChild } from '../../src/local/servers/process.ts';
+import { startChild, waitUntilServing } from '../../src/local/servers/process.ts';
+import type { ChildServer } from '../../src/local/servers/process.ts';
 import { runCommand } from '../../src/local/servers/run-command.ts';
-import type { CommandResult } from '../../src/local/servers/run-command.ts';
 import { readCompose, repositoryPath, secondsOf, withValues } from '../../test/deploy/compose-file.ts';
 import type { ComposeService } from '../../test/deploy/compose-file.ts';
 
@@ -108,18 +108,14 @@ export function composeProcess(
         args: args.map(here),
         environment,
       });
-      stopChild = async (signal) => {
-        if (child.hasExited())
-          throw new LocalServerError(`${id} ${await child.exited}; see ${child.logFile}`);
-        const seconds = secondsOf(withValues(service.stop_grace_period ?? '10s', variables));
-        process.kill(child.pid, signal);
-        const inTime = await Promise.race([child.exited, delay(seconds * 1000, undefined, { ref: false })]);
-        if (inTime !== undefined) return;
-        await child.kill();
-        throw new LocalServerError(`${id} did not end within its stop_grace_period of ${seconds} s`);
-      };
+      const seconds = secondsOf(withValues(service.stop_grace_period ?? '10s', variables));
+      stopChild = (signal) => stopWithin(child, signal, seconds);
       const ofFile = service.healthcheck?.test.slice(1) ?? [];
-      await waitUntilHealthy(id, child, () => checked(check ?? ofFile.map(here), environment));
+      await waitUntilServing(
+        child,
+        () => requireHealth(check ?? ofFile.map(here), environment),
+        healthyWithinMs,
+      );
     },
     async stop(signal = 'SIGTERM') {
       const stopping = stopChild;
@@ -129,24 +125,24 @@ export function composeProcess(
   };
 }
 
-function checked(
-  [command = '', ...args]: readonly string[],
-  environment: NodeJS.ProcessEnv,
-): Promise<CommandResult> {
-  return runCommand(command, args, { environment, timeoutMs: checkTimeoutMs });
+async function stopWithin(child: ChildServer, signal: NodeJS.Signals, seconds: number): Promise<void> {
+  const { name, pid, exited, logFile } = child;
+  if (child.hasExited()) throw new LocalServerError(`${name} ${await exited}; see ${logFile}`);
+  process.kill(pid, signal);
+  const inTime = await Promise.race([exited, delay(seconds * 1000, undefined, { ref: false })]);
+  if (inTime !== undefined) return;
+  await child.kill();
+  throw new LocalServerError(`${name} did not end within its stop_grace_period of ${seconds} s`);
 }
 
-async function waitUntilHealthy(
-  id: string,
-  child: { hasExited(): boolean; readonly logFile: string },
-  check: () => Promise<CommandResult>,
+async function requireHealth(
+  [command = '', ...args]: readonly string[],
+  environment: NodeJS.ProcessEnv,
 ): Promise<void> {
-  for (const endsAt = Date.now() + healthyWithinMs; ; await delay(checkEveryMs)) {
-    const { ok, output } = await check();
-    if (ok) return;
-    if (child.hasExited() || Date.now() > endsAt)
-      throw new LocalServerError(`${id} is not healthy: ${output}; see ${child.logFile}`);
-  }
+  const { ok, output } = await runCommand(command, args, { environment, timeoutMs: checkTimeoutMs });
+  if (ok) return;
+  await delay(checkEveryMs);
+  throw new LocalServerError(`its check failed: ${output}`);
 }
 
 type Volumes = ComposeService['volumes'];
