@@ -4,6 +4,7 @@ import { defined } from './domain/defined.ts';
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { createActIds } from './access/act-ids.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { createAccess } from './access/access.ts';
 import type { Access } from './access/access.ts';
 import { createCatalogue } from './routing/catalogue.ts';
@@ -50,7 +51,7 @@ import { createWorkflowLookup } from './temporal/workflow-lookup.ts';
 
 export interface RunningApi {
   readonly url: string;
-  /** Accepts no new connections, answers those that are open, then resolves. */
+  /** Says "not ready" and serves on for SHUTDOWN_DRAIN_SECONDS; then answers what is in flight, and resolves. */
   stop(): Promise<void>;
 }
 
@@ -99,12 +100,14 @@ export async function startApi(core: Core): Promise<RunningApi> {
   return {
     url: server.url,
     async stop() {
-      await reports.leave();
+      app.leave();
+      const left = reports.leave();
+      await sleep(environment.SHUTDOWN_DRAIN_SECONDS * 1000);
       switches.stop();
       nodes.stop();
       await server.close(environment.SHUTDOWN_GRACE_SECONDS * 1000);
       abandonments.stop();
-      await Promise.all([imageLeases.stop(), access.stop(), storage.stop(), reports.stop()]);
+      await Promise.all([imageLeases.stop(), access.stop(), storage.stop(), left.then(() => reports.stop())]);
       await Promise.all([guarded.webhooks.close(), guarded.media.close(), workspaces.close()]);
     },
   };

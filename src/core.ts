@@ -362,5 +362,8 @@ function linkRules(environment: Environment, log: Logger): LinkRules {
 
 function logCircuit(log: Logger, credential: string, { state, sign, code, until }: CircuitRecord): void {
   const open = state === 'open' ? new Date(until).toISOString() : undefined;
-  log.warn({ credential, state, sign, code, until: open }, 'a circuit changed its state');
+  log.warn(
+    { credential, sign, code, until: open },
+    state === 'open' ? 'a circuit opened' : 'a circuit closed',
+  );
 }

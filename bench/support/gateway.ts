@@ -28,7 +28,7 @@ export interface BenchGateway {
 
 /**
  * `short`: renders in 1 s. `long`: for ever, so that admission and submission are all that happens. `parked`: on a
- * channel that no worker serves, so that admission is all that happens.
+ * channel whose circuit is open, so that nothing is submitted.
  */
 export type RenderKind = 'short' | 'long' | 'parked';
 
@@ -76,13 +76,12 @@ export async function startBenchGateway(stand: Stand, options: GatewayOptions): 
   const port = await stand.freePort();
   const url = `http://127.0.0.1:${port}`;
   const adminToken = randomBytes(16).toString('hex');
-  const workerConfig = join(stand.directory, `${prefix}gateway.worker.yaml`);
-  const apiConfig = join(stand.directory, `${prefix}gateway.api.yaml`);
-  await writeFile(workerConfig, configuration(options, false));
-  await writeFile(apiConfig, configuration(options, true));
+  const config = join(stand.directory, `${prefix}gateway.yaml`);
+  await writeFile(config, configuration(options));
   const queues = `bench-${prefix}`;
   const database = `${prefix}bench`;
   const environment = {
+    GATEWAY_CONFIG: config,
     HOST: '127.0.0.1',
     PORT: String(port),
     PUBLIC_URL: url,
@@ -92,6 +91,7 @@ export async function startBenchGateway(stand: Stand, options: GatewayOptions): 
     SECRETS_KEY: randomBytes(32).toString('base64'),
     ADMIN_TOKEN: adminToken,
     SIMULATOR_URL: simulatorUrl,
+    SHUTDOWN_DRAIN_SECONDS: '0',
     SHUTDOWN_GRACE_SECONDS: '5',
     // One key is every caller here.
     KEY_REQUESTS_PER_MINUTE: '0',
@@ -106,7 +106,7 @@ export async function startBenchGateway(stand: Stand, options: GatewayOptions): 
     name: `${prefix}worker`,
     script,
     args: ['worker'],
-    environment: { ...environment, GATEWAY_CONFIG: workerConfig },
+    environment,
     nodeFlags: flags('worker'),
     probe: () =>
       Promise.all([
@@ -119,9 +119,14 @@ export async function startBenchGateway(stand: Stand, options: GatewayOptions): 
     name: `${prefix}api`,
     script,
     args: ['api'],
-    environment: { ...environment, GATEWAY_CONFIG: apiConfig },
+    environment,
     nodeFlags: flags('api'),
     probe: () => getJson(`${url}/readyz`),
+  });
+  await post(`${url}/admin/v1/channels/parked/circuits`, adminToken, {
+    credential: 'a',
+    state: 'open',
+    reason: 'nothing is submitted there',
   });
   const keys = await Promise.all(
     Array.from({ length: options.accounts ?? 4 }, (_, index) => makeKey(url, adminToken, `account-${index}`)),
@@ -146,11 +151,10 @@ const videoRequests: Record<RenderKind, Readonly<Record<string, unknown>>> = {
   parked: { ...videoRequest, model: 'parked', prompt: 'a boat' },
 };
 
-/** The worker's file leaves the parked channel out: nobody serves its task queue. */
-function configuration({ channels = '', models = '' }: GatewayOptions, withParked: boolean): string {
+function configuration({ channels = '', models = '' }: GatewayOptions): string {
   return `currency: USD
 channels:
-${arkChannel('ark', ['short', 'long'])}${withParked ? arkChannel('parked', ['parked']) : ''}${channels}models:
+${arkChannel('ark', ['short', 'long'])}${arkChannel('parked', ['parked'])}${channels}models:
 ${videoModel('short', shortRenderSeconds)}${videoModel('long', longRenderSeconds)}${videoModel('parked', longRenderSeconds)}${models}`;
 }
 
@@ -182,20 +186,23 @@ export function videoModel(id: string, expectedSeconds: number, price = tokenPri
 }
 
 async function makeKey(url: string, adminToken: string, account: string): Promise<string> {
-  const post = async (path: string, body: unknown): Promise<Record<string, unknown>> => {
-    const answer = await request(`${url}/admin/v1${path}`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${adminToken}`, 'content-type': 'application/json' },
-      body: JSON.stringify(body),
-    });
-    const text = await answer.body.text();
-    if (answer.statusCode >= 300) throw new Error(`POST ${path}: ${text}`);
-    return JSON.parse(text) as Record<string, unknown>;
-  };
-  await post('/accounts', { id: account, name: account });
-  await post(`/accounts/${account}/credits`, { amount: credit, reference: `${account} credit` });
-  const { key } = await post('/keys', { account, name: 'bench' });
+  const admin = `${url}/admin/v1`;
+  await post(`${admin}/accounts`, adminToken, { id: account, name: account });
+  const payment = { amount: credit, reference: `${account} credit` };
+  await post(`${admin}/accounts/${account}/credits`, adminToken, payment);
+  const { key } = await post(`${admin}/keys`, adminToken, { account, name: 'bench' });
   return String(key);
+}
+
+async function post(url: string, token: string, body: unknown): Promise<Record<string, unknown>> {
+  const answer = await request(url, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+  const text = await answer.body.text();
+  if (answer.statusCode >= 300) throw new Error(`POST ${url}: ${text}`);
+  return JSON.parse(text) as Record<string, unknown>;
 }
 
 export async function getJson(url: string): Promise<unknown> {

@@ -221,6 +221,7 @@ async function writeEnvironments(
     GATEWAY_CONFIG: config,
     DATA_DIR: join(directory, 'data'),
     SIMULATOR_URL: `http://127.0.0.1:${ports.front}`,
+    SHUTDOWN_DRAIN_SECONDS: '0',
     SHUTDOWN_GRACE_SECONDS: '5',
     KEY_REQUESTS_PER_MINUTE: '0',
     KEY_CONCURRENT_REQUESTS: '0',
@@ -240,8 +241,9 @@ async function startGateway(directory: string, environment: Variables, keep: Kee
       startProgram(directory, { name, args: [join(root, 'src/gateway.js'), role], environment, probe }),
     );
   const ready = async () => {
-    const { status } = await ask(`http://127.0.0.1:${environment['PORT']}/readyz`, { timeoutMs: 5_000 });
-    if (status !== 200) throw new Error(`it answers ${status}`);
+    const { body } = await ask(`http://127.0.0.1:${environment['PORT']}/readyz`, { timeoutMs: 5_000 });
+    const answer = JSON.stringify(body);
+    if (!answer.includes('"warnings":[]')) throw new Error(`it answers ${answer}`);
   };
   // A worker is ready when the API says so; one that is started again is not waited for.
   const workers = ['worker-1', 'worker-2'].map((name) => program(name, 'worker', async () => undefined));

@@ -108,8 +108,9 @@ function readCircuits({ store, intervalMs = intervalMsDefault, onChange, onError
         return circuit?.state === 'open' ? [circuit] : [];
       }),
     change: async (id: string, record: CircuitRecord): Promise<void> => {
+      const before = known.find(id)?.state ?? 'closed';
       known.put({ ...record, id });
-      onChange(id, record);
+      if (record.state !== before) onChange(id, record);
       await store.write(id, record);
       // A read that began before it was written does not contain it.
       known.put({ ...record, id });

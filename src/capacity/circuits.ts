@@ -60,6 +60,7 @@ export interface Circuits {
 export interface CircuitsDeps {
   readonly store: ChannelHealthStore;
   readonly now: () => number;
+  /** Once for each opening and closing that this process brings about: a trial that fails is neither. */
   readonly onChange: (id: string, record: CircuitRecord) => void;
   /** The last known circuits stay in force. */
   readonly onError: (error: unknown) => void;
@@ -118,7 +119,7 @@ export function createCircuits(deps: CircuitsDeps): Circuits {
       const detail = `credential ${credential}: ${circuit.sign} (${circuit.code}), retried in ${seconds} s`;
       return { channel, reason: 'circuit_open', detail };
     },
-    describe: (channel) => describeCircuits(channel, shared.known.all()),
+    describe: (channel) => describeCircuits(channel, shared.known.all(), now()),
   };
 }
 
@@ -127,7 +128,7 @@ function toSeconds(milliseconds: number): number {
   return Math.floor(milliseconds / 1000);
 }
 
-function describeCircuits(channel: string, known: Iterable<Circuit>): JsonObject {
+function describeCircuits(channel: string, known: Iterable<Circuit>, now: number): JsonObject {
   const own = [...known].filter(({ id }) => id.startsWith(`${channel}/`));
   return Object.fromEntries(
     own.map(({ id, state, sign, code, until, at, failedTasks = [], by, reason, openings = [] }) => [
@@ -136,7 +137,8 @@ function describeCircuits(channel: string, known: Iterable<Circuit>): JsonObject
         circuit: state,
         sign,
         code,
-        retry_at: state === 'open' ? toSeconds(until) : null,
+        retry_at: state === 'open' && until > now ? toSeconds(until) : null,
+        waits_for: state === 'open' && until <= now ? 'a task to try it with' : null,
         changed_at: toSeconds(at),
         failed_tasks: [...failedTasks],
         ...defined({ by, reason }),

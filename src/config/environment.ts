@@ -97,6 +97,7 @@ const environmentSchema = z
     CREATES_AT_ONCE_MAX: z.coerce.number().int().min(1).default(32),
     ACCOUNT_CREATES_AT_ONCE_MAX: z.coerce.number().int().min(1).default(16),
     ACCOUNT_STORED_BYTES_MAX: z.coerce.number().int().min(0).default(10_737_418_240),
+    SHUTDOWN_DRAIN_SECONDS: z.coerce.number().int().min(0).max(600).default(5),
     SHUTDOWN_GRACE_SECONDS: z.coerce.number().int().min(1).max(3600).default(30),
     WEBHOOK_ALLOW_PRIVATE_NETWORKS: cidrs,
     MEDIA_ALLOW_PRIVATE_NETWORKS: cidrs,

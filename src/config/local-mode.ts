@@ -38,6 +38,8 @@ export function localEnvironment(source: NodeJS.ProcessEnv, settings: LocalSetti
     // Readable payloads in the Temporal UI; with a SECRETS_KEY of your own they are encrypted.
     PAYLOAD_ENCRYPTION: given['SECRETS_KEY'] === undefined ? 'off' : 'on',
     ADMIN_TOKEN: settings.adminToken,
+    // Nothing balances over one API.
+    SHUTDOWN_DRAIN_SECONDS: '0',
     // The terminal shows every request, reading ones included.
     LOG_LEVEL: 'debug',
     ...defined({ MONGODB_URI: settings.mongodbUri, TEMPORAL_ADDRESS: settings.temporalAddress }),

@@ -24,6 +24,7 @@ import type { RequestState } from './request-scope.ts';
 import type { BodyPart, Identity, RawRequest, Reply, RequestMeta, Route } from './route.ts';
 import { createRoutes } from './routes/index.ts';
 import { createTaskWatcher } from './task-watcher.ts';
+import { withTimeout } from './with-timeout.ts';
 
 export type { AppDeps } from './deps.ts';
 
@@ -33,7 +34,9 @@ export interface GatewayApp {
   readonly routes: readonly Route[];
   /** Requests that wait for their answer, or have not read it yet. */
   readonly inFlight: () => number;
-  /** Answers waiting requests at once and says "not ready" from now on; closes connections after their answer. */
+  /** Says "not ready" from now on, and closes connections after their answer; serves what still comes. */
+  leave(): void;
+  /** Answers waiting requests at once. */
   drain(): void;
 }
 
@@ -75,12 +78,18 @@ export function createApp(deps: AppDeps): GatewayApp {
     },
     routes,
     inFlight: () => inFlight,
+    leave() {
+      draining = true;
+    },
     drain() {
       draining = true;
       watcher.release();
     },
   };
 }
+
+/** For who calls, and how often: MongoDB's own errors come after half a minute. */
+const admissionMs = 5_000;
 
 function createRouter(
   routes: readonly Route[],
@@ -95,13 +104,13 @@ function createRouter(
   for (const route of routes) {
     router[route.method]([...route.paths], async (context) => {
       context.state.operation = route.operationId;
-      const identity = await identify(route, context);
+      const identity = await withTimeout(identify(route, context), 'mongodb', admissionMs);
       noteSubject(context, identity);
       if (identity.kind !== 'none') context.state.span = enterTrace(route, context, deps);
       if (identity.kind !== 'key') return answer(route, { identity, context });
       const leave = concurrency.enter(identity.caller.key);
       try {
-        await limitRate(identity.caller, context);
+        await withTimeout(limitRate(identity.caller, context), 'mongodb', admissionMs);
         return await answer(route, { identity, context });
       } finally {
         leave();

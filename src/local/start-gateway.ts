@@ -50,14 +50,14 @@ export async function startGateway(
   return [api.logFile, worker.logFile];
 }
 
-/** Resolves if the gateway at this address reports that it is ready; otherwise throws with its words. */
+/** Resolves if the gateway at this address reports that it is ready, without a warning; otherwise throws with its words. */
 export async function probe(apiUrl: string): Promise<void> {
   const { statusCode, body } = await request(`${apiUrl}/readyz`, {
     headersTimeout: probeTimeoutMs,
     bodyTimeout: probeTimeoutMs,
   });
   const text = await body.text();
-  if (statusCode !== 200) throw new LocalServerError(messageIn(text));
+  if (statusCode !== 200 || !text.includes('"warnings":[]')) throw new LocalServerError(messageIn(text));
 }
 
 function messageIn(text: string): string {

@@ -42,6 +42,8 @@ export interface AdmissionRequest {
   readonly isFirst: boolean;
   /** The key's limit on unfinished tasks. */
   readonly concurrentTasks?: number;
+  /** Asked before the workflow starts. False: its caller was told that nothing was created. */
+  readonly mayStart: () => boolean;
 }
 
 /** `abandoned`: this task id can no longer be used; nothing was created under it. */
@@ -176,6 +178,7 @@ async function holdAndStart(
     return { state: 'abandoned' };
   }
   await racePoint('admission.held', input.task);
+  if (!request.mayStart()) throw serviceUnavailable('MongoDB did not answer in time');
   await deps.port.start(input);
   await racePoint('admission.started', input.task);
   if (deps.now() - request.begunAt < slowAfterMs) return { state: 'admitted' };

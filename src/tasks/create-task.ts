@@ -14,6 +14,7 @@ import type { RequestStore } from '../store/requests.ts';
 import type { TaskStore } from '../store/tasks.ts';
 import type { Admit } from './admission.ts';
 import type { Repeat, RepeatRequest, Repeats, TaskClaim } from './repeats.ts';
+import { startInTime } from './start-in-time.ts';
 import type { StorageQuota } from './storage-quota.ts';
 
 export interface CreateTaskDeps {
@@ -68,39 +69,46 @@ const recordedDropsMax = 50;
  * answered from what the first one wrote: a channel that was switched off since does not matter to it.
  */
 export function createTaskService(deps: CreateTaskDeps): CreateTask {
-  return async (command) => {
-    const ask = repeatRequestOf(command);
-    const plan = await planUnlessCreated(command, ask, deps);
-    for (let round = 0; round < roundsMax; round += 1) {
-      const claim = await claimTask(ask, deps);
-      const existing = claim.first ? undefined : await findCreated(claim.task, deps);
-      if (existing !== undefined) return existing;
-      const allowed =
-        plan.kind === 'failed'
-          ? plan
-          : await withinQuota(plan, { claim, account: command.caller.account }, deps);
-      if (allowed.kind === 'failed') {
-        if (ask !== undefined && claim.first) await deps.repeats.forget(ask, claim.task);
-        throw allowed.error;
-      }
-      const created = await admitClaimed(claim, { command, plan: allowed.plan, deps });
-      if (created !== undefined) return created;
-      if (ask !== undefined) await deps.repeats.forget(ask, claim.task);
+  return (command) => startInTime((mayStart) => create(command, mayStart, deps));
+}
+
+async function create(
+  command: CreateTaskCommand,
+  mayStart: () => boolean,
+  deps: CreateTaskDeps,
+): Promise<CreatedTask> {
+  const ask = repeatRequestOf(command);
+  const plan = await planUnlessCreated(command, ask, deps);
+  for (let round = 0; round < roundsMax; round += 1) {
+    const claim = await claimTask(ask, deps);
+    const existing = claim.first ? undefined : await findCreated(claim.task, deps);
+    if (existing !== undefined) return existing;
+    const allowed =
+      plan.kind === 'failed'
+        ? plan
+        : await withinQuota(plan, { claim, account: command.caller.account }, deps);
+    if (allowed.kind === 'failed') {
+      if (ask !== undefined && claim.first) await deps.repeats.forget(ask, claim.task);
+      throw allowed.error;
     }
-    throw serviceUnavailable(`the creation was abandoned ${roundsMax} times`);
-  };
+    const created = await admitClaimed(claim, { command, plan: allowed.plan, mayStart, deps });
+    if (created !== undefined) return created;
+    if (ask !== undefined) await deps.repeats.forget(ask, claim.task);
+  }
+  throw serviceUnavailable(`the creation was abandoned ${roundsMax} times`);
 }
 
 interface Creation {
   readonly command: CreateTaskCommand;
   readonly plan: RoutePlan;
+  readonly mayStart: () => boolean;
   readonly deps: CreateTaskDeps;
 }
 
 /** Undefined: the task id was abandoned. */
 async function admitClaimed(
   claim: TaskClaim,
-  { command, plan, deps }: Creation,
+  { command, plan, mayStart, deps }: Creation,
 ): Promise<CreatedTask | undefined> {
   const createdAt = deps.now();
   const { task } = claim;
@@ -120,6 +128,7 @@ async function admitClaimed(
     },
     task: firstRecord({ task, createdAt, command, plan }),
     isFirst: claim.first,
+    mayStart,
     ...defined({ concurrentTasks: caller.concurrentTasks }),
   });
   if (admitted.state === 'abandoned') return undefined;

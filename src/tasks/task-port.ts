@@ -51,6 +51,6 @@ export interface TaskPort {
   search(search: TaskSearch): Promise<FoundTasks>;
   /** Sends the callback of a task that has ended again. */
   redeliver(task: string): Promise<void>;
-  /** Throws when Temporal does not answer, or nobody polls the queues: what /readyz asks. */
-  checkReady(): Promise<void>;
+  /** The queues of every task that nobody polls. Throws when Temporal does not answer. */
+  unpolledQueues(): Promise<readonly string[]>;
 }

@@ -157,7 +157,7 @@ export function createTaskClient(options: TaskClientOptions): TaskPort {
 
     redeliver: (task) => ask(callDeadlineMs, () => redeliver(task)),
 
-    checkReady: () => checkPollers(client, queuePrefix),
+    unpolledQueues: () => findUnpolled(client, queuePrefix),
   };
 }
 
@@ -170,13 +170,13 @@ function channelOf({ candidates: [first] }: TaskInput) {
 const workflowQueue = 1;
 const activityQueue = 2;
 
-/** Throws when Temporal does not answer or a queue that every task needs has no worker. */
-async function checkPollers(client: Client, queuePrefix: string): Promise<void> {
+async function findUnpolled(client: Client, queuePrefix: string): Promise<readonly string[]> {
   const queues = [
     { name: tasksQueue(queuePrefix), taskQueueType: workflowQueue },
     { name: callbacksQueue(queuePrefix), taskQueueType: activityQueue },
   ];
   const { namespace } = client.options;
+  const unpolled: string[] = [];
   for (const { name, taskQueueType } of queues) {
     const { pollers } = await client.workflowService.describeTaskQueue({
       namespace,
@@ -186,8 +186,9 @@ async function checkPollers(client: Client, queuePrefix: string): Promise<void> 
     const recently = (pollers ?? []).some(
       ({ lastAccessTime }) => Date.now() - Number(lastAccessTime?.seconds ?? 0) * 1000 < pollerMaxAgeMs,
     );
-    if (!recently) throw new Error(`no worker polls the task queue ${name}`);
+    if (!recently) unpolled.push(name);
   }
+  return unpolled;
 }
 
 /** A worker's poll returns after a minute at most. */

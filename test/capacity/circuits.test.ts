@@ -96,11 +96,11 @@ describe('circuits that processes share', () => {
   let database: Awaited<ReturnType<typeof openDatabase>>;
   let clock = 1_000_000;
   const now = () => clock;
-  const open = (): Circuits =>
+  const open = (onChange: (id: string) => void = () => undefined): Circuits =>
     createCircuits({
       store: createChannelHealthStore(database.db, now),
       now,
-      onChange: () => undefined,
+      onChange,
       onError: (error) => {
         throw error;
       },
@@ -124,6 +124,25 @@ describe('circuits that processes share', () => {
     await circuits.report(next(), refused('ambiguous', 502));
     expect(await circuits.enter(next(), 1000)).toMatchObject({ open: true, retryAfterMs: 15_000 });
     expect(circuits.outage(place)).toMatchObject({ channel: 'c', reason: 'circuit_open' });
+  });
+
+  it('tell of an opening and of a closing once, whatever trials fail in between, and name no time that is over', async () => {
+    const told: string[] = [];
+    const circuits = open((id) => told.push(id));
+    const there = { ...place, credential: 'told' };
+    const fail = () => circuits.report(next(there), refused('ambiguous', 502));
+    for (let failures = 0; failures < circuitRules.failure.tasks; failures += 1) await fail();
+    const described = () => circuits.describe('c')['told/m'];
+    for (let trials = 0; trials < 3; trials += 1) {
+      expect(described()).toMatchObject({ retry_at: expect.any(Number), waits_for: null });
+      clock += circuitRules.failure.coolDownMaxMs;
+      expect(described()).toMatchObject({ retry_at: null, waits_for: 'a task to try it with' });
+      await fail();
+    }
+    expect(told).toEqual(['c/told/m']);
+    clock += circuitRules.failure.coolDownMaxMs;
+    await circuits.report(next(there), undefined);
+    expect(told).toEqual(['c/told/m', 'c/told/m']);
   });
 
   it('let one probe through at a time, of all processes, and close when it succeeds', async () => {

@@ -291,7 +291,8 @@ describe('stopping', () => {
   it('lets the API answer what is in flight', () => {
     const { environment, stop_grace_period } = service('api');
     const grace = secondsOf(withDefaults(stop_grace_period ?? ''));
-    expect(grace).toBeGreaterThan(Number(withDefaults(environment['SHUTDOWN_GRACE_SECONDS'] ?? '')));
+    const seconds = (name: string) => Number(withDefaults(environment[name] ?? ''));
+    expect(grace).toBeGreaterThan(seconds('SHUTDOWN_DRAIN_SECONDS') + seconds('SHUTDOWN_GRACE_SECONDS'));
   });
 
   /** A constant that the sources do not export. */

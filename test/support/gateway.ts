@@ -171,6 +171,7 @@ export async function testEnvironment(
     TEMPORAL_ADDRESS: temporalAddress(),
     TASK_QUEUE_PREFIX: `${name}-`,
     SECRETS_KEY: randomBytes(32).toString('base64'),
+    SHUTDOWN_DRAIN_SECONDS: '0',
     SHUTDOWN_GRACE_SECONDS: '5',
     WEBHOOK_ALLOW_PRIVATE_NETWORKS: loopback,
     MEDIA_ALLOW_PRIVATE_NETWORKS: loopback,

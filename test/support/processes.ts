@@ -71,7 +71,8 @@ export async function waitUntil(
   }
 }
 
-/** Until everything answers that the gateway there needs. */
+/** Until everything answers that the gateway there needs, workers too. */
 export function untilReady(url: string, deadlineMs?: number): Promise<void> {
-  return waitUntil(`${url} is ready`, async () => (await fetch(`${url}/readyz`)).status === 200, deadlineMs);
+  const isReady = async () => (await (await fetch(`${url}/readyz`)).text()).includes('"warnings":[]');
+  return waitUntil(`${url} is ready`, isReady, deadlineMs);
 }

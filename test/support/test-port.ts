@@ -22,8 +22,9 @@ export interface TestPort extends TaskPort {
   readonly situations: Map<string, TaskSituation>;
   /** Thrown by the next `start`. */
   failStart: Error | undefined;
-  /** Thrown by `checkReady` while set. */
+  /** Thrown by `unpolledQueues` while set. */
   notReady: Error | undefined;
+  unpolled: readonly string[];
   /** The upstream refuses to cancel. */
   refuseCancel: boolean;
   /** Thrown by `cancel` while set, when it has done its work. */
@@ -49,6 +50,7 @@ export function createTestPort({ tasks, ledger, now }: TestPortDeps): TestPort {
     situations: new Map(),
     failStart: undefined,
     notReady: undefined,
+    unpolled: [],
     refuseCancel: false,
     loseCancelAnswer: undefined,
 
@@ -105,8 +107,8 @@ export function createTestPort({ tasks, ledger, now }: TestPortDeps): TestPort {
       return Promise.resolve();
     },
 
-    checkReady() {
-      return port.notReady === undefined ? Promise.resolve() : Promise.reject(port.notReady);
+    unpolledQueues() {
+      return port.notReady === undefined ? Promise.resolve(port.unpolled) : Promise.reject(port.notReady);
     },
   };
   return port;

@@ -19,7 +19,7 @@ await Promise.allSettled([
   port.start({ task: `task_${queuePrefix}`, account: 'acc-1', model: 'clip', candidates: [] } as never),
   port.wake('task_none'),
   port.waiting('task_none'),
-  port.checkReady(),
+  port.unpolledQueues(),
   port.act('task_none', 'retry_now', { reason: 'r', by: 'ada' }),
   port.cancel('task_none'),
 ]);

@@ -3,6 +3,7 @@ import { GatewayError } from '../../domain/errors.ts';
 import type { RouteDeps } from '../deps.ts';
 import { jsonReply, openRoute } from '../route.ts';
 import type { Route } from '../route.ts';
+import { withTimeout } from '../with-timeout.ts';
 
 type Deps = Pick<RouteDeps, 'port' | 'pingMongo' | 'isDraining' | 'now'>;
 
@@ -11,80 +12,80 @@ const retrySeconds = 5;
 /** However often it is asked, the servers are asked once in this time. */
 const keptMs = 1_000;
 
+const warningSchema = z.object({
+  duty: z.enum(['creates', 'tasks']).meta({
+    description: '`creates`: new tasks are refused with 503. `tasks`: they are accepted and wait.',
+  }),
+  message: z.string(),
+});
+
+type Warning = z.output<typeof warningSchema>;
+
 export function readyz(deps: Deps): Route {
-  const missingNow = createMissing(deps);
+  const look = createLook(deps);
   return openRoute({
     operationId: 'readyz',
-    summary: 'Check that the gateway can create tasks',
+    summary: 'Check that this process can serve requests',
+    description:
+      'It is ready while MongoDB answers: whatever it can still do, it does. What it cannot is in `warnings`.',
     tag: 'Service',
     method: 'get',
     paths: ['/readyz'],
     input: z.object({}),
     success: {
-      description: 'MongoDB and Temporal answer.',
-      schema: z.object({ status: z.literal('ready') }),
+      description: 'Requests may come here.',
+      schema: z.object({ status: z.literal('ready'), warnings: z.array(warningSchema) }),
     },
     errors: ['service_unavailable'],
     async handle() {
-      const missing: readonly Missing[] = deps.isDraining()
-        ? [{ name: 'shutting down' }]
-        : await missingNow();
-      if (missing.length === 0) return jsonReply({ status: 'ready' });
-      throw new GatewayError(
-        'service_unavailable',
-        `Not ready: ${missing.map(({ name }) => name).join(', ')}.`,
-        {
-          retryAfterSeconds: retrySeconds,
-          cause: missing[0]?.cause,
-        },
-      );
+      if (deps.isDraining()) throw notReady('shutting down');
+      const { mongodb, warnings } = await look();
+      if (mongodb !== undefined) throw notReady('mongodb', mongodb.cause);
+      return jsonReply({ status: 'ready', warnings: [...warnings] });
     },
   });
 }
 
-interface Missing {
-  readonly name: string;
-  readonly cause?: unknown;
+function notReady(missing: string, cause?: unknown): GatewayError {
+  return new GatewayError('service_unavailable', `Not ready: ${missing}.`, {
+    retryAfterSeconds: retrySeconds,
+    cause,
+  });
 }
 
-type FindMissing = () => Promise<readonly Missing[]>;
+interface Looked {
+  /** Absent: it answers. */
+  readonly mongodb?: { readonly cause: unknown };
+  readonly warnings: readonly Warning[];
+}
 
 /** Callers who come while the servers are asked, or shortly after, share the answer. */
-function createMissing(deps: Deps): FindMissing {
-  let found: Promise<readonly Missing[]> | undefined;
+function createLook(deps: Deps): () => Promise<Looked> {
+  let found: Promise<Looked> | undefined;
   let staleAt = Infinity;
   return () => {
     if (found !== undefined && deps.now() < staleAt) return found;
     staleAt = Infinity;
-    found = findMissing(deps).finally(() => (staleAt = deps.now() + keptMs));
+    found = lookAt(deps).finally(() => (staleAt = deps.now() + keptMs));
     return found;
   };
 }
 
-async function findMissing({ port, pingMongo }: Deps): Promise<readonly Missing[]> {
-  const checks = [
-    { name: 'mongodb', check: pingMongo },
-    { name: 'temporal', check: () => port.checkReady() },
-  ];
-  const results = await Promise.all(
-    checks.map(async ({ name, check }): Promise<readonly Missing[]> => {
-      try {
-        await withTimeout(check(), name);
-        return [];
-      } catch (cause) {
-        return [{ name, cause }];
-      }
-    }),
-  );
-  return results.flat();
+async function lookAt({ port, pingMongo }: Deps): Promise<Looked> {
+  const [mongodb, warnings] = await Promise.all([
+    withTimeout(pingMongo(), 'mongodb', checkTimeoutMs).then(
+      () => ({}),
+      (cause: unknown) => ({ mongodb: { cause } }),
+    ),
+    withTimeout(port.unpolledQueues(), 'temporal', checkTimeoutMs).then(unpolledWarnings, () => [
+      temporalWarning,
+    ]),
+  ]);
+  return { ...mongodb, warnings };
 }
 
-function withTimeout(check: Promise<void>, name: string): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(
-      () => reject(new Error(`${name} did not answer in ${checkTimeoutMs} ms`)),
-      checkTimeoutMs,
-    );
-    check.then(resolve, reject).finally(() => clearTimeout(timer));
-  });
+const temporalWarning: Warning = { duty: 'creates', message: 'Temporal does not answer.' };
+
+function unpolledWarnings(queues: readonly string[]): Warning[] {
+  return queues.length === 0 ? [] : [{ duty: 'tasks', message: `No worker polls ${queues.join(' and ')}.` }];
 }

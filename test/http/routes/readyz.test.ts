@@ -5,19 +5,32 @@ const world = useHttpWorld('route_readyz');
 
 it('200 while both servers answer', async () => {
   const answer = await world.call('GET', '/readyz');
-  expect([answer.status, answer.body]).toEqual([200, { status: 'ready' }]);
+  expect([answer.status, answer.body]).toEqual([200, { status: 'ready', warnings: [] }]);
 });
 
-it('names what is missing', async () => {
-  world.clock.aheadMs += 1_000;
-  world.port.notReady = new Error('no worker');
+it('503 without MongoDB, and says so', async () => {
   const node = await world.startNode({ pingMongo: () => Promise.reject(new Error('down')) });
-  const [temporal, both] = await Promise.all([world.call('GET', '/readyz'), node.call('GET', '/readyz')]);
+  const answer = await node.call('GET', '/readyz');
+  expect([answer.status, answer.body.error.message]).toEqual([503, 'Not ready: mongodb.']);
+  expect(answer.headers['retry-after']).toBe('5');
+});
+
+it('without Temporal or a worker it still serves what it can, and warns', async () => {
+  const [first, second] = await Promise.all([world.startNode(), world.startNode()]);
+  world.port.notReady = new Error('down');
+  const temporal = await first.call('GET', '/readyz');
   world.port.notReady = undefined;
-  world.clock.aheadMs = 0;
-  expect([temporal.status, temporal.body.error.message]).toEqual([503, 'Not ready: temporal.']);
-  expect([both.status, both.body.error.message]).toEqual([503, 'Not ready: mongodb, temporal.']);
-  expect(both.headers['retry-after']).toBe('5');
+  world.port.unpolled = ['tasks'];
+  const worker = await second.call('GET', '/readyz');
+  world.port.unpolled = [];
+  expect([temporal.status, temporal.body.warnings]).toEqual([
+    200,
+    [{ duty: 'creates', message: 'Temporal does not answer.' }],
+  ]);
+  expect([worker.status, worker.body.warnings]).toEqual([
+    200,
+    [{ duty: 'tasks', message: 'No worker polls tasks.' }],
+  ]);
 });
 
 it('a check that never ends is missing too', async () => {

@@ -1,0 +1,56 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import type { TestAccount } from '../support/client.ts';
+import { startGateway, videoCharge } from '../support/gateway.ts';
+import type { TestGateway } from '../support/gateway.ts';
+import { waitUntil } from '../support/processes.ts';
+import { startMongo } from '../support/servers.ts';
+import type { TestMongo } from '../support/servers.ts';
+
+vi.setConfig({ testTimeout: 180_000, hookTimeout: 120_000 });
+
+let directory: string;
+let mongo: TestMongo;
+let gateway: TestGateway;
+let account: TestAccount;
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'mediary-frozen-'));
+  mongo = await startMongo({ dir: directory });
+  gateway = await startGateway({
+    worker: false,
+    environment: { MONGODB_URI: mongo.uri.replace(/\/(?=\?|$)/, '/frozen') },
+  });
+  account = await gateway.account();
+});
+afterAll(async () => {
+  process.kill(mongo.pid, 'SIGCONT');
+  await gateway.stop();
+  await mongo.stop();
+  await rm(directory, { recursive: true, force: true });
+});
+
+it('while MongoDB stands still a create fails in seconds, and leaves no hold', async () => {
+  expect((await account.create()).status).toBe(200);
+  process.kill(mongo.pid, 'SIGSTOP');
+  const begun = performance.now();
+  const [known, unknown] = await Promise.all([
+    account.create(),
+    // Of a key that this process has not read yet.
+    gateway.call('POST', '/v1/videos/generations', { key: `${account.key}x`, body: {} }),
+  ]);
+  const seconds = (performance.now() - begun) / 1000;
+  process.kill(mongo.pid, 'SIGCONT');
+  expect([known.status, known.body.error.code]).toEqual([503, 'service_unavailable']);
+  expect(Number(known.headers['retry-after'])).toBeGreaterThan(0);
+  expect([401, 503]).toContain(unknown.status);
+  // Half a minute is what the driver needs to notice.
+  expect(seconds).toBeLessThan(15);
+  await waitUntil('the hold is given back', async () => {
+    const { body } = await account.call('GET', '/v1/videos/generations');
+    return body.data.length === 1 && (await account.balance()).held === videoCharge;
+  });
+  expect((await account.create()).status).toBe(200);
+});
