@@ -186,6 +186,7 @@ async function loadConfig() {
 
 const context: CliContext = {
   print: (text) => console.log(text),
+  isTerminal: process.stdout.isTTY,
   isColoured: process.stdout.isTTY && process.stdout.hasColors(),
   now: Date.now,
   environment: async () => (await import('./config/environment.ts')).readEnvironment(),

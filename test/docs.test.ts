@@ -213,6 +213,7 @@ describe('the lines of consoles in the documentation', () => {
 
 const unusedContext: CliContext = {
   print: () => undefined,
+  isTerminal: false,
   isColoured: false,
   now: Date.now,
   environment: unused,

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { adminCommand, noteMore } from './context.ts';
+import { adminCommand, lookCommand, noteMore } from './context.ts';
 import type { CliContext } from './context.ts';
 import { examples } from './program.js';
 
@@ -43,7 +43,7 @@ function addMakingCommands(accounts: Command, context: CliContext): void {
     .addHelpText('after', examples('accounts show acme'))
     .argument('<id>')
     .action(
-      adminCommand(context, async ({ client, output }, id: string) => {
+      lookCommand(context, async ({ client, output }, id: string) => {
         output.item(await client.call('GET', `/accounts/${encodeURIComponent(id)}`));
       }),
     );
@@ -55,7 +55,7 @@ function addMakingCommands(accounts: Command, context: CliContext): void {
     .option('--limit <n>')
     .option('--after <id>')
     .action(
-      adminCommand(context, async ({ client, output }, options: { limit?: string; after?: string }) => {
+      lookCommand(context, async ({ client, output }, options: { limit?: string; after?: string }) => {
         const { rows, hasMore } = await client.list('/accounts', { ...options });
         output.rows(rows, { columns });
         noteMore(output, hasMore, rows.at(-1)?.['id']);

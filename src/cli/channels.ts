@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { z } from 'zod';
 import type { Row } from './admin-client.ts';
 import { CommandError } from './command-error.ts';
-import { adminCommand } from './context.ts';
+import { adminCommand, lookCommand } from './context.ts';
 import type { CliContext } from './context.ts';
 import { parseCount } from './option-values.ts';
 import { examples } from './program.js';
@@ -23,7 +23,7 @@ function addLooks(channels: Command, context: CliContext): void {
     .description('Lists the channels of the running configuration.')
     .addHelpText('after', examples('channels list'))
     .action(
-      adminCommand(context, async ({ client, output }) => {
+      lookCommand(context, async ({ client, output }) => {
         const { rows } = await client.list('/channels', {});
         output.rows(rows, { columns, shown: withCircuits });
       }),
@@ -35,7 +35,7 @@ function addLooks(channels: Command, context: CliContext): void {
     .addHelpText('after', examples('channels show main'))
     .argument('<id>')
     .action(
-      adminCommand(context, async ({ client, output }, id: string) => {
+      lookCommand(context, async ({ client, output }, id: string) => {
         const { rows } = await client.list('/channels', {});
         const channel = rows.find((row) => row['id'] === id);
         if (channel === undefined) throw new CommandError('not_found', `There is no channel ${id}.`);

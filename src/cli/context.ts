@@ -4,6 +4,7 @@ import type { Environment } from '../config/environment.ts';
 import type { GatewayConfig } from '../config/gateway-file.ts';
 import type { Provider } from '../providers/provider.ts';
 import type { AdminClient } from './admin-client.ts';
+import { CommandError } from './command-error.ts';
 import { createOutput } from './output.ts';
 import type { Terminal } from './terminal.ts';
 import type { Output, OutputForm } from './output.ts';
@@ -11,7 +12,8 @@ import type { Output, OutputForm } from './output.ts';
 /** What the verbs need; built by src/cli.ts. */
 export interface CliContext {
   readonly print: (text: string) => void;
-  /** What is printed is for a terminal that shows colours. */
+  /** What is printed is for a terminal, and for one that shows colours. */
+  readonly isTerminal: boolean;
   readonly isColoured: boolean;
   /** Unix milliseconds. */
   readonly now: () => number;
@@ -47,8 +49,27 @@ export function adminCommand<Parsed extends unknown[]>(
   run: (session: Session, ...parsed: Parsed) => Promise<void>,
 ): (this: Command, ...parsed: Parsed) => Promise<void> {
   return async function action(this: Command, ...parsed: Parsed): Promise<void> {
+    if (isWatched(this)) throw new CommandError('usage', '--watch is for what lists or shows something.');
     await run(await openSession(this, context), ...parsed);
   };
+}
+
+/** As `adminCommand`, of a verb that changes nothing: it can be watched. */
+export function lookCommand<Parsed extends unknown[]>(
+  context: CliContext,
+  run: (session: Session, ...parsed: Parsed) => Promise<void>,
+): (this: Command, ...parsed: Parsed) => Promise<void> {
+  return async function action(this: Command, ...parsed: Parsed): Promise<void> {
+    const look = async (print: CliContext['print']): Promise<void> =>
+      run(await openSession(this, { ...context, print }), ...parsed);
+    if (!isWatched(this)) return look(context.print);
+    const { watch } = await import('./watch.ts');
+    return watch({ look, print: context.print, isTerminal: context.isTerminal });
+  };
+}
+
+function isWatched(command: Command): boolean {
+  return command.optsWithGlobals()['watch'] === true;
 }
 
 /**

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { z } from 'zod';
 import type { Row } from './admin-client.ts';
 import { CommandError } from './command-error.ts';
-import { adminCommand } from './context.ts';
+import { lookCommand } from './context.ts';
 import type { CliContext } from './context.ts';
 import { taskTable } from './tasks.ts';
 
@@ -16,7 +16,7 @@ export function addFindCommand(find: Command, context: CliContext): void {
   find
     .argument('<id>', 'of a task, a callback, images, a create’s request, an upstream’s job; or a marker')
     .action(
-      adminCommand(context, async ({ client, output }, id: string) => {
+      lookCommand(context, async ({ client, output }, id: string) => {
         const answer = await client.call('GET', `/find?${new URLSearchParams({ id }).toString()}`);
         const { data, ledger } = foundSchema.parse(answer);
         if (data.length + ledger.length === 0)

@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from 'commander';
 import type { Command } from 'commander';
-import { adminCommand } from './context.ts';
+import { adminCommand, lookCommand } from './context.ts';
 import type { CliContext } from './context.ts';
 import { parseCount } from './option-values.ts';
 import { examples } from './program.js';
@@ -68,7 +68,7 @@ export function addKeyCommands(keys: Command, context: CliContext): void {
     .option('--account <id>')
     .option('--limit <n>')
     .action(
-      adminCommand(context, async ({ client, output }, options: { account?: string; limit?: string }) => {
+      lookCommand(context, async ({ client, output }, options: { account?: string; limit?: string }) => {
         const { rows } = await client.list('/keys', { ...options });
         output.rows(rows, table);
       }),

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { z } from 'zod';
-import { adminCommand, noteMore } from './context.ts';
+import { adminCommand, lookCommand, noteMore } from './context.ts';
 import type { CliContext } from './context.ts';
 import type { Output } from './output.ts';
 import { examples, exitStatuses } from './program.js';
@@ -19,7 +19,7 @@ export function addLedgerCommands(ledger: Command, context: CliContext): void {
     .option('--after <seq>', 'begin after this entry')
     .option('--limit <n>')
     .action(
-      adminCommand(
+      lookCommand(
         context,
         async ({ client, output }, account: string, options: { after?: string; limit?: string }) => {
           const path = `/accounts/${encodeURIComponent(account)}/ledger`;

@@ -1,7 +1,7 @@
 import { Option } from 'commander';
 import type { Command } from 'commander';
 import { operatorRoles } from '../domain/operator.ts';
-import { adminCommand } from './context.ts';
+import { adminCommand, lookCommand } from './context.ts';
 import type { CliContext } from './context.ts';
 import { examples } from './program.js';
 
@@ -37,7 +37,7 @@ export function addOperatorsCommands(operators: Command, context: CliContext): v
     .description('Lists operators: who, which role, last used to the minute, revoked when and by whom.')
     .addHelpText('after', examples('operators list'))
     .action(
-      adminCommand(context, async ({ client, output }) => {
+      lookCommand(context, async ({ client, output }) => {
         const { rows } = await client.list('/operators', {});
         output.rows(rows, { columns });
       }),

@@ -82,6 +82,7 @@ export function createProgram(run = {}) {
         .choices(['table', 'wide', 'json', 'jsonl'])
         .default('table'),
     )
+    .option('-w, --watch', 'of what lists or shows something: again every two seconds, until Ctrl-C')
     .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : exitStatuses.usage.status))
     .addHelpText('after', examples('tasks list --needs-attention', 'tasks action --help'))
     .addHelpText('after', `\nExit status:\n${statusLines.join('\n')}`);

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { adminCommand } from './context.ts';
+import { lookCommand } from './context.ts';
 import type { CliContext } from './context.ts';
 import { CommandError } from './command-error.ts';
 import type { Explanation } from './explanation.ts';
@@ -21,7 +21,7 @@ export function addRouteCommands(route: Command, context: CliContext): void {
     .option('--request <json>', 'further fields of the create, such as \'{"resolution":"1080p"}\'')
     .option('--key <id>', 'with the permissions of this key')
     .action(
-      adminCommand(
+      lookCommand(
         context,
         async ({ client, output }, model: string, options: { request?: string; key?: string }) => {
           const request = { model, ...parseFields(options.request ?? '{}') };

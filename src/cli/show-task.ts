@@ -6,7 +6,7 @@ import { flightRecordSchema } from '../flight/flight-record.ts';
 import { moneyInWords } from '../domain/situation.ts';
 import type { AdminClient, Row } from './admin-client.ts';
 import { CommandError } from './command-error.ts';
-import { adminCommand } from './context.ts';
+import { adminCommand, lookCommand } from './context.ts';
 import { formatTime } from './table.ts';
 import type { CliContext } from './context.ts';
 import { examples } from './program.js';
@@ -18,7 +18,7 @@ export function addRecordCommands(tasks: Command, context: CliContext): void {
     .addHelpText('after', examples('tasks show task_…'))
     .argument('<id>')
     .action(
-      adminCommand(context, async ({ client, output }, id: string) => {
+      lookCommand(context, async ({ client, output }, id: string) => {
         const task = await client.call('GET', taskPath(id));
         const record = await client.call('GET', `${taskPath(id)}/record`);
         const { situation, ...facts } = task;

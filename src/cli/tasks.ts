@@ -5,7 +5,7 @@ import { failureClasses } from '../domain/failure.ts';
 import { taskStatuses } from '../domain/task.ts';
 import type { Row } from './admin-client.ts';
 import { addTaskAction, queryMeaning } from './task-action.ts';
-import { adminCommand, noteMore } from './context.ts';
+import { lookCommand, noteMore } from './context.ts';
 import type { CliContext } from './context.ts';
 import { examples } from './program.js';
 import { addRecordCommands } from './show-task.ts';
@@ -64,7 +64,7 @@ export function addTaskCommands(tasks: Command, context: CliContext): void {
     .option('--limit <n>')
     .option('--after <id>')
     .action(
-      adminCommand(
+      lookCommand(
         context,
         async (
           { client, output },

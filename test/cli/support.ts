@@ -25,6 +25,7 @@ export async function runLine(
     one.configureOutput({ writeErr: () => {}, writeOut: () => {} });
   const context = {
     print: (text: string) => printed.push(text),
+    isTerminal: false,
     isColoured: false,
     now: Date.now,
     environment: () =>

@@ -1,0 +1,40 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { CommandError } from './command-error.ts';
+import { exitStatuses } from './program.js';
+import { failureText } from './terminal.ts';
+
+export interface Watch {
+  /** Prints what is to be seen now. */
+  readonly look: (print: (text: string) => void) => Promise<void>;
+  readonly print: (text: string) => void;
+  /** The screen shows the latest look alone. Otherwise each is printed that differs from the one before. */
+  readonly isTerminal: boolean;
+}
+
+const everyMs = 2000;
+const clearScreen = '\u001B[H\u001B[2J';
+
+/** Looks again and again, also while the gateway does not answer, until Ctrl-C. Rejects with any other failure. */
+export async function watch({ look, print, isTerminal }: Watch): Promise<never> {
+  process.once('SIGINT', () => process.exit(exitStatuses.done.status));
+  let shown: string | undefined;
+  for (;;) {
+    const seen = await textOf(look);
+    if (isTerminal) print(clearScreen + seen);
+    else if (seen !== shown) print(seen);
+    shown = seen;
+    await sleep(everyMs);
+  }
+}
+
+async function textOf(look: Watch['look']): Promise<string> {
+  const texts: string[] = [];
+  try {
+    await look((text) => void texts.push(text));
+  } catch (error) {
+    const isAway = error instanceof CommandError && error.status === exitStatuses.not_reachable.status;
+    if (!isAway) throw error;
+    return failureText(error, true);
+  }
+  return texts.join('\n');
+}

@@ -1,0 +1,68 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { fileURLToPath } from 'node:url';
+import { expect, it, onTestFinished } from 'vitest';
+
+const project = fileURLToPath(new URL('../..', import.meta.url));
+
+/** A gateway whose list changes with every look, and which is away at the second. */
+async function changingGateway(): Promise<string> {
+  let looks = 0;
+  const server = createServer((_, response) => {
+    looks += 1;
+    const body =
+      looks === 2
+        ? { error: { message: 'Not now.', code: 'service_unavailable' } }
+        : { data: [{ id: `account-${looks}` }] };
+    response.writeHead(looks === 2 ? 503 : 200).end(JSON.stringify(body));
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => void server.close());
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+function gateway(url: string, ...line: string[]) {
+  const child = spawn(process.execPath, ['src/gateway.js', '--url', url, ...line], {
+    cwd: project,
+    env: { PATH: process.env['PATH'], ADMIN_TOKEN: 'a-token-of-operators-for-this-test' },
+  });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  const said = { stdout: '', stderr: '' };
+  for (const name of ['stdout', 'stderr'] as const)
+    child[name].on('data', (chunk: Buffer) => (said[name] += chunk.toString()));
+  return { child, said };
+}
+
+it('shows a list again while the gateway comes and goes, and ends in silence at Ctrl-C', async () => {
+  const { child, said } = gateway(await changingGateway(), 'accounts', 'list', '--watch', '-o', 'jsonl');
+  await expect.poll(() => said.stdout).toContain('account-3');
+  child.kill('SIGINT');
+  expect(await once(child, 'close')).toEqual([0, null]);
+  expect(said.stderr).toBe('');
+  expect(said.stdout).toMatch(/^\{"id":"account-1"\}\nNot now\. .*\n\{"id":"account-3"\}\n/);
+});
+
+// It gives a program a terminal.
+const script = '/usr/bin/script';
+
+it.skipIf(!existsSync(script))('shows the latest look alone on a terminal', async () => {
+  const line = `${process.execPath} src/gateway.js --url ${await changingGateway()} accounts list -w`;
+  const child = spawn(script, ['-qec', line, '/dev/null'], {
+    cwd: project,
+    env: { PATH: process.env['PATH'], ADMIN_TOKEN: 'a-token-of-operators-for-this-test' },
+  });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  let stdout = '';
+  child.stdout.on('data', (chunk: Buffer) => (stdout += chunk.toString()));
+  await expect.poll(() => stdout).toMatch(/\u001B\[H\u001B\[2JID.*account-1.*\u001B\[H\u001B\[2JNot now/s);
+});
+
+it('refuses to repeat what changes something', async () => {
+  const { child, said } = gateway(await changingGateway(), 'accounts', 'create', 'acme', '-w');
+  expect(await once(child, 'close')).toEqual([2, null]);
+  expect(said.stderr).toBe('--watch is for what lists or shows something.\n');
+});
