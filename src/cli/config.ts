@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { z } from 'zod';
 import { namespacePollsDefault, pollsOfWorker } from '../domain/poller-budget.ts';
 import type { Row } from './admin-client.ts';
-import { adminCommand, outputOf } from './context.ts';
+import { adminCommand, lookCommand, outputOf } from './context.ts';
 import type { CliContext } from './context.ts';
 import { examples } from './program.js';
 
@@ -34,7 +34,7 @@ export function addConfigCommands(config: Command, context: CliContext): void {
     .description('Shows the published configuration and which process runs which version.')
     .addHelpText('after', examples('config show'))
     .action(
-      adminCommand(context, async ({ client, output }) => {
+      lookCommand(context, async ({ client, output }) => {
         const shown = await client.call('GET', '/config');
         output.item(shown, withNodes(shown));
       }),

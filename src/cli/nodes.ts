@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { adminCommand } from './context.ts';
+import { lookCommand } from './context.ts';
 import type { CliContext } from './context.ts';
 
 const table = {
@@ -9,7 +9,7 @@ const table = {
 
 export function addNodesCommand(nodes: Command, context: CliContext): void {
   nodes.action(
-    adminCommand(context, async ({ client, output }) => {
+    lookCommand(context, async ({ client, output }) => {
       const { rows } = await client.list('/nodes', {});
       output.rows(rows, table);
       for (const { id, refused } of rows) {

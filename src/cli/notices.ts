@@ -2,7 +2,7 @@ import { Option } from 'commander';
 import type { Command } from 'commander';
 import { z } from 'zod';
 import { CommandError } from './command-error.ts';
-import { adminCommand } from './context.ts';
+import { adminCommand, lookCommand } from './context.ts';
 import type { CliContext } from './context.ts';
 import { examples } from './program.js';
 
@@ -16,7 +16,7 @@ export function addNoticeCommands(notices: Command, context: CliContext): void {
     .addHelpText('after', examples('notices list', 'notices list --state over'))
     .addOption(new Option('--state <state>').choices(['open', 'over']).default('open'))
     .action(
-      adminCommand(context, async ({ client, output }, { state }: { state: string }) => {
+      lookCommand(context, async ({ client, output }, { state }: { state: string }) => {
         const { rows } = await client.list('/notices', { state });
         output.rows(rows, { columns, more: ['ended_at', 'text'] });
       }),
