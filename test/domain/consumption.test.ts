@@ -15,7 +15,7 @@ const all = {
   returnLastFrame: true,
   seed: 7,
   safetyIdentifier: 'u',
-  tools: [] as JsonValue[],
+  tools: [],
   extra: { theirs: 1, seed: 2 },
 } satisfies Partial<VideoRequest>;
 
