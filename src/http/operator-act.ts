@@ -19,7 +19,7 @@ export function operatorActOf(
     action: isOnTask && typeof rest['action'] === 'string' ? rest['action'] : operationId,
     target: names.map(String).join('/'),
     ...(isOnTask ? { task } : {}),
-    reason: String(reason ?? note ?? ''),
+    reason: [reason, note].find((words) => typeof words === 'string') ?? '',
     input: Object.fromEntries(
       Object.entries(rest).map(([name, value]) => [
         name,

@@ -100,8 +100,8 @@ it('audit: what was done, by whom and when, as the options say', async () => {
   const { text } = await gateway(['audit', '--since', '5m', '--by', 'admin', '--limit', '2']);
   expect(text.split('\n')).toEqual([
     expect.stringMatching(/^AT +BY +ACTION +TARGET +OUTCOME +REASON$/),
-    expect.stringMatching(/^20\S+Z +admin +setOverdraft +audited +done +trusted$/),
-    expect.stringMatching(/^20\S+Z +admin +createAccount +audited +done +-$/),
+    expect.stringMatching(/^\d+s +admin +setOverdraft +audited +done +trusted$/),
+    expect.stringMatching(/^\d+s +admin +createAccount +audited +done +-$/),
     expect.stringMatching(/^More results: --after \d+-\w+$/),
   ]);
   const since = await json(['audit', '--since', '2026-01-01T00:00:00Z', '--limit', '1']);
