@@ -33,9 +33,19 @@ type Deps = ChannelActivityDeps;
  * anything acts on them.
  */
 export function createActOnTask(deps: Deps) {
-  const { tasks, log } = deps;
+  const { tasks } = deps;
 
   return async function actOnTask(request: ActRequest): Promise<ActReply> {
+    const { task, id, at, action, input } = request;
+    const by = request.isCallers === true ? undefined : deps.actorOf({ ...request, by: input.by });
+    // The API keeps what its operators do, and a caller is none.
+    if (by === undefined || by === input.by || input.dry_run === true) return act(request, by);
+    const { reason, by: _by, ...fields } = input;
+    const sent = { by, via: 'temporal', action, target: task, task, reason, input: fields } as const;
+    return deps.auditLog.keep({ ...sent, key: { id, at } }, () => act(request, by), refusalIn);
+  };
+
+  async function act(request: ActRequest, by: string | undefined): Promise<ActReply> {
     const { task: id, action, input } = request;
     // An answer for a person rests on nothing old.
     tasks.forget(id);
@@ -53,16 +63,12 @@ export function createActOnTask(deps: Deps) {
         ? { done: true, view: viewOf(task), said: { would: said } }
         : { done: false, message: decided.message };
     }
-    const by = request.isCallers === true ? undefined : deps.actorOf({ ...request, by: input.by });
     const record = by === undefined ? undefined : recordOf(request, by, said);
     const stepped = await tasks.step(id, proposal.event, record);
     if (!stepped.ok) return { done: false, message: stepped.message };
     if (action === 'extend') await deps.requests.keepUntil(id, stepped.task.deadlineAt);
-    if (by !== undefined) {
-      log.info({ task: id, action, actor: by, reason: input.reason }, 'an operator acted on a task');
-    }
     return { done: true, view: viewOf(stepped.task), said: { did: said } };
-  };
+  }
 
   function recordOf({ id, action, input }: ActRequest, by: string, said: Said): TaskActionRecord {
     return { id, at: deps.now(), by, action, reason: input.reason, detail: said.task };
@@ -73,6 +79,10 @@ export function createActOnTask(deps: Deps) {
     const detail = task.actions?.find((record) => record.id === id)?.detail ?? '';
     return { done: true, view: viewOf(task), said: { did: { task: detail, money: '' } } };
   }
+}
+
+function refusalIn(reply: ActReply): string | undefined {
+  return reply.done ? undefined : reply.message;
 }
 
 async function propose(task: Task, request: ActRequest, deps: Deps): Promise<Proposal | Refused> {

@@ -6,6 +6,7 @@ import type { RenderClock } from '../src/capacity/render-clock.ts';
 import type { StayPlaces } from '../src/capacity/stay-places.ts';
 import type { SlotKeeper } from '../src/capacity/slot-keeper.ts';
 import type { SubmitGate } from '../src/capacity/submit-gate.ts';
+import type { AuditLog } from '../src/tasks/audit-log.ts';
 import type { AbandonCreation } from '../src/tasks/abandon-creation.ts';
 import type { Ledger } from '../src/ledger/ledger.ts';
 import type { KeySlotStore } from '../src/store/key-slots.ts';
@@ -76,6 +77,7 @@ export interface ChannelActivityDeps {
   readonly scrub: (text: string) => string;
   /** Who sent an operator's act. */
   readonly actorOf: (act: SentAct) => string;
+  readonly auditLog: AuditLog;
   readonly log: Logger;
   readonly now: () => number;
   readonly random: () => number;

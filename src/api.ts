@@ -5,6 +5,7 @@ import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { createActIds } from './access/act-ids.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { createAuditLog } from './tasks/audit-log.ts';
 import { createAccess } from './access/access.ts';
 import type { Access } from './access/access.ts';
 import { createCatalogue } from './routing/catalogue.ts';
@@ -133,9 +134,9 @@ function openTaskPort({ client, environment, secrets, now, endStay }: Core): Tas
   return createTaskClient({ client, queuePrefix: environment.TASK_QUEUE_PREFIX, now, newActId, endStay });
 }
 
-function openActOnTask({ stores, ledger, config, log, now }: Core, port: TaskPort): AppDeps['actOnTask'] {
+function openActOnTask({ stores, ledger, config, now }: Core, port: TaskPort): AppDeps['actOnTask'] {
   const currency = () => config().currency;
-  return createActOnTask({ ...stores, ledger, port, currency, log, now, randomBytes });
+  return createActOnTask({ ...stores, ledger, port, currency, now, randomBytes });
 }
 
 function appDeps(core: Core, switches: Switches, guarded: Outside): AppDeps {
@@ -165,6 +166,7 @@ function appDeps(core: Core, switches: Switches, guarded: Outside): AppDeps {
     renders: core.renders,
     channels: core.channels,
     port,
+    auditLog: createAuditLog({ ...stores, log: core.log, now, randomBytes }),
     taskHistory: (task) => readTaskHistory(core.client, task),
     ledger: core.ledger,
     verifyLedger: openVerification(core),

@@ -1,3 +1,5 @@
+import { randomBytes } from 'node:crypto';
+import { createAuditLog } from './tasks/audit-log.ts';
 import { createActIds } from './access/act-ids.ts';
 import { createAbandonCreation } from './tasks/abandon-creation.ts';
 import { defined } from './domain/defined.ts';
@@ -303,6 +305,7 @@ function channelDeps(core: Core, stays: StayPlaces): ChannelActivityDeps {
     poller: recordedPollers(pollers, core.recorder),
     scrub,
     actorOf: createActIds(core.secrets.deriveKey('act-ids')).actorOf,
+    auditLog: createAuditLog({ ...core.stores, log: core.log, now: core.now, randomBytes }),
     log: core.log,
     now: core.now,
     random: core.random,

@@ -92,6 +92,7 @@ async function send({ url, token }: Target, path: string, { method, body }: Sent
     method,
     headers: {
       authorization: `Bearer ${token}`,
+      'user-agent': 'mediary-cli',
       ...(body === undefined ? {} : { 'content-type': 'application/json' }),
     },
     headersTimeout: timeoutMs,

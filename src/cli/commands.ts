@@ -10,6 +10,7 @@ const loaders: Readonly<Record<keyof typeof groups, Load>> = {
   operators: async () => (await import('./operators.ts')).addOperatorsCommands,
   tasks: async () => (await import('./tasks.ts')).addTaskCommands,
   find: async () => (await import('./find.ts')).addFindCommand,
+  audit: async () => (await import('./audit.ts')).addAuditCommands,
   ledger: async () => (await import('./ledger.ts')).addLedgerCommands,
   secrets: async () => (await import('./secrets.ts')).addSecretCommands,
   channels: async () => (await import('./channels.ts')).addChannelCommands,

@@ -10,6 +10,10 @@ export const groups = {
     example: 'operators list',
   },
   tasks: { about: 'Tasks of all accounts.', example: 'tasks list --needs-attention' },
+  audit: {
+    about: 'What operators did, when, why and from where.',
+    example: 'audit --since 24h --by anna',
+  },
   find: {
     about: 'Finds what an id belongs to.',
     example: 'find mediary-07q1kgxxoh7lbzndepc5zxkg-1',

@@ -19,3 +19,14 @@ const rank: Readonly<Record<OperatorAccess, number>> = { read: 0, act: 1, admin:
 export function mayUse({ role }: Pick<OperatorIdentity, 'role'>, access: OperatorAccess): boolean {
   return rank[role] >= rank[access];
 }
+
+/** `temporal`: Temporal’s own tools, which do not say from where. */
+export const actOrigins = ['api', 'cli', 'temporal'] as const;
+export type ActOrigin = (typeof actOrigins)[number];
+
+/**
+ * `begun`: it runs, or its process died before it could say what came of it; what was acted on has the truth. `failed`: it
+ * may have been done all the same.
+ */
+export const actOutcomes = ['begun', 'done', 'refused', 'failed'] as const;
+export type ActOutcome = (typeof actOutcomes)[number];

@@ -11,6 +11,7 @@ export type RacePoint =
   | 'poll.closed'
   | 'finish.closed'
   | 'callback.begun'
+  | 'audit.acted'
   | 'lease.renew'
   | 'slots.take'
   | 'slots.queue';

@@ -34,6 +34,8 @@ import type { RequestStore } from '../store/requests.ts';
 import type { ResultCopyStore } from '../store/result-copies.ts';
 import type { TaskStore } from '../store/tasks.ts';
 import type { ActionResult } from '../domain/operator-actions.ts';
+import type { AuditStore } from '../store/audit.ts';
+import type { AuditLog } from '../tasks/audit-log.ts';
 import type { TaskAction } from '../tasks/act-on-task.ts';
 import type { TaskPort } from '../tasks/task-port.ts';
 import type { MediaDeps } from './routes/get-media.ts';
@@ -66,6 +68,8 @@ export interface AppDeps extends AddressChecks {
   /** `createActOnTask(…)` of src/tasks/act-on-task.ts. */
   readonly actOnTask: (action: TaskAction) => Promise<ActionResult>;
   readonly port: TaskPort;
+  readonly auditLog: AuditLog;
+  readonly audit: Pick<AuditStore, 'list'>;
   /** The history of a task's workflow as JSON; undefined: Temporal does not have it. Never throws. */
   readonly taskHistory: (task: string) => Promise<unknown>;
   /** Links to our own copies of results. */

@@ -7,7 +7,7 @@ import type { AddressLimit } from './address-limit.ts';
 import type { AppDeps } from './deps.ts';
 import { createGuessLimit } from './guess-limit.ts';
 import { accessOf } from './route.ts';
-import type { Identity, Route } from './route.ts';
+import type { Identity, KeepAct, Route } from './route.ts';
 
 type Identify = (route: Route, context: ParameterizedContext<RequestState>) => Promise<Identity>;
 
@@ -16,7 +16,7 @@ type Identify = (route: Route, context: ParameterizedContext<RequestState>) => P
  * may not use the route.
  */
 export function createIdentify(
-  deps: Pick<AppDeps, 'auth' | 'operatorAuth' | 'now' | 'log'>,
+  deps: Pick<AppDeps, 'auth' | 'operatorAuth' | 'auditLog' | 'now' | 'log'>,
   addresses: AddressLimit,
 ): Identify {
   const { auth, operatorAuth } = deps;
@@ -42,7 +42,10 @@ export function createIdentify(
     addresses.giveBack(address);
     const access = accessOf(route);
     if (!mayUse(operator, access)) throw notAllowed(operator, access);
-    return { kind: 'admin', operator: operator.name, role: operator.role };
+    const via = /^mediary-cli\b/.test(req.headers['user-agent'] ?? '') ? 'cli' : 'api';
+    const from = { by: operator.name, via, address } as const;
+    const keep: KeepAct = (act, run) => deps.auditLog.keep({ ...act, ...from }, run);
+    return { kind: 'admin', operator: operator.name, role: operator.role, keep };
   };
 }
 

@@ -6,6 +6,8 @@ import type { BodyScope } from './bodies/consume-body.ts';
 import type { Caller } from '../domain/caller.ts';
 import type { ErrorCode } from '../domain/errors.ts';
 import type { OperatorAccess, OperatorIdentity } from '../domain/operator.ts';
+import type { OperatorAct } from '../tasks/audit-log.ts';
+import { operatorActOf } from './operator-act.ts';
 import { parseInput } from './validation.ts';
 
 /**
@@ -106,7 +108,7 @@ export interface RequestMeta {
 
 export type Identity =
   | { readonly kind: 'key'; readonly caller: Caller }
-  | ({ readonly kind: 'admin' } & Operating)
+  | ({ readonly kind: 'admin'; readonly keep: KeepAct } & Operating)
   | { readonly kind: 'none' };
 
 /** Who uses a route of the operators' API. */
@@ -115,6 +117,10 @@ interface Operating {
   readonly operator: string;
   readonly role: OperatorIdentity['role'];
 }
+
+/** Runs an operator's act with its entry in the audit log. */
+export type KeepAct = (act: ActFacts, run: () => Promise<Reply>) => Promise<Reply>;
+type ActFacts = Pick<OperatorAct, 'action' | 'target' | 'task' | 'reason' | 'input'>;
 
 /** Asked every few seconds by whoever watches the process, and never refused. By operation, or by path. */
 export function isProbe(name: string): boolean {
@@ -188,6 +194,7 @@ export function keyRoute<Input extends InputSchema>(
 /** A route of the operators' API: exists only where ADMIN_TOKEN is set. */
 export function adminRoute<Input extends InputSchema>(declaration: Declaration<Input, Operating>): Route {
   const { handle, ...operation } = declaration;
+  const changes = operation.method !== 'get' && accessOf(operation) !== 'read';
   return {
     ...operation,
     authentication: 'admin',
@@ -195,8 +202,10 @@ export function adminRoute<Input extends InputSchema>(declaration: Declaration<I
       if (identity.kind !== 'admin')
         throw new TypeError(`${operation.operationId} needs an operator's token`);
       const input = parseInput(operation.input, request);
-      const { operator, role } = identity;
-      return handle({ ...input, meta: request.meta, operator, role });
+      const { operator, role, keep } = identity;
+      const run = () => handle({ ...input, meta: request.meta, operator, role });
+      const act = changes ? operatorActOf(operation.operationId, input) : undefined;
+      return act === undefined ? run() : keep(act, run);
     },
   };
 }

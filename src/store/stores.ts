@@ -1,4 +1,5 @@
 import type { Db } from 'mongodb';
+import { createAuditStore } from './audit.ts';
 import { createAccountStore } from './accounts.ts';
 import { createChannelHealthStore } from './channel-health.ts';
 import { createChannelStateStore } from './channel-states.ts';
@@ -48,6 +49,7 @@ export function createStores(db: Db, now: () => number, sealing: Sealing) {
     repeats: createRepeatStore(db, now),
     wakes: createWakeStore(db, now),
     notices: createNoticeStore(db),
+    audit: createAuditStore(db),
   };
 }
 

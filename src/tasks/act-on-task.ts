@@ -5,7 +5,6 @@ import { cancellation, readActionInput, refusalOf, situationOf } from '../domain
 import type { ActionInput, ActionResult, OperatorActionName } from '../domain/operator-actions.ts';
 import { isTerminal } from '../domain/task.ts';
 import type { Task } from '../domain/task-record.ts';
-import type { Logger } from '../observability/log.ts';
 import type { RequestStore } from '../store/requests.ts';
 import type { TaskStore } from '../store/tasks.ts';
 import { refundTask } from './refund-task.ts';
@@ -16,7 +15,6 @@ export interface ActOnTaskDeps extends RefundTaskDeps {
   readonly tasks: Pick<TaskStore, 'find' | 'step' | 'setConcern'>;
   readonly requests: Pick<RequestStore, 'find'>;
   readonly port: Pick<TaskPort, 'act' | 'redeliver'>;
-  readonly log: Logger;
   readonly now: () => number;
   readonly randomBytes: RandomBytes;
 }
@@ -38,13 +36,6 @@ export function createActOnTask(deps: ActOnTaskDeps): (action: TaskAction) => Pr
 async function actOnTask({ task, action, input }: TaskAction, deps: ActOnTaskDeps): Promise<ActionResult> {
   const read = readActionInput(action, input);
   if (!read.ok) throw new GatewayError('invalid_parameter', read.message, { param: 'action' });
-  // The log has it even if the process dies between the deed and its record.
-  if (input.dry_run !== true) {
-    deps.log.info(
-      { task: task.id, action, actor: input.by, reason: input.reason },
-      'an operator acts on a task',
-    );
-  }
   if (action === 'redeliver' || action === 'refund') {
     const said = await (action === 'refund' ? refundTask : redeliver)({ task, input }, deps);
     // A person has seen to it.

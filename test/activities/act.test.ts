@@ -26,7 +26,7 @@ function act(
     task,
     action,
     id,
-    at: 0,
+    at: id === 'same' ? 1 : 2,
     input: { reason: 'why', by: 'ann', ...input },
     currency: 'USD',
     basis: { version: 'v', price, facts: {} },
@@ -49,6 +49,28 @@ async function lost(prompt: string): Promise<{ input: SubmitInput; job: string }
 }
 
 /** What an operator says about a job is checked against the upstream and our own records before it counts. */
+/** Temporal's tools do not come by the API, which keeps what its own operators do. */
+it('an act that Temporal’s own tools have sent is kept in the audit log, once, with what came of it', async () => {
+  const input = await world.newTask('kept');
+  const entries = async () => (await world.audit.list({ task: input.task }, { limit: 10 })).entries;
+  await act(input, 'extend', { seconds: 600, dry_run: true });
+  expect(await entries()).toEqual([]);
+  for (const _ of [1, 2]) await act(input, 'extend', { seconds: 600 }, { id: 'same' });
+  await act(input, 'accept_charge');
+  const facts = { by: 'temporal:ann', via: 'temporal', target: input.task, reason: 'why' };
+  expect(await entries()).toMatchObject([
+    {
+      ...facts,
+      action: 'accept_charge',
+      outcome: 'refused',
+      result: expect.stringContaining('not possible'),
+    },
+    { ...facts, action: 'extend', outcome: 'done', what: '{"seconds":600}' },
+  ]);
+  await act(input, 'extend', { seconds: 600 }, { id: 'proved', actorOf: ({ by }) => by });
+  expect(await entries()).toHaveLength(2);
+});
+
 describe('a job that an operator names', () => {
   const adopt = (input: SubmitInput, id: string, more: Partial<ActionInput> = {}) =>
     act(input, 'adopt', { upstream_id: id, ...more });

@@ -4,6 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { createActIds } from '../../src/access/act-ids.ts';
+import type { AuditStore } from '../../src/store/audit.ts';
+import { createAuditStore } from '../../src/store/audit.ts';
+import { createAuditLog } from '../../src/tasks/audit-log.ts';
 import { createActOnTask } from '../../activities/act.ts';
 import type { ChannelActivityDeps } from '../../activities/deps.ts';
 import { createFindLostJob } from '../../activities/find-lost-job.ts';
@@ -36,6 +39,7 @@ export interface ActivityWorld {
   readonly simulator: Awaited<ReturnType<typeof startSimulator>>;
   /** What nobody remembers. */
   readonly tasks: ChannelActivityDeps['tasks'];
+  readonly audit: AuditStore;
   /** The details of every heartbeat of every run. */
   readonly heartbeats: readonly unknown[];
   readonly logged: readonly string[];
@@ -101,6 +105,7 @@ export async function openActivityWorld(yaml = testYaml): Promise<ActivityWorld>
     startSimulator({ host: '127.0.0.1', port: 0, apiKeys: ['simulated'], renderSeconds: 0.2 }),
   ]);
   const tasks = createTaskStore(database.db, Date.now, testSealing);
+  const audit = createAuditStore(database.db);
   const requests = createRequestStore(database.db, Date.now, testSealing);
   await tasks.ensureIndexes();
   const client = createUpstreamClient({ allowPrivateNetworks: ['127.0.0.0/8'] });
@@ -117,6 +122,7 @@ export async function openActivityWorld(yaml = testYaml): Promise<ActivityWorld>
     heartbeats,
     logged,
     tasks,
+    audit,
     config: readYaml(yaml, simulator.url),
     store: () => createTaskStore(database.db, Date.now, testSealing),
     worker: (overrides = {}) =>
@@ -136,6 +142,7 @@ export async function openActivityWorld(yaml = testYaml): Promise<ActivityWorld>
           canOpen: async () => undefined,
           submitLimiter: () => ({ enter: async () => undefined, giveBack: () => undefined }),
           signalConcern: async () => undefined,
+          auditLog: createAuditLog({ audit, log, now: Date.now, randomBytes }),
           actorOf: createActIds(Buffer.alloc(32)).actorOf,
           renders: { times: () => undefined, learn: () => undefined },
           // Nobody waits for the end of a job, unless a test says so.

@@ -94,6 +94,25 @@ describe('accounts', () => {
   });
 });
 
+it('audit: what was done, by whom and when, as the options say', async () => {
+  await gateway(['accounts', 'create', 'audited']);
+  await gateway(['accounts', 'overdraft', 'audited', '7.5', '--reason', 'trusted']);
+  const { text } = await gateway(['audit', '--since', '5m', '--by', 'admin', '--limit', '2']);
+  expect(text.split('\n')).toEqual([
+    expect.stringMatching(/^AT +BY +ACTION +TARGET +OUTCOME +REASON$/),
+    expect.stringMatching(/^\d+s +admin +setOverdraft +audited +done +trusted$/),
+    expect.stringMatching(/^\d+s +admin +createAccount +audited +done +-$/),
+    expect.stringMatching(/^More results: --after \d+-\w+$/),
+  ]);
+  const since = await json(['audit', '--since', '2026-01-01T00:00:00Z', '--limit', '1']);
+  expect(since).toMatchObject([
+    { via: 'cli', what: '{"overdraft_limit":"7.500000"}', address: expect.any(String) },
+  ]);
+  expect((await gateway(['audit', '--by', 'nobody'])).text).toBe('None.');
+  expect((await gateway(['audit', '--task', 'task_none'])).text).toBe('None.');
+  await expect(gateway(['audit', '--since', 'yesterday'])).rejects.toThrow('It must be a date');
+});
+
 describe('what comes from elsewhere', () => {
   const hostile = '\u001B]0;owned\u0007\u202Egnp\u009B2J';
   const shownAs = '\\u001b]0;owned\\u0007\\u202egnp\\u009b2J';

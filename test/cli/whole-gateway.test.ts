@@ -315,8 +315,8 @@ describe('Temporal’s command line', () => {
     const task = await lose('temporal refuses');
     const before = await settled(task);
     const wrong: readonly (readonly [string, readonly string[], RegExp])[] = [
-      ['fail', [], /The input is empty\. `fail`: Fails the task/],
-      ['fail', ['--input', '""'], /`reason` is missing/],
+      ['fail', [], /must be a JSON object.* `fail`: Fails the task/],
+      ['fail', ['--input', '""'], /must be a JSON object/],
       ['fail', input({ because: 'x' }), /`because` is not a field/],
       ['fail', ['--input', '[1]'], /must be a JSON object/],
       ['fail', ['--input', '"the reason alone"'], /must be a JSON object/],

@@ -249,14 +249,13 @@ async function recordOf(task: string) {
 
 /** What acts in another API node: the same database. */
 function otherNode(change: Partial<ActOnTaskDeps> = {}) {
-  const { stores, mongo, log, now } = gateway.core;
+  const { stores, mongo, now } = gateway.core;
   const unused = () => Promise.reject(new Error('no workflow takes part'));
   return createActOnTask({
     ...stores,
     ledger: createLedger({ collection: ledgerCollection(mongo.db), now }),
     currency: () => 'USD',
     port: { act: unused, redeliver: unused },
-    log,
     now,
     randomBytes,
     ...change,

@@ -14,6 +14,7 @@ import { createOverdraftLimits } from '../../src/tasks/account-terms.ts';
 import { createAdmit } from '../../src/tasks/admission.ts';
 import { createStorageQuota } from '../../src/tasks/storage-quota.ts';
 import { createRepeats } from '../../src/tasks/repeats.ts';
+import { createAuditLog } from '../../src/tasks/audit-log.ts';
 import { createActOnTask } from '../../src/tasks/act-on-task.ts';
 import { createTaskService } from '../../src/tasks/create-task.ts';
 import { createAbandonCreation } from '../../src/tasks/abandon-creation.ts';
@@ -209,6 +210,7 @@ async function openWorld(
         links: { check: () => undefined, onWithheld: () => undefined },
       }),
       port,
+      auditLog: createAuditLog({ ...stores, log, now, randomBytes }),
       taskHistory: (task) => Promise.resolve({ of: task }),
       ledger,
       verifyLedger: (options) =>
@@ -218,7 +220,6 @@ async function openWorld(
         ledger,
         port,
         currency: () => config.currency,
-        log,
         now,
         randomBytes,
       }),

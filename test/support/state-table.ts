@@ -1,4 +1,5 @@
-import { actionTable, operatorActions, situationOf } from '../../src/domain/operator-actions.ts';
+import { formatMicros } from '../../src/domain/money.ts';
+import { mapMoney, moneyInWords, situation, standingOf } from '../../src/domain/situation.ts';
 import { next } from '../../src/domain/task-next.ts';
 import type { Task } from '../../src/domain/task-record.ts';
 import type { EventName, StateName, TaskEvent } from '../../src/domain/task-state.ts';
@@ -51,14 +52,15 @@ const notes: Readonly<Record<StateName, string>> = {
 
 function section(state: StateName): string {
   const [sample] = Object.values(samples[state]);
-  const situation = sample === undefined ? undefined : situationOf(sample);
-  const possible = operatorActions.filter((name) =>
-    actionTable[name].possible.some((one) => one === situation),
+  if (sample === undefined) throw new TypeError(`no task is ${state}`);
+  const { what, waitsFor, actions } = situation(standingOf(sample));
+  const wait = waitsFor === undefined ? '' : ` Waits for: \`${waitsFor}\`.`;
+  const acts = actions.map(
+    ({ name, money }) => `\`${name}\` (${moneyInWords(mapMoney(money, formatMicros))})`,
   );
-  const acts = state === 'given_up' ? [] : possible.map((name) => `\`${name}\``);
-  return [`## ${state}`, notes[state], `Operators: ${acts.length === 0 ? 'nothing' : acts.join(', ')}.`].join(
-    '\n\n',
-  );
+  const shown = `Shown of such a task, of which ${formatMicros(sample.hold)} is held: “${what}”${wait}`;
+  const operators = `Operators: ${acts.length === 0 ? 'nothing' : acts.join(', ')}.`;
+  return [`## ${state}`, notes[state], shown, operators].join('\n\n');
 }
 
 function stateTable(): string {

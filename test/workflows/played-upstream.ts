@@ -315,6 +315,7 @@ function fakeDeps(records: PlayedRecords, upstream: () => Upstream): ChannelActi
     ledger: { void: async () => ({ closed: 'released' }) },
     channels: (name: string) => (upstream().configured.includes(name) ? channel : undefined),
     actorOf: playedActIds.actorOf,
+    auditLog: { keep: (_act: unknown, run: () => Promise<unknown>) => run() },
     canOpen: async () => undefined,
     copyResults: async (_task: string, items: unknown) => items,
   };

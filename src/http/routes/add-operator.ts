@@ -8,7 +8,7 @@ import { operatorSchema, presentOperator } from '../presenters/operator.ts';
 import { adminRoute, jsonReply } from '../route.ts';
 import type { Route } from '../route.ts';
 
-interface Deps extends Pick<RouteDeps, 'operators' | 'log' | 'now'> {
+interface Deps extends Pick<RouteDeps, 'operators' | 'now'> {
   readonly operatorAuth: OperatorAuth;
 }
 
@@ -29,7 +29,7 @@ const body = z.object({
     .meta({ description: '`read` may look at everything and change nothing.' }),
 });
 
-export function addOperator({ operators, operatorAuth, log, now }: Deps): Route {
+export function addOperator({ operators, operatorAuth, now }: Deps): Route {
   return adminRoute({
     operationId: 'addOperator',
     summary: 'Add an operator',
@@ -52,7 +52,6 @@ export function addOperator({ operators, operatorAuth, log, now }: Deps): Route 
       if (name === adminName || !(await operators.insert(added))) {
         throw new GatewayError('operator_exists', `The operator ${name} already exists.`, { param: 'name' });
       }
-      log.info({ operator: name, role, actor: by }, 'an operator was added');
       return jsonReply({ ...presentOperator(added), token });
     },
   });

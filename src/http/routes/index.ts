@@ -24,6 +24,7 @@ import { getVideo } from './get-video.ts';
 import { findTasks } from './find-tasks.ts';
 import { healthz } from './healthz.ts';
 import { listAccounts } from './list-accounts.ts';
+import { listAudit } from './list-audit.ts';
 import { listChannels } from './list-channels.ts';
 import { listImageTasks } from './list-image-tasks.ts';
 import { listKeys } from './list-keys.ts';
@@ -104,6 +105,7 @@ function operatorRoutes(deps: RouteDeps, operatorAuth: OperatorAuth): readonly R
     getTask(deps),
     getTaskRecord(deps),
     actOnTask(deps),
+    listAudit(deps),
     listChannels(deps),
     setChannel(deps),
     setCircuit(deps),

@@ -5,11 +5,11 @@ import type { RouteDeps } from '../deps.ts';
 import { adminRoute, jsonReply } from '../route.ts';
 import type { Route } from '../route.ts';
 
-interface Deps extends Pick<RouteDeps, 'operators' | 'log'> {
+interface Deps extends Pick<RouteDeps, 'operators'> {
   readonly operatorAuth: OperatorAuth;
 }
 
-export function revokeOperator({ operators, operatorAuth, log }: Deps): Route {
+export function revokeOperator({ operators, operatorAuth }: Deps): Route {
   return adminRoute({
     operationId: 'revokeOperator',
     summary: "Revoke an operator's token",
@@ -32,7 +32,6 @@ export function revokeOperator({ operators, operatorAuth, log }: Deps): Route {
         });
       }
       operatorAuth.forget(name);
-      log.info({ operator: name, actor: by }, 'an operator was revoked');
       return jsonReply({ object: 'operator', name, revoked: true });
     },
   });

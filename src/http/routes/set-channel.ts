@@ -6,10 +6,7 @@ import { channelSchema, presentChannel } from '../presenters/channel.ts';
 import { adminRoute, jsonReply } from '../route.ts';
 import type { Route } from '../route.ts';
 
-type Deps = Pick<
-  RouteDeps,
-  'catalogue' | 'channelStates' | 'channelSwitches' | 'channelHealth' | 'log' | 'now'
->;
+type Deps = Pick<RouteDeps, 'catalogue' | 'channelStates' | 'channelSwitches' | 'channelHealth' | 'now'>;
 
 const body = z.object({
   enabled: z.boolean(),
@@ -17,7 +14,7 @@ const body = z.object({
 });
 
 export function setChannel(deps: Deps): Route {
-  const { catalogue, channelStates, channelSwitches, log, now } = deps;
+  const { catalogue, channelStates, channelSwitches, now } = deps;
   return adminRoute({
     operationId: 'setChannel',
     summary: 'Switch a channel off or on for new tasks',
@@ -31,10 +28,6 @@ export function setChannel(deps: Deps): Route {
     errors: ['channel_not_found'],
     async handle({ params, body: { enabled, reason }, operator }) {
       const channel = findChannel(catalogue, params.channel);
-      log.info(
-        { channel: channel.id, action: enabled ? 'enable' : 'disable', actor: operator, reason },
-        'a channel was switched',
-      );
       await channelStates.set({ id: channel.id, enabled, reason, by: operator, at: now() });
       await channelSwitches.refresh();
       return jsonReply(presentChannel(channel, deps));

@@ -9,10 +9,7 @@ import { channelSchema, presentChannel } from '../presenters/channel.ts';
 import { adminRoute, jsonReply } from '../route.ts';
 import type { Route } from '../route.ts';
 
-type Deps = Pick<
-  RouteDeps,
-  'catalogue' | 'overrideCircuit' | 'channelSwitches' | 'channelHealth' | 'log' | 'now'
->;
+type Deps = Pick<RouteDeps, 'catalogue' | 'overrideCircuit' | 'channelSwitches' | 'channelHealth' | 'now'>;
 
 const secondsMax = 366 * 24 * 60 * 60;
 /** The year 9999: until an operator closes it. */
@@ -32,7 +29,7 @@ const body = z.object({
 });
 
 export function setCircuit(deps: Deps): Route {
-  const { catalogue, overrideCircuit, log, now } = deps;
+  const { catalogue, overrideCircuit, now } = deps;
   return adminRoute({
     operationId: 'setCircuit',
     summary: 'Open or close the circuit of a credential',
@@ -49,10 +46,6 @@ export function setCircuit(deps: Deps): Route {
       const channel = findChannel(catalogue, params.channel);
       checkTarget(asked, channel);
       const { credential, model, state, seconds, reason: why } = asked;
-      log.info(
-        { channel: channel.id, credential, state, actor: by, reason: why, ...defined({ model }) },
-        'a circuit was set by an operator',
-      );
       const until = seconds === undefined ? forever : now() + seconds * 1000;
       const target = { channel: channel.id, credential, ...defined({ model }) };
       if (!(await overrideCircuit(target, { state, until, by, reason: why }))) {

@@ -1,0 +1,34 @@
+import { formatMicros } from '../domain/money.ts';
+import type { OperatorAct } from '../tasks/audit-log.ts';
+
+/** What an operator's request does, for the audit log; undefined: it only tries. */
+export function operatorActOf(
+  operationId: string,
+  input: Readonly<Record<string, unknown>>,
+): Pick<OperatorAct, 'action' | 'target' | 'task' | 'reason' | 'input'> | undefined {
+  const [params, body] = [fieldsOf(input['params']), fieldsOf(input['body'])];
+  if (body['dry_run'] === true) return undefined;
+  const { reason, note, ...rest } = body;
+  const { task_id: task } = params;
+  const isOnTask = typeof task === 'string';
+  const names =
+    Object.keys(params).length === 0
+      ? [rest['account'] ?? rest['id'] ?? rest['name'] ?? '']
+      : Object.values(params);
+  return {
+    action: isOnTask && typeof rest['action'] === 'string' ? rest['action'] : operationId,
+    target: names.map(String).join('/'),
+    ...(isOnTask ? { task } : {}),
+    reason: [reason, note].find((words) => typeof words === 'string') ?? '',
+    input: Object.fromEntries(
+      Object.entries(rest).map(([name, value]) => [
+        name,
+        typeof value === 'bigint' ? formatMicros(value) : value,
+      ]),
+    ),
+  };
+}
+
+function fieldsOf(part: unknown): Readonly<Record<string, unknown>> {
+  return typeof part === 'object' && part !== null ? { ...part } : {};
+}

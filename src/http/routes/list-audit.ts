@@ -1,0 +1,43 @@
+import { z } from 'zod';
+import { defined } from '../../domain/defined.ts';
+import { pageSize } from '../admin-input.ts';
+import type { RouteDeps } from '../deps.ts';
+import { auditEntrySchema, presentAuditEntry } from '../presenters/audit-entry.ts';
+import { queryNumber } from '../query-fields.ts';
+import { adminRoute, jsonReply } from '../route.ts';
+import type { Route } from '../route.ts';
+
+const query = z.object({
+  limit: pageSize,
+  after: z.string().optional().meta({ description: 'The id of the last entry of the page before.' }),
+  since: queryNumber(z.int().min(0).optional()).meta({ description: 'Unix seconds.' }),
+  by: z.string().optional(),
+  task: z.string().optional(),
+});
+
+export function listAudit({ audit }: Pick<RouteDeps, 'audit'>): Route {
+  return adminRoute({
+    operationId: 'listAudit',
+    summary: 'List what operators did, newest first',
+    description:
+      'Acts on tasks, wherever they came from; and everything that changes something by this API: accounts, credits, keys, channels, circuits, operators, the configuration. What was refused is among it; what was only looked at, or tried with `dry_run`, is not.',
+    tag: 'Operators',
+    method: 'get',
+    paths: ['/admin/v1/audit'],
+    input: z.object({ query }),
+    success: {
+      description: 'One page.',
+      schema: z.object({
+        object: z.literal('list'),
+        data: z.array(auditEntrySchema),
+        has_more: z.boolean(),
+      }),
+    },
+    errors: [],
+    async handle({ query: { limit, after, since, ...asked } }) {
+      const filter = defined({ ...asked, since: since === undefined ? undefined : since * 1000 });
+      const { entries, hasMore } = await audit.list(filter, { limit, ...defined({ after }) });
+      return jsonReply({ object: 'list', data: entries.map(presentAuditEntry), has_more: hasMore });
+    },
+  });
+}

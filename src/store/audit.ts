@@ -1,0 +1,93 @@
+import type { Collection, Db, Filter } from 'mongodb';
+import { defined } from '../domain/defined.ts';
+import type { ActOrigin, ActOutcome } from '../domain/operator.ts';
+import { ensureIndexes, isDuplicateKey } from './mongo.ts';
+import { sortKey } from './task-document.ts';
+
+/** One thing that an operator did, or tried to do. Times in Unix milliseconds. */
+export interface AuditEntry {
+  /** Sorts by time. */
+  readonly id: string;
+  readonly at: number;
+  readonly by: string;
+  readonly via: ActOrigin;
+  readonly address?: string;
+  /** The operation of the API; of an act on a task, its name. */
+  readonly action: string;
+  readonly target: string;
+  readonly task?: string;
+  readonly reason: string;
+  /** JSON of what was asked for. */
+  readonly what: string;
+  readonly outcome: ActOutcome;
+  /** Why it was refused, or failed. */
+  readonly result?: string;
+  readonly endedAt?: number;
+}
+
+/** `sort`: the id again, for the indexes. */
+type AuditDocument = Omit<AuditEntry, 'id'> & { readonly _id: string; readonly sort: string };
+
+export interface AuditFilter {
+  readonly by?: string;
+  readonly task?: string;
+  readonly since?: number;
+}
+
+export interface AuditPage {
+  readonly entries: readonly AuditEntry[];
+  readonly hasMore: boolean;
+}
+
+export type AuditStore = ReturnType<typeof createAuditStore>;
+
+/** What operators did, for ever: nothing but its outcome is ever changed. */
+export function createAuditStore(db: Db) {
+  const audit: Collection<AuditDocument> = db.collection<AuditDocument>('audit', {
+    writeConcern: { w: 'majority' },
+  });
+  return {
+    async ensureIndexes(): Promise<void> {
+      await ensureIndexes(audit, [
+        { name: 'time', key: { sort: -1 } },
+        { name: 'by', key: { by: 1, sort: -1 } },
+        { name: 'task', key: { task: 1, sort: -1 } },
+      ]);
+    },
+
+    /** Repeatable. */
+    async begin({ id: _id, ...entry }: AuditEntry): Promise<void> {
+      try {
+        await audit.insertOne({ _id, sort: _id, ...entry });
+      } catch (error) {
+        if (!isDuplicateKey(error)) throw error;
+      }
+    },
+
+    async end(id: string, end: Required<Pick<AuditEntry, 'outcome' | 'endedAt'>> & Partial<AuditEntry>) {
+      await audit.updateOne({ _id: id }, { $set: end });
+    },
+
+    /** Newest first; `after` is the id of the last entry of the page before. */
+    async list(
+      { by, task, since }: AuditFilter,
+      { limit, after }: { readonly limit: number; readonly after?: string },
+    ): Promise<AuditPage> {
+      const range = defined({
+        $lt: after,
+        $gte: since === undefined ? undefined : sortKey(since, ''),
+      });
+      const query: Filter<AuditDocument> = {
+        ...defined({ by, task }),
+        ...(Object.keys(range).length === 0 ? {} : { sort: range }),
+      };
+      const found = await audit
+        .find(query)
+        .sort({ sort: -1 })
+        .limit(limit + 1)
+        .toArray();
+      const entries = found.slice(0, limit).map(({ _id: id, sort: _sort, ...entry }) => ({ id, ...entry }));
+      return { entries, hasMore: found.length > limit };
+    },
+  };
+}

@@ -1,0 +1,158 @@
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { createAuditLog } from '../../../src/tasks/audit-log.ts';
+import { adminCaller } from '../../support/client.ts';
+import { useHttpWorld } from '../../support/http-world.ts';
+import { pauseFirstAt } from '../../support/race.ts';
+
+const world = useHttpWorld('route_list_audit');
+
+interface Entry {
+  readonly id: string;
+  readonly action: string;
+  readonly target: string;
+  readonly outcome: string;
+  readonly by: string;
+}
+const audit = async (query = ''): Promise<readonly Entry[]> =>
+  (await world.admin('GET', `/audit?limit=100${query}`)).body.data;
+const shortOf = (entries: readonly Entry[]) =>
+  entries.map(({ action, target, outcome }) => `${action} ${target}: ${outcome}`);
+
+/** An operator with a name of its own. */
+async function newOperator(name: string, role = 'act') {
+  const { body } = await world.admin('POST', '/operators', { name, role });
+  return adminCaller(world.url, body.token);
+}
+
+it('has one entry for each thing that an operator changed, with who, why, from where and what', async () => {
+  const anna = await newOperator('anna');
+  const account = await world.newAccount();
+  const id: string = (await account.create()).body.id;
+  await anna('POST', `/tasks/${id}/actions`, { action: 'extend', seconds: 600, reason: 'it is slow' });
+  await anna('POST', `/accounts/${account.id}/credits`, {
+    amount: '1.5',
+    reference: 'gift-1',
+    note: 'sorry',
+  });
+  await anna('POST', '/channels/one', { enabled: false, reason: 'errors' });
+  await anna('POST', '/channels/one', { enabled: true });
+  await anna('POST', `/accounts/${account.id}/overdraft`, { overdraft_limit: '2', reason: 'a friend' });
+  await anna('POST', `/accounts/${account.id}/close`, { reason: 'left' });
+  await anna('POST', `/accounts/${account.id}/reopen`, { reason: 'came back' });
+  const { body: key } = await anna('POST', '/keys', { account: account.id, name: 'second' });
+  await anna('POST', `/keys/${key.id}/rotate`, { old_valid_seconds: 0, reason: 'leaked' });
+  await anna('DELETE', `/keys/${key.id}`);
+  await anna('POST', '/config/reload');
+  const entries = await audit('&by=anna');
+  expect(shortOf(entries).toReversed()).toEqual([
+    `extend ${id}: done`,
+    `creditAccount ${account.id}: done`,
+    'setChannel one: done',
+    'setChannel one: done',
+    `setOverdraft ${account.id}: done`,
+    `closeAccount ${account.id}: done`,
+    `reopenAccount ${account.id}: done`,
+    `createKey ${account.id}: done`,
+    `rotateKey ${key.id}: done`,
+    `revokeKey ${key.id}: done`,
+    'reloadConfig : refused',
+  ]);
+  expect(entries.at(-1)).toEqual({
+    object: 'audit.entry',
+    id: expect.any(String),
+    at: expect.any(Number),
+    by: 'anna',
+    via: 'api',
+    address: expect.stringMatching(/127\.0\.0\.1/),
+    action: 'extend',
+    target: id,
+    task: id,
+    reason: 'it is slow',
+    what: '{"action":"extend","seconds":600}',
+    outcome: 'done',
+    result: null,
+    ended_at: expect.any(Number),
+  });
+  expect(entries.at(-2)).toMatchObject({
+    reason: 'sorry',
+    what: '{"amount":"1.500000","reference":"gift-1"}',
+  });
+  expect(shortOf(await audit('&by=admin'))).toContain('addOperator anna: done');
+  expect(JSON.stringify(await audit())).not.toContain(key.key);
+});
+
+it('has what was refused, and why; not what was only looked at, tried, or not understood', async () => {
+  const bert = await newOperator('bert');
+  const id: string = (await (await world.newAccount()).create()).body.id;
+  await bert('GET', `/tasks/${id}`);
+  await bert('POST', `/tasks/${id}/actions`, { action: 'fail', reason: 'r', dry_run: true });
+  await bert('POST', `/tasks/${id}/actions`, { action: 'explode', reason: 'r' });
+  await bert('POST', '/routes/explain', { request: { model: 'clip' } });
+  await bert('POST', `/tasks/${id}/actions`, { action: 'undo', reason: 'a slip' });
+  expect(await audit('&by=bert')).toEqual([
+    expect.objectContaining({
+      action: 'undo',
+      outcome: 'refused',
+      result: expect.stringContaining('`undo`'),
+    }),
+  ]);
+});
+
+it('knows a link only without what opens it', async () => {
+  const id: string = (await (await world.newAccount()).create()).body.id;
+  const url = 'https://files.example/a.mp4?X-Signature=secret#f';
+  await world.drive.accept(id);
+  await world.admin('POST', `/tasks/${id}/actions`, { action: 'complete', reason: 'r', result_url: url });
+  expect(await audit(`&task=${id}`)).toMatchObject([
+    { what: '{"action":"complete","result_url":"https://files.example/a.mp4"}' },
+  ]);
+});
+
+it('an act whose process dies before it can say what came of it has its entry', async () => {
+  const { id: account } = await world.newAccount();
+  const died = pauseFirstAt('audit.acted', account);
+  const answer = world.admin('POST', `/accounts/${account}/credits`, { amount: '3', reference: 'once' });
+  await died.reached;
+  // The money is there, and nothing will ever say that it was this entry's.
+  const { data } = (await world.admin('GET', `/accounts/${account}/ledger`)).body;
+  expect(data.at(-1)).toMatchObject({ kind: 'credit', amount: '3.000000' });
+  expect(
+    (await audit()).find(({ target, action }) => target === account && action === 'creditAccount'),
+  ).toEqual(expect.objectContaining({ outcome: 'begun', result: null, ended_at: null }));
+  died.release();
+  expect((await answer).status).toBe(200);
+});
+
+it('what cannot be written down is not done', async () => {
+  const begin = () => Promise.reject(new Error('MongoDB is away'));
+  const auditLog = createAuditLog({ ...world.deps, audit: { begin, end: begin } });
+  const node = await world.startNode({ auditLog });
+  onTestFinished(() => node.close(0));
+  const { id: account } = await world.newAccount();
+  const answer = await node.admin('POST', `/accounts/${account}/credits`, { amount: '3', reference: 'no' });
+  expect(answer.status).toBe(500);
+  const { data } = (await world.admin('GET', `/accounts/${account}/ledger`)).body;
+  expect(data).not.toContainEqual(expect.objectContaining({ amount: '3.000000' }));
+});
+
+describe('its pages', () => {
+  it('are newest first, and begin after an entry; `since` leaves out what is older', async () => {
+    const carla = await newOperator('carla');
+    for (const reason of ['a', 'b', 'c']) await carla('POST', '/channels/one', { enabled: true, reason });
+    const page = async (query: string) => (await world.admin('GET', `/audit?by=carla${query}`)).body;
+    const first = await page('&limit=2');
+    expect([first.has_more, first.data.map(({ reason }: { reason: string }) => reason)]).toEqual([
+      true,
+      ['c', 'b'],
+    ]);
+    const second = await page(`&limit=2&after=${first.data[1].id}`);
+    expect([second.has_more, second.data.map(({ reason }: { reason: string }) => reason)]).toEqual([
+      false,
+      ['a'],
+    ]);
+    const now = Math.floor(Date.now() / 1000);
+    expect((await page(`&since=${now - 60}`)).data).toHaveLength(3);
+    expect((await page(`&since=${now + 60}`)).data).toEqual([]);
+    expect(shortOf(await audit(`&since=${now - 60}`)).length).toBeGreaterThan(3);
+  });
+});
