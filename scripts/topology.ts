@@ -36,7 +36,7 @@ const options = command.opts<{ readonly namespace: string; readonly secured?: tr
 /** Of the tasks that a backup meets. */
 const longRender = '[sim:render=60] in flight at the backup';
 const loadEveryMs = 500;
-/** What a load balancer needs to notice, and Kubernetes' preStop hook waits for. */
+/** What a load balancer needs to notice. */
 const leaveRotationMs = 2_000;
 
 const print = (line: string): void => void process.stdout.write(`${line}\n`);

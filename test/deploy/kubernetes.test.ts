@@ -32,7 +32,6 @@ const container = z.looseObject({
   envFrom: z.array(z.looseObject({ configMapRef: named.optional(), secretRef: named.optional() })),
   env: z.array(variable),
   ports: z.array(z.object({ name: z.string(), containerPort: z.number() })).default([]),
-  lifecycle: z.object({ preStop: z.object({ exec: z.object({ command: z.array(z.string()) }) }) }).optional(),
   startupProbe: z.unknown().optional(),
   readinessProbe: z.looseObject({ exec: z.object({ command: z.array(z.string()) }).optional() }).optional(),
   livenessProbe: z.unknown().optional(),
@@ -187,11 +186,9 @@ describe.each(roles)('the pods of the %s, as docker-compose.yml has them', (name
     ]);
   });
 
-  it('have as long to stop, after the time in which requests may still come', () => {
+  it('have as long to stop', () => {
     const grace = secondsOf(withDefaults(service(name).stop_grace_period ?? ''));
-    const [command, seconds = '0'] = containerOf(name).lifecycle?.preStop.exec.command ?? [];
-    expect(command).toBe(name === 'api' ? 'sleep' : undefined);
-    expect(podOf(name).terminationGracePeriodSeconds).toBe(grace + Number(seconds));
+    expect(podOf(name).terminationGracePeriodSeconds).toBe(grace);
   });
 
   it('listen where their settings say', () => {
