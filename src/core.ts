@@ -9,9 +9,10 @@ import { createChannels } from './routing/channels.ts';
 import { meteredChannels } from './routing/metered-channels.ts';
 import type { LinkRules } from './routing/usable-links.ts';
 import type { Channels, ChannelsOptions } from './routing/channels.ts';
+import { requireAddresses } from './config/addresses.ts';
+import { openConfigFile } from './config/config-file.ts';
 import { ConfigError } from './config/config-error.ts';
 import { rawEnvironment } from './config/environment.ts';
-import { parseGatewayConfig, readGatewayFile } from './config/gateway-file.ts';
 import { onReloadSignal } from './config/reload-signal.ts';
 import type { Environment } from './config/environment.ts';
 import type { GatewayConfig } from './config/gateway-file.ts';
@@ -32,7 +33,7 @@ import type { Tracing } from './observability/tracing.ts';
 import { createAddressRules, createUpstreamClient } from './http-client/index.ts';
 import { ensureLedgerIndexes, ledgerCollection } from './ledger/collection.ts';
 import { createLedger } from './ledger/ledger.ts';
-import type { Ledger } from './ledger/ledger.ts';
+import type { Ledger, LedgerDeps } from './ledger/ledger.ts';
 import { productVersion } from './observability/product-version.ts';
 import { adapters, providers } from './providers/index.ts';
 import { openNotices } from './notices/open-notices.ts';
@@ -100,21 +101,18 @@ export async function openCore(
   { variables = rawEnvironment(), now = () => Date.now() }: CoreOptions = {},
 ): Promise<Core> {
   const addresses = requireAddresses(environment);
-  const file = configFile(environment.GATEWAY_CONFIG, variables);
-  const own = file.read();
+  const file = openConfigFile(environment.GATEWAY_CONFIG, { ...adapters, environment: variables });
   const node = `${hostname()}/${process.pid}/${randomBytes(3).toString('hex')}`;
   const mongo = await connectMongo(addresses.mongodbUri, { appName: 'mediary' });
   const secrets = await openCoreSecrets(mongo, addresses.secretsKeys);
   const stores = createStores(mongo.db, now, secrets);
   await Promise.all([ensureLedgerIndexes(mongo.db), ensureStoreIndexes(stores)]);
-  const runningConfig = await openConfig({ store: stores.configurations, own, ...file, node, now, log });
+  const runningConfig = await openConfig({ store: stores.configurations, ...file, node, now, log });
   const config = runningConfig.current;
   const shared = { stores, log, now, config };
   const metrics = createMetrics({ configVersion: () => config().hash });
   const notices = openNotices({ ...shared, variables });
-  const { noteBalance: onBalance } = notices.watch;
-  const collection = ledgerCollection(mongo.db);
-  const ledger = createLedger({ collection, now, meter: metrics, onBalance });
+  const ledger = openLedger(mongo, { metrics, now, onBalance: notices.watch.noteBalance });
   const upstream = openUpstream(environment);
   const temporal = temporalSettings(environment, addresses.temporalAddress, payloadKey(environment, secrets));
   const client = createTemporalClient(temporal);
@@ -127,17 +125,14 @@ export async function openCore(
   await Promise.all([health.circuits.refresh(), renders.refresh()]);
   health.circuits.start();
   renders.start();
-  notices.watch.start();
-  const ignoreSignal = startConfig(runningConfig, log);
+  const stopConfig = startConfig(runningConfig, log);
   return {
+    ...shared,
     environment,
-    config,
     runningConfig,
     node,
-    log,
     metrics,
     mongo,
-    stores,
     ledger,
     secrets,
     channels,
@@ -150,11 +145,9 @@ export async function openCore(
     tracing,
     temporal,
     client,
-    now,
     random: Math.random,
     async close() {
-      ignoreSignal();
-      runningConfig.stop();
+      stopConfig();
       health.circuits.stop();
       await Promise.all([renders.stop(), notices.close()]);
       await Promise.all([client.connection.close(), mongo.close(), upstream.close(), results.close()]);
@@ -171,30 +164,6 @@ function openChannels({
 }: Pick<Core, 'environment' | 'log' | 'metrics'> & Pick<ChannelsOptions, 'current' | 'request'>): Channels {
   const links = linkRules(environment, log);
   return meteredChannels(createChannels({ ...options, providers, links }), metrics);
-}
-
-function configFile(path: string, environment: NodeJS.ProcessEnv) {
-  const parse = (text: string, source: string) =>
-    parseGatewayConfig(text, source, { ...adapters, environment });
-  /** Throws ConfigError. */
-  const read = () => {
-    const text = readGatewayFile(path);
-    return { text, config: parse(text, path) };
-  };
-  return {
-    read,
-    load: () => violationsOr(read),
-    parse: (text: string) => violationsOr(() => ({ config: parse(text, 'the published configuration') })),
-  };
-}
-
-function violationsOr<Result>(load: () => Result): Result | { readonly violations: readonly string[] } {
-  try {
-    return load();
-  } catch (error) {
-    if (error instanceof ConfigError) return { violations: error.violations };
-    throw error;
-  }
 }
 
 function openConfig({
@@ -214,10 +183,10 @@ function openConfig({
   });
 }
 
-/** SIGHUP publishes this process's file. Returns what ends that. */
+/** Takes what is published, and SIGHUP publishes this process's file. Returns what ends both. */
 function startConfig(running: RunningConfig, log: Logger): () => void {
   running.start();
-  return onReloadSignal(() => {
+  const ignoreSignal = onReloadSignal(() => {
     running.publish('signal').then(
       (result) => {
         if (result.ok) log.info({ version: result.head.version }, 'the configuration file was published');
@@ -226,9 +195,20 @@ function startConfig(running: RunningConfig, log: Logger): () => void {
       (err: unknown) => log.error({ err }, notPublished),
     );
   });
+  return () => {
+    ignoreSignal();
+    running.stop();
+  };
 }
 
 const notPublished = 'the configuration file was not published; the running configuration stays in force';
+
+function openLedger(
+  { db }: Mongo,
+  { metrics: meter, ...deps }: Pick<Core, 'metrics' | 'now'> & Pick<LedgerDeps, 'onBalance'>,
+): Ledger {
+  return createLedger({ ...deps, meter, collection: ledgerCollection(db) });
+}
 
 function openHealth({
   stores,
@@ -287,28 +267,6 @@ function openRenderClock({ stores, log, now }: Pick<Core, 'stores' | 'log' | 'no
 
 function openUpstream({ UPSTREAM_ALLOW_PRIVATE_NETWORKS: allowPrivateNetworks }: Environment) {
   return createUpstreamClient({ allowPrivateNetworks });
-}
-
-interface Addresses {
-  readonly mongodbUri: string;
-  readonly temporalAddress: string;
-  readonly secretsKeys: readonly Buffer[];
-}
-
-function requireAddresses({ MONGODB_URI, TEMPORAL_ADDRESS, SECRETS_KEY }: Environment): Addresses {
-  const missing = [
-    ...(MONGODB_URI === undefined ? ['MONGODB_URI: required (npm start provides its own MongoDB)'] : []),
-    ...(TEMPORAL_ADDRESS === undefined
-      ? ['TEMPORAL_ADDRESS: required (npm start provides its own Temporal)']
-      : []),
-    ...(SECRETS_KEY === undefined
-      ? ['SECRETS_KEY: required: 32 bytes in base64, for example from openssl rand -base64 32']
-      : []),
-  ];
-  if (MONGODB_URI === undefined || TEMPORAL_ADDRESS === undefined || SECRETS_KEY === undefined) {
-    throw new ConfigError('The environment', missing);
-  }
-  return { mongodbUri: MONGODB_URI, temporalAddress: TEMPORAL_ADDRESS, secretsKeys: SECRETS_KEY };
 }
 
 async function openCoreSecrets(mongo: Mongo, keys: readonly Buffer[]): Promise<Secrets> {

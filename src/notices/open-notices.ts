@@ -37,6 +37,7 @@ export function openNotices({ stores, config, variables: { PATH, HOME, LANG }, l
     log,
     now,
   });
+  watch.start();
   return {
     watch,
     async close() {

@@ -1,0 +1,46 @@
+import { ConfigError } from './config-error.ts';
+import type { Adapters } from './check-meaning.ts';
+import { parseGatewayConfig, readGatewayFile } from './gateway-file.ts';
+import type { GatewayConfig } from './gateway-file.ts';
+
+type Violations = { readonly violations: readonly string[] };
+
+interface LoadedFile {
+  readonly text: string;
+  readonly config: GatewayConfig;
+}
+
+export interface ConfigFile {
+  /** As it was when it was opened. */
+  readonly own: LoadedFile;
+  /** As it is now. */
+  readonly load: () => LoadedFile | Violations;
+  /** A text of another process. */
+  readonly parse: (text: string) => { readonly config: GatewayConfig } | Violations;
+}
+
+/** The gateway.yaml of this process. Throws ConfigError. */
+export function openConfigFile(
+  path: string,
+  context: Adapters & { readonly environment: NodeJS.ProcessEnv },
+): ConfigFile {
+  const read = (): LoadedFile => {
+    const text = readGatewayFile(path);
+    return { text, config: parseGatewayConfig(text, path, context) };
+  };
+  return {
+    own: read(),
+    load: () => violationsOr(read),
+    parse: (text) =>
+      violationsOr(() => ({ config: parseGatewayConfig(text, 'the published configuration', context) })),
+  };
+}
+
+function violationsOr<Result>(load: () => Result): Result | Violations {
+  try {
+    return load();
+  } catch (error) {
+    if (error instanceof ConfigError) return { violations: error.violations };
+    throw error;
+  }
+}
