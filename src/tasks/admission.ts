@@ -42,7 +42,7 @@ export interface AdmissionRequest {
   readonly isFirst: boolean;
   /** The key's limit on unfinished tasks. */
   readonly concurrentTasks?: number;
-  /** Asked before the workflow starts. False: its caller was told that nothing was created. */
+  /** Asked before the workflow starts. False: its caller has an error as its answer already. */
   readonly mayStart: () => boolean;
 }
 

@@ -126,7 +126,7 @@ describe('circuits that processes share', () => {
     expect(circuits.outage(place)).toMatchObject({ channel: 'c', reason: 'circuit_open' });
   });
 
-  it('tell of an opening and of a closing once, whatever trials fail in between, and name no time that is over', async () => {
+  it('report an opening and a closing once, whatever trials fail in between, and name no past time', async () => {
     const told: string[] = [];
     const circuits = open((id) => told.push(id));
     const there = { ...place, credential: 'told' };
