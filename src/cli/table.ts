@@ -118,7 +118,7 @@ export function cutToWidth(text: string, width: number): string {
 /** One line, with nothing in it that a terminal would obey. */
 export function formatCell(name: string, value: unknown, now?: number): string {
   if (value === undefined || value === null || value === '') return missing;
-  if (typeof value === 'number' && (name.endsWith('_at') || name === 'at'))
+  if (typeof value === 'number' && /_at$|^(?:at|since|until)$/.test(name))
     return now === undefined ? formatTime(value) : formatAge(now / 1000 - value);
   return escaped(wordsOf(value), { keepLines: false });
 }

@@ -222,7 +222,7 @@ describe('tasks', () => {
     const id: string = (await account.create()).body.id;
     const listed = await gateway(['tasks', 'list', '--account', account.id, '--status', 'pending']);
     expect(listed.text).toMatch(
-      new RegExp(`^${id} +${account.id} +clip +pending +submitting +- +\\d+s$`, 'm'),
+      new RegExp(`^${id} +${account.id} +clip +pending +submission +- +\\d+s$`, 'm'),
     );
     expect((await gateway(['tasks', 'list', '--account', account.id, '--needs-attention'])).text).toBe(
       'None.',
