@@ -107,7 +107,7 @@ export const requestMutants: readonly Mutant[] = [
   },
   {
     name: 'consumption-few-names',
-    breaks: 'An answer repeats few of the names that a caller made up.',
+    breaks: 'An answer repeats few of the names that a caller chose.',
     file: consumption,
     find: 'names.slice(0, namesMax)',
     replace: 'names',

@@ -76,7 +76,7 @@ function unusedNames(extra: JsonObject, isKnown: (name: string) => boolean): str
 const namesMax = 20;
 const nameCharactersMax = 64;
 
-/** Of names that callers invented: as many as an answer may repeat. */
+/** Of names that callers chose: as many as an answer may repeat. */
 export function someNames(names: readonly string[]): string[] {
   return names.slice(0, namesMax).map((name) => name.slice(0, nameCharactersMax));
 }

@@ -23,3 +23,6 @@ export type Base64Text = string | { readonly chunks: readonly Uint8Array[] };
 
 /** Stores the images of one request (`img_…`) and links to them, in order. Rejects if one cannot be stored. */
 export type KeepImages = (image: string, data: readonly Base64Text[]) => Promise<readonly MediaLink[]>;
+
+/** Of a file: this many first bytes say what it is. */
+export const signatureBytes = 16;

@@ -5,7 +5,7 @@ import type { KeepImages } from '../domain/stored-media.ts';
 import type { ResultItem } from '../domain/task.ts';
 import type { GuardedClient } from '../http-client/index.ts';
 import type { Base64Blob, GeneratedImage } from '../providers/provider.ts';
-import { signatureBytes } from '../results/media-types.ts';
+import { signatureBytes } from '../domain/stored-media.ts';
 import type { Delivery } from './call-channel.ts';
 import { imageBytesMax } from './convert.ts';
 import { noRetry } from './explain-failure.ts';

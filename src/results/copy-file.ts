@@ -1,7 +1,8 @@
 import { defined } from '../domain/defined.ts';
 import { GuardedRequestError } from '../http-client/index.ts';
 import type { GuardedClient } from '../http-client/index.ts';
-import { extensionOf, mediaTypeOf, signatureBytes } from './media-types.ts';
+import { signatureBytes } from '../domain/stored-media.ts';
+import { extensionOf, mediaTypeOf } from './media-types.ts';
 import type { ResultStorage } from './storage.ts';
 
 /** Why a file is not copied, and whether a retry may help. */

@@ -1,6 +1,7 @@
 import type { Base64Text, KeepImages } from '../domain/stored-media.ts';
 import type { ResultCopyStore } from '../store/result-copies.ts';
-import { extensionOf, mediaTypeOf, signatureBytes } from './media-types.ts';
+import { signatureBytes } from '../domain/stored-media.ts';
+import { extensionOf, mediaTypeOf } from './media-types.ts';
 import type { MediaLinks } from './media-links.ts';
 import type { ResultStorage } from './storage.ts';
 

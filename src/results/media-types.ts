@@ -16,9 +16,6 @@ export const storedMediaTypes: readonly string[] = Object.values(mediaTypes);
 
 export type MediaExtension = keyof typeof mediaTypes;
 
-/** This many first bytes decide. */
-export const signatureBytes = 16;
-
 export function extensionOf(head: Buffer): MediaExtension | undefined {
   const ascii = (start: number, end: number): string => head.toString('latin1', start, end);
   if (ascii(4, 8) === 'ftyp') return ascii(8, 12) === 'qt  ' ? 'mov' : 'mp4';

@@ -61,7 +61,7 @@ it('of images: a size, a quality, and every further field', () => {
   expect(unconsumedOfImage(request, facts)).toEqual(['quality']);
 });
 
-it('of names that callers make up: twenty, of 64 characters', () => {
+it('of names that callers choose: twenty, of 64 characters', () => {
   const names = Array.from({ length: 21 }, (_, index) => `${index}`.padStart(65, 'x'));
   expect(someNames(names)).toEqual(names.slice(0, 20).map((name) => name.slice(0, 64)));
 });
