@@ -127,22 +127,22 @@ describe('circuits that processes share', () => {
   });
 
   it('report an opening and a closing once, whatever trials fail in between, and name no past time', async () => {
-    const told: string[] = [];
-    const circuits = open((id) => told.push(id));
-    const there = { ...place, credential: 'told' };
+    const noticed: string[] = [];
+    const circuits = open((id) => noticed.push(id));
+    const there = { ...place, credential: 'noticed' };
     const fail = () => circuits.report(next(there), refused('ambiguous', 502));
     for (let failures = 0; failures < circuitRules.failure.tasks; failures += 1) await fail();
-    const described = () => circuits.describe('c')['told/m'];
+    const described = () => circuits.describe('c')['noticed/m'];
     for (let trials = 0; trials < 3; trials += 1) {
       expect(described()).toMatchObject({ retry_at: expect.any(Number), waits_for: null });
       clock += circuitRules.failure.coolDownMaxMs;
       expect(described()).toMatchObject({ retry_at: null, waits_for: 'a task to try it with' });
       await fail();
     }
-    expect(told).toEqual(['c/told/m']);
+    expect(noticed).toEqual(['c/noticed/m']);
     clock += circuitRules.failure.coolDownMaxMs;
     await circuits.report(next(there), undefined);
-    expect(told).toEqual(['c/told/m', 'c/told/m']);
+    expect(noticed).toEqual(['c/noticed/m', 'c/noticed/m']);
   });
 
   it('let one probe through at a time, of all processes, and close when it succeeds', async () => {

@@ -104,8 +104,8 @@ describe('a channel that no living worker serves', () => {
   const planWith = (isServed: (channel: string) => boolean) => {
     const [channel] = testConfig.channels;
     if (channel === undefined) throw new Error('no channel');
-    const current = () => ({ ...testConfig, channels: [channel, { ...channel, id: 'new' }] });
-    const catalogue = createCatalogue({ current, providers, random: Math.random, isServed });
+    const config = { ...testConfig, channels: [channel, { ...channel, id: 'new' }] };
+    const catalogue = createCatalogue({ current: () => config, providers, random: Math.random, isServed });
     return catalogue.plan(asAsked(testRequest), { account: 'a', key: 'k' });
   };
 
