@@ -169,10 +169,11 @@ function openChannels({
 function openConfig({
   log,
   ...deps
-}: Omit<RunningConfigDeps, 'onTaken' | 'onRefused' | 'onError'> & Pick<Core, 'log'>) {
+}: Omit<RunningConfigDeps, 'onTaken' | 'onOldCopy' | 'onRefused' | 'onError'> & Pick<Core, 'log'>) {
   return openRunningConfig({
     ...deps,
     onTaken: ({ version }) => log.info({ version }, 'a published configuration was taken'),
+    onOldCopy: ({ version }) => log.warn({ version }, oldCopy),
     onRefused: (version, violations) =>
       log.error(
         { version, violations },
@@ -201,6 +202,8 @@ function startConfig(running: RunningConfig, log: Logger): () => void {
   };
 }
 
+const oldCopy =
+  'the file of this process was published before, and is not what was published last: it runs that; `gateway config reload` publishes the file';
 const notPublished = 'the configuration file was not published; the running configuration stays in force';
 
 function openLedger(

@@ -39,6 +39,8 @@ export interface RunningConfigDeps {
   /** The configuration in force stays. */
   readonly onRefused: (version: number, reasons: readonly string[]) => void;
   readonly onTaken: (state: RunConfiguration) => void;
+  /** The file is an old copy: this process runs what is published. */
+  readonly onOldCopy: (state: RunConfiguration) => void;
   readonly onError: (error: unknown) => void;
   readonly intervalMs?: number;
 }
@@ -61,6 +63,8 @@ export async function openRunningConfig(deps: RunningConfigDeps): Promise<Runnin
   }
   const running = createRunningConfig(deps);
   await running.refresh();
+  const state = running.state();
+  if (state.hash !== own.config.hash && state.refused === undefined) deps.onOldCopy(state);
   return running;
 }
 

@@ -41,6 +41,11 @@ export async function makeAccount(settings: LocalSettings): Promise<FirstAccount
   return { apiKey: created, balance };
 }
 
+/** On a machine of one person the file is what counts, also one that was in force before (decision 0018). */
+export async function publishFile(settings: LocalSettings): Promise<void> {
+  await admin(settings, '/config/reload');
+}
+
 /** Undefined: the key is not accepted. */
 async function readBalance({ apiUrl }: LocalSettings, apiKey: string): Promise<Balance | undefined> {
   const { status, body } = await call(`${apiUrl}/v1/balance`, apiKey);
@@ -61,22 +66,23 @@ interface Answer {
 async function admin(
   settings: LocalSettings,
   path: string,
-  { json, tolerated = [] }: { readonly json: object; readonly tolerated?: readonly number[] },
+  { json, tolerated = [] }: { readonly json?: object; readonly tolerated?: readonly number[] } = {},
 ): Promise<Answer> {
-  const answer = await call(`${settings.apiUrl}/admin/v1${path}`, settings.adminToken, JSON.stringify(json));
+  const body = json === undefined ? '' : JSON.stringify(json);
+  const answer = await call(`${settings.apiUrl}/admin/v1${path}`, settings.adminToken, body);
   if (answer.status < 300 || tolerated.includes(answer.status)) return answer;
   throw new LocalServerError(
     `The API answered ${answer.status} to POST ${path}: ${JSON.stringify(answer.body)}`,
   );
 }
 
-/** POST with a body, GET without. */
+/** POST with a body, which may be empty; GET without. */
 async function call(url: string, token: string | undefined, body?: string): Promise<Answer> {
   const answer = await request(url, {
     method: body === undefined ? 'GET' : 'POST',
     headers: {
       authorization: `Bearer ${token}`,
-      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...(body === undefined || body === '' ? {} : { 'content-type': 'application/json' }),
     },
     ...defined({ body }),
   });

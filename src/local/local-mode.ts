@@ -22,7 +22,7 @@ import { runDemo } from './demo.ts';
 import { findExamples } from './examples.ts';
 import { findRunning, waitForRunning } from './find-running.ts';
 import type { RunningGateway } from './find-running.ts';
-import { makeAccount } from './first-account.ts';
+import { makeAccount, publishFile } from './first-account.ts';
 import { LocalServerError } from './servers/local-options.ts';
 import type { LocalOptions } from './servers/local-options.ts';
 import { choosePort } from './servers/ports.ts';
@@ -201,6 +201,7 @@ async function startLocalMode(plan: Plan, display: StartDisplay, started: Starte
   const apiUrl = environment.PUBLIC_URL ?? listeningUrl;
   const variables = { ...localEnvironment(rawEnvironment(), used), PORT: String(port), PUBLIC_URL: apiUrl };
   const logFiles = await startGateway(listeningUrl, { ...options, environment: variables }, started);
+  await publishFile(used);
   const account = await makeAccount(used);
   const saved = { ...used, apiKey: account.apiKey };
   await saveLocalSettings(dataDir, saved);

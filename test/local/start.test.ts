@@ -94,7 +94,13 @@ describe('npm start with a configuration of its own', () => {
       ),
     );
     const firstKey = /API key +(\S+)/.exec(mode.output())?.[1];
+    // The file is changed while it runs, and changed back while it does not.
+    const admin = caller(url, environment.ADMIN_TOKEN);
+    const text = await readFile(file, 'utf8');
+    await writeFile(file, `${text}\n# changed\n`);
+    const changed = (await admin('POST', '/admin/v1/config/reload')).body;
     await mode.interrupt();
+    await writeFile(file, text);
 
     const other = randomBytes(32).toString('base64');
     const refused = start({ ...environment, SECRETS_KEY: other });
@@ -106,6 +112,9 @@ describe('npm start with a configuration of its own', () => {
     const key = /API key +(\S+)/.exec(again.output())?.[1] ?? '';
     expect(key).toBe(firstKey);
     expect((await caller(url, key)('GET', '/v1/balance')).status).toBe(200);
+    const { body: published } = await admin('GET', '/admin/v1/config');
+    expect(published.version).toBe(changed.version + 1);
+    expect(published.hash).not.toBe(changed.hash);
   }, 900_000);
 
   it('ends with npm on SIGTERM, and a demo in silence with the reader of its output', async () => {
