@@ -435,7 +435,8 @@ describe('config', () => {
     expect(reloaded.text).toMatch(refusal);
     expect(reloaded.status).toBe(1);
     const { text } = await gateway(['nodes']);
-    expect(text).toMatch(/^worker\/host\/1\/x +running +1\.0\.0 +0 .* one$/m);
+    expect(text).toMatch(/^worker\/host\/1\/x +running +0 +\d+y +\d+s +0$/m);
+    expect((await gateway(['nodes', '-o', 'wide'])).text).toMatch(/^worker.* running .* 1\.0\.0 +0 +one$/m);
     expect(text).toContain('worker/host/1/x refused {"config":1,"reasons":["no key"]}');
   });
 });
