@@ -27,11 +27,12 @@ class Ark:
         client = Client(api_key=key, base_url=BASE_URL + "/ark/api/v3", max_retries=0)
         self.tasks = client.content_generation.tasks
 
-    def create(self, prompt=PROMPT, ratio="16:9"):
+    def create(self, prompt=PROMPT, wrong=False):
         content = [
             {"type": "text", "text": prompt},
             {"type": "image_url", "image_url": {"url": "https://ex.com/a.png"}, "role": "first_frame"},
         ]
+        ratio = "7:5" if wrong else "16:9"
         asked = {"ratio": ratio, "resolution": "720p", "duration": 5, "generate_audio": True}
         return self.tasks.create(model=self.model, content=content, **asked).id
 
@@ -80,8 +81,9 @@ class DashScope:
             raise Refused(answer.status_code)
         return answer
 
-    def create(self, prompt=PROMPT, ratio="16:9"):
-        asked = {"ratio": ratio, "resolution": "720P", "duration": 5, "watermark": False}
+    def create(self, prompt=PROMPT, wrong=False):
+        resolution = "999P" if wrong else "720P"
+        asked = {"ratio": "16:9", "resolution": resolution, "duration": 5, "watermark": False}
         answer = self.videos.async_call(model=self.model, prompt=prompt, api_key=self.key, **asked)
         return self.answered(answer).output.task_id
 
@@ -122,9 +124,9 @@ class Luma:
             _strict_response_validation=True,
         ).generations
 
-    def create(self, prompt=PROMPT, ratio="16:9"):
+    def create(self, prompt=PROMPT, wrong=False):
         frame = {"url": "https://ex.com/a.png"}
-        video = {"resolution": "720p", "duration": "5s" if ratio == "16:9" else "7s", "start_frame": frame}
+        video = {"resolution": "720p", "duration": "five" if wrong else "5s", "start_frame": frame}
         return self.generations.create(
             prompt=prompt, model=self.model, type="video", aspect_ratio="16:9", user_id="u", video=video
         ).id
@@ -189,9 +191,9 @@ def walk(sdk):
     expect(sdk, "an error of the vendor", status_of(lambda: client.create(PROMPT + " [sim:500]")), 500)
     expect(sdk, "a wrong key", status_of(sdk(WRONG_KEY).create), sdk.refused["key"])
     if "field" in sdk.refused:
-        expect(sdk, "a wrong field", status_of(lambda: client.create(ratio="7:5")), sdk.refused["field"])
+        expect(sdk, "a wrong field", status_of(lambda: client.create(wrong=True)), sdk.refused["field"])
     else:
-        wrong = until_ended(sdk, client, client.create(ratio="7:5"))
+        wrong = until_ended(sdk, client, client.create(wrong=True))
         expect(sdk, "a wrong field", (wrong["word"], wrong["code"]), (sdk.failed[0], "InvalidParameter"))
     if "job" in sdk.refused:
         expect(sdk, "an unknown job", status_of(lambda: client.read("unknown")), sdk.refused["job"])

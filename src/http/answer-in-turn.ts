@@ -9,7 +9,6 @@ import { TimeSlice } from './time-slice.ts';
  * same time, they have a slice of each turn of the event loop together.
  */
 export function answerInTurn(server: Server, heldBytesMax = heldBytesMaxDefault): void {
-  const turns = new WeakMap<Socket, ConnectionTurns>();
   const budget = { left: heldBytesMax, leftForTurns: heldBytesMax / 3, holders: new Set<ConnectionTurns>() };
   const slice = new TimeSlice();
   server.on('connection', (socket: Socket) => {
@@ -22,6 +21,13 @@ export function answerInTurn(server: Server, heldBytesMax = heldBytesMaxDefault)
     });
   }
 }
+
+/** Whether bytes of this request have arrived and wait here: what they wait for is not the sender's fault. */
+export function isHeldBack({ socket }: IncomingMessage): boolean {
+  return (turns.get(socket)?.heldBytes ?? 0) > 0;
+}
+
+const turns = new WeakMap<Socket, ConnectionTurns>();
 
 /** What the connections of a server hold back together; beyond it, the one that holds most before its turn is cut. */
 interface HeldBytes {

@@ -1,3 +1,4 @@
+import { isHeldBack } from './answer-in-turn.ts';
 import type { RequestListener, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import Router from '@koa/router';
@@ -73,6 +74,8 @@ export function createApp(deps: AppDeps): GatewayApp {
   return {
     callback: () => (request, response) => {
       inFlight += 1;
+      // A streamed answer has eleven for `close` already: ours, and those of Koa and the pipeline.
+      response.setMaxListeners(20);
       response.once('close', () => (inFlight -= 1));
       void handle(request, response);
     },
@@ -165,7 +168,12 @@ function createAnswer(addresses: AddressLimit, limits: RequestLimits): Answer {
     const memory = budgets.memory[readBody.kind].open(account);
     const disk = budgets.disk.open(account);
     try {
-      const body = await readBody.read(context, { memory, disk, bytesPerSecondMin });
+      const body = await readBody.read(context, {
+        memory,
+        disk,
+        bytesPerSecondMin,
+        isHeldBack: () => isHeldBack(context.req),
+      });
       try {
         const carried = admitted === undefined ? route : { ...route, run: admitted.run };
         await runAndWrite(carried, requestOf(context, body, memory), called);

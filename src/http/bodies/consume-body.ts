@@ -8,6 +8,8 @@ export interface BodyScope {
   readonly disk: BodyAllowance;
   /** A body that comes slower than this, on average since its begin, is cut off; a long one has to be quicker. */
   readonly bytesPerSecondMin: number;
+  /** Whether the gateway itself holds bytes of the body back. */
+  readonly isHeldBack: () => boolean;
 }
 
 export interface Consumption extends BodyScope {
@@ -52,7 +54,7 @@ function announcedBytes({ headers }: IncomingMessage): number | undefined {
 }
 
 function readAll(request: IncomingMessage, options: Consumption): Promise<void> {
-  const { memory, disk, bytesMax, bytesPerSecondMin, onChunk } = options;
+  const { memory, disk, bytesMax, bytesPerSecondMin, isHeldBack, onChunk } = options;
   return new Promise((resolve, reject) => {
     const startedAt = performance.now();
     let bytes = 0;
@@ -60,8 +62,8 @@ function readAll(request: IncomingMessage, options: Consumption): Promise<void> 
     let paused: Promise<void> | undefined;
     const cutIfSlow = (): void => {
       const seconds = (performance.now() - startedAt) / 1000;
-      // While we write a piece to a file, the sender cannot be blamed.
-      if (paused === undefined && bytes < bytesPerSecondMin * seconds) settle(tooSlow());
+      // While we write a piece to a file, or have bytes that wait for their turn, the sender cannot be blamed.
+      if (paused === undefined && !isHeldBack() && bytes < bytesPerSecondMin * seconds) settle(tooSlow());
     };
     // What came while this process stood still is read within a turn of the event loop.
     let look: NodeJS.Immediate | undefined;

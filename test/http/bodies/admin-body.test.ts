@@ -11,7 +11,14 @@ import { GatewayError } from '../../../src/domain/errors.ts';
 const app = new Koa().use(async (context) => {
   const memory = createBodyBudget({ bytesMax: 1_000_000, accountBytesMax: 1_000_000 }).open('');
   try {
-    context.body = { read: await adminBody.read(context, { memory, disk: memory, bytesPerSecondMin: 1 }) };
+    context.body = {
+      read: await adminBody.read(context, {
+        memory,
+        disk: memory,
+        bytesPerSecondMin: 1,
+        isHeldBack: () => false,
+      }),
+    };
   } catch (error) {
     if (!(error instanceof GatewayError)) throw error;
     context.body = { code: error.code, message: error.message };

@@ -22,7 +22,8 @@ function arrived(...pieces: readonly string[]): IncomingMessage {
 
 function options(onChunk: (chunk: Buffer) => Promise<void>) {
   const memory = createBodyBudget({ bytesMax: 100_000, accountBytesMax: 100_000 }).open('account');
-  return { memory, disk: memory, bytesPerSecondMin: 1, bytesMax: 1_000, onChunk };
+  const isHeldBack = () => false;
+  return { memory, disk: memory, bytesPerSecondMin: 1, bytesMax: 1_000, isHeldBack, onChunk };
 }
 
 const endless = { reserve: () => undefined };
@@ -98,17 +99,14 @@ describe('reading a body', () => {
 describe('a body that is slow', () => {
   const fiveSeconds = 5_000;
 
-  function open() {
+  function open(isHeldBack = () => false) {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'performance'] });
     onTestFinished(() => void vi.useRealTimers());
     const request = new IncomingMessage(new Socket());
     request.headers = { 'content-length': '10' };
     return {
       request,
-      reading: consumeBody(
-        request,
-        options(() => Promise.resolve()),
-      ),
+      reading: consumeBody(request, { ...options(() => Promise.resolve()), isHeldBack }),
     };
   }
 
@@ -117,6 +115,22 @@ describe('a body that is slow', () => {
     const failure = reading.catch((error: unknown) => error);
     request.push('one');
     await turns();
+    vi.advanceTimersByTime(fiveSeconds);
+    expect(await failure).toMatchObject({ code: 'request_timeout' });
+  });
+
+  it('is not one whose bytes wait here for their turn, but is when none do', async () => {
+    let isHeld = true;
+    const { request, reading } = open(() => isHeld);
+    const failure = reading.catch((error: unknown) => error);
+    request.push('one');
+    await turns();
+    vi.advanceTimersByTime(fiveSeconds);
+    await turns();
+    isHeld = false;
+    request.push('two');
+    await turns();
+    expect(await Promise.race([failure, Promise.resolve('still read')])).toBe('still read');
     vi.advanceTimersByTime(fiveSeconds);
     expect(await failure).toMatchObject({ code: 'request_timeout' });
   });

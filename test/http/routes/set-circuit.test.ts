@@ -22,6 +22,7 @@ it('opens a credential and closes it, and says who and why', async () => {
         sign: 'failure',
         code: 'operator',
         retry_at: Date.UTC(9999, 11, 31, 23, 59, 59) / 1000,
+        waits_for: null,
         changed_at: expect.any(Number),
         failed_tasks: [],
         by: 'admin',
