@@ -19,7 +19,7 @@ interface AuditOptions {
 export function addAuditCommands(audit: Command, context: CliContext): void {
   audit
     .description(
-      'What operators did, newest first; with --json where from, what exactly, and why it was refused.',
+      'What operators did, newest first; with -o json where from, what exactly, and why it was refused.',
     )
     .option(
       '--since <time>',
