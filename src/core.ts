@@ -1,7 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { Client } from '@temporalio/client';
-import type { CircuitRecord } from './domain/circuit-rules.ts';
 import type { Logger } from './observability/log.ts';
 import { createMetrics } from './observability/metrics.ts';
 import type { Metrics } from './observability/metrics.ts';
@@ -49,6 +48,7 @@ import type { NodeReport } from './store/nodes.ts';
 import { createStores, ensureStoreIndexes } from './store/stores.ts';
 import type { Stores } from './store/stores.ts';
 import type { Mongo } from './store/mongo.ts';
+import { createAuditLog } from './tasks/audit-log.ts';
 import { createTemporalClient, temporalSettings } from './temporal/connection.ts';
 import type { TemporalSettings } from './temporal/connection.ts';
 import { wakeActivity } from './temporal/wake-activity.ts';
@@ -113,7 +113,7 @@ export async function openCore(
   const metrics = createMetrics({ configVersion: () => config().hash });
   const notices = openNotices({ ...shared, variables });
   const ledger = openLedger(mongo, { metrics, now, onBalance: notices.watch.noteBalance });
-  const upstream = openUpstream(environment);
+  const upstream = createUpstreamClient(privateNetworks(environment));
   const temporal = temporalSettings(environment, addresses.temporalAddress, payloadKey(environment, secrets));
   const client = createTemporalClient(temporal);
   const health = openHealth({ ...shared, client });
@@ -125,7 +125,7 @@ export async function openCore(
   await Promise.all([health.circuits.refresh(), renders.refresh()]);
   health.circuits.start();
   renders.start();
-  const stopConfig = startConfig(runningConfig, log);
+  const stopConfig = startConfig(runningConfig, { ...shared, node });
   return {
     ...shared,
     environment,
@@ -185,10 +185,27 @@ function openConfig({
 }
 
 /** Takes what is published, and SIGHUP publishes this process's file. Returns what ends both. */
-function startConfig(running: RunningConfig, log: Logger): () => void {
+function startConfig(
+  running: RunningConfig,
+  { stores, log, now, node }: Pick<Core, 'stores' | 'log' | 'now' | 'node'>,
+): () => void {
   running.start();
+  const auditLog = createAuditLog({ ...stores, log, now, randomBytes });
+  const act = {
+    by: 'signal',
+    via: 'signal',
+    action: 'reloadConfig',
+    target: node,
+    reason: '',
+    input: {},
+  } as const;
   const ignoreSignal = onReloadSignal(() => {
-    running.publish('signal').then(
+    const published = auditLog.keep(
+      act,
+      () => running.publish('signal'),
+      (result) => (result.ok ? undefined : result.violations.join('; ')),
+    );
+    published.then(
       (result) => {
         if (result.ok) log.info({ version: result.head.version }, 'the configuration file was published');
         else log.error({ violations: result.violations }, notPublished);
@@ -225,7 +242,13 @@ function openHealth({
     slotStore: stores.slots,
     config,
     wake: async (task) => void (await wakeActivity(client, { task, activities: [activityIds.submit] })),
-    onCircuit: (credential, circuit) => logCircuit(log, credential, circuit),
+    onCircuit: (credential, { state, sign, code, until }) => {
+      const open = state === 'open' ? new Date(until).toISOString() : undefined;
+      log.warn(
+        { credential, sign, code, until: open },
+        `a circuit ${state === 'open' ? 'opened' : 'closed'}`,
+      );
+    },
     onError: (err) => log.warn({ err }, 'channel health could not be read or written'),
     now,
     random: Math.random,
@@ -233,20 +256,15 @@ function openHealth({
 }
 
 function createEndStay({ wakes }: Stores, log: Logger): Core['endStay'] {
-  return async (task) => {
-    try {
-      await wakes.add({ task, id: randomUUID() });
-    } catch (err) {
+  return (task) =>
+    wakes.add({ task, id: randomUUID() }).catch((err: unknown) => {
       log.warn({ task, err }, 'could not wake an attempt that waits');
-    }
-  };
+    });
 }
 
-function openCopies({
-  config,
-  secrets,
-  ...deps
-}: Pick<Core, 'channels' | 'config' | 'environment' | 'stores' | 'secrets' | 'log' | 'now'>) {
+type CopiesDeps = Pick<Core, 'channels' | 'config' | 'environment' | 'stores' | 'secrets' | 'log' | 'now'>;
+
+function openCopies({ config, secrets, ...deps }: CopiesDeps) {
   return openResults({ ...deps, config: config().results, key: secrets.deriveKey('media-link') });
 }
 
@@ -266,10 +284,6 @@ function openRenderClock({ stores, log, now }: Pick<Core, 'stores' | 'log' | 'no
     random: Math.random,
     onError: (err) => log.warn({ err }, 'render times could not be read or written'),
   });
-}
-
-function openUpstream({ UPSTREAM_ALLOW_PRIVATE_NETWORKS: allowPrivateNetworks }: Environment) {
-  return createUpstreamClient({ allowPrivateNetworks });
 }
 
 async function openCoreSecrets(mongo: Mongo, keys: readonly Buffer[]): Promise<Secrets> {
@@ -298,14 +312,8 @@ export function openNodeReports(
   });
 }
 
-/** The account's webhook secrets, newest first, opened. */
-export function webhookSecretsOf(
-  core: Pick<Core, 'stores' | 'secrets'>,
-): (account: string) => Promise<readonly string[]> {
-  return async (account) => {
-    const found = await core.stores.accounts.find(account);
-    return (found?.webhookSecrets ?? []).map((sealed) => core.secrets.open('webhook-secret', sealed));
-  };
+function privateNetworks({ UPSTREAM_ALLOW_PRIVATE_NETWORKS: allowPrivateNetworks }: Environment) {
+  return { allowPrivateNetworks };
 }
 
 function payloadKey({ PAYLOAD_ENCRYPTION }: Environment, secrets: Secrets): Buffer | undefined {
@@ -319,12 +327,4 @@ function linkRules(environment: Environment, log: Logger): LinkRules {
     check: (url) => rules.checkUrl(url),
     onWithheld: (urls) => log.error({ url: urls }, 'an image was delivered with a link that cannot be used'),
   };
-}
-
-function logCircuit(log: Logger, credential: string, { state, sign, code, until }: CircuitRecord): void {
-  const open = state === 'open' ? new Date(until).toISOString() : undefined;
-  log.warn(
-    { credential, sign, code, until: open },
-    state === 'open' ? 'a circuit opened' : 'a circuit closed',
-  );
 }

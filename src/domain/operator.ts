@@ -20,8 +20,8 @@ export function mayUse({ role }: Pick<OperatorIdentity, 'role'>, access: Operato
   return rank[role] >= rank[access];
 }
 
-/** `temporal`: Temporal’s own tools, which do not say from where. */
-export const actOrigins = ['api', 'cli', 'temporal'] as const;
+/** `temporal`: Temporal’s own tools, which do not say from where. `signal`: a SIGHUP to the process that is the target. */
+export const actOrigins = ['api', 'cli', 'temporal', 'signal'] as const;
 export type ActOrigin = (typeof actOrigins)[number];
 
 /**

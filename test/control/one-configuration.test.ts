@@ -109,6 +109,11 @@ it('SIGHUP to a worker publishes for all; a file with mistakes is published by n
     .poll(() => gateway.core.runningConfig.state(), { timeout: takenWithinMs })
     .toMatchObject({ version: version + 1 });
   expect((await gateway.admin('GET', '/config')).body.published_by).toBe('signal');
+  const { data } = (await gateway.admin('GET', '/audit?by=signal')).body;
+  expect(data).toMatchObject([
+    { action: 'reloadConfig', via: 'signal', outcome: 'done' },
+    { action: 'reloadConfig', via: 'signal', outcome: 'refused', result: expect.stringContaining('models') },
+  ]);
 });
 
 it('a process that cannot load what was published says so, and keeps what it runs', async () => {

@@ -1,0 +1,16 @@
+import type { AccountStore } from '../store/accounts.ts';
+import type { Secrets } from './secrets.ts';
+
+/** The account's webhook secrets, newest first, opened. */
+export function webhookSecretsOf({
+  stores,
+  secrets,
+}: {
+  readonly stores: { readonly accounts: Pick<AccountStore, 'find'> };
+  readonly secrets: Pick<Secrets, 'open'>;
+}): (account: string) => Promise<readonly string[]> {
+  return async (account) => {
+    const found = await stores.accounts.find(account);
+    return (found?.webhookSecrets ?? []).map((sealed) => secrets.open('webhook-secret', sealed));
+  };
+}
