@@ -5,7 +5,6 @@ import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { createActIds } from './access/act-ids.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createAuditLog } from './tasks/audit-log.ts';
 import { createAccess } from './access/access.ts';
 import type { Access } from './access/access.ts';
 import { createCatalogue } from './routing/catalogue.ts';
@@ -166,7 +165,7 @@ function appDeps(core: Core, switches: Switches, guarded: Outside): AppDeps {
     renders: core.renders,
     channels: core.channels,
     port,
-    auditLog: createAuditLog({ ...stores, log: core.log, now, randomBytes }),
+    auditLog: core.auditLog,
     taskHistory: (task) => readTaskHistory(core.client, task),
     ledger: core.ledger,
     verifyLedger: openVerification(core),

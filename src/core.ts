@@ -49,6 +49,7 @@ import { createStores, ensureStoreIndexes } from './store/stores.ts';
 import type { Stores } from './store/stores.ts';
 import type { Mongo } from './store/mongo.ts';
 import { createAuditLog } from './tasks/audit-log.ts';
+import type { AuditLog } from './tasks/audit-log.ts';
 import { createTemporalClient, temporalSettings } from './temporal/connection.ts';
 import type { TemporalSettings } from './temporal/connection.ts';
 import { wakeActivity } from './temporal/wake-activity.ts';
@@ -76,6 +77,7 @@ export interface Core {
   readonly results: Results;
   /** Of what is exchanged with upstreams, for the record of each task. */
   readonly recorder: ExchangeRecorder;
+  readonly auditLog: AuditLog;
   /** Notifies operators of what they should know. */
   readonly notices: NoticeWatch;
   /** Absent: nobody asks for traces. */
@@ -108,16 +110,16 @@ export async function openCore(
   const stores = createStores(mongo.db, now, secrets);
   await Promise.all([ensureLedgerIndexes(mongo.db), ensureStoreIndexes(stores)]);
   const runningConfig = await openConfig({ store: stores.configurations, ...file, node, now, log });
-  const config = runningConfig.current;
-  const shared = { stores, log, now, config };
-  const metrics = createMetrics({ configVersion: () => config().hash });
+  const auditLog = createAuditLog({ ...stores, log, now, randomBytes });
+  const shared = { stores, log, now, config: runningConfig.current, auditLog };
+  const metrics = createMetrics({ configVersion: () => shared.config().hash });
   const notices = openNotices({ ...shared, variables });
   const ledger = openLedger(mongo, { metrics, now, onBalance: notices.watch.noteBalance });
   const upstream = createUpstreamClient(privateNetworks(environment));
   const temporal = temporalSettings(environment, addresses.temporalAddress, payloadKey(environment, secrets));
   const client = createTemporalClient(temporal);
   const health = openHealth({ ...shared, client });
-  const channels = openChannels({ environment, log, metrics, current: config, request: upstream });
+  const channels = openChannels({ environment, log, metrics, current: shared.config, request: upstream });
   const results = await openCopies({ ...shared, channels, environment, secrets });
   const tracing = await openTracing(environment, { node, log });
   const recorder = openRecorder({ ...shared, tracing });
@@ -187,10 +189,9 @@ function openConfig({
 /** Takes what is published, and SIGHUP publishes this process's file. Returns what ends both. */
 function startConfig(
   running: RunningConfig,
-  { stores, log, now, node }: Pick<Core, 'stores' | 'log' | 'now' | 'node'>,
+  { log, node, auditLog }: Pick<Core, 'log' | 'node' | 'auditLog'>,
 ): () => void {
   running.start();
-  const auditLog = createAuditLog({ ...stores, log, now, randomBytes });
   const act = {
     by: 'signal',
     via: 'signal',

@@ -1,5 +1,3 @@
-import { randomBytes } from 'node:crypto';
-import { createAuditLog } from './tasks/audit-log.ts';
 import { createActIds } from './access/act-ids.ts';
 import { createAbandonCreation } from './tasks/abandon-creation.ts';
 import { defined } from './domain/defined.ts';
@@ -306,7 +304,7 @@ function channelDeps(core: Core, stays: StayPlaces): ChannelActivityDeps {
     poller: recordedPollers(pollers, core.recorder),
     scrub,
     actorOf: createActIds(core.secrets.deriveKey('act-ids')).actorOf,
-    auditLog: createAuditLog({ ...core.stores, log: core.log, now: core.now, randomBytes }),
+    auditLog: core.auditLog,
     log: core.log,
     now: core.now,
     random: core.random,

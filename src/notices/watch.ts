@@ -159,7 +159,7 @@ function createNotifier({ store, notify, send, log, now }: NoticeWatchDeps) {
       if (error !== undefined) return pause(target.id, error);
       failing.delete(target.id);
       // After it was taken: a process that dies in between sends it twice, under the same id.
-      await store.recordTold(notice.id, target.id, notice.revision);
+      await store.recordNotified(notice.id, target.id, notice.revision);
     }
   }
 
@@ -173,13 +173,8 @@ function createNotifier({ store, notify, send, log, now }: NoticeWatchDeps) {
 
   async function test() {
     const at = now();
-    const known = {
-      kind: 'attention',
-      subject: 'test',
-      count: 1,
-      text: 'This is a test: nothing is wrong.',
-    } as const;
-    const condition: Condition = known;
+    const text = 'This is a test: nothing is wrong.';
+    const condition = { kind: 'attention', subject: 'test', count: 1, text } as const;
     const notice = { ...sighted(undefined, condition, at), id: `test/${at}` };
     return Promise.all(
       notify().targets.map(async (target) => {

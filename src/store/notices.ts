@@ -55,7 +55,7 @@ export function createNoticeStore(db: Db) {
     },
 
     /** Notes which revision a target has. */
-    async recordTold(id: string, target: string, revision: number): Promise<void> {
+    async recordNotified(id: string, target: string, revision: number): Promise<void> {
       await notices.updateOne({ _id: id }, { $set: { [`notified.${target}`]: revision }, $inc: { rev: 1 } });
     },
   };
