@@ -33,6 +33,8 @@ export interface Notice extends Condition {
   readonly endedAt?: number;
   /** Rises with everything that operators have to know. */
   readonly revision: number;
+  /** The revision with which it began, this time. */
+  readonly openedAs: number;
   readonly revisedAt: number;
   /** Looks in a row that did not see it. */
   readonly missed: number;
@@ -52,14 +54,16 @@ export function noticeId({ kind, subject }: Pick<Condition, 'kind' | 'subject'>)
 /** The notice after a look that saw the condition; `known` itself when nothing is new. */
 export function sighted(known: Notice | undefined, condition: Condition, now: number): Notice {
   if (known?.state !== 'open') {
-    const { revision = 0, notified = {} } = known ?? {};
+    const { revision: last = 0, notified = {} } = known ?? {};
+    const revision = last + 1;
     const id = noticeId(condition);
     return {
       ...condition,
       id,
       state: 'open',
       since: now,
-      revision: revision + 1,
+      revision,
+      openedAs: revision,
       revisedAt: now,
       missed: 0,
       notified,
@@ -83,16 +87,16 @@ export function missed(known: Notice, now: number): Notice {
 /** The notice of a condition that is known to have passed. */
 export function ended(known: Notice, now: number): Notice {
   if (known.state === 'over') return known;
-  const { id, kind, subject, count, text, since, notified, revision } = known;
+  const { id, kind, subject, count, text, since, notified, revision, openedAs } = known;
   const over = { state: 'over', endedAt: now, revision: revision + 1, revisedAt: now, missed: 0 } as const;
-  return { id, kind, subject, count, text, since, notified, ...over };
+  return { id, kind, subject, count, text, since, notified, openedAs, ...over };
 }
 
 /** Whether the target is to be notified: of an end only if it knows of the beginning. */
-export function isDue({ state, revision, notified }: Notice, target: string): boolean {
+export function isDue({ state, revision, openedAs, notified }: Notice, target: string): boolean {
   const last = notified[target] ?? 0;
   if (last >= revision) return false;
-  return state === 'open' || last > 0;
+  return state === 'open' || last >= openedAs;
 }
 
 /** 1 to 9 are 1, 10 to 99 are 2. */

@@ -62,7 +62,9 @@ export function createNoticeStore(db: Db) {
 }
 
 function toKept({ _id: id, rev, ...fields }: NoticeDocument): KeptNotice {
-  const { kind, subject, count, text, state, since, endedAt, revision, revisedAt, missed, notified } = fields;
-  const known = { id, kind, subject, count, text, state, since, revision, revisedAt, missed, notified };
-  return { rev, notice: { ...known, ...defined({ endedAt }) } };
+  const { kind, subject, count, text, state, since, endedAt } = fields;
+  const { revision, openedAs, revisedAt, missed, notified } = fields;
+  const known = { id, kind, subject, count, text, state, since };
+  const news = { revision, openedAs, revisedAt, missed, notified };
+  return { rev, notice: { ...known, ...news, ...defined({ endedAt }) } };
 }

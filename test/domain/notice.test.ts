@@ -71,4 +71,7 @@ describe('a condition', () => {
 it('nobody is notified of an end who does not know of the beginning', () => {
   const over = ended(notified(sighted(undefined, condition, 1)), 2);
   expect([isDue(over, 'pager'), isDue(over, 'another')]).toEqual([true, false]);
+  // It begins again while the pager is away.
+  const unheard = ended(sighted(notified(over), condition, 3), 4);
+  expect(isDue(unheard, 'pager')).toBe(false);
 });
