@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from 'commander';
 import type { Command } from 'commander';
-import { adminCommand, noteMore } from './context.ts';
+import { lookCommand, noteMore } from './context.ts';
 import type { CliContext } from './context.ts';
 
 const table = {
@@ -31,7 +31,7 @@ export function addAuditCommands(audit: Command, context: CliContext): void {
     .option('--limit <n>')
     .option('--after <id>')
     .action(
-      adminCommand(context, async ({ client, output }, { since, ...options }: AuditOptions) => {
+      lookCommand(context, async ({ client, output }, { since, ...options }: AuditOptions) => {
         const { rows, hasMore } = await client.list('/audit', { ...options, since: since?.toString() });
         output.rows(rows, table);
         noteMore(output, hasMore, rows.at(-1)?.['id']);

@@ -37,14 +37,17 @@ function gateway(url: string, ...line: string[]) {
   return { child, said };
 }
 
-it('shows a list again while the gateway comes and goes, and ends in silence at Ctrl-C', async () => {
-  const { child, said } = gateway(await changingGateway(), 'accounts', 'list', '--watch', '-o', 'jsonl');
-  await expect.poll(() => said.stdout).toContain('account-3');
-  child.kill('SIGINT');
-  expect(await once(child, 'close')).toEqual([0, null]);
-  expect(said.stderr).toBe('');
-  expect(said.stdout).toMatch(/^\{"id":"account-1"\}\nNot now\. .*\n\{"id":"account-3"\}\n/);
-});
+it.each([['accounts', 'list'], ['audit']])(
+  'shows a list again while the gateway comes and goes, and ends in silence at Ctrl-C: %s %s',
+  async (...list) => {
+    const { child, said } = gateway(await changingGateway(), ...list, '--watch', '-o', 'jsonl');
+    await expect.poll(() => said.stdout).toContain('account-3');
+    child.kill('SIGINT');
+    expect(await once(child, 'close')).toEqual([0, null]);
+    expect(said.stderr).toBe('');
+    expect(said.stdout).toMatch(/^\{"id":"account-1"\}\nNot now\. .*\n\{"id":"account-3"\}\n/);
+  },
+);
 
 // It gives a program a terminal.
 const script = '/usr/bin/script';
