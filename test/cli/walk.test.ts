@@ -4,24 +4,16 @@ import { readLedgerTotals } from '../../src/ledger/totals.ts';
 import { takeCensus } from '../../src/tasks/take-census.ts';
 import { startCallbackReceiver } from '../support/callback-receiver.ts';
 import type { TestAccount } from '../support/client.ts';
-import { startGateway, testYaml } from '../support/gateway.ts';
+import { startGateway } from '../support/gateway.ts';
 import type { TestGateway } from '../support/gateway.ts';
+import { attendedYaml } from '../support/test-yaml.ts';
 import { runLine } from './support.ts';
 
 /**
  * An operator's walk: each state that needs somebody is in the metrics that the alerts ask, in the list, in `tasks show`
  * and in the notices, and ends by the command that is advised.
  */
-const yaml = `${testYaml}      hold: { review_above: "3" }
-  - id: wan
-    kind: video
-    input_types: [text_to_video]
-    resolutions: [720p]
-    ratios: ["16:9"]
-    durations: { min: 2, max: 15, default: 5 }
-    expected_seconds: 1
-    price: { unit: second, rules: [{ price: "0.10" }] }
-`.replace(
+const yaml = attendedYaml.replace(
   '\nmodels:',
   `
   - id: main

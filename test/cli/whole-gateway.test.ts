@@ -9,11 +9,12 @@ import { resolveTemporal } from '../../src/local/servers/temporal-source.ts';
 import { startCallbackReceiver } from '../support/callback-receiver.ts';
 import { caller } from '../support/client.ts';
 import type { TestAccount } from '../support/client.ts';
-import { startGateway, testYaml, videoBody } from '../support/gateway.ts';
+import { startGateway, videoBody } from '../support/gateway.ts';
 import type { TestGateway } from '../support/gateway.ts';
 import { waitUntil } from '../support/processes.ts';
 import { temporalAddress } from '../support/run-servers.ts';
 import { cacheDir } from '../support/cache-dir.ts';
+import { attendedYaml } from '../support/test-yaml.ts';
 import { runLine } from './support.ts';
 
 /**
@@ -31,16 +32,7 @@ const channel = (id: string, priority: number) => `
     credentials: [{ id: a, api_key: simulated }]
     limits: { submits_per_second: 500, polls_per_second: 500 }
     models: { wan: { upstream: wan2.6-t2v } }`;
-const yaml = `${testYaml}      hold: { review_above: "3" }
-  - id: wan
-    kind: video
-    input_types: [text_to_video]
-    resolutions: [720p]
-    ratios: ["16:9"]
-    durations: { min: 2, max: 15, default: 5 }
-    expected_seconds: 1
-    price: { unit: second, rules: [{ price: "0.10" }] }
-`.replace('\nmodels:', `${channel('main', 5)}${channel('second', 1)}\nmodels:`);
+const yaml = attendedYaml.replace('\nmodels:', `${channel('main', 5)}${channel('second', 1)}\nmodels:`);
 
 let gateway: TestGateway;
 let account: TestAccount;

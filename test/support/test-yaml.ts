@@ -30,6 +30,21 @@ models:
         - { price: "7.00" }
 `;
 
+/**
+ * The same, whose charges may wait for a person, with a model `wan` for channels of which nothing finds a job whose answer
+ * was lost: `replace('\nmodels:', …)` adds them.
+ */
+export const attendedYaml = `${testYaml}      hold: { review_above: "3" }
+  - id: wan
+    kind: video
+    input_types: [text_to_video]
+    resolutions: [720p]
+    ratios: ["16:9"]
+    durations: { min: 2, max: 15, default: 5 }
+    expected_seconds: 1
+    price: { unit: second, rules: [{ price: "0.10" }] }
+`;
+
 /** The same, with a second model of the same upstream that usually takes `expectedSeconds`. */
 export function testYamlWith(model: string, expectedSeconds: number): string {
   const usual = testYaml.slice(testYaml.indexOf('  - id: seedance'));
