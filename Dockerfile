@@ -5,6 +5,9 @@
 #
 # Behind a proxy: docker build --build-arg HTTP_PROXY=… --build-arg HTTPS_PROXY=… --build-arg NO_PROXY=… . (these names
 # are known to Docker, reach apt and npm, and stay out of the image). From a mirror: --build-arg NODE_IMAGE=….
+#
+# The tag is not pinned by its digest: whoever raises the version adds the digest that their registry reports for both
+# platforms, as node:VERSION-bookworm-slim@sha256:…. Until then the provenance of each release records which was used.
 ARG NODE_IMAGE=node:24.21.0-bookworm-slim
 
 FROM ${NODE_IMAGE} AS dependencies
@@ -35,7 +38,11 @@ COPY package.json tsconfig.json ./
 COPY src ./src
 COPY workflows ./workflows
 COPY activities ./activities
+# The guides that /docs shows.
+COPY docs ./docs
 COPY LICENSE gateway.example.yaml ./
+# Kept in node_modules/.cache, where no worker of the image may write.
+RUN node --import ./src/typescript.js src/temporal/bundle-process.ts
 # docker compose exec api gateway accounts list
 RUN ln -s /app/src/gateway.js /usr/local/bin/gateway
 # A volume that is mounted there takes over its owner.
@@ -46,5 +53,8 @@ EXPOSE 8080
 # Of the API. The worker's own check stands in docker-compose.yml.
 HEALTHCHECK --interval=15s --timeout=5s --start-period=60s --retries=4 \
   CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/healthz`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
+LABEL org.opencontainers.image.title=Mediary \
+  org.opencontainers.image.description="One address for video and image generation" \
+  org.opencontainers.image.licenses=Apache-2.0
 ENTRYPOINT ["tini", "--", "node", "src/gateway.js"]
 CMD ["api"]

@@ -2,10 +2,11 @@ import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 import { assignTestFiles, onlyNodeParts } from './test/support/projects.ts';
 
-/** Not part of a run: they write the histories and the task records that the replay tests read. */
+/** Not part of a run: they write the histories and the task records that the replay tests read, and docs/images. */
 const recording = [
   ...(process.env['RECORD_HISTORIES'] === undefined ? [] : ['test/workflows/record-histories.ts']),
   ...(process.env['RECORD_TASKS'] === undefined ? [] : ['test/replay/record-tasks.ts']),
+  ...(process.env['SCREENSHOTS'] === undefined ? [] : ['test/pages/record-pictures.ts']),
 ];
 
 const testDir = fileURLToPath(new URL('test', import.meta.url));
@@ -25,14 +26,21 @@ export default defineConfig({
     hookTimeout: 180_000,
     expect: { poll: { timeout: 60_000 } },
     projects: [
-      { extends: true, test: { name: 'pure', include: [...pure] } },
+      {
+        extends: true,
+        test: { name: 'pure', include: [...pure], setupFiles: ['test/support/property-seed.ts'] },
+      },
       {
         extends: true,
         test: {
           name: 'servers',
           include: [...servers, ...recording],
           globalSetup: ['test/support/global-setup.ts'],
-          setupFiles: ['test/support/expect-server-use.ts', 'test/support/watch-queries.ts'],
+          setupFiles: [
+            'test/support/property-seed.ts',
+            'test/support/expect-server-use.ts',
+            'test/support/watch-queries.ts',
+          ],
         },
       },
     ],

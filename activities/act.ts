@@ -2,6 +2,7 @@ import { defined } from '../src/domain/defined.ts';
 import { formatAmount } from '../src/domain/money.ts';
 import { cancellation, refusalOf, situationOf } from '../src/domain/operator-actions.ts';
 import type { ActionInput, Said } from '../src/domain/operator-actions.ts';
+import { proposedCharge } from '../src/domain/situation.ts';
 import { attemptAt } from '../src/domain/task-state.ts';
 import type { StateName, TaskEvent } from '../src/domain/task-state.ts';
 import { next } from '../src/domain/task-next.ts';
@@ -10,7 +11,7 @@ import type { SettleFacts } from '../src/domain/task.ts';
 import type { ChannelActivityDeps } from './deps.ts';
 import { checkNamedJob } from './named-job.ts';
 import { openResult } from './open-result.ts';
-import { settlementOf } from './settlement.ts';
+import { chargeOf } from './settlement.ts';
 import { viewOf } from './task-view.ts';
 import type { ActReply, ActRequest } from './types.ts';
 
@@ -35,7 +36,8 @@ type Deps = ChannelActivityDeps;
 export function createActOnTask(deps: Deps) {
   const { tasks } = deps;
 
-  return async function actOnTask(request: ActRequest): Promise<ActReply> {
+  return async function actOnTask(asked: ActRequest): Promise<ActReply> {
+    const request = asked.isCancelRequest === true ? await named(asked) : asked;
     const { task, id, at, action, input } = request;
     const by = request.isCallers === true ? undefined : deps.actorOf({ ...request, by: input.by });
     // The API keeps what its operators do, and a caller is none.
@@ -45,11 +47,16 @@ export function createActOnTask(deps: Deps) {
     return deps.auditLog.keep({ ...sent, key: { id, at } }, () => act(request, by), refusalIn);
   };
 
+  async function named(request: ActRequest): Promise<ActRequest> {
+    const { by = '', reason = '' } = (await deps.cancelRequest(request.task)) ?? {};
+    const { input } = request;
+    return { ...request, input: { ...input, by: by || input.by, reason: reason || input.reason } };
+  }
+
   async function act(request: ActRequest, by: string | undefined): Promise<ActReply> {
     const { task: id, action, input } = request;
-    // An answer for a person rests on nothing old.
-    tasks.forget(id);
-    const task = await tasks.look(id);
+    // A refusal is followed by no write that could know better.
+    const task = await tasks.confirm(id);
     if (task === undefined) return { done: false, message: 'The task has no record.' };
     if (task.actions?.some((record) => record.id === request.id) === true) return repeated(task, request);
     const refusal = refusalOf(action, situationOf(task));
@@ -66,17 +73,23 @@ export function createActOnTask(deps: Deps) {
     const record = by === undefined ? undefined : recordOf(request, by, said);
     const stepped = await tasks.step(id, proposal.event, record);
     if (!stepped.ok) return { done: false, message: stepped.message };
-    if (action === 'extend') await deps.requests.keepUntil(id, stepped.task.deadlineAt);
+    await keepRequest(stepped.task, request);
     return { done: true, view: viewOf(stepped.task), said: { did: said } };
+  }
+
+  /** What its caller wrote is kept as long as the task. */
+  async function keepRequest({ id, deadlineAt }: Task, { action }: ActRequest): Promise<void> {
+    if (action === 'extend') await deps.requests.keepUntil(id, deadlineAt);
   }
 
   function recordOf({ id, action, input }: ActRequest, by: string, said: Said): TaskActionRecord {
     return { id, at: deps.now(), by, action, reason: input.reason, detail: said.task };
   }
 
-  /** An earlier run of this activity has done it. */
-  function repeated(task: Task, { id }: ActRequest): ActReply {
-    const detail = task.actions?.find((record) => record.id === id)?.detail ?? '';
+  /** An earlier run of this activity has written it, and may have died then. */
+  async function repeated(task: Task, request: ActRequest): Promise<ActReply> {
+    await keepRequest(task, request);
+    const detail = task.actions?.find((record) => record.id === request.id)?.detail ?? '';
     return { done: true, view: viewOf(task), said: { did: { task: detail, money: '' } } };
   }
 }
@@ -95,11 +108,7 @@ async function propose(task: Task, request: ActRequest, deps: Deps): Promise<Pro
     case 'resubmit':
       return resubmit(task, request);
     case 'fail':
-      return {
-        event: { kind: 'wanted', stop: 'fail' },
-        task: 'The task fails with internal_error; a job that runs is asked to cancel.',
-        money: `The hold of ${formatAmount(task.hold, request.currency)} is released in full; nothing is charged.`,
-      };
+      return fail(task, request);
     case 'cancel':
       return {
         event: { kind: 'wanted', stop: 'cancel' },
@@ -129,6 +138,19 @@ function holdStays({ hold }: Task, { currency }: ActRequest): string {
   return `The hold of ${formatAmount(hold, currency)} stays as it is.`;
 }
 
+function fail({ state, hold }: Task, { currency }: ActRequest): Proposal {
+  const event = { kind: 'wanted', stop: 'fail' } as const;
+  if (state.at === 'review' && state.why === 'unreleased') {
+    const money = 'Nothing is charged; what the ledger holds for the task stays held until it is repaired.';
+    return { event, task: 'The task fails, whatever the ledger says.', money };
+  }
+  return {
+    event,
+    task: 'The task fails with internal_error; a job that runs is asked to cancel.',
+    money: `The hold of ${formatAmount(hold, currency)} is released in full; nothing is charged.`,
+  };
+}
+
 function retryNow(task: Task, request: ActRequest): Proposal {
   const money = holdStays(task, request);
   const { at } = task.state;
@@ -136,8 +158,9 @@ function retryNow(task: Task, request: ActRequest): Proposal {
     pausing: 'The channels of the plan are asked again.',
     lost: 'The upstream is asked again for the lost job.',
     submitting: 'The submission is tried immediately.',
+    review: 'The task is settled again.',
   };
-  const resumes = at === 'pausing' || at === 'broken' || at === 'lost';
+  const resumes = at === 'pausing' || at === 'broken' || at === 'lost' || at === 'review';
   const kind = resumes ? 'resumed' : 'acted';
   return { event: { kind }, task: said[at] ?? 'The upstream is polled immediately.', money };
 }
@@ -169,15 +192,15 @@ function resubmit(task: Task, request: ActRequest): Proposal {
 async function complete(task: Task, request: ActRequest, deps: Deps): Promise<Proposal | Refused> {
   const { input, basis } = request;
   const facts = factsOf(input);
-  const [opened, { amount: charge }] = await Promise.all([
+  const [opened, { settlement }] = await Promise.all([
     openResult(task, { url: input.result_url ?? '', isDryRun: input.dry_run === true }, deps),
-    settlementOf(task, facts, { basis, deps }),
+    chargeOf(task, facts, { basis, deps }),
   ]);
   if ('refused' in opened) return opened;
   return {
     event: { kind: 'completed', outcome: { kind: 'succeeded', items: opened.items, facts } },
     task: 'The task succeeds with the result that was given.',
-    money: `${formatAmount(charge, request.currency)} is charged; ${formatAmount(task.hold, request.currency)} is held.`,
+    money: `${formatAmount(settlement.amount, request.currency)} is charged; ${formatAmount(task.hold, request.currency)} is held.`,
   };
 }
 
@@ -191,7 +214,7 @@ function factsOf({ duration, resolution, total_tokens: totalTokens, images }: Ac
 }
 
 function acceptCharge(task: Task, request: ActRequest): Proposal {
-  const charge = task.state.at === 'review' ? BigInt(task.state.charge) : 0n;
+  const charge = proposedCharge(task.state) ?? 0n;
   return {
     event: { kind: 'approved' },
     task: 'The task succeeds.',

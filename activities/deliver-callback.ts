@@ -1,10 +1,16 @@
 import { ApplicationFailure } from '@temporalio/activity';
 import { webhookHeaders } from '../src/access/webhook-signature.ts';
+import {
+  callbackRetryDelayMs,
+  callbackStateAfter,
+  callbackTriesMax,
+} from '../src/domain/callback-retries.ts';
 import { defined } from '../src/domain/defined.ts';
 import { ownCallbackRound } from '../src/domain/ids.ts';
 import { racePoint } from '../src/domain/race-point.ts';
 import { isTerminal } from '../src/domain/task.ts';
 import type { CallbackState } from '../src/domain/callback-record.ts';
+import type { Task } from '../src/domain/task-record.ts';
 import type { CallbackActivityDeps } from './deps.ts';
 import { persistently } from './persistently.ts';
 
@@ -12,23 +18,6 @@ import { persistently } from './persistently.ts';
 export const answerWithinMs = 10_000;
 /** Together with twice the response's time limit, below what the activity may take. */
 const recordWithinMs = 10_000;
-const second = 1000;
-const minute = 60 * second;
-const hour = 60 * minute;
-/** Delay after each failed attempt; after the last one the callback is abandoned. */
-const retryDelaysMs = [
-  5 * second,
-  5 * minute,
-  30 * minute,
-  2 * hour,
-  5 * hour,
-  10 * hour,
-  14 * hour,
-  20 * hour,
-  24 * hour,
-];
-const statusGone = 410;
-
 /** One callback that is owed, with everything that its request needs. */
 export interface OwedCallback {
   readonly task: string;
@@ -77,7 +66,7 @@ export function createDeliverCallback(deps: CallbackActivityDeps) {
 
 /** Before the request that follows the n-th. */
 export function retryDelayMs(n: number): number {
-  return Math.round((retryDelaysMs[n - 1] ?? hour) * (0.9 + 0.2 * Math.random()));
+  return callbackRetryDelayMs(n, Math.random());
 }
 
 export function createCallbackRequests(deps: CallbackActivityDeps) {
@@ -85,7 +74,7 @@ export function createCallbackRequests(deps: CallbackActivityDeps) {
 
   /** Undefined: no callback is owed. */
   async function findOwed(taskId: string): Promise<OwedCallback | undefined> {
-    const [task, stored] = await Promise.all([deps.tasks.find(taskId), deps.requests.find(taskId)]);
+    const [task, stored] = await Promise.all([endedTask(taskId), deps.requests.find(taskId)]);
     const url = stored?.callbackUrl;
     if (task === undefined) return undefined;
     if (url === undefined) {
@@ -99,13 +88,19 @@ export function createCallbackRequests(deps: CallbackActivityDeps) {
     return { task: taskId, account, url, body: deps.present(task), secrets, ...defined({ traceparent }) };
   }
 
+  /** Before it has ended there is no callback: a record that is too old to know of the end is looked at anew. */
+  async function endedTask(id: string): Promise<Task | undefined> {
+    const seen = await deps.tasks.look(id);
+    return seen === undefined || isTerminal(seen.status) ? seen : deps.tasks.confirm(id);
+  }
+
   /** One request, counted before it leaves. Undefined: this round has delivered already, or was replaced. */
   async function send(owed: OwedCallback, round: string): Promise<SentCallback | undefined> {
     const { task, url } = owed;
     const target = new URL(url).origin;
     const n = await deps.tasks.beginCallback({ task, round, target }, round === ownCallbackRound);
     if (n === undefined) return undefined;
-    if (n > retryDelaysMs.length + 1) {
+    if (n > callbackTriesMax) {
       // The last attempt was begun and its process died.
       await deps.tasks.abandonCallback(task, round);
       return { n, state: 'gave_up', heard: 'no answer' };
@@ -113,7 +108,7 @@ export function createCallbackRequests(deps: CallbackActivityDeps) {
     await racePoint('callback.begun', task);
     const at = deps.now();
     const answer = await post(deps, owed, at);
-    const state = stateAfter(answer, n);
+    const state = callbackStateAfter(answer.status, n);
     const durationMs = deps.now() - at;
     await persistently(
       () => deps.tasks.recordCallback({ task, round, target }, { at, durationMs, ...answer }, state),
@@ -124,11 +119,6 @@ export function createCallbackRequests(deps: CallbackActivityDeps) {
 }
 
 type Answer = { readonly status?: number; readonly error?: string };
-
-function stateAfter({ status }: Answer, n: number): CallbackState {
-  if (status !== undefined && status >= 200 && status < 300) return 'delivered';
-  return status === statusGone || n > retryDelaysMs.length ? 'gave_up' : 'pending';
-}
 
 function retriedCallback(heard: string, delayMs: number): ApplicationFailure {
   return ApplicationFailure.create({

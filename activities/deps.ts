@@ -1,3 +1,5 @@
+import type { ChannelAnswer, ChannelCall } from '../src/images/call-channel.ts';
+import type { KeepImages } from '../src/domain/stored-media.ts';
 import type { Logger } from '../src/observability/log.ts';
 import type { Metrics } from '../src/observability/metrics.ts';
 import type { Channels, LinkHeaders } from '../src/routing/channels.ts';
@@ -11,10 +13,12 @@ import type { AbandonCreation } from '../src/tasks/abandon-creation.ts';
 import type { Ledger } from '../src/ledger/ledger.ts';
 import type { KeySlotStore } from '../src/store/key-slots.ts';
 import type { RequestStore } from '../src/store/requests.ts';
+import type { Uploads } from '../src/media/uploads.ts';
+import type { PartialImageStore } from '../src/store/partial-images.ts';
 import type { TaskStore } from '../src/store/tasks.ts';
-import type { PollConcern } from '../src/domain/poll-concern.ts';
 import type { RouteCandidate } from '../src/domain/routing.ts';
-import type { Task } from '../src/domain/task-record.ts';
+import type { Service } from '../src/domain/service.ts';
+import type { Concern, Task } from '../src/domain/task-record.ts';
 import type { ResultItem, TaskKind } from '../src/domain/task.ts';
 import type { SubmitLimiter } from '../src/capacity/submit-limiter.ts';
 import type { StatusPoller } from './status-poller.ts';
@@ -29,12 +33,16 @@ export interface TaskActivityDeps {
   readonly slots: Pick<SlotKeeper, 'release'>;
   readonly keySlots: Pick<KeySlotStore, 'release'>;
   readonly workflows: WorkflowLookup;
+  readonly workers: () => Promise<Pick<Service, 'unserved'>>;
+  readonly signals: TaskSignals;
+  /** False: this process could not load the configuration that was published last. */
+  readonly isConfigCurrent: () => boolean;
   readonly abandonCreation: AbandonCreation;
   /** Starts the delivery of the callback of a task that has ended without its workflow. Repeatable. */
   readonly owedCallback: (task: string) => Promise<void>;
   /** What else the reconciler repairs, in order. */
   readonly upkeep: readonly UpkeepStep[];
-  readonly metrics: Pick<Metrics, 'countEnded'>;
+  readonly metrics: Pick<Metrics, 'countEnded' | 'countMargin'>;
   readonly log: Logger;
   readonly now: () => number;
 }
@@ -59,24 +67,37 @@ export interface ChannelActivityDeps {
     items: readonly ResultItem[],
     options: { readonly timeoutMs: number; readonly headersFor: LinkHeaders },
   ) => Promise<readonly ResultItem[]>;
+  /** Asks a channel that answers with the images. Rejects only for what is a fault of ours. */
+  readonly renderImages: (call: ChannelCall) => Promise<ChannelAnswer>;
+  /** Absent: no results are kept. */
+  readonly keepImages?: KeepImages;
+  /** The request with the upstream's addresses for our files. Throws UpstreamError. */
+  readonly registerFiles: Uploads['register'];
+  /** For callers who watch a render. */
+  readonly partialImages: Pick<PartialImageStore, 'write'>;
   /** Results are copied: there is a storage of our own. */
   readonly keepsResults: boolean;
   /** Whether there is a file at this address; if not, why. */
   readonly canOpen: (url: string) => Promise<string | undefined>;
   /** One per channel and credential of this process. */
   readonly submitLimiter: (candidate: RouteCandidate) => SubmitLimiter;
-  /** Shows a concern, or its end, in the task's workflow. */
-  readonly signalConcern: (task: string, news: ConcernNews) => Promise<void>;
+  readonly signals: TaskSignals;
   /** What is known of render times, and what is learned of them. */
   readonly renders: Pick<RenderClock, 'times' | 'learn'>;
   /** For attempts that stay while the end of a render is near. */
   readonly stays: Pick<StayPlaces, 'enter' | 'isFull' | 'returnInMs'>;
   readonly poller: (candidate: RouteCandidate, kind: TaskKind) => StatusPoller;
+  /** Of the configuration in force. */
+  readonly currency: () => string;
   /** Where upstreams reach us; absent: they cannot. */
   readonly publicUrl?: string;
   readonly scrub: (text: string) => string;
   /** Who sent an operator's act. */
   readonly actorOf: (act: SentAct) => string;
+  /** Who cancelled the task's workflow, as far as that is known. */
+  readonly cancelRequest: (
+    task: string,
+  ) => Promise<{ readonly by: string; readonly reason: string } | undefined>;
   readonly auditLog: AuditLog;
   readonly log: Logger;
   readonly now: () => number;
@@ -92,10 +113,18 @@ export interface SentAct {
   readonly by: string;
 }
 
+/** What the workflow of a task hears of, while there is one. */
+export interface TaskSignals {
+  /** Shows a concern, or its end. */
+  concern(task: string, news: ConcernNews): Promise<void>;
+  /** Nobody serves these channels: one that still has to be submitted asks others. */
+  unserved(task: string, channels: readonly string[]): Promise<void>;
+}
+
 export interface ConcernNews {
   /** Absent: it has passed. */
-  readonly concern?: PollConcern;
-  /** How polling stands, in words. */
+  readonly concern?: Concern;
+  /** How the task stands, in words. */
   readonly text: string;
 }
 

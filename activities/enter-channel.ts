@@ -1,21 +1,22 @@
 import { ApplicationFailure } from '@temporalio/activity';
 import type { Task } from '../src/domain/task-record.ts';
 import type { ChannelActivityDeps } from './deps.ts';
+import { elapsedBefore } from './elapsed.ts';
 import { noteWait } from './note-wait.ts';
-import type { UpstreamTarget } from './open-target.ts';
 import { stepTo } from './step-to.ts';
 import { retryOrLeave } from './submit-answer.ts';
 import type { SubmitInput } from './types.ts';
 
 interface Entering {
   readonly input: SubmitInput;
-  readonly target: UpstreamTarget;
+  /** Longest that the submission may take. */
+  readonly submitMs: number;
 }
 
 /** Undefined: it may be sent. The channel is full, or its circuit is open: nothing is sent. */
 export async function enterChannel(
   task: Task,
-  { input, target }: Entering,
+  { input, submitMs }: Entering,
   deps: ChannelActivityDeps,
 ): Promise<Task | undefined> {
   const { id, account, model, deadlineAt, plan, state } = task;
@@ -27,7 +28,7 @@ export async function enterChannel(
     deadlineAt,
     candidate: input.candidate,
     candidates: replacing ?? plan.candidates,
-    submitMs: target.config.timeouts.submit_ms,
+    submitMs,
   });
   switch (refusal?.kind) {
     case undefined:
@@ -35,7 +36,8 @@ export async function enterChannel(
     case 'elsewhere': {
       const message = 'Another channel has room.';
       const word = { code: 'at_concurrency_limit', message, stays: false, full: true } as const;
-      return stepTo(task, { kind: 'not_accepted', candidate: input.candidate, ...word }, deps);
+      const elapsedMs = elapsedBefore();
+      return stepTo(task, { kind: 'not_accepted', candidate: input.candidate, ...word, elapsedMs }, deps);
     }
     case 'circuit_open': {
       const { detail: message, retryAfterMs } = refusal;

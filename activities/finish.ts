@@ -1,33 +1,36 @@
 import { isUpstreamFailure } from '../src/domain/attempt.ts';
 import { defined } from '../src/domain/defined.ts';
 import { amountMax } from '../src/domain/money.ts';
-import { needsReview } from '../src/domain/price.ts';
-import type { PriceBasis, Settlement } from '../src/domain/price.ts';
+import type { TaskCharge } from '../src/domain/charge.ts';
+import { areContradictory, asksAnybody, atMost, needsReview } from '../src/domain/price.ts';
+import type { PriceBasis } from '../src/domain/price.ts';
 import { racePoint } from '../src/domain/race-point.ts';
 import { taskFailures } from '../src/domain/task-failures.ts';
+import type { UpstreamCost } from '../src/domain/task-cost.ts';
 import type { Task } from '../src/domain/task-record.ts';
-import type { Ending, TaskEvent } from '../src/domain/task-state.ts';
+import type { ChargeQuestion, Ending, EventOf } from '../src/domain/task-state.ts';
 import { classified } from '../src/domain/task.ts';
 import type { TaskError } from '../src/domain/task.ts';
 import type { TaskActivityDeps } from './deps.ts';
-import { settlementOf } from './settlement.ts';
+import { chargeOf, isOutage, upstreamCostOf } from './settlement.ts';
 import { givenUpView, viewOf } from './task-view.ts';
 import type { FinishInput, TaskView } from './types.ts';
 
 type SucceededTask = Task & { readonly outcome: Extract<Task['outcome'], { kind: 'succeeded' }> };
+type Decision = EventOf<'ended' | 'reviewed'>;
 
 /**
  * The money first, then the end in the record: a crash between the two repeats the step, and the ledger answers with the
- * entry that is there. What the ledger says wins: a task that was released can no longer succeed. Never throws for what
- * an upstream has said: a charge that is not credible, or that no ledger can hold, is a question to a person.
+ * entry that is there. What the ledger says wins: a task that was released can no longer succeed. Throws for outages
+ * alone: whatever cannot be computed or written for what it is becomes a question to a person.
  */
 export function createFinishTask(deps: TaskActivityDeps) {
-  const { tasks, ledger } = deps;
+  const { tasks, ledger, log } = deps;
   return async function finishTask(finish: FinishInput): Promise<TaskView> {
     const task = await tasks.look(finish.task, finish.rev);
     if (task === undefined) return givenUpView;
     if (task.state.at !== 'ending') return viewOf(task);
-    const after = await end(task, task.state.ending, finish.basis);
+    const after = await step(task, await decide(task, task.state.ending, finish.basis));
     await Promise.all([
       deps.slots.release(task.id),
       finish.keyUnlimited === true || after.state.at !== 'ended'
@@ -37,89 +40,128 @@ export function createFinishTask(deps: TaskActivityDeps) {
     return viewOf(after);
   };
 
-  async function end(task: Task, ending: Ending, basis: PriceBasis): Promise<Task> {
-    if (ending.kind === 'failed') return fail(task, ending.error);
-    const { outcome } = task;
-    if (outcome?.kind !== 'succeeded') return fail(task, taskFailures.interrupted);
-    return succeed({ ...task, outcome }, ending.approved === true, basis);
+  async function decide(task: Task, ending: Ending, basis: PriceBasis): Promise<Decision> {
+    try {
+      if (ending.kind === 'failed') return await fail(task, ending.error, basis);
+      const { outcome } = task;
+      if (outcome?.kind !== 'succeeded') return await fail(task, taskFailures.interrupted, basis);
+      return await succeed({ ...task, outcome }, ending.approved === true, basis);
+    } catch (err) {
+      if (isOutage(err, deps)) throw err;
+      log.error({ task: task.id, err }, 'the end of a task cannot be written; a person is asked');
+      if (ending.kind === 'succeeded') return { kind: 'reviewed', why: 'unsettled' };
+      if (ending.approved === true) return failed(task, ending.error);
+      return { kind: 'reviewed', why: 'unreleased', ...defined({ error: ending.error }) };
+    }
   }
 
-  async function succeed(task: SucceededTask, isApproved: boolean, basis: PriceBasis): Promise<Task> {
+  async function succeed(task: SucceededTask, isApproved: boolean, basis: PriceBasis): Promise<Decision> {
     const { hold: held } = task;
-    const settlement = await agreedSettlement(task, basis);
+    const agreed = await agreedCharge(task, basis);
+    const { settlement } = agreed;
     const charge = settlement.amount.toString();
-    if (!isApproved && needsReview(basis.price, { held, amount: settlement.amount })) {
+    const why = isApproved ? undefined : reasonToReview(task, agreed, basis);
+    const cost = await upstreamCostOf(task, { basis, deps });
+    if (why !== undefined) {
       // After a reset the charge may have been accepted and settled before.
       const entries = await ledger.entriesOfTask(task.id);
       const isClosed = entries.some(({ kind }) => kind === 'settle' || kind === 'release');
-      const why = settlement.amount > amountMax ? 'unwritable' : 'above_hold';
-      if (!isClosed) return step(task, { kind: 'reviewed', charge, why });
+      if (!isClosed) return { kind: 'reviewed', charge, why };
     }
-    try {
-      const closed = await ledger.settle({
-        account: task.account,
-        task: task.id,
-        held,
-        amount: settlement.amount,
-        basis: JSON.stringify({ version: basis.version, ...settlement, amount: charge }),
-        ...defined({ note: settlement.estimated ? 'estimated: the upstream reported no usage' : undefined }),
-      });
-      // Nothing is held: nothing can be charged.
-      if (closed.closed === 'no_hold') return await fail(task, taskFailures.interrupted);
-      if (closed.closed === 'released') return await failed(task, taskFailures.interrupted);
-      const { estimated: chargeEstimated } = settlement;
-      return await step(task, {
-        kind: 'ended',
-        status: 'succeeded',
-        charge: closed.charged,
-        chargeEstimated,
-      });
-    } catch (error) {
-      if (error instanceof RangeError) return step(task, { kind: 'reviewed', charge, why: 'unwritable' });
-      throw error;
-    }
+    if (settlement.amount > amountMax) return { kind: 'reviewed', charge, why: 'unwritable' };
+    const closed = await ledger.settle({
+      account: task.account,
+      task: task.id,
+      held,
+      amount: settlement.amount,
+      basis: JSON.stringify({ version: basis.version, ...settlement, amount: charge }),
+      upstream: cost,
+      ...defined({ note: settlement.estimated ? 'estimated: the upstream reported no usage' : undefined }),
+    });
+    // Nothing is held: nothing can be charged.
+    if (closed.closed === 'no_hold') return fail(task, taskFailures.interrupted, basis);
+    const { upstream } = closed.entry;
+    if (closed.closed === 'released') return failed(task, taskFailures.interrupted, upstream);
+    const { estimated: chargeEstimated } = settlement;
+    return succeeded({ charge: closed.charged, chargeEstimated, ...defined({ upstream }) });
   }
 
   /** Where another job took the place of a failed one, the caller pays once, and never more than the hold. */
-  async function agreedSettlement(task: SucceededTask, basis: PriceBasis): Promise<Settlement> {
-    const settlement = await settlementOf(task, task.outcome.facts, { basis, deps });
+  async function agreedCharge(task: SucceededTask, basis: PriceBasis): Promise<TaskCharge> {
+    const charge = await chargeOf(task, task.outcome.facts, { basis, deps });
     const wasReplaced = task.attempts.some(isUpstreamFailure);
-    return wasReplaced && settlement.amount > task.hold ? { ...settlement, amount: task.hold } : settlement;
+    return wasReplaced ? { ...charge, settlement: atMost(charge.settlement, task.hold) } : charge;
   }
 
-  async function fail(task: Task, error: TaskError | undefined): Promise<Task> {
+  async function fail(task: Task, error: TaskError | undefined, basis: PriceBasis): Promise<Decision> {
     const { id, account } = task;
-    const { closed, charged: charge } = await ledger.void({ account, task: id, note: 'the task has failed' });
-    if (closed !== 'settled') return failed(task, error);
+    const cost = await upstreamCostOf(task, { basis, deps });
+    const note = 'the task has failed';
+    const done = await ledger.void({ account, task: id, note, upstream: cost });
+    // Of a repeat the books may know less than the record does by now.
+    const { closed, charged: charge, upstream } = done;
+    if (closed !== 'settled') return failed(task, error, upstream);
     // The task was paid before (a workflow reset, a repair): it stays what it was.
-    return step(task, { kind: 'ended', status: 'succeeded', charge, chargeEstimated: false });
+    return succeeded({ charge, chargeEstimated: false, ...defined({ upstream }) });
   }
 
-  async function failed(task: Task, error: TaskError | undefined): Promise<Task> {
-    return step(task, {
-      kind: 'ended',
-      status: 'failed',
-      charge: 0n,
-      chargeEstimated: false,
-      error: classified(error ?? upstreamError(task)),
-    });
-  }
-
-  async function step(task: Task, event: TaskEvent): Promise<Task> {
+  async function step(task: Task, event: Decision): Promise<Task> {
     await racePoint('finish.closed', task.id);
     const stepped = await tasks.step(task.id, event);
-    const { status = 'absent', charge } = stepped.task ?? {};
-    if (event.kind === 'ended' && status === event.status) {
-      deps.log.info({ task: task.id, status, amount: charge }, 'a task has ended');
-      deps.metrics.countEnded(task.channel, event.error?.class ?? 'succeeded');
-    } else if (event.kind === 'ended') {
-      deps.log.error(
-        { task: task.id, status, outcome: event.status },
-        'a task could not be shown as it ended',
-      );
-    }
+    if (event.kind === 'ended') noteEnd(task, { event, shown: stepped.task }, deps);
     return stepped.task ?? task;
   }
+}
+
+function succeeded(paid: Pick<EventOf<'ended'>, 'charge' | 'chargeEstimated' | 'upstream'>): Decision {
+  return { kind: 'ended', status: 'succeeded', ...paid };
+}
+
+function failed(task: Task, error: TaskError | undefined, upstream?: UpstreamCost): Decision {
+  return {
+    kind: 'ended',
+    status: 'failed',
+    charge: 0n,
+    chargeEstimated: false,
+    ...defined({ upstream }),
+    error: classified(error ?? upstreamError(task)),
+  };
+}
+
+interface Shown {
+  readonly event: EventOf<'ended'>;
+  readonly shown: Task | undefined;
+}
+
+function noteEnd(
+  { id: task, channel }: Task,
+  { event, shown }: Shown,
+  { log, metrics }: Pick<TaskActivityDeps, 'log' | 'metrics'>,
+): void {
+  const { status = 'absent', charge } = shown ?? {};
+  if (status !== event.status) {
+    log.error({ task, status, outcome: event.status }, 'a task could not be shown as it ended');
+    return;
+  }
+  log.info({ task, status, amount: charge }, 'a task has ended');
+  metrics.countEnded(channel, event.error?.class ?? 'succeeded');
+  if (event.upstream !== undefined) metrics.countMargin(event.charge, event.upstream);
+}
+
+/** Why a person has to decide about the charge. */
+function reasonToReview(
+  { kind, hold: held, outcome }: SucceededTask,
+  { settlement: { unit, amount }, isBeyond }: TaskCharge,
+  { price }: PriceBasis,
+): ChargeQuestion | undefined {
+  if (needsReview(price, { held, amount })) return amount > amountMax ? 'unwritable' : 'above_hold';
+  if (!asksAnybody(price)) return undefined;
+  if (isBeyond) return 'beyond_request';
+  const { usage, incredible } = outcome.facts;
+  // An image may be made of many more tokens than it has.
+  const isContradictory =
+    kind === 'video' && usage !== undefined && areContradictory(usage, { ...price, unit });
+  return isContradictory || incredible === true ? 'contradictory' : undefined;
 }
 
 function upstreamError({ outcome, attempts }: Task): TaskError {

@@ -7,7 +7,7 @@ import type { TaskActivities } from './types.ts';
 
 /** How the workflow reads and writes the record. */
 export function createTaskSteps(deps: TaskActivityDeps): Pick<TaskActivities, 'lookAtTask' | 'stepTask'> {
-  const { tasks, ledger, channels, log } = deps;
+  const { tasks, ledger, log } = deps;
   return {
     async lookAtTask(id, account, isAgain = false) {
       if (isAgain) tasks.forget(id);
@@ -21,17 +21,27 @@ export function createTaskSteps(deps: TaskActivityDeps): Pick<TaskActivities, 'l
 
     async stepTask(id, event) {
       const stepped = await tasks.step(id, event);
-      return stepped.task === undefined ? givenUpView : viewOf(stepped.task);
+      if (stepped.task === undefined) return givenUpView;
+      // A round begins.
+      return viewOf(event.kind === 'resumed' ? await withoutGoneChannels(stepped.task) : stepped.task);
     },
   };
 
   /** Nobody serves the queue of a channel that the configuration lacks: the next one is asked at once. */
   async function withoutGoneChannels(task: Task): Promise<Task> {
     if (task.state.at !== 'submitting') return task;
-    const gone = task.state.left.filter(({ channel }) => channels(channel) === undefined);
+    const gone = await goneOf(task.state.left.map(({ channel }) => channel));
     if (gone.length === 0) return task;
-    await tasks.setConcern(task.id, 'channel_gone');
-    const skipped: TaskEvent = { kind: 'skipped', channels: gone.map(({ channel }) => channel) };
+    if (deps.isConfigCurrent()) await tasks.setConcern(task.id, 'channel_gone');
+    const skipped: TaskEvent = { kind: 'skipped', channels: gone };
     return stepTo(task, skipped, deps);
+  }
+
+  /** A process that could not load the newest configuration knows less than others, which may serve what it lacks. */
+  async function goneOf(left: readonly string[]): Promise<readonly string[]> {
+    const unknown = left.filter((channel) => deps.channels(channel) === undefined);
+    if (unknown.length === 0 || deps.isConfigCurrent()) return unknown;
+    const { unserved } = await deps.workers();
+    return unknown.filter((channel) => unserved(channel) !== undefined);
   }
 }

@@ -10,6 +10,7 @@ import { UpstreamError } from '../src/providers/provider.ts';
 import type { OperationStatus } from '../src/providers/provider.ts';
 import { ChannelGoneError, linkHeadersOf, mustBeCopied } from '../src/routing/channels.ts';
 import type { ChannelActivityDeps } from './deps.ts';
+import { elapsedBefore } from './elapsed.ts';
 import { channelGone } from './open-target.ts';
 import { persistently } from './persistently.ts';
 import { afterFailure, afterPending } from './poll-memory.ts';
@@ -31,6 +32,8 @@ interface Asked {
 }
 
 interface Asking extends Asked {
+  /** Of the attempt, by our clock. */
+  readonly begunAt: number;
   /** Set before anything is decided about a job that failed. */
   decides: boolean;
   readonly poller: StatusPoller;
@@ -46,7 +49,8 @@ export async function ask(watch: Asking, deps: ChannelActivityDeps): Promise<See
     const status = await watch.poller.status(job, watch.signal);
     if (status.state === 'pending') return { memory: await recordPending(status, watch, deps) };
     watch.decides = status.state === 'failed';
-    const task = await recordEnd(status, job, { deps, copyMaxMs });
+    const elapsedMs = elapsedBefore() + deps.now() - watch.begunAt;
+    const task = await recordEnd(status, job, { deps, copyMaxMs, elapsedMs });
     if (status.state === 'succeeded') learn(status, watch, deps);
     return { task };
   } catch (error) {
@@ -62,18 +66,24 @@ export async function ask(watch: Asking, deps: ChannelActivityDeps): Promise<See
 export interface Recording {
   readonly deps: ChannelActivityDeps;
   readonly copyMaxMs: number;
+  /** How long the task has waited for the job in this activity, at least. */
+  readonly elapsedMs?: number;
 }
 
 /** The upstream has ended the job: the task's end, or another job in its place. */
 export async function recordEnd(
   status: Exclude<OperationStatus, { state: 'pending' }>,
   job: WatchedJob,
-  { deps, copyMaxMs: timeoutMs }: Recording,
+  { deps, copyMaxMs: timeoutMs, elapsedMs }: Recording,
 ): Promise<Task> {
   const { task, n, candidate } = job;
+  const seenAt = deps.now();
   const outcome =
     status.state === 'succeeded'
-      ? await succeeded(status, job, { deps, copyMaxMs: timeoutMs })
+      ? {
+          ...(await succeeded(status, job, { deps, copyMaxMs: timeoutMs })),
+          ...defined({ renderedAt: within(status.endedAt, job.acceptedAt, seenAt) }),
+        }
       : failed(status, deps);
   const id = attemptId(task, n);
   if (outcome.kind === 'failed') await racePoint('poll.failed', id);
@@ -84,7 +94,7 @@ export async function recordEnd(
     job: job.operation.id,
     outcome,
     unbilled,
-    ...defined({ traceId: status.traceId }),
+    ...defined({ traceId: status.traceId, elapsedMs }),
   } as const;
   const stepped = await persistently(() => deps.tasks.step(task, event), deps);
   if (stepped.task === undefined) throw new Error(`the record of ${task} is gone`);
@@ -96,9 +106,10 @@ export async function recordEnd(
   return stepped.task;
 }
 
-async function succeeded(
-  { items, facts, cost }: Extract<OperationStatus, { state: 'succeeded' }>,
-  { task, kind, model, candidate }: WatchedJob,
+/** The result, with our own copies of what it links to. */
+export async function succeeded(
+  { items, facts, cost }: Pick<Extract<OperationStatus, { state: 'succeeded' }>, 'items' | 'facts' | 'cost'>,
+  { task, kind, model, candidate }: Pick<WatchedJob, 'task' | 'kind' | 'model' | 'candidate'>,
   { deps, copyMaxMs: timeoutMs }: Recording,
 ): Promise<TaskOutcome> {
   const owner = { kind, model, ...candidate };
@@ -119,7 +130,7 @@ function notCopied(): UpstreamError {
 }
 
 function failed(
-  { code, message, failure, cost, withheld }: Extract<OperationStatus, { state: 'failed' }>,
+  { code, message, failure, unbilled, cost, withheld }: Extract<OperationStatus, { state: 'failed' }>,
   { scrub }: Pick<ChannelActivityDeps, 'scrub'>,
 ): TaskOutcome {
   return {
@@ -127,8 +138,13 @@ function failed(
     code,
     message: `${code}: ${scrub(message)}`,
     failure,
-    ...defined({ cost, withheld }),
+    ...defined({ unbilled, cost, withheld }),
   };
+}
+
+/** Another clock's time, within ours; undefined: none was named. */
+function within(named: number | undefined, from: number, to: number): number | undefined {
+  return named === undefined ? undefined : Math.min(Math.max(named, from), to);
 }
 
 /** A job that had ended before the first question took less than we saw: then the next question comes sooner. */
@@ -142,8 +158,7 @@ function learn(
 ): void {
   const { job, memory } = asked;
   const seenMs = deps.now() - job.acceptedAt;
-  // Another clock's time is believed within ours.
-  const toldMs = endedAt === undefined ? 0 : Math.min(endedAt - job.acceptedAt, seenMs);
+  const toldMs = (within(endedAt, job.acceptedAt, job.acceptedAt + seenMs) ?? 0) - job.acceptedAt;
   if (toldMs <= 0 && memory.errors > 0) return;
   const renderMs = toldMs > 0 ? toldMs : guessedEnd(seenMs, asked);
   if (renderMs <= 0) return;

@@ -40,6 +40,7 @@ interface Watch {
   readonly place: StayPlace | undefined;
   /** Ends the attempt: a cancellation, the worker's shutdown, or somebody who wants the task tried now. */
   readonly signal: AbortSignal;
+  readonly begunAt: number;
   readonly endsAt: number;
   /** Nobody has waited for the job yet: the first poll is planned. */
   readonly isFirst: boolean;
@@ -79,13 +80,15 @@ export function createWatch(deps: ChannelActivityDeps) {
     const place = deps.stays.enter(info.taskQueue, job.task);
     const ending = attemptSignal(place);
     const longestMs = Math.max(info.startToCloseTimeoutMs - copyMaxMs, crowdedStayMaxMs);
+    const begunAt = deps.now();
     const attempt: Watch = {
       job,
       expectedSeconds,
       poller: openPoller(job, deps),
       place,
       signal: ending.signal,
-      endsAt: deps.now() + (place === undefined ? crowdedStayMaxMs : Math.min(stayMaxMs, longestMs)),
+      begunAt,
+      endsAt: begunAt + (place === undefined ? crowdedStayMaxMs : Math.min(stayMaxMs, longestMs)),
       isFirst,
       memory: rememberedPolls(info.heartbeatDetails),
       decides: false,
@@ -202,9 +205,9 @@ async function noteConcern(
   });
   if (concern === noted) return memory;
   try {
-    await deps.tasks.setConcern(job.task, concern);
-    const text = progressOf(memory);
-    await deps.signalConcern(job.task, concern === undefined ? { text } : { concern, text });
+    if (concern !== undefined) await deps.tasks.setConcern(job.task, concern);
+    else if (noted !== undefined) await deps.tasks.withdrawConcern(job.task, noted);
+    await deps.signals.concern(job.task, { ...defined({ concern }), text: progressOf(memory) });
     return concern === undefined ? known : { ...known, concern };
   } catch (error) {
     deps.log.warn({ task: job.task, err: error }, 'could not ask for an operator');

@@ -1,9 +1,12 @@
 import { Context } from '@temporalio/activity';
+import { nextStep } from '../src/domain/service.ts';
+import type { Service, Unserved } from '../src/domain/service.ts';
 import { createSightings } from '../src/domain/sightings.ts';
-import { attemptAt, isUnfinished } from '../src/domain/task-state.ts';
+import type { Sightings } from '../src/domain/sightings.ts';
+import { attemptAt, attemptInFlight, isUnfinished } from '../src/domain/task-state.ts';
 import type { RouteCandidate } from '../src/domain/routing.ts';
-import type { Task } from '../src/domain/task-record.ts';
-import { heldBasis } from '../src/tasks/held-basis.ts';
+import type { Concern, Task } from '../src/domain/task-record.ts';
+import { heldBasis } from '../src/domain/ledger-basis.ts';
 import type { TaskActivityDeps } from './deps.ts';
 import { createFinishTask } from './finish.ts';
 import { withHeartbeat } from './heartbeat.ts';
@@ -11,6 +14,8 @@ import type { ReconcileReport } from './types.ts';
 
 /** Who does not change for this long, by our own clock, and has no workflow, is abandoned. */
 const abandonedAfterMs = 2 * 60_000;
+/** So long nobody serves a channel, by our own clock, before a person is asked. */
+const unservedAfterMs = 2 * 60_000;
 /** A task whose deadline passed this long ago is overdue: its workflow has had its last question and its end. */
 const overdueGraceMs = 10 * 60_000;
 
@@ -22,8 +27,9 @@ const overdueGraceMs = 10 * 60_000;
 export function createReconcileTasks(deps: TaskActivityDeps) {
   const { tasks, log } = deps;
   const sightings = createSightings(deps.now);
-  const { endAbandoned, deliverOwed, askAboutChannel, askAboutOverdue, askAboutFailing, withdrawFailing } =
+  const { endAbandoned, deliverOwed, askAboutOverdue, askAboutFailing, withdrawFailing } =
     createRepairs(deps);
+  const { askAboutChannel, askAboutWorker } = createChannelQuestions(deps, sightings);
 
   return async function reconcileTasks(): Promise<ReconcileReport> {
     return withHeartbeat(reconcile());
@@ -49,6 +55,7 @@ export function createReconcileTasks(deps: TaskActivityDeps) {
       return false;
     });
     await attempt('unfinished', '', async () => {
+      const workers = await deps.workers();
       for await (const task of tasks.unfinished()) {
         await attempt(
           'unfinished',
@@ -56,7 +63,8 @@ export function createReconcileTasks(deps: TaskActivityDeps) {
           async () => isAbandoned(task) && !running.has(task.id) && endAbandoned(task),
         );
         await attempt('channel', task.id, () => askAboutChannel(task));
-        await attempt('overdue', task.id, () => askAboutOverdue(task));
+        await attempt('worker', task.id, () => askAboutWorker(task, workers));
+        await attempt('overdue', task.id, () => askAboutOverdue(task, isAbandoned(task)));
       }
       return false;
     });
@@ -99,14 +107,16 @@ export function createReconcileTasks(deps: TaskActivityDeps) {
 }
 
 function createRepairs(deps: TaskActivityDeps) {
-  const { tasks, ledger, workflows, channels, log, now } = deps;
+  const { tasks, ledger, workflows, log, now } = deps;
+  const { note } = createConcerns(deps);
   const finish = createFinishTask(deps);
-  return { endAbandoned, deliverOwed, askAboutChannel, askAboutOverdue, askAboutFailing, withdrawFailing };
+  return { endAbandoned, deliverOwed, askAboutOverdue, askAboutFailing, withdrawFailing };
 
   async function endAbandoned({ id, account, key, unstarted }: Task): Promise<boolean> {
     if (await workflows.isRunning(id)) return false;
     if (unstarted !== undefined) {
-      const isGivenUp = await deps.abandonCreation({ task: id, account, key, unstarted });
+      const outcome = await deps.abandonCreation({ task: id, account, key, unstarted });
+      const isGivenUp = outcome === 'abandoned';
       if (isGivenUp) log.warn({ task: id }, 'abandoned a creation whose process died');
       return isGivenUp;
     }
@@ -132,25 +142,14 @@ function createRepairs(deps: TaskActivityDeps) {
     return true;
   }
 
-  /** Nobody serves the queues of a channel that the configuration lacks. */
-  async function askAboutChannel({ id, state, attempts, concern }: Task): Promise<boolean> {
-    const attempt = attemptAt(state, attempts);
-    const isGone = attempt !== undefined && !hasCredential(attempt);
-    if (isGone === (concern === 'channel_gone')) return false;
-    if (!isGone && attempt === undefined) return false;
-    return tasks.setConcern(id, isGone ? 'channel_gone' : undefined);
-  }
-
-  function hasCredential({ channel, credential }: RouteCandidate): boolean {
-    return channels(channel)?.config.credentials.some(({ id }) => id === credential) === true;
-  }
-
-  async function askAboutOverdue({ id, deadlineAt, attention, unstarted }: Task): Promise<boolean> {
-    if (now() - deadlineAt < overdueGraceMs || attention !== undefined || unstarted !== undefined)
-      return false;
+  async function askAboutOverdue(task: Task, isUnchanged: boolean): Promise<boolean> {
+    const { id, deadlineAt, state, attention, unstarted } = task;
+    // An end that is decided is written within seconds.
+    const isOverdue = now() - deadlineAt >= overdueGraceMs || (state.at === 'ending' && isUnchanged);
+    if (!isOverdue || attention !== undefined || unstarted !== undefined) return false;
     if (!(await workflows.isRunning(id))) return false;
     log.error({ task: id }, 'a task is overdue, and its workflow still runs');
-    return tasks.setConcern(id, 'workflow_overdue');
+    return note(id, 'workflow_overdue', 'The deadline has passed, and the task has not ended.');
   }
 
   /** Nothing that it waits for happens until its workflow can continue: nobody would notice before its deadline. */
@@ -158,11 +157,95 @@ function createRepairs(deps: TaskActivityDeps) {
     const task = await tasks.find(id);
     if (task === undefined || !isUnfinished(task.state) || task.attention !== undefined) return false;
     log.error({ task: id }, 'the steps of a task’s workflow fail one after the other');
+    // It could show nothing: it does not hear of it.
     return tasks.setConcern(id, 'workflow_failing');
   }
 
   function withdrawFailing({ id }: Task): Promise<boolean> {
-    return tasks.setConcern(id, undefined);
+    return tasks.withdrawConcern(id, 'workflow_failing');
+  }
+}
+
+/** In the record, and in the workflow, which hears of each change once; what it could not hear of is taken back. */
+function createConcerns({ tasks, signals }: Pick<TaskActivityDeps, 'tasks' | 'signals'>) {
+  return { note, withdraw };
+
+  async function note(id: string, concern: Concern, text: string): Promise<boolean> {
+    if (!(await tasks.setConcern(id, concern))) return false;
+    return orTakenBack(signals.concern(id, { concern, text }), () => tasks.withdrawConcern(id, concern));
+  }
+
+  async function withdraw(id: string, concern: Concern): Promise<boolean> {
+    if (!(await tasks.withdrawConcern(id, concern))) return false;
+    const signalled = signals.concern(id, { text: `${concern} has passed` });
+    return orTakenBack(signalled, () => tasks.setConcern(id, concern));
+  }
+}
+
+async function orTakenBack(signalled: Promise<void>, takeBack: () => Promise<boolean>): Promise<true> {
+  try {
+    await signalled;
+    return true;
+  } catch (error) {
+    await takeBack();
+    throw error;
+  }
+}
+
+function createChannelQuestions(deps: TaskActivityDeps, sightings: Sightings) {
+  const { channels, isConfigCurrent, signals, log } = deps;
+  const { note, withdraw } = createConcerns(deps);
+  return { askAboutChannel, askAboutWorker };
+
+  /** Nobody serves the queues of a channel that the configuration lacks. */
+  async function askAboutChannel({ id, state, attempts, concern }: Task): Promise<boolean> {
+    if (!isConfigCurrent()) return false;
+    const attempt = attemptAt(state, attempts);
+    if (attempt === undefined) return false;
+    const isGone = !hasCredential(attempt);
+    if (isGone === (concern === 'channel_gone')) return false;
+    const { channel, credential } = attempt;
+    return isGone
+      ? note(id, 'channel_gone', `The configuration does not have ${channel}/${credential} any more.`)
+      : withdraw(id, 'channel_gone');
+  }
+
+  function hasCredential({ channel, credential }: RouteCandidate): boolean {
+    return channels(channel)?.config.credentials.some(({ id }) => id === credential) === true;
+  }
+
+  /** This worker runs: others are missing. A restart of one is over before anybody is asked. */
+  async function askAboutWorker(task: Task, { unserved }: Pick<Service, 'unserved'>): Promise<boolean> {
+    const { id, concern, attention } = task;
+    const missing = unserved(nextStep(task)?.channel);
+    if (missing === undefined) return concern === 'no_worker' && withdraw(id, 'no_worker');
+    if (await turnElsewhere(task, unserved)) return true;
+    if (!isLasting(missing) || attention !== undefined) return false;
+    return note(id, 'no_worker', `No running worker serves ${missing.channel}.`);
+  }
+
+  function isLasting({ channel = '', since = 0 }: Unserved): boolean {
+    return sightings.unchangedMs(`worker/${channel}`, since) >= unservedAfterMs;
+  }
+
+  /** What is not submitted yet waits for nobody while another channel of its plan is served. */
+  async function turnElsewhere(
+    { id, state, attempts, plan }: Task,
+    unserved: Service['unserved'],
+  ): Promise<boolean> {
+    if (state.at !== 'submitting' || attemptInFlight(attempts) !== undefined) return false;
+    const others = state.replaces === true ? state.left : plan.candidates;
+    if (others.every(({ channel }) => unserved(channel) !== undefined)) return false;
+    const left = state.left.filter(({ channel }) => {
+      const missing = unserved(channel);
+      const isGone = isConfigCurrent() && channels(channel) === undefined;
+      return missing !== undefined && (isLasting(missing) || isGone);
+    });
+    if (left.length === 0) return false;
+    const names = left.map(({ channel }) => channel);
+    log.warn({ task: id, channel: names.join(', ') }, 'no worker serves the channel: another one is asked');
+    await signals.unserved(id, names);
+    return true;
   }
 }
 

@@ -1,4 +1,5 @@
 import { callbackAddress } from '../src/domain/callback-address.ts';
+import { costTermsOf } from '../src/domain/cost-terms.ts';
 import { attemptId, markerOf } from '../src/domain/ids.ts';
 import { racePoint } from '../src/domain/race-point.ts';
 import type { Task } from '../src/domain/task-record.ts';
@@ -12,7 +13,9 @@ import { mayCallBack } from './open-target.ts';
 import type { UpstreamTarget } from './open-target.ts';
 import { persistently } from './persistently.ts';
 import { asItIs, recordAcceptance, recordRefusal, recordStall } from './submit-answer.ts';
-import type { Answered, Sent } from './submit-answer.ts';
+import { renderAtOnce } from './render-at-once.ts';
+import type { AnswersAtOnce } from './render-at-once.ts';
+import type { Accepted, Answered, Sent } from './submit-answer.ts';
 import type { SubmitInput } from './types.ts';
 
 /**
@@ -27,17 +30,22 @@ interface Submission {
   readonly task: Task;
   readonly stored: RequestRecord;
   readonly target: UpstreamTarget;
+  /** The channel answers with the images. */
+  readonly atOnce?: AnswersAtOnce | undefined;
 }
 
 /** The request itself: `sending` in the record before it leaves, and afterwards what came of it. */
 export function createSend(deps: ChannelActivityDeps) {
   const { tasks } = deps;
 
-  return async function send({ input, task, stored, target }: Submission): Promise<Answered> {
+  return async function send(submission: Submission): Promise<Answered> {
+    const { input, task, target } = submission;
     const { candidate } = input;
     const owner = ownerName(deps);
     const n = task.attempts.length + 1;
-    const event = { kind: 'sending', candidate, owner, marker: markerOf({ task: task.id, n }) } as const;
+    const terms = costTermsOf(target.config, task.model, deps.currency());
+    const marker = markerOf({ task: task.id, n });
+    const event = { kind: 'sending', candidate, owner, marker, terms } as const;
     const begun = await withHeartbeat(persistently(() => tasks.step(task.id, event), deps));
     const attempt = begun.ok ? attemptInFlight(begun.task.attempts) : undefined;
     if (!begun.ok || attempt?.owner !== owner) {
@@ -50,7 +58,7 @@ export function createSend(deps: ChannelActivityDeps) {
     await racePoint('submit.begun', id);
     if (deps.now() - begunAt > stalledMs) return asItIs(await recordStall(sent, deps));
     // From here on nothing interrupts: not a cancellation, not a shutdown. The answer must be read.
-    const answer = await withHeartbeat(request({ input, task, stored, target }, attempt.marker));
+    const answer = await withHeartbeat(answerTo(submission, attempt.marker));
     await racePoint('submit.answered', id);
     void deps.gate.report(
       { ...candidate, task: task.id, model: task.model },
@@ -58,31 +66,36 @@ export function createSend(deps: ChannelActivityDeps) {
     );
     if (answer instanceof UpstreamError) return asItIs(await recordRefusal(sent, answer, deps));
     // Only this process knows the id of a job that is billed: it is recorded twice, and the write is repeated until it
-    // succeeds.
-    const remembered = { n: attempt.n, operation: answer.operation };
+    // succeeds. What was rendered at once is more than a heartbeat may carry.
+    const { operation, outcome } = answer;
+    const remembered = outcome === undefined ? { n: attempt.n, operation } : undefined;
     return withHeartbeat(recordAcceptance(sent, answer, deps), remembered);
   };
 
-  async function request(
-    { task, stored, target }: Submission,
-    marker: string,
-  ): Promise<Submitted | UpstreamError> {
-    const { provider, config } = target;
-    const { publicUrl } = deps;
+  async function answerTo(submission: Submission, marker: string): Promise<Accepted | UpstreamError> {
+    const { task, input, atOnce } = submission;
     try {
-      return await provider.submit(stored.request, {
-        ...target.context(AbortSignal.timeout(config.timeouts.submit_ms)),
-        marker,
-        remainingSeconds: Math.max(1, Math.floor((task.deadlineAt - deps.now()) / 1000)),
-        ...(publicUrl !== undefined && mayCallBack(config, provider, publicUrl)
-          ? { callbackUrl: callbackAddress(publicUrl, task.id, stored.callbackToken) }
-          : {}),
-      });
+      return atOnce === undefined
+        ? await request(submission, marker)
+        : await renderAtOnce({ ...atOnce, task, candidate: input.candidate, marker }, deps);
     } catch (error) {
       if (error instanceof UpstreamError) return error;
       deps.log.error({ task: task.id, err: error }, 'an adapter failed in the middle of a submission');
       return new UpstreamError('ambiguous', 'The adapter failed.', { code: 'adapter_failed', cause: error });
     }
+  }
+
+  function request({ task, stored, target }: Submission, marker: string): Promise<Submitted> {
+    const { provider, config } = target;
+    const { publicUrl } = deps;
+    return provider.submit(stored.request, {
+      ...target.context(AbortSignal.timeout(config.timeouts.submit_ms)),
+      marker,
+      remainingSeconds: Math.max(1, Math.floor((task.deadlineAt - deps.now()) / 1000)),
+      ...(publicUrl !== undefined && mayCallBack(config, provider, publicUrl)
+        ? { callbackUrl: callbackAddress(publicUrl, task.id, stored.callbackToken) }
+        : {}),
+    });
   }
 }
 

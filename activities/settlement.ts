@@ -1,42 +1,82 @@
 import { defined } from '../src/domain/defined.ts';
-import { needsFormula, settle } from '../src/domain/price.ts';
-import type { PriceBasis, Settlement } from '../src/domain/price.ts';
+import type { Micros } from '../src/domain/money.ts';
+import { chargeTask } from '../src/domain/charge.ts';
+import type { ChargeInput, TaskCharge } from '../src/domain/charge.ts';
+import { needsFormula, priceAt, settle } from '../src/domain/price.ts';
+import type { PriceBasis } from '../src/domain/price.ts';
+import { costBasis } from '../src/domain/cost-terms.ts';
+import { costOfTask, isBilledByRules, jobOf } from '../src/domain/task-cost.ts';
+import type { UpstreamCost } from '../src/domain/task-cost.ts';
 import type { Task } from '../src/domain/task-record.ts';
 import type { SettleFacts } from '../src/domain/task.ts';
 import { taskProviderFor } from '../src/routing/channels.ts';
 import type { TaskActivityDeps } from './deps.ts';
 
-type SettlementDeps = Pick<TaskActivityDeps, 'requests' | 'channels'>;
+type SettlementDeps = Pick<TaskActivityDeps, 'requests' | 'channels' | 'tasks'>;
 
 interface Terms {
   readonly basis: PriceBasis;
   readonly deps: SettlementDeps;
 }
 
-/** What a task that succeeded with these facts costs, at the prices frozen in its basis. */
-export async function settlementOf(
-  task: Task,
-  facts: SettleFacts,
-  { basis, deps }: Terms,
-): Promise<Settlement> {
+/** What a task that succeeded with these facts is charged, at the prices frozen in its basis. */
+export async function chargeOf(task: Task, facts: SettleFacts, terms: Terms): Promise<TaskCharge> {
+  return chargeTask(task.kind, await chargeInput(task, facts, terms));
+}
+
+async function chargeInput(task: Task, facts: SettleFacts, terms: Terms): Promise<ChargeInput> {
+  const { basis } = terms;
   const { channel = task.plan.candidates[0]?.channel ?? '' } = task;
   const input = { basis, channel, facts, held: task.hold };
-  if (!needsFormula(basis.price.unit, facts)) return settle(input);
-  const estimatedTokens = await tokensByFormula({ ...task, channel }, facts, deps);
-  return settle({ ...input, ...defined({ estimatedTokens }) });
+  if (!needsFormula(priceAt(basis, channel).unit, facts)) return input;
+  return { ...input, tokensOf: await formulaOf({ ...task, channel }, terms) };
+}
+
+/** Whether the same settlement may succeed later: MongoDB, or the way to it, is at fault, and not what is settled. */
+export function isOutage(error: unknown, { tasks }: Pick<TaskActivityDeps, 'tasks'>): boolean {
+  return tasks.isOutage(error) || (error instanceof Error && error.name === 'LedgerUnavailableError');
+}
+
+/** What the task cost its operator, at the terms frozen in its attempts; what cannot be computed is not known. */
+export async function upstreamCostOf(task: Task, terms: Terms): Promise<UpstreamCost> {
+  const { channel = task.attempts.at(-1)?.channel ?? '', model } = task;
+  return { ...costOfTask(task, await costByRules(task, terms)), channel, model };
+}
+
+async function costByRules(task: Task, { basis, deps }: Terms): Promise<Micros | undefined> {
+  const { outcome, seconds } = task;
+  const terms = jobOf(task)?.terms;
+  if (terms?.price === undefined || !isBilledByRules(task, terms)) return undefined;
+  // A failure reports nothing: it is billed as what was asked for.
+  const facts = outcome?.kind === 'succeeded' ? outcome.facts : defined({ durationSeconds: seconds });
+  try {
+    const { tokensOf, ...input } = await chargeInput(task, facts, {
+      basis: costBasis(basis, terms.price),
+      deps,
+    });
+    // An upstream bills what it says it has made, whatever was asked for.
+    const { amount, rule } = settle({ ...input, ...defined({ estimatedTokens: tokensOf?.(facts) }) });
+    return rule === undefined ? undefined : amount;
+  } catch (error) {
+    if (isOutage(error, deps)) throw error;
+    return undefined;
+  }
 }
 
 /** The adapter's formula on the response's own duration and size. */
-async function tokensByFormula(
+async function formulaOf(
   { id, channel: name, model }: Pick<Task, 'id' | 'model'> & { readonly channel: string },
-  { resolution, ratio, durationSeconds }: SettleFacts,
-  deps: SettlementDeps,
-): Promise<bigint | undefined> {
+  { basis, deps }: Terms,
+): Promise<ChargeInput['tokensOf']> {
   const stored = await deps.requests.find(id);
   const channel = deps.channels(name);
   if (stored === undefined || channel === undefined) return undefined;
-  if (resolution === undefined || ratio === undefined || durationSeconds === undefined) return undefined;
-  const provider = taskProviderFor(channel.provider, stored.request.kind);
+  const { request } = stored;
+  const provider = taskProviderFor(channel.provider, request.kind);
   const upstream = channel.config.models[model]?.upstream;
-  return provider?.estimateTokens?.(stored.request, { resolution, ratio, durationSeconds }, upstream);
+  const given = defined({ inputSeconds: basis.input_seconds });
+  return ({ resolution = basis.facts.resolution, ratio = basis.facts.ratio, durationSeconds }) =>
+    resolution === undefined || ratio === undefined || durationSeconds === undefined
+      ? undefined
+      : provider?.estimateTokens?.(request, { resolution, ratio, durationSeconds, ...given }, upstream);
 }

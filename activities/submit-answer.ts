@@ -1,11 +1,13 @@
 import { ApplicationFailure, Context } from '@temporalio/activity';
 import { upstreamIdTaken } from '../src/domain/attention.ts';
+import { defined } from '../src/domain/defined.ts';
 import { attemptId } from '../src/domain/ids.ts';
 import { racePoint } from '../src/domain/race-point.ts';
-import type { Task } from '../src/domain/task-record.ts';
+import type { Task, TaskOutcome } from '../src/domain/task-record.ts';
 import type { TaskEvent } from '../src/domain/task-state.ts';
 import type { Submitted, UpstreamError } from '../src/providers/provider.ts';
 import type { ChannelActivityDeps } from './deps.ts';
+import { elapsedBefore } from './elapsed.ts';
 import { withHeartbeat } from './heartbeat.ts';
 import { noteWait } from './note-wait.ts';
 import { persistently } from './persistently.ts';
@@ -28,6 +30,11 @@ export interface Sent {
   readonly owner: string;
 }
 
+/** `outcome`: the answer was the result. */
+export interface Accepted extends Submitted {
+  readonly outcome?: TaskOutcome;
+}
+
 /** `isDecided`: somebody waits to hear what came of a wish; the submission does not wait for the job before it has said so. */
 export interface Answered {
   readonly task: Task;
@@ -48,10 +55,10 @@ function write(task: Task, event: TaskEvent, deps: ChannelActivityDeps): Promise
  */
 export async function recordAcceptance(
   { task, n, owner }: Pick<Sent, 'task' | 'n' | 'owner'>,
-  { operation, traceId }: Submitted,
+  { operation, traceId, outcome }: Accepted,
   deps: ChannelActivityDeps,
 ): Promise<Answered> {
-  const event = { kind: 'accepted', n, operation, ...(traceId === undefined ? {} : { traceId }) } as const;
+  const event = { kind: 'accepted', n, operation, ...defined({ traceId, outcome }) } as const;
   const stepped = await persistently(() => deps.tasks.step(task.id, event), deps);
   if (!stepped.ok && stepped.code === 'job_taken') {
     deps.log.error(
@@ -103,7 +110,9 @@ export async function recordRefusal(
         deps,
       );
     case 'rejected': {
-      const after = await write(task, { kind: 'rejected', n, owner, ...word, failure: error.failure }, deps);
+      const { failure } = error;
+      const rejected = { kind: 'rejected', n, owner, ...word, failure, elapsedMs: elapsedBefore() } as const;
+      const after = await write(task, rejected, deps);
       // No job of it will be there: others may have its place.
       await deps.gate.leave(task.id, input.candidate);
       return after;
@@ -115,7 +124,7 @@ export async function recordRefusal(
   }
 }
 
-interface Refused {
+interface NoAcceptance {
   readonly code: string;
   readonly message: string;
   /** For the workflow's history: without the upstream's words, which may be the caller's own. */
@@ -131,17 +140,18 @@ function notAccepted(
     readonly code: string;
     readonly message: string;
     readonly stays: boolean;
-    readonly retryAt?: number;
+    readonly retryAfterMs?: number;
   },
 ): Extract<TaskEvent, { kind: 'not_accepted' }> {
   const whose = n === undefined || owner === undefined ? {} : { n, owner };
-  return { kind: 'not_accepted', candidate: input.candidate, ...whose, ...word };
+  const { candidate } = input;
+  return { kind: 'not_accepted', candidate, ...whose, ...word, elapsedMs: elapsedBefore() };
 }
 
 /** Tries the same channel again later, at no cost in history events, or lets the task turn to the next one. */
 export async function retryOrLeave(
   refusing: Refusing,
-  refused: Refused,
+  refused: NoAcceptance,
   deps: ChannelActivityDeps,
 ): Promise<Task> {
   const { task, input } = refusing;
@@ -153,11 +163,14 @@ export async function retryOrLeave(
   const spread = asked === undefined ? 0.8 + 0.4 * deps.random() : 1 + 0.2 * deps.random();
   const delay = Math.min(wished, asked ?? retryDelayMaxMs) * spread;
   const stays = delay < leftHereMs(task, deps) && !(await hasRoomElsewhere(task, deps));
-  const retryAt = asked === undefined ? {} : { retryAt: deps.now() + asked };
   // What was not begun, and stays where it is, has changed nothing.
   const isChange = !stays || refusing.n !== undefined;
   const after = isChange
-    ? await write(task, notAccepted(refusing, { code, message, stays, ...retryAt }), deps)
+    ? await write(
+        task,
+        notAccepted(refusing, { code, message, stays, ...defined({ retryAfterMs: asked }) }),
+        deps,
+      )
     : task;
   if (!stays || after.state.at !== 'submitting') {
     await deps.gate.leave(task.id, after.state.at === 'waiting' ? input.candidate : undefined);
@@ -177,9 +190,7 @@ function leftHereMs({ plan, state, deadlineAt }: Task, { now }: Pick<ChannelActi
   if (state.at !== 'submitting' || state.left.length > 1) return 0;
   const remainingMs = deadlineAt - now();
   if (plan.candidates.length === 1 && state.replaces === undefined) return remainingMs;
-  const { currentAttemptScheduledTimestampMs, scheduledTimestampMs } = Context.current().info;
-  const since = scheduledTimestampMs ?? currentAttemptScheduledTimestampMs;
-  return Math.min(since + lastCandidatePersistMs - now(), remainingMs);
+  return Math.min(lastCandidatePersistMs - elapsedBefore(), remainingMs);
 }
 
 async function hasRoomElsewhere({ state, model }: Task, { gate }: ChannelActivityDeps): Promise<boolean> {

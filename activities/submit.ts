@@ -1,14 +1,18 @@
 import { ApplicationFailure, Context } from '@temporalio/activity';
 import { z } from 'zod';
 import type { Attempt } from '../src/domain/attempt.ts';
+import type { GenerationRequest } from '../src/domain/request.ts';
 import type { Task } from '../src/domain/task-record.ts';
 import { attemptInFlight, sameCandidate } from '../src/domain/task-state.ts';
+import { UpstreamError } from '../src/providers/provider.ts';
 import { ChannelGoneError } from '../src/routing/channels.ts';
 import type { ChannelActivityDeps } from './deps.ts';
+import { withHeartbeat } from './heartbeat.ts';
 import { enterChannel } from './enter-channel.ts';
 import { noteWait } from './note-wait.ts';
 import { openTarget } from './open-target.ts';
 import { createWatch, isFirstAttempt } from './poll.ts';
+import { answersAtOnce } from './render-at-once.ts';
 import { createSend } from './send-submission.ts';
 import { stepTo } from './step-to.ts';
 import { asItIs, recordAcceptance, retryOrLeave } from './submit-answer.ts';
@@ -80,15 +84,37 @@ export function createSubmit(deps: ChannelActivityDeps) {
         await retryOrLeave({ input, task }, { code: 'channel_gone', message, why: message }, deps),
       );
     }
-    const refused = await enterChannel(task, { input, target }, deps);
+    const atOnce = answersAtOnce(stored.request, deps.channels(input.candidate.channel));
+    const { submit_ms, image_ms } = target.config.timeouts;
+    const submitMs = atOnce === undefined ? submit_ms : image_ms;
+    const refused = await enterChannel(task, { input, submitMs }, deps);
     if (refused !== undefined) return asItIs(refused);
+    const request = atOnce === undefined ? await registered(stored.request, input) : stored.request;
+    if (request instanceof UpstreamError) {
+      const message = `Its files could not be given to the upstream: ${request.words}`;
+      const refusal = { code: 'file_not_registered', message, why: message };
+      return asItIs(await retryOrLeave({ input, task }, refusal, deps));
+    }
     const waitMs = await joinQueue(task, input);
     if (waitMs !== undefined) {
       await noteWait(task.id, 'turn', deps);
       throw waitForTurn(waitMs);
     }
     if (!isFirstAttempt() || task.waitsFor !== undefined) await noteWait(task.id, undefined, deps);
-    return send({ input, task, stored, target });
+    return send({ input, task, stored: { ...stored, request }, target, atOnce });
+  }
+
+  /** Before anything is sent. What the upstream refuses for good it may still fetch from us. */
+  async function registered(
+    request: GenerationRequest,
+    { candidate }: SubmitInput,
+  ): Promise<GenerationRequest | UpstreamError> {
+    try {
+      return await withHeartbeat(deps.registerFiles(request, candidate));
+    } catch (error) {
+      if (!(error instanceof UpstreamError)) throw error;
+      return error.outcome === 'rejected' ? request : error;
+    }
   }
 
   /** An earlier run of this submission has sent it, and did not write down what came of it. */

@@ -68,10 +68,10 @@ export interface TaskActivities {
   reconcileTasks(): Promise<ReconcileReport>;
 }
 
-/** Those that only time, or the end of an activity, brings about. */
+/** Those that only time, the end of an activity, or what others see of the task's surroundings brings about. */
 export type WorkflowEvent = Extract<
   TaskEvent,
-  { kind: 'wanted' | 'stopped' | 'unstoppable' | 'resumed' | 'asked' | 'lost' }
+  { kind: 'wanted' | 'stopped' | 'unstoppable' | 'resumed' | 'asked' | 'lost' | 'skipped' }
 >;
 
 export interface FinishInput extends Pick<TaskInput, 'task' | 'basis' | 'keyUnlimited'> {
@@ -88,6 +88,8 @@ export interface ActRequest {
   readonly at: number;
   /** The caller itself cancels, and no operator is on record. */
   readonly isCallers?: true;
+  /** The workflow was cancelled with Temporal's own tools: its history says by whom. */
+  readonly isCancelRequest?: true;
   readonly currency: string;
   readonly basis: PriceBasis;
 }

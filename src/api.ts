@@ -2,7 +2,6 @@ import { createAbandonCreation } from './tasks/abandon-creation.ts';
 import type { AbandonCreation } from './tasks/abandon-creation.ts';
 import { defined } from './domain/defined.ts';
 import { randomBytes } from 'node:crypto';
-import { hostname } from 'node:os';
 import { createActIds } from './access/act-ids.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createAccess } from './access/access.ts';
@@ -15,39 +14,40 @@ import { openNodeReports } from './core.ts';
 import type { Core } from './core.ts';
 import { createAbandonments } from './tasks/abandonments.ts';
 import type { Abandonments } from './tasks/abandonments.ts';
-import { createOverdraftLimits } from './tasks/account-terms.ts';
+import { createHoldTerms } from './tasks/account-terms.ts';
 import { createTracedAdmit } from './tasks/traced-admission.ts';
 import type { AdmissionDeps } from './tasks/admission.ts';
 import { createActOnTask } from './tasks/act-on-task.ts';
+import { refundImages } from './tasks/refund-task.ts';
 import { createTaskService } from './tasks/create-task.ts';
 import type { CreateTaskDeps } from './tasks/create-task.ts';
 import { createGuardedClient } from './http-client/index.ts';
+import type { GuardedClient } from './http-client/index.ts';
 import { createApp } from './http/app.ts';
-import type { AppDeps, ImageRouteDeps } from './http/deps.ts';
-import type { RequestLimits } from './http/request-limits.ts';
+import type { AppDeps } from './http/deps.ts';
+import { requestLimitsOf } from './http/request-limits.ts';
 import { startHttpServer } from './http/server.ts';
-import { createCloseHold } from './images/leases/close-hold.ts';
-import { createImageGate } from './capacity/image-gate.ts';
-import { createImageLeases } from './images/leases/image-leases.ts';
 import type { ImageLeases } from './images/leases/image-leases.ts';
-import { createImageService } from './images/create-images.ts';
-import type { CreateImagesDeps } from './images/create-images.ts';
-import { createTracedGenerate } from './images/traced-generate.ts';
-import { createResultForms } from './images/result-form.ts';
-import type { GenerateDeps } from './images/generate.ts';
+import type { RequestMedia } from './media/open-media.ts';
+import { fileDeps, imageDeps, openImageLeases, openMedia } from './media-api.ts';
 import { createRepeats } from './tasks/repeats.ts';
 import type { Repeats } from './tasks/repeats.ts';
 import { openImageWorkspaces } from './images/workspace.ts';
 import type { ImageWorkspaces } from './images/workspace.ts';
 import { identifyProcess, isSameProcessAlive } from './observability/process-identity.ts';
-import { runLedgerVerification } from './ledger/run-verification.ts';
-import { providers, vendorImageFields } from './providers/index.ts';
+import { createHeadAnchors } from './ledger/anchored-heads.ts';
+import { ledgerCollection } from './ledger/collection.ts';
+import { readUpstreamCosts } from './ledger/upstream-costs.ts';
+import { ledgerTotalsOf } from './ledger/totals.ts';
+import { providers } from './providers/index.ts';
 import { readTaskHistory } from './temporal/task-history.ts';
 import { createStorageQuota } from './tasks/storage-quota.ts';
+import { takeCensus } from './tasks/take-census.ts';
 import type { StorageQuota } from './tasks/storage-quota.ts';
 import type { TaskPort } from './tasks/task-port.ts';
 import { createTaskClient } from './temporal/task-client.ts';
-import { createWorkflowLookup } from './temporal/workflow-lookup.ts';
+import { workflowsUrlOf } from './temporal/workflows-url.ts';
+import { openVerification } from './verification.ts';
 
 export interface RunningApi {
   readonly url: string;
@@ -72,7 +72,7 @@ export async function startApi(core: Core): Promise<RunningApi> {
   nodes.start();
   const guarded = {
     webhooks: createGuardedClient({ allowPrivateNetworks: environment.WEBHOOK_ALLOW_PRIVATE_NETWORKS }),
-    media: createGuardedClient({ allowPrivateNetworks: environment.MEDIA_ALLOW_PRIVATE_NETWORKS }),
+    media: openMedia(core),
   };
   const access = openAccess(core);
   const workspaces = await openImageWorkspaces({ now: core.now, identifyProcess, isSameProcessAlive });
@@ -114,8 +114,8 @@ export async function startApi(core: Core): Promise<RunningApi> {
 }
 
 interface Outside {
-  readonly webhooks: Guarded;
-  readonly media: Guarded;
+  readonly webhooks: GuardedClient;
+  readonly media: RequestMedia;
   readonly workspaces: ImageWorkspaces;
   readonly imageLeases: ImageLeases;
   readonly abandonments: Abandonments;
@@ -126,21 +126,25 @@ interface Outside {
 }
 
 type Switches = ReturnType<typeof createChannelSwitches>;
-type Guarded = ReturnType<typeof createGuardedClient>;
 
 function openTaskPort({ client, environment, secrets, now, endStay }: Core): TaskPort {
   const { newId: newActId } = createActIds(secrets.deriveKey('act-ids'));
   return createTaskClient({ client, queuePrefix: environment.TASK_QUEUE_PREFIX, now, newActId, endStay });
 }
 
-function openActOnTask({ stores, ledger, config, now }: Core, port: TaskPort): AppDeps['actOnTask'] {
+function openActs(
+  { stores, ledger, config, now }: Core,
+  port: TaskPort,
+): Pick<AppDeps, 'actOnTask' | 'refundImages'> {
   const currency = () => config().currency;
-  return createActOnTask({ ...stores, ledger, port, currency, now, randomBytes });
+  return {
+    actOnTask: createActOnTask({ ...stores, ledger, port, currency, now, randomBytes }),
+    refundImages: (id, input) => refundImages(id, input, { ledger, currency }),
+  };
 }
 
 function appDeps(core: Core, switches: Switches, guarded: Outside): AppDeps {
   const { stores, environment, secrets, now } = core;
-  const { auth, operatorAuth } = guarded.access;
   const catalogue = createCatalogue({
     current: core.config,
     providers,
@@ -148,8 +152,9 @@ function appDeps(core: Core, switches: Switches, guarded: Outside): AppDeps {
     isServed: (channel) => guarded.nodes.isServed(channel),
     outage: (channel, credential, model) =>
       switches.outage(channel) ?? core.health.circuits.outage({ channel: channel.id, credential, model }),
+    ...guarded.media.input,
   });
-  const overdraftLimit = createOverdraftLimits(stores.accounts, now);
+  const holdTerms = createHoldTerms(stores.accounts, now);
   const repeats = openRepeats(core);
   const port = openTaskPort(core);
   return {
@@ -159,7 +164,7 @@ function appDeps(core: Core, switches: Switches, guarded: Outside): AppDeps {
     ...defined({ tracer: core.tracing?.tracer }),
     now,
     randomBytes,
-    auth,
+    ...guarded.access,
     secrets,
     catalogue,
     renders: core.renders,
@@ -168,10 +173,14 @@ function appDeps(core: Core, switches: Switches, guarded: Outside): AppDeps {
     auditLog: core.auditLog,
     taskHistory: (task) => readTaskHistory(core.client, task),
     ledger: core.ledger,
+    holdTerms,
     verifyLedger: openVerification(core),
-    actOnTask: openActOnTask(core, port),
-    createTask: openCreateTask(core, guarded, { catalogue, repeats, overdraftLimit, port }),
-    images: imageDeps(core, guarded, { catalogue, repeats, overdraftLimit }),
+    ledgerHeads: createHeadAnchors(core.mongo.db, core.secrets.deriveKey('ledger-hash')),
+    readUpstreamCosts: (asked) => readUpstreamCosts(ledgerCollection(core.mongo.db), asked),
+    ...openActs(core, port),
+    createTask: openCreateTask(core, guarded, { catalogue, repeats, holdTerms, port }),
+    images: imageDeps(core, guarded, { catalogue, repeats, holdTerms }),
+    ...defined({ storedFiles: fileDeps(core, guarded) }),
     mediaUrl: core.results.mediaUrl,
     ...(core.results.kept === undefined ? {} : { keptResults: { ...core.results.kept, now } }),
     channelSwitches: switches,
@@ -179,34 +188,34 @@ function appDeps(core: Core, switches: Switches, guarded: Outside): AppDeps {
     channelHealth: ({ id }) => core.health.circuits.describe(id),
     checkCallbackUrl: (url) => guarded.webhooks.checkAddress(url),
     checkMediaUrl: (url) => guarded.media.checkAddress(url),
+    takeCensus: () => takeCensus({ ...core, ledgerTotals: () => ledgerTotalsOf(core.mongo.db) }),
     testNotices: core.notices.test,
+    noteBalance: core.notices.noteBalance,
     nodes: guarded.nodes,
     publishConfig: (by) => core.runningConfig.publish(by),
+    previewConfig: () => core.runningConfig.preview(),
     pingMongo: async () => void (await core.mongo.db.command({ ping: 1 })),
-    limits: requestLimits(environment),
+    limits: requestLimitsOf(environment),
     trustedProxies: environment.TRUSTED_PROXIES,
-    ...defined({ operatorAuth, publicUrl: environment.PUBLIC_URL }),
+    ...addressesOf(core),
   };
 }
 
-function openVerification({ mongo, client, stores, notices, environment }: Core): AppDeps['verifyLedger'] {
-  const workflows = createWorkflowLookup(client, environment.TASK_QUEUE_PREFIX);
-  return async (options) => {
-    const result = await runLedgerVerification({
-      ...options,
-      db: mongo.db,
-      workflows,
-      leases: stores.imageLeases,
-    });
-    await notices.noteVerification(result.violationCount);
-    return result;
-  };
+function addressesOf({
+  environment,
+  results,
+}: Core): Pick<AppDeps, 'publicUrl' | 'workflowsUrl' | 'unreachableLinks'> {
+  return defined({
+    publicUrl: environment.PUBLIC_URL,
+    workflowsUrl: workflowsUrlOf(environment),
+    unreachableLinks: results.kept?.unreachableLinks,
+  });
 }
 
 function openCreateTask(
   { stores, ledger, tracing, now }: Core,
   { abandonCreation, abandonments, storage }: Outside,
-  shared: Pick<CreateTaskDeps, 'catalogue' | 'repeats'> & Pick<AdmissionDeps, 'overdraftLimit' | 'port'>,
+  shared: Pick<CreateTaskDeps, 'catalogue' | 'repeats'> & Pick<AdmissionDeps, 'holdTerms' | 'port'>,
 ): AppDeps['createTask'] {
   const common = { ...stores, ...shared, storage, now, randomBytes };
   return createTaskService({
@@ -239,31 +248,6 @@ function openStorageQuota({ stores, environment, log, now }: Core): StorageQuota
   return storage;
 }
 
-function requestLimits(environment: Core['environment']): RequestLimits {
-  return {
-    bodiesBytesMax: environment.BODIES_BYTES_MAX,
-    uploadsBytesMax: environment.UPLOADS_BYTES_MAX,
-    addressRequestsPerSecond: environment.ADDRESS_REQUESTS_PER_SECOND,
-    uploadBytesPerSecondMin: environment.UPLOAD_BYTES_PER_SECOND_MIN,
-    keyRequestsPerMinute: environment.KEY_REQUESTS_PER_MINUTE,
-    keyConcurrentRequests: environment.KEY_CONCURRENT_REQUESTS,
-    createsAtOnce: environment.CREATES_AT_ONCE_MAX,
-    accountCreatesAtOnce: environment.ACCOUNT_CREATES_AT_ONCE_MAX,
-  };
-}
-
-function openImageLeases({ stores, ledger, log, now }: Core): ImageLeases {
-  const leases = stores.imageLeases;
-  return createImageLeases({
-    leases,
-    closeHold: createCloseHold({ leases, ledger }),
-    process: `${hostname()}/${process.pid}`,
-    now,
-    randomBytes,
-    onError: (err) => log.warn({ err }, 'could not write an image lease'),
-  });
-}
-
 function openRepeats({ environment, stores, ledger, secrets, log, now }: Core): Repeats {
   return createRepeats({
     store: stores.repeats,
@@ -273,36 +257,4 @@ function openRepeats({ environment, stores, ledger, secrets, log, now }: Core): 
     log,
     now,
   });
-}
-
-function imageDeps(
-  core: Core,
-  { media, workspaces, imageLeases }: Outside,
-  shared: Pick<CreateImagesDeps, 'catalogue' | 'repeats'> & Pick<GenerateDeps, 'overdraftLimit'>,
-): ImageRouteDeps {
-  const { environment, ledger, channels, health, log } = core;
-  const { catalogue, repeats, overdraftLimit } = shared;
-  const limits = {
-    bodyBytesMax: environment.IMAGE_BODY_BYTES_MAX,
-    filesMax: environment.IMAGE_FILES_MAX,
-    pixelsMax: environment.IMAGE_PIXELS_MAX,
-  };
-  const gate = createImageGate(health);
-  const { openMedia, openStored, kept } = core.results;
-  const forms = createResultForms({ openMedia, openStored, ...defined({ keepImages: kept?.keepImages }) });
-  const create = createImageService({
-    catalogue,
-    channels,
-    generate: createTracedGenerate(
-      { channels, ledger, imageLeases, overdraftLimit, log, gate },
-      core.tracing?.tasks,
-    ),
-    repeats,
-    workspaces,
-    openMedia: (fetch) => media.openMedia(fetch),
-    forms,
-    pixelsMax: limits.pixelsMax,
-    newImage: () => imageLeases.newImage(),
-  });
-  return { create, limits, workspaces, asData: forms.asData, vendorFields: vendorImageFields };
 }

@@ -1,12 +1,16 @@
+import { randomBytes } from 'node:crypto';
+import { hostname, userInfo } from 'node:os';
 import { addOperatorCommands } from './cli/commands.ts';
 import { CommandError } from './cli/command-error.ts';
 import { createTerminal, failureText } from './cli/terminal.ts';
-import type { CliContext } from './cli/context.ts';
+import type { CliContext, RotateOptions } from './cli/context.ts';
 import { createProgram } from './cli/program.js';
 import { ConfigError, configExitStatus } from './config/config-error.ts';
 import { watchReloadSignal } from './config/reload-signal.ts';
 import type { Environment } from './config/environment.ts';
 import type { Core } from './core.ts';
+import type { Mongo } from './store/mongo.ts';
+import type { OperatorAct } from './tasks/audit-log.ts';
 import { endSignalled, parentEnded, readerLeft } from './observability/process-ends.ts';
 
 /**
@@ -83,45 +87,6 @@ async function serveMetrics({ environment, metrics }: Core, more?: string): Prom
   return startMetricsServer({ metrics, more, host, port });
 }
 
-/** A worker also counts the whole system, when it is its turn. */
-async function serveWorkerMetrics(core: Core, more: string | undefined): Promise<Watch | undefined> {
-  const server = await serveMetrics(core, more);
-  if (server === undefined) return undefined;
-  const [
-    { censusIntervalMs, createCensusTaker },
-    { createDuty },
-    { takeCensus },
-    { ledgerCollection },
-    { readLedgerTotals },
-  ] = await Promise.all([
-    import('./observability/census.ts'),
-    import('./capacity/duty.ts'),
-    import('./tasks/take-census.ts'),
-    import('./ledger/collection.ts'),
-    import('./ledger/totals.ts'),
-  ]);
-  const ledger = ledgerCollection(core.mongo.db);
-  const census = createCensusTaker({
-    ...core.metrics,
-    duty: createDuty({
-      ...core,
-      name: 'census',
-      duties: core.stores.duties,
-      silenceMs: 3 * censusIntervalMs,
-    }),
-    take: () => takeCensus({ ...core, ledgerTotals: () => readLedgerTotals(ledger) }),
-    onError: (err) =>
-      core.log.warn({ err }, 'the system could not be counted; it is counted at the next turn'),
-  });
-  census.start();
-  return {
-    close() {
-      census.stop();
-      server.close();
-    },
-  };
-}
-
 async function serveApi(): Promise<void> {
   watchReloadSignal();
   const signalled = endSignalled();
@@ -132,19 +97,30 @@ async function serveApi(): Promise<void> {
 async function serveWorker(): Promise<void> {
   watchReloadSignal();
   const signalled = endSignalled();
-  const [{ startWorker }, { installRuntime }] = await Promise.all([
+  const [{ startWorker }, { startCensus }, { installRuntime }] = await Promise.all([
     import('./worker.ts'),
+    import('./census.ts'),
     import('./temporal/install-runtime.ts'),
   ]);
   const { readEnvironment } = await import('./config/environment.ts');
   const environment = readEnvironment();
   const moreMetrics = await installRuntime(await openLog(environment), environment);
-  const watch = (core: Core) => serveWorkerMetrics(core, moreMetrics);
+  const watch = async (core: Core): Promise<Watch | undefined> => {
+    const server = await serveMetrics(core, moreMetrics);
+    if (server === undefined) return undefined;
+    const census = startCensus(core);
+    return {
+      close() {
+        census.stop();
+        server.close();
+      },
+    };
+  };
   await serve({ name: 'worker', start: startWorker, watch, signalled });
 }
 
 /** Needs no process of the gateway, and disturbs none. */
-async function rotateSecrets(onProgress: (line: string) => void) {
+async function rotateSecrets({ reason, onProgress }: RotateOptions) {
   const [{ readOperatingEnvironment }, { readEnvironment }] = await Promise.all([
     import('./config/local-mode.ts'),
     import('./config/environment.ts'),
@@ -164,9 +140,37 @@ async function rotateSecrets(onProgress: (line: string) => void) {
   const mongo = await connectMongo(uri, { appName: 'mediary-cli' });
   try {
     const places = createSealedPlaces(mongo.db);
-    return await rotation.rotateSecrets({ places, sealer: createSealer(keys), onProgress });
+    const sealer = createSealer(keys);
+    const rotate = () => rotation.rotateSecrets({ places, sealer, onProgress });
+    return await keepShellAct(mongo, { action: 'rotateSecrets', target: sealer.keyId, reason }, rotate);
   } finally {
     await mongo.close();
+  }
+}
+
+/** What is done without a process of the gateway, in its audit log. */
+async function keepShellAct<Answer>(
+  { db }: Mongo,
+  act: Pick<OperatorAct, 'action' | 'target' | 'reason'>,
+  run: () => Promise<Answer>,
+): Promise<Answer> {
+  const [{ createAuditLog }, { createAuditStore }, { createLogger }] = await Promise.all([
+    import('./tasks/audit-log.ts'),
+    import('./store/audit.ts'),
+    import('./observability/log.ts'),
+  ]);
+  const log = createLogger({ level: 'warn', format: 'pretty', destination: process.stderr });
+  const auditLog = createAuditLog({ audit: createAuditStore(db), log, now: Date.now, randomBytes });
+  const who = { by: `shell:${shellUser()}`, via: 'shell', address: hostname() } as const;
+  return auditLog.keep({ ...act, ...who, input: {} }, run);
+}
+
+/** A container may run as a user who has no name. */
+function shellUser(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return String(process.getuid?.());
   }
 }
 

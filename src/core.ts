@@ -12,13 +12,15 @@ import { requireAddresses } from './config/addresses.ts';
 import { openConfigFile } from './config/config-file.ts';
 import { ConfigError } from './config/config-error.ts';
 import { rawEnvironment } from './config/environment.ts';
-import { onReloadSignal } from './config/reload-signal.ts';
 import type { Environment } from './config/environment.ts';
 import type { GatewayConfig } from './config/gateway-file.ts';
 import { createNodeReports } from './control/node-reports.ts';
 import type { NodeReports, NodeReportsDeps } from './control/node-reports.ts';
-import { openRunningConfig } from './control/running-config.ts';
-import type { RunningConfig, RunningConfigDeps } from './control/running-config.ts';
+import { readService } from './control/nodes.ts';
+import type { RunningConfig } from './control/running-config.ts';
+import { openConfig, startConfig } from './core-config.ts';
+import { defined } from './domain/defined.ts';
+import type { Micros } from './domain/money.ts';
 import { activityIds } from './domain/queues.ts';
 import { createHealth } from './capacity/capacity.ts';
 import { createRenderClock } from './capacity/render-clock.ts';
@@ -32,16 +34,19 @@ import type { Tracing } from './observability/tracing.ts';
 import { createAddressRules, createUpstreamClient } from './http-client/index.ts';
 import { ensureLedgerIndexes, ledgerCollection } from './ledger/collection.ts';
 import { createLedger } from './ledger/ledger.ts';
-import type { Ledger, LedgerDeps } from './ledger/ledger.ts';
+import type { Ledger } from './ledger/ledger.ts';
+import { readLowBalances } from './ledger/totals.ts';
 import { productVersion } from './observability/product-version.ts';
 import { adapters, providers } from './providers/index.ts';
 import { openNotices } from './notices/open-notices.ts';
-import type { NoticeWatch } from './notices/watch.ts';
+import type { Notices } from './notices/open-notices.ts';
 import { openResults } from './results/results.ts';
 import type { Results } from './results/results.ts';
 import { SealError } from './access/sealer.ts';
 import { openSecrets } from './access/secrets.ts';
 import type { Secrets } from './access/secrets.ts';
+import { openDatabaseClock } from './store/database-clock.ts';
+import type { DatabaseClock } from './store/database-clock.ts';
 import { connectMongo } from './store/mongo.ts';
 import { createRootKeyStore } from './store/root-key.ts';
 import type { NodeReport } from './store/nodes.ts';
@@ -79,7 +84,7 @@ export interface Core {
   readonly recorder: ExchangeRecorder;
   readonly auditLog: AuditLog;
   /** Notifies operators of what they should know. */
-  readonly notices: NoticeWatch;
+  readonly notices: Notices;
   /** Absent: nobody asks for traces. */
   readonly tracing: Tracing | undefined;
   readonly temporal: TemporalSettings;
@@ -94,33 +99,39 @@ export interface CoreOptions {
   readonly variables?: NodeJS.ProcessEnv;
   /** Unix milliseconds. */
   readonly now?: () => number;
+  /** Tests only: the time of the database, by which money is written. */
+  readonly databaseNow?: () => number;
 }
 
 /** Opens what the environment names. Throws ConfigError with every problem found. */
 export async function openCore(
   environment: Environment,
   log: Logger,
-  { variables = rawEnvironment(), now = () => Date.now() }: CoreOptions = {},
+  { variables = rawEnvironment(), now = () => Date.now(), databaseNow }: CoreOptions = {},
 ): Promise<Core> {
   const addresses = requireAddresses(environment);
   const file = openConfigFile(environment.GATEWAY_CONFIG, { ...adapters, environment: variables });
   const node = `${hostname()}/${process.pid}/${randomBytes(3).toString('hex')}`;
   const mongo = await connectMongo(addresses.mongodbUri, { appName: 'mediary' });
   const secrets = await openCoreSecrets(mongo, addresses.secretsKeys);
-  const stores = createStores(mongo.db, now, secrets);
+  const retention = () => runningConfig.current().retention;
+  const stores = createStores(mongo.db, now, { ...secrets, retention });
   await Promise.all([ensureLedgerIndexes(mongo.db), ensureStoreIndexes(stores)]);
-  const runningConfig = await openConfig({ store: stores.configurations, ...file, node, now, log });
   const auditLog = createAuditLog({ ...stores, log, now, randomBytes });
-  const shared = { stores, log, now, config: runningConfig.current, auditLog };
+  const runningConfig = await openConfig({ store: stores.configurations, ...file, node, now, log, auditLog });
+  const shared = { stores, log, now, config: runningConfig.current, auditLog, environment, secrets };
   const metrics = createMetrics({ configVersion: () => shared.config().hash });
-  const notices = openNotices({ ...shared, variables });
-  const ledger = openLedger(mongo, { metrics, now, onBalance: notices.watch.noteBalance });
+  const workers = () => readService(stores.nodes);
+  const margin: Ledger['margin'] = (asked) => ledger.margin(asked);
+  const lowBalances = (below: Micros) => readLowBalances(mongo.db, below);
+  const notices = openNotices({ ...shared, variables, randomBytes, workers, margin, lowBalances });
+  const { clock, ledger } = await openBooks(mongo, { ...shared, metrics, notices, databaseNow });
   const upstream = createUpstreamClient(privateNetworks(environment));
   const temporal = temporalSettings(environment, addresses.temporalAddress, payloadKey(environment, secrets));
   const client = createTemporalClient(temporal);
   const health = openHealth({ ...shared, client });
-  const channels = openChannels({ environment, log, metrics, current: shared.config, request: upstream });
-  const results = await openCopies({ ...shared, channels, environment, secrets });
+  const channels = openChannels({ ...shared, metrics, current: shared.config, request: upstream });
+  const results = await openCopies({ ...shared, channels });
   const tracing = await openTracing(environment, { node, log });
   const recorder = openRecorder({ ...shared, tracing });
   const renders = openRenderClock(shared);
@@ -128,15 +139,10 @@ export async function openCore(
   health.circuits.start();
   renders.start();
   const stopConfig = startConfig(runningConfig, { ...shared, node });
+  const opened = { runningConfig, node, metrics, mongo, ledger };
   return {
     ...shared,
-    environment,
-    runningConfig,
-    node,
-    metrics,
-    mongo,
-    ledger,
-    secrets,
+    ...opened,
     channels,
     health,
     endStay: createEndStay(stores, log),
@@ -150,6 +156,7 @@ export async function openCore(
     random: Math.random,
     async close() {
       stopConfig();
+      clock.stop();
       health.circuits.stop();
       await Promise.all([renders.stop(), notices.close()]);
       await Promise.all([client.connection.close(), mongo.close(), upstream.close(), results.close()]);
@@ -168,76 +175,46 @@ function openChannels({
   return meteredChannels(createChannels({ ...options, providers, links }), metrics);
 }
 
-function openConfig({
-  log,
-  ...deps
-}: Omit<RunningConfigDeps, 'onTaken' | 'onOldCopy' | 'onRefused' | 'onError'> & Pick<Core, 'log'>) {
-  return openRunningConfig({
-    ...deps,
-    onTaken: ({ version }) => log.info({ version }, 'a published configuration was taken'),
-    onOldCopy: ({ version }) => log.warn({ version }, oldCopy),
-    onRefused: (version, violations) =>
-      log.error(
-        { version, violations },
-        'a published configuration could not be loaded here; the running one stays in force',
-      ),
-    onError: (err) =>
-      log.warn({ err }, 'the published configuration could not be read or taken; it is retried'),
-  });
-}
+const clockApartMs = 10_000;
 
-/** Takes what is published, and SIGHUP publishes this process's file. Returns what ends both. */
-function startConfig(
-  running: RunningConfig,
-  { log, node, auditLog }: Pick<Core, 'log' | 'node' | 'auditLog'>,
-): () => void {
-  running.start();
-  const act = {
-    by: 'signal',
-    via: 'signal',
-    action: 'reloadConfig',
-    target: node,
-    reason: '',
-    input: {},
-  } as const;
-  const ignoreSignal = onReloadSignal(() => {
-    const published = auditLog.keep(
-      act,
-      () => running.publish('signal'),
-      (result) => (result.ok ? undefined : result.violations.join('; ')),
-    );
-    published.then(
-      (result) => {
-        if (result.ok) log.info({ version: result.head.version }, 'the configuration file was published');
-        else log.error({ violations: result.violations }, notPublished);
-      },
-      (err: unknown) => log.error({ err }, notPublished),
-    );
-  });
-  return () => {
-    ignoreSignal();
-    running.stop();
-  };
-}
-
-const oldCopy =
-  'the file of this process was published before, and is not what was published last: it runs that; `gateway config reload` publishes the file';
-const notPublished = 'the configuration file was not published; the running configuration stays in force';
-
-function openLedger(
+/** Of what is written about money: days, months and the order of entries are the same for all processes. */
+function openClock(
   { db }: Mongo,
-  { metrics: meter, ...deps }: Pick<Core, 'metrics' | 'now'> & Pick<LedgerDeps, 'onBalance'>,
-): Ledger {
-  return createLedger({ ...deps, meter, collection: ledgerCollection(db) });
+  { log, now, databaseNow }: Pick<Core, 'log' | 'now'> & Pick<CoreOptions, 'databaseNow'>,
+): Promise<DatabaseClock> | DatabaseClock {
+  if (databaseNow !== undefined) return { now: databaseNow, stop: () => undefined };
+  return openDatabaseClock({
+    db,
+    onError: (err) => log.warn({ err }, 'the time of the database could not be read'),
+    onTime(serverTime) {
+      const aheadMs = now() - serverTime;
+      if (Math.abs(aheadMs) > clockApartMs) log.warn({ ahead_ms: aheadMs }, clockIsApart);
+    },
+  });
 }
 
-function openHealth({
-  stores,
-  client,
-  log,
-  now,
-  config,
-}: Pick<Core, 'stores' | 'client' | 'log' | 'now' | 'config'>): Health {
+const clockIsApart =
+  'the clock of this process is not that of the database, by which money is written: let the network set both';
+
+interface BooksDeps extends Pick<Core, 'log' | 'metrics' | 'secrets' | 'now'> {
+  readonly notices: { readonly watch: Pick<Notices, 'noteBalance'> };
+  readonly databaseNow: CoreOptions['databaseNow'] | undefined;
+}
+
+async function openBooks(mongo: Mongo, { metrics, secrets, notices, databaseNow, ...deps }: BooksDeps) {
+  const clock = await openClock(mongo, { ...deps, ...defined({ databaseNow }) });
+  const ledger = createLedger({
+    collection: ledgerCollection(mongo.db),
+    key: secrets.deriveKey('ledger-hash'),
+    meter: metrics,
+    now: () => clock.now(),
+    onBalance: (account, balance) => notices.watch.noteBalance(account, balance),
+  });
+  return { clock, ledger };
+}
+
+function openHealth(core: Pick<Core, 'stores' | 'client' | 'log' | 'now' | 'config'>): Health {
+  const { stores, client, log, now, config } = core;
   return createHealth({
     channelHealth: stores.circuits,
     slotStore: stores.slots,

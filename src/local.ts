@@ -1,22 +1,21 @@
 import { createStartDisplay } from './local/start-display.ts';
 import { parentEnded, readerLeft } from './observability/process-ends.ts';
 
-/** `npm start` and `npm run demo`. The rest takes a second to load: the first line is on the terminal before that. */
-
-/** What this process and its servers write holds secrets and what callers wrote: it is for this user alone. */
-process.umask(0o077);
-
-const launch = {
-  parentEnded: parentEnded(process.ppid),
-  readerLeft: readerLeft([process.stdout, process.stderr]),
-};
-const demo = process.argv[2] === 'demo';
-const display = createStartDisplay({
-  write: (text) => void process.stderr.write(text),
-  print: (line) => console.log(line),
-  columns: process.stderr.isTTY ? () => process.stderr.columns : undefined,
-  now: () => performance.now(),
-});
-display.report(demo ? 'The demo is starting…' : 'Mediary is starting…');
-const { runDemoCommand, runStartCommand } = await import('./local/local-mode.ts');
-await (demo ? runDemoCommand(display, launch) : runStartCommand(display, launch));
+/** Resolves at the end. The rest takes a second to load: the first line is on the terminal before that. */
+export async function startLocalMode(demo: boolean): Promise<void> {
+  // What this process and its servers write holds secrets and what callers wrote: it is for this user alone.
+  process.umask(0o077);
+  const launch = {
+    parentEnded: parentEnded(process.ppid),
+    readerLeft: readerLeft([process.stdout, process.stderr]),
+  };
+  const display = createStartDisplay({
+    write: (text) => void process.stderr.write(text),
+    print: (line) => console.log(line),
+    columns: process.stderr.isTTY ? () => process.stderr.columns : undefined,
+    now: () => performance.now(),
+  });
+  display.report(demo ? 'The demo is starting…' : 'Mediary is starting…');
+  const { runDemoCommand, runStartCommand } = await import('./local/local-mode.ts');
+  await (demo ? runDemoCommand(display, launch) : runStartCommand(display, launch));
+}

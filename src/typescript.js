@@ -1,10 +1,11 @@
+import { existsSync } from 'node:fs';
 import module from 'node:module';
 import { fileURLToPath } from 'node:url';
 
 /**
- * Lets a process import TypeScript: `node --import ./src/typescript.js src/local.ts`. Newer versions of Node remove the
- * types themselves and keep what they compiled, where the directory may be written; the others need tsx, which alone
- * costs 0.4 s of CPU.
+ * Lets a process import TypeScript: `node --import ./src/typescript.js FILE`. Newer versions of Node remove the types
+ * themselves and keep what they compiled, where the directory may be written; the others need tsx, which alone costs
+ * 0.4 s of CPU. The npm package has JavaScript alone (`workshop/package.ts`) and needs neither.
  */
 /** @type {unknown} */
 const keepCompiled = Reflect.get(module, 'enableCompileCache');
@@ -13,7 +14,8 @@ if (typeof keepCompiled === 'function') {
     fileURLToPath(new URL('../node_modules/.cache/node', import.meta.url)),
   ]);
 }
-if (!('typescript' in process.features) || process.features.typescript === false) {
+const isCompiled = !existsSync(new URL('cli.ts', import.meta.url));
+if (!isCompiled && (!('typescript' in process.features) || process.features.typescript === false)) {
   const { register } = await import('tsx/esm/api');
   register();
 }

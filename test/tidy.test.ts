@@ -33,8 +33,14 @@ describe('vendor names', () => {
     'seedance|seedream|volc\\w*|byteplus|aliyun|alibaba|new-?api|gpt-image|qwen|hailuo|runwayml';
   const names = new RegExp(`\\b(?:${relatives}|${vendors.join('|')})\\b`, 'i');
 
-  it('stay in the adapters and in local mode, whose files name models of its own configuration', () => {
-    const allowed = ['src/providers/', 'src/local/simulator/', 'src/local/banner.ts', 'src/local/demo.ts'];
+  it('stay in the adapters, in dialects, and in local mode, whose files name models of its own configuration', () => {
+    const allowed = [
+      'src/providers/',
+      'src/local/banner.ts',
+      'src/local/demo.ts',
+      'src/http/dialects/',
+      'src/http/example-models.ts',
+    ];
     expect(linesWith(sources, names, allowed)).toEqual([]);
   });
 
@@ -79,7 +85,8 @@ describe('price units', () => {
   const names = /'million_tokens'|\bunit [!=]== '|'[a-z_]+' [!=]== (?:\w+\.)*unit\b/;
 
   it('are known by name to the table of src/domain/price.ts only', () => {
-    expect(linesWith(sources, names, ['src/domain/price.ts'])).toEqual([]);
+    // The client's types are generated from the document, which asks the table.
+    expect(linesWith(sources, names, ['src/domain/price.ts', 'src/client/types.ts'])).toEqual([]);
   });
 
   it.each(["if (price.unit === 'second') {", "'call' !== unit", "const unit = 'million_tokens';"])(
@@ -109,6 +116,19 @@ describe('documents of MongoDB', () => {
   ])('would be found by %s', (line) => {
     expect(linesWith({ 'src/http/a.ts': line }, words, allowed)).toEqual([`src/http/a.ts:1 ${line}`]);
     expect(linesWith({ 'src/store/a.ts': line }, words, allowed)).toEqual([]);
+  });
+
+  it('have no name that somebody chose in the path of a field: it may have dots', () => {
+    const path = /\[?`[\w.]*\.\$\{/;
+    const inside = (text: string) => linesWith({ 'src/store/a.ts': text }, path, []);
+    expect(inside('$set: { [`at.${channel}`]: at }')).toHaveLength(1);
+    expect(inside('_id: `${account}/${seq}`')).toEqual([]);
+    // A number, a name of ours, and one without dots (`notify.targets[].id`).
+    const known = ['`tasks.${limit - 1}`', '`_id.${dimension}`', '`notified.${target}`'];
+    const stores = Object.entries(sources).filter(([file]) => /^src\/(?:store|ledger)\//.test(file));
+    const found = linesWith(Object.fromEntries(stores), path, []);
+    expect(found.filter((line) => !known.some((name) => line.includes(name)))).toEqual([]);
+    expect(found).toHaveLength(known.length);
   });
 
   it('would be found in an import over several lines', () => {
@@ -188,6 +208,10 @@ describe('imports between folders', () => {
       runs: ['domain', 'http-client', 'providers', 'results', 'routing', 'store'],
       types: ['capacity', 'ledger', 'observability', 'tasks'],
     },
+    media: {
+      runs: ['domain', 'http-client', 'images', 'providers', 'results', 'routing'],
+      types: ['observability', 'store'],
+    },
     results: { runs: ['domain', 'http-client', 'routing'], types: ['config', 'observability', 'store'] },
     flight: {
       runs: ['domain', 'http-client', 'providers', 'routing'],
@@ -201,6 +225,7 @@ describe('imports between folders', () => {
         'config',
         'control',
         'ledger',
+        'media',
         'notices',
         'observability',
         'providers',
@@ -208,6 +233,8 @@ describe('imports between folders', () => {
         'tasks',
       ],
     },
+    // Modules for browsers: their types are those of what the API answers.
+    pages: { runs: [], types: ['flight', 'http'] },
     cli: {
       runs: ['config', 'domain', 'flight', 'ledger', 'routing'],
       types: ['access', 'providers', 'store', 'temporal'],
@@ -218,10 +245,22 @@ describe('imports between folders', () => {
     // Of ledger and store at run time: what their errors mean.
     activities: {
       runs: ['access', 'domain', 'flight', 'ledger', 'providers', 'routing', 'store', 'tasks'],
-      types: ['capacity', 'config', 'observability'],
+      types: ['capacity', 'config', 'images', 'media', 'observability'],
     },
   };
-  const roots = ['api.ts', 'worker.ts', 'core.ts', 'cli.ts', 'local.ts'];
+  const roots = [
+    'api.ts',
+    'media-api.ts',
+    'worker.ts',
+    'worker-deps.ts',
+    'core.ts',
+    'core-config.ts',
+    'census.ts',
+    'upkeep.ts',
+    'verification.ts',
+    'cli.ts',
+    'local.ts',
+  ];
   const everything = Object.keys(table);
   const withRoots = {
     ...table,
@@ -238,12 +277,14 @@ describe('imports between folders', () => {
       'src/new/a.ts': "import { b } from '../domain/b.ts';",
       'src/http/a.ts': "import type { C } from '../config/c.ts';\nimport { d } from '../config/d.ts';",
       'src/cli/a.ts': "import '../local/b.ts';\nexport * from '../domain/b.ts';",
+      'src/local/a.ts': "import { b } from '../../workshop/simulator/b.ts';",
     });
     expect(importsOutside(withRoots, bad)).toEqual([
       'src/domain/a.ts → src/http/b.ts (type)',
       'src/new/a.ts → src/domain/b.ts',
       'src/http/a.ts → src/config/d.ts',
       'src/cli/a.ts → src/local/b.ts',
+      'src/local/a.ts → workshop/simulator/b.ts',
     ]);
   });
 
@@ -268,13 +309,13 @@ describe('imports between folders', () => {
   });
 });
 
-describe('the Layout of README.md', () => {
+describe('docs/layout.md', () => {
   const tracked = execFileSync('git', ['ls-files'], {
     cwd: root,
     encoding: 'utf8',
     maxBuffer: 10_000_000,
   }).split('\n');
-  const page = readFileSync(join(root, 'README.md'), 'utf8');
+  const page = readFileSync(join(root, 'docs/layout.md'), 'utf8');
 
   it('names every folder and entry point, each once, and nothing else', () => {
     expect(layoutPaths(page).toSorted()).toEqual(treePaths(tracked));
@@ -297,7 +338,7 @@ describe('the words of docs/glossary.md', () => {
   ].filter((name) => /\.(?:md|yaml)$/.test(name));
   const texts = {
     ...sources,
-    ...readSources(root, ['test']),
+    ...readSources(root, ['test', 'workshop/simulator']),
     ...Object.fromEntries(pages.map((name) => [name, readFileSync(join(root, name), 'utf8')])),
   };
   /** They quote what not to write. */

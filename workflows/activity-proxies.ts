@@ -21,8 +21,8 @@ import { activityIds, callbacksQueue, channelQueue, pollsQueue, prefixOf } from 
 
 /** Every timeout and retry rule of a task's activities, in one place. */
 
-/** Longest that one upstream submission may take (`timeouts.submit_ms`), and then an attempt's share of the wait. */
-const attendedTimeout = '450s';
+/** Above the longest submission (`timeouts.submit_ms`, `timeouts.image_ms`); the rest is an attempt's share of the wait. */
+const attendedTimeout = '15m';
 /** A dead worker is noticed after this long; activities heartbeat at a quarter of it. */
 const heartbeatTimeout = '15s';
 /**
@@ -182,7 +182,7 @@ export function pollOn(channel: string): Pick<ChannelActivities, 'poll'> {
   return proxyActivities<ChannelActivities>({
     ...waiting(queue, activityIds.poll),
     summary: `waiting for ${channel}`,
-    startToCloseTimeout: '15m',
+    startToCloseTimeout: attendedTimeout,
   });
 }
 

@@ -1,6 +1,7 @@
-import { allHandlersFinished, CancellationScope, condition, sleep } from '@temporalio/workflow';
+import { allHandlersFinished, CancellationScope, condition } from '@temporalio/workflow';
 import type { FinishInput, TaskView } from '../activities/types.ts';
 import type { TaskInput, TaskResult } from '../src/domain/task-input.ts';
+import { waitSummaryStart } from '../src/domain/queues.ts';
 import type { TaskState } from '../src/domain/task-state.ts';
 import {
   finishTask,
@@ -60,16 +61,20 @@ function resultOf({ view: { state, status, charge = '0', error } }: TaskRun): Ta
  */
 async function keepDeadline(run: TaskRun): Promise<void> {
   while (!isOver(run)) {
-    const { rev, deadlineAt } = run.view;
+    const { rev, deadlineAt, concern } = run.view;
     const remainingMs = deadlineAt - Date.now();
     if (remainingMs > 0) {
-      await sleep(remainingMs, { summary: 'deadline of the task' });
+      // The Timeline of the Temporal UI has nothing else that says why a task waits for its channel.
+      const summary = concern === undefined ? deadlineSummary : waitSummary(run);
+      await condition(() => run.view.concern !== concern, remainingMs, { summary });
     } else {
       if (canExpire(run)) await expire(run, deadlineAt);
       if (run.view.rev === rev) await changed(run);
     }
   }
 }
+
+const deadlineSummary = `${waitSummaryStart}for the end of the task, until its deadline at the latest.`;
 
 function canExpire({ view: { state, wanted } }: TaskRun): boolean {
   return state.at !== 'ending' && (wanted === undefined || wanted === 'cancel');
@@ -84,15 +89,11 @@ async function expire(run: TaskRun, deadlineAt: number): Promise<void> {
 /** One step: whatever the state asks for, until the record changes. */
 async function advance(run: TaskRun): Promise<void> {
   const { view } = run;
-  const { task } = run.input;
   switch (view.state.at) {
     case 'submitting':
       return submit(run, view.state);
     case 'pausing':
-      leave(run);
-      await changed(run, view.state.until - Date.now(), waitSummary(run));
-      if (run.view.rev === view.rev) see(run, await stepTask(run, task, { kind: 'resumed' }));
-      return undefined;
+      return pause(run, view.state);
     case 'lost':
       return view.state.asked && view.wanted === undefined ? waitForPerson(run) : search(run);
     case 'waiting':
@@ -109,6 +110,17 @@ async function advance(run: TaskRun): Promise<void> {
       return undefined;
     default:
       return view.state satisfies never;
+  }
+}
+
+/** Counted from here: it was begun by a process that has another clock. What changes nothing about it does not prolong it. */
+async function pause(run: TaskRun, { round, ms }: Extract<TaskState, { at: 'pausing' }>): Promise<void> {
+  leave(run);
+  const begunAt = Date.now();
+  for (let { state } = run.view; state.at === 'pausing' && state.round === round; { state } = run.view) {
+    const elapsedMs = Date.now() - begunAt;
+    if (elapsedMs < ms) await changed(run, ms - elapsedMs, waitSummary(run));
+    else see(run, await stepTask(run, run.input.task, { kind: 'resumed', elapsedMs }));
   }
 }
 
@@ -140,7 +152,11 @@ async function submit(
   // One that is in flight is always waited for, wherever it went.
   if (isAt(run.work, 'submit', run.view.isSending ? undefined : candidate?.channel))
     return follow(run, run.work);
-  if (candidate === undefined) throw new TypeError('a round that asks nobody is a pause');
+  if (candidate === undefined) {
+    return run.view.isSending
+      ? awaitAnswer(run)
+      : see(run, await stepTask(run, task, { kind: 'skipped', channels: [] }));
+  }
   const { channel } = candidate;
   const { rev } = run.view;
   return work(run, { activity: 'submit', channel }, () =>

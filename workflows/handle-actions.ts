@@ -4,6 +4,7 @@ import {
   condition,
   currentUpdateInfo,
   setHandler,
+  workflowInfo,
 } from '@temporalio/workflow';
 import type { ActReply, ActRequest } from '../activities/types.ts';
 import {
@@ -20,8 +21,14 @@ import type {
   WorkflowActionName,
 } from '../src/domain/operator-actions.ts';
 import { commandLine } from '../src/domain/situation.ts';
-import { actOnTask, lookAgain, wakeTask } from './activity-proxies.ts';
-import { actionUpdate, concernSignal, operatorCancelUpdate, refusedAction } from './messages.ts';
+import { actOnTask, lookAgain, stepTask, wakeTask } from './activity-proxies.ts';
+import {
+  actionUpdate,
+  concernSignal,
+  operatorCancelUpdate,
+  refusedAction,
+  unservedSignal,
+} from './messages.ts';
 import type { OperatorCancelAnswer } from './messages.ts';
 import { isDecided, isOver, note, see, show } from './task-run.ts';
 import type { TaskRun } from './task-run.ts';
@@ -43,6 +50,12 @@ export function handleActions(run: TaskRun): void {
     run.view = concern === undefined ? view : { ...view, concern };
     show(run);
   });
+  // What is in flight is not disturbed: the record refuses.
+  setHandler(unservedSignal, (channels) =>
+    unstopped(async () => {
+      if (!isOver(run)) see(run, await stepTask(run, run.input.task, { kind: 'skipped', channels }));
+    }),
+  );
   setHandler(operatorCancelUpdate, (raw) => unstopped(() => cancel(run, raw)), {
     validator: (raw) => {
       if (raw !== undefined) validate(run, 'cancel', raw);
@@ -75,7 +88,8 @@ function validate(run: TaskRun, name: OperatorActionName, raw: unknown): void {
 /** Who acts is decided where it can be checked: a workflow cannot learn from Temporal who called it. */
 function requestOf(run: TaskRun, action: ActRequest['action'], input: ActionInput): ActRequest {
   const { task, currency, basis } = run.input;
-  const { id } = currentUpdateInfo() ?? { id: 'ui-cancel' };
+  // A cancellation with Temporal's own tools has no update: there is one for each run, and a reset begins another run.
+  const { id } = currentUpdateInfo() ?? { id: `ui-cancel-${workflowInfo().runId}` };
   return { task, currency, basis, action, input, id, at: Date.now() };
 }
 
@@ -131,10 +145,10 @@ async function requestCancel(run: TaskRun, request: ActRequest): Promise<Operato
   return { cancelled: false, message };
 }
 
-/** A cancellation that nobody waits for, from the Temporal UI: what came of it is shown there. */
+/** A cancellation that nobody waits for, from the Temporal UI or its command line: what came of it is shown there. */
 export async function cancelFromUi(run: TaskRun): Promise<void> {
-  const input = { reason: 'cancelled in the Temporal UI', by: 'unknown' };
-  const answer = await requestCancel(run, requestOf(run, 'cancel', input));
+  const input = { reason: 'cancelled with Temporal’s own tools', by: 'unknown' };
+  const answer = await requestCancel(run, { ...requestOf(run, 'cancel', input), isCancelRequest: true });
   if ('would' in answer || answer.cancelled || isOver(run)) return;
   const instead = `\`${commandLine(run.input.task, 'fail')}\``;
   note(run, `A cancellation was requested and did nothing: ${answer.message} To end the task: ${instead}`);

@@ -22,5 +22,8 @@ export function actionUpdate(name: WorkflowActionName) {
 /** The type of the failure with which an action is refused; its message is a sentence for the operator. */
 export const refusedAction = 'ActionRefused';
 
-/** From the poll: a person should look, although the task continues; or need not any more. */
+/** From the poll and the reconciler: a person should look, although the task continues; or need not any more. */
 export const concernSignal = defineSignal<[ConcernNews]>('concern');
+
+/** From the reconciler: nobody serves these channels. */
+export const unservedSignal = defineSignal<[channels: readonly string[]]>('unserved');

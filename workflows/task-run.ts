@@ -2,9 +2,11 @@ import type { CancellationScope } from '@temporalio/workflow';
 import { condition, setCurrentDetails, upsertSearchAttributes } from '@temporalio/workflow';
 import type { TaskView } from '../activities/types.ts';
 import { attentionOf } from '../src/domain/attention.ts';
+import { defined } from '../src/domain/defined.ts';
 import { formatAmount } from '../src/domain/money.ts';
 import { plainText } from '../src/domain/plain-text.ts';
 import { waitSummaryStart } from '../src/domain/queues.ts';
+import type { Unserved } from '../src/domain/service.ts';
 import { mapMoney, moneyInWords, situation } from '../src/domain/situation.ts';
 import type { MoneyPreview, Situation } from '../src/domain/situation.ts';
 import type { TaskInput } from '../src/domain/task-input.ts';
@@ -89,7 +91,15 @@ export function waitSummary(run: TaskRun): string {
 function situationOf({ view, input }: TaskRun): Situation {
   const { charge: _charge, ...known } = view;
   const { task: id, hold, hasCallback } = input;
-  return situation({ ...known, id, hold: BigInt(hold), hasCallback });
+  const unserved = unservedOf(view);
+  return situation({ ...known, id, hold: BigInt(hold), hasCallback, ...defined({ unserved }) });
+}
+
+/** As far as the record says: the reconciler notes who waits for a worker. */
+function unservedOf({ concern, state, isSending, attempt }: TaskView): Unserved | undefined {
+  if (concern !== 'no_worker') return undefined;
+  const next = state.at === 'submitting' && !isSending ? state.left[0] : attempt;
+  return defined({ channel: next?.channel });
 }
 
 export function isOver({ view }: TaskRun): boolean {

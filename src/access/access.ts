@@ -7,13 +7,16 @@ import type { KeyAuth } from './api-keys.ts';
 import { createLastUsed } from './last-used.ts';
 import { createOperatorAuth } from './operators.ts';
 import type { OperatorAuth } from './operators.ts';
+import { createReceiptKeys } from './receipt-keys.ts';
+import type { ReceiptKeys } from './receipt-keys.ts';
 import type { Secrets } from './secrets.ts';
 
-/** Who may come in: callers with keys, operators with tokens. */
+/** Who may come in (callers with keys, operators with tokens), and how they know that an answer is ours. */
 export interface Access {
   readonly auth: KeyAuth;
   /** Absent: the operators' API does not exist. */
   readonly operatorAuth?: OperatorAuth;
+  readonly receiptKeys: ReceiptKeys;
   /** Writes when keys and tokens were last used; every minute after `start`. Never rejects. */
   flush(): Promise<void>;
   start(): void;
@@ -52,6 +55,7 @@ export function createAccess(deps: AccessDeps): Access {
       randomBytes,
     }),
     ...defined({ operatorAuth }),
+    receiptKeys: createReceiptKeys(secrets.deriveKey('receipt-keys')),
     async flush() {
       await Promise.all([used.keys.flush(), used.operators.flush()]);
     },

@@ -67,6 +67,7 @@ function toCaller(key: ApiKey): Caller {
       assetUrls: key.assetUrls,
       requestsPerMinute: key.requestsPerMinute,
       concurrentTasks: key.concurrentTasks,
+      caps: key.caps,
     }),
   };
 }

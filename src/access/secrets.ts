@@ -10,7 +10,9 @@ export type DerivedPurpose =
   | 'idempotency-hmac'
   | 'payload-codec'
   | 'act-ids'
-  | 'media-link';
+  | 'media-link'
+  | 'ledger-hash'
+  | 'receipt-keys';
 
 export interface Secrets extends Sealer {
   /** 32 bytes, always the same for one database and purpose, whatever SECRETS_KEY holds. */

@@ -1,7 +1,11 @@
 import type { Command } from 'commander';
+import { addCapsOptions } from './caps-options.ts';
+import type { CapsOptions } from './caps-options.ts';
 import { adminCommand, lookCommand, noteMore } from './context.ts';
 import type { CliContext } from './context.ts';
+import { parseTime, timeMeaning } from './option-values.ts';
 import { examples } from './program.js';
+import { writeAnswer } from './write-answer.ts';
 
 const columns = ['id', 'name', 'available', 'held', 'overdraft_limit', 'closed_at', 'created_at'];
 
@@ -13,12 +17,21 @@ interface NewAccount {
 /** Account, amount, options. */
 type CreditLine = [string, string, { reference: string; note?: string }];
 
+interface AlertOptions {
+  readonly url?: string;
+  readonly reason: string;
+}
+
+/** Account, threshold, options. */
+type AlertLine = [string, string, AlertOptions];
+
 type OverdraftLine = [string, string, { reason: string }];
 
 export function addAccountCommands(accounts: Command, context: CliContext): void {
   addMakingCommands(accounts, context);
   addMoneyCommands(accounts, context);
   addTermsCommands(accounts, context);
+  addEndCommands(accounts, context);
 }
 
 function addMakingCommands(accounts: Command, context: CliContext): void {
@@ -45,6 +58,19 @@ function addMakingCommands(accounts: Command, context: CliContext): void {
     .action(
       lookCommand(context, async ({ client, output }, id: string) => {
         output.item(await client.call('GET', `/accounts/${encodeURIComponent(id)}`));
+      }),
+    );
+
+  accounts
+    .command('balance')
+    .description('An account’s balance, now or at any time before.')
+    .addHelpText('after', examples('accounts balance acme --at 2026-11-01'))
+    .argument('<id>')
+    .option('--at <time>', timeMeaning, parseTime)
+    .action(
+      lookCommand(context, async ({ client, output }, id: string, { at }: { at?: number }) => {
+        const query = at === undefined ? '' : `?at=${at}`;
+        output.item(await client.call('GET', `/accounts/${encodeURIComponent(id)}/balance${query}`));
       }),
     );
 
@@ -80,6 +106,36 @@ function addMoneyCommands(accounts: Command, context: CliContext): void {
     );
 
   accounts
+    .command('alert')
+    .description('Shows when an event is posted because an account has little left.')
+    .addHelpText('after', examples('accounts alert acme'))
+    .argument('<id>')
+    .action(
+      lookCommand(context, async ({ client, output }, id: string) => {
+        output.item(await client.call('GET', `/accounts/${encodeURIComponent(id)}/balance-alert`));
+      }),
+    );
+
+  accounts
+    .command('set-alert')
+    .description('Posts an event each time that an account’s balance falls below a threshold; `off` ends it.')
+    .addHelpText(
+      'after',
+      examples('accounts set-alert acme 10.00 --url https://acme.example/hooks --reason "asked for it"'),
+    )
+    .argument('<id>')
+    .argument('<threshold>', 'decimal, at most 6 places; or off')
+    .option('--url <address>', 'where events are posted')
+    .requiredOption('--reason <text>')
+    .action(
+      adminCommand(context, async ({ client, output }, ...[id, threshold, options]: AlertLine) => {
+        const path = `/accounts/${encodeURIComponent(id)}/balance-alert`;
+        const set = threshold === 'off' ? {} : { threshold };
+        output.item(await client.call('POST', path, { ...set, ...options }));
+      }),
+    );
+
+  accounts
     .command('rotate-webhook-secret')
     .description('Generates a new webhook secret; the previous one stays valid until the next rotation.')
     .addHelpText('after', examples('accounts rotate-webhook-secret acme'))
@@ -107,6 +163,28 @@ function addTermsCommands(accounts: Command, context: CliContext): void {
       }),
     );
 
+  const capUsers = accounts
+    .command('cap-users')
+    .description(
+      'Limits what each end user of an account may spend. Replaces all such caps: without any, there are none.',
+    )
+    .addHelpText(
+      'after',
+      examples(
+        'accounts cap-users acme --day 2 --total 50 --reason "free plan"',
+        'accounts cap-users acme --day 2 --user zoe:day=20,month=200 --reason "zoe has paid"',
+      ),
+    )
+    .argument('<id>');
+  addCapsOptions(capUsers, 'user').action(
+    adminCommand(context, async ({ client, output }, id: string, options: CapsOptions) => {
+      const { user = [], ...caps } = options;
+      const users = user.map(({ name, ...own }) => ({ user: name, ...own }));
+      const path = `/accounts/${encodeURIComponent(id)}/end-user-caps`;
+      output.item(await client.call('POST', path, { ...caps, users }));
+    }),
+  );
+
   const states = [
     ['close', 'Stops the creation of tasks and keys; tasks in flight continue and are settled.'],
     ['reopen', 'Reopens a closed account.'],
@@ -125,4 +203,47 @@ function addTermsCommands(accounts: Command, context: CliContext): void {
         }),
       );
   }
+}
+
+interface DeleteOptions {
+  readonly reason: string;
+  readonly dryRun?: true;
+}
+
+/** What is done with an account that has left. */
+function addEndCommands(accounts: Command, context: CliContext): void {
+  accounts
+    .command('export')
+    .description('Writes everything that is kept of an account, an object a line.')
+    .addHelpText('after', examples('accounts export acme --out acme.jsonl'))
+    .argument('<id>')
+    .option('--out <file>', 'default: what is printed')
+    .action(
+      adminCommand(context, async (session, id: string, { out }: { readonly out?: string }) => {
+        const path = `/accounts/${encodeURIComponent(id)}/export`;
+        await writeAnswer({ ...session, print: context.print }, { path, query: {}, out });
+      }),
+    );
+
+  accounts
+    .command('delete')
+    .description(
+      'Removes a closed account for ever: keys, tasks, requests, results and names. The ledger stays. Export it before.',
+    )
+    .addHelpText(
+      'after',
+      examples(
+        'accounts delete acme --reason "asked to be forgotten" --dry-run',
+        'accounts delete acme --reason "asked to be forgotten"',
+      ),
+    )
+    .argument('<id>')
+    .requiredOption('--reason <text>')
+    .option('--dry-run', 'only says what would be removed')
+    .action(
+      adminCommand(context, async ({ client, output }, id: string, { reason, dryRun }: DeleteOptions) => {
+        const path = `/accounts/${encodeURIComponent(id)}/delete`;
+        output.item(await client.call('POST', path, { reason, dry_run: dryRun === true }));
+      }),
+    );
 }

@@ -85,14 +85,14 @@ async function mayAct({ dryRun, isConfirmed }: ManyTasks, terminal: Terminal | u
   return terminal.confirm('Continue?');
 }
 
-interface Refusal {
+interface NotDone {
   readonly task: string;
   readonly message: string;
 }
 
 interface Outcome {
   readonly done: number;
-  readonly refused: readonly Refusal[];
+  readonly refused: readonly NotDone[];
 }
 
 /** A few at a time. Stops beginning new ones when the gateway does not answer any more. */
@@ -101,7 +101,7 @@ async function each(
   { body, dryRun }: ManyTasks,
   { client, terminal }: BulkSession,
 ): Promise<Outcome> {
-  const refused: Refusal[] = [];
+  const refused: NotDone[] = [];
   let done = 0;
   let begun = 0;
   let consecutiveFailures = 0;

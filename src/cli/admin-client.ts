@@ -15,7 +15,9 @@ export interface AdminClient {
   /** Throws CommandError with the gateway's own words, or why it could not be reached. */
   call(method: Method, path: string, body?: Row): Promise<Row>;
   /** Starts work that takes long, and resolves with its result. The work ends with this process. */
-  follow(path: string, onProgress: (progress: Row) => void): Promise<Row>;
+  follow(path: string, onProgress: (progress: Row) => void, body?: Row): Promise<Row>;
+  /** Hands over the bytes of an answer as they arrive, one part after the other. */
+  read(path: string, query: Query, take: (bytes: Buffer) => Promise<void>): Promise<void>;
   /** The rows of a list, and whether there are more. */
   list(path: string, query: Query): Promise<Page>;
 }
@@ -52,9 +54,9 @@ export function createAdminClient(target: Target): AdminClient {
     throw refusal(url, answer.data, answered);
   }
 
-  async function follow(path: string, onProgress: (progress: Row) => void): Promise<Row> {
+  async function follow(path: string, onProgress: (progress: Row) => void, sent?: Row): Promise<Row> {
     return reached(url, async () => {
-      const { body, status, requestId } = await send(target, path, { method: 'POST', body: undefined });
+      const { body, status, requestId } = await send(target, path, { method: 'POST', body: sent });
       let last: unknown;
       for await (const line of createInterface({ input: body })) {
         last = parseJson(line);
@@ -68,18 +70,31 @@ export function createAdminClient(target: Target): AdminClient {
     });
   }
 
+  async function read(path: string, query: Query, take: (bytes: Buffer) => Promise<void>): Promise<void> {
+    return reached(url, async () => {
+      const asked = { method: 'GET', body: undefined } as const;
+      const { body, ...answered } = await send(target, withQuery(path, query), asked);
+      if (answered.status >= 300) throw refusal(url, parseJson(await body.text()), answered);
+      for await (const bytes of body) await take(z.instanceof(Buffer).parse(bytes));
+    });
+  }
+
   async function list(path: string, query: Query): Promise<Page> {
-    const parameters = new URLSearchParams();
-    for (const [name, value] of Object.entries(query)) if (value !== undefined) parameters.set(name, value);
-    const text = parameters.toString();
-    const page = pageSchema.safeParse(await call('GET', text === '' ? path : `${path}?${text}`));
+    const page = pageSchema.safeParse(await call('GET', withQuery(path, query)));
     if (!page.success)
       throw new CommandError('not_reachable', `${url} answered ${path} with something that is not a list.`);
     const { data: rows, has_more: hasMore, next_page: next } = page.data;
     return { rows, hasMore, ...defined({ next }) };
   }
 
-  return { call, follow, list };
+  return { call, follow, read, list };
+}
+
+function withQuery(path: string, query: Query): string {
+  const parameters = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) if (value !== undefined) parameters.set(name, value);
+  const text = parameters.toString();
+  return text === '' ? path : `${path}?${text}`;
 }
 
 interface Sent {

@@ -45,14 +45,22 @@ export function addConfigCommands(config: Command, context: CliContext): void {
     .description(
       'Publishes the file of the API that answers: every process takes it, or says why it cannot (then the status is 1). A file with mistakes changes nothing.',
     )
-    .addHelpText('after', examples('config reload'))
+    .option('--dry-run', 'publishes nothing: shows what the file would change')
+    .option('--reason <text>')
+    .addHelpText('after', examples('config reload --reason "new prices"', 'config reload --dry-run'))
     .action(
-      adminCommand(context, async ({ client, output }) => {
-        const published = await client.call('POST', '/config/reload');
+      adminCommand(context, async ({ client, output }, { dryRun, reason }: ReloadOptions) => {
+        const published = await client.call('POST', '/config/reload', { dry_run: dryRun, reason });
         output.item(published, withNodes(published));
+        if (dryRun === true) return;
         if (nodesOf(published).some(({ refused }) => refused !== null)) context.fail(1);
       }),
     );
+}
+
+interface ReloadOptions {
+  readonly dryRun?: true;
+  readonly reason?: string;
 }
 
 const nodesSchema = z.object({ nodes: z.array(z.record(z.string(), z.unknown())) });

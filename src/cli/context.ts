@@ -23,11 +23,16 @@ export interface CliContext {
   /** By their names in gateway.yaml. */
   readonly loadProviders: () => Promise<Readonly<Record<string, Provider>>>;
   /** Seals everything with the first key of SECRETS_KEY, on MongoDB directly. */
-  readonly rotateSecrets: (onProgress: (line: string) => void) => Promise<RotationReport>;
+  readonly rotateSecrets: (options: RotateOptions) => Promise<RotationReport>;
   /** Absent: nobody watches. */
   readonly terminal?: Terminal;
   /** Sets the status with which the process ends. */
   readonly fail: (status: number) => void;
+}
+
+export interface RotateOptions {
+  readonly reason: string;
+  readonly onProgress: (line: string) => void;
 }
 
 export interface LoadedConfig {

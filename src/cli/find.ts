@@ -33,6 +33,6 @@ export function addFindCommand(find: Command, context: CliContext): void {
 
 const foundTable = {
   ...taskTable,
-  columns: ['found_by', 'id', 'account', 'status', 'waits_for', 'channel', 'created_at'],
+  columns: ['found_by', 'id', 'account', 'status', 'waits_for', 'channel', 'since'],
   more: ['model', 'key', 'request_id', ...taskTable.more],
 };

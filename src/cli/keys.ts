@@ -2,12 +2,14 @@ import { InvalidArgumentError } from 'commander';
 import type { Command } from 'commander';
 import { adminCommand, lookCommand } from './context.ts';
 import type { CliContext } from './context.ts';
+import { addCapsOptions } from './caps-options.ts';
+import type { CapsOptions } from './caps-options.ts';
 import { parseCount } from './option-values.ts';
 import { examples } from './program.js';
 
 const table = {
   columns: ['id', 'account', 'name', 'models', 'last_used_at', 'expires_at', 'revoked_at', 'created_at'],
-  more: ['prefix', 'channels', 'requests_per_minute', 'replaced_by'],
+  more: ['prefix', 'channels', 'requests_per_minute', 'caps', 'replaced_by'],
 };
 
 interface NewKey {
@@ -74,7 +76,29 @@ export function addKeyCommands(keys: Command, context: CliContext): void {
       }),
     );
 
+  addCapCommand(keys, context);
   addEndingCommands(keys, context);
+}
+
+function addCapCommand(keys: Command, context: CliContext): void {
+  const command = keys
+    .command('cap')
+    .description('Limits what a key may spend. Replaces all its caps: without any, it has none.')
+    .addHelpText(
+      'after',
+      examples(
+        'keys cap key_… --day 20 --month 200 --reason trial',
+        'keys cap key_… --total 500 --model clip-1:day=5,month=50 --reason trial',
+      ),
+    )
+    .argument('<id>', 'key_…');
+  addCapsOptions(command, 'model').action(
+    adminCommand(context, async ({ client, output }, id: string, options: CapsOptions) => {
+      const { model = [], ...caps } = options;
+      const models = model.map(({ name, ...own }) => ({ model: name, ...own }));
+      output.item(await client.call('POST', `/keys/${encodeURIComponent(id)}/caps`, { ...caps, models }));
+    }),
+  );
 }
 
 /** What ends a key, with or without a successor. */

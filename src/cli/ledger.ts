@@ -1,16 +1,30 @@
+import { Option } from 'commander';
 import type { Command } from 'commander';
+import { readFileSync } from 'node:fs';
 import { z } from 'zod';
+import type { AdminClient, Row } from './admin-client.ts';
+import { CommandError } from './command-error.ts';
 import { adminCommand, lookCommand, noteMore } from './context.ts';
 import type { CliContext } from './context.ts';
+import { defined } from '../domain/defined.ts';
 import type { Output } from './output.ts';
 import { examples, exitStatuses } from './program.js';
+import { writeAnswer } from './write-answer.ts';
 
 const table = {
   columns: ['seq', 'at', 'kind', 'amount', 'available', 'held', 'task'],
   more: ['note'],
 };
 
+/** Account, options. */
+type StatementLine = [string, { readonly month: string; readonly format: string; readonly out?: string }];
+
 export function addLedgerCommands(ledger: Command, context: CliContext): void {
+  addReadingCommands(ledger, context);
+  addProofCommands(ledger, context);
+}
+
+function addReadingCommands(ledger: Command, context: CliContext): void {
   ledger
     .command('show')
     .description('An account’s entries, oldest first.')
@@ -31,11 +45,73 @@ export function addLedgerCommands(ledger: Command, context: CliContext): void {
     );
 
   ledger
-    .command('verify')
-    .description('Checks every invariant while the gateway runs. Exits with status 1 if one is violated.')
-    .addHelpText('after', examples('ledger verify'))
+    .command('statement')
+    .description('An account’s statement of a month: opening balance, entries, closing balance.')
+    .addHelpText(
+      'after',
+      examples(
+        'ledger statement acme --month 2026-11',
+        'ledger statement acme --month 2026-11 --format html --out acme.html',
+      ),
+    )
+    .argument('<account>')
+    .requiredOption('--month <month>', 'in UTC, such as 2026-11')
+    .addOption(
+      new Option('--format <format>', 'csv: for a spreadsheet; html: a page that prints')
+        .choices(['csv', 'html', 'jsonl'])
+        .default('csv'),
+    )
+    .option('--out <file>', 'default: what is printed')
     .action(
-      adminCommand(context, async ({ client, output }) => {
+      adminCommand(context, async (session, ...[account, { out, ...query }]: StatementLine) => {
+        const path = `/accounts/${encodeURIComponent(account)}/statement`;
+        await writeAnswer({ ...session, print: context.print }, { path, query, out });
+      }),
+    );
+}
+
+function addProofCommands(ledger: Command, context: CliContext): void {
+  ledger
+    .command('heads')
+    .description(
+      'The last entry of each account as it was on a day, signed. Keep them elsewhere: `ledger verify --heads` finds what was cut off or written anew since then.',
+    )
+    .addHelpText('after', examples('ledger heads', 'ledger heads --all -o jsonl'))
+    .option('--after <id>', 'begin after this head')
+    .option('--limit <n>')
+    .option('--all', 'every page')
+    .action(
+      lookCommand(
+        context,
+        async ({ client, output }, options: { after?: string; limit?: string; all?: true }) => {
+          const { all = false, ...page } = options;
+          const rows: Row[] = [];
+          let { after } = page;
+          let hasMore = true;
+          for (let isFirst = true; hasMore && (isFirst || all); isFirst = false) {
+            const found = await client.list('/ledger/heads', { ...page, ...defined({ after }) });
+            rows.push(...found.rows);
+            ({ hasMore } = found);
+            after = String(rows.at(-1)?.['id']);
+          }
+          output.rows(rows, { columns: ['account', 'seq', 'at', 'hash'], more: ['signature'] });
+          noteMore(output, hasMore, after);
+        },
+      ),
+    );
+
+  ledger
+    .command('verify')
+    .description(
+      'Checks every invariant while the gateway runs, and anchors the heads of accounts that are sound. Exits with status 1 if one is violated.',
+    )
+    .addHelpText('after', examples('ledger verify', 'ledger verify --heads heads.jsonl'))
+    .option(
+      '--heads <file>',
+      'what `ledger heads --all -o jsonl` said earlier: checks that the ledger still leads there',
+    )
+    .action(
+      adminCommand(context, async ({ client, output }, { heads }: { heads?: string }) => {
         const { terminal } = context;
         const answer = await client.follow('/ledger/verify', (progress) =>
           terminal?.progress(
@@ -44,12 +120,56 @@ export function addLedgerCommands(ledger: Command, context: CliContext): void {
         );
         terminal?.progress('');
         const result = resultSchema.parse(answer);
+        if (heads !== undefined) await checkHeads(heads, { client, result });
         if (result.violation_count > 0) context.fail(exitStatuses.failed.status);
-        if (output.isJson) output.item(answer);
+        if (output.isJson) output.item(result);
         else showResult(result, output);
       }),
     );
 }
+
+type Result = z.output<typeof resultSchema>;
+const headsAtOnce = 100;
+
+/** Adds what is wrong to the result. */
+async function checkHeads(
+  file: string,
+  { client, result }: { readonly client: AdminClient; readonly result: Result },
+): Promise<void> {
+  const heads = readHeads(file);
+  for (let from = 0; from < heads.length; from += headsAtOnce) {
+    const answer = await client.call('POST', '/ledger/heads/check', {
+      heads: heads.slice(from, from + headsAtOnce),
+    });
+    const { violations } = checkedSchema.parse(answer);
+    result.violation_count += violations.length;
+    result.violations.push(...violations.map((fault) => ({ invariant: 'ends_at_anchored_head', ...fault })));
+  }
+}
+
+function readHeads(file: string): z.output<typeof headSchema>[] {
+  try {
+    const lines = readFileSync(file, 'utf8').split('\n');
+    return lines.filter((line) => line.trim() !== '').map((line) => headSchema.parse(JSON.parse(line)));
+  } catch (error) {
+    throw new CommandError(
+      'usage',
+      `${file} holds no heads, one a line, as \`ledger heads -o jsonl\` prints them.`,
+      {
+        cause: error,
+      },
+    );
+  }
+}
+
+const headSchema = z.object({
+  account: z.string(),
+  seq: z.int(),
+  hash: z.string(),
+  at: z.int(),
+  signature: z.string(),
+});
+const checkedSchema = z.object({ violations: z.array(z.object({ message: z.string() })) });
 
 const resultSchema = z.object({
   accounts: z.int(),
@@ -59,7 +179,7 @@ const resultSchema = z.object({
   violations: z.array(z.record(z.string(), z.unknown())),
 });
 
-function showResult(result: z.output<typeof resultSchema>, output: Output): void {
+function showResult(result: Result, output: Output): void {
   const { accounts, entries, open_holds: open, violation_count: count, violations } = result;
   if (count > 0) output.rows(violations, { columns: ['account', 'invariant', 'message'] });
   output.note(`${accounts} accounts, ${entries} entries: ${count} violations.`);

@@ -16,18 +16,27 @@ const columns = [
   'revoked_by',
 ];
 
+interface AddOptions {
+  readonly role: string;
+  readonly reason?: string;
+}
+
 export function addOperatorsCommands(operators: Command, context: CliContext): void {
   operators
     .command('add')
     .description(
       'Creates an operator with a token; what is done with it is recorded under this name. Needs ADMIN_TOKEN.',
     )
-    .addHelpText('after', examples('operators add anna', 'operators add grafana --role read'))
+    .addHelpText(
+      'after',
+      examples('operators add anna --reason "new on call"', 'operators add grafana --role read'),
+    )
     .argument('<name>', 'lowercase')
     .addOption(new Option('--role <role>', 'read: changes nothing').choices(operatorRoles).default('act'))
+    .option('--reason <text>')
     .action(
-      adminCommand(context, async ({ client, output }, name: string, { role }: { role: string }) => {
-        output.item(await client.call('POST', '/operators', { name, role }));
+      adminCommand(context, async ({ client, output }, name: string, asked: AddOptions) => {
+        output.item(await client.call('POST', '/operators', { name, ...asked }));
         output.note('\nThe token will not be shown again. The operator sets it as OPERATOR_TOKEN.');
       }),
     );
@@ -48,11 +57,13 @@ export function addOperatorsCommands(operators: Command, context: CliContext): v
     .description(
       'Revokes an operator’s token: effective at once on one node and within five seconds on every other. Needs ADMIN_TOKEN.',
     )
-    .addHelpText('after', examples('operators revoke anna'))
+    .addHelpText('after', examples('operators revoke anna --reason "left us"'))
     .argument('<name>')
+    .option('--reason <text>', undefined, '')
     .action(
-      adminCommand(context, async ({ client, output }, name: string) => {
-        output.item(await client.call('DELETE', `/operators/${encodeURIComponent(name)}`));
+      adminCommand(context, async ({ client, output }, name: string, { reason }: { reason: string }) => {
+        const query = new URLSearchParams({ reason });
+        output.item(await client.call('DELETE', `/operators/${encodeURIComponent(name)}?${String(query)}`));
       }),
     );
 }

@@ -18,7 +18,19 @@ export const groups = {
     about: 'Finds what an id belongs to.',
     example: 'find mediary-07q1kgxxoh7lbzndepc5zxkg-1',
   },
+  usage: {
+    about: 'What accounts have used, by day, model, key or end user.',
+    example: 'usage --by account,model',
+  },
   ledger: { about: 'The accounts’ ledger.', example: 'ledger show acme' },
+  margin: {
+    about: 'What tasks earned, less what they cost upstream.',
+    example: 'margin --from 2026-11-01 --by channel',
+  },
+  reconcile: {
+    about: 'Compares an upstream’s bill with what is recorded.',
+    example: 'reconcile --bill october.csv --format FORMAT --channel CHANNEL',
+  },
   secrets: { about: 'The keys of SECRETS_KEY.', example: 'secrets rotate' },
   channels: { about: 'Channels of the running configuration.', example: 'channels list' },
   notices: {
@@ -26,6 +38,8 @@ export const groups = {
     example: 'notices list',
   },
   route: { about: 'How requests find their channel.', example: 'route explain clip-1' },
+  price: { about: 'How holds and charges come about.', example: 'price explain clip-1' },
+  prices: { about: 'What other prices would change.', example: 'prices try new.yaml --since 7d' },
   config: { about: 'The configuration.', example: 'config check' },
   nodes: { about: 'The processes of the gateway: what each runs, and how it is.', example: 'nodes' },
   completion: {
@@ -99,7 +113,7 @@ export function createProgram(run = {}) {
   return program;
 }
 
-function readVersion() {
+export function readVersion() {
   const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
   return /"version": "(.*)"/.exec(text)?.[1] ?? '';
 }

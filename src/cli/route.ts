@@ -65,12 +65,13 @@ function wordsOf({
   ].join('\n');
 }
 
-function parseFields(text: string): object {
+/** `source`: where the text comes from, for the error. */
+export function parseFields(text: string, source = '--request'): object {
   try {
     const fields: unknown = JSON.parse(text);
-    if (typeof fields === 'object' && fields !== null) return fields;
+    if (typeof fields === 'object' && fields !== null && !Array.isArray(fields)) return fields;
   } catch {
     // Reported below, with the given text.
   }
-  throw new CommandError('usage', `--request must be a JSON object, not ${text}`);
+  throw new CommandError('usage', `${source} must be a JSON object, not ${text.slice(0, 200)}`);
 }

@@ -9,10 +9,12 @@ export function addSecretCommands(secrets: Command, context: CliContext): void {
     .description(
       'Seals everything that is stored with the first key of SECRETS_KEY, directly on MongoDB. Exits with status 1 if something needs another key still.',
     )
-    .addHelpText('after', examples('secrets rotate'))
-    .action(async (_options: object, command: Command) => {
+    .option('--reason <text>', undefined, '')
+    .addHelpText('after', examples('secrets rotate --reason yearly'))
+    .action(async ({ reason }: { readonly reason: string }, command: Command) => {
       const output = outputOf(command, context);
-      const { keyId, rewritten, left } = await context.rotateSecrets((line) => output.note(line));
+      const onProgress = (line: string) => output.note(line);
+      const { keyId, rewritten, left } = await context.rotateSecrets({ reason, onProgress });
       const count = [...left.values()].reduce((sum, values) => sum + values, 0);
       output.item({ key: keyId, documents_rewritten: rewritten, values_with_other_keys: count });
       if (count === 0) {

@@ -24,7 +24,7 @@ export function addRecordCommands(tasks: Command, context: CliContext): void {
         const { situation, ...facts } = task;
         output.note(situationLines(situation));
         output.note(`${eventLines(record)}\n`);
-        output.item({ ...task, record }, facts);
+        output.item({ ...task, record }, { ...facts, ledger: ledgerLines(task['ledger']) });
       }),
     );
 
@@ -48,6 +48,21 @@ export function addRecordCommands(tasks: Command, context: CliContext): void {
         },
       ),
     );
+}
+
+const entrySchema = z.object({
+  kind: z.string(),
+  amount: z.string(),
+  available: z.string(),
+  held: z.string(),
+  cost: z.string().nullish(),
+  note: z.string().nullish(),
+  at: z.number(),
+});
+
+/** What an entry says beyond its task; `gateway ledger show` has all of it. */
+function ledgerLines(entries: unknown): readonly Row[] | undefined {
+  return z.array(entrySchema).optional().parse(entries);
 }
 
 function taskPath(id: string): string {
@@ -98,7 +113,7 @@ function situationLines(situation: unknown): string {
   const lines = [
     what,
     `Since ${formatTime(since)}${end}.`,
-    attention === null ? '' : `Needs attention: ${attention}. ${advice ?? ''}`,
+    attention === null ? (advice ?? '') : `Needs attention: ${attention}. ${advice ?? ''}`,
     where === null || marker === null ? '' : `Look at ${where.channel}/${where.credential} for ${marker}.`,
     charge === null ? '' : `The charge would be ${charge}.`,
     ...(actions.length === 0 ? [] : ['What can be done, each first with --dry-run:']),

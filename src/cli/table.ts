@@ -1,21 +1,26 @@
 import stringWidth from 'string-width';
 import { escaped } from '../domain/plain-text.ts';
 import type { Row } from './admin-client.ts';
+import { isoSeconds } from '../domain/times.ts';
 
 export interface TableStyle {
   /** Unix milliseconds: times are shown as their distance from it. Absent: as they are. */
   readonly now?: number;
   /** Columns of a terminal that the table takes at most. Absent: nothing is cut. */
   readonly widthMax?: number;
+  /** Only texts of several words are cut, so that the table may stay wider: an id or a time says nothing when it is cut. */
+  readonly cutsTextsOnly?: boolean;
   /** No cell is wider. */
   readonly cellWidthMax?: number;
   readonly isColoured?: boolean;
 }
 
-const missing = '-';
+/** Of a cell without a value. */
+export const missing = '-';
 const gap = '  ';
 /** No cell is cut below this. */
 const cutWidthMin = 6;
+const textWidthMin = 10;
 
 interface Column {
   readonly header: string;
@@ -24,13 +29,15 @@ interface Column {
   readonly isNumber: boolean;
   /** Words of ours, which say nothing when they are cut. */
   readonly isWord: boolean;
+  /** Of several words each. */
+  readonly isText: boolean;
 }
 
 /** Columns as wide as their widest cell, two blanks between; numbers and money to the right. */
 export function formatTable(rows: readonly Row[], names: readonly string[], style: TableStyle = {}): string {
   const columns = fit(
     names.map((name) => readColumn(rows, name, style)),
-    style.widthMax,
+    style,
   ).map((column) => printed(column, style.isColoured === true));
   const lines = Array.from({ length: rows.length + 1 }, (_, line) =>
     columns.map((column) => column[line] ?? ''),
@@ -47,7 +54,14 @@ function readColumn(
   const cells = rows.map((row) => cutToWidth(formatCell(name, row[name], now), cellWidthMax));
   const width = Math.max(...[header, ...cells].map((text) => stringWidth(text)));
   const all = (pattern: RegExp): boolean => cells.every((cell) => cell === missing || pattern.test(cell));
-  return { header, cells, width, isNumber: all(/^-?\d+(\.\d+)?$/), isWord: all(/^[a-z_]+$/) };
+  return {
+    header,
+    cells,
+    width,
+    isNumber: all(/^-?\d+(\.\d+)?$/),
+    isWord: all(/^[a-z_]+$/),
+    isText: cells.some((cell) => /\S \S/.test(cell)),
+  };
 }
 
 /** An age needs no `_at`. */
@@ -57,14 +71,21 @@ export function headerOf(name: string, hasAges: boolean): string {
 }
 
 /** Takes what is too much from the widest texts; words, and what rows are named by, are cut last, numbers never. */
-function fit(columns: readonly Column[], widthMax = Number.POSITIVE_INFINITY): Column[] {
+function fit(
+  columns: readonly Column[],
+  { widthMax = Number.POSITIVE_INFINITY, cutsTextsOnly = false }: TableStyle,
+): Column[] {
+  const widthMin = cutsTextsOnly ? textWidthMin : cutWidthMin;
   const widths = columns.map(({ width }) => width);
   let excess = widths.reduce((sum, width) => sum + width, gap.length * (columns.length - 1)) - widthMax;
   for (const isFirstCut of [true, false]) {
     while (excess > 0) {
-      const widest = columns.reduce((best, { isNumber, isWord, header }, index) => {
-        const isKept = isNumber || (isFirstCut && (isWord || index === 0));
-        const isWider = (widths[index] ?? 0) > Math.max(cutWidthMin, stringWidth(header), widths[best] ?? 0);
+      const widest = columns.reduce((best, { isNumber, isWord, isText, header }, index) => {
+        const isKept =
+          isNumber ||
+          (cutsTextsOnly && !isText) ||
+          (isFirstCut && (isWord || index === 0 || header === 'ID'));
+        const isWider = (widths[index] ?? 0) > Math.max(widthMin, stringWidth(header), widths[best] ?? 0);
         return !isKept && isWider ? index : best;
       }, -1);
       if (widest < 0) break;
@@ -131,7 +152,7 @@ function wordsOf(value: unknown): string {
 }
 
 export function formatTime(value: number): string {
-  return new Date(value * 1000).toISOString().replace(/\.\d+Z$/, 'Z');
+  return isoSeconds(value * 1000);
 }
 
 const units = [

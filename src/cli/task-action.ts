@@ -1,5 +1,6 @@
 import { Argument, Help, Option } from 'commander';
 import type { Command } from 'commander';
+import { isImageId } from '../domain/ids.ts';
 import { actionTable, operatorActions, taskSituations } from '../domain/operator-actions.ts';
 import type { OperatorActionName } from '../domain/operator-actions.ts';
 import { actOnMany } from './act-on-many.ts';
@@ -39,7 +40,7 @@ export function addTaskAction(tasks: Command, context: CliContext): void {
     .description('Acts on a task; its record keeps who acted, when and why.')
     .configureHelp({ visibleOptions: optionsOfAct })
     .addHelpText('after', ({ command }) => helpOfAct(actIn(command)))
-    .argument('[id]')
+    .argument('[id]', 'a task; for `refund` images that were answered at once, too (img_…)')
     .addArgument(new Argument('[action]').choices(operatorActions))
     .requiredOption('--reason <text>')
     .option('--dry-run', 'say what would happen to the task and the money, and do nothing')
@@ -71,8 +72,7 @@ export function addTaskAction(tasks: Command, context: CliContext): void {
             return;
           }
           const { one } = target;
-          const answer = await client.call('POST', `/tasks/${encodeURIComponent(one.id)}/actions`, one.body);
-          output.answer(answer, 'result');
+          output.answer(await client.call('POST', one.path, one.body), 'result');
         },
       ),
     );
@@ -120,7 +120,7 @@ interface Typed {
 }
 
 type Target =
-  | { readonly one: { readonly id: string; readonly body: Row }; readonly many?: undefined }
+  | { readonly one: { readonly path: string; readonly body: Row }; readonly many?: undefined }
   | { readonly many: ManyTasks };
 
 /** Throws CommandError for a line that names neither one task nor a selection of them, or both. */
@@ -142,7 +142,7 @@ function readTarget({ id, action: named, options }: Typed): Target {
     result_url: resultUrl,
     total_tokens: totalTokens,
   };
-  if (id !== undefined) return { one: { id, body: { ...body, dry_run: dryRun } } };
+  if (id !== undefined) return { one: actOnOne(id, { ...body, dry_run: dryRun }) };
   if (action === 'adopt' || action === 'complete') {
     throw new CommandError(
       'usage',
@@ -160,4 +160,12 @@ function readTarget({ id, action: named, options }: Typed): Target {
       continues: continues === true,
     },
   };
+}
+
+/** Images that were answered at once have no task, and nothing to be done to them but this. */
+function actOnOne(id: string, { action, ...body }: Row): { readonly path: string; readonly body: Row } {
+  const isOfImages = isImageId(id) && action === 'refund';
+  return isOfImages
+    ? { path: `/images/${encodeURIComponent(id)}/refund`, body }
+    : { path: `/tasks/${encodeURIComponent(id)}/actions`, body: { action, ...body } };
 }

@@ -13,7 +13,17 @@ import { addRecordCommands } from './show-task.ts';
 /** `waits_for`: why it waits, for a person or otherwise, and `since` when. */
 export const taskTable = {
   columns: ['id', 'account', 'model', 'status', 'waits_for', 'channel', 'since'],
-  more: ['hold', 'charge', 'upstream_id', 'created_at', 'deadline_at', 'what'],
+  more: [
+    'hold',
+    'charge',
+    'cost',
+    'margin',
+    'cost_state',
+    'upstream_id',
+    'created_at',
+    'deadline_at',
+    'what',
+  ],
   shown(task: Row): Row {
     const { data } = situationSchema.safeParse(task['situation']);
     return { ...task, ...data };
@@ -32,6 +42,7 @@ interface TaskFilterOptions {
   readonly needsAttention?: true;
   readonly overdue?: true;
   readonly callbackFailed?: true;
+  readonly callbackFailing?: true;
   readonly query?: string;
   readonly page?: string;
   readonly limit?: string;
@@ -61,6 +72,7 @@ export function addTaskCommands(tasks: Command, context: CliContext): void {
     .option('--needs-attention', 'only those that wait for an operator')
     .option('--overdue', 'only those that take five times as long as usual')
     .option('--callback-failed', 'only those whose callback was abandoned')
+    .option('--callback-failing', 'only those whose callback has failed so far, and is retried')
     .option('--limit <n>')
     .option('--after <id>')
     .action(
@@ -68,7 +80,14 @@ export function addTaskCommands(tasks: Command, context: CliContext): void {
         context,
         async (
           { client, output },
-          { needsAttention, overdue, callbackFailed, upstreamId, ...options }: TaskFilterOptions,
+          {
+            needsAttention,
+            overdue,
+            callbackFailed,
+            callbackFailing,
+            upstreamId,
+            ...options
+          }: TaskFilterOptions,
         ) => {
           const { rows, hasMore, next } = await client.list('/tasks', {
             ...options,
@@ -76,6 +95,7 @@ export function addTaskCommands(tasks: Command, context: CliContext): void {
             attention: overdue === true ? 'overdue' : undefined,
             needs_attention: needsAttention === true ? 'true' : undefined,
             callback_failed: callbackFailed === true ? 'true' : undefined,
+            callback_failing: callbackFailing === true ? 'true' : undefined,
           });
           output.rows(rows, taskTable);
           if (next === undefined) noteMore(output, hasMore, rows.at(-1)?.['id']);

@@ -62,12 +62,14 @@ function showVendor(vendor: string, provider: Provider, output: Output): void {
   const { videos, images } = tablesOf(provider);
   const [models, imageModels] = [rowsOf(videos), rowsOf(images)];
   if (output.isJson || models.length + imageModels.length === 0) {
-    output.item({ vendor, ...abilities(provider), models, image_models: imageModels });
+    const { bill } = provider;
+    output.item({ vendor, ...abilities(provider), models, image_models: imageModels, ...defined({ bill }) });
     return;
   }
   const summaries = (rows: typeof models): Row[] => rows.map(({ model, facts }) => summary(model, facts));
   if (models.length > 0) output.rows(summaries(models), { columns: videoColumns });
   if (imageModels.length > 0) output.rows(summaries(imageModels), { columns: imageColumns });
+  if (provider.bill !== undefined) output.note(`Its bill: ${provider.bill.source}.`);
 }
 
 interface Tables {

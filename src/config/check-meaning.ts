@@ -1,7 +1,9 @@
 import { z } from 'zod';
 import { imageFactsSchema, videoFactsSchema } from '../domain/model-facts.ts';
+import { priceUnits, unitSells } from '../domain/price.ts';
 import { checkPrices } from '../domain/price-coverage.ts';
 import { formatPath } from './config-error.ts';
+import { channelPriceSchema } from '../domain/price-schema.ts';
 import { modelSchema } from './gateway-schema.ts';
 import type { ModelConfig } from './gateway-schema.ts';
 
@@ -13,6 +15,7 @@ const outline = z.object({
         .object({
           id: z.string().catch(''),
           provider: z.string().optional().catch(undefined),
+          cost: z.unknown().optional(),
           models: z.record(z.string(), z.unknown()).catch({}),
         })
         .catch({ id: '', models: {} }),
@@ -50,6 +53,7 @@ export function checkMeaning(value: unknown, adapters: Adapters): string[] {
   const models = file.models.map((model) => modelSchema.safeParse(model).data);
   const issues = [
     ...checkChannels(file, adapters),
+    ...checkChannelPrices(models, file),
     ...models.flatMap((model, index) =>
       model === undefined
         ? []
@@ -68,7 +72,7 @@ function checkChannels({ channels, models, results }: Outline, adapters: Adapter
       return id === undefined ? [] : [[id, kind] as const];
     }),
   );
-  return channels.flatMap(({ provider, models: served }, index) => {
+  return channels.flatMap(({ provider, cost, models: served }, index) => {
     const message = provider === undefined ? undefined : providerIssue(provider, results.storage, adapters);
     return [
       ...(message === undefined ? [] : [{ path: ['channels', index, 'provider'], message }]),
@@ -83,6 +87,7 @@ function checkChannels({ channels, models, results }: Outline, adapters: Adapter
         const wrong = provider === undefined ? undefined : mappingIssue(provider, model, adapters);
         return [
           ...(wrong === undefined ? [] : [{ path: [...path, 'mapping'], message: wrong }]),
+          ...costIssues({ model, inherited: cost, kind: kinds.get(name) }, path),
           ...foreignFacts(model, kinds.get(name)).map((word) => ({
             path: [...path, 'facts', word],
             message: `does not concern ${kinds.get(name) === 'image' ? 'an image' : 'a video'} model`,
@@ -115,6 +120,23 @@ function foreignFacts(model: unknown, kind: string | undefined): string[] {
   return said.filter((word) => !Object.hasOwn(own.shape, word) && Object.hasOwn(other.shape, word));
 }
 
+const unitSchema = z.object({ unit: z.enum(priceUnits) });
+const costed = z.object({ cost: unitSchema });
+
+interface Costing {
+  readonly model: unknown;
+  /** The channel's. */
+  readonly inherited: unknown;
+  readonly kind: string | undefined;
+}
+
+/** Whose unit counts nothing of the model: its costs would never be known. */
+function costIssues({ model, inherited, kind }: Costing, path: Issue['path']): Issue[] {
+  const { unit } = costed.safeParse(model).data?.cost ?? unitSchema.safeParse(inherited).data ?? {};
+  if (unit === undefined || (kind !== 'video' && kind !== 'image') || unitSells(unit, kind)) return [];
+  return [{ path: [...path, 'cost'], message: `${unit}: no ${kind} model is counted by it` }];
+}
+
 const mappedSchema = z.object({ mapping: z.unknown() });
 
 function mappingIssue(provider: string, model: unknown, { mapped }: Adapters): string | undefined {
@@ -137,10 +159,35 @@ function checkModel(model: ModelConfig, { channels }: Outline): Issue[] {
       })),
   );
   const durations = checkDurations(model);
-  const serving = channels.filter(({ models }) => models[model.id] !== undefined).map(({ id }) => id);
+  const served = channels.filter(({ models }) => models[model.id] !== undefined);
+  const serving = served.map(({ id }) => id);
   const issues = [...unknown, ...durations, ...checkFallback(model, ids, serving)];
   // One mistake is reported once: an unknown channel or an empty range would be found again in the rules.
-  return issues.length > 0 ? issues : checkPrices({ ...model, channels: serving });
+  if (issues.length > 0) return issues;
+  const sharing = served.filter(({ models }) => ownPrice(models[model.id]) === undefined);
+  // Where each channel has a price of its own, nothing is sold by the model's.
+  if (served.length > 0 && sharing.length === 0) return [];
+  return checkPrices({ ...model, channels: sharing.map(({ id }) => id) });
+}
+
+const pricedSchema = z.object({ price: channelPriceSchema });
+
+function ownPrice(served: unknown): z.output<typeof channelPriceSchema> | undefined {
+  return pricedSchema.safeParse(served).data?.price;
+}
+
+/** As a model's price, for what one channel sells of the model. */
+function checkChannelPrices(models: readonly (ModelConfig | undefined)[], { channels }: Outline): Issue[] {
+  return channels.flatMap(({ id, models: served }, index) =>
+    models.flatMap((model) => {
+      const price = model === undefined ? undefined : ownPrice(served[model.id]);
+      if (model === undefined || price === undefined) return [];
+      return checkPrices({ ...model, price, channels: [id] }).map(({ path, message }) => ({
+        path: ['channels', index, 'models', model.id, ...path],
+        message,
+      }));
+    }),
+  );
 }
 
 function checkFallback(

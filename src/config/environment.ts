@@ -50,6 +50,7 @@ const environmentSchema = z
       .optional(),
     TEMPORAL_ADDRESS: z.string().optional(),
     TEMPORAL_NAMESPACE: z.string().default('default'),
+    TEMPORAL_UI_URL: z.url({ protocol: /^https?$/ }).optional(),
     TEMPORAL_API_KEY: z.string().optional(),
     TEMPORAL_TLS_CERT: z.string().optional(),
     TEMPORAL_TLS_KEY: z.string().optional(),
@@ -96,6 +97,7 @@ const environmentSchema = z
     KEY_CONCURRENT_REQUESTS: z.coerce.number().int().min(0).default(256),
     CREATES_AT_ONCE_MAX: z.coerce.number().int().min(1).default(32),
     ACCOUNT_CREATES_AT_ONCE_MAX: z.coerce.number().int().min(1).default(16),
+    MEDIA_PROBE_MS: z.coerce.number().int().min(0).max(30_000).default(3000),
     ACCOUNT_STORED_BYTES_MAX: z.coerce.number().int().min(0).default(10_737_418_240),
     SHUTDOWN_DRAIN_SECONDS: z.coerce.number().int().min(0).max(600).default(5),
     SHUTDOWN_GRACE_SECONDS: z.coerce.number().int().min(1).max(3600).default(30),
@@ -114,6 +116,7 @@ const environmentSchema = z
   .transform((environment) => ({
     ...environment,
     PUBLIC_URL: environment.PUBLIC_URL?.replace(/\/+$/, ''),
+    TEMPORAL_UI_URL: environment.TEMPORAL_UI_URL?.replace(/\/+$/, ''),
   }));
 
 export type Environment = z.infer<typeof environmentSchema>;

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { checkMeaning } from './check-meaning.ts';
+import type { RetentionDays } from '../domain/retention.ts';
 import type { Adapters } from './check-meaning.ts';
 import { ConfigError, describeIssue, formatPath } from './config-error.ts';
 import { fileSchema } from './gateway-schema.ts';
@@ -8,6 +9,7 @@ import { readYaml } from './read-yaml.ts';
 import type {
   ChannelConfig,
   ModelConfig,
+  LedgerConfig,
   NotifyConfig,
   ResultsConfig,
   ServedModel,
@@ -22,7 +24,10 @@ export interface GatewayConfig {
   readonly channels: readonly ChannelConfig[];
   readonly models: readonly ModelConfig[];
   readonly results: ResultsConfig;
+  readonly retention: RetentionDays;
+  readonly ledger: LedgerConfig;
   readonly notify: NotifyConfig;
+  readonly receipts: { readonly key: number };
   /** Fingerprint of the text: 12 hex digits of its SHA-256. */
   readonly hash: string;
 }

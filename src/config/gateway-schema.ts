@@ -1,7 +1,8 @@
 import { z } from 'zod';
+import { retentionDaysDefault } from '../domain/retention.ts';
 import { microsPerUnit, parseMicros } from '../domain/money.ts';
-import { noReview, priceUnits } from '../domain/price.ts';
-import type { PriceCondition } from '../domain/price.ts';
+import { channelPriceSchema, decimal } from '../domain/price-schema.ts';
+import { noReview } from '../domain/price.ts';
 import { rescuableClasses } from '../domain/rescue.ts';
 import { inputTypes } from '../domain/request.ts';
 import { fieldMappingSchema } from '../domain/field-mapping.ts';
@@ -9,19 +10,34 @@ import { modelFactsSchema } from '../domain/model-facts.ts';
 
 /** The shape of gateway.yaml. docs/configuration.md describes every key (tested both ways). */
 
-const decimal = (negative = false) =>
-  z
-    .union([z.string(), z.number()])
-    .transform(String)
-    .refine((text) => {
-      const micros = parseMicros(text);
-      return micros !== undefined && (negative || micros >= 0n);
-    }, 'must be a decimal string with at most 6 places, such as "4.70"');
-
 const identifier = z
   .string()
   .regex(/^[a-z0-9][a-z0-9._-]{0,62}$/i, 'must be 1-63 letters, digits, dots, dashes');
 const positiveInt = z.number().int().positive();
+
+/** What the upstream bills. */
+const costSchema = channelPriceSchema.extend({ failed: z.enum(['billed', 'free']).optional() });
+
+/** As adapters name the units of upstreams' own numbers: `USD`, `credits`, `video units`. */
+const costUnit = z
+  .string()
+  .regex(/^[A-Za-z][A-Za-z _-]{0,31}$/, 'must be the name of a unit, such as credits');
+
+const priceSchema = channelPriceSchema.extend({
+  hold: z
+    .strictObject({
+      multiplier: decimal().default('1'),
+      review_above: z
+        .union([z.string(), z.number()])
+        .transform(String)
+        .refine(
+          (multiple) => multiple === noReview || (parseMicros(multiple) ?? 0n) >= microsPerUnit,
+          `must be at least 1, or ${noReview}`,
+        )
+        .optional(),
+    })
+    .prefault({}),
+});
 
 const channelSchema = z.strictObject({
   id: identifier,
@@ -51,58 +67,26 @@ const channelSchema = z.strictObject({
     .strictObject({
       submit_ms: positiveInt.max(300_000).default(60_000),
       poll_ms: positiveInt.max(60_000).default(20_000),
-      image_ms: positiveInt.max(600_000).default(300_000),
+      image_ms: positiveInt.max(840_000).default(300_000),
     })
     .prefault({}),
   /** Whether the upstream may be asked to call us back at PUBLIC_URL. */
   callbacks: z.boolean().default(true),
+  /** What the upstream bills for models that have no `cost` of their own. */
+  cost: costSchema.optional(),
+  /** What one unit of the upstream's own number is worth. */
+  cost_units: z.record(costUnit, decimal()).default({}),
   models: z.record(
     z.string(),
     z.strictObject({
       upstream: z.string().min(1),
+      cost: costSchema.optional(),
       mapping: fieldMappingSchema.optional(),
       /** Laid over what the vendor's table says of the model. */
       facts: modelFactsSchema.optional(),
+      price: channelPriceSchema.optional(),
     }),
   ),
-});
-
-const texts = z.array(z.string()).optional();
-const flag = z.boolean().optional();
-
-const condition = z.strictObject({
-  resolution: texts,
-  ratio: texts,
-  size: texts,
-  quality: texts,
-  mode: texts,
-  service_tier: texts,
-  channel: texts,
-  video_input: flag,
-  audio_input: flag,
-  image_input: flag,
-  generate_audio: flag,
-  draft: flag,
-  duration: z.strictObject({ min: z.number().optional(), max: z.number().optional() }).optional(),
-}) satisfies z.ZodType<PriceCondition>;
-
-const priceSchema = z.strictObject({
-  unit: z.enum(priceUnits),
-  minimum: decimal().default('0'),
-  rules: z.array(z.strictObject({ when: condition.optional(), price: decimal() })).min(1),
-  hold: z
-    .strictObject({
-      multiplier: decimal().default('1'),
-      review_above: z
-        .union([z.string(), z.number()])
-        .transform(String)
-        .refine(
-          (multiple) => multiple === noReview || (parseMicros(multiple) ?? 0n) >= microsPerUnit,
-          `must be at least 1, or ${noReview}`,
-        )
-        .optional(),
-    })
-    .prefault({}),
 });
 
 /** Where a task goes whose job failed at its upstream, and for which failures. */
@@ -170,11 +154,36 @@ const resultsSchema = z
     max_bytes: positiveInt.default(gibibyte),
     retention_days: positiveInt.max(3650).default(30),
     url_ttl_seconds: z.number().int().min(300).max(604_800).default(86_400),
+    files: z
+      .strictObject({
+        max_bytes: positiveInt.max(gibibyte).default(gibibyte / 8),
+        account_bytes: positiveInt.default(10 * gibibyte),
+        retention_days: positiveInt.max(3650).default(30),
+      })
+      .prefault({}),
   })
   .refine(({ storage, s3 }) => storage !== 's3' || s3 !== undefined, {
     path: ['s3'],
     message: 'required with storage: s3',
   });
+
+/**
+ * For how long things are kept that are not the ledger. The least: callbacks are repeated for three days after a task's end, which may be
+ * three days after its creation.
+ */
+const retentionSchema = z.strictObject({
+  requests_days: positiveInt.min(7).max(3650).default(retentionDaysDefault.requests_days),
+  exchanges_days: positiveInt.max(3650).default(retentionDaysDefault.exchanges_days),
+  tasks_days: positiveInt.min(7).max(3650).optional(),
+});
+
+/** The daily verification of the ledger. At the least a reader is not away from MongoDB for longer than its cursor lives. */
+const ledgerSchema = z.strictObject({
+  verify_hour: z
+    .union([z.literal('off'), z.number().int().min(0).max(23)], 'must be 0 to 23, or off')
+    .default(3),
+  verify_documents_per_second: positiveInt.min(100).max(1_000_000).default(1000),
+});
 
 const webhookSecret = z
   .string()
@@ -213,7 +222,11 @@ export const fileSchema = z.strictObject({
   channels: z.array(channelSchema).min(1).refine(unique('id'), 'channel ids must differ'),
   models: z.array(modelSchema).min(1).refine(unique('id'), 'model ids must differ'),
   results: resultsSchema.prefault({}),
+  retention: retentionSchema.prefault({}),
+  ledger: ledgerSchema.prefault({}),
   notify: notifySchema.prefault({}),
+  /** Which key signs receipts: a higher number rotates it. */
+  receipts: z.strictObject({ key: positiveInt.max(100).default(1) }).prefault({}),
 });
 
 function areDistinct(items: readonly string[]): boolean {
@@ -229,4 +242,5 @@ export type ServedModel = ChannelConfig['models'][string];
 export type ChannelConfig = z.infer<typeof channelSchema>;
 export type ModelConfig = z.infer<typeof modelSchema>;
 export type ResultsConfig = z.infer<typeof resultsSchema>;
+export type LedgerConfig = z.infer<typeof ledgerSchema>;
 export type NotifyConfig = z.infer<typeof notifySchema>;

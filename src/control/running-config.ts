@@ -1,6 +1,8 @@
 import type { GatewayConfig } from '../config/gateway-file.ts';
 import type { ConfigurationHead, ConfigurationStore } from '../store/configurations.ts';
 import type { RunConfiguration } from '../store/nodes.ts';
+import { configChanges } from './config-changes.ts';
+import type { ConfigChange } from './config-changes.ts';
 
 /** The configuration that this process runs: the newest that was published, unless it could not load that one. */
 export interface RunningConfig {
@@ -11,9 +13,11 @@ export interface RunningConfig {
    * A file with mistakes changes nothing.
    */
   publish(by: string): Promise<PublishResult>;
+  /** What `publish` would change of what this process runs. Rejects when MongoDB does not answer. */
+  preview(): Promise<PreviewResult>;
   /** Takes what was published since. Rejects when MongoDB does not answer. */
   refresh(): Promise<void>;
-  /** Called, and waited for, when a published version was taken or refused; repeated until it does not reject. */
+  /** Called, and waited for, when a published version was taken or refused; alone repeated until it does not reject. */
   onChange(listener: () => Promise<void>): void;
   start(): void;
   stop(): void;
@@ -21,6 +25,10 @@ export interface RunningConfig {
 
 export type PublishResult =
   | { readonly ok: true; readonly head: ConfigurationHead }
+  | { readonly ok: false; readonly violations: readonly string[] };
+
+export type PreviewResult =
+  | { readonly ok: true; readonly changes: readonly ConfigChange[] }
   | { readonly ok: false; readonly violations: readonly string[] };
 
 /** What is wrong with a text, or what it says. */
@@ -36,6 +44,8 @@ export interface RunningConfigDeps {
   /** This process. */
   readonly node: string;
   readonly now: () => number;
+  /** Runs what publishes the own file for all processes at the start: nobody asked for it, and it changes what all run. */
+  readonly keepStart: (publish: () => Promise<ConfigurationHead>) => Promise<ConfigurationHead>;
   /** The configuration in force stays. */
   readonly onRefused: (version: number, reasons: readonly string[]) => void;
   readonly onTaken: (state: RunConfiguration) => void;
@@ -59,7 +69,8 @@ const intervalMsDefault = 2_000;
 export async function openRunningConfig(deps: RunningConfigDeps): Promise<RunningConfig> {
   const { store, own, now, node } = deps;
   if (!(await store.wasPublished(own.config.hash))) {
-    await store.publish({ text: own.text, hash: own.config.hash, by: 'start', node, at: now() });
+    const { text, config } = own;
+    await deps.keepStart(() => store.publish({ text, hash: config.hash, by: 'start', node, at: now() }));
   }
   const running = createRunningConfig(deps);
   await running.refresh();
@@ -70,10 +81,10 @@ export async function openRunningConfig(deps: RunningConfigDeps): Promise<Runnin
 
 function createRunningConfig(deps: RunningConfigDeps): RunningConfig {
   const { store, parse, node, now } = deps;
-  const listeners: (() => Promise<void>)[] = [];
+  const listeners = createListeners();
   let current = deps.own.config;
   let state: RunConfiguration = { version: 0, hash: current.hash };
-  /** The version that was taken or refused, and that all listeners know of. */
+  /** The version that was taken or refused. */
   let known = 0;
   let timer: NodeJS.Timeout | undefined;
   let busy: Promise<void> | undefined;
@@ -83,6 +94,8 @@ function createRunningConfig(deps: RunningConfigDeps): RunningConfig {
     if (published === undefined || published.version < version) return;
     const { version: found, hash, text } = published;
     const parsed = parse(text);
+    known = found;
+    listeners.owe();
     if ('config' in parsed) {
       current = parsed.config;
       state = { version: found, hash };
@@ -91,13 +104,12 @@ function createRunningConfig(deps: RunningConfigDeps): RunningConfig {
       state = { ...state, refused: { version: found, reasons: parsed.violations } };
       deps.onRefused(found, parsed.violations);
     }
-    for (const listener of listeners) await listener();
-    known = found;
   }
 
   async function look(): Promise<void> {
     const head = await store.head();
     if (head !== undefined && head.version !== known) await take(head.version);
+    await listeners.notify();
   }
 
   /** One at a time: two that overlap could end with the older version. */
@@ -114,14 +126,18 @@ function createRunningConfig(deps: RunningConfigDeps): RunningConfig {
     async publish(by) {
       const file = deps.load();
       if ('violations' in file) return { ok: false, violations: file.violations };
-      const { text, config } = file;
-      const head = await store.publish({ text, hash: config.hash, by, node, at: now() });
+      const head = await store.publish({ text: file.text, hash: file.config.hash, by, node, at: now() });
       await refresh();
       return { ok: true, head };
     },
 
+    async preview() {
+      await refresh();
+      return previewOf(deps.load(), current);
+    },
+
     refresh,
-    onChange: (listener) => void listeners.push(listener),
+    onChange: (listener) => listeners.add(listener),
     start() {
       timer ??= setInterval(() => void refresh().catch(deps.onError), deps.intervalMs ?? intervalMsDefault);
       timer.unref();
@@ -131,4 +147,29 @@ function createRunningConfig(deps: RunningConfigDeps): RunningConfig {
       timer = undefined;
     },
   };
+}
+
+function createListeners() {
+  const all: (() => Promise<void>)[] = [];
+  /** Those that do not know of the last change yet. */
+  const owed = new Set<() => Promise<void>>();
+  return {
+    add: (listener: () => Promise<void>): void => void all.push(listener),
+    owe: (): void => all.forEach((listener) => owed.add(listener)),
+    /** Calls them; those that reject are called again by the next call. Rejects if one did. */
+    async notify(): Promise<void> {
+      const notified = await Promise.allSettled(
+        [...owed].map(async (listener) => {
+          await listener();
+          owed.delete(listener);
+        }),
+      );
+      for (const one of notified) if (one.status === 'rejected') throw one.reason;
+    },
+  };
+}
+
+function previewOf(file: ReturnType<RunningConfigDeps['load']>, current: GatewayConfig): PreviewResult {
+  if ('violations' in file) return { ok: false, violations: file.violations };
+  return { ok: true, changes: configChanges(current, file.config) };
 }

@@ -1,5 +1,6 @@
 import { defined } from './defined.ts';
 import type { Failure } from './failure.ts';
+import type { CostTerms } from './cost-terms.ts';
 import type { RouteCandidate } from './routing.ts';
 
 /**
@@ -31,6 +32,8 @@ export interface Attempt extends RouteCandidate {
   readonly marker: string;
   /** The run of the activity that sends: only this run may write down a refusal. */
   readonly owner: string;
+  /** What its upstream bills, as configured when it was begun. */
+  readonly terms?: CostTerms;
   readonly startedAt: number;
   readonly endedAt?: number;
   readonly operation?: Operation;
@@ -40,8 +43,6 @@ export interface Attempt extends RouteCandidate {
   readonly stray?: Operation;
   readonly code?: string;
   readonly message?: string;
-  /** `not_accepted`: the upstream named this time, before which the task does not ask it again. */
-  readonly retryAt?: number;
   /** What the upstream's refusal or failure was. */
   readonly failure?: Failure;
   /** How it stood before, oldest first: what became of it later takes nothing of its story away. */
@@ -74,6 +75,11 @@ export function pastOf(attempt: Attempt): readonly PastAttempt[] {
 /** The upstream itself has said that there will be no result. */
 export function isUpstreamFailure({ state }: Pick<Attempt, 'state'>): boolean {
   return state === 'failed' || state === 'rejected';
+}
+
+/** The upstream may have a job of it that is not known here. */
+export function mayHaveJob({ state }: Pick<Attempt, 'state'>): boolean {
+  return state === 'lost' || state === 'abandoned';
 }
 
 /** The id of an upstream is unique within its channel only. */

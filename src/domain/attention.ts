@@ -13,13 +13,15 @@ export const attentionReasons = [
   'poll_failing',
   /** The job takes five times as long as usual; polling continues. */
   'overdue',
-  /** The job succeeded, and its charge is far above the hold, or more than the ledger can hold. */
+  /** The end cannot be written unasked: its charge is not credible, or the ledger refuses it. */
   'charge_review',
   /** The configuration has the channel, or the credential, of the task no more. */
   'channel_gone',
+  /** No running worker takes its next step: none serves its channel, and none has for minutes. */
+  'no_worker',
   /** The steps of its workflow fail one after the other: the gateway is at fault, or the way it is deployed. */
   'workflow_failing',
-  /** The workflow still runs although the deadline has passed; it may fail at each of its steps. */
+  /** The workflow still runs although the deadline has passed, or the end is decided; it may fail at each of its steps. */
   'workflow_overdue',
   /** The task succeeded, and its result could not be copied while the upstream had it. */
   'not_delivered',
@@ -70,6 +72,7 @@ export const attentionMessages: Readonly<Record<AttentionReason, string>> = {
   overdue: 'Generation takes longer than usual.',
   charge_review: 'Generation has ended; the operator of this service is checking the charge.',
   channel_gone: delayedInside,
+  no_worker: delayedInside,
   workflow_failing: delayedInside,
   workflow_overdue: delayedInside,
   not_delivered: 'The task succeeded; its result could not be stored by the service.',

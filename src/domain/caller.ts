@@ -1,3 +1,5 @@
+import type { KeyCaps } from './caps.ts';
+
 /** Who is calling: what authentication found out about the key. */
 export interface Caller {
   readonly account: string;
@@ -10,4 +12,6 @@ export interface Caller {
   readonly assetUrls?: boolean;
   readonly requestsPerMinute?: number;
   readonly concurrentTasks?: number;
+  /** Absent: none. */
+  readonly caps?: KeyCaps;
 }

@@ -192,6 +192,30 @@ export function orderedBy(
     : { ...shared, state, until: 0, openings };
 }
 
+/** As it is configured. */
+export interface ServedChannel {
+  readonly id: string;
+  readonly credentials: readonly { readonly id: string }[];
+}
+
+/**
+ * The circuits that keep tasks from a credential that is configured. One whose cool-down is over is open only until the
+ * next task tries; one of a credential that is gone keeps nothing from anybody.
+ */
+export function closedCredentials<Circuit extends CircuitRecord & { readonly id: string }>(
+  circuits: readonly Circuit[],
+  channels: readonly ServedChannel[],
+  now: number,
+): readonly Circuit[] {
+  const ids = new Set(
+    channels.flatMap(({ id, credentials }) => credentials.map((credential) => `${id}/${credential.id}`)),
+  );
+  return circuits.filter(({ id, state, until }) => {
+    const [channel, credential] = id.split('/', 2);
+    return state === 'open' && until > now && ids.has(`${channel}/${credential}`);
+  });
+}
+
 /** What an answer can be blamed on: the one model that was asked for, or the whole credential. */
 export function scopeOf(sign: BadSign): 'credential' | 'model' {
   return sign === 'account' || sign === 'unreachable' ? 'credential' : 'model';

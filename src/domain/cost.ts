@@ -1,3 +1,7 @@
+import { addAmounts } from './decimal.ts';
+import { divideHalfUp, parseMicros } from './money.ts';
+import type { Micros } from './money.ts';
+
 /**
  * What a job cost the operator, as reported by the vendor. A fact for the record: callers are charged by our own
  * prices.
@@ -16,18 +20,18 @@ export function sumCosts(costs: readonly (Cost | undefined)[]): Cost | undefined
   let { amount } = first;
   for (const other of others) {
     if (other?.unit !== first.unit) return undefined;
-    amount = addDecimals(amount, other.amount);
+    amount = addAmounts(amount, other.amount);
   }
   return { amount, unit: first.unit };
 }
 
-/** Exact: no float touches what is paid. */
-function addDecimals(one: string, other: string): string {
-  const places = Math.max(...[one, other].map((text) => (text.split('.')[1] ?? '').length));
-  const scaled = (text: string): bigint => {
-    const [whole = '0', fraction = ''] = text.split('.');
-    return BigInt(whole + fraction.padEnd(places, '0'));
-  };
-  const digits = (scaled(one) + scaled(other)).toString().padStart(places + 1, '0');
-  return places === 0 ? digits : `${digits.slice(0, -places)}.${digits.slice(-places)}`;
+/** What a reported cost is worth in micro-units, half up; undefined: nothing says what its unit is worth. */
+export function worthOf(
+  { amount, unit }: Cost,
+  worths: Readonly<Record<string, string>>,
+): Micros | undefined {
+  const worth = parseMicros(worths[unit] ?? '');
+  const [whole = '', fraction = ''] = amount.split('.');
+  if (worth === undefined || !/^\d+$/.test(whole + fraction)) return undefined;
+  return divideHalfUp(BigInt(whole + fraction) * worth, 10n ** BigInt(fraction.length));
 }

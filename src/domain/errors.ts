@@ -1,3 +1,4 @@
+import type { CapState } from './caps.ts';
 import type { Failure } from './failure.ts';
 
 /**
@@ -15,6 +16,7 @@ export const errorTable = {
   callback_url_not_allowed: { status: 400, type: 'invalid_request_error', retryable: false },
   invalid_api_key: { status: 401, type: 'authentication_error', retryable: false },
   insufficient_balance: { status: 402, type: 'billing_error', retryable: false },
+  spend_cap_exceeded: { status: 402, type: 'billing_error', retryable: false },
   model_not_allowed: { status: 403, type: 'permission_error', retryable: false },
   channel_not_allowed: { status: 403, type: 'permission_error', retryable: false },
   account_closed: { status: 403, type: 'permission_error', retryable: false },
@@ -24,6 +26,7 @@ export const errorTable = {
   key_not_found: { status: 404, type: 'invalid_request_error', retryable: false },
   operator_not_found: { status: 404, type: 'invalid_request_error', retryable: false },
   channel_not_found: { status: 404, type: 'invalid_request_error', retryable: false },
+  file_not_found: { status: 404, type: 'invalid_request_error', retryable: false },
   route_not_found: { status: 404, type: 'invalid_request_error', retryable: false },
   method_not_allowed: { status: 405, type: 'invalid_request_error', retryable: false },
   request_timeout: { status: 408, type: 'invalid_request_error', retryable: true },
@@ -63,6 +66,8 @@ export interface GatewayErrorOptions {
   readonly detail?: string;
   /** What an upstream said of it, scrubbed: the caller reads it behind the message, and no log has it. */
   readonly words?: string;
+  /** The cap that refused. */
+  readonly cap?: CapState;
   readonly retryAfterSeconds?: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly cause?: unknown;
@@ -76,6 +81,7 @@ export class GatewayError extends Error {
   readonly words: string | undefined;
   readonly retryAfterSeconds: number | undefined;
   readonly failure: Failure | undefined;
+  readonly cap: CapState | undefined;
   readonly headers: Readonly<Record<string, string>>;
 
   constructor(code: ErrorCode, message: string, options: GatewayErrorOptions = {}) {
@@ -87,6 +93,7 @@ export class GatewayError extends Error {
     this.words = options.words;
     this.retryAfterSeconds = options.retryAfterSeconds;
     this.failure = options.failure;
+    this.cap = options.cap;
     this.headers = options.headers ?? {};
   }
 

@@ -24,10 +24,22 @@ export function newActionId(randomBytes: RandomBytes): string {
   return `act_${randomBase62(16, randomBytes)}`;
 }
 
+/** Of a file that an account stores: `file_` and 24 base62 characters. */
+export function newFileId(randomBytes: RandomBytes): string {
+  return `file_${randomBase62(24, randomBytes)}`;
+}
+
 export const taskIdPattern = /^task_[0-9A-Za-z]{22,64}$/;
 
-/** Of a task, or of images that were answered at once: whose files are stored. */
-export const mediaIdPattern = /^(?:task_[0-9A-Za-z]{22,64}|img_[0-9A-Za-z]{8,80})$/;
+/** Of a task, of images that were answered at once, or of a file of an account: whose bytes are stored. */
+export const mediaIdPattern = /^(?:task_[0-9A-Za-z]{22,64}|img_[0-9A-Za-z]{8,80}|file_[0-9A-Za-z]{24})$/;
+
+/** Images that are answered at once have no record: these are the tasks of their ledger entries. */
+export function isImageId(id: string): boolean {
+  return id.startsWith(imageIdPrefix);
+}
+
+export const imageIdPrefix = 'img_';
 
 /** What the gateway itself writes where an upstream lets it mark a job: `mediary-<task>-<n>`. No caller may. */
 export const markerPattern = /^mediary-.*-\d+$/is;

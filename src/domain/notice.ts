@@ -8,6 +8,8 @@ export const noticeKinds = [
   'circuit_open',
   /** An account has less left than `notify.low_balance`. */
   'low_balance',
+  /** Tasks at a channel cost more than they earned. */
+  'margin_negative',
   /** `ledger verify` found a violation. */
   'ledger_violation',
 ] as const;

@@ -14,7 +14,7 @@ export const taskSituations = {
   lost: 'it is not known whether the upstream has the job',
   watching: 'the upstream has the job, and the task waits for its end',
   broken: 'polling stopped with an error that retrying will not fix',
-  review: 'the job succeeded, and its charge waits for a decision',
+  review: 'what the task is charged waits for a decision',
   ending: 'the task is being settled',
   ended: 'the task has ended',
 } as const;
@@ -61,12 +61,12 @@ interface ActionRow {
   readonly example: Readonly<Partial<Record<ActionField, string | number>>>;
 }
 
-const unfinished = ['submitting', 'lost', 'watching', 'broken', 'review'] as const;
+const waiting = ['submitting', 'lost', 'watching', 'broken', 'review'] as const;
 
 export const actionTable = {
   retry_now: {
-    description: 'Ends the wait: submits, polls or looks for the lost job immediately.',
-    possible: ['submitting', 'lost', 'watching', 'broken'],
+    description: 'Ends the wait: submits, polls, looks for the lost job or settles immediately.',
+    possible: waiting,
     fields: {},
     example: {},
   },
@@ -86,7 +86,7 @@ export const actionTable = {
   },
   fail: {
     description: 'Fails the task and releases its hold in full.',
-    possible: unfinished,
+    possible: [...waiting, 'ending'],
     fields: {},
     example: {},
   },
@@ -104,12 +104,12 @@ export const actionTable = {
   },
   extend: {
     description: 'Moves the deadline by this many seconds (60 to 604800). The hold stays as it is.',
-    possible: unfinished,
+    possible: waiting,
     fields: { seconds: true },
     example: { seconds: 3600 },
   },
   accept_charge: {
-    description: 'Accepts a charge that is far above the hold.',
+    description: 'Accepts the charge that waits for a decision.',
     possible: ['review'],
     fields: {},
     example: {},

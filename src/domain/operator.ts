@@ -20,8 +20,11 @@ export function mayUse({ role }: Pick<OperatorIdentity, 'role'>, access: Operato
   return rank[role] >= rank[access];
 }
 
-/** `temporal`: Temporal’s own tools, which do not say from where. `signal`: a SIGHUP to the process that is the target. */
-export const actOrigins = ['api', 'cli', 'temporal', 'signal'] as const;
+/**
+ * `temporal`: Temporal’s own tools, which do not say from where. `signal`: a SIGHUP to the process that is the target.
+ * `start`: that process published its file when it began. `shell`: a command that works on MongoDB itself.
+ */
+export const actOrigins = ['api', 'cli', 'console', 'temporal', 'signal', 'start', 'shell'] as const;
 export type ActOrigin = (typeof actOrigins)[number];
 
 /**

@@ -1,7 +1,10 @@
 import { defined } from './defined.ts';
 import { divideHalfUp, microsPerUnit, parseMicros } from './money.ts';
 import type { Micros } from './money.ts';
-import type { SettleFacts, TaskKind } from './task.ts';
+import { writeQuantity, writeStep } from './reckoning.ts';
+import type { Quantity, Reckoning, Step } from './reckoning.ts';
+import { measureMax } from './task.ts';
+import type { SettleFacts, TaskKind, Usage } from './task.ts';
 
 /** docs/contributing.md says what a new one touches. */
 export const priceUnits = ['million_tokens', 'second', 'image', 'call'] as const;
@@ -66,16 +69,25 @@ export interface Price {
  * workflow's input. Editing prices never touches it.
  */
 export interface PriceBasis {
+  /** The model's. */
   readonly price: Price;
+  /** Of channels that have a price of their own, by their ids: it takes the place of the model's there. */
+  readonly channels?: Readonly<Record<string, Price>>;
   readonly facts: PriceFacts;
+  /** Of the videos that the request gives, as measured; absent: not known, or nothing is priced by it. */
+  readonly input_seconds?: number;
+  /** What the request and its model allow. */
+  readonly most?: MostOutput;
   /** Fingerprint of the configuration that the price came from. */
   readonly version: string;
 }
 
-/** Exact quantity of price units: numerator / denominator (tokens / 1,000,000; milliseconds / 1,000; images / 1). */
-export interface Quantity {
-  readonly numerator: bigint;
-  readonly denominator: bigint;
+/** The most that a request can come to; what is absent is not limited. */
+export interface MostOutput {
+  readonly seconds?: number;
+  readonly images?: number;
+  /** Facts that the request names, and the upstream chooses all the same. */
+  readonly open?: readonly (keyof PriceFacts)[];
 }
 
 export interface Charge {
@@ -83,6 +95,14 @@ export interface Charge {
   /** Index into `price.rules`. */
   readonly rule: number;
   readonly quantity: Quantity;
+  /** How the amount comes about; the last one's is it. */
+  readonly steps: readonly Step[];
+}
+
+/** What a task is charged by that is rendered at this channel. */
+export function priceAt({ price, channels = {} }: PriceBasis, channel: string): Price {
+  const own = Object.hasOwn(channels, channel) ? channels[channel] : undefined;
+  return own ?? price;
 }
 
 /** Index of the first rule that holds; undefined: none does, and the request is refused. */
@@ -114,7 +134,12 @@ export function priceOf(price: Price, facts: PriceFacts, quantity: Quantity): Ch
   const unitPrice = parseMicros(price.rules[rule]?.price ?? '') ?? 0n;
   const exact = divideHalfUp(unitPrice * quantity.numerator, quantity.denominator);
   const minimum = parseMicros(price.minimum) ?? 0n;
-  return { amount: exact > minimum ? exact : minimum, rule, quantity };
+  const amount = exact > minimum ? exact : minimum;
+  const steps: Step[] = [
+    { kind: 'price', price: unitPrice, quantity, amount: exact },
+    { kind: 'minimum', minimum, amount },
+  ];
+  return { amount, rule, quantity, steps };
 }
 
 /** amount × multiplier (decimal string, such as "1.25"), half up. */
@@ -146,6 +171,8 @@ export interface Extent {
 }
 
 interface Unit {
+  /** Several of it, for people. */
+  readonly words: string;
   /** What is sold by it. */
   readonly kinds: readonly TaskKind[];
   /** Of a request that is not rendered yet; undefined: it cannot be known, and the request has no price. */
@@ -161,6 +188,7 @@ interface Unit {
 /** Everything that the product knows of a price unit. */
 const units: Readonly<Record<PriceUnit, Unit>> = {
   million_tokens: {
+    words: 'million tokens',
     kinds: ['video', 'image'],
     expected: ({ tokens }) => optionally(tokens(), tokenQuantity),
     reported: ({ usage }) =>
@@ -170,6 +198,7 @@ const units: Readonly<Record<PriceUnit, Unit>> = {
     byFormula: tokenQuantity,
   },
   second: {
+    words: 'seconds',
     kinds: ['video'],
     expected: ({ seconds }) => optionally(seconds, secondQuantity),
     reported: ({ billedSeconds, durationSeconds }) =>
@@ -177,12 +206,13 @@ const units: Readonly<Record<PriceUnit, Unit>> = {
     measuresLength: true,
   },
   image: {
+    words: 'images',
     kinds: ['image'],
     expected: ({ images }) => optionally(images, imageQuantity),
     reported: ({ images }) =>
       Number.isInteger(images) ? optionally(credible(images), imageQuantity) : undefined,
   },
-  call: { kinds: ['video', 'image'], expected: () => oneCall, reported: () => oneCall },
+  call: { words: 'calls', kinds: ['video', 'image'], expected: () => oneCall, reported: () => oneCall },
 };
 
 function optionally<Value, Result>(
@@ -190,6 +220,10 @@ function optionally<Value, Result>(
   use: (value: Value) => Result,
 ): Result | undefined {
   return value === undefined ? undefined : use(value);
+}
+
+export function unitWords(unit: PriceUnit): string {
+  return units[unit].words;
 }
 
 /** Whether models of this kind can be sold by the unit. */
@@ -202,21 +236,24 @@ export function measuresLength(unit: PriceUnit): boolean {
   return units[unit].measuresLength === true;
 }
 
+/** Whether what a request comes to is computed by the adapter's formula. */
+export function isByFormula(unit: PriceUnit): boolean {
+  return units[unit].byFormula !== undefined;
+}
+
 export function expectedQuantity(unit: PriceUnit, extent: Extent): Quantity | undefined {
   return units[unit].expected(extent);
 }
 
 /** Whether the charge depends on the adapter's formula: the unit has one, and the upstream reported nothing usable. */
 export function needsFormula(unit: PriceUnit, facts: SettleFacts): boolean {
-  return units[unit].byFormula !== undefined && units[unit].reported(facts) === undefined;
+  return isByFormula(unit) && units[unit].reported(facts) === undefined;
 }
 
-export interface Settlement {
+export interface Settlement extends Reckoning {
   readonly amount: Micros;
   /** The upstream did not report what it consumed: computed by the formula, or by the hold. */
   readonly estimated: boolean;
-  readonly rule?: number;
-  readonly quantity?: string;
 }
 
 export interface SettleInput {
@@ -230,27 +267,62 @@ export interface SettleInput {
 }
 
 /** The final charge of a succeeded task: frozen prices, the response's usage, resolution and duration. */
-export function settle(input: SettleInput): Settlement {
-  const facts = settleFacts(input);
-  const { reported, byFormula } = units[input.basis.price.unit];
-  const measured = reported(input.facts);
-  const formula =
-    measured === undefined ? optionally(input.estimatedTokens, byFormula ?? noFormula) : undefined;
+export function settle({ basis, channel, facts, held, estimatedTokens }: SettleInput): Settlement {
+  const price = priceAt(basis, channel);
+  const seen = reportedFacts(facts);
+  const about: Pick<Reckoning, 'unit' | 'rules_of' | 'facts' | 'sources'> = {
+    unit: price.unit,
+    rules_of: price === basis.price ? 'model' : 'channel',
+    facts: { ...basis.facts, channel, ...seen },
+    sources: Object.fromEntries(Object.keys(seen).map((name) => [name, 'upstream'])),
+  };
+  const { reported, byFormula } = units[price.unit];
+  const measured = reported(facts);
+  const formula = measured === undefined ? optionally(estimatedTokens, byFormula ?? noFormula) : undefined;
   const quantity = measured ?? formula;
-  const charge = quantity === undefined ? undefined : priceOf(input.basis.price, facts, quantity);
-  if (charge === undefined || quantity === undefined) return { amount: input.held, estimated: true };
+  const charge = quantity === undefined ? undefined : priceOf(price, about.facts, quantity);
+  if (charge === undefined) return settleAsHeld(about, held);
   return {
+    ...about,
     amount: charge.amount,
     estimated: formula !== undefined,
     rule: charge.rule,
-    quantity: `${quantity.numerator}/${quantity.denominator}`,
+    quantity: writeQuantity(charge.quantity),
+    measured: formula === undefined ? 'upstream' : 'formula',
+    ...(formula === undefined ? {} : defined({ input_seconds: basis.input_seconds })),
+    steps: charge.steps.map(writeStep),
   };
+}
+
+/** The hold is charged, because nothing is known, or credible, that could be priced. */
+export function settleAsHeld(
+  { unit, rules_of, facts, sources }: Pick<Reckoning, 'unit' | 'rules_of' | 'facts' | 'sources'>,
+  held: Micros,
+): Settlement {
+  const steps = [writeStep({ kind: 'held', amount: held })];
+  return { unit, rules_of, facts, sources, amount: held, estimated: true, measured: 'hold', steps };
+}
+
+/** The settlement of which no more is charged than this. */
+export function atMost(settlement: Settlement, limit: Micros): Settlement {
+  return settlement.amount > limit
+    ? withStep(settlement, { kind: 'limit', limit, amount: limit })
+    : settlement;
+}
+
+export function withStep(settlement: Settlement, step: Step): Settlement {
+  return { ...settlement, amount: step.amount, steps: [...settlement.steps, writeStep(step)] };
 }
 
 /** An upstream's numbers are not to be trusted with more than this multiple of a hold. */
 const reviewAboveDefault = '3';
 /** Instead of a multiple: nobody is asked. */
 export const noReview = 'none';
+
+/** Whether a person is asked about a charge that is not credible. */
+export function asksAnybody({ reviewAbove }: Price): boolean {
+  return reviewAbove !== noReview;
+}
 
 /** Whether the charge is so far above the hold that a person has to accept it. */
 export function needsReview(
@@ -260,26 +332,31 @@ export function needsReview(
   return reviewAbove !== noReview && amount > multiply(held, reviewAbove);
 }
 
+/**
+ * Whether an upstream's numbers of one video contradict each other by so much that a person has to say which is true:
+ * `completion_tokens: 1` beside `total_tokens: 108900`. What goes into a video is counted beside it, too, but is far less.
+ */
+export function areContradictory(
+  { completionTokens, totalTokens }: Usage,
+  { unit, reviewAbove = reviewAboveDefault }: Pick<Price, 'unit' | 'reviewAbove'>,
+): boolean {
+  const completion = credible(completionTokens);
+  const total = credible(totalTokens);
+  if (!isByFormula(unit) || reviewAbove === noReview) return false;
+  if (completion === undefined || total === undefined) return false;
+  const [made, all] = [BigInt(Math.ceil(completion)), BigInt(Math.ceil(total))];
+  return made > all || all > multiply(made, reviewAbove);
+}
+
 function noFormula(): undefined {
   return undefined;
 }
 
-function settleFacts(input: SettleInput): PriceFacts {
-  const { resolution, ratio, size, quality, durationSeconds, generateAudio } = input.facts;
-  return {
-    ...input.basis.facts,
-    channel: input.channel,
-    ...defined({ resolution }),
-    ...defined({ ratio }),
-    ...defined({ size }),
-    ...defined({ quality }),
-    ...defined({ generate_audio: generateAudio }),
-    ...defined({ duration: durationSeconds }),
-  };
+/** What the response says in place of the request. */
+function reportedFacts(facts: SettleFacts): PriceFacts {
+  const { resolution, ratio, size, quality, durationSeconds: duration, generateAudio } = facts;
+  return defined({ resolution, ratio, size, quality, generate_audio: generateAudio, duration });
 }
-
-/** More tokens, seconds or images than this in one job are a misread answer. */
-const measureMax = 1e12;
 
 /**
  * An upstream's number that cannot be true counts as not reported: nonsense must not keep a task from being settled.
@@ -287,4 +364,9 @@ const measureMax = 1e12;
  */
 function credible(value: number | undefined): number | undefined {
   return value !== undefined && value > 0 && value <= measureMax ? value : undefined;
+}
+
+/** The request leaves the fact to the upstream. */
+export function isOpenFact(asked: string | undefined): boolean {
+  return asked === undefined || asked === 'auto' || asked === 'adaptive';
 }

@@ -5,9 +5,12 @@ import type { Micros } from './money.ts';
 import { operatorActions, refusalOf, situationOf } from './operator-actions.ts';
 import type { OperatorActionName, TaskSituation } from './operator-actions.ts';
 import type { RouteCandidate } from './routing.ts';
+import { nextStep } from './service.ts';
+import type { Service, Unserved } from './service.ts';
 import type { Concern, Task } from './task-record.ts';
 import { attemptAt } from './task-state.ts';
-import type { StateName, Stop, TaskState } from './task-state.ts';
+import { settledAgain, unacceptable } from './task-review.ts';
+import type { Question, StateName, Stop, TaskState } from './task-state.ts';
 import { waitMessages, waitReasons } from './wait-reason.ts';
 import type { WaitReason } from './wait-reason.ts';
 
@@ -25,6 +28,8 @@ export interface Standing {
   readonly wanted?: Stop;
   readonly waitsFor?: WaitReason;
   readonly concern?: Concern;
+  /** No running worker takes its next step, as far as is known. */
+  readonly unserved?: Unserved;
   /** The attempt that the state is about, else the last one. */
   readonly attempt?: RouteCandidate & {
     readonly marker: string;
@@ -47,9 +52,10 @@ export interface Situation {
   readonly what: string;
   /** Absent: it has ended. */
   readonly waitsFor?: Wait;
+  /** That it waits for this. */
   readonly since: number;
   readonly attention?: AttentionReason;
-  /** What a person should do. */
+  /** What a person should do; also where nobody is asked yet. */
   readonly advice?: string;
   readonly until?: number;
   /** Where the job is, or may be. */
@@ -88,9 +94,12 @@ export const advice: Readonly<Record<AttentionReason, string>> = {
   poll_failed:
     'Polling stopped with an error that retrying will not fix. Fix the cause, then use `retry_now`, or `complete` or `fail`.',
   charge_review:
-    'The job succeeded, and its charge is far above the hold (the model’s `hold.review_above`, 3 times unless it says ' +
-    'otherwise), or more than the ledger can hold. Check the usage that the upstream reported, then use `accept_charge`; ' +
-    'or `complete` with the true facts; or `fail`, which charges nothing.',
+    'The charge is far above the hold (the model’s `hold.review_above`, 3 times unless it says otherwise), is for more ' +
+    'than the request and its model allow, rests on numbers that contradict each other or cannot be true, is more than ' +
+    'the ledger can hold, or cannot be computed. Check the usage that the upstream reported, then use `accept_charge`; or ' +
+    '`complete` with the true facts; or `fail`, which charges nothing. What the ledger or a sealed request refuses is in ' +
+    'the worker’s log: repair it, then use `retry_now`; `fail` ends a failed task also where its hold cannot be released, ' +
+    'which `gateway ledger verify` then reports.',
   poll_failing:
     'Polling fails, and continues. Check the channel’s key, balance and address; `retry_now` polls immediately.',
   overdue:
@@ -99,8 +108,14 @@ export const advice: Readonly<Record<AttentionReason, string>> = {
   channel_gone:
     'The running configuration has no such channel or credential any more. Restore it (`enabled: false` keeps new tasks ' +
     'away) and reload; or use `complete` or `fail`. At its deadline the task fails and costs nothing.',
+  no_worker:
+    'No step of the task is taken until a worker serves it: `gateway nodes` lists the workers, their channels and the ' +
+    'configurations that they could not load. Start a worker that runs the configuration with the channel, or correct the ' +
+    'configuration and use `gateway config reload`: the task then continues.',
   workflow_failing: 'The steps of its workflow fail one after the other: see the worker’s log.',
-  workflow_overdue: 'The deadline has passed and its workflow still runs: see the worker’s log.',
+  workflow_overdue:
+    'Its workflow should have ended it, and still runs: the deadline has passed, or the end cannot be written. See the ' +
+    'worker’s log; while the end is not written, `fail` releases the hold.',
   not_delivered:
     'The result could not be copied while its upstream had it. Callers may have a link that no longer works: `refund` gives ' +
     'back what they were charged for it.',
@@ -110,12 +125,13 @@ const suggested: Readonly<Record<AttentionReason, readonly OperatorActionName[]>
   submit_ambiguous: ['adopt', 'resubmit', 'complete', 'fail'],
   upstream_id_taken: ['adopt', 'resubmit', 'complete', 'fail'],
   poll_failed: ['retry_now', 'complete', 'fail'],
-  charge_review: ['accept_charge', 'complete', 'fail'],
+  charge_review: ['accept_charge', 'retry_now', 'complete', 'fail'],
   poll_failing: ['retry_now', 'complete', 'fail'],
   overdue: ['retry_now', 'extend', 'complete', 'fail'],
   channel_gone: ['complete', 'fail'],
+  no_worker: ['extend', 'complete', 'fail'],
   workflow_failing: [],
-  workflow_overdue: [],
+  workflow_overdue: ['fail'],
   not_delivered: ['redeliver', 'refund'],
 };
 
@@ -125,12 +141,15 @@ const parameters: Readonly<Partial<Record<OperatorActionName, string>>> = {
   extend: ' --seconds 3600',
 };
 
-export function standingOf(task: Task): Standing {
+export function standingOf(task: Task, service?: Pick<Service, 'unserved'>): Standing {
+  const step = nextStep(task);
+  const unserved = step === undefined ? undefined : service?.unserved(step.channel);
   const attempt = attemptAt(task.state, task.attempts) ?? task.attempts.at(-1);
   const isRefunded = task.actions?.some(({ action }) => action === 'refund') === true;
   return {
     ...task,
     ...(isRefunded ? { isRefunded } : {}),
+    ...defined({ unserved }),
     ...(attempt === undefined
       ? {}
       : { attempt: { ...attempt, ...defined({ upstreamId: attempt.operation?.id }) } }),
@@ -144,27 +163,33 @@ export function commandLine(task: string, action: OperatorActionName): string {
 
 /** Pure: the same record says the same everywhere. */
 export function situation(standing: Standing): Situation {
-  const { id, state, attempt, deadlineAt, stateSince } = standing;
+  const { id, state, attempt, deadlineAt } = standing;
   const name = situationOf(standing);
   const attention = attentionOf(standing);
+  const waitsFor = waitOf(standing, attention);
+  const asked = attention ?? (waitsFor === 'no_worker' ? waitsFor : undefined);
   const job = attempt === undefined || !('n' in state) ? undefined : attempt;
   return {
     name,
     what: whatOf(standing),
-    since: stateSince,
-    ...defined({ waitsFor: waitOf(standing, attention) }),
-    ...(attention === undefined ? {} : { attention, advice: advice[attention] }),
+    since: sinceOf(standing, waitsFor),
+    ...defined({ waitsFor, attention, advice: asked === undefined ? undefined : advice[asked] }),
     ...(state.at === 'pausing' ? { until: state.until } : name === 'ended' ? {} : { until: deadlineAt }),
     ...(job === undefined ? {} : { where: { channel: job.channel, credential: job.credential } }),
     ...(job?.upstreamId === undefined ? {} : { upstreamId: job.upstreamId }),
     ...(state.at === 'lost' && job !== undefined ? { marker: job.marker } : {}),
-    ...(state.at === 'review' ? { charge: BigInt(state.charge) } : {}),
-    actions: possibleNow(standing, attention).map((action) => ({
+    ...defined({ charge: proposedCharge(state) }),
+    actions: possibleNow(standing, asked).map((action) => ({
       name: action,
       command: commandLine(id, action),
       money: moneyOf(action, standing),
     })),
   };
+}
+
+/** Undefined: none is proposed. */
+export function proposedCharge(state: TaskState): Micros | undefined {
+  return state.at === 'review' && 'charge' in state ? BigInt(state.charge) : undefined;
 }
 
 const waitOfState: Readonly<Record<StateName, Wait | undefined>> = {
@@ -179,9 +204,18 @@ const waitOfState: Readonly<Record<StateName, Wait | undefined>> = {
   given_up: undefined,
 };
 
-function waitOf({ state, waitsFor }: Standing, attention: AttentionReason | undefined): Wait | undefined {
+function waitOf(
+  { state, waitsFor, unserved }: Standing,
+  attention: AttentionReason | undefined,
+): Wait | undefined {
   const wait = waitOfState[state.at];
-  return wait === undefined ? undefined : (attention ?? waitsFor ?? wait);
+  if (wait === undefined) return undefined;
+  return attention ?? (unserved === undefined ? undefined : 'no_worker') ?? waitsFor ?? wait;
+}
+
+/** Nobody takes the step of a task since its last worker was seen, or since it waits for it, whichever was later. */
+function sinceOf({ stateSince, unserved }: Standing, waitsFor: Wait | undefined): number {
+  return waitsFor === 'no_worker' ? Math.max(stateSince, unserved?.since ?? 0) : stateSince;
 }
 
 function possibleNow(
@@ -199,7 +233,8 @@ function possibleNow(
 /** What the table of acts does not know: whether there is something to take back, to send, to give back. */
 const isSensible: Readonly<Partial<Record<OperatorActionName, (standing: Standing) => boolean>>> = {
   undo: ({ attempt }) => attempt?.adopted === true,
-  accept_charge: ({ state }) => state.at === 'review' && state.why === 'above_hold',
+  accept_charge: ({ state }) => state.at === 'review' && unacceptable[state.why] === undefined,
+  retry_now: ({ state }) => state.at !== 'review' || settledAgain(state).ok,
   redeliver: ({ hasCallback }) => hasCallback,
   refund: ({ charge = 0n, isRefunded }) => charge > 0n && isRefunded === undefined,
 };
@@ -210,15 +245,19 @@ const nothing: MoneyPreview = { charged: 0n, released: 0n, refunded: 0n };
 const moneyMoved: Readonly<
   Partial<Record<OperatorActionName, (standing: Standing) => Partial<MoneyPreview>>>
 > = {
-  fail: ({ hold }) => ({ released: hold }),
+  fail: ({ state, hold }) => ({ released: isUnreleased(state) ? 0n : hold }),
   cancel: ({ hold }) => ({ released: hold }),
   complete: () => ({ charged: null, released: null }),
   accept_charge: ({ state, hold }) => {
-    const charged = state.at === 'review' ? BigInt(state.charge) : 0n;
+    const charged = proposedCharge(state) ?? 0n;
     return { charged, released: hold > charged ? hold - charged : 0n };
   },
   refund: ({ charge = 0n }) => ({ refunded: charge }),
 };
+
+function isUnreleased(state: TaskState): boolean {
+  return state.at === 'review' && state.why === 'unreleased';
+}
 
 function moneyOf(action: OperatorActionName, standing: Standing): MoneyPreview {
   return { ...nothing, ...moneyMoved[action]?.(standing) };
@@ -253,7 +292,25 @@ const wantedSentences: Readonly<Record<Stop, string>> = {
   fail: ' An operator has failed it.',
 };
 
-function whatOf({ state, attempt, wanted, waitsFor }: Standing): string {
+const reviewSentences: Readonly<Record<Question['why'], string>> = {
+  above_hold: 'The job succeeded, and its charge waits for a decision: it is far above the hold.',
+  beyond_request:
+    'The job succeeded, and its charge waits for a decision: the upstream reports more than the request and its model allow.',
+  contradictory:
+    'The job succeeded, and its charge waits for a decision: the upstream’s numbers contradict each other, or cannot be true.',
+  unwritable: 'The job succeeded, and its charge waits for a decision: it is more than the ledger can hold.',
+  unsettled: 'The job succeeded, and its charge could not be computed or written.',
+  unreleased: 'The task fails, and the ledger contradicts that its hold is released.',
+};
+
+function whatOf(standing: Standing): string {
+  const { unserved } = standing;
+  if (unserved === undefined) return whatOfState(standing);
+  const { channel } = unserved;
+  return `${channel === undefined ? 'No worker runs.' : `No running worker serves ${channel}.`} ${whatOfState(standing)}`;
+}
+
+function whatOfState({ state, attempt, wanted, waitsFor }: Standing): string {
   const ending = wanted === undefined ? '' : wantedSentences[wanted];
   const channel = attempt?.channel ?? '';
   switch (state.at) {
@@ -276,7 +333,7 @@ function whatOf({ state, attempt, wanted, waitsFor }: Standing): string {
     case 'broken':
       return `Polling ${channel} has stopped (${state.code}).${ending}`;
     case 'review':
-      return 'The job succeeded, and its charge waits for a decision.';
+      return reviewSentences[state.why];
     case 'ending':
       return `The task ends: it ${state.ending.kind === 'succeeded' ? 'succeeds' : 'fails'}.`;
     case 'ended':

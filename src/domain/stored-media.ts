@@ -2,6 +2,8 @@
 export interface StoredMedia {
   /** `<n>.<extension>` */
   readonly name: string;
+  /** Of its bytes, in hexadecimal. */
+  readonly sha256: string;
   readonly lastFrame?: string;
   /** Unix seconds: retention counts from here. */
   readonly at: number;
@@ -21,8 +23,12 @@ export const noMediaUrl: MediaUrl = () => undefined;
 /** Base64 text: whole, or in pieces of any length. */
 export type Base64Text = string | { readonly chunks: readonly Uint8Array[] };
 
-/** Stores the images of one request (`img_…`) and links to them, in order. Rejects if one cannot be stored. */
-export type KeepImages = (image: string, data: readonly Base64Text[]) => Promise<readonly MediaLink[]>;
+export interface KeptImage extends MediaLink {
+  readonly stored: StoredMedia;
+}
+
+/** Stores the images of one request (`img_…`), or of a task, in order. Rejects if one cannot be stored. */
+export type KeepImages = (image: string, data: readonly Base64Text[]) => Promise<readonly KeptImage[]>;
 
 /** Of a file: this many first bytes say what it is. */
 export const signatureBytes = 16;

@@ -1,17 +1,27 @@
-import { replacements, newRound } from './task-rounds.ts';
+import { replacements, newRound, restedFor } from './task-rounds.ts';
 import type { Task } from './task-record.ts';
 import { attemptAt, hasJob } from './task-state.ts';
 import type { EventOf } from './task-state.ts';
 import { endedBy, isAboutIts, submitsNothing } from './task-stop.ts';
-import { take } from './task-submission.ts';
+import { accepted, take } from './task-submission.ts';
 import { change, notNow, refuse, unchanged, withAttempt, withoutLost } from './task-transition.ts';
 import type { Next } from './task-transition.ts';
 
 /** From the job at an upstream to an end that is decided, and what operators do about it. */
 
+/** The upstream has accepted the submission; one that renders at once has ended it with the same answer. */
+export function acceptedAs(task: Task, event: EventOf<'accepted'>, at: number): Next {
+  const taken = accepted(task, event, at);
+  const { n, outcome } = event;
+  if (!taken.ok || outcome === undefined || taken.changes.state?.at !== 'waiting') return taken;
+  const { attempts = task.attempts, state } = taken.changes;
+  const over = polled({ ...task, attempts, state }, { kind: 'polled', n, outcome, unbilled: false }, at);
+  return over.ok ? change({ ...taken.changes, ...over.changes }) : over;
+}
+
 /** The upstream has ended the job: the task's end, or another job in its place. */
 export function polled(task: Task, event: EventOf<'polled'>, at: number): Next {
-  const { n, outcome, unbilled, traceId } = event;
+  const { n, outcome, unbilled, traceId, elapsedMs } = event;
   const traced = traceId === undefined ? {} : { traceId };
   if (outcome.kind === 'succeeded') {
     if (!corrects(task, event) && !isWaitingFor(task, event)) return unasked(task, event);
@@ -30,8 +40,9 @@ export function polled(task: Task, event: EventOf<'polled'>, at: number): Next {
   }
   if (unbilled && failure !== undefined && task.wanted === undefined) {
     const attempts = withAttempt(task, n, { state: 'failed', code, message, failure, endedAt: at });
-    const left = replacements({ ...task, attempts }, failure.class, at);
-    if (left.length > 0) return change({ attempts, state: newRound({ attempts }, left) });
+    const resting = restedFor(task.resting, elapsedMs);
+    const left = replacements({ ...task, attempts, resting }, failure.class, at);
+    if (left.length > 0) return change({ attempts, resting, state: newRound({ attempts }, left) });
   }
   return change({
     outcome,
@@ -121,25 +132,4 @@ export function completed(task: Task, { kind, outcome }: EventOf<'completed'>): 
     wanted: undefined,
     state: { at: 'ending', ending: { kind: 'succeeded', approved: true } },
   });
-}
-
-/** The charge is a question to a person, once: what was decided is asked again only where nothing can write it. */
-export function reviewed(task: Task, { kind, charge, why }: EventOf<'reviewed'>): Next {
-  const { state } = task;
-  if (state.at !== 'ending' || state.ending.kind !== 'succeeded') return notNow(task, kind);
-  if (state.ending.approved === true && why === 'above_hold') {
-    return refuse('decided', 'A person has decided about the charge.');
-  }
-  return change({ state: { at: 'review', charge, why } });
-}
-
-export function approved(task: Task, { kind }: EventOf<'approved'>): Next {
-  if (task.state.at !== 'review') return notNow(task, kind);
-  if (task.state.why === 'unwritable') {
-    return refuse(
-      'not_now',
-      'The charge is larger than the ledger can hold: `complete` with other facts, or `fail`.',
-    );
-  }
-  return change({ state: { at: 'ending', ending: { kind: 'succeeded', approved: true } } });
 }

@@ -1,20 +1,12 @@
 import { pastOf } from './attempt.ts';
 import type { Attempt } from './attempt.ts';
 import { defined } from './defined.ts';
-import { adopted, approved, broken, completed, polled, resubmitted, reviewed, undone } from './task-job.ts';
+import { acceptedAs, adopted, broken, completed, polled, resubmitted, undone } from './task-job.ts';
 import type { Task } from './task-record.ts';
+import { approved, reviewed } from './task-review.ts';
 import type { EventName, EventOf, TaskEvent } from './task-state.ts';
 import { ended, extended, orphaned, stopped, unstoppable, wanted } from './task-stop.ts';
-import {
-  accepted,
-  asked,
-  lost,
-  notAccepted,
-  rejected,
-  resumed,
-  sending,
-  skipped,
-} from './task-submission.ts';
+import { asked, lost, notAccepted, rejected, resumed, sending, skipped } from './task-submission.ts';
 import { change, refuse, unchanged } from './task-transition.ts';
 import type { Changes, Next } from './task-transition.ts';
 
@@ -86,7 +78,7 @@ function transition(task: Task, event: TaskEvent, at: number): Next {
     case 'lost':
       return lost(task, event, at);
     case 'accepted':
-      return accepted(task, event, at);
+      return acceptedAs(task, event, at);
     case 'asked':
       return asked(task, event);
     case 'resumed':

@@ -42,6 +42,8 @@ export interface Task {
   /** What the contract calls the state; it only moves forward. */
   readonly status: TaskStatus;
   readonly attempts: readonly Attempt[];
+  /** Channels that named a time before which they are not to be asked. */
+  readonly resting?: readonly Rest[];
   /** What is to end the task before its upstream does, until that is possible or refused. */
   readonly wanted?: Stop;
   /** What the upstream, or an operator, reported as the job's end; visible to callers once the status is final. */
@@ -50,6 +52,10 @@ export interface Task {
   readonly charge?: bigint;
   /** The upstream reported no usage: the charge comes from the formula or the hold. */
   readonly chargeEstimated?: boolean;
+  /** What is known of what its upstreams bill. Absent: it has not ended. */
+  readonly cost?: bigint;
+  /** Attempts that may be billed, and nothing says how much. */
+  readonly costUnknown?: number;
   readonly actions?: readonly TaskActionRecord[];
   readonly updatedAt: number;
   readonly completedAt?: number;
@@ -86,9 +92,14 @@ export interface TaskPlan {
   readonly fallback?: Fallback;
 }
 
+/** A channel that is not to be asked so long, counted from when the work began, or the pause, that the task is at. */
+export interface Rest extends RouteCandidate {
+  readonly ms: number;
+}
+
 export type Concern =
   | PollConcern
-  | Extract<AttentionReason, `workflow_${string}` | 'channel_gone' | 'not_delivered'>;
+  | Extract<AttentionReason, `workflow_${string}` | 'channel_gone' | 'no_worker' | 'not_delivered'>;
 
 export type TaskOutcome =
   | {
@@ -96,6 +107,8 @@ export type TaskOutcome =
       readonly items: readonly ResultItem[];
       readonly facts: SettleFacts;
       readonly cost?: Cost;
+      /** When its render ended, as the vendor says, and not later than it was seen here. Absent: it does not say. */
+      readonly renderedAt?: number;
     }
   | {
       readonly kind: 'failed';
@@ -104,6 +117,8 @@ export type TaskOutcome =
       readonly failure?: Failure;
       /** Links that the upstream delivered and callers must not follow: for operators only. */
       readonly withheld?: readonly string[];
+      /** The upstream charges nothing for it. */
+      readonly unbilled?: true;
       readonly cost?: Cost;
     };
 

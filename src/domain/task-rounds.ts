@@ -1,13 +1,15 @@
 import { isUpstreamFailure } from './attempt.ts';
-import type { Attempt } from './attempt.ts';
 import type { FailureClass } from './failure.ts';
 import { rescueCandidates } from './rescue.ts';
 import type { RouteCandidate } from './routing.ts';
-import type { Task } from './task-record.ts';
+import type { Rest, Task } from './task-record.ts';
 import { sameCandidate } from './task-state.ts';
-import type { Rest, StateOf, TaskState } from './task-state.ts';
+import type { StateOf, TaskState } from './task-state.ts';
+import type { Changes } from './task-transition.ts';
 
-/** Which channel is asked next, and when. Times in Unix milliseconds. */
+/**
+ * Which channel is asked next, and after how long. Durations, since the clocks of two processes are never compared.
+ */
 
 type Submitting = StateOf<'submitting'>;
 
@@ -23,29 +25,33 @@ export function afterCandidate(task: Task, round: Submitting, at: number): TaskS
 }
 
 /** Until a channel may be asked again: none is asked before the time that it has named. */
-function pauseAfter({ plan }: Task, { round, full, resting }: Submitting, at: number): TaskState {
-  const usual = at + Math.min(roundPauseMinMs * 2 ** Math.min(round - 1, 10), roundPauseMaxMs);
+function pauseAfter({ plan, resting }: Task, { round, full }: Submitting, at: number): TaskState {
+  const usual = Math.min(roundPauseMinMs * 2 ** Math.min(round - 1, 10), roundPauseMaxMs);
   const soonest = Math.min(...plan.candidates.map((candidate) => restOf(resting, candidate) ?? usual));
-  const until = Number.isFinite(soonest) ? Math.max(usual, soonest) : usual;
-  return { at: 'pausing', round, full, resting, until };
+  const ms = Number.isFinite(soonest) ? Math.max(usual, soonest) : usual;
+  return { at: 'pausing', round, full, ms, until: at + ms };
 }
 
 /**
  * The round after a pause, whether the pause is over or an operator ends it: with whom it waited for, and without those
  * that have named a later time.
  */
-export function roundAfterPause(task: Task, pause: StateOf<'pausing'>, at: number): TaskState {
-  const due = Math.max(at, pause.until);
-  const left = withoutResting(task.plan.candidates, pause.resting, due);
-  const resting = pause.resting.filter(({ until }) => until > at);
-  return afterCandidate(task, { at: 'submitting', round: pause.round + 1, left, full: [], resting }, at);
+export function roundAfterPause(
+  task: Task,
+  pause: StateOf<'pausing'>,
+  { elapsedMs, at }: { readonly elapsedMs: number; readonly at: number },
+): Pick<Changes, 'state' | 'resting'> {
+  const left = withoutResting(task.plan.candidates, task.resting, Math.max(elapsedMs, pause.ms));
+  const resting = restedFor(task.resting, elapsedMs);
+  const round = { at: 'submitting', round: pause.round + 1, left, full: [] } as const;
+  return { resting, state: afterCandidate({ ...task, resting }, round, at) };
 }
 
 /** The round that a lost submission leaves behind when it turns out that it was refused. */
 export function roundAfterLoss(task: Task, at: number): Submitting {
-  const { plan, attempts } = task;
+  const { plan, attempts, resting } = task;
   const failed = attempts.findLast(isUpstreamFailure);
-  if (failed === undefined) return newRound(task, withoutResting(plan.candidates, restingOf(attempts), at));
+  if (failed === undefined) return newRound(task, withoutResting(plan.candidates, resting));
   // In place of a failed job each channel is asked once, and what was asked has its attempt.
   const left = failed.failure === undefined ? [] : replacements(task, failed.failure.class, at);
   const isNew = (candidate: RouteCandidate): boolean =>
@@ -56,41 +62,40 @@ export function roundAfterLoss(task: Task, at: number): Submitting {
 /** A first round with these channels. */
 export function newRound({ attempts }: Pick<Task, 'attempts'>, left: readonly RouteCandidate[]): Submitting {
   const replaces = attempts.some(isUpstreamFailure) ? ({ replaces: true } as const) : {};
-  return { at: 'submitting', round: 1, left, full: [], resting: restingOf(attempts), ...replaces };
+  return { at: 'submitting', round: 1, left, full: [], ...replaces };
 }
 
 /** Where a task goes whose job failed, or was rejected; empty: nowhere. */
 export function replacements(task: Task, of: FailureClass, at: number): readonly RouteCandidate[] {
-  const { plan, attempts, deadlineAt } = task;
+  const { plan, attempts, deadlineAt, resting } = task;
   if (plan.fallback === undefined) return [];
   const channels = attempts.filter(isUpstreamFailure).map(({ channel }) => channel);
   const candidates = rescueCandidates(plan.fallback, { class: of, channels, remainingMs: deadlineAt - at });
-  return withoutResting(candidates, restingOf(attempts), at);
+  return withoutResting(candidates, resting);
 }
+
+type Resting = Task['resting'];
 
 /** With the time that the candidate has named, in place of one that it named before. */
-export function withRest(
-  resting: readonly Rest[],
-  candidate: RouteCandidate,
-  until?: number,
-): readonly Rest[] {
-  if (until === undefined) return resting;
+export function withRest(resting: Resting = [], candidate: RouteCandidate, ms?: number): readonly Rest[] {
+  if (ms === undefined) return resting;
   const { channel, credential } = candidate;
-  return [...resting.filter((rest) => !sameCandidate(rest, candidate)), { channel, credential, until }];
+  return [...resting.filter((rest) => !sameCandidate(rest, candidate)), { channel, credential, ms }];
 }
 
-function restOf(resting: readonly Rest[], candidate: RouteCandidate): number | undefined {
-  return resting.find((rest) => sameCandidate(rest, candidate))?.until;
+/** What is left of the rests. */
+export function restedFor(resting: Resting = [], elapsedMs = 0): readonly Rest[] {
+  return resting.filter(({ ms }) => ms > elapsedMs).map((rest) => ({ ...rest, ms: rest.ms - elapsedMs }));
+}
+
+function restOf(resting: Resting, candidate: RouteCandidate): number | undefined {
+  return resting?.find((rest) => sameCandidate(rest, candidate))?.ms;
 }
 
 function withoutResting(
   candidates: readonly RouteCandidate[],
-  resting: readonly Rest[],
-  at: number,
+  resting: Resting,
+  elapsedMs = 0,
 ): readonly RouteCandidate[] {
-  return candidates.filter((candidate) => (restOf(resting, candidate) ?? 0) <= at);
-}
-
-function restingOf(attempts: readonly Attempt[]): readonly Rest[] {
-  return attempts.reduce<readonly Rest[]>((resting, one) => withRest(resting, one, one.retryAt), []);
+  return candidates.filter((candidate) => (restOf(resting, candidate) ?? 0) <= elapsedMs);
 }

@@ -1,6 +1,8 @@
 import type { Attempt, Operation } from './attempt.ts';
+import type { CostTerms } from './cost-terms.ts';
 import type { Failure } from './failure.ts';
 import type { RouteCandidate } from './routing.ts';
+import type { UpstreamCost } from './task-cost.ts';
 import type { TaskActionRecord, TaskOutcome } from './task-record.ts';
 import type { TaskError } from './task.ts';
 
@@ -18,8 +20,11 @@ export type TaskState =
       readonly left: readonly RouteCandidate[];
       readonly replaces?: true;
     })
-  /** No channel of the plan accepts the task; the round after this one begins then. */
-  | (Round & { readonly at: 'pausing'; readonly until: number })
+  /**
+   * No channel of the plan accepts the task; the round after this one begins `ms` after the workflow has learned of the
+   * pause. `until`: the same by the clock of whoever wrote it, for people.
+   */
+  | (Round & { readonly at: 'pausing'; readonly ms: number; readonly until: number })
   /**
    * The answer to this attempt is lost. `asked`: the upstream could not say, and a person was asked. `taken`: it named a
    * job that another task has.
@@ -37,8 +42,8 @@ export type TaskState =
   | { readonly at: 'broken'; readonly n: number; readonly code: string }
   /** How it ends is decided; the money and the end are being written. */
   | { readonly at: 'ending'; readonly ending: Ending }
-  /** The job succeeded, and a person is asked about this charge (micro-units). */
-  | { readonly at: 'review'; readonly charge: string; readonly why: ReviewReason }
+  /** How it ends is decided, and a person is asked before it is written. */
+  | ({ readonly at: 'review' } & Question)
   | { readonly at: 'ended' }
   /** Its creation was abandoned: it never was a task, and its record is about to be removed. */
   | { readonly at: 'given_up' };
@@ -47,30 +52,40 @@ interface Round {
   /** From 1. */
   readonly round: number;
   readonly full: readonly RouteCandidate[];
-  /** Channels that named a time before which they are not to be asked. */
-  readonly resting: readonly Rest[];
-}
-
-/** A channel that is not to be asked before this time. */
-export interface Rest extends RouteCandidate {
-  /** Unix milliseconds. */
-  readonly until: number;
 }
 
 export type StateName = TaskState['at'];
 
-/** `above_hold`: far more than was held. `unwritable`: no ledger can hold it, so that nobody can accept it. */
-export type ReviewReason = 'above_hold' | 'unwritable';
+/** What a person is asked. `charge` in micro-units. */
+export type Question =
+  | { readonly why: ChargeQuestion; readonly charge: string }
+  /** The job succeeded, and its charge cannot be computed, or contradicts the ledger. */
+  | { readonly why: 'unsettled' }
+  /** The task fails, with this error, and the ledger contradicts that its hold is given back. */
+  | { readonly why: 'unreleased'; readonly error?: TaskError };
 
-/** `approved`: a person has decided about the charge. `error` absent: the upstream's own words count. */
+/**
+ * `above_hold`: far more than was held. `beyond_request`: for more than the request and its model allow.
+ * `contradictory`: the upstream's numbers contradict each other, or cannot be true. `unwritable`: no ledger can hold it,
+ * so that nobody can accept it.
+ */
+export type ChargeQuestion = 'above_hold' | 'beyond_request' | 'contradictory' | 'unwritable';
+
+/**
+ * `approved`: a person has decided, or nobody is left who could be asked. `error` absent: the upstream's own words
+ * count.
+ */
 export type Ending =
   | { readonly kind: 'succeeded'; readonly approved?: true }
-  | { readonly kind: 'failed'; readonly error?: TaskError };
+  | { readonly kind: 'failed'; readonly error?: TaskError; readonly approved?: true };
 
 /** What ends a task before its upstream does: its caller, its deadline, an operator. */
 export type Stop = 'cancel' | 'expire' | 'fail';
 
-/** `n`: the attempt that it is about. `job`: the upstream's id of the job that was asked about; another one may be there by now. */
+/**
+ * `n`: the attempt that it is about. `job`: the upstream's id of the job that was asked about; another one may be there by
+ * now. `elapsedMs`: how long the work, or the pause, has lasted that the event ends, at least.
+ */
 export type TaskEvent =
   /** Nobody answered for this try of the creation, or it failed. */
   | { readonly kind: 'abandoned'; readonly unstarted: string }
@@ -85,12 +100,15 @@ export type TaskEvent =
       readonly candidate: RouteCandidate;
       readonly owner: string;
       readonly marker: string;
+      readonly terms?: CostTerms;
     }
   | {
       readonly kind: 'accepted';
       readonly n: number;
       readonly operation: Operation;
       readonly traceId?: string;
+      /** The answer was the result: there is no job to be polled. */
+      readonly outcome?: TaskOutcome;
     }
   | NotAccepted
   | Rejected
@@ -106,7 +124,7 @@ export type TaskEvent =
   /** The upstream cannot say what became of the lost attempt. */
   | { readonly kind: 'asked' }
   /** The pause is over, or an operator wants it tried now. */
-  | { readonly kind: 'resumed' }
+  | { readonly kind: 'resumed'; readonly elapsedMs?: number }
   | Polled
   | { readonly kind: 'broken'; readonly n: number; readonly job?: string; readonly code: string }
   /** `deadlineAt`: the one that has passed; if it was moved meanwhile, nothing is wanted. */
@@ -120,7 +138,7 @@ export type TaskEvent =
   | { readonly kind: 'resubmitted'; readonly channel?: string }
   | { readonly kind: 'completed'; readonly outcome: Extract<TaskOutcome, { kind: 'succeeded' }> }
   | { readonly kind: 'extended'; readonly seconds: number }
-  | { readonly kind: 'reviewed'; readonly charge: string; readonly why: ReviewReason }
+  | ({ readonly kind: 'reviewed' } & Question)
   | { readonly kind: 'approved' }
   /** An operator did something that changes no state. */
   | { readonly kind: 'acted' }
@@ -130,7 +148,7 @@ export type TaskEvent =
 
 /**
  * Certainly not accepted. `n` absent: nothing was begun. `stays`: the same channel is asked again. `full`: it had no
- * room. `retryAt`: the upstream named this time.
+ * room. `retryAfterMs`: the upstream named this time.
  */
 interface NotAccepted {
   readonly kind: 'not_accepted';
@@ -141,7 +159,8 @@ interface NotAccepted {
   readonly message: string;
   readonly stays: boolean;
   readonly full?: true;
-  readonly retryAt?: number;
+  readonly retryAfterMs?: number;
+  readonly elapsedMs?: number;
 }
 
 /** `n` absent: what is needed to send it is gone. */
@@ -152,6 +171,7 @@ interface Rejected {
   readonly code: string;
   readonly message: string;
   readonly failure?: Failure;
+  readonly elapsedMs?: number;
 }
 
 /**
@@ -165,6 +185,7 @@ interface Polled {
   readonly outcome: TaskOutcome;
   readonly unbilled: boolean;
   readonly traceId?: string;
+  readonly elapsedMs?: number;
 }
 
 /** The ledger has decided. `charge` in micro-units. */
@@ -173,6 +194,8 @@ interface Ended {
   readonly status: 'succeeded' | 'failed';
   readonly charge: bigint;
   readonly chargeEstimated: boolean;
+  /** What it cost its operator; absent: the task had ended in the ledger before. */
+  readonly upstream?: UpstreamCost;
   readonly error?: TaskError;
 }
 

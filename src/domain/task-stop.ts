@@ -1,7 +1,8 @@
+import { defined } from './defined.ts';
 import type { Task } from './task-record.ts';
 import { taskFailures } from './task-failures.ts';
 import { attemptAt, attemptInFlight, hasJob, isUnfinished } from './task-state.ts';
-import type { Ending, EventOf, Stop, TaskState } from './task-state.ts';
+import type { Ending, EventOf, StateOf, Stop, TaskState } from './task-state.ts';
 import type { TaskError } from './task.ts';
 import { change, notNow, refuse, unchanged, withoutLost } from './task-transition.ts';
 import type { Next } from './task-transition.ts';
@@ -68,14 +69,36 @@ export function wanted(task: Task, { stop, deadlineAt }: EventOf<'wanted'>): Nex
     case 'lost':
       return stop === 'cancel' ? notNow(task, stop) : change({ wanted: stop });
     case 'review':
-      return stop === 'cancel' ? notNow(task, stop) : change(endedBy(task, stop));
+      return endedInReview(task, state, stop);
     case 'ending':
+      return endedOtherwise(task, state, stop);
     case 'ended':
     case 'given_up':
       return notNow(task, stop);
     default:
       return state satisfies never;
   }
+}
+
+/** The deadline fails what has succeeded; where even a failure contradicts the ledger, only a person can let it stand. */
+function endedInReview(task: Task, review: StateOf<'review'>, stop: Stop): Next {
+  if (stop === 'cancel') return notNow(task, stop);
+  if (review.why !== 'unreleased') return change(endedBy(task, stop));
+  return stop === 'fail'
+    ? change({ state: { at: 'ending', ending: approvedFailure(task, stopErrors.fail) } })
+    : refuse('not_now', 'The ledger contradicts the end of the task: an operator decides, not its deadline.');
+}
+
+/** An operator ends what is not written yet; whether it was is the ledger's word. */
+function endedOtherwise(task: Task, { ending }: StateOf<'ending'>, stop: Stop): Next {
+  if (stop !== 'fail') return notNow(task, stop);
+  return ending.kind === 'failed' ? unchanged : change(endedBy(task, stop));
+}
+
+/** The end is written whatever the ledger says. What the task has failed of before stays its error. */
+function approvedFailure({ state }: Task, error: TaskError): Ending {
+  const isFailing = state.at === 'review' && state.why === 'unreleased';
+  return { kind: 'failed', ...defined({ error: isFailing ? state.error : error }), approved: true };
 }
 
 /** Whether the task still has the job, and the attempt, that the event is about. */
@@ -113,19 +136,21 @@ export function extended(task: Task, { kind, seconds }: EventOf<'extended'>, at:
 export function orphaned(task: Task, { kind }: EventOf<'orphaned'>): Next {
   if (task.state.at === 'ended') return notNow(task, kind);
   if (task.state.at === 'ending') return unchanged;
-  const ending: Ending = { kind: 'failed', error: taskFailures.interrupted };
+  const ending = approvedFailure(task, taskFailures.interrupted);
   return change({ attempts: withoutLost(task), state: { at: 'ending', ending }, wanted: undefined });
 }
 
 export function ended(task: Task, event: EventOf<'ended'>, at: number): Next {
   if (task.state.at === 'ended') return unchanged;
   if (task.state.at !== 'ending') return notNow(task, event.kind);
-  const { status, charge, chargeEstimated, error } = event;
+  const { status, charge, chargeEstimated, error, upstream } = event;
   return change({
     state: { at: 'ended' },
     status,
     charge,
     chargeEstimated,
+    ...(upstream === undefined ? {} : { cost: upstream.cost }),
+    ...(upstream === undefined || upstream.unknown === 0 ? {} : { costUnknown: upstream.unknown }),
     error,
     completedAt: at,
     wanted: undefined,

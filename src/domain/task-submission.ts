@@ -2,12 +2,13 @@ import type { Attempt, Operation } from './attempt.ts';
 import { defined } from './defined.ts';
 import type { RouteCandidate } from './routing.ts';
 import {
-  afterCandidate, newRound, replacements, roundAfterLoss, roundAfterPause, withRest,
+  afterCandidate, newRound, replacements, restedFor, roundAfterLoss, roundAfterPause, withRest,
 } from './task-rounds.ts'; // prettier-ignore
 import type { Task } from './task-record.ts';
 import { attemptInFlight, sameCandidate } from './task-state.ts';
 import type { EventOf } from './task-state.ts';
 import { endedBy, submitsNothing } from './task-stop.ts';
+import { settledAgain } from './task-review.ts';
 import { change, notNow, refuse, unchanged, withAttempt } from './task-transition.ts';
 import type { Next } from './task-transition.ts';
 
@@ -18,14 +19,15 @@ export function skipped(task: Task, { kind, channels }: EventOf<'skipped'>, at: 
   const { state } = task;
   if (state.at !== 'submitting' || attemptInFlight(task.attempts) !== undefined) return notNow(task, kind);
   const left = state.left.filter(({ channel }) => !channels.includes(channel));
-  if (left.length === state.left.length) return unchanged;
+  // A round that asks nobody is over, whatever has brought it about.
+  if (left.length > 0 && left.length === state.left.length) return unchanged;
   return change({ state: afterCandidate(task, { ...state, left }, at) });
 }
 
 /** The request may leave after this is written, and not before. */
 export function sending(
   task: Task,
-  { kind, candidate, owner, marker }: EventOf<'sending'>,
+  { kind, candidate, owner, marker, terms }: EventOf<'sending'>,
   at: number,
 ): Next {
   const { state, attempts } = task;
@@ -38,7 +40,7 @@ export function sending(
   if (!isAsked(candidate, state.left)) {
     return refuse('decided', `${candidate.channel} is not asked in this round.`);
   }
-  const begun = { state: 'sending', owner, startedAt: at } as const;
+  const begun = { state: 'sending' as const, owner, startedAt: at, ...defined({ terms }) };
   // What was certainly not accepted keeps its number when it is resubmitted, so that waiting makes no record longer;
   // unless a job of it has turned up all the same, which carries its marker.
   const again = attempts.findLast(
@@ -56,7 +58,7 @@ export function sending(
       attempts: [...attempts, { channel, credential, ...begun, n: attempts.length + 1, marker }],
     });
   }
-  const { endedAt: _ended, code: _code, message: _message, retryAt: _retryAt, ...kept } = again;
+  const { endedAt: _ended, code: _code, message: _message, ...kept } = again;
   return change({ attempts: attempts.map((one) => (one === again ? { ...kept, ...begun } : one)) });
 }
 
@@ -85,7 +87,7 @@ function unheard(task: Task, { kind, n, owner }: EventOf<'not_accepted' | 'rejec
 
 /** Another try on the same channel, the next channel, or a pause. */
 export function notAccepted(task: Task, event: EventOf<'not_accepted'>, at: number): Next {
-  const { n, code, stays, full: isFull, retryAt } = event;
+  const { n, code, stays, full: isFull, retryAfterMs, elapsedMs = 0 } = event;
   const refusal = unheard(task, event);
   if (refusal !== undefined) return refusal;
   const { state } = task;
@@ -93,34 +95,39 @@ export function notAccepted(task: Task, event: EventOf<'not_accepted'>, at: numb
   const candidate = task.attempts.find((one) => one.n === n) ?? event.candidate;
   const attempts = n === undefined ? task.attempts : withAttempt(task, n, refusedAs(event, at));
   if (task.wanted !== undefined) return change({ attempts, ...endedBy(task, task.wanted) });
-  const round = state.at === 'submitting' ? state : roundAfterLoss({ ...task, attempts }, at);
+  // Counted from when the work began, as the others are.
+  const namedMs = retryAfterMs === undefined ? undefined : elapsedMs + retryAfterMs;
+  const named = withRest(task.resting, candidate, namedMs);
+  const resting = restedFor(named, elapsedMs);
+  const after = { ...task, attempts, resting };
+  const round = state.at === 'submitting' ? state : roundAfterLoss(after, at);
   if (n === undefined && !isAsked(candidate, round.left)) {
     return refuse('decided', `${candidate.channel} is not asked in this round (${code}).`);
   }
-  const resting = withRest(round.resting, candidate, retryAt);
-  if (stays && state.at === 'submitting') return change({ attempts, state: { ...round, resting } });
+  if (stays && state.at === 'submitting') return change({ attempts, resting: named });
   const left = round.left.filter((other) => !sameCandidate(other, candidate));
   const { channel, credential } = candidate;
   const full = isFull === true ? [...round.full, { channel, credential }] : round.full;
-  return change({ attempts, state: afterCandidate(task, { ...round, left, full, resting }, at) });
+  return change({ attempts, resting, state: afterCandidate(after, { ...round, left, full }, at) });
 }
 
-function refusedAs({ code, message, retryAt }: EventOf<'not_accepted'>, at: number): Partial<Attempt> {
-  return { state: 'not_accepted', code, message, endedAt: at, ...(retryAt === undefined ? {} : { retryAt }) };
+function refusedAs({ code, message }: EventOf<'not_accepted'>, at: number): Partial<Attempt> {
+  return { state: 'not_accepted', code, message, endedAt: at };
 }
 
 /** The upstream does not want the request itself: the task fails, or goes where its fallback says. */
 export function rejected(task: Task, event: EventOf<'rejected'>, at: number): Next {
-  const { n, code, message, failure } = event;
+  const { n, code, message, failure, elapsedMs } = event;
   const refusal = unheard(task, event);
   if (refusal !== undefined) return refusal;
   const word = { code, message, ...(failure === undefined ? {} : { failure }) };
   const attempts =
     n === undefined ? task.attempts : withAttempt(task, n, { state: 'rejected', ...word, endedAt: at });
   if (task.wanted !== undefined) return change({ attempts, ...endedBy(task, task.wanted) });
-  const after = { ...task, attempts };
+  const resting = restedFor(task.resting, elapsedMs);
+  const after = { ...task, attempts, resting };
   const left = failure === undefined || n === undefined ? [] : replacements(after, failure.class, at);
-  if (left.length > 0) return change({ attempts, state: newRound(after, left) });
+  if (left.length > 0) return change({ attempts, resting, state: newRound(after, left) });
   const outcome = { kind: 'failed', ...word, message: `${code}: ${message}` } as const;
   return change({ attempts, outcome, state: { at: 'ending', ending: { kind: 'failed' } } });
 }
@@ -154,14 +161,15 @@ export function accepted(task: Task, event: EventOf<'accepted'>, at: number): Ne
     (state.at === 'submitting' && attempt.state === 'sending') ||
     (state.at === 'lost' && state.n === n && attempt.state === 'lost');
   if (isOpen) return take(task, event, at);
-  // The task has continued without it: the job belongs to nobody, and an operator should know.
-  if (attempt.stray === undefined) return change({ attempts: withAttempt(task, n, { stray: operation }) });
-  return attempt.stray.id === operation.id
-    ? unchanged
-    : refuse(
-        'decided',
-        `Attempt ${n} has a stray job already (${attempt.stray.id}); ${operation.id} is another one.`,
-      );
+  // The task has continued without it: the job belongs to nobody, and an operator should know, once of each job.
+  const { channel, stray } = attempt;
+  const isNoted = task.attempts.some((one) => one.channel === channel && one.stray?.id === operation.id);
+  if (isNoted) return unchanged;
+  if (stray === undefined) return change({ attempts: withAttempt(task, n, { stray: operation }) });
+  return refuse(
+    'decided',
+    `Attempt ${n} has a stray job already (${stray.id}); ${operation.id} is another one.`,
+  );
 }
 
 interface Taken {
@@ -203,10 +211,11 @@ export function asked(task: Task, { kind }: EventOf<'asked'>): Next {
 }
 
 /** The wait is over, or a person ends it. */
-export function resumed(task: Task, { kind }: EventOf<'resumed'>, at: number): Next {
+export function resumed(task: Task, { kind, elapsedMs = 0 }: EventOf<'resumed'>, at: number): Next {
   const { state } = task;
-  if (state.at === 'pausing') return change({ state: roundAfterPause(task, state, at) });
+  if (state.at === 'pausing') return change(roundAfterPause(task, state, { elapsedMs, at }));
   if (state.at === 'broken') return change({ state: { at: 'waiting', n: state.n } });
+  if (state.at === 'review') return settledAgain(state);
   if (state.at !== 'lost') return notNow(task, kind);
   return state.asked ? change({ state: { ...state, asked: false } }) : unchanged;
 }

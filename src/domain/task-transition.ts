@@ -37,7 +37,7 @@ const stateNames: Readonly<Record<TaskState['at'], string>> = {
   waiting: 'the upstream has the job',
   broken: 'polling has stopped',
   ending: 'the end of the task is being written',
-  review: 'the charge waits for a decision',
+  review: 'what the task is charged waits for a decision',
   ended: 'the task has ended',
   given_up: 'the creation was abandoned',
 };

@@ -83,4 +83,9 @@ export interface SettleFacts {
   readonly quality?: string;
   readonly generateAudio?: boolean;
   readonly images?: number;
+  /** The upstream reported a number that cannot be true: it is left out, and a person is asked about the charge. */
+  readonly incredible?: true;
 }
+
+/** More tokens, seconds or images than this in one job are a misread answer. */
+export const measureMax = 1e12;

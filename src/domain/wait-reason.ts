@@ -14,5 +14,4 @@ export const waitMessages: Readonly<Record<WaitReason, string>> = {
  * Why nothing happens to a task although it could: somebody has paused it in Temporal, or nobody has taken its next step
  * for longer than a worker needs.
  */
-export const stalls = ['paused', 'no_worker'] as const;
-export type Stall = (typeof stalls)[number];
+export type Stall = 'paused' | 'no_worker';

@@ -27,6 +27,7 @@ export const factsSchema = z
     quality: text,
     generateAudio: z.boolean(),
     images: z.number(),
+    incredible: z.literal(true),
   })
   .partial();
 

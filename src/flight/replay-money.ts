@@ -1,7 +1,8 @@
-import { z } from 'zod';
+import { chargeTask } from '../domain/charge.ts';
+import type { ChargeInput } from '../domain/charge.ts';
 import { defined } from '../domain/defined.ts';
+import { heldBasis } from '../domain/ledger-basis.ts';
 import { formatMicros, parseMicros } from '../domain/money.ts';
-import { needsFormula, priceUnits, settle } from '../domain/price.ts';
 import type { PriceBasis } from '../domain/price.ts';
 import type { GenerationRequest } from '../domain/request.ts';
 import type { SettleFacts } from '../domain/task.ts';
@@ -10,7 +11,6 @@ import { toFacts } from './recorded-call.ts';
 import type { CallOutcome } from './recorded-call.ts';
 import type { ReplayProviders } from './replay-record.ts';
 import type { FlightRecord } from './flight-record.ts';
-import { parseJson } from './timeline.ts';
 
 /** What the calls of a record come to with today's code. */
 export interface ReplayedCalls {
@@ -26,21 +26,6 @@ export interface Verdict {
   readonly notes: readonly string[];
 }
 
-const basisSchema = z.custom<PriceBasis>(
-  (value) =>
-    z
-      .object({
-        price: z.object({
-          unit: z.enum(priceUnits),
-          minimum: z.string(),
-          rules: z.array(z.object({ price: z.string(), when: z.record(z.string(), z.unknown()).optional() })),
-        }),
-        facts: z.record(z.string(), z.unknown()),
-        version: z.string(),
-      })
-      .safeParse(value).success,
-);
-
 /** Settles the task again, by the basis that its hold froze and the facts that the adapter reads today. */
 export function replayMoney(replayed: ReplayedCalls): Verdict {
   const { record } = replayed;
@@ -49,15 +34,16 @@ export function replayMoney(replayed: ReplayedCalls): Verdict {
   if (closed === undefined || hold === undefined)
     return note('The task was not settled: no charge to compare.');
   if (closed.kind === 'release') return compareCharge('0.000000', record.task.charge ?? '0.000000');
-  const { data: basis } = basisSchema.safeParse(parseJson(hold.basis ?? ''));
+  const basis = heldBasis(hold.basis ?? undefined);
   const held = parseMicros(hold.amount);
   const facts = factsOf(replayed);
   if (basis === undefined || held === undefined || facts === undefined) {
     return note('The charge is not replayed: its price basis or its facts are not in the record.');
   }
   const channel = record.task.channel ?? '';
-  const estimatedTokens = needsFormula(basis.price.unit, facts) ? tokensOf(replayed, facts) : undefined;
-  const { amount } = settle({ basis, channel, facts, held, ...defined({ estimatedTokens }) });
+  const input = { basis, channel, facts, held, tokensOf: formulaOf(replayed, basis) };
+  const { settlement } = chargeTask(record.task.kind, input);
+  const { amount } = settlement;
   const wasReplaced = record.attempts.some(({ state }) => state === 'failed' || state === 'rejected');
   const isCapped = record.plan?.fallback !== undefined && wasReplaced && amount > held;
   const charged = (parseMicros(closed.amount) ?? 0n) + (parseMicros(closed.excess ?? '0') ?? 0n);
@@ -82,15 +68,20 @@ function factsOf({ record, outcomes }: ReplayedCalls): SettleFacts | undefined {
   return outcome?.kind === 'succeeded' ? toFacts(outcome.facts) : undefined;
 }
 
-function tokensOf({ record, request, providers }: ReplayedCalls, facts: SettleFacts): bigint | undefined {
+function formulaOf(
+  { record, request, providers }: ReplayedCalls,
+  { facts, input_seconds: inputSeconds }: PriceBasis,
+): ChargeInput['tokensOf'] {
   const call = record.calls.findLast(({ channel }) => channel === record.task.channel);
-  const { resolution, ratio, durationSeconds } = facts;
   if (call === undefined || request === undefined) return undefined;
-  if (resolution === undefined || ratio === undefined || durationSeconds === undefined) return undefined;
   const provider = Object.hasOwn(providers, call.provider) ? providers[call.provider] : undefined;
   const adapter = provider === undefined ? undefined : taskProviderFor(provider, record.task.kind);
   const model = record.calls.find(
     ({ channel, model: name }) => channel === call.channel && name !== '',
   )?.model;
-  return adapter?.estimateTokens?.(request, { resolution, ratio, durationSeconds }, model);
+  const given = defined({ inputSeconds });
+  return ({ resolution = facts.resolution, ratio = facts.ratio, durationSeconds }) =>
+    resolution === undefined || ratio === undefined || durationSeconds === undefined
+      ? undefined
+      : adapter?.estimateTokens?.(request, { resolution, ratio, durationSeconds, ...given }, model);
 }

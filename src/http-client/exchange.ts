@@ -67,6 +67,8 @@ export interface ExchangeOptions {
   /** One that comes in pieces needs its length in the headers. */
   readonly body?: string | Readable;
   readonly signal: AbortSignal;
+  /** Between two pieces of the answer's body; 0: no limit. Absent: the agent's. */
+  readonly bodyTimeoutMs?: number;
   /** The request has a connection and is about to be written to it. */
   readonly onSend?: () => void;
 }
@@ -88,7 +90,8 @@ export async function exchange(agent: Agent, options: ExchangeOptions): Promise<
     signal.throwIfAborted();
     const { origin, pathname, search } = new URL(options.url);
     const headers = { 'accept-encoding': 'identity', ...options.headers };
-    agent.dispatch({ origin, path: pathname + search, method, headers, body }, conversation);
+    const timing = options.bodyTimeoutMs === undefined ? {} : { bodyTimeout: options.bodyTimeoutMs };
+    agent.dispatch({ origin, path: pathname + search, method, headers, body, ...timing }, conversation);
     return await conversation.answer;
   } catch (error) {
     throw explain(error, { sent: conversation.isSent, signal });

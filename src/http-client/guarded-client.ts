@@ -39,6 +39,8 @@ interface MediaFetch {
   /** Sent to the origin of `url` only: a redirect elsewhere goes without them. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly maxBytes: number;
+  /** The bytes that are asked for; a server that knows no ranges sends all of them. */
+  readonly range?: { readonly start: number; /** Inclusive. */ readonly end: number };
   /** For the whole exchange, redirects and body included. */
   readonly timeoutMs: number;
   readonly signal?: AbortSignal;
@@ -49,6 +51,8 @@ interface OpenedMedia {
   readonly mediaType: string;
   /** As announced; the body may still be shorter or break. */
   readonly bytes: number | undefined;
+  /** Of the whole file, where the body is the range that was asked for, or as much of it as there is. */
+  readonly partOf?: number;
   /** Throws GuardedRequestError. Must be read to its end or left early (`break`), else the connection stays open. */
   readonly body: AsyncIterable<Uint8Array>;
 }
@@ -128,9 +132,10 @@ async function openMedia(fetch: MediaFetch, agent: Agent, rules: AddressRules): 
   for (let hop = 0; hop <= redirectsMax; hop += 1) {
     requirePermitted(url, rules);
     const own = new URL(url).origin === new URL(fetch.url).origin ? fetch.headers : undefined;
-    const headers = { ...own, accept: '*/*' };
+    const range = fetch.range && `bytes=${fetch.range.start}-${fetch.range.end}`;
+    const headers = { ...own, accept: '*/*', ...defined({ range }) };
     const answer = await exchange(agent, { method: 'GET', url, headers, signal });
-    if (!redirectStatuses.has(answer.status)) return describeMedia(answer, fetch.maxBytes);
+    if (!redirectStatuses.has(answer.status)) return describeMedia(answer, fetch);
     answer.discard();
     const { location } = answer.headers;
     if (location === undefined || !URL.canParse(location, url)) {
@@ -143,13 +148,15 @@ async function openMedia(fetch: MediaFetch, agent: Agent, rules: AddressRules): 
   throw new GuardedRequestError('too_many_redirects', `More than ${redirectsMax} redirects.`);
 }
 
-function describeMedia(answer: Answer, maxBytes: number): OpenedMedia {
+function describeMedia(answer: Answer, { maxBytes, range }: MediaFetch): OpenedMedia {
   const { status, headers } = answer;
   const refuse = (code: GuardedFailure, message: string): GuardedRequestError => {
     answer.discard();
     return new GuardedRequestError(code, message, { status });
   };
-  if (status !== 200) throw refuse('bad_status', `The server answered with status ${status}.`);
+  const partOf = status === 206 && range !== undefined ? fileBytesOf(headers, range.start) : undefined;
+  if (status !== 200 && partOf === undefined)
+    throw refuse('bad_status', `The server answered with status ${status}.`);
   if (isEncoded(answer))
     throw refuse('encoded_answer', 'The server sent an encoded body that was not asked for.');
   const announced = headers['content-length'];
@@ -158,7 +165,13 @@ function describeMedia(answer: Answer, maxBytes: number): OpenedMedia {
     throw refuse('answer_too_large', `The file is larger than ${maxBytes} bytes.`);
   }
   const mediaType = headers['content-type']?.split(';')[0]?.trim().toLowerCase() ?? '';
-  return { mediaType, bytes, body: guardBody(answer, maxBytes) };
+  return { mediaType, bytes, ...defined({ partOf }), body: guardBody(answer, maxBytes) };
+}
+
+/** Undefined: it is not the part that begins there, or the server does not know of how much. */
+function fileBytesOf({ 'content-range': range = '' }: Answer['headers'], start: number): number | undefined {
+  const [, from, total] = /^bytes (\d{1,15})-\d{1,15}\/(\d{1,15})$/.exec(range) ?? [];
+  return Number(from) === start ? Number(total) : undefined;
 }
 
 async function* guardBody(answer: Answer, maxBytes: number): AsyncGenerator<Uint8Array, void, undefined> {

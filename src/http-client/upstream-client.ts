@@ -2,6 +2,7 @@ import { defined } from '../domain/defined.ts';
 import { UpstreamError } from '../providers/provider.ts';
 import type { HttpRequest, HttpRequestOptions, HttpResponse } from '../providers/provider.ts';
 import { createLargeJsonReader } from '../providers/shared/large-json.ts';
+import { createEventStreamReader } from './event-stream.ts';
 import { createAddressRules } from './address-rules.ts';
 import type { Lookup } from './connector.ts';
 import { ExchangeError, createAgent, exchange, isEncoded } from './exchange.ts';
@@ -34,7 +35,7 @@ export function createUpstreamClient(options: UpstreamClientOptions): UpstreamCl
   const agent = createAgent({
     rules: createAddressRules(options.allowPrivateNetworks),
     connectTimeoutMs: options.connectTimeoutMs ?? 10_000,
-    headersTimeoutMs: options.headersTimeoutMs ?? 600_000,
+    headersTimeoutMs: options.headersTimeoutMs ?? 900_000,
     bodyTimeoutMs: options.bodyTimeoutMs ?? 30_000,
     connectionsPerOrigin: options.connectionsPerOrigin ?? 256,
     idleTimeoutMs: options.idleTimeoutMs ?? 4_000,
@@ -43,7 +44,7 @@ export function createUpstreamClient(options: UpstreamClientOptions): UpstreamCl
   const request: HttpRequest = async (asked) => {
     try {
       const answer = await exchange(agent, await encodeRequest(asked));
-      return await readAnswer(answer, asked.bodyBytesMax ?? bodyBytesMaxDefault, asked.largeStrings ?? false);
+      return await readAnswer(answer, asked);
     } catch (error) {
       throw asUpstreamError(error);
     }
@@ -53,13 +54,20 @@ export function createUpstreamClient(options: UpstreamClientOptions): UpstreamCl
 
 async function encodeRequest(asked: HttpRequestOptions): Promise<ExchangeOptions> {
   const { method, url, signal } = asked;
-  const headers = { accept: 'application/json', ...asked.headers };
-  if (asked.form === undefined && asked.json === undefined) return { method, url, signal, headers };
+  const accept = asked.onEvent === undefined ? 'application/json' : 'text/event-stream, application/json';
+  const headers = { accept, ...asked.headers };
+  // Between two events of an image lies a part of its render; the caller's signal ends the wait.
+  const timing = asked.onEvent === undefined ? {} : { bodyTimeoutMs: 0 };
+  if (asked.form === undefined && asked.json === undefined)
+    return { method, url, signal, headers, ...timing };
   const encoded = asked.form === undefined ? await encodeJson(asked.json ?? {}) : encodeForm(asked.form);
-  return { method, url, signal, headers: { ...headers, ...encoded.headers }, body: encoded.body };
+  return { method, url, signal, headers: { ...headers, ...encoded.headers }, body: encoded.body, ...timing };
 }
 
-async function readAnswer(answer: Answer, maxBytes: number, largeStrings: boolean): Promise<HttpResponse> {
+async function readAnswer(
+  answer: Answer,
+  { bodyBytesMax: maxBytes = bodyBytesMaxDefault, largeStrings = false, onEvent }: HttpRequestOptions,
+): Promise<HttpResponse> {
   const { status, headers } = answer;
   if (isEncoded(answer)) {
     answer.discard();
@@ -76,6 +84,11 @@ async function readAnswer(answer: Answer, maxBytes: number, largeStrings: boolea
     });
   }
   const chunks: Uint8Array[] = [];
+  if (onEvent !== undefined && headers['content-type']?.startsWith('text/event-stream') === true) {
+    const events = createEventStreamReader(onEvent);
+    for await (const chunk of answer.read(maxBytes)) events.push(chunk);
+    return { status, headers, text: '', json: undefined };
+  }
   if (largeStrings) {
     const reader = createLargeJsonReader();
     for await (const chunk of answer.read(maxBytes)) reader.push(chunk);

@@ -7,15 +7,16 @@ export interface AddressChecks {
   readonly checkMediaUrl: (url: string) => string | undefined;
 }
 
-/** Throws GatewayError when the address of `metadata.callback_url` must not be called. */
+/** Throws GatewayError when the address, by default that of `metadata.callback_url`, must not be called. */
 export function checkCallback(
   url: string | undefined,
   { checkCallbackUrl }: Pick<AddressChecks, 'checkCallbackUrl'>,
+  param = 'metadata.callback_url',
 ): void {
   const reason = url === undefined ? undefined : checkCallbackUrl(url);
   if (reason === undefined) return;
   throw new GatewayError('callback_url_not_allowed', `The callback address is not allowed. ${reason}`, {
-    param: 'metadata.callback_url',
+    param,
   });
 }
 

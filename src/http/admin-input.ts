@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import type { ChannelConfig } from '../config/gateway-file.ts';
 import { GatewayError } from '../domain/errors.ts';
-import type { RandomBytes } from '../domain/ids.ts';
 import { parseMicros } from '../domain/money.ts';
 import { isPlain, mustBePlain } from '../domain/plain-text.ts';
 import type { Catalogue } from '../routing/catalogue.ts';
@@ -51,6 +50,16 @@ export const money = z
   )
   .transform((text) => parseMicros(text) ?? 0n);
 
+/** Decimal string; absent: all that was charged. */
+export const refundAmount = z
+  .string()
+  .refine(
+    (amount) => (parseMicros(amount) ?? 0n) > 0n,
+    'must be a positive decimal string with at most 6 places, such as "0.50"',
+  )
+  .optional()
+  .meta({ description: 'How much, as a decimal string. Default: all that was charged.' });
+
 export async function findAccount(
   accounts: Pick<AccountStore, 'find'>,
   id: string,
@@ -73,11 +82,4 @@ export function findChannel(catalogue: Pick<Catalogue, 'channel'>, id: string): 
     throw new GatewayError('channel_not_found', 'There is no channel with this id.', { param: 'channel' });
   }
   return channel;
-}
-
-const webhookSecretBytes = 24;
-
-/** As the Standard Webhooks specification writes secrets. */
-export function newWebhookSecret(randomBytes: RandomBytes): string {
-  return `whsec_${Buffer.from(randomBytes(webhookSecretBytes)).toString('base64')}`;
 }

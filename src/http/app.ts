@@ -13,6 +13,7 @@ import type { BodyAllowance } from './bodies/body-budget.ts';
 import { createClientAddress } from './client-address.ts';
 import type { AppDeps, RouteDeps } from './deps.ts';
 import { isRecord } from './body-fields.ts';
+import { readTarget } from './dialects/index.ts';
 import { createFairGate } from './fair-gate.ts';
 import type { Span } from '../observability/tracing.ts';
 import { createIdentify } from './identify.ts';
@@ -24,6 +25,7 @@ import { createRequestScope } from './request-scope.ts';
 import type { RequestState } from './request-scope.ts';
 import type { BodyPart, Identity, RawRequest, Reply, RequestMeta, Route } from './route.ts';
 import { createRoutes } from './routes/index.ts';
+import { createNearestRoute } from './nearest-route.ts';
 import { createTaskWatcher } from './task-watcher.ts';
 import { withTimeout } from './with-timeout.ts';
 
@@ -67,8 +69,9 @@ export function createApp(deps: AppDeps): GatewayApp {
   const addressOf = createClientAddress(deps.trustedProxies ?? []);
   const addresses = createAddressLimit(limits.addressRequestsPerSecond, deps.now);
   koa.use(createRequestScope({ ...deps, addressOf, addresses, isDraining: () => draining }));
+  koa.use(readTarget);
   koa.use(createRouter(routes, { ...routeDeps, addresses }, limits).routes());
-  koa.use(refuseUnknown);
+  koa.use(createRefuseUnknown(routes));
   const handle = koa.callback();
   let inFlight = 0;
   return {
@@ -105,8 +108,10 @@ function createRouter(
   const concurrency = createKeyConcurrency(limits.keyConcurrentRequests);
   const answer = createAnswer(deps.addresses, limits);
   for (const route of routes) {
-    router[route.method]([...route.paths], async (context) => {
+    router[route.method]([...route.paths], async (context, next) => {
+      if (route.only?.test(context.path) === false) return void (await next());
       context.state.operation = route.operationId;
+      context.state.dialect = route.dialect;
       const identity = await withTimeout(identify(route, context), 'mongodb', admissionMs);
       noteSubject(context, identity);
       if (identity.kind !== 'none') context.state.span = enterTrace(route, context, deps);
@@ -231,6 +236,10 @@ class ContextMeta implements RequestMeta {
     this.#context.state.task = task;
   }
 
+  get path(): string {
+    return this.#context.path;
+  }
+
   get traceparent(): string | undefined {
     return this.#context.state.span?.traceparent;
   }
@@ -271,7 +280,7 @@ function writeReply(context: AppContext, reply: Reply): void {
   if (onEnd !== undefined) reportEnd(context.res, onEnd);
   context.status = status;
   for (const name in headers) context.set(name, headers[name] ?? '');
-  if (status === 304) return;
+  if (status === 304 || status === 204) return;
   context.set('content-type', mediaType);
   if (stream !== undefined) {
     context.body = stream;
@@ -305,6 +314,7 @@ function reportEnd(response: ServerResponse, onEnd: () => void): void {
 }
 
 interface MatchedLayer {
+  readonly path: string | RegExp;
   readonly methods: readonly string[];
   readonly paramNames: readonly unknown[];
 }
@@ -313,13 +323,21 @@ interface MatchedLayer {
  * Nothing handled it: the path is unknown, or known with other methods only. An address that a route spells out
  * (`/estimate`) is not also an id of another route.
  */
-function refuseUnknown(context: AppContext & { matched?: readonly MatchedLayer[] }): never {
-  const layers = context.matched ?? [];
-  const literal = layers.filter(({ paramNames }) => paramNames.length === 0);
-  const methods = new Set((literal.length > 0 ? literal : layers).flatMap((layer) => layer.methods));
-  if (methods.size === 0) {
-    throw new GatewayError('route_not_found', 'No such route. GET /openapi.json lists them.');
-  }
-  const allow = [...methods].join(', ');
-  throw new GatewayError('method_not_allowed', `This route accepts ${allow}.`, { headers: { allow } });
+function createRefuseUnknown(routes: readonly Route[]) {
+  const nearestTo = createNearestRoute(routes);
+  const only = new Map(routes.flatMap((route) => route.paths.map((path) => [path, route.only] as const)));
+  return (context: AppContext & { matched?: readonly MatchedLayer[] }): never => {
+    const layers = (context.matched ?? []).filter(
+      ({ path }) => typeof path !== 'string' || only.get(path)?.test(context.path) !== false,
+    );
+    const literal = layers.filter(({ paramNames }) => paramNames.length === 0);
+    const methods = new Set((literal.length > 0 ? literal : layers).flatMap((layer) => layer.methods));
+    if (methods.size === 0) {
+      const nearest = nearestTo(context.path);
+      const meant = nearest === undefined ? '' : ` Did you mean ${nearest}?`;
+      throw new GatewayError('route_not_found', `No such route.${meant} GET /openapi.json lists them.`);
+    }
+    const allow = [...methods].join(', ');
+    throw new GatewayError('method_not_allowed', `This route accepts ${allow}.`, { headers: { allow } });
+  };
 }

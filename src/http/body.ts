@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { GatewayError } from '../domain/errors.ts';
 import type { BodyAllowance } from './bodies/body-budget.ts';
 import { consumeBody } from './bodies/consume-body.ts';
+import { findJsonFault } from './bodies/json-fault.ts';
 import { JsonScanner } from './bodies/json-scanner.ts';
 import { Slab } from './bodies/slab.ts';
 import { isRecord, withoutNulls } from './body-fields.ts';
@@ -62,13 +63,13 @@ export const adminBody: BodyReader = {
   },
 };
 
-/** The parser says what is wrong by a status. */
-const parseFailure = z.object({ status: z.number() });
+/** The parser says what is wrong by a status, and hands back a text that it could not parse. */
+const parseFailure = z.object({ status: z.number(), body: z.string().optional() });
 
 function adminBodyError(error: unknown): unknown {
-  const status = parseFailure.safeParse(error).data?.status;
+  const { status, body } = parseFailure.safeParse(error).data ?? {};
   if (status === 413) return textTooLarge(adminBodyBytesMax);
-  return status === 400 ? notJson() : error;
+  return status === 400 ? notJson(body) : error;
 }
 
 /** The bytes as they arrived: what an upstream signs. */
@@ -111,10 +112,10 @@ export class JsonText {
 
   /**
    * Fields that are null count as absent. Throws invalid_json for anything but an object in UTF-8, and for one that
-   * carries a `__proto__`.
+   * carries a `__proto__`. `isWhole`: the caller sent the text as it is here, so that a place in it means something.
    */
-  parse(): Record<string, unknown> {
-    return jsonObject(parseJson(readUtf8(this.bytes.read())));
+  parse(isWhole = true): Record<string, unknown> {
+    return jsonObject(parseJson(readUtf8(this.bytes.read()), isWhole));
   }
 }
 
@@ -144,12 +145,12 @@ function notUtf8(): GatewayError {
   return new GatewayError('invalid_json', 'The body is not valid UTF-8.');
 }
 
-function parseJson(text: string): unknown {
+function parseJson(text: string, isWhole: boolean): unknown {
   try {
     const body: unknown = JSON.parse(text);
     return body;
   } catch {
-    throw notJson();
+    throw notJson(isWhole ? text : undefined);
   }
 }
 
@@ -160,8 +161,16 @@ function hasPrototypeKey(value: unknown): boolean {
   return Object.values(value).some(hasPrototypeKey);
 }
 
-function notJson(): GatewayError {
-  return new GatewayError('invalid_json', 'The body is not valid JSON.');
+function notJson(text?: string): GatewayError {
+  const fault = text === undefined ? undefined : findJsonFault(text);
+  if (fault === undefined) return new GatewayError('invalid_json', 'The body is not valid JSON.');
+  const { line, column, isCutOff } = fault;
+  return new GatewayError(
+    'invalid_json',
+    isCutOff
+      ? `The body is not valid JSON: it ends at line ${line}, column ${column}, before it is complete.`
+      : `The body is not valid JSON at line ${line}, column ${column}.`,
+  );
 }
 
 function textTooLarge(bytesMax: number): GatewayError {

@@ -5,27 +5,34 @@ import type { RenderClock } from '../capacity/render-clock.ts';
 import type { Circuits } from '../capacity/circuits.ts';
 import type { ChannelSwitches } from '../routing/switches.ts';
 import type { CreatedTask, CreateTaskCommand } from '../tasks/create-task.ts';
+import type { BalanceAlerts } from '../notices/balance-alerts.ts';
 import type { NoticeWatch } from '../notices/watch.ts';
+import type { Census } from '../domain/census.ts';
 import type { RandomBytes } from '../domain/ids.ts';
 import type { MediaUrl } from '../domain/stored-media.ts';
 import type { JsonObject } from '../domain/request.ts';
 import type { CreateImages } from '../images/create-images.ts';
 import type { ResultForms } from '../images/result-form.ts';
 import type { ImageWorkspaces } from '../images/workspace.ts';
+import type { ReceiptKeys } from '../access/receipt-keys.ts';
 import type { KeyAuth } from '../access/api-keys.ts';
 import type { OperatorAuth } from '../access/operators.ts';
 import type { Ledger } from '../ledger/ledger.ts';
+import type { CostsAsked, ModelCosts } from '../ledger/upstream-costs.ts';
+import type { HeadAnchors } from '../ledger/anchored-heads.ts';
 import type { VerifyOptions, VerifyResult } from '../ledger/verify.ts';
 import type { Logger } from '../observability/log.ts';
 import type { Tracer } from '../observability/tracing.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { Secrets } from '../access/secrets.ts';
 import type { AccountStore } from '../store/accounts.ts';
+import type { BalanceAlertStore } from '../store/balance-alerts.ts';
 import type { ChannelStateStore } from '../store/channel-states.ts';
 import type { ConfigurationStore } from '../store/configurations.ts';
-import type { PublishResult } from '../control/running-config.ts';
+import type { PreviewResult, PublishResult } from '../control/running-config.ts';
 import type { Nodes } from '../control/nodes.ts';
 import type { ExchangeStore } from '../store/exchanges.ts';
+import type { PartialImageStore } from '../store/partial-images.ts';
 import type { KeyStore } from '../store/keys.ts';
 import type { NoticeStore } from '../store/notices.ts';
 import type { OperatorStore } from '../store/operators.ts';
@@ -33,13 +40,15 @@ import type { RateLimitStore } from '../store/rate-limits.ts';
 import type { RequestStore } from '../store/requests.ts';
 import type { ResultCopyStore } from '../store/result-copies.ts';
 import type { TaskStore } from '../store/tasks.ts';
-import type { ActionResult } from '../domain/operator-actions.ts';
+import type { ActionInput, ActionResult } from '../domain/operator-actions.ts';
 import type { AuditStore } from '../store/audit.ts';
 import type { AuditLog } from '../tasks/audit-log.ts';
+import type { FindHoldTerms } from '../tasks/account-terms.ts';
 import type { TaskAction } from '../tasks/act-on-task.ts';
 import type { TaskPort } from '../tasks/task-port.ts';
 import type { MediaDeps } from './routes/get-media.ts';
 import type { FairGate } from './fair-gate.ts';
+import type { FileRouteDeps } from './files/own-file.ts';
 import type { RequestLimits } from './request-limits.ts';
 import type { TaskWatcher } from './task-watcher.ts';
 import type { AddressChecks } from './address-checks.ts';
@@ -55,6 +64,7 @@ export interface AppDeps extends AddressChecks {
   readonly randomBytes: RandomBytes;
   readonly auth: KeyAuth;
   readonly secrets: Secrets;
+  readonly receiptKeys: ReceiptKeys;
   /** Absent: the operators' API does not exist. */
   readonly operatorAuth?: OperatorAuth;
 
@@ -67,6 +77,8 @@ export interface AppDeps extends AddressChecks {
   readonly createTask: (command: CreateTaskCommand) => Promise<CreatedTask>;
   /** `createActOnTask(…)` of src/tasks/act-on-task.ts. */
   readonly actOnTask: (action: TaskAction) => Promise<ActionResult>;
+  /** `refundImages` of src/tasks/refund-task.ts; undefined: there are none of this name. */
+  readonly refundImages: (id: string, input: ActionInput) => Promise<ActionResult | undefined>;
   readonly port: TaskPort;
   readonly auditLog: AuditLog;
   readonly audit: Pick<AuditStore, 'list'>;
@@ -76,24 +88,53 @@ export interface AppDeps extends AddressChecks {
   readonly mediaUrl: MediaUrl;
   /** Under which upstreams reach us; absent: they are given no address. */
   readonly publicUrl?: string;
+  /** Below it are workflows by their id, as an operator's browser finds them; absent: not known. */
+  readonly workflowsUrl?: string;
+  /** Why links to what is stored lead nowhere; absent: they do not. */
+  readonly unreachableLinks?: string;
   /** Absent: none are kept, and the route does not exist. */
   readonly keptResults?: MediaDeps;
+  /** Absent: nothing is stored, and the routes of files do not exist. */
+  readonly storedFiles?: FileRouteDeps;
   /** Absent: the image routes do not exist. */
   readonly images?: ImageRouteDeps;
-  readonly ledger: Pick<Ledger, 'balance' | 'credit' | 'entries' | 'entriesOfTask'>;
+  /** `createHoldTerms(…)` of src/tasks/account-terms.ts. */
+  readonly holdTerms: FindHoldTerms;
+  readonly ledger: Pick<
+    Ledger,
+    | 'balance'
+    | 'uses'
+    | 'balanceBefore'
+    | 'statement'
+    | 'usage'
+    | 'margin'
+    | 'settledImages'
+    | 'credit'
+    | 'refund'
+    | 'entries'
+    | 'entriesOfTask'
+  >;
+  readonly ledgerHeads: Pick<HeadAnchors, 'list' | 'check'>;
+  readonly readUpstreamCosts: (asked: CostsAsked) => Promise<readonly ModelCosts[]>;
   /** `runLedgerVerification(…)` of src/ledger/run-verification.ts. */
   readonly verifyLedger: (options: Pick<VerifyOptions, 'onProgress' | 'signal'>) => Promise<VerifyResult>;
 
   readonly tasks: TaskStore;
-  readonly requests: Pick<RequestStore, 'find'>;
+  readonly partialImages: Pick<PartialImageStore, 'find'>;
+  readonly requests: Pick<RequestStore, 'find' | 'glance' | 'each'>;
   readonly exchanges: Pick<ExchangeStore, 'find'>;
   readonly resultCopies: Pick<ResultCopyStore, 'find'>;
   readonly accounts: AccountStore;
   readonly keys: KeyStore;
   readonly operators: Pick<OperatorStore, 'insert' | 'list' | 'revoke'>;
   readonly rateLimits: Pick<RateLimitStore, 'count'>;
+  /** `takeCensus(…)` of src/tasks/take-census.ts. */
+  readonly takeCensus: () => Promise<Census>;
   readonly notices: Pick<NoticeStore, 'list'>;
   readonly testNotices: NoticeWatch['test'];
+  /** What an account has left, for its limit. */
+  readonly noteBalance: BalanceAlerts['note'];
+  readonly balanceAlerts: Pick<BalanceAlertStore, 'set' | 'remove' | 'findMany'>;
   readonly channelStates: Pick<ChannelStateStore, 'set'>;
   readonly channelSwitches: Pick<ChannelSwitches, 'find' | 'refresh'>;
   /** An operator's decision on a circuit; false: it is already closed. */
@@ -101,10 +142,12 @@ export interface AppDeps extends AddressChecks {
   /** What this process knows of a channel's health, for operators; absent: nothing. */
   readonly channelHealth?: (channel: ChannelConfig) => JsonObject;
   /** All processes of the gateway. */
-  readonly nodes: Pick<Nodes, 'all' | 'refresh' | 'untilDecided'>;
+  readonly nodes: Pick<Nodes, 'all' | 'refresh' | 'unserved' | 'untilDecided'>;
   readonly configurations: Pick<ConfigurationStore, 'head'>;
   /** Publishes this process's gateway.yaml for all; a bad file changes nothing. `by`: the operator's name. */
   readonly publishConfig: (by: string) => Promise<PublishResult>;
+  /** What that would change. */
+  readonly previewConfig: () => Promise<PreviewResult>;
 
   /** CIDRs of the proxies in front. */
   readonly trustedProxies?: readonly string[];
@@ -119,6 +162,7 @@ export interface AppDeps extends AddressChecks {
 export interface ImageRouteDeps {
   readonly create: CreateImages;
   readonly asData: ResultForms['asData'];
+  readonly streamData: ResultForms['streamData'];
   readonly limits: ImageLimits;
   readonly workspaces: ImageWorkspaces;
   /** Fields that single vendors accept, beside those that several do. */

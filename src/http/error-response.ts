@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import { isNetworkFailure } from '../domain/caught.ts';
 import { defined } from '../domain/defined.ts';
-import { failureClasses } from '../domain/failure.ts';
 import { GatewayError, errorTable } from '../domain/errors.ts';
+import { capSchema, presentCap } from './presenters/cap.ts';
+import { failureClassSchema } from './presenters/enums.ts';
 
 /** The error body of every route: the first four fields are there, always strings. */
 export const errorSchema = z
@@ -13,19 +14,20 @@ export const errorSchema = z
       param: z
         .string()
         .meta({ description: 'The field at fault, such as `metadata.seed`; empty if none is.' }),
-      code: z.string().meta({ description: 'One of the codes of docs/errors.md.' }),
-      class: z.enum(failureClasses).optional().meta({
-        description: 'Present if an upstream failed: the class of the failure. See docs/errors.md.',
-      }),
+      code: z.string().meta({ description: 'One of the codes that the guide “Errors” explains.' }),
+      class: failureClassSchema.optional(),
+      cap: capSchema.optional().meta({ description: 'Of `spend_cap_exceeded`: the cap that refused.' }),
     }),
   })
   .meta({ id: 'Error' });
 
 export function presentError(error: GatewayError): z.infer<typeof errorSchema> {
-  const { param, code, words, failure } = error;
+  const { param, code, words, failure, cap } = error;
   const { type } = errorTable[code];
   const message = words === undefined ? error.message : `${error.message} The upstream said: ${words}`;
-  return { error: { message, type, param, code, ...defined({ class: failure?.class }) } };
+  return {
+    error: { message, type, param, code, ...defined({ class: failure?.class, cap: cap && presentCap(cap) }) },
+  };
 }
 
 /** Errors that mean that MongoDB does not answer, and everything derived from them; the same request may succeed later. */

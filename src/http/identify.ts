@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import type { ParameterizedContext } from 'koa';
 import type { RequestState } from './request-scope.ts';
 import { GatewayError } from '../domain/errors.ts';
@@ -26,10 +27,11 @@ export function createIdentify(
     if (authentication === 'none') return { kind: 'none' };
     const { authorization } = req.headers;
     if (authentication === 'key') {
-      const caller = await auth.authenticate(authorization);
+      // One dialect's client writes `Key` where all others write `Bearer`.
+      const caller = await auth.authenticate(authorization?.replace(/^Key /, 'Bearer '));
       if (caller === undefined) {
         addresses.charge(address);
-        throw invalidKey();
+        throw invalidKey(req.headers['x-api-key'] !== undefined && authorization === undefined);
       }
       addresses.giveBack(address);
       return { kind: 'key', caller };
@@ -42,17 +44,26 @@ export function createIdentify(
     addresses.giveBack(address);
     const access = accessOf(route);
     if (!mayUse(operator, access)) throw notAllowed(operator, access);
-    const via = /^mediary-cli\b/.test(req.headers['user-agent'] ?? '') ? 'cli' : 'api';
+    const via = originOf(req.headers);
     const from = { by: operator.name, via, address } as const;
     const keep: KeepAct = (act, run) => deps.auditLog.keep({ ...act, ...from }, run);
     return { kind: 'admin', operator: operator.name, role: operator.role, keep };
   };
 }
 
-function invalidKey(): GatewayError {
+/** What it says of itself; for the audit log. */
+function originOf({ 'user-agent': agent = '', 'x-mediary-client': client }: IncomingHttpHeaders) {
+  if (/^mediary-cli\b/.test(agent)) return 'cli';
+  return client === 'console' ? 'console' : 'api';
+}
+
+/** Says nothing of the key itself: what it depends on is only which headers there are. */
+function invalidKey(isElsewhere: boolean): GatewayError {
   return new GatewayError(
     'invalid_api_key',
-    'The API key is missing or not valid. Send it as "Authorization: Bearer <key>".',
+    isElsewhere
+      ? 'The header x-api-key is not read. Send the API key as "Authorization: Bearer <key>".'
+      : 'The API key is missing or not valid. Send it as "Authorization: Bearer <key>".',
   );
 }
 

@@ -4,6 +4,7 @@ import type { RouteConfig } from '@asteasolutions/zod-to-openapi';
 import { z } from 'zod';
 import { errorTable } from '../domain/errors.ts';
 import type { ErrorCode } from '../domain/errors.ts';
+import type { Dialect } from './dialects/dialect.ts';
 import { errorSchema } from './error-response.ts';
 import { allowNulls } from './openapi-nulls.ts';
 import { endedTaskSchema } from './presenters/video-task.ts';
@@ -38,22 +39,30 @@ export function createDocument(routes: readonly Route[]): OpenApiDocument {
       title: 'Mediary',
       version: '1',
       description:
-        'One address for video and image generation. Every code of an error body is explained in docs/errors.md.',
+        'One address for video and image generation. The guide “Errors” beside this document explains every code of an error body.',
       contact: { name: 'The operator of this gateway' },
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: '/', description: 'Where this document came from.' }],
-    tags: Object.entries(tagDescriptions)
-      .filter(([name]) => [...used].some((tag) => tag === name))
-      .map(([name, description]) => ({ name, description })),
+    tags: [
+      ...Object.entries(tagDescriptions)
+        .filter(([name]) => [...used].some((tag) => tag === name))
+        .map(([name, description]) => ({ name, description })),
+      ...dialectsOf(routes).map(({ tag: name, description }) => ({ name, description })),
+    ],
   });
   allowNulls(document);
   return document;
 }
 
+function dialectsOf(routes: readonly Route[]): readonly Dialect[] {
+  return [...new Set(routes.flatMap(({ dialect }) => dialect ?? []))];
+}
+
 const tagDescriptions: Readonly<Record<Route['tag'] | 'Callbacks', string>> = {
   Videos: 'Video generation tasks.',
   Images: 'Images, and image generation tasks.',
+  Files: 'Media that are stored once, and named by their id in later requests.',
   Models: 'The models that the key may use.',
   Account: 'The account of the key.',
   Service: 'Health, metrics, this document, and the address that upstreams call.',
@@ -101,7 +110,7 @@ function describe(route: Route, path: string, index: number): RouteConfig {
     operationId: alias ? `${route.operationId}Alias${index > 1 ? index : ''}` : route.operationId,
     summary: alias ? `${route.summary} (alias)` : route.summary,
     description: route.description ?? `${route.summary}.`,
-    tags: [route.tag],
+    tags: [route.dialect?.tag ?? route.tag],
     security: schemes[route.authentication],
     request: {
       ...defined({ params }),
@@ -117,7 +126,10 @@ function describe(route: Route, path: string, index: number): RouteConfig {
           }),
     },
     responses: {
-      200: describeSuccess(route.success),
+      [route.success.status ?? 200]: describeSuccess(route.success),
+      ...(route.authentication === 'admin' && route.method === 'get'
+        ? { 304: { description: 'The copy of `if-none-match` is current.' } }
+        : {}),
       ...Object.fromEntries(
         Object.entries(route.otherAnswers ?? {}).map(([status, answer]) => [status, describeSuccess(answer)]),
       ),
@@ -140,7 +152,7 @@ function describeSuccess(success: Success): RouteConfig['responses'][string] {
     content: Object.fromEntries(
       types.map((type) => [
         type,
-        { schema: schema ?? (type === 'application/json' ? {} : { type: 'string' }) },
+        { schema: type === 'application/json' ? (schema ?? {}) : { type: 'string' } },
       ]),
     ),
   };
@@ -186,6 +198,7 @@ function describeErrors(route: Route): RouteConfig['responses'] {
             .filter((code) => statusOf(code) === status)
             .map((code) => `\`${code}\``)
             .join(', '),
+          route.dialect?.errors?.schema,
         ),
       ]),
     ),
@@ -193,6 +206,9 @@ function describeErrors(route: Route): RouteConfig['responses'] {
   };
 }
 
-function describeError(description: string): RouteConfig['responses'][string] {
-  return { description, content: { 'application/json': { schema: errorSchema } } };
+function describeError(
+  description: string,
+  schema: z.ZodType = errorSchema,
+): RouteConfig['responses'][string] {
+  return { description, content: { 'application/json': { schema } } };
 }

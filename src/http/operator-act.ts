@@ -6,7 +6,8 @@ export function operatorActOf(
   operationId: string,
   input: Readonly<Record<string, unknown>>,
 ): Pick<OperatorAct, 'action' | 'target' | 'task' | 'reason' | 'input'> | undefined {
-  const [params, body] = [fieldsOf(input['params']), fieldsOf(input['body'])];
+  const params = fieldsOf(input['params']);
+  const body = { ...fieldsOf(input['query']), ...fieldsOf(input['body']) };
   if (body['dry_run'] === true) return undefined;
   const { reason, note, ...rest } = body;
   const { task_id: task } = params;

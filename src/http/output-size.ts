@@ -50,6 +50,15 @@ export function parseSize(size: string): OutputShape | undefined {
   return { ratio: ratio[0], resolution: nearest[0] };
 }
 
+/** 720p and 16:9 → `"1280x720"`: the shorter side has the lines of the resolution. Undefined: a part is not usual. */
+export function sizeOf({ resolution, ratio }: Partial<OutputShape>): string | undefined {
+  const [, side] = usualResolutions.find(([name]) => name === resolution?.toLowerCase()) ?? [];
+  const [, shape] = usualRatios.find(([name]) => name === ratio) ?? [];
+  if (side === undefined || shape === undefined) return undefined;
+  const even = (length: number) => 2 * Math.round(length / 2);
+  return shape >= 1 ? `${even(side * shape)}x${side}` : `${side}x${even(side / shape)}`;
+}
+
 /** On a logarithmic scale, where 16:9 is as far from 1:1 as 9:16 is. */
 function distance(value: number, known: number): number {
   return Math.abs(Math.log(value / known));

@@ -1,3 +1,5 @@
+import type { Environment } from '../config/environment.ts';
+
 /** What one process lets its callers use at once. Every number has an environment variable (docs/configuration.md). */
 export interface RequestLimits {
   /** What request bodies may cost in memory, from their first byte until they are answered; see `createBodyBudgets`. */
@@ -30,3 +32,16 @@ export const defaultRequestLimits: RequestLimits = {
   createsAtOnce: 32,
   accountCreatesAtOnce: 16,
 };
+
+export function requestLimitsOf(environment: Environment): RequestLimits {
+  return {
+    bodiesBytesMax: environment.BODIES_BYTES_MAX,
+    uploadsBytesMax: environment.UPLOADS_BYTES_MAX,
+    addressRequestsPerSecond: environment.ADDRESS_REQUESTS_PER_SECOND,
+    uploadBytesPerSecondMin: environment.UPLOAD_BYTES_PER_SECOND_MIN,
+    keyRequestsPerMinute: environment.KEY_REQUESTS_PER_MINUTE,
+    keyConcurrentRequests: environment.KEY_CONCURRENT_REQUESTS,
+    createsAtOnce: environment.CREATES_AT_ONCE_MAX,
+    accountCreatesAtOnce: environment.ACCOUNT_CREATES_AT_ONCE_MAX,
+  };
+}

@@ -7,6 +7,7 @@ import type { Span } from '../observability/tracing.ts';
 import type { AddressLimit } from './address-limit.ts';
 import type { ClientAddress } from './client-address.ts';
 import type { AppDeps } from './deps.ts';
+import type { Dialect } from './dialects/dialect.ts';
 import { errorHeaders, presentError, translateError } from './error-response.ts';
 import { isProbe } from './route.ts';
 
@@ -26,6 +27,8 @@ export interface RequestState {
   task: string | undefined;
   /** Where the route answers an error with another status than its code usually has. */
   errorStatus: number | undefined;
+  /** Of the route that matched: errors have its form. */
+  dialect: Dialect | undefined;
   /** Of whom we know. */
   span: Span | undefined;
 }
@@ -54,6 +57,7 @@ export function createRequestScope(deps: RequestScopeDeps): Middleware<RequestSt
     context.state.key = undefined;
     context.state.task = undefined;
     context.state.errorStatus = undefined;
+    context.state.dialect = undefined;
     context.state.span = undefined;
     context.set('x-request-id', requestId);
     try {
@@ -126,10 +130,11 @@ function writeError(context: Context, thrown: unknown, { log }: RequestScopeDeps
   if (!context.req.complete && context.req.headers['transfer-encoding'] !== undefined) {
     context.set('connection', 'close');
   } else context.req.resume();
-  context.status = context.state.errorStatus ?? error.status;
+  const { errorStatus, dialect } = context.state;
+  context.status = errorStatus ?? error.status;
   context.set(errorHeaders(error));
   context.set('content-type', 'application/json; charset=utf-8');
-  context.body = JSON.stringify(presentError(error));
+  context.body = JSON.stringify((dialect?.errors?.present ?? presentError)(error));
 }
 
 function finish(context: Context, seconds: number, { log, metrics }: RequestScopeDeps): void {

@@ -7,6 +7,8 @@ import type { Caller } from '../domain/caller.ts';
 import type { ErrorCode } from '../domain/errors.ts';
 import type { OperatorAccess, OperatorIdentity } from '../domain/operator.ts';
 import type { OperatorAct } from '../tasks/audit-log.ts';
+import type { Dialect } from './dialects/dialect.ts';
+import { etagOf, matchesEtag } from './etag.ts';
 import { operatorActOf } from './operator-act.ts';
 import { parseInput } from './validation.ts';
 
@@ -32,12 +34,16 @@ interface Operation {
   readonly operationId: string;
   readonly summary: string;
   readonly description?: string;
-  readonly tag: 'Videos' | 'Images' | 'Models' | 'Account' | 'Service' | 'Operators';
-  readonly method: 'get' | 'post' | 'delete';
+  readonly tag: 'Videos' | 'Images' | 'Files' | 'Models' | 'Account' | 'Service' | 'Operators';
+  /** Absent: the interface is our own. */
+  readonly dialect?: Dialect;
+  readonly method: 'get' | 'post' | 'put' | 'delete' | 'options';
   /** Of the operators' API: what the operator must be allowed to. Absent: `read` for GET, `act` for all else. */
   readonly access?: OperatorAccess;
   /** The first is the preferred spelling; the others are the same route. Parameters as `:name`. */
   readonly paths: readonly [string, ...string[]];
+  /** Of the addresses that its paths match, those that are its; the others are unknown. Absent: all. */
+  readonly only?: RegExp;
   /** Absent: the route does not accept a body, and one that is sent is not read. */
   readonly readBody?: BodyReader;
   /** Where the document says another body than `input`: what clients should send, of what the service bears with. */
@@ -74,6 +80,8 @@ export interface BodyReader {
 }
 
 export interface Success {
+  /** Default 200. */
+  readonly status?: number;
   readonly description: string;
   /** Absent: the answer is not JSON of ours. */
   readonly schema?: z.ZodType;
@@ -92,6 +100,8 @@ export interface RequestMeta {
   readonly id: string;
   /** The request has made this task, or found it: for its line in the log. */
   concerns(task: string): void;
+  /** As it was sent, without the query. */
+  readonly path: string;
   /** For what the request brings about; absent: no trace. */
   readonly traceparent: string | undefined;
   /** Lower-case name. */
@@ -194,7 +204,7 @@ export function keyRoute<Input extends InputSchema>(
 /** A route of the operators' API: exists only where ADMIN_TOKEN is set. */
 export function adminRoute<Input extends InputSchema>(declaration: Declaration<Input, Operating>): Route {
   const { handle, ...operation } = declaration;
-  const changes = operation.method !== 'get' && accessOf(operation) !== 'read';
+  const isAct = accessOf(operation) !== 'read';
   return {
     ...operation,
     authentication: 'admin',
@@ -204,10 +214,21 @@ export function adminRoute<Input extends InputSchema>(declaration: Declaration<I
       const input = parseInput(operation.input, request);
       const { operator, role, keep } = identity;
       const run = () => handle({ ...input, meta: request.meta, operator, role });
-      const act = changes ? operatorActOf(operation.operationId, input) : undefined;
-      return act === undefined ? run() : keep(act, run);
+      const act = isAct ? operatorActOf(operation.operationId, input) : undefined;
+      if (act !== undefined) return keep(act, run);
+      return operation.method === 'get' ? withVersion(await run(), request.meta) : run();
     },
   };
+}
+
+/** Whoever repeats a read with the version that it has is spared an unchanged body. */
+function withVersion(reply: Reply, meta: RequestMeta): Reply {
+  const { status, headers, text, parts, stream } = reply;
+  if (status !== 200 || parts !== undefined || stream !== undefined) return reply;
+  const versioned = { ...headers, etag: etagOf(text), 'cache-control': 'private, no-cache' };
+  return matchesEtag(meta.header('if-none-match'), versioned.etag)
+    ? notModified(versioned)
+    : { ...reply, headers: versioned };
 }
 
 /** A route that anybody may call. */

@@ -4,14 +4,14 @@ import type { Socket } from 'node:net';
 
 /** Answers to what never reaches the application. They carry the common error body all the same. */
 
-interface Refusal {
+interface EarlyAnswer {
   readonly status: string;
   readonly message: string;
   readonly type: 'invalid_request_error' | 'api_error';
   readonly code: '' | 'request_timeout' | 'service_unavailable';
 }
 
-const unreadable: Refusal = {
+const unreadable: EarlyAnswer = {
   status: '400 Bad Request',
   message: 'The request is not readable as HTTP.',
   type: 'invalid_request_error',
@@ -21,7 +21,7 @@ const unreadable: Refusal = {
 /** Node's limit. The parser answers before it is known which route was meant. */
 export const headersTooLarge = 'The address and the headers are larger than 16 KiB together.';
 
-const refusals: Readonly<Record<string, Refusal>> = {
+const refusals: Readonly<Record<string, EarlyAnswer>> = {
   HPE_HEADER_OVERFLOW: {
     ...unreadable,
     status: '431 Request Header Fields Too Large',
@@ -61,7 +61,7 @@ export function refuseConnection(socket: Socket): void {
 }
 
 /** A caller that does not close its half keeps the descriptor open: after the answer the connection is destroyed. */
-function endWith(socket: Socket, refusal: Refusal, headers: readonly string[] = []): void {
+function endWith(socket: Socket, refusal: EarlyAnswer, headers: readonly string[] = []): void {
   const body = bodyOf(refusal);
   const cut = setTimeout(() => socket.destroy(), lingerMs);
   socket.once('close', () => clearTimeout(cut));
@@ -105,6 +105,6 @@ export function refuseRequest(response: ServerResponse, status: 400 | 417, messa
   response.end(body);
 }
 
-function bodyOf({ message, type, code }: Refusal): string {
+function bodyOf({ message, type, code }: EarlyAnswer): string {
   return JSON.stringify({ error: { message, type, param: '', code } });
 }

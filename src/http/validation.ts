@@ -1,5 +1,8 @@
 import type { z } from 'zod';
+import { someNames } from '../domain/consumption.ts';
 import { GatewayError } from '../domain/errors.ts';
+import { nearestOf } from '../domain/nearest.ts';
+import { isRecord } from './body-fields.ts';
 
 /** Parses `{params, query, body}`; the first violation becomes the 400 that names its field. */
 export function parseInput<Schema extends z.ZodType>(schema: Schema, input: RawInput): z.output<Schema> {
@@ -7,7 +10,7 @@ export function parseInput<Schema extends z.ZodType>(schema: Schema, input: RawI
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
   if (issue === undefined) throw new GatewayError('invalid_parameter', 'The request is not valid.');
-  throw issueError(issue);
+  throw issueError(issue, input);
 }
 
 export interface RawInput {
@@ -16,14 +19,32 @@ export interface RawInput {
   readonly body: unknown;
 }
 
-function issueError(issue: z.core.$ZodIssue): GatewayError {
+function issueError(issue: z.core.$ZodIssue, input: RawInput): GatewayError {
   // The first element says which part of the request it is; a missing part has no further path.
   const param = formatParam(issue.path.slice(1));
+  if (issue.code === 'unrecognized_keys') {
+    const [key = ''] = someNames(issue.keys);
+    const unknown = param === '' ? key : `${param}.${key}`;
+    return new GatewayError('invalid_parameter', `${unknown} is not a field of ${param || 'the body'}.`, {
+      param: unknown,
+    });
+  }
   if (param === '') return new GatewayError('invalid_json', 'The body must be a JSON object.');
   if (issue.input === undefined && issue.code !== 'custom') {
-    return new GatewayError('missing_parameter', `The parameter ${param} is required.`, { param });
+    const meant = misspellingOf(param, input);
+    return new GatewayError('missing_parameter', `The parameter ${param} is required.${meant}`, { param });
   }
   return new GatewayError('invalid_parameter', `The parameter ${param} ${describeIssue(issue)}.`, { param });
+}
+
+/** So many names of a body are looked at. */
+const namesMax = 50;
+
+/** Of a missing field at the top level of the body: what the caller may have meant by it. */
+function misspellingOf(param: string, { body }: RawInput): string {
+  const names = isRecord(body) ? Object.keys(body).slice(0, namesMax) : [];
+  const nearest = nearestOf(param, names);
+  return nearest === undefined ? '' : ` Is "${nearest}" a misspelling of it?`;
 }
 
 /** `images[1]`, `metadata.seed` */
@@ -45,7 +66,7 @@ const articles: Readonly<Record<string, string>> = {
 };
 
 /** Completes the sentence "The parameter x …". */
-function describeIssue(issue: z.core.$ZodIssue): string {
+function describeIssue(issue: Exclude<z.core.$ZodIssue, z.core.$ZodIssueUnrecognizedKeys>): string {
   switch (issue.code) {
     case 'invalid_type':
       return `must be ${articles[issue.expected] ?? `of type ${issue.expected}`}`;
@@ -62,7 +83,6 @@ function describeIssue(issue: z.core.$ZodIssue): string {
     case 'invalid_key':
     case 'invalid_element':
     case 'not_multiple_of':
-    case 'unrecognized_keys':
       return 'has the wrong format';
     default:
       return issue satisfies never;

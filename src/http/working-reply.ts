@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { GatewayError } from '../domain/errors.ts';
 import { presentError, translateError } from './error-response.ts';
 import type { Reply } from './route.ts';
 
@@ -30,6 +31,16 @@ export interface Work {
 export function workingReply(work: Work): Reply {
   const stream = Readable.from(lines(work), { objectMode: false });
   return { status: 200, headers: {}, mediaType: workingMediaType, text: '', stream };
+}
+
+/** Work of one kind, once at a time on this node. `refusal`: the message for whoever comes meanwhile. */
+export function oneAtATime(refusal: string): (work: Work) => Reply {
+  let isRunning = false;
+  return ({ run, ...work }) => {
+    if (isRunning) throw new GatewayError('concurrency_limit_exceeded', refusal, { retryAfterSeconds: 60 });
+    isRunning = true;
+    return workingReply({ ...work, run: (watching) => run(watching).finally(() => (isRunning = false)) });
+  };
 }
 
 async function* lines({ run, signal, onError, everyMs = 1000 }: Work): AsyncIterable<string> {

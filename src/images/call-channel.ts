@@ -11,7 +11,7 @@ import { UpstreamError } from '../providers/provider.ts';
 import type {
   GeneratedImage,
   GeneratedImages,
-  ProviderContext,
+  ImageContext,
   SynchronousImageProvider,
   UpstreamOutcome,
 } from '../providers/provider.ts';
@@ -35,6 +35,8 @@ export interface ChannelCall {
   readonly request: ImageRequest;
   /** Images that the model renders for one call. */
   readonly perCall: number;
+  /** As ImageContext's. */
+  readonly onPartial?: ImageContext['onPartial'];
 }
 
 /**
@@ -44,8 +46,9 @@ export interface ChannelCall {
 export async function callChannel(call: ChannelCall): Promise<ChannelAnswer> {
   const { channel, candidate, request, provider, perCall } = call;
   const signal = AbortSignal.timeout(channel.config.timeouts.image_ms);
-  const context = contextOf(call, signal);
-  if (context instanceof UpstreamError) return { kind: 'failed', error: context };
+  const opened = contextOf(call, signal);
+  if (opened instanceof UpstreamError) return { kind: 'failed', error: opened };
+  const context = { ...opened, ...defined({ onPartial: call.onPartial }) };
   const counts = splitCount(request.n, perCall);
   const results = await Promise.allSettled(counts.map((n) => render({ ...request, n }, provider, context)));
   const delivered = results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
@@ -63,7 +66,7 @@ const resumeEveryMs = 2_000;
 async function render(
   request: ImageRequest,
   provider: SynchronousImageProvider,
-  context: ProviderContext,
+  context: ImageContext,
 ): Promise<GeneratedImages> {
   const { signal } = context;
   let made = await provider.generate(request, context);
@@ -121,10 +124,12 @@ function merge(answers: readonly GeneratedImages[]): Delivery {
   const [first] = answers;
   const usage = sumUsage(answers.map(({ facts }) => facts.usage));
   const { usage: _usage, images: _images, ...facts } = first?.facts ?? {};
+  const extra = mergeExtra(answers);
+  const quality = typeof extra['quality'] === 'string' ? extra['quality'] : facts.quality;
   return {
     images,
-    facts: { ...facts, images: images.length, ...defined({ usage }) },
-    extra: mergeExtra(answers),
+    facts: { ...facts, images: images.length, ...defined({ usage, quality }) },
+    extra,
     ...defined({ cost: sumCosts(answers.map(({ cost }) => cost)) }),
   };
 }

@@ -1,14 +1,12 @@
 import { defined } from '../domain/defined.ts';
-import { createWriteStream } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
-import { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
 import { GatewayError } from '../domain/errors.ts';
 import type { ImageInput, ImageRequest } from '../domain/request.ts';
 import { GuardedRequestError } from '../http-client/index.ts';
 import type { GuardedClient } from '../http-client/index.ts';
 import type { ImageForm } from '../routing/image-form-issue.ts';
 import { readImageFile } from './reference-image.ts';
+import { saveMedia } from './save-media.ts';
 import type { ImageWorkspace } from './workspace.ts';
 
 export interface ConverterDeps {
@@ -107,10 +105,11 @@ async function toFile(
 async function fetchImage(url: string, param: string, deps: ConverterDeps): Promise<FileInput> {
   await deps.workspace.make();
   const path = deps.workspace.newPath();
-  let bytes = 0;
+  const { openMedia } = deps;
+  const fetch = { openMedia, url, maxBytes: imageBytesMax, timeoutMs: fetchTimeoutMs };
+  let bytes: number;
   try {
-    const media = await deps.openMedia({ url, maxBytes: imageBytesMax, timeoutMs: fetchTimeoutMs });
-    await pipeline(Readable.from(media.body, { objectMode: false }), countBytes, createWriteStream(path));
+    bytes = await saveMedia(fetch, path);
   } catch (error) {
     throw explainFetch(error, param);
   }
@@ -118,13 +117,6 @@ async function fetchImage(url: string, param: string, deps: ConverterDeps): Prom
   if ('refused' in file)
     throw invalid(param, `The address in ${param} does not lead to a usable image: it ${file.refused}.`);
   return file;
-
-  async function* countBytes(body: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
-    for await (const chunk of body) {
-      bytes += chunk.length;
-      yield chunk;
-    }
-  }
 }
 
 /** What a private server answered is not revealed: only the kind of failure is reported. */

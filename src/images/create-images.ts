@@ -2,6 +2,7 @@ import type { Caller } from '../domain/caller.ts';
 import { defined } from '../domain/defined.ts';
 import { GatewayError } from '../domain/errors.ts';
 import type { ImageRequest } from '../domain/request.ts';
+import { spenderOf } from '../domain/spender.ts';
 import type { GuardedClient } from '../http-client/index.ts';
 import type { Catalogue, RoutePlan } from '../routing/catalogue.ts';
 import type { Channels } from '../routing/channels.ts';
@@ -12,7 +13,7 @@ import type { BodyPart, ImageAnswer } from './answer-once.ts';
 import type { Delivery } from './call-channel.ts';
 import { createImageConverter } from './convert.ts';
 import { fingerprintImage } from './fingerprint.ts';
-import type { GenerateCommand } from './generate.ts';
+import type { Generate, Generated } from './generate.ts';
 import { imageTaskCommand } from './image-task-command.ts';
 import { pinPlan } from './pin-plan.ts';
 import type { ResultForms } from './result-form.ts';
@@ -21,11 +22,13 @@ import type { ImageWorkspaces } from './workspace.ts';
 export interface CreateImagesDeps {
   readonly catalogue: Pick<Catalogue, 'plan'>;
   readonly channels: Channels;
-  readonly generate: (command: GenerateCommand) => Promise<Delivery>;
+  readonly generate: Generate;
   readonly repeats: Repeats;
   readonly workspaces: ImageWorkspaces;
   readonly openMedia: GuardedClient['openMedia'];
   readonly forms: ResultForms;
+  /** A link in place of each of the caller's own files. Throws GatewayError. */
+  readonly linkFiles: (request: ImageRequest, caller: Caller) => Promise<ImageRequest>;
   /** Pixels of one reference image. */
   readonly pixelsMax: number;
   /** An id for an image request. */
@@ -45,6 +48,8 @@ export interface CreateImagesCommand {
   readonly idempotencyKey?: string;
   /** How often the client has retried this request automatically; absent: it does not say. */
   readonly clientRetries?: number;
+  /** A task, whatever the upstream answers with. */
+  readonly asTask: boolean;
   readonly traceparent?: string;
   /** Aborted when the caller disconnects. Created on first use. */
   readonly closed: () => AbortSignal;
@@ -63,8 +68,13 @@ export interface AnswerPresenter {
   readonly error: (error: GatewayError) => string;
 }
 
+/** `image`: the task of its ledger entries. */
+type Money = Omit<Generated, 'delivery'> & { readonly image: string };
+type ChargedAnswer = ImageAnswer & Partial<Money>;
+
 export type CreatedImages =
-  | { readonly kind: 'answer'; readonly answer: ImageAnswer }
+  /** `charge`: micro-units; absent: a repeat, which costs nothing. */
+  | { readonly kind: 'answer'; readonly answer: ChargedAnswer }
   | { readonly kind: 'task'; readonly task: CreatedTask };
 
 export type CreateImages = (command: CreateImagesCommand) => Promise<CreatedImages>;
@@ -75,29 +85,36 @@ export function createImageService(deps: CreateImagesDeps): CreateImages {
     const { request, named, caller } = command;
     const plan = deps.catalogue.plan({ ...request, named }, caller);
     const keyed = command.idempotencyKey !== undefined;
-    const pinned = pinPlan(plan, { channels: deps.channels, keyed });
+    const { asTask } = command;
+    const pinned = pinPlan(plan, { channels: deps.channels, keyed, asTask });
     const repeat = await repeatOf(command);
+    // The results of tasks are links.
+    const format = asTask ? 'url' : pinned.mode === 'task' ? undefined : request.responseFormat;
+    const deliverable = format === 'url' ? withLinks(pinned.plan, command, deps) : pinned.plan;
     if (pinned.mode === 'task') {
-      return {
-        kind: 'task',
-        task: await command.createTask(await imageTaskCommand(command, pinned, repeat)),
-      };
+      const linked = (inlined: ImageRequest) => deps.linkFiles(inlined, caller);
+      const asked = await imageTaskCommand(command, { plan: deliverable, repeat, linked });
+      return { kind: 'task', task: await command.createTask(asked) };
     }
-    const rendering = { plan: deliverable(pinned.plan, request, deps), repeat };
+    const rendering = { plan: deliverable, repeat };
     const answer = await renderImages(command, rendering, deps);
     return { kind: 'answer', answer };
   };
 }
 
 /** Where nothing is kept, there is no link to what came as data: such a channel is not asked. */
-function deliverable(plan: RoutePlan, request: ImageRequest, deps: CreateImagesDeps): RoutePlan {
-  if (request.responseFormat !== 'url' || deps.forms.keepsImages) return plan;
+function withLinks(
+  plan: RoutePlan,
+  { request, asTask }: CreateImagesCommand,
+  deps: CreateImagesDeps,
+): RoutePlan {
+  if (deps.forms.keepsImages) return plan;
   const candidates = candidatesWithLinks(plan);
   if (candidates.length > 0) return { ...plan, candidates };
   throw new GatewayError(
     'unsupported_parameter',
-    `Model ${request.model} answers with data, and this gateway keeps no files to link to: use b64_json.`,
-    { param: 'response_format' },
+    `Model ${request.model} answers with data, and this gateway keeps no files to link to: use b64_json${asTask ? ', and wait for the answer' : ''}.`,
+    { param: asTask ? 'async' : 'response_format' },
   );
 }
 
@@ -112,16 +129,19 @@ async function renderImages(
   command: CreateImagesCommand,
   { plan, repeat }: { readonly plan: RoutePlan; readonly repeat: Repeat | undefined },
   deps: CreateImagesDeps,
-): Promise<ImageAnswer> {
-  const { caller, request, route, present, closed, traceparent } = command;
+): Promise<ChargedAnswer> {
+  const { caller, route, present, closed, traceparent } = command;
   const { openMedia, pixelsMax } = deps;
   const workspace = deps.workspaces.open();
   const converter = createImageConverter({ openMedia, workspace, pixelsMax });
   const ask = { scope: [caller.account, route], ...defined({ repeat }), closed, presentError: present.error };
+  const paid: { money?: Money } = {};
   try {
-    return await answerOnce(
+    const answer = await answerOnce(
       ask,
       async (image, keepParts) => {
+        // A repeat gets its answer, though the file may be gone by then.
+        const request = await deps.linkFiles(command.request, caller);
         // What is to be fetched and has no room is refused before it is rendered, and billed.
         const isFetched = request.responseFormat === 'b64_json' && candidatesWithLinks(plan).length > 0;
         if (isFetched) command.requireRoom(dataBytes);
@@ -129,11 +149,15 @@ async function renderImages(
         const keep = keepParts === undefined ? undefined : (made: Delivery) => keepParts(partsOf(made));
         const asked = { image, format: request.responseFormat, reserve: command.reserve };
         const inForm = (made: Delivery) => deps.forms.convert(made, asked);
-        const order = { image, account: caller.account, request, plan, converter, inForm };
-        return partsOf(await deps.generate({ ...order, ...defined({ keep, traceparent }) }));
+        const by = spenderOf(caller, plan.model.id, request);
+        const order = { image, account: caller.account, by, request, plan, converter, inForm };
+        const { delivery, ...money } = await deps.generate({ ...order, ...defined({ keep, traceparent }) });
+        paid.money = { ...money, image };
+        return partsOf(delivery);
       },
       deps,
     );
+    return { ...answer, ...paid.money };
   } finally {
     await workspace.dispose();
   }
@@ -142,7 +166,11 @@ async function renderImages(
 async function repeatOf(command: CreateImagesCommand): Promise<Repeat | undefined> {
   const { idempotencyKey: key, clientRetries: retries, request, caller } = command;
   if (key === undefined && retries === undefined) return undefined;
-  const fingerprint = await fingerprintImage(request, [command.callbackUrl, command.expiresAfterSeconds]);
+  const fingerprint = await fingerprintImage(request, [
+    command.callbackUrl,
+    command.expiresAfterSeconds,
+    command.asTask,
+  ]);
   if (key !== undefined) return { kind: 'key', key, fingerprint };
   // Two keys of one account do not repeat each other's requests.
   return { kind: 'client_retry', retries: retries ?? 0, fingerprint: `${caller.key}:${fingerprint}` };

@@ -1,31 +1,32 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { RoutePlan } from '../routing/catalogue.ts';
 import type { Channels } from '../routing/channels.ts';
+import type { CapState } from '../domain/caps.ts';
 import { defined } from '../domain/defined.ts';
 import { GatewayError, serviceUnavailable } from '../domain/errors.ts';
-import { formatMicros } from '../domain/money.ts';
-import type { Settlement } from '../domain/price.ts';
+import { holdRefused } from '../domain/hold-refused.ts';
+import type { UpstreamCost } from '../domain/task-cost.ts';
 import type { ImageRequest } from '../domain/request.ts';
 import type { RouteCandidate } from '../domain/routing.ts';
-import type { LedgerEntry } from '../ledger/entry.ts';
-import type { SettledFacts } from '../domain/settled-facts.ts';
+import type { Spender } from '../domain/spender.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { Logger } from '../observability/log.ts';
 import { UpstreamError } from '../providers/provider.ts';
 import type { ChannelAnswer, ChannelCall, Delivery } from './call-channel.ts';
-import { chargeImages } from './charge-images.ts';
 import type { ImageConverter } from './convert.ts';
+import { writeHeldBasis } from '../domain/ledger-basis.ts';
 import { explainFailure, mayBeAccepted } from './explain-failure.ts';
+import type { FindHoldTerms } from '../tasks/account-terms.ts';
 import type { ImageGate } from '../capacity/image-gate.ts';
+import { billFor, settleOrPromise } from './settle-images.ts';
+import type { Delivered, SettleDeps, Settling } from './settle-images.ts';
+import { costOfImages } from './cost-of-images.ts';
 import type { ImageLeases, WatchedImage } from './leases/image-leases.ts';
 
-export interface GenerateDeps {
+export interface GenerateDeps extends SettleDeps {
   readonly channels: Channels;
   readonly ledger: Pick<Ledger, 'hold' | 'settle' | 'release'>;
   readonly imageLeases: ImageLeases;
-  /** Micro-units by which an account may go below zero. Throws account_closed. */
-  readonly overdraftLimit: (account: string) => Promise<bigint>;
-  readonly log: Logger;
+  readonly holdTerms: FindHoldTerms;
   readonly gate: ImageGate;
   /** `callChannel` of call-channel.ts, for an image. */
   readonly call: CallForImage;
@@ -37,6 +38,7 @@ export interface GenerateCommand {
   /** `img_…`: the task of its ledger entries. */
   readonly image: string;
   readonly account: string;
+  readonly by: Spender;
   readonly request: ImageRequest;
   readonly plan: RoutePlan;
   readonly converter: ImageConverter;
@@ -47,17 +49,26 @@ export interface GenerateCommand {
   readonly traceparent?: string;
 }
 
+export interface Generated {
+  readonly delivery: Delivery;
+  /** Micro-units; written, or about to be. */
+  readonly charge: bigint;
+  readonly cap?: CapState;
+}
+
+export type Generate = (command: GenerateCommand) => Promise<Generated>;
+
 /**
  * Renders images while the caller waits: hold, upstream, settle, under the lease of this process. Resolves with what
  * arrived, paid for; throws GatewayError with nothing charged. A caller who disconnects changes nothing: what the
  * upstream delivers is charged.
  */
-export function createGenerate(deps: GenerateDeps): (command: GenerateCommand) => Promise<Delivery> {
+export function createGenerate(deps: GenerateDeps): Generate {
   const { ledger, log } = deps;
 
   return async (command) => {
-    const { image: task, account, plan } = command;
-    const overdraftLimit = await deps.overdraftLimit(account);
+    const { image: task, account, by, plan } = command;
+    const terms = await deps.holdTerms(account, by);
     // Before anything is held: an image that cannot be fetched is the caller's mistake.
     const prepared = await prepareFirst(command, deps);
     const watched = await deps.imageLeases.watch(task);
@@ -67,24 +78,23 @@ export function createGenerate(deps: GenerateDeps): (command: GenerateCommand) =
         account,
         task,
         amount: plan.hold,
-        basis: JSON.stringify(plan.basis),
-        overdraftLimit,
+        basis: writeHeldBasis(plan.basis, plan.reckoning),
+        ...terms,
       });
       if (!held.ok) {
         fate = 'closed';
-        throw held.refused === 'voided'
-          ? serviceUnavailable('the hold was abandoned')
-          : insufficient(plan.hold, held.available);
+        throw holdRefused(plan.hold, held);
       }
       const generation = { command, deps, hold: held.entry };
       const outcome = await attempt(prepared, watched, generation);
       if (outcome.kind === 'failed') {
-        if (await release(outcome.note, generation)) fate = 'closed';
+        if (await release(outcome, generation)) fate = 'closed';
         throw outcome.error;
       }
       await keepAnswer(command, outcome.delivery, log);
-      fate = await settleOrPromise(outcome, watched, generation);
-      return outcome.delivery;
+      const bill = billFor(outcome, command);
+      fate = await settleOrPromise(bill, watched, generation);
+      return { delivery: outcome.delivery, charge: bill.settlement.amount, ...defined({ cap: held.cap }) };
     } finally {
       if (fate === 'closed') watched.end();
       if (fate === 'open') watched.abandon(account);
@@ -92,10 +102,9 @@ export function createGenerate(deps: GenerateDeps): (command: GenerateCommand) =
   };
 }
 
-interface Generation {
+interface Generation extends Settling {
   readonly command: GenerateCommand;
   readonly deps: GenerateDeps;
-  readonly hold: LedgerEntry;
 }
 
 async function prepareFirst(command: GenerateCommand, deps: GenerateDeps): Promise<ChannelCall | undefined> {
@@ -118,8 +127,16 @@ async function prepare(
 }
 
 type Outcome =
-  | { readonly kind: 'delivered'; readonly delivery: Delivery; readonly candidate: RouteCandidate }
-  | { readonly kind: 'failed'; readonly error: unknown; readonly note: string };
+  | Delivered
+  /** `upstream` absent: nothing was accepted. */
+  | {
+      readonly kind: 'failed';
+      readonly error: unknown;
+      readonly note: string;
+      readonly upstream?: UpstreamCost;
+    };
+
+type Failed = Extract<Outcome, { kind: 'failed' }>;
 
 async function attempt(
   first: ChannelCall | undefined,
@@ -145,28 +162,45 @@ async function tryCandidates(
   { command, deps }: Generation,
 ): Promise<Outcome> {
   let failure: UpstreamError | undefined;
+  let cost: UpstreamCost | undefined;
   for (const [index, candidate] of command.plan.candidates.entries()) {
     const prepared = index === 0 ? first : await prepare(candidate, command, deps);
     if (prepared === undefined) continue;
     const answer = await passGate(prepared, command.image, deps);
-    if (answer.kind === 'delivered') return inForm(answer.delivery, candidate, command);
+    if (answer.kind === 'delivered') {
+      const upstream = costOfImages(prepared, answer.delivery, command.plan);
+      return inForm(answer.delivery, { candidate, upstream }, command);
+    }
     failure = answer.error;
     const { outcome, code } = failure;
     deps.log.warn(
       { task: command.image, channel: candidate.channel, credential: candidate.credential, outcome, code },
       'a channel made no image',
     );
-    if (outcome === 'rejected' || mayBeAccepted(failure)) break;
+    if (mayBeAccepted(failure)) {
+      cost = { model: command.request.model, channel: candidate.channel, cost: 0n, unknown: 1 };
+    }
+    if (outcome === 'rejected' || cost !== undefined) break;
   }
   failure ??= new UpstreamError('not_sent', 'No channel is left.', { code: 'channel_gone' });
-  return { kind: 'failed', error: explainFailure(failure), note: `${failure.outcome}: ${failure.code}` };
+  const note = `${failure.outcome}: ${failure.code}`;
+  return { kind: 'failed', error: explainFailure(failure), note, ...defined({ upstream: cost }) };
 }
 
-async function inForm(made: Delivery, candidate: RouteCandidate, command: GenerateCommand): Promise<Outcome> {
+async function inForm(
+  made: Delivery,
+  from: Pick<Delivered, 'candidate' | 'upstream'>,
+  command: GenerateCommand,
+): Promise<Outcome> {
   try {
-    return { kind: 'delivered', delivery: await command.inForm(made), candidate };
+    return { kind: 'delivered', delivery: await command.inForm(made), ...from };
   } catch (error) {
-    return { kind: 'failed', error, note: 'what was rendered could not be delivered' };
+    return {
+      kind: 'failed',
+      error,
+      note: 'what was rendered could not be delivered',
+      upstream: from.upstream,
+    };
   }
 }
 
@@ -189,18 +223,15 @@ async function passGate(
   }
 }
 
-function insufficient(hold: bigint, available: bigint): GatewayError {
-  return new GatewayError(
-    'insufficient_balance',
-    `The request may cost up to ${formatMicros(hold)}, and ${formatMicros(available)} is available.`,
-  );
-}
-
 /** The caller's error is about the upstream: a hold that cannot be released now is closed in the background. */
-async function release(note: string, { command, deps, hold }: Generation): Promise<boolean> {
+async function release(
+  { note, upstream }: Pick<Failed, 'note' | 'upstream'>,
+  { command, deps, hold }: Generation,
+): Promise<boolean> {
   const { image: task, account, plan } = command;
   try {
-    await deps.ledger.release({ account, task, held: plan.hold, hold, note });
+    await deps.ledger.release({ account, task, held: plan.hold, hold, note, ...defined({ upstream }) });
+    if (upstream !== undefined) deps.countMargin(0n, upstream);
     return true;
   } catch (err) {
     deps.log.error({ task, err }, 'a hold could not be released; it will be retried');
@@ -215,80 +246,4 @@ async function keepAnswer({ keep, image }: GenerateCommand, delivery: Delivery, 
   } catch (err) {
     log.error({ task: image, err }, 'an image answer could not be kept for a repeat of its request');
   }
-}
-
-/** After these the caller gets its images, and the charge follows. */
-const settleDelaysMs = [100, 400, 1_500];
-const settleEveryMs = 5_000;
-const settleForMs = 15 * 60_000;
-
-type Delivered = Extract<Outcome, { kind: 'delivered' }>;
-
-/**
- * Charges what arrived. While the ledger is away the caller is not kept waiting for long: paid images are delivered,
- * and the charge is retried in the background.
- */
-async function settleOrPromise(
-  delivered: Delivered,
-  watched: WatchedImage,
-  generation: Generation,
-): Promise<'closed' | 'promised'> {
-  const { command, deps } = generation;
-  const settlement = charge(delivered, command);
-  const { cost } = delivered.delivery;
-  const trySettle = () => settleOnce({ ...settlement, ...defined({ cost }) }, generation);
-  for (const delayMs of settleDelaysMs) {
-    if (await trySettle()) return 'closed';
-    await sleep(delayMs);
-  }
-  if (await trySettle()) return 'closed';
-  void (async () => {
-    for (let waitedMs = 0; waitedMs < settleForMs; waitedMs += settleEveryMs) {
-      await watched.owe(settlement.amount).catch(() => undefined);
-      if (await trySettle()) {
-        watched.end();
-        return;
-      }
-      await sleep(settleEveryMs, undefined, { ref: false });
-    }
-    deps.log.error({ task: command.image }, 'delivered images could not be charged');
-    watched.abandon(command.account);
-  })();
-  return 'promised';
-}
-
-async function settleOnce(
-  { amount, ...how }: Settlement & SettledFacts,
-  { command, deps, hold }: Generation,
-): Promise<boolean> {
-  const { image: task, account, plan } = command;
-  try {
-    const result = await deps.ledger.settle({
-      account,
-      task,
-      held: plan.hold,
-      hold,
-      amount,
-      basis: JSON.stringify(how),
-      ...(how.estimated ? { note: 'estimated: the upstream reported no usage' } : {}),
-    });
-    if (result.closed !== 'settled') {
-      deps.log.error({ task, account }, 'delivered images were released before they could be charged');
-    }
-    return true;
-  } catch (err) {
-    deps.log.error({ task, err }, 'a charge could not be written; it will be retried');
-    return false;
-  }
-}
-
-function charge({ delivery, candidate }: Delivered, { plan, request }: GenerateCommand): Settlement {
-  return chargeImages({
-    basis: plan.basis,
-    channel: candidate.channel,
-    facts: delivery.facts,
-    ...(typeof delivery.extra['quality'] === 'string' ? { quality: delivery.extra['quality'] } : {}),
-    held: plan.hold,
-    asked: request.n,
-  });
 }

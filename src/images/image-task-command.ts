@@ -1,24 +1,30 @@
 import { defined } from '../domain/defined.ts';
 import { GatewayError } from '../domain/errors.ts';
 import type { ImageInput, ImageRequest } from '../domain/request.ts';
+import type { RoutePlan } from '../routing/catalogue.ts';
 import type { CreateTaskCommand } from '../tasks/create-task.ts';
 import type { Repeat } from '../tasks/repeats.ts';
 import { filesToData } from './convert.ts';
 import type { CreateImagesCommand } from './create-images.ts';
-import type { PinnedPlan } from './pin-plan.ts';
 
-/** The task of an image request, under the part of its plan that renders as tasks. */
+interface ImageTask {
+  readonly plan: RoutePlan;
+  readonly repeat: Repeat | undefined;
+  /** The request as it is sent. */
+  readonly linked: (request: ImageRequest) => Promise<ImageRequest>;
+}
+
+/** The task of an image request, under the part of its plan that serves it. */
 export async function imageTaskCommand(
   command: CreateImagesCommand,
-  { plan }: PinnedPlan,
-  repeat: Repeat | undefined,
+  { plan, repeat, linked }: ImageTask,
 ): Promise<CreateTaskCommand> {
   const { caller, route, callbackUrl, expiresAfterSeconds } = command;
   command.reserve(checkedSize(command.request) * copies);
   const request = await filesToData(command.request);
   return {
     request,
-    plan: { ...plan, request },
+    plan: async () => ({ ...plan, request: await linked(request) }),
     caller,
     route,
     ...defined({ callbackUrl, expiresAfterSeconds, repeat }),

@@ -10,13 +10,16 @@ export interface PinContext {
   readonly channels: Channels;
   /** The request may be repeated and must then take the same route: the draw by weight does not decide. */
   readonly keyed: boolean;
+  /** The caller does not wait: any channel serves, since a worker asks it. */
+  readonly asTask: boolean;
 }
 
 /**
  * The part of the plan that one request uses: only channels that answer synchronously, or only those that create a
- * task.
+ * task, unless a task is what was asked for.
  */
 export function pinPlan(plan: RoutePlan, context: PinContext): PinnedPlan {
+  if (context.asTask) return { mode: 'task', plan };
   const { candidates, serving } = plan;
   const modeOf = (id: string | undefined): PinnedPlan['mode'] =>
     serving.get(id ?? '')?.canWait === true ? 'task' : 'synchronous';

@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import { setImmediate as turn } from 'node:timers/promises';
 import { GatewayError } from '../domain/errors.ts';
 import type { ImageRequest } from '../domain/request.ts';
@@ -37,6 +38,8 @@ export interface ResultForms {
     items: readonly ResultItem[],
     reserve: AskedForm['reserve'],
   ) => Promise<readonly GeneratedImage[]>;
+  /** One result of a task as base64, piece by piece. Rejects if it cannot be opened. */
+  readonly streamData: (task: string, item: ResultItem) => Promise<AsyncIterable<string | Uint8Array>>;
   readonly keepsImages: boolean;
 }
 
@@ -60,6 +63,11 @@ export function createResultForms({ openMedia, keepImages, openStored }: ResultF
     return images.map((one) => (one.url === undefined ? (links.shift() ?? one) : one));
   }
 
+  async function openItem(task: string, { stored, url }: ResultItem): Promise<AsyncIterable<Uint8Array>> {
+    const copy = stored === undefined ? undefined : await openStored(task, stored.name);
+    return copy ?? open(url ?? '');
+  }
+
   return {
     keepsImages: keepImages !== undefined,
 
@@ -79,12 +87,21 @@ export function createResultForms({ openMedia, keepImages, openStored }: ResultF
 
     async asData(task, items, reserve) {
       return Promise.all(
-        items.map(async ({ stored, url, base64 }) => {
-          if (base64 !== undefined) return { base64 };
-          const copy = stored === undefined ? undefined : await openStored(task, stored.name);
-          return { base64: await encode(copy ?? (await open(url ?? '')), reserve) };
+        items.map(async (item) => {
+          if (item.base64 !== undefined) return { base64: item.base64 };
+          return { base64: await encode(await openItem(task, item), reserve) };
         }),
       );
+    },
+
+    async streamData(task, item) {
+      if (item.base64 !== undefined) return Readable.from([item.base64]);
+      const pieces = base64Of(await openItem(task, item));
+      const first = await pieces.next();
+      return (async function* all() {
+        if (first.done !== true) yield first.value;
+        yield* pieces;
+      })();
     },
   };
 }
@@ -101,26 +118,31 @@ async function arrived(images: readonly Promise<GeneratedImage>[]): Promise<Gene
 /** What is kept is the text, in pieces: an image is never one string. */
 async function encode(body: AsyncIterable<Uint8Array>, reserve: AskedForm['reserve']): Promise<Base64Blob> {
   const chunks: Buffer[] = [];
-  let rest = Buffer.alloc(0);
-  const add = (bytes: Buffer): void => {
-    const text = Buffer.from(bytes.toString('base64'), 'latin1');
+  for await (const text of base64Of(body)) {
     reserve(text.length);
     chunks.push(text);
-  };
+  }
+  const bytes = chunks.reduce((sum, chunk) => sum + chunk.length, 0);
+  return { chunks, bytes, verbatim: true, toString: () => Buffer.concat(chunks).toString('latin1') };
+}
+
+async function* base64Of(body: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer, void, undefined> {
+  const encoded = (bytes: Buffer): Buffer => Buffer.from(bytes.toString('base64'), 'latin1');
+  let rest = Buffer.alloc(0);
+  let isChecked = false;
   for await (const piece of body) {
     rest = Buffer.concat([rest, piece]);
     if (rest.length < signatureBytes) continue;
-    if (chunks.length === 0) checkImage(rest);
+    if (!isChecked) checkImage(rest);
+    isChecked = true;
     const whole = rest.length - (rest.length % 3);
-    add(rest.subarray(0, whole));
+    yield encoded(rest.subarray(0, whole));
     rest = rest.subarray(whole);
     // A disk delivers faster than others get a turn.
     await turn();
   }
-  if (chunks.length === 0) checkImage(rest);
-  if (rest.length > 0) add(rest);
-  const bytes = chunks.reduce((sum, chunk) => sum + chunk.length, 0);
-  return { chunks, bytes, verbatim: true, toString: () => Buffer.concat(chunks).toString('latin1') };
+  if (!isChecked) checkImage(rest);
+  if (rest.length > 0) yield encoded(rest);
 }
 
 /** Upstreams may render in formats that nobody here knows; a page that explains why there is no image is none. */

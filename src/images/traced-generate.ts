@@ -1,13 +1,13 @@
 import type { TaskSpans } from '../observability/task-spans.ts';
 import { callChannel } from './call-channel.ts';
 import { createGenerate } from './generate.ts';
-import type { CallForImage, GenerateDeps } from './generate.ts';
+import type { CallForImage, Generate, GenerateDeps } from './generate.ts';
 
 /** Images that a caller waits for, with each channel that is asked, as spans of the request's trace. */
 export function createTracedGenerate(
   deps: Omit<GenerateDeps, 'call'>,
   spans: TaskSpans | undefined,
-): ReturnType<typeof createGenerate> {
+): Generate {
   if (spans === undefined) return createGenerate({ ...deps, call: (_, call) => callChannel(call) });
   const generate = createGenerate({ ...deps, call: tracedCall(spans) });
   return (command) => {

@@ -2,23 +2,26 @@ import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promi
 import { MongoAPIError, MongoBulkWriteError, MongoError } from 'mongodb';
 import type { LedgerMeter } from '../domain/meter.ts';
 import { isNetworkFailure } from '../domain/caught.ts';
-import type { Micros } from '../domain/money.ts';
 import { racePoint } from '../domain/race-point.ts';
 import { findByKeys, insertInOrder } from './collection.ts';
 import type { LedgerCollection } from './collection.ts';
+import type { EntryDocument, EntryHash } from './entry.ts';
 import { LedgerUnavailableError } from './ledger-errors.ts';
 import type { Heads } from './heads.ts';
-import { allKeys, keysBeforeFirstTry, planBatch } from './plan.ts';
+import { allKeys, keysBeforeFirstTry, planBatch, scopesOfBatch } from './plan.ts';
 import type { Outcome } from './plan.ts';
 import type { Operation } from './operation.ts';
+import { shareInserts } from './shared-inserts.ts';
+import type { Insert } from './shared-inserts.ts';
+import { createTurns, realTurnClock } from './turns.ts';
+import type { Turn, TurnClock } from './turns.ts';
 
 /** Entries of up to 64 KiB: a batch stays far below a message's 48 MB. */
 const batchOperationsMax = 100;
 const waitingOperationsMax = 10_000;
 /** Consecutive lost races; each one means that another process got a turn. */
 const conflictsMax = 500;
-const conflictsBeforeWaiting = 3;
-const conflictWaitMsMax = 50;
+const contestedAccountsMax = 10_000;
 const failuresMax = 5;
 const failureWaitMs = 50;
 /** No new try after this: one try may itself wait for the driver to find a server. */
@@ -32,9 +35,18 @@ export interface Appender {
 export interface AppenderDeps {
   readonly collection: LedgerCollection;
   readonly heads: Heads;
+  readonly hash: EntryHash;
   readonly now: () => number;
-  readonly onBalance?: (account: string, available: Micros) => void;
+  readonly onBalance?: (account: string, after: Pick<EntryDocument, 'available' | 'seq'>) => void;
   readonly meter?: LedgerMeter;
+  /** Of those who wait for each other. */
+  readonly clock?: TurnClock;
+}
+
+interface Deps extends AppenderDeps {
+  readonly clock: TurnClock;
+  readonly turn: Turn;
+  readonly insert: Insert;
 }
 
 interface Waiting {
@@ -49,19 +61,16 @@ interface Waiting {
  */
 export function createAppender(deps: AppenderDeps): Appender {
   const queues = new Map<string, Waiting[]>();
+  const { heads, clock = realTurnClock } = deps;
+  const turns = createTurns(contestedAccountsMax, clock);
+  const insert = shareInserts((entries) => insertInOrder(deps.collection, entries));
 
   async function drain(account: string, queue: Waiting[]): Promise<void> {
+    const turn = turns.take(account, () => hasMoved(heads, account));
     while (queue.length > 0) {
       // Whatever is submitted within one turn of the event loop forms one batch.
       await nextTurn();
-      const batch = queue.splice(0, batchOperationsMax);
-      const ended = deps.meter?.beginAppend();
-      try {
-        await append(deps, account, batch);
-      } catch (error) {
-        for (const { reject } of batch) reject(error);
-      }
-      ended?.();
+      await append({ ...deps, clock, turn, insert }, account, queue);
     }
     queues.delete(account);
   }
@@ -89,19 +98,46 @@ export function createAppender(deps: AppenderDeps): Appender {
   };
 }
 
+/** Where MongoDB does not answer, the try that follows meets the same failure, and knows what to do. */
+async function hasMoved(heads: Heads, account: string): Promise<boolean> {
+  const before = heads.seen(account);
+  const head = await heads.refresh(account).catch(() => before);
+  return head?.seq !== before?.seq;
+}
+
 interface Progress {
   left: readonly Waiting[];
   /** Read the head and every key before the next try: the cached head or our own answer proved unreliable. */
   fresh: boolean;
+  /** The place that was not had. A head beyond it shows who has it; otherwise it was one of our keys that was refused. */
+  refusedAt: bigint | undefined;
   conflicts: number;
   failures: number;
 }
 
-/** Tries until every operation of the batch has its outcome. Repeating is safe: `_id` and `key` are unique. */
-async function append(deps: AppenderDeps, account: string, batch: readonly Waiting[]): Promise<void> {
-  const progress: Progress = { left: batch, fresh: false, conflicts: 0, failures: 0 };
+/** Tries until every operation of a batch has its outcome. Repeating is safe: `_id` and `key` are unique. */
+async function append(deps: Deps, account: string, queue: Waiting[]): Promise<void> {
+  const ended = deps.meter?.beginAppend();
+  const progress: Progress = { left: [], fresh: false, refusedAt: undefined, conflicts: 0, failures: 0 };
+  try {
+    await deps.turn.begin();
+    await appendAll(deps, account, { progress, queue });
+  } catch (error) {
+    for (const { reject } of progress.left) reject(error);
+  }
+  ended?.();
+}
+
+async function appendAll(
+  deps: Deps,
+  account: string,
+  { progress, queue }: { readonly progress: Progress; readonly queue: Waiting[] },
+): Promise<void> {
   const lastTryAt = deps.now() + triesEndAfterMs;
-  while (progress.left.length > 0) {
+  do {
+    // What has arrived while others had the account goes with it, but not into a try that may be the last.
+    const room = progress.failures > 0 ? 0 : batchOperationsMax - progress.left.length;
+    progress.left = [...progress.left, ...queue.splice(0, room)];
     try {
       await tryOnce(deps, account, progress);
     } catch (error) {
@@ -114,42 +150,36 @@ async function append(deps: AppenderDeps, account: string, batch: readonly Waiti
       await sleep(failureWaitMs * 2 ** (progress.failures - 1));
     }
     if (progress.conflicts > conflictsMax) {
-      throw new LedgerUnavailableError(
-        `account ${account}: lost ${conflictsMax} consecutive races`,
-        undefined,
-      );
+      const message = `account ${account}: lost ${conflictsMax} consecutive races`;
+      throw new LedgerUnavailableError(message, undefined);
     }
-    if (progress.conflicts > conflictsBeforeWaiting) {
-      await sleep(Math.min(progress.conflicts, conflictWaitMsMax));
-    }
-  }
+  } while (progress.left.length > 0);
 }
 
-async function tryOnce(deps: AppenderDeps, account: string, progress: Progress): Promise<void> {
-  const { collection, heads } = deps;
+async function tryOnce(deps: Deps, account: string, progress: Progress): Promise<void> {
+  const { collection, heads, hash } = deps;
+  const startedAt = deps.clock.now();
   const operations = progress.left.map(({ operation }) => operation);
   // The head before the keys: were it read after them, an operation done in between would look undone and unaffordable.
   const head = progress.fresh ? await heads.refresh(account) : await heads.get(account);
+  const isKeyRefused = progress.refusedAt !== undefined && head.seq < progress.refusedAt;
   const known = await findByKeys(
     collection,
-    operations.flatMap(progress.fresh ? allKeys : keysBeforeFirstTry),
+    operations.flatMap(progress.fresh || isKeyRefused ? allKeys : keysBeforeFirstTry),
   );
-  const plan = planBatch(operations, { head, known, at: deps.now() });
-  if (!progress.fresh && plan.operations.some(({ outcome }) => outcome.state === 'refused')) {
-    // The head may be behind a credit that another process wrote: no refusal rests on the cached head.
+  const spent = await heads.spent(account, head, scopesOfBatch(operations, known));
+  const plan = planBatch(operations, { head, known, spent, at: deps.now(), hash });
+  if (!progress.fresh && plan.operations.some(({ outcome }) => isRefused(outcome))) {
+    // The head may be behind a credit or a release that another process wrote: no refusal rests on the cached head.
     progress.fresh = true;
     return;
   }
   await racePoint('ledger.append', account);
-  const written = await insertInOrder(collection, plan.entries);
+  const written = await deps.insert(plan.entries);
   const last = plan.entries[written - 1];
   if (last !== undefined) {
-    heads.advance(account, last);
-    deps.onBalance?.(account, last.available);
-  }
-  if (written < plan.entries.length) {
-    heads.contest(account);
-    deps.meter?.countCollision();
+    heads.follow(account, plan.entries.slice(0, written));
+    deps.onBalance?.(account, last);
   }
   const decided = plan.operations.findIndex(({ entriesNeeded }) => entriesNeeded > written);
   const count = decided < 0 ? operations.length : decided;
@@ -158,8 +188,19 @@ async function tryOnce(deps: AppenderDeps, account: string, progress: Progress):
     if (outcome !== undefined) resolve(outcome);
   });
   progress.left = progress.left.slice(count);
-  progress.fresh = true;
-  progress.conflicts = written > 0 ? 0 : progress.conflicts + 1;
+  progress.fresh = false;
+  progress.refusedAt = plan.entries[written]?.seq;
+  const isLost = progress.refusedAt !== undefined;
+  progress.conflicts = isLost && written === 0 ? progress.conflicts + 1 : 0;
+  if (isLost) {
+    heads.contest(account);
+    deps.meter?.countCollision();
+  }
+  await deps.turn.tried(startedAt, isLost ? 'lost' : 'won');
+}
+
+function isRefused({ state }: Outcome): boolean {
+  return state === 'refused' || state === 'capped';
 }
 
 /**

@@ -1,12 +1,17 @@
 import { MongoBulkWriteError } from 'mongodb';
 import type { Collection, Db } from 'mongodb';
-import { ensureIndexes, isDuplicateKey } from '../store/mongo.ts';
+import { durable, ensureIndexes, isDuplicateKey } from '../store/mongo.ts';
 import type { IndexShape } from '../store/mongo.ts';
+import type { AnchorDocument } from './anchored-heads.ts';
 import { entryId } from './entry.ts';
 import type { EntryDocument } from './entry.ts';
+import type { Spent } from './spent.ts';
 
 /** The part of the driver's collection that the ledger uses. */
-export type LedgerCollection = Pick<Collection<EntryDocument>, 'insertMany' | 'find' | 'findOne'>;
+export type LedgerCollection = Pick<
+  Collection<EntryDocument>,
+  'insertMany' | 'find' | 'findOne' | 'aggregate'
+>;
 
 const readTimeoutMs = 10_000;
 const majorityTimeoutMs = 10_000;
@@ -21,15 +26,33 @@ export function ledgerCollection(db: Db): Collection<EntryDocument> {
   });
 }
 
+/** Beside the ledger, so that what is cut off or written anew there does not fit. */
+export function anchorCollection(db: Db): Collection<AnchorDocument> {
+  return db.collection<AnchorDocument>('ledger_heads', { ...durable, useBigInt64: true });
+}
+
 /** What makes an operation happen once. */
 export const keyIndex: IndexShape = { name: 'key', key: { key: 1 }, unique: true };
+
+/** Holds all that usage is added up of; a day's entries stand together, and in it those of an account. */
+export const usageIndex: IndexShape = {
+  name: 'usage',
+  key: { day: 1, account: 1, kind: 1, model: 1, key_id: 1, end_user: 1, amount: 1 },
+};
+
+/** Of entries that end a task: what a day has earned. */
+export const endedOnIndex: IndexShape = { name: 'ended_on', key: { ended_on: 1 }, sparse: true };
 
 /** The unique index on `key` needs the collection unsharded, or sharded by `key`. */
 export async function ensureLedgerIndexes(db: Db): Promise<void> {
   await ensureIndexes(ledgerCollection(db), [
     keyIndex,
     { name: 'account_seq', key: { account: 1, seq: -1 } },
+    { name: 'spent', key: { account: 1, 'spent.scope': 1, seq: -1 } },
+    usageIndex,
+    endedOnIndex,
   ]);
+  await ensureIndexes(anchorCollection(db), [{ name: 'account_seq', key: { account: 1, seq: -1 } }]);
 }
 
 /** One query on the unique index. */
@@ -51,7 +74,17 @@ export async function findSuccessors(
   account: string,
   range: { readonly after: bigint; readonly limit: number },
 ): Promise<EntryDocument[]> {
-  const ids = Array.from({ length: range.limit }, (_, n) => entryId(account, range.after + BigInt(n) + 1n));
+  const seqs = Array.from({ length: range.limit }, (_, n) => range.after + BigInt(n) + 1n);
+  return findEntries(collection, account, seqs);
+}
+
+/** Entries of an account in the order that is asked for, up to the first that is missing. By `_id`. */
+export async function findEntries(
+  collection: LedgerCollection,
+  account: string,
+  seqs: readonly bigint[],
+): Promise<EntryDocument[]> {
+  const ids = seqs.map((seq) => entryId(account, seq));
   const found = await collection
     .find({ _id: { $in: ids } })
     .maxTimeMS(readTimeoutMs)
@@ -69,6 +102,28 @@ export async function findLast(
 ): Promise<EntryDocument | undefined> {
   const last = await collection.findOne({ account }, { sort: { seq: -1 }, maxTimeMS: readTimeoutMs });
   return last ?? undefined;
+}
+
+/**
+ * What a scope has spent as of an entry of its account that is known to be written with majority. One query on the index
+ * of scopes. Read with local concern: the primary has all entries before a majority one, also just after an election,
+ * when a majority read may still be behind. Later entries, which might be rolled back, are left out.
+ */
+export async function findSpent(
+  collection: LedgerCollection,
+  account: string,
+  { scope, upTo }: { readonly scope: string; readonly upTo: bigint },
+): Promise<Spent | undefined> {
+  const last = await collection.findOne(
+    { account, 'spent.scope': scope, seq: { $lte: upTo } },
+    {
+      sort: { seq: -1 },
+      projection: { spent: 1 },
+      readConcern: { level: 'local' },
+      maxTimeMS: readTimeoutMs,
+    },
+  );
+  return last?.spent?.find((sums) => sums.scope === scope);
 }
 
 /**

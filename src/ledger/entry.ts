@@ -1,8 +1,19 @@
-import { hash } from 'node:crypto';
+import { createHmac, createSecretKey } from 'node:crypto';
 import { defined } from '../domain/defined.ts';
 import type { Micros } from '../domain/money.ts';
+import type { UpstreamCost } from '../domain/task-cost.ts';
+import { utcDay } from '../domain/times.ts';
+import type { Attribution, Spent } from './spent.ts';
 
-type EntryKind = 'credit' | 'hold' | 'void' | 'settle' | 'release' | 'charge_extra' | 'refund' | 'adjust';
+export type EntryKind =
+  | 'credit'
+  | 'hold'
+  | 'void'
+  | 'settle'
+  | 'release'
+  | 'charge_extra'
+  | 'refund'
+  | 'adjust';
 
 /**
  * One line of an account; never changed, never removed.
@@ -28,6 +39,14 @@ export interface LedgerEntry {
   readonly key: string;
   readonly kind: EntryKind;
   readonly task?: string;
+  /** Whose money it is, of every entry of a task that was held; its hold decides it. */
+  readonly key_id?: string;
+  readonly model?: string;
+  readonly end_user?: string;
+  /** The day (UTC, `2026-11-23`) that the amount counts for: the day of the task's hold, whenever it is closed. */
+  readonly day?: string;
+  /** What its key, its key with its model, and its end user have spent after this entry. */
+  readonly spent?: readonly Spent[];
   readonly amount: Micros;
   /** Balances after this entry. */
   readonly available: Micros;
@@ -37,9 +56,11 @@ export interface LedgerEntry {
   /** JSON of the PriceBasis (hold), or of how the charge came about (settle). */
   readonly basis?: string;
   readonly note?: string;
-  /** Unix milliseconds by the writer's clock; for people, nothing is ordered by it. */
+  /** Of the entry that ends a task: what it cost its operator. Of a refund: whose margin it lowers. */
+  readonly upstream?: UpstreamCost;
+  /** Unix milliseconds by the writer's clock, or the time of the entry before, if that is later. */
   readonly at: number;
-  /** Of all that is stored of this entry, the hash of the one before it included. */
+  /** Keyed, of all that is stored of this entry, the hash of the one before it included. */
   readonly hash: string;
 }
 
@@ -49,13 +70,36 @@ export interface EntryDocument extends Omit<LedgerEntry, 'id'> {
   readonly _id: string;
   /** Of the entry before; of the first one: 64 zeros. */
   readonly prev_hash: string;
+  /** With `upstream`: the day of `at` in UTC, `2026-01-31`. */
+  readonly ended_on?: string;
 }
 
 export function toEntry(document: EntryDocument): LedgerEntry {
   const { _id: id, account, seq, key, kind, task, amount, available, held } = document;
-  const { excess, basis, note, at, hash: ownHash } = document;
-  const optional = defined({ task, excess, basis, note });
-  return { id, account, seq, key, kind, amount, available, held, at, hash: ownHash, ...optional };
+  const { excess, basis, note, upstream, at, hash: ownHash } = document;
+  const optional = defined({ task, excess, basis, note, upstream });
+  const attributed = { ...attributionOf(document), ...defined({ spent: document.spent }) };
+  return {
+    id,
+    account,
+    seq,
+    key,
+    kind,
+    amount,
+    available,
+    held,
+    at,
+    hash: ownHash,
+    ...attributed,
+    ...optional,
+  };
+}
+
+type Undefinable<Fields> = { readonly [Name in keyof Fields]: Fields[Name] | undefined };
+
+/** What the entries of a task take over from its hold. */
+export function attributionOf({ key_id, model, end_user, day }: Undefinable<Attribution>): Attribution {
+  return defined({ key_id, model, end_user, day });
 }
 
 /**
@@ -72,18 +116,30 @@ export const keys = {
   credit: (account: string, reference: string) => `credit:${account}:${reference}`,
 };
 
+/** How its payer named a credit or a correction; of other entries undefined. */
+export function referenceOf({
+  kind,
+  account,
+  key,
+}: Pick<LedgerEntry, 'kind' | 'account' | 'key'>): string | undefined {
+  const isNamed = kind === 'credit' || kind === 'adjust';
+  return isNamed ? key.slice(keys.credit(account, '').length) : undefined;
+}
+
 /** What the next entry builds on: the balances and the hash of the last one. */
 export interface Head {
   readonly seq: bigint;
   readonly available: Micros;
   readonly held: Micros;
   readonly hash: string;
+  readonly at: number;
 }
 
-export const emptyHead: Head = { seq: 0n, available: 0n, held: 0n, hash: '0'.repeat(64) };
+export const emptyHead: Head = { seq: 0n, available: 0n, held: 0n, hash: '0'.repeat(64), at: 0 };
 
 /** An entry without its place in the chain. */
-export interface Draft {
+export interface Draft extends Attribution {
+  readonly spent?: readonly Spent[];
   readonly account: string;
   readonly key: string;
   readonly kind: EntryKind;
@@ -95,16 +151,25 @@ export interface Draft {
   readonly excess?: Micros;
   readonly basis?: string;
   readonly note?: string;
+  readonly upstream?: UpstreamCost;
 }
 
 const int64Max = 2n ** 63n - 1n;
 
-/** The entry that follows `head`. Throws RangeError when a balance leaves int64. */
-export function chainEntry(head: Head, draft: Draft, at: number): EntryDocument {
+/** What an entry's place in the chain needs beside the head. */
+export interface Seal {
+  /** Unix milliseconds. */
+  readonly at: number;
+  readonly hash: EntryHash;
+}
+
+/** The entry that follows `head`. Throws RangeError when a balance or a sum leaves int64. */
+export function chainEntry(head: Head, draft: Draft, { at, hash }: Seal): EntryDocument {
   const seq = head.seq + 1n;
   const available = head.available + draft.available;
   const held = head.held + draft.held;
-  for (const value of [available, held, draft.amount]) {
+  const sums = draft.spent?.flatMap(({ today, month, total }) => [today, month, total]) ?? [];
+  for (const value of [available, held, draft.amount, ...sums]) {
     if (value > int64Max || value < -int64Max) throw new RangeError(`account ${draft.account} leaves int64`);
   }
   const entry = {
@@ -114,26 +179,30 @@ export function chainEntry(head: Head, draft: Draft, at: number): EntryDocument 
     available,
     held,
     at,
+    ...(draft.upstream === undefined ? {} : { ended_on: utcDay(at) }),
     prev_hash: head.hash,
   };
-  return { ...entry, hash: hashEntry(entry) };
+  return { ...entry, hash: hash(entry) };
 }
 
 export function entryId(account: string, seq: bigint): string {
   return `${account}/${seq}`;
 }
 
-/** What a settled task costs its account; nothing when it was released. */
-export function chargeOf(close: Pick<LedgerEntry, 'kind' | 'amount' | 'excess'>): Micros {
-  return close.kind === 'settle' ? close.amount + (close.excess ?? 0n) : 0n;
-}
+/** 64 hexadecimal digits. */
+export type EntryHash = (entry: Omit<EntryDocument, 'hash'>) => string;
 
 /**
- * SHA-256 over the fields in a fixed order as one JSON array, integers as strings. A field that is added to entries
- * later goes to the end of the list and only when present, so that old hashes stay valid.
+ * HMAC-SHA-256 over the fields in a fixed order as one JSON array, integers as strings: whoever can write to MongoDB, and
+ * has no key, cannot make an entry. The key derives from the root of the database, so that it outlives each SECRETS_KEY.
  */
-export function hashEntry(entry: Omit<EntryDocument, 'hash'>): string {
-  const canonical = JSON.stringify([
+export function createEntryHash(key: Uint8Array): EntryHash {
+  const secret = createSecretKey(key);
+  return (entry) => createHmac('sha256', secret).update(canonical(entry)).digest('hex');
+}
+
+function canonical(entry: Omit<EntryDocument, 'hash'>): string {
+  return JSON.stringify([
     entry._id,
     entry.account,
     entry.seq.toString(),
@@ -148,6 +217,21 @@ export function hashEntry(entry: Omit<EntryDocument, 'hash'>): string {
     entry.note ?? null,
     entry.at,
     entry.prev_hash,
+    entry.key_id ?? null,
+    entry.model ?? null,
+    entry.end_user ?? null,
+    entry.day ?? null,
+    entry.spent?.map(({ scope, day, today, month, total }) => [
+      scope,
+      day,
+      `${today}`,
+      `${month}`,
+      `${total}`,
+    ]) ?? null,
+    ...(entry.upstream === undefined ? [] : [entry.ended_on, ...inOrder(entry.upstream)]),
   ]);
-  return hash('sha256', canonical, 'hex');
+}
+
+function inOrder({ model, channel, cost, unknown }: UpstreamCost): readonly string[] {
+  return [model, channel, cost.toString(), `${unknown}`];
 }

@@ -1,12 +1,23 @@
+import { closedAt } from '../domain/ledger-basis.ts';
+import { defined } from '../domain/defined.ts';
 import type { LedgerMeter } from '../domain/meter.ts';
 import type { Micros } from '../domain/money.ts';
+import { capStates, tightest } from '../domain/caps.ts';
+import type { CapScope, CapState, SpentUse } from '../domain/caps.ts';
+import type { Spender } from '../domain/spender.ts';
+import type { UpstreamCost } from '../domain/task-cost.ts';
+import { attributionOfSpender } from './drafts.ts';
+import { dayOfHold, nothingSpent, scopesOf, useOn } from './spent.ts';
 import { createAppender } from './appender.ts';
-import { findByKeys, findSuccessors } from './collection.ts';
+import { findByKeys } from './collection.ts';
 import type { LedgerCollection } from './collection.ts';
-import { chargeOf, keys, toEntry } from './entry.ts';
+import { createEntryHash, keys, toEntry } from './entry.ts';
 import type { LedgerEntry } from './entry.ts';
 import { LedgerIntegrityError } from './ledger-errors.ts';
 import { createHeads } from './heads.ts';
+import type { Heads } from './heads.ts';
+import { createHistory } from './history.ts';
+import type { History } from './history.ts';
 import { findOpenHoldsBetween } from './open-holds.ts';
 import type { HoldRange, OpenHold } from './open-holds.ts';
 import {
@@ -31,19 +42,21 @@ import type { Outcome } from './plan.ts';
 export interface LedgerDeps {
   /** `ledgerCollection(db)`; its indexes are made by `ensureLedgerIndexes(db)`. */
   readonly collection: LedgerCollection;
+  /** Of the entries' hashes: `deriveKey('ledger-hash')`. */
+  readonly key: Uint8Array;
   /** Unix milliseconds, for the entries' `at`. */
   readonly now: () => number;
   /** Accounts whose head is remembered. */
   readonly headsMax?: number;
   /** What an account has left after entries of this process. */
-  readonly onBalance?: (account: string, available: Micros) => void;
+  readonly onBalance?: (account: string, after: Pick<LedgerEntry, 'available' | 'seq'>) => void;
   readonly meter?: LedgerMeter;
 }
 
-export interface Ledger {
+export interface Ledger extends History {
   /**
-   * Sets money aside; refused when `available - amount` would fall below `-overdraftLimit`, and when no entry may hold
-   * the amount.
+   * Sets money aside; refused when `available - amount` would fall below `-overdraftLimit`, when it does not fit into what
+   * a cap has left, and when no entry may hold the amount.
    */
   hold(request: HoldRequest): Promise<HoldResult>;
   /**
@@ -70,11 +83,11 @@ export interface Ledger {
   credit(request: CreditRequest): Promise<CreditResult>;
   /** One read: by `_id` where the head is known, otherwise by the index. */
   balance(account: string): Promise<Balance>;
-  /** In order, oldest first. */
-  entries(account: string, page: EntriesPage): Promise<LedgerEntry[]>;
+  /** What a key, the key with a model, or an end user has used: those of the three that are named. One read, or none. */
+  uses(account: string, by: Partial<Spender>): Promise<ReadonlyMap<CapScope, SpentUse>>;
   /** At most four: hold, settle or release, charge_extra, refund. By the unique index on `key`. */
   entriesOfTask(task: string): Promise<LedgerEntry[]>;
-  /** Holds of all accounts that are neither settled nor released, by the names of their tasks. */
+  /** Of all accounts, what is held and neither settled nor released, or settled but in part, by the names of tasks. */
   openHoldsBetween(range: HoldRange): Promise<OpenHold[]>;
 }
 
@@ -85,7 +98,9 @@ interface AppendResult {
 }
 
 export type HoldResult =
-  | (AppendResult & { readonly ok: true })
+  /** `cap`: of the request's caps the one that has least left after it. */
+  | (AppendResult & { readonly ok: true; readonly cap?: CapState })
+  | { readonly ok: false; readonly refused: 'capped'; readonly cap: CapState }
   | { readonly ok: false; readonly refused: 'insufficient_balance'; readonly available: Micros }
   | { readonly ok: false; readonly refused: 'voided' };
 
@@ -114,6 +129,8 @@ interface VoidResult {
   readonly closed: 'voided' | 'released' | 'settled';
   /** What the task costs in all, a charge beyond the hold included. */
   readonly charged: Micros;
+  /** Of the entry that closes the hold. */
+  readonly upstream?: UpstreamCost;
 }
 
 type ReleaseResult = CloseResult | { readonly closed: 'no_hold' };
@@ -125,15 +142,7 @@ export interface Balance {
   readonly seq: bigint;
 }
 
-interface EntriesPage {
-  /** The page begins after this `seq`. */
-  readonly after?: bigint;
-  /** 1 to 1,000. */
-  readonly limit: number;
-}
-
 const headsMaxDefault = 10_000;
-const pageEntriesMax = 1_000;
 
 /**
  * The accounts' money. Every operation is one entry (a settle beyond its hold: two), appended by one insert, and may
@@ -143,16 +152,21 @@ const pageEntriesMax = 1_000;
 export function createLedger(deps: LedgerDeps): Ledger {
   const { collection } = deps;
   const heads = createHeads(collection, deps.headsMax ?? headsMaxDefault);
-  const appender = createAppender({ ...deps, heads });
+  const appender = createAppender({ ...deps, heads, hash: createEntryHash(deps.key) });
 
   return {
+    ...createHistory(collection, heads),
+
     async hold(request) {
       const outcome = await appender.submit(holdOperation(request));
       if (outcome.state === 'refused') {
         return { ok: false, refused: 'insufficient_balance', available: outcome.available };
       }
+      if (outcome.state === 'capped') return { ok: false, refused: 'capped', cap: outcome.cap };
       if (outcome.state === 'voided') return { ok: false, refused: 'voided' };
-      return { ok: true, ...expectDone(outcome, 'hold', request.account) };
+      const done = expectDone(outcome, 'hold', request.account);
+      const cap = tightest(capStates(request.by.caps ?? [], usesAfter(done.entry)));
+      return { ok: true, ...done, ...defined({ cap }) };
     },
 
     async settle(request) {
@@ -171,7 +185,7 @@ export function createLedger(deps: LedgerDeps): Ledger {
       const outcome = await appender.submit(voidOperation(request));
       const { entry } = expectDone(outcome, `void of ${request.task}`, request.account);
       const closed = entry.kind === 'void' ? 'voided' : entry.kind === 'settle' ? 'settled' : 'released';
-      return { closed, charged: chargeOf(entry) };
+      return { closed, charged: closedAt(entry), ...defined({ upstream: entry.upstream }) };
     },
 
     async refund(request) {
@@ -194,11 +208,7 @@ export function createLedger(deps: LedgerDeps): Ledger {
       return { available, held, seq };
     },
 
-    async entries(account, page) {
-      const limit = Math.min(Math.max(page.limit, 1), pageEntriesMax);
-      const range = { after: page.after ?? 0n, limit };
-      return (await findSuccessors(collection, checkAccount(account), range)).map(toEntry);
-    },
+    uses: (account, by) => readUses(heads, { account: checkAccount(account), by, at: deps.now() }),
 
     entriesOfTask: (task) => findEntriesOfTask(collection, task),
 
@@ -222,6 +232,7 @@ function expectDone(outcome: Outcome, what: string, account: string): AppendResu
     case 'failed':
       throw outcome.error;
     case 'refused':
+    case 'capped':
     case 'no_hold':
     case 'voided':
     case 'not_settled':
@@ -232,7 +243,27 @@ function expectDone(outcome: Outcome, what: string, account: string): AppendResu
   }
 }
 
+async function readUses(
+  heads: Heads,
+  { account, by, at }: { readonly account: string; readonly by: Partial<Spender>; readonly at: number },
+): Promise<ReadonlyMap<CapScope, SpentUse>> {
+  const scopes = scopesOf(attributionOfSpender(by));
+  const head = await heads.refresh(account);
+  const spent = await heads.spent(account, head, new Set(scopes.map(({ id }) => id)));
+  const sums = scopes.map(({ of, id }) => [of, spent.get(id) ?? nothingSpent(id)] as const);
+  return new Map(sums.map(([of, sum]) => [of, useOn(sum, dayOfHold(at, [sum]))]));
+}
+
+function usesAfter(entry: LedgerEntry): ReadonlyMap<CapScope, SpentUse> {
+  const sums = new Map(entry.spent?.map((spent) => [spent.scope, spent]));
+  return new Map(
+    scopesOf(entry).map(
+      ({ of, id }) => [of, useOn(sums.get(id) ?? nothingSpent(id), entry.day ?? '')] as const,
+    ),
+  );
+}
+
 function closeResult({ entry, replayed }: AppendResult, wanted: CloseResult['closed']): CloseResult {
   const closed = entry.kind === 'settle' ? 'settled' : 'released';
-  return { closed, entry, charged: chargeOf(entry), replayed, contradicts: closed !== wanted };
+  return { closed, entry, charged: closedAt(entry), replayed, contradicts: closed !== wanted };
 }

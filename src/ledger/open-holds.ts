@@ -1,10 +1,12 @@
 import type { Micros } from '../domain/money.ts';
 import type { LedgerCollection } from './collection.ts';
 import { keys } from './entry.ts';
+import type { EntryDocument } from './entry.ts';
 
 export interface OpenHold {
   readonly account: string;
   readonly task: string;
+  /** What is held, or owed. */
   readonly amount: Micros;
   /** Unix milliseconds. */
   readonly at: number;
@@ -20,7 +22,8 @@ export interface HoldRange {
 }
 
 /**
- * The first open holds of tasks whose names lie in a range, in the order of their names: by the unique index on `key`.
+ * The first tasks whose names lie in a range and that have an open hold, or owe a part of their charge, in the order of
+ * their names: by the unique index on `key`.
  */
 export async function findOpenHoldsBetween(
   collection: LedgerCollection,
@@ -31,17 +34,32 @@ export async function findOpenHoldsBetween(
     .sort({ key: 1 })
     .maxTimeMS(readTimeoutMs);
   const open: OpenHold[] = [];
-  // A task's entries lie together, its close before its hold.
-  let closed: string | undefined;
+  const openOf = createOpenOf();
   try {
-    for await (const { key, kind, task, account, amount, at } of cursor) {
-      if (task === undefined) continue;
-      if (key === keys.close(task)) closed = task;
-      else if (kind === 'hold' && task !== closed) open.push({ account, task, amount, at });
+    for await (const entry of cursor) {
+      const hold = openOf(entry);
+      if (hold !== undefined) open.push(hold);
       if (open.length === limit) break;
     }
   } finally {
     await cursor.close();
   }
   return open;
+}
+
+type Entry = Pick<EntryDocument, 'key' | 'kind' | 'task' | 'account' | 'amount' | 'excess' | 'at'>;
+
+/** A task's entries lie together, by their names: what was charged beyond the hold, the close, the hold. */
+function createOpenOf(): (entry: Entry) => OpenHold | undefined {
+  let closed: string | undefined;
+  let charged: string | undefined;
+  return ({ key, kind, task, account, amount, excess, at }) => {
+    if (task === undefined) return undefined;
+    if (kind === 'charge_extra') charged = task;
+    if (key === keys.close(task)) {
+      closed = task;
+      return excess === undefined || task === charged ? undefined : { account, task, amount: excess, at };
+    }
+    return kind === 'hold' && task !== closed ? { account, task, amount, at } : undefined;
+  };
 }

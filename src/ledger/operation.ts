@@ -2,12 +2,21 @@ import { defined } from '../domain/defined.ts';
 import { Buffer } from 'node:buffer';
 import { amountMax } from '../domain/money.ts';
 import type { Micros } from '../domain/money.ts';
+import type { Spender } from '../domain/spender.ts';
+import type { UpstreamCost } from '../domain/task-cost.ts';
 import type { LedgerEntry } from './entry.ts';
+
+/** What a close takes from its hold. */
+export type HoldFacts = Pick<
+  LedgerEntry,
+  'key' | 'kind' | 'account' | 'amount' | 'key_id' | 'model' | 'end_user' | 'day'
+>;
 
 export interface HoldRequest {
   readonly account: string;
   /** Task id, or the like of a synchronous image. */
   readonly task: string;
+  readonly by: Spender;
   readonly amount: Micros;
   /** JSON of the PriceBasis. */
   readonly basis: string;
@@ -15,7 +24,12 @@ export interface HoldRequest {
   readonly overdraftLimit: Micros;
 }
 
-export interface SettleRequest {
+/** What the entry says of the operator's side; absent: nothing is known of it. */
+interface Costed {
+  readonly upstream?: UpstreamCost;
+}
+
+export interface SettleRequest extends Costed {
   readonly account: string;
   readonly task: string;
   /** The hold's amount; anything else is an error. */
@@ -26,26 +40,26 @@ export interface SettleRequest {
   readonly basis?: string;
   readonly note?: string;
   /** What `hold` gave: spares reading it again. */
-  readonly hold?: Pick<LedgerEntry, 'key' | 'kind' | 'account' | 'amount'>;
+  readonly hold?: HoldFacts;
 }
 
-export interface ReleaseRequest {
+export interface ReleaseRequest extends Costed {
   readonly account: string;
   readonly task: string;
   /** The hold's amount; anything else is an error. */
   readonly held: Micros;
   readonly note?: string;
   /** What `hold` gave: spares reading it again. */
-  readonly hold?: Pick<LedgerEntry, 'key' | 'kind' | 'account' | 'amount'>;
+  readonly hold?: HoldFacts;
 }
 
-export interface VoidRequest {
+export interface VoidRequest extends Costed {
   readonly account: string;
   readonly task: string;
   readonly note?: string;
 }
 
-export interface RefundRequest {
+export interface RefundRequest extends Costed {
   readonly account: string;
   /** A task that was settled. */
   readonly task: string;
@@ -93,6 +107,7 @@ export function holdOperation(request: HoldRequest): HoldOperation {
     kind: 'hold',
     account: checkAccount(request.account),
     task: checkTask(request.task),
+    by: request.by,
     amount,
     basis: checkBasis(request.basis),
     overdraftLimit: checkAmount(request.overdraftLimit),
@@ -108,6 +123,7 @@ export function settleOperation(request: SettleRequest): SettleOperation {
     amount: checkAmount(request.amount),
     ...(request.basis === undefined ? {} : { basis: checkBasis(request.basis) }),
     ...defined({ hold: request.hold }),
+    ...costed(request),
     ...cutNote(request.note),
   };
 }
@@ -119,6 +135,7 @@ export function releaseOperation(request: ReleaseRequest): ReleaseOperation {
     task: checkTask(request.task),
     held: checkAmount(request.held),
     ...defined({ hold: request.hold }),
+    ...costed(request),
     ...cutNote(request.note),
   };
 }
@@ -128,6 +145,7 @@ export function voidOperation(request: VoidRequest): VoidOperation {
     kind: 'void',
     account: checkAccount(request.account),
     task: checkTask(request.task),
+    ...costed(request),
     ...cutNote(request.note),
   };
 }
@@ -141,6 +159,7 @@ export function refundOperation(request: RefundRequest): RefundOperation {
     account: checkAccount(request.account),
     task: checkTask(request.task),
     amount,
+    ...costed(request),
     ...cutNote(request.note),
   };
 }
@@ -186,6 +205,12 @@ function checkBasis(basis: string): string {
   if (Buffer.byteLength(text) > basisBytesMax)
     throw new RangeError(`a basis has at most ${basisBytesMax} bytes`);
   return text;
+}
+
+function costed({ upstream }: Costed): Costed {
+  if (upstream === undefined) return {};
+  checkAmount(upstream.cost);
+  return { upstream };
 }
 
 /** For humans; truncated, because a long note must not keep a task from being settled. */

@@ -1,9 +1,23 @@
+import { closedAt } from '../domain/ledger-basis.ts';
+import { capStates, refusingCap } from '../domain/caps.ts';
+import type { CapState } from '../domain/caps.ts';
 import { defined } from '../domain/defined.ts';
 import { amountMax } from '../domain/money.ts';
 import type { Micros } from '../domain/money.ts';
-import { chainEntry, chargeOf, keys } from './entry.ts';
-import type { Draft, Head, EntryDocument } from './entry.ts';
+import {
+  attributionOfSpender,
+  extraDraft,
+  holdDraft,
+  refundDraft,
+  releaseDraft,
+  settleDrafts,
+  voidDraft,
+} from './drafts.ts';
+import { chainEntry, keys } from './entry.ts';
+import type { Draft, Head, EntryDocument, Seal } from './entry.ts';
 import { LedgerIntegrityError } from './ledger-errors.ts';
+import { addSpent, dayOfHold, scopesOf, useOn } from './spent.ts';
+import type { Spent, SpentBook } from './spent.ts';
 import type {
   CreditOperation,
   HoldOperation,
@@ -17,6 +31,8 @@ import type {
 export type Outcome =
   | { readonly state: 'done'; readonly entry: EntryDocument; readonly replayed: boolean }
   | { readonly state: 'refused'; readonly available: Micros }
+  /** The hold does not fit into what this cap has left. */
+  | { readonly state: 'capped'; readonly cap: CapState }
   | { readonly state: 'no_hold' }
   /** The hold was abandoned, before it was taken or after: there is none, and never will be. */
   | { readonly state: 'voided' }
@@ -78,22 +94,46 @@ export function allKeys(operation: Operation): string[] {
   }
 }
 
+export interface PlanStart extends Seal {
+  readonly head: Head;
+  readonly known: KnownEntries;
+  /** As of the head, at least those of `scopesOfBatch`. */
+  readonly spent: SpentBook;
+}
+
+/** The scopes that the entries of these operations may count in. */
+export function scopesOfBatch(operations: readonly Operation[], known: KnownEntries): ReadonlySet<string> {
+  const scopes = operations.flatMap((operation) => {
+    if (operation.kind === 'credit') return [];
+    if (operation.kind === 'hold') return scopesOf(attributionOfSpender(operation.by));
+    const { task } = operation;
+    const source = known.get(keys.hold(task)) ?? known.get(keys.close(task));
+    return scopesOf(source ?? ('hold' in operation ? operation.hold : undefined) ?? {});
+  });
+  return new Set(scopes.map(({ id }) => id));
+}
+
 /** Pure: the entries that the operations append after `head`, one operation seeing the effects of those before it. */
-export function planBatch(
-  operations: readonly Operation[],
-  start: { readonly head: Head; readonly known: KnownEntries; readonly at: number },
-): Plan {
+export function planBatch(operations: readonly Operation[], start: PlanStart): Plan {
   const known = new Map(start.known);
+  const spent = new Map(start.spent);
   const entries: EntryDocument[] = [];
   let head = start.head;
+  // A clock that is behind orders nothing differently: what an account had at a time is found by it.
+  const seal = { ...start, at: Math.max(start.at, head.at) };
   const planned = operations.map((operation) => {
     try {
-      const step = planOperation(operation, head, known);
+      const step = planOperation(operation, { head, known, spent, at: seal.at });
       const added: EntryDocument[] = [];
+      const sums = new Map<string, Spent>();
       for (const draft of step.drafts) {
-        added.push(chainEntry(added.at(-1) ?? head, draft, start.at));
+        const after = spentAfter(draft, (scope) => sums.get(scope) ?? sumsOf(spent, scope));
+        for (const sum of after) sums.set(sum.scope, sum);
+        const counted = after.length === 0 ? draft : { ...draft, spent: after };
+        added.push(chainEntry(added.at(-1) ?? head, counted, seal));
       }
       for (const entry of added) known.set(entry.key, entry);
+      for (const [scope, sum] of sums) spent.set(scope, sum);
       entries.push(...added);
       head = added.at(-1) ?? head;
       return { outcome: step.outcome ?? doneBy(added), entriesNeeded: entries.length };
@@ -117,10 +157,18 @@ interface Step {
   readonly outcome?: Outcome;
 }
 
-function planOperation(operation: Operation, head: Head, known: KnownEntries): Step {
+interface Books {
+  readonly head: Head;
+  readonly known: KnownEntries;
+  readonly spent: SpentBook;
+  readonly at: number;
+}
+
+function planOperation(operation: Operation, books: Books): Step {
+  const { head, known } = books;
   switch (operation.kind) {
     case 'hold':
-      return planHold(operation, head, known);
+      return planHold(operation, books);
     case 'settle':
     case 'release':
       return planClose(operation, known);
@@ -135,8 +183,8 @@ function planOperation(operation: Operation, head: Head, known: KnownEntries): S
   }
 }
 
-function planHold(operation: HoldOperation, head: Head, known: KnownEntries): Step {
-  const { account, task, amount, basis } = operation;
+function planHold(operation: HoldOperation, { head, known, spent, at }: Books): Step {
+  const { task, by, amount } = operation;
   const existing = known.get(keys.hold(task));
   if (existing?.kind === 'void' || known.has(keys.close(task))) {
     return { drafts: [], outcome: { state: 'voided' } };
@@ -145,11 +193,26 @@ function planHold(operation: HoldOperation, head: Head, known: KnownEntries): St
   if (amount > amountMax || head.available - amount < -operation.overdraftLimit) {
     return { drafts: [], outcome: { state: 'refused', available: head.available } };
   }
-  return {
-    drafts: [
-      { account, key: keys.hold(task), kind: 'hold', task, amount, available: -amount, held: amount, basis },
-    ],
-  };
+  const sums = scopesOf(attributionOfSpender(by)).map(({ of, id }) => [of, sumsOf(spent, id)] as const);
+  const day = dayOfHold(
+    at,
+    sums.map(([, sum]) => sum),
+  );
+  const uses = new Map(sums.map(([of, sum]) => [of, useOn(sum, day)]));
+  const cap = refusingCap(capStates(by.caps ?? [], uses), amount);
+  if (cap !== undefined) return { drafts: [], outcome: { state: 'capped', cap } };
+  return { drafts: [holdDraft(operation, day)] };
+}
+
+function sumsOf(spent: SpentBook, scope: string): Spent {
+  const sums = spent.get(scope);
+  if (sums === undefined) throw new LedgerIntegrityError(`the sums of ${scope} were not read`);
+  return sums;
+}
+
+/** An entry adds to what is spent whatever it takes from `available`. */
+function spentAfter(draft: Draft, before: (scope: string) => Spent): Spent[] {
+  return scopesOf(draft).map(({ id }) => addSpent(before(id), -draft.available, draft.day ?? ''));
 }
 
 function planClose(operation: SettleOperation | ReleaseOperation, known: KnownEntries): Step {
@@ -165,98 +228,39 @@ function planClose(operation: SettleOperation | ReleaseOperation, known: KnownEn
       `${task}: ${operation.kind} of ${held} on account ${account}, but ${hold.amount} is held on ${hold.account}`,
     );
   }
-  return operation.kind === 'settle' ? planSettle(operation) : planRelease(operation);
-}
-
-function planSettle(operation: SettleOperation): Step {
-  const { account, task, held, amount, basis, note } = operation;
-  const fromHold = amount < held ? amount : held;
-  const excess = amount - fromHold;
-  const settle: Draft = {
-    account,
-    key: keys.close(task),
-    kind: 'settle',
-    task,
-    amount: fromHold,
-    available: held - fromHold,
-    held: -held,
-    ...(excess === 0n ? {} : { excess }),
-    ...defined({ basis }),
-    ...defined({ note }),
+  return {
+    drafts: operation.kind === 'settle' ? settleDrafts(operation, hold) : [releaseDraft(operation, hold)],
   };
-  return { drafts: excess === 0n ? [settle] : [settle, extraDraft(account, task, excess)] };
 }
 
 /** Releases the hold if there is one; otherwise takes its place, so that a hold that is still in flight is refused. */
 function planVoid(operation: VoidOperation, known: KnownEntries): Step {
-  const { account, task } = operation;
+  const { task } = operation;
   const existing = known.get(keys.close(task)) ?? known.get(keys.hold(task));
-  if (existing === undefined) {
-    const { note } = operation;
-    const nothing = { amount: 0n, available: 0n, held: 0n };
-    return {
-      drafts: [{ account, key: keys.hold(task), kind: 'void', task, ...nothing, ...defined({ note }) }],
-    };
-  }
+  if (existing === undefined) return { drafts: [voidDraft(operation)] };
   const done = replay(operation, existing);
-  return existing.kind === 'hold' ? planRelease({ ...operation, held: existing.amount }) : done;
-}
-
-function planRelease({ account, task, held, note }: Omit<ReleaseOperation, 'kind'>): Step {
-  const release: Draft = {
-    account,
-    key: keys.close(task),
-    kind: 'release',
-    task,
-    amount: held,
-    available: held,
-    held: -held,
-    ...defined({ note }),
-  };
-  return { drafts: [release] };
+  return existing.kind === 'hold' ? { drafts: [releaseDraft(operation, existing)] } : done;
 }
 
 /** A settle was written and the server died before its second entry: whoever comes next completes it. */
 function missingExtra(close: EntryDocument, known: KnownEntries): Draft[] {
-  const { account, task, excess } = close;
+  const { task, excess } = close;
   if (task === undefined || excess === undefined || known.has(keys.chargeExtra(task))) return [];
-  return [extraDraft(account, task, excess)];
-}
-
-function extraDraft(account: string, task: string, amount: Micros): Draft {
-  return {
-    account,
-    key: keys.chargeExtra(task),
-    kind: 'charge_extra',
-    task,
-    amount,
-    available: -amount,
-    held: 0n,
-  };
+  return [extraDraft({ ...close, task }, excess)];
 }
 
 /** Of the charge in sum, whether all of it has been written or not. */
 function planRefund(operation: RefundOperation, known: KnownEntries): Step {
-  const { account, task, amount, note } = operation;
+  const { account, task, amount } = operation;
   const close = known.get(keys.close(task));
   if (close?.kind !== 'settle' || close.account !== account) {
     return { drafts: [], outcome: { state: 'not_settled' } };
   }
   const existing = known.get(keys.refund(task));
   if (existing !== undefined) return replay(operation, existing);
-  const charged = chargeOf(close);
+  const charged = closedAt(close);
   if (amount > charged) return { drafts: [], outcome: { state: 'above_charge', charged } };
-  const refund: Draft = {
-    account,
-    key: keys.refund(task),
-    kind: 'refund',
-    task,
-    amount,
-    available: amount,
-    held: 0n,
-    ...defined({ note }),
-  };
-  return { drafts: [refund, ...missingExtra(close, known)] };
+  return { drafts: [refundDraft(operation, close), ...missingExtra(close, known)] };
 }
 
 function planCredit(operation: CreditOperation, head: Head, known: KnownEntries): Step {

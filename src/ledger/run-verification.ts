@@ -2,7 +2,10 @@ import type { ImageLeaseStore } from '../store/image-leases.ts';
 import { verifyLedger } from './verify.ts';
 import type { Holder, VerifyOptions, VerifyResult } from './verify.ts';
 
-export interface LedgerVerification extends Pick<VerifyOptions, 'db' | 'onProgress' | 'signal'> {
+export interface LedgerVerification extends Pick<
+  VerifyOptions,
+  'db' | 'key' | 'anchorsHeads' | 'onProgress' | 'signal' | 'pace'
+> {
   readonly workflows: { readonly isRunning: (task: string) => Promise<boolean> };
   readonly leases: Pick<ImageLeaseStore, 'existing'>;
 }

@@ -1,17 +1,24 @@
-import type { Collection } from 'mongodb';
+import type { Collection, Db } from 'mongodb';
 import type { LedgerTotals } from '../domain/census.ts';
+import type { Micros } from '../domain/money.ts';
+import { ledgerCollection } from './collection.ts';
 import type { EntryDocument } from './entry.ts';
 
 const readMsMax = 10_000;
+const lowMax = 10_000;
 
-/** One step of the index per account, however many entries it has: the server skips from head to head. */
+/** The last entry of each account. One step of the index per account, however many entries it has: the server skips from head to head. */
+const heads = [
+  { $match: { account: { $gt: '' } } },
+  { $sort: { account: 1, seq: -1 } },
+  { $group: { _id: '$account', available: { $first: '$available' }, held: { $first: '$held' } } },
+];
+
 export async function readLedgerTotals(collection: Collection<EntryDocument>): Promise<LedgerTotals> {
   const [totals] = await collection
     .aggregate<LedgerTotals>(
       [
-        { $match: { account: { $gt: '' } } },
-        { $sort: { account: 1, seq: -1 } },
-        { $group: { _id: '$account', available: { $first: '$available' }, held: { $first: '$held' } } },
+        ...heads,
         {
           $group: {
             _id: null,
@@ -25,4 +32,28 @@ export async function readLedgerTotals(collection: Collection<EntryDocument>): P
     )
     .toArray();
   return totals ?? { available: 0n, held: 0n, overdrawn: 0 };
+}
+
+/** The same, of a database. */
+export function ledgerTotalsOf(db: Db): Promise<LedgerTotals> {
+  return readLedgerTotals(ledgerCollection(db));
+}
+
+/** Accounts that have less than this available, those with least first; of many the first 10,000. */
+export async function readLowBalances(
+  db: Db,
+  below: Micros,
+): Promise<readonly { readonly account: string; readonly available: Micros }[]> {
+  const found = await ledgerCollection(db)
+    .aggregate<{ readonly _id: string; readonly available: Micros }>(
+      [
+        ...heads,
+        { $match: { available: { $lt: below } } },
+        { $sort: { available: 1, _id: 1 } },
+        { $limit: lowMax },
+      ],
+      { maxTimeMS: readMsMax },
+    )
+    .toArray();
+  return found.map(({ _id: account, available }) => ({ account, available }));
 }

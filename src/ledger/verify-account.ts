@@ -1,18 +1,25 @@
+import { closedAt } from '../domain/ledger-basis.ts';
 import { defined } from '../domain/defined.ts';
-import { chargeOf, emptyHead, entryId, hashEntry, keys } from './entry.ts';
-import type { Head, EntryDocument } from './entry.ts';
+import { emptyHead, entryId, keys } from './entry.ts';
+import type { EntryDocument, EntryHash, Head } from './entry.ts';
 import type { Micros } from '../domain/money.ts';
+import type { TaskCost } from '../domain/task-cost.ts';
+import { createSpentCheck } from './verify-spent.ts';
 
 export const invariants = [
   'balances_equal_chain',
+  'spent_equals_entries',
   'sequence_without_gap',
   'hash_chain_intact',
   'one_hold_and_one_close',
   'settled_in_full',
+  'charge_is_priced',
   'refunded_within_charge',
+  'ends_at_anchored_head',
   'open_hold_is_live',
   'terminal_task_is_closed',
   'charged_is_succeeded',
+  'unfinished_task_is_held',
 ] as const;
 export type Invariant = (typeof invariants)[number];
 
@@ -25,9 +32,16 @@ export interface Violation {
 
 export type Report = (violation: Violation) => void;
 
+export interface AccountCheckDeps {
+  readonly hash: EntryHash;
+  readonly report: Report;
+}
+
 export interface AccountCheck {
-  /** The account's entries, in order of `seq`. */
-  next(entry: EntryDocument): void;
+  /** The account's entries, in order of `seq`. Returns the task that the entry closes. */
+  next(entry: EntryDocument): ClosedTask | undefined;
+  /** Of the last entry. */
+  head(): Head;
   /** Task → amount of the holds that nothing has closed so far. */
   readonly openHolds: ReadonlyMap<string, Micros>;
   /** Task → amount that a settle charged beyond its hold and no `charge_extra` has followed so far. */
@@ -37,13 +51,14 @@ export interface AccountCheck {
 /**
  * Replays one account's chain. Remembers only what is open, so memory is bounded by the tasks that run at one time.
  * After a violation it continues from what the entry says, so that one fault is reported once. Of the chain's end it
- * cannot know: entries cut off there show only against the tasks.
+ * cannot know: what is cut off there shows against the anchored heads and the tasks.
  */
-export function createAccountCheck(account: string, report: Report): AccountCheck {
+export function createAccountCheck(account: string, { hash, report }: AccountCheckDeps): AccountCheck {
   const open: OpenTasks = { openHolds: new Map(), owedExtras: new Map() };
+  const spent = createSpentCheck();
   let last: Head = emptyHead;
 
-  function next(stored: EntryDocument): void {
+  function next(stored: EntryDocument): ClosedTask | undefined {
     const onViolation: OnViolation = (invariant, message) =>
       report({
         invariant,
@@ -58,16 +73,30 @@ export function createAccountCheck(account: string, report: Report): AccountChec
     if (entry.prev_hash !== last.hash) {
       onViolation('hash_chain_intact', 'prev_hash is not the hash of the entry before');
     }
-    if (entry.hash !== hashEntry(entry))
-      onViolation('hash_chain_intact', 'the content does not have this hash');
+    if (!isHashed(entry, hash)) onViolation('hash_chain_intact', 'the content does not have this hash');
     const shape = shapeFault(entry);
     if (shape !== undefined) onViolation(shape.invariant, shape.message);
+    const closed = closedTask(entry, open.openHolds);
     const change = replay(entry, open, onViolation);
-    if (change !== undefined) compareBalances(entry, balancesAfter(last, change), onViolation);
+    if (change !== undefined) {
+      compareBalances(entry, balancesAfter(last, change), onViolation);
+      const fault = spent.next(entry, -change.available);
+      if (fault !== undefined) onViolation('spent_equals_entries', fault);
+    }
     last = entry;
+    return closed;
   }
 
-  return { next, ...open };
+  return { next, head: () => last, ...open };
+}
+
+/** What was edited by hand may be of a type that no entry has, and then no hash either. */
+function isHashed(entry: EntryDocument, hash: EntryHash): boolean {
+  try {
+    return entry.hash === hash(entry);
+  } catch {
+    return false;
+  }
 }
 
 type OnViolation = (invariant: Invariant, message: string) => void;
@@ -77,9 +106,12 @@ interface OpenTasks {
   readonly owedExtras: Map<string, Micros>;
 }
 
+const integers = ['seq', 'amount', 'available', 'held'] as const;
+
 /** Manual edits of MongoDB may leave doubles and strings: reported, and read as what the chain expects. */
 function readIntegers(entry: EntryDocument, last: Head, onViolation: OnViolation): EntryDocument {
-  const read = (name: 'seq' | 'amount' | 'available' | 'held', otherwise: bigint): bigint => {
+  if (integers.every((name) => typeof entry[name] === 'bigint')) return entry;
+  const read = (name: (typeof integers)[number], otherwise: bigint): bigint => {
     const value: unknown = entry[name];
     if (typeof value === 'bigint') return value;
     onViolation('balances_equal_chain', `${name} is not an int64`);
@@ -222,12 +254,18 @@ export interface ClosedTask {
   readonly task: string;
   readonly kind: 'settle' | 'release';
   readonly charged: Micros;
+  /** Unix milliseconds. */
+  readonly at: number;
+  /** Undefined: nothing was. */
+  readonly held: Micros | undefined;
+  /** Undefined: nothing was known of it. */
+  readonly upstream: TaskCost | undefined;
 }
 
-export function closedTask(entry: EntryDocument): ClosedTask | undefined {
-  const { account, task, kind } = entry;
+function closedTask(entry: EntryDocument, openHolds: OpenTasks['openHolds']): ClosedTask | undefined {
+  const { account, task, kind, at, upstream } = entry;
   if (task === undefined || (kind !== 'settle' && kind !== 'release')) return undefined;
-  return { account, task, kind, charged: chargeOf(entry) };
+  return { account, task, kind, at, charged: closedAt(entry), held: openHolds.get(task), upstream };
 }
 
 /** What the charges are compared with: a task is settled long before it is refunded. */

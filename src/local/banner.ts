@@ -30,6 +30,7 @@ export function banner(facts: BannerFacts): string {
     `Mediary is ready (${facts.readySeconds.toFixed(1)} s). ${upstream}`,
     '',
     `  API           ${apiUrl}   (OpenAPI: ${apiUrl}/openapi.json)`,
+    `  Console       ${apiUrl}/console   (sign in with the admin token)`,
     `  Temporal UI   ${facts.temporalUi ?? 'of your own server'}   (server ${facts.temporalAddress})`,
     ...(facts.temporalUi === undefined ? [] : [`  Waiting tasks ${waitingTasksUrl(facts.temporalUi)}`]),
     `  Simulator     ${facts.simulatorUrl ?? 'not started'}`,

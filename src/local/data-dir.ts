@@ -23,7 +23,7 @@ export class DataDirInUseError extends LocalServerError {
 
 /** A claim from before `holds` was written belongs to a process that held the directory. */
 const claimSchema = processIdentitySchema.extend({ holds: z.boolean().default(true) });
-type Claim = z.infer<typeof claimSchema>;
+type DirectoryClaim = z.infer<typeof claimSchema>;
 
 const attemptsMax = 10;
 const backoffMs = 50;
@@ -70,8 +70,8 @@ async function writeClaim(dataDir: string, name: string, holds: boolean): Promis
 }
 
 /** The claim of another live process, one that holds the directory first; claims of dead ones are removed. */
-async function liveRival(dataDir: string, own: string): Promise<Claim | undefined> {
-  let rival: Claim | undefined;
+async function liveRival(dataDir: string, own: string): Promise<DirectoryClaim | undefined> {
+  let rival: DirectoryClaim | undefined;
   for (const name of await readdir(dataDir)) {
     if (name === own || !/^lock(\.|$)/.test(name)) {
       continue;
@@ -89,7 +89,7 @@ async function liveRival(dataDir: string, own: string): Promise<Claim | undefine
   return rival;
 }
 
-async function readClaim(file: string): Promise<Claim | 'gone' | 'broken'> {
+async function readClaim(file: string): Promise<DirectoryClaim | 'gone' | 'broken'> {
   let text: string;
   try {
     text = await readFile(file, 'utf8');

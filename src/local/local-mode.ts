@@ -4,13 +4,7 @@ import { isStartedByNpm, rawEnvironment, readEnvironment } from '../config/envir
 import type { Environment } from '../config/environment.ts';
 import { loadGatewayConfig } from '../config/gateway-file.ts';
 import type { GatewayConfig } from '../config/gateway-file.ts';
-import {
-  localEnvironment,
-  ownGatewayFile,
-  simulatorApiKey,
-  simulatorPort,
-  withLocalOrigin,
-} from '../config/local-mode.ts';
+import { localEnvironment, ownGatewayFile, simulatorPort, withLocalOrigin } from '../config/local-mode.ts';
 import { loadOrCreateLocalSettings, saveLocalSettings } from '../config/local-settings.ts';
 import type { LocalSettings } from '../config/local-settings.ts';
 import { messageOf } from '../domain/caught.ts';
@@ -26,11 +20,11 @@ import { makeAccount, publishFile } from './first-account.ts';
 import { LocalServerError } from './servers/local-options.ts';
 import type { LocalOptions } from './servers/local-options.ts';
 import { choosePort } from './servers/ports.ts';
-import { startSimulator } from './simulator/simulator.ts';
 import type { StartDisplay } from './start-display.ts';
 import { probe, startGateway } from './start-gateway.ts';
 import { startServers } from './start-servers.ts';
 import type { Started } from './start-servers.ts';
+import { startSimulator } from './start-simulator.ts';
 import { followFile, terminalLine } from './terminal-lines.ts';
 import { watchGateway } from './watch-gateway.ts';
 
@@ -183,10 +177,12 @@ async function startLocalMode(plan: Plan, display: StartDisplay, started: Starte
   const lock = await lockDataDir(dataDir);
   started.push({ stop: () => lock.release() });
   const options = { dataDir, report: display.report, environment: rawEnvironment() };
+  // Before minutes of fetching; asked again when the API is about to bind it.
+  if (isPortFixed()) await choosePort({ fixed: environment.PORT }, portPurpose);
   const settings = await loadOrCreateLocalSettings(dataDir);
   const [servers, simulatorUrl] = await Promise.all([
     startServers(environment, options, started),
-    own === undefined ? startLocalSimulator(dataDir, started) : undefined,
+    own === undefined ? startSimulator(simulatorPort, options, started) : undefined,
   ]);
   const { port, listeningUrl } = await chooseAddress(environment, options);
   const used: LocalSettings = {
@@ -199,7 +195,12 @@ async function startLocalMode(plan: Plan, display: StartDisplay, started: Starte
   };
   display.report('Starting the worker and the API…');
   const apiUrl = environment.PUBLIC_URL ?? listeningUrl;
-  const variables = { ...localEnvironment(rawEnvironment(), used), PORT: String(port), PUBLIC_URL: apiUrl };
+  const variables = {
+    ...localEnvironment(rawEnvironment(), used),
+    PORT: String(port),
+    PUBLIC_URL: apiUrl,
+    TEMPORAL_UI_URL: environment.TEMPORAL_UI_URL ?? servers.temporalUi,
+  };
   const logFiles = await startGateway(listeningUrl, { ...options, environment: variables }, started);
   await publishFile(used);
   const account = await makeAccount(used);
@@ -224,26 +225,19 @@ async function startLocalMode(plan: Plan, display: StartDisplay, started: Starte
   };
 }
 
+const portPurpose = 'the API (PORT)';
+
+function isPortFixed(): boolean {
+  return (rawEnvironment()['PORT'] ?? '') !== '';
+}
+
 async function chooseAddress(environment: Environment, { report }: LocalOptions) {
-  const isFixed = (rawEnvironment()['PORT'] ?? '') !== '';
   const port = await choosePort(
-    isFixed ? { fixed: environment.PORT } : { preferred: environment.PORT },
-    'the API (PORT)',
+    isPortFixed() ? { fixed: environment.PORT } : { preferred: environment.PORT },
+    portPurpose,
   );
   if (port !== environment.PORT && environment.PORT !== 0)
     report(`Port ${environment.PORT} is taken: the API listens on ${port}.`, 'lasting');
   const host = anyAddress.has(environment.HOST) ? '127.0.0.1' : environment.HOST;
   return { port, listeningUrl: `http://${host}:${port}` };
-}
-
-async function startLocalSimulator(dataDir: string, started: Started): Promise<string> {
-  const port = await choosePort({ preferred: simulatorPort }, 'the simulator');
-  const simulator = await startSimulator({
-    host: '127.0.0.1',
-    port,
-    apiKeys: [simulatorApiKey],
-    stateFile: resolve(dataDir, 'simulator.jsonl'),
-  });
-  started.push({ stop: () => simulator.close() });
-  return simulator.url;
 }

@@ -29,6 +29,8 @@ export function terminalLine(text: string): string | undefined {
   const { time, level, msg, ...facts } = parsed.data;
   // Whether the gateway is ready is said by watch-gateway.ts.
   if (facts.operation === 'readyz') return undefined;
+  // The simulator calls several times for each task; nobody asked for that.
+  if (facts.operation === 'receiveUpstreamCallback' && Number(facts.status) < 400) return undefined;
   const clock = new Date(time).toTimeString().slice(0, 8);
   if (msg === 'request') {
     return `${clock}  ${facts.method} ${facts.operation || '(no such route)'}  ${facts.status}  ${facts.duration_ms} ms`;

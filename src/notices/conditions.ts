@@ -1,7 +1,16 @@
+import type { AttentionCount } from '../domain/census.ts';
+import { marginOf } from '../domain/margin.ts';
+import type { MarginAsked, MarginRow } from '../domain/margin.ts';
 import { advice } from '../domain/situation.ts';
-import { formatAmount } from '../domain/money.ts';
+import { formatAmount, parseMicros } from '../domain/money.ts';
 import type { Micros } from '../domain/money.ts';
+import { closedCredentials } from '../domain/circuit-rules.ts';
+import type { ServedChannel } from '../domain/circuit-rules.ts';
 import type { Condition } from '../domain/notice.ts';
+import type { Service } from '../domain/service.ts';
+import { createSightings } from '../domain/sightings.ts';
+import { dayMs, utcDay } from '../domain/times.ts';
+import type { AccountStore } from '../store/accounts.ts';
 import type { ChannelHealthStore } from '../store/channel-health.ts';
 import type { TaskStore } from '../store/tasks.ts';
 
@@ -9,24 +18,56 @@ import type { TaskStore } from '../store/tasks.ts';
 export type Source = () => Promise<readonly Condition[]>;
 
 const callbacksMax = 1_000;
+/** A restart of the only worker is over by then. */
+const withoutWorkersMs = 60_000;
 
 export interface SourceDeps {
-  readonly tasks: Pick<TaskStore, 'countAttention' | 'abandonedCallbacks'>;
+  readonly tasks: Pick<TaskStore, 'countUnfinished' | 'abandonedCallbacks'> & {
+    readonly countAttention: () => Promise<readonly AttentionCount[]>;
+  };
   readonly circuits: Pick<ChannelHealthStore, 'list'>;
+  readonly accounts: Pick<AccountStore, 'closedAmong'>;
+  readonly workers: () => Promise<Pick<Service, 'unserved'>>;
+  readonly margin: (asked: MarginAsked) => AsyncIterable<MarginRow>;
+  /** Accounts that have less than this available, those with least first. */
+  readonly lowBalances: (below: Micros) => Promise<readonly Pick<LowBalance, 'account' | 'available'>[]>;
+  /** The one in force. */
+  readonly config: () => {
+    readonly currency: string;
+    readonly channels: readonly ServedChannel[];
+    readonly notify: { readonly low_balance?: string | undefined };
+  };
+  readonly now: () => number;
 }
 
-export function createSources({ tasks, circuits }: SourceDeps) {
+export function createSources(deps: SourceDeps) {
+  const { tasks, circuits, workers, config, now } = deps;
+  const sightings = createSightings(now);
+
+  /** The reconciler, which asks for people about a single channel, is a worker's. */
+  async function withoutWorkers(): Promise<readonly Condition[]> {
+    const missing = (await workers()).unserved();
+    const lasts =
+      missing !== undefined && sightings.unchangedMs('workers', missing.since ?? 0) >= withoutWorkersMs;
+    sightings.forgetOthers();
+    if (!lasts) return [];
+    const count = (await tasks.countUnfinished()).reduce((sum, kind) => sum + kind.count, 0);
+    const text = `No worker runs. ${taskCount(count)} until one does. ${advice.no_worker}`;
+    return count === 0 ? [] : [{ kind: 'attention', subject: 'no_worker', count, text }];
+  }
+
   return {
     async attention() {
-      const asking = await tasks.countAttention();
-      return asking.map(({ reason, channel, count }) => ({
-        kind: 'attention',
+      const [asking, stopped] = await Promise.all([tasks.countAttention(), withoutWorkers()]);
+      const conditions = asking.map(({ reason, channel, count }) => ({
+        kind: 'attention' as const,
         subject: channel === '' ? reason : `${reason}/${channel}`,
         count,
         text:
-          `${count === 1 ? 'A task waits' : `${count} tasks wait`} for a person${channel === '' ? '' : ` at ${channel}`} ` +
+          `${taskCount(count)} for a person${channel === '' ? '' : ` at ${channel}`} ` +
           `(${reason}). ${advice[reason]} \`gateway tasks list --needs-attention\` lists them.`,
       }));
+      return [...conditions, ...stopped];
     },
 
     async callbacks_abandoned() {
@@ -39,8 +80,8 @@ export function createSources({ tasks, circuits }: SourceDeps) {
     },
 
     async circuit_open() {
-      const open = (await circuits.list()).filter(({ state }) => state === 'open');
-      return open.map(({ id, sign, code, by, reason }) => ({
+      const closed = closedCredentials(await circuits.list(), config().channels, now());
+      return closed.map(({ id, sign, code, by, reason }) => ({
         kind: 'circuit_open',
         subject: id,
         count: 1,
@@ -49,16 +90,71 @@ export function createSources({ tasks, circuits }: SourceDeps) {
           '`gateway channels show` says since when; tasks go to other channels, or wait.',
       }));
     },
+    margin_negative: everyMs(lossesEveryMs, () => readLosses(deps), now),
+    low_balance: everyMs(balancesEveryMs, () => readLowBalances(deps), now),
   } satisfies Record<string, Source>;
 }
 
-export interface LowBalance {
+/** A sum over two days of the ledger is not read with each look. */
+const lossesEveryMs = 15 * 60_000;
+/** Nor is the last entry of every account. */
+const balancesEveryMs = 60_000;
+/** Accounts with notices of their own. */
+const lowBalancesMax = 100;
+
+/** A source that is read again after so long. */
+function everyMs(ms: number, read: Source, now: () => number): Source {
+  let known: { readonly conditions: readonly Condition[]; readonly at: number } | undefined;
+  return async () => {
+    const at = now();
+    if (known === undefined || at - known.at >= ms) known = { conditions: await read(), at };
+    return known.conditions;
+  };
+}
+
+/** Of yesterday and today (UTC), so that the first task of a day does not decide. */
+async function readLosses({ margin, config, now }: SourceDeps): Promise<readonly Condition[]> {
+  const { currency } = config();
+  const losses: Condition[] = [];
+  const asked = { from: utcDay(now() - dayMs), before: utcDay(now() + dayMs), by: ['channel'] } as const;
+  for await (const row of margin(asked)) {
+    const { of, tasks: count, cost } = row;
+    if (marginOf(row) >= 0n) continue;
+    const earned = formatAmount(row.charged - row.refunded, currency);
+    const text =
+      `Tasks at ${of.channel ?? 'no channel'} that have ended since yesterday cost ${formatAmount(cost, currency)} and earned ${earned}. ` +
+      '`gateway margin --by channel,model` says of which model; compare its price with what the channel costs.';
+    losses.push({ kind: 'margin_negative', subject: of.channel ?? 'none', count, text });
+  }
+  return losses;
+}
+
+/** As the ledger has them: a process that remembers an earlier balance decides nothing. */
+async function readLowBalances({ accounts, lowBalances, config }: SourceDeps): Promise<readonly Condition[]> {
+  const { notify, currency } = config();
+  const limit = parseMicros(notify.low_balance ?? '');
+  if (limit === undefined) return [];
+  const low = await lowBalances(limit);
+  const closed = await accounts.closedAmong(low.map(({ account }) => account));
+  const open = low.filter(({ account }) => !closed.has(account));
+  const named = open.slice(0, lowBalancesMax).map((one) => lowBalance({ ...one, limit }, currency));
+  const count = open.length - named.length;
+  if (count === 0) return named;
+  const text = `${count} more accounts have less than ${formatAmount(limit, currency)}: \`gateway accounts list\` shows their balances.`;
+  return [...named, { kind: 'low_balance', subject: 'more accounts', count, text }];
+}
+
+function taskCount(count: number): string {
+  return count === 1 ? 'A task waits' : `${count} tasks wait`;
+}
+
+interface LowBalance {
   readonly account: string;
   readonly available: Micros;
   readonly limit: Micros;
 }
 
-export function lowBalance({ account, available, limit }: LowBalance, currency: string): Condition {
+function lowBalance({ account, available, limit }: LowBalance, currency: string): Condition {
   const text = `Account ${account} has ${formatAmount(available, currency)} left, less than ${formatAmount(limit, currency)}.`;
   return { kind: 'low_balance', subject: account, count: 1, text };
 }

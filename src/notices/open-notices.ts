@@ -1,33 +1,96 @@
+import { webhookSecretsOf } from '../access/webhook-secrets.ts';
+import type { Secrets } from '../access/secrets.ts';
 import { createDuty } from '../capacity/duty.ts';
+import type { Environment } from '../config/environment.ts';
 import type { GatewayConfig } from '../config/gateway-file.ts';
+import type { AttentionCount } from '../domain/census.ts';
 import { defined } from '../domain/defined.ts';
+import type { RandomBytes } from '../domain/ids.ts';
 import { createGuardedClient } from '../http-client/index.ts';
+import type { GuardedClient } from '../http-client/index.ts';
 import type { Logger } from '../observability/log.ts';
 import type { Stores } from '../store/stores.ts';
+import { createBalanceAlerts } from './balance-alerts.ts';
+import type { BalanceAlerts } from './balance-alerts.ts';
 import { createSources } from './conditions.ts';
+import type { SourceDeps } from './conditions.ts';
 import { createSendNotice } from './send.ts';
 import { createNoticeWatch, noticeIntervalMs } from './watch.ts';
 import type { NoticeWatch } from './watch.ts';
 
 export interface NoticesDeps {
   readonly stores: Stores;
+  readonly secrets: Pick<Secrets, 'open'>;
   readonly config: () => GatewayConfig;
+  readonly environment: Pick<Environment, 'WEBHOOK_ALLOW_PRIVATE_NETWORKS'>;
+  readonly workers: SourceDeps['workers'];
+  readonly margin: SourceDeps['margin'];
+  readonly lowBalances: SourceDeps['lowBalances'];
   /** Commands get PATH, HOME and LANG of it. */
   readonly variables: NodeJS.ProcessEnv;
   readonly log: Logger;
   readonly now: () => number;
+  readonly randomBytes: RandomBytes;
 }
 
-export function openNotices({ stores, config, variables: { PATH, HOME, LANG }, log, now }: NoticesDeps): {
-  readonly watch: NoticeWatch;
+export interface Notices extends NoticeWatch {
+  readonly noteBalance: BalanceAlerts['note'];
+  readonly balances: Pick<BalanceAlerts, 'tick' | 'repair'>;
+  /** What has just been counted for the metrics is not counted again. */
+  readonly noteAttention: (counts: readonly AttentionCount[]) => void;
+}
+
+export function openNotices(deps: NoticesDeps): {
+  readonly watch: Notices;
   readonly close: () => Promise<void>;
 } {
+  const { now, log, stores } = deps;
   // The addresses are the operator's own.
   const client = createGuardedClient({ allowPrivateNetworks: ['0.0.0.0/0', '::/0'] });
-  const watch = createNoticeWatch({
+  const attention = createAttentionCounts(deps);
+  const watch = openWatch(deps, client, attention.count);
+  const callers = createGuardedClient({
+    allowPrivateNetworks: deps.environment.WEBHOOK_ALLOW_PRIVATE_NETWORKS,
+  });
+  const alerts = createBalanceAlerts({
+    ...deps,
+    store: stores.balanceAlerts,
+    webhookSecrets: webhookSecretsOf(deps),
+    open: (purpose, sealed) => deps.secrets.open(purpose, sealed),
+    deliver: (delivery) => callers.deliver(delivery),
+    currency: () => deps.config().currency,
+    random: Math.random,
+    log,
+    now,
+  });
+  watch.start();
+  alerts.start();
+  const stop = async (): Promise<void> => void (await Promise.all([watch.stop(), alerts.stop()]));
+  return {
+    watch: {
+      ...watch,
+      noteAttention: attention.note,
+      noteBalance: alerts.note,
+      balances: alerts,
+      stop,
+    },
+    async close() {
+      await stop();
+      await Promise.all([client.close(), callers.close()]);
+    },
+  };
+}
+
+function openWatch(
+  { stores, variables: { PATH, HOME, LANG }, ...deps }: NoticesDeps,
+  client: GuardedClient,
+  countAttention: () => Promise<readonly AttentionCount[]>,
+): NoticeWatch {
+  const { config, log, now } = deps;
+  return createNoticeWatch({
     store: stores.notices,
-    sources: createSources(stores),
-    notify: () => ({ ...config().notify, currency: config().currency }),
+    sources: createSources({ ...deps, ...stores, tasks: { ...stores.tasks, countAttention } }),
+    targets: () => config().notify.targets,
     send: createSendNotice({
       deliver: (delivery) => client.deliver(delivery),
       commandEnvironment: defined({ PATH, HOME, LANG }),
@@ -37,12 +100,16 @@ export function openNotices({ stores, config, variables: { PATH, HOME, LANG }, l
     log,
     now,
   });
-  watch.start();
+}
+
+function createAttentionCounts({ stores, now }: Pick<NoticesDeps, 'stores' | 'now'>) {
+  let noted: { readonly counts: readonly AttentionCount[]; readonly at: number } | undefined;
   return {
-    watch,
-    async close() {
-      await watch.stop();
-      await client.close();
+    note: (counts: readonly AttentionCount[]) => void (noted = { counts, at: now() }),
+    count: async (): Promise<readonly AttentionCount[]> => {
+      const { counts, at } = noted ?? { at: 0 };
+      noted = undefined;
+      return counts !== undefined && now() - at < noticeIntervalMs ? counts : stores.tasks.countAttention();
     },
   };
 }

@@ -1,13 +1,9 @@
-import { LRUCache } from 'lru-cache';
 import type { Duty } from '../capacity/duty.ts';
-import type { NotifyConfig } from '../config/gateway-file.ts';
-import { parseMicros } from '../domain/money.ts';
-import type { Micros } from '../domain/money.ts';
 import { ended, isDue, missed, noticeId, sighted } from '../domain/notice.ts';
 import type { Condition, Notice, NoticeKind } from '../domain/notice.ts';
 import type { Logger } from '../observability/log.ts';
 import type { KeptNotice, NoticeStore } from '../store/notices.ts';
-import { ledgerViolation, lowBalance } from './conditions.ts';
+import { ledgerViolation } from './conditions.ts';
 import type { Source } from './conditions.ts';
 import type { SendNotice, Target } from './send.ts';
 
@@ -17,12 +13,10 @@ import type { SendNotice, Target } from './send.ts';
  */
 export interface NoticeWatch {
   readonly start: () => void;
-  /** Waits for what is being sent. */
+  /** Waits for the notices that are being sent, one to each target: 10 s at most. */
   readonly stop: () => Promise<void>;
   /** What the timer does. Never rejects. */
   readonly tick: () => Promise<void>;
-  /** What an account has left now. Costs nothing but memory, of at most 10,000 accounts. */
-  readonly noteBalance: (account: string, available: Micros) => void;
   /** What a verification of the ledger has found. */
   readonly noteVerification: (violations: number) => Promise<void>;
   /** Sends a message to each target, and says what came of it: a sentence, or nothing if it was taken. */
@@ -32,7 +26,7 @@ export interface NoticeWatch {
 export interface NoticeWatchDeps {
   readonly store: NoticeStore;
   readonly sources: Readonly<Partial<Record<NoticeKind, Source>>>;
-  readonly notify: () => NotifyConfig & { readonly currency: string };
+  readonly targets: () => readonly Target[];
   readonly send: SendNotice;
   readonly log: Logger;
   readonly now: () => number;
@@ -41,7 +35,6 @@ export interface NoticeWatchDeps {
 }
 
 export const noticeIntervalMs = 15_000;
-const balancesMax = 10_000;
 /** Of those that are over, the newest are enough: each is sent within minutes. */
 const overMax = 200;
 const sentAtOnceMax = 20;
@@ -49,15 +42,14 @@ const pauseMsMax = 30 * 60_000;
 
 export function createNoticeWatch(deps: NoticeWatchDeps): NoticeWatch {
   const { log, duty } = deps;
-  const balances = new LRUCache<string, Micros>({ max: balancesMax });
-  const { look, judge, report } = createLooks(deps);
-  const notifier = createNotifier(deps);
+  const { look, report } = createLooks(deps);
+  const notifier = createNotifier({ ...deps, isStopping: () => stopping });
+  let stopping = false;
   let ticking: Promise<void> | undefined;
   let timer: NodeJS.Timeout | undefined;
 
   async function run(): Promise<void> {
     try {
-      await judge(balances);
       if (!(await duty())) return;
       await look();
       await notifier.notifyAll();
@@ -73,9 +65,10 @@ export function createNoticeWatch(deps: NoticeWatchDeps): NoticeWatch {
     async stop() {
       clearInterval(timer);
       timer = undefined;
+      stopping = true;
       await ticking;
+      stopping = false;
     },
-    noteBalance: (account, available) => void balances.set(account, available),
     noteVerification: (violations) => report(ledgerViolation(violations), violations > 0),
     test: () => notifier.test(),
   };
@@ -84,8 +77,8 @@ export function createNoticeWatch(deps: NoticeWatchDeps): NoticeWatch {
 type Change = (known: Notice | undefined) => Notice | undefined;
 
 /** What is seen becomes notices. */
-function createLooks({ store, sources, notify, log, now }: NoticeWatchDeps) {
-  return { look, judge, report };
+function createLooks({ store, sources, log, now }: NoticeWatchDeps) {
+  return { look, report };
 
   /** Guarded: another process that looks at the same time may be first, and has seen the same. */
   async function apply(id: string, change: Change, kept?: KeptNotice): Promise<void> {
@@ -119,48 +112,57 @@ function createLooks({ store, sources, notify, log, now }: NoticeWatchDeps) {
       isSo ? sighted(notice, condition, now()) : notice && ended(notice, now()),
     );
   }
-
-  async function judge(balances: LRUCache<string, Micros>): Promise<void> {
-    const { low_balance: text = '', currency } = notify();
-    const limit = parseMicros(text);
-    if (limit === undefined) balances.clear();
-    if (limit === undefined || balances.size === 0) return;
-    const open = new Set((await store.list('open')).map(({ notice }) => notice.id));
-    for (const [account, available] of balances.entries()) {
-      const condition = lowBalance({ account, available, limit }, currency);
-      const isLow = available < limit;
-      if (isLow || open.has(noticeId(condition))) await report(condition, isLow);
-      // It may have changed meanwhile.
-      if (balances.get(account) === available) balances.delete(account);
-    }
-  }
 }
 
-function createNotifier({ store, notify, send, log, now }: NoticeWatchDeps) {
+/** What a target is still to be sent in this turn. */
+interface Owed {
+  readonly target: Target;
+  readonly owed: Notice[];
+}
+
+interface NotifierDeps extends NoticeWatchDeps {
+  readonly isStopping: () => boolean;
+}
+
+function createNotifier({ store, targets, send, duty, isStopping, log, now }: NotifierDeps) {
   /** Of targets that do not answer: how often in a row, and when the next try is due. */
   const failing = new Map<string, { readonly times: number; readonly nextAt: number }>();
   return { notifyAll, test };
 
+  /**
+   * One notice to each target at a time. Before the next ones the duty is renewed, since slow targets may take longer than
+   * the silence after which another process takes over.
+   */
   async function notifyAll(): Promise<void> {
-    const { targets } = notify();
-    if (targets.length === 0) return;
+    const queues = await owedNotices();
+    for (let sent = 0; sent < sentAtOnceMax && !isStopping(); sent += 1) {
+      if (queues.every(({ owed }) => owed.length === 0)) return;
+      if (sent > 0 && !(await duty())) return;
+      await Promise.all(queues.map(notifyNext));
+    }
+  }
+
+  async function owedNotices(): Promise<Owed[]> {
+    const due = targets().filter(({ id }) => (failing.get(id)?.nextAt ?? 0) <= now());
+    if (due.length === 0) return [];
     const [open, over] = await Promise.all([store.list('open'), store.list('over', overMax)]);
     const notices = [...open, ...over]
       .map(({ notice }) => notice)
       .toSorted((a, b) => a.revisedAt - b.revisedAt);
-    await Promise.all(targets.map((target) => notifyOne(target, notices)));
+    return due.map((target) => ({ target, owed: notices.filter((notice) => isDue(notice, target.id)) }));
   }
 
-  async function notifyOne(target: Target, notices: readonly Notice[]): Promise<void> {
-    if ((failing.get(target.id)?.nextAt ?? 0) > now()) return;
-    const due = notices.filter((notice) => isDue(notice, target.id));
-    for (const notice of due.slice(0, sentAtOnceMax)) {
-      const error = await send(target, notice);
-      if (error !== undefined) return pause(target.id, error);
-      failing.delete(target.id);
-      // After it was taken: a process that dies in between sends it twice, under the same id.
-      await store.recordNotified(notice.id, target.id, notice.revision);
+  async function notifyNext({ target, owed }: Owed): Promise<void> {
+    const notice = owed.shift();
+    if (notice === undefined) return;
+    const error = await send(target, notice);
+    if (error !== undefined) {
+      owed.length = 0;
+      return pause(target.id, error);
     }
+    failing.delete(target.id);
+    // After it was taken: a process that dies in between sends it twice, under the same id.
+    await store.recordNotified(notice.id, target.id, notice.revision);
   }
 
   function pause(id: string, error: string): void {
@@ -177,7 +179,7 @@ function createNotifier({ store, notify, send, log, now }: NoticeWatchDeps) {
     const condition = { kind: 'attention', subject: 'test', count: 1, text } as const;
     const notice = { ...sighted(undefined, condition, at), id: `test/${at}` };
     return Promise.all(
-      notify().targets.map(async (target) => {
+      targets().map(async (target) => {
         const error = await send(target, notice);
         return { id: target.id, ...(error === undefined ? {} : { error }) };
       }),

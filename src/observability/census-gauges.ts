@@ -91,7 +91,7 @@ const families: readonly Family[] = [
   },
   {
     name: 'mediary_circuits_open',
-    help: 'Open circuits of a channel: of its credentials, or of single models there.',
+    help: 'Circuits of a channel that keep tasks away: of its credentials, or of single models there.',
     labels: ['channel'],
     samples: ({ circuits }) => circuits.map(({ channel, open }) => [{ channel }, open]),
   },
@@ -115,6 +115,18 @@ const families: readonly Family[] = [
     help: 'Copies of results by state: retry (another try is due), or gave_up.',
     labels: ['state'],
     samples: ({ copies }) => copies.map(({ state, count }) => [{ state }, count]),
+  },
+  {
+    name: 'mediary_ledger_verified_time_seconds',
+    help: 'When the last verification of the ledger ended, in Unix seconds.',
+    labels: [],
+    samples: ({ verification }) => (verification === undefined ? [] : [[{}, verification.endedAt / 1000]]),
+  },
+  {
+    name: 'mediary_ledger_violations',
+    help: 'What the last verification of the ledger found; gateway ledger verify shows them.',
+    labels: [],
+    samples: ({ verification }) => (verification === undefined ? [] : [[{}, verification.violations]]),
   },
 ];
 

@@ -38,7 +38,7 @@ type LogValue = LogScalar | readonly LogScalar[];
  * slip in with a spread object. What gets past the compiler is left out and counted in `dropped`.
  */
 const factNames = [
-  'account', 'action', 'activity', 'actor', 'address', 'again', 'amount', 'attempt', 'attempts', 'candidates', 'channel',
+  'account', 'ahead_ms', 'action', 'activity', 'actor', 'address', 'again', 'amount', 'attempt', 'attempts', 'candidates', 'channel',
   'checked', 'code', 'component', 'count', 'credential', 'delay_ms', 'detail', 'duration_ms', 'err', 'error', 'event',
   'exit_code', 'key', 'kind', 'method', 'mode', 'model', 'name', 'operation', 'operator', 'outcome', 'pid', 'port', 'process',
   'progress', 'provider', 'queue', 'reason', 'refusal', 'repaired', 'request_id', 'retry_after_seconds', 'retry_in_ms',

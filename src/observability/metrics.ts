@@ -1,3 +1,6 @@
+import { formatMicros } from '../domain/money.ts';
+import type { Micros } from '../domain/money.ts';
+import type { UpstreamCost } from '../domain/task-cost.ts';
 import type { FailureClass } from '../domain/failure.ts';
 import type { LedgerMeter, UpstreamMeter } from '../domain/meter.ts';
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
@@ -17,6 +20,8 @@ export interface Metrics extends CensusGauges, UpstreamMeter, LedgerMeter {
   countImageFailure(failure: FailureClass): void;
   /** `channel`: where its job was; absent: no upstream had it. */
   countEnded(channel: string | undefined, outcome: 'succeeded' | FailureClass): void;
+  /** What a task was charged and what it cost, by the channel that it cost it on. Micro-units. */
+  countMargin(charge: Micros, upstream: Omit<UpstreamCost, 'model'>): void;
   /** Answered on every scrape. */
   setWaiting(read: () => number): void;
   /** Prometheus text. */
@@ -79,7 +84,9 @@ function apiMetrics(
   };
 }
 
-function workMetrics(registry: Registry): UpstreamMeter & LedgerMeter & Pick<Metrics, 'countEnded'> {
+function workMetrics(
+  registry: Registry,
+): UpstreamMeter & LedgerMeter & Pick<Metrics, 'countEnded' | 'countMargin'> {
   const ended = new Counter({
     name: 'mediary_tasks_ended_total',
     help: 'Tasks that have ended, by channel and outcome: succeeded, or the class of the failure.',
@@ -111,7 +118,9 @@ function workMetrics(registry: Registry): UpstreamMeter & LedgerMeter & Pick<Met
     help: 'Appends that another process was faster than.',
     registers: [registry],
   });
+  const margin = marginMetrics(registry);
   return {
+    ...margin,
     countEnded: (channel = '', outcome) => ended.inc({ channel, outcome }),
     beginUpstream(channel, step) {
       const begunAt = performance.now();
@@ -125,6 +134,22 @@ function workMetrics(registry: Registry): UpstreamMeter & LedgerMeter & Pick<Met
       return () => appends.observe((performance.now() - begunAt) / 1000);
     },
     countCollision: () => collisions.inc(),
+  };
+}
+
+function marginMetrics(registry: Registry): Pick<Metrics, 'countMargin'> {
+  const counter = (name: string, help: string) =>
+    new Counter({ name, help, labelNames: ['channel'], registers: [registry] });
+  const charged = counter('mediary_charged_total', 'Charges of what has ended, in units of the currency.');
+  const cost = counter('mediary_cost_total', 'What is known of its cost, in units of the currency.');
+  const unknown = counter('mediary_cost_unknown_total', 'Attempts whose cost is not known.');
+  return {
+    countMargin(charge, upstream) {
+      const { channel } = upstream;
+      charged.inc({ channel }, Number(formatMicros(charge)));
+      cost.inc({ channel }, Number(formatMicros(upstream.cost)));
+      unknown.inc({ channel }, upstream.unknown);
+    },
   };
 }
 

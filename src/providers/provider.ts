@@ -25,6 +25,49 @@ export interface Provider {
   readonly image?: SynchronousImageProvider;
   /** Images that the upstream renders as a task. */
   readonly imageTask?: ImageTaskProvider;
+  readonly bill?: BillFormat;
+  /** Puts a file where the vendor's own requests may name it, under this credential. Throws UpstreamError. */
+  readonly upload?: (file: UploadedFile, context: ProviderContext) => Promise<UploadedMedia>;
+  /** Deletes it there; also if it is gone already. Throws UpstreamError. */
+  readonly removeUpload?: (id: string, context: ProviderContext) => Promise<void>;
+}
+
+export interface UploadedFile {
+  /** With its media type. */
+  readonly blob: Blob;
+  readonly name: string;
+}
+
+export interface UploadedMedia {
+  /** By which the vendor deletes it. */
+  readonly id: string;
+  /** By which a request names it. */
+  readonly url: string;
+  /** Unix milliseconds; absent: the vendor keeps it. */
+  readonly expiresAt?: number;
+}
+
+/** How the vendor's bill is read from CSV. */
+export interface BillFormat {
+  /** Where the file comes from, for operators. */
+  readonly source: string;
+  readonly columns: BillColumns;
+  /** Of amounts, where no column says it. */
+  readonly unit?: string;
+  /** 1 of what `amount` counts is the unit's 10^-`places`; absent: it is the unit itself. */
+  readonly places?: number;
+  /** Of times that name no zone, east of UTC; absent: they are in UTC. */
+  readonly utcOffsetHours?: number;
+}
+
+/** Names of columns. */
+export interface BillColumns {
+  /** The upstream's id of the job; absent: the bill names none, and its lines cannot be matched with tasks. */
+  readonly job?: string;
+  readonly amount: string;
+  readonly at: string;
+  readonly model?: string;
+  readonly unit?: string;
 }
 
 /** What operators should know of a vendor before they choose it; docs/providers.md is generated from it. */
@@ -127,7 +170,7 @@ export interface TaskProvider<Request> extends ResultLinks {
    * decides it (`frames` in place of a duration, a draft's resolution). A fact that is absent here is what the request
    * and the model's entry in the configuration say.
    */
-  readonly renders?: (request: Request, model: string) => PossibleOutput;
+  readonly renders?: (request: Request, model: string, given?: GivenInput) => PossibleOutput;
 }
 
 export interface PossibleOutput {
@@ -156,9 +199,14 @@ export interface SynchronousImageProvider {
   /** Tokens that the upstream will bill for all images of the request at most; undefined: the formula is not known. */
   estimateTokens?(request: ImageRequest, facts: PlainFacts): bigint | undefined;
   /** Throws UpstreamError. Delivers at least one image, or the job that renders them. */
-  generate(request: ImageRequest, context: ProviderContext): Promise<GeneratedImages>;
+  generate(request: ImageRequest, context: ImageContext): Promise<GeneratedImages>;
   /** Asks for the images of a job. Throws UpstreamError; `gone`: it has failed, or is not known. */
   readonly resume?: (job: string, context: ProviderContext) => Promise<GeneratedImages>;
+}
+
+export interface ImageContext extends ProviderContext {
+  /** Receives unfinished images, in order, where the request asks for `partial_images` and the upstream streams. */
+  readonly onPartial?: (image: string | Base64Blob) => void;
 }
 
 /** An image as delivered: its base64 may be kept as the bytes of the answer. */
@@ -183,7 +231,13 @@ export interface GeneratedImages {
   readonly cost?: Cost;
 }
 
-export interface EstimateOutput {
+/** What was measured of the media that a request gives. */
+export interface GivenInput {
+  /** Of its videos together; absent: not known, and the most that the upstream takes counts. */
+  readonly inputSeconds?: number;
+}
+
+export interface EstimateOutput extends GivenInput {
   readonly resolution: string;
   readonly ratio: string;
   /** The longest output that the request allows, in seconds. */
@@ -316,6 +370,11 @@ export interface HttpRequestOptions {
    * copied; `text` is empty.
    */
   readonly largeStrings?: boolean;
+  /**
+   * The answer may be a stream of events: called for the data of each, as JSON with LargeText as above, and `json` is
+   * undefined then.
+   */
+  readonly onEvent?: (event: unknown) => void;
 }
 
 export interface HttpResponse {

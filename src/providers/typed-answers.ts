@@ -2,6 +2,7 @@ import type { Operation } from '../domain/attempt.ts';
 import { defined } from '../domain/defined.ts';
 import { idCharactersMax, isToken, plainText } from '../domain/plain-text.ts';
 import type { JsonObject, JsonValue } from '../domain/request.ts';
+import { measureMax } from '../domain/task.ts';
 import type { SettleFacts } from '../domain/task.ts';
 import { typedFailure, typedWords } from '../domain/upstream-words.ts';
 import { UpstreamError } from './provider.ts';
@@ -102,17 +103,34 @@ function typedStatus({ traceId, ...status }: OperationStatus): OperationStatus {
   }
 }
 
-type Texts = Pick<SettleFacts, 'resolution' | 'ratio' | 'size' | 'quality'>;
-
-/** A fact that is not a token was not reported. */
-function typedFacts<Facts extends SettleFacts>({ resolution, ratio, size, quality, ...facts }: Facts) {
-  const texts: Texts = defined({
-    resolution: typedFact(resolution),
-    ratio: typedFact(ratio),
-    size: typedFact(size),
-    quality: typedFact(quality),
+/** A fact that is not a token was not reported. A number that cannot be true is left out, and noted. */
+function typedFacts({ usage, ...facts }: SettleFacts): SettleFacts {
+  const { completionTokens, totalTokens } = usage ?? {};
+  const { durationSeconds, billedSeconds, images, resolution, ratio, size, quality, ...rest } = facts;
+  const reported = [completionTokens, totalTokens, durationSeconds, billedSeconds, images];
+  const counts = defined({
+    completionTokens: typedNumber(completionTokens),
+    totalTokens: typedNumber(totalTokens),
   });
-  return { ...facts, ...texts };
+  return {
+    ...rest,
+    ...defined({
+      usage: Object.keys(counts).length === 0 ? undefined : counts,
+      durationSeconds: typedNumber(durationSeconds),
+      billedSeconds: typedNumber(billedSeconds),
+      images: typedNumber(images),
+      resolution: typedFact(resolution),
+      ratio: typedFact(ratio),
+      size: typedFact(size),
+      quality: typedFact(quality),
+      incredible: reported.every((value) => typedNumber(value) === value) ? undefined : (true as const),
+    }),
+  };
+}
+
+/** Zero is credible: nothing was counted. NaN and the infinite are not. */
+function typedNumber(value: number | undefined): number | undefined {
+  return value !== undefined && value >= 0 && value <= measureMax ? value : undefined;
 }
 
 function typedFact(text: string | undefined): string | undefined {

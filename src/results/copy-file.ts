@@ -1,7 +1,10 @@
+import { createHash } from 'node:crypto';
+import type { Hash } from 'node:crypto';
 import { defined } from '../domain/defined.ts';
 import { GuardedRequestError } from '../http-client/index.ts';
 import type { GuardedClient } from '../http-client/index.ts';
 import { signatureBytes } from '../domain/stored-media.ts';
+import type { StoredMedia } from '../domain/stored-media.ts';
 import { extensionOf, mediaTypeOf } from './media-types.ts';
 import type { ResultStorage } from './storage.ts';
 
@@ -34,8 +37,10 @@ export interface FileCopy {
   readonly signal: AbortSignal;
 }
 
-/** Streams one file; its name. */
-export async function copyFile(deps: CopyFileDeps, copy: FileCopy): Promise<string> {
+export type CopiedFile = Pick<StoredMedia, 'name' | 'sha256'>;
+
+/** Streams one file. */
+export async function copyFile(deps: CopyFileDeps, copy: FileCopy): Promise<CopiedFile> {
   const { task, url, stem, signal, headers } = copy;
   const { maxBytes } = deps;
   const fetch = { url, maxBytes, timeoutMs: fileTimeoutMs, signal, ...defined({ headers }) };
@@ -46,9 +51,10 @@ export async function copyFile(deps: CopyFileDeps, copy: FileCopy): Promise<stri
     const extension = extensionOf(head);
     if (extension === undefined) throw new CopyError('the file has a type that is not stored', true);
     const name = `${stem}.${extension}`;
-    const whole = followedBy(head, source, media.bytes);
+    const hash = createHash('sha256');
+    const whole = hashed(followedBy(head, source, media.bytes), hash);
     await before(signal, deps.storage.write(`${task}/${name}`, whole, mediaTypeOf(name) ?? ''));
-    return name;
+    return { name, sha256: hash.digest('hex') };
   } finally {
     await source.return?.();
   }
@@ -73,6 +79,17 @@ async function readHead(source: AsyncIterator<Uint8Array>): Promise<Buffer> {
     head = Buffer.concat([head, next.value]);
   }
   return head;
+}
+
+/** What passes is in the hash. */
+export async function* hashed<Piece extends Uint8Array>(
+  body: AsyncIterable<Piece>,
+  hash: Hash,
+): AsyncGenerator<Piece, void, undefined> {
+  for await (const piece of body) {
+    hash.update(piece);
+    yield piece;
+  }
 }
 
 /** A body that is shorter than announced is broken, and must not be kept. */

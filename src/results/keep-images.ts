@@ -1,6 +1,8 @@
+import { createHash } from 'node:crypto';
 import type { Base64Text, KeepImages } from '../domain/stored-media.ts';
 import type { ResultCopyStore } from '../store/result-copies.ts';
 import { signatureBytes } from '../domain/stored-media.ts';
+import { hashed } from './copy-file.ts';
 import { extensionOf, mediaTypeOf } from './media-types.ts';
 import type { MediaLinks } from './media-links.ts';
 import type { ResultStorage } from './storage.ts';
@@ -30,10 +32,11 @@ export function createKeepImages(deps: KeepImagesDeps): KeepImages {
     return Promise.all(
       names.map(async (name, index) => {
         const bytes = asAsync(decode(data[index] ?? ''));
-        await storage.write(`${image}/${name}`, bytes, mediaTypeOf(name) ?? '');
+        const hash = createHash('sha256');
+        await storage.write(`${image}/${name}`, hashed(bytes, hash), mediaTypeOf(name) ?? '');
         const link = links.url(image, name, storedAt);
         if (link === undefined) throw new RangeError('results are kept for no time at all');
-        return link;
+        return { ...link, stored: { name, sha256: hash.digest('hex'), at: storedAt } };
       }),
     );
   };

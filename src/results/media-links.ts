@@ -4,6 +4,10 @@ import type { MediaUrl } from '../domain/stored-media.ts';
 /** Makes and checks the links to stored files: `PUBLIC_URL/media/<task>/<name>?expires=<Unix seconds>&sig=<HMAC>`. */
 export interface MediaLinks {
   readonly url: MediaUrl;
+  /** A link to a file that works until this time, in Unix seconds. */
+  until(task: string, name: string, expiresAt: number): string;
+  /** What a link of ours leads to; undefined: it is none, or it works no longer. */
+  read(url: string): Pick<ClaimedLink, 'task' | 'name'> | undefined;
   /** Constant time. */
   isValid(link: ClaimedLink): boolean;
 }
@@ -30,20 +34,33 @@ export function createMediaLinks(options: MediaLinksOptions): MediaLinks {
   const sign = (task: string, name: string, expires: string): Buffer =>
     createHmac('sha256', options.key).update(`${task}/${name}?${expires}`).digest();
   const nowSeconds = (): number => Math.floor(options.now() / 1000);
+  const until: MediaLinks['until'] = (task, name, expiresAt) => {
+    const sig = sign(task, name, String(expiresAt)).toString('base64url');
+    return `${publicUrl}/media/${task}/${name}?expires=${expiresAt}&sig=${sig}`;
+  };
+  const isValid: MediaLinks['isValid'] = ({ task, name, expires, sig }) => {
+    const expected = sign(task, name, expires);
+    const given = Buffer.from(sig, 'base64url');
+    const isOurs = given.length === expected.length && timingSafeEqual(given, expected);
+    return isOurs && Number(expires) > nowSeconds();
+  };
   return {
+    until,
+    isValid,
+    read(url) {
+      const prefix = `${publicUrl}/media/`;
+      const found = url.startsWith(prefix) ? linkPattern.exec(url.slice(prefix.length)) : null;
+      const [, task = '', name = '', expires = '', sig = ''] = found ?? [];
+      return found !== null && isValid({ task, name, expires, sig }) ? { task, name } : undefined;
+    },
     url(task, name, storedAt) {
       // The same link for a whole window, so that a task's body and etag stay as they are; each lives one to two.
       const window = Math.floor(nowSeconds() / ttlSeconds);
       const expiresAt = Math.min((window + 2) * ttlSeconds, storedAt + retentionSeconds);
       if (expiresAt <= nowSeconds()) return undefined;
-      const sig = sign(task, name, String(expiresAt)).toString('base64url');
-      return { url: `${publicUrl}/media/${task}/${name}?expires=${expiresAt}&sig=${sig}`, expiresAt };
-    },
-    isValid({ task, name, expires, sig }) {
-      const expected = sign(task, name, expires);
-      const given = Buffer.from(sig, 'base64url');
-      const isOurs = given.length === expected.length && timingSafeEqual(given, expected);
-      return isOurs && Number(expires) > nowSeconds();
+      return { url: until(task, name, expiresAt), expiresAt };
     },
   };
 }
+
+const linkPattern = /^(\w{1,80})\/([\w.-]{1,40})\?expires=(\d{1,12})&sig=([\w-]{1,80})$/;

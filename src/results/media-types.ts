@@ -10,6 +10,12 @@ const mediaTypes = {
   jpg: 'image/jpeg',
   webp: 'image/webp',
   gif: 'image/gif',
+  mp3: 'audio/mpeg',
+  wav: 'audio/wav',
+  m4a: 'audio/mp4',
+  ogg: 'audio/ogg',
+  flac: 'audio/flac',
+  aac: 'audio/aac',
 } as const;
 
 export const storedMediaTypes: readonly string[] = Object.values(mediaTypes);
@@ -24,6 +30,11 @@ export function extensionOf(head: Buffer): MediaExtension | undefined {
   if (head.subarray(0, 3).equals(Buffer.from([0xff, 0xd8, 0xff]))) return 'jpg';
   if (ascii(0, 4) === 'RIFF' && ascii(8, 12) === 'WEBP') return 'webp';
   return /^GIF8[79]a/.test(ascii(0, 6)) ? 'gif' : undefined;
+}
+
+/** Of a stored file of this type; undefined: such files are not stored. */
+export function extensionFor(mediaType: string): string | undefined {
+  return Object.entries(mediaTypes).find(([, type]) => type === mediaType)?.[0];
 }
 
 const namePattern = /^\d{1,3}(?:-last-frame)?\.([a-z0-9]{3,4})$/;

@@ -7,7 +7,7 @@ import { linkHeadersOf, taskProviderFor } from '../routing/channels.ts';
 import type { Channels, LinkHeaders } from '../routing/channels.ts';
 import type { TaskStore } from '../store/tasks.ts';
 import { asCopyError, copyFile } from './copy-file.ts';
-import type { CopyError, CopyFileDeps } from './copy-file.ts';
+import type { CopiedFile, CopyError, CopyFileDeps } from './copy-file.ts';
 import type { ResultStorage } from './storage.ts';
 
 /** Keeps our own copies of what upstreams deliver. */
@@ -21,6 +21,8 @@ export interface ResultCopier {
   retryDue(): Promise<number>;
   /** Deletes what was kept for as long as it had to be. */
   deleteExpired(): Promise<number>;
+  /** Deletes the copies of these tasks, and forgets that there were any. Repeatable. */
+  remove(tasks: readonly string[]): Promise<void>;
 }
 
 export interface CopyOptions {
@@ -137,6 +139,12 @@ export function createResultCopier(deps: ResultCopierDeps): ResultCopier {
       return stored;
     },
 
+    async remove(tasks) {
+      for (const { task, names } of await copies.findMany(tasks))
+        for (const name of names) await storage.remove(`${task}/${name}`);
+      await copies.removeMany(tasks);
+    },
+
     async deleteExpired() {
       let deleted = 0;
       for (const state of ['stored', 'gave_up'] as const) {
@@ -165,28 +173,28 @@ async function copyItems(
   const names: string[] = [];
   const done: ResultItem[] = [];
   let failure: CopyError | undefined;
-  const take = async (url: string | undefined, stem: string): Promise<string | undefined> => {
+  const take = async (url: string | undefined, stem: string): Promise<CopiedFile | undefined> => {
     if (url === undefined) return undefined;
     try {
-      const name = await copyFile(deps, {
+      const file = await copyFile(deps, {
         task,
         url,
         stem,
         signal,
         ...defined({ headers: headersFor(url) }),
       });
-      names.push(name);
-      return name;
+      names.push(file.name);
+      return file;
     } catch (error) {
       failure = asCopyError(error);
       return undefined;
     }
   };
   for (const [index, item] of items.entries()) {
-    const name = item.stored?.name ?? (await take(item.url, `${index}`));
-    const lastFrame = item.stored?.lastFrame ?? (await take(item.lastFrameUrl, `${index}-last-frame`));
+    const file = item.stored ?? (await take(item.url, `${index}`));
+    const frame = item.stored?.lastFrame ?? (await take(item.lastFrameUrl, `${index}-last-frame`))?.name;
     const at = item.stored?.at ?? Math.floor(deps.now() / 1000);
-    const stored = name === undefined ? undefined : { name, at, ...defined({ lastFrame }) };
+    const stored = file && { name: file.name, sha256: file.sha256, at, ...defined({ lastFrame: frame }) };
     done.push({ ...item, ...defined({ stored }) });
   }
   return { items: done, names, ...defined({ error: failure }) };

@@ -9,7 +9,10 @@ import type { Logger } from '../observability/log.ts';
 import type { Channels } from '../routing/channels.ts';
 import type { ResultCopyStore } from '../store/result-copies.ts';
 import type { TaskStore } from '../store/tasks.ts';
+import type { FileStore } from '../store/files.ts';
 import { createDirectoryStorage } from './directory-storage.ts';
+import { deleteExpiredFiles, deleteFilesOf } from './expired-files.ts';
+import type { ExpiredFilesDeps } from './expired-files.ts';
 import { createKeepImages } from './keep-images.ts';
 import { createMediaLinks } from './media-links.ts';
 import type { MediaLinks } from './media-links.ts';
@@ -32,15 +35,25 @@ export interface Results {
 export interface KeptResults {
   readonly storage: ResultStorage;
   readonly links: MediaLinks;
+  /** Why the links lead nowhere; absent: they do not. */
+  readonly unreachableLinks?: string;
   readonly copier: ResultCopier;
   readonly keepImages: KeepImages;
+  /** As `deleteFilesOf`. */
+  readonly removeFiles: (account: string, endsAt: number) => Promise<boolean>;
+  /** What the reconciler does for all that is stored. */
+  readonly upkeep: readonly { readonly name: string; readonly run: () => Promise<number> }[];
 }
 
 export interface ResultsDeps {
   readonly config: GatewayConfig['results'];
   readonly channels: Channels;
   readonly environment: Environment;
-  readonly stores: { readonly tasks: TaskStore; readonly resultCopies: ResultCopyStore };
+  readonly stores: {
+    readonly tasks: TaskStore;
+    readonly resultCopies: ResultCopyStore;
+    readonly files: FileStore;
+  };
   readonly key: Uint8Array;
   readonly log: Logger;
   readonly now: () => number;
@@ -67,7 +80,7 @@ export async function openResults(deps: ResultsDeps): Promise<Results> {
   const retentionSeconds = config.retention_days * daySeconds;
   const links = createMediaLinks({
     key: deps.key,
-    publicUrl: environment.PUBLIC_URL ?? `http://${environment.HOST}:${environment.PORT}`,
+    publicUrl: publicUrlOf(environment),
     ttlSeconds: config.url_ttl_seconds,
     retentionSeconds,
     now,
@@ -91,6 +104,7 @@ export async function openResults(deps: ResultsDeps): Promise<Results> {
     kept: {
       storage,
       links,
+      ...warnOfLinks(environment, log),
       copier,
       keepImages: createKeepImages({
         storage,
@@ -99,11 +113,40 @@ export async function openResults(deps: ResultsDeps): Promise<Results> {
         retentionSeconds,
         now,
       }),
+      ...fileUpkeep(copier, { store: deps.stores.files, storage, now }),
     },
     async close() {
       storage.close();
       await client.close();
     },
+  };
+}
+
+type Address = Pick<Environment, 'PUBLIC_URL' | 'HOST' | 'PORT'>;
+
+function publicUrlOf({ PUBLIC_URL, HOST, PORT }: Address): string {
+  return PUBLIC_URL ?? `http://${HOST.includes(':') ? `[${HOST}]` : HOST}:${PORT}`;
+}
+
+/** Without PUBLIC_URL. */
+function warnOfLinks(address: Address, log: Logger): Pick<KeptResults, 'unreachableLinks'> {
+  if (address.PUBLIC_URL !== undefined) return {};
+  const unreachableLinks = `PUBLIC_URL is not set: links to results and files lead to ${publicUrlOf(address)}, which callers and upstreams elsewhere cannot open. Set it to the address under which they reach this gateway.`;
+  log.warn({}, unreachableLinks);
+  return { unreachableLinks };
+}
+
+function fileUpkeep(
+  copier: ResultCopier,
+  files: ExpiredFilesDeps,
+): Pick<KeptResults, 'upkeep' | 'removeFiles'> {
+  return {
+    removeFiles: (account, endsAt) => deleteFilesOf(account, endsAt, files),
+    upkeep: [
+      { name: 'copies', run: () => copier.retryDue() },
+      { name: 'retention', run: () => copier.deleteExpired() },
+      { name: 'files', run: () => deleteExpiredFiles(files) },
+    ],
   };
 }
 

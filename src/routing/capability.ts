@@ -5,7 +5,13 @@ import { factsFor, possibleOutput, servedFacts } from '../domain/model-facts.ts'
 import type { ModelFacts, PlainFacts } from '../domain/model-facts.ts';
 import { factsIssue } from '../domain/model-facts-check.ts';
 import type { GenerationRequest, ImageRequest, VideoRequest } from '../domain/request.ts';
-import type { PossibleOutput, Provider, RequestIssue, TaskProvider } from '../providers/provider.ts';
+import type {
+  GivenInput,
+  PossibleOutput,
+  Provider,
+  RequestIssue,
+  TaskProvider,
+} from '../providers/provider.ts';
 import { imageFormIssue } from './image-form-issue.ts';
 import type { QuoteContext } from './quote.ts';
 
@@ -43,17 +49,35 @@ export interface Capability {
 }
 
 /** Undefined: the adapter does not generate this kind. */
-export function capabilityFor(offer: Offer, request: GenerationRequest): Capability | undefined {
+export function capabilityFor(
+  offer: Offer,
+  request: GenerationRequest,
+  given: GivenInput = {},
+): Capability | undefined {
   const facts = factsFor(request, offer.facts);
   const { video } = offer.provider;
   if (request.kind === 'image') return imageCapability(offer, request, facts);
-  return video === undefined ? undefined : videoCapability(video, { request, served: offer.served, facts });
+  return video === undefined
+    ? undefined
+    : videoCapability(video, { request, served: offer.served, facts, given });
+}
+
+/** How a channel renders images with the answer to its submission; undefined: it has jobs, or does not serve the model. */
+export function atOnce(
+  provider: Provider,
+  request: ImageRequest,
+  served: ServedModel | undefined,
+): Capability | undefined {
+  const offer = offerOf(provider, 'image', served);
+  const capability = offer === undefined ? undefined : capabilityFor(offer, request);
+  return capability?.canWait === false ? capability : undefined;
 }
 
 interface Asking<Request> {
   readonly request: Request;
   readonly served: ServedModel;
   readonly facts: PlainFacts;
+  readonly given?: GivenInput;
 }
 
 /** What speaks against a request: the facts of the model first, then what the adapter alone knows. */
@@ -88,15 +112,17 @@ function imageCapability(
 
 function taskCapability<Request>(
   provider: TaskProvider<Request>,
-  { request, served: { upstream, mapping }, facts }: Asking<Request>,
+  { request, served: { upstream, mapping }, facts, given = {} }: Asking<Request>,
 ): Capability {
   const { estimateTokens } = provider;
-  const possible = provider.renders?.(request, upstream);
+  const possible = provider.renders?.(request, upstream, given);
   return {
     facts,
     issue: provider.check?.(request, upstream, mapping),
     estimateTokens:
-      estimateTokens === undefined ? undefined : (output) => estimateTokens(request, output, upstream),
+      estimateTokens === undefined
+        ? undefined
+        : (output) => estimateTokens(request, { ...output, ...given }, upstream),
     canWait: true,
     ...defined({ possible }),
   };

@@ -5,25 +5,28 @@ import { GatewayError } from '../domain/errors.ts';
 import { consumptionOf, unconsumed, unconsumedOfImage } from '../domain/consumption.ts';
 import { fitVideoRequest } from '../domain/model-rules.ts';
 import type { NameOf } from '../domain/model-rules.ts';
-import type { Micros } from '../domain/money.ts';
-import { multiply, oneCall } from '../domain/price.ts';
-import type { Charge, PriceBasis } from '../domain/price.ts';
 import { factsFor } from '../domain/model-facts.ts';
 import type { PlainFacts } from '../domain/model-facts.ts';
-import { offeredFacts } from '../domain/offered-facts.ts';
-import type { OfferedFacts } from '../domain/offered-facts.ts';
 import { nameIn, resolveRoles } from '../domain/media-roles.ts';
 import type { AskedRequest, AskedVideo, GenerationRequest, VideoRequest } from '../domain/request.ts';
 import { orderCandidates } from '../domain/routing.ts';
 import type { Fallback } from '../domain/rescue.ts';
 import type { DroppedChannel, RouteCandidate } from '../domain/routing.ts';
-import type { Provider, RequestIssue } from '../providers/provider.ts';
+import type { GivenInput, Provider, RequestIssue } from '../providers/provider.ts';
 import { capabilityFor, offerOf } from './capability.ts';
-import type { Offers } from './capability.ts';
+import type { Capability, Offers } from './capability.ts';
 import { planFallback } from './fallback.ts';
-import type { FallbackChannel, PlannedFallback } from './fallback.ts';
+import type { FallbackChannel } from './fallback.ts';
+import { planMeasured } from './measured-plan.ts';
+import type { InputMedia } from './measured-plan.ts';
 import { explainNoChannel, NoChannelError } from './no-channel.ts';
-import { quoteRequest, requestFacts } from './quote.ts';
+import { offeredModel } from './offered-model.ts';
+import type { OfferedModel } from './offered-model.ts';
+import { pricePlan } from './price-plan.ts';
+import type { PlannedPrice } from './price-plan.ts';
+import { quoteRequest } from './quote.ts';
+import { createPermittedModels, isPermitted } from './permitted-models.ts';
+import type { Quote } from './quote.ts';
 
 /**
  * Models, channels and prices of the running configuration: answers which channels can serve a request, in which order,
@@ -33,16 +36,18 @@ export interface Catalogue {
   readonly current: () => GatewayConfig;
   /** Only what the key may use. */
   models(caller: Caller): readonly ModelConfig[];
-  /** What each of its channels takes that the key may use, as far as that is known; what several take alike once. */
-  facts(model: ModelConfig, caller: Caller): readonly OfferedFacts[];
+  /** Of its channels that the key may use. */
+  offered(model: ModelConfig, caller: Caller): OfferedModel;
   /** Throws `model_not_found` (400) or `model_not_allowed` (403). */
   model(id: string, caller: Caller): ModelConfig;
-  /** Throws the caller's error when no channel can serve the request. */
-  plan(request: AskedRequest, caller: Caller): RoutePlan;
+  /** Throws the caller's error when no channel can serve the request. `given`: what was measured of its media. */
+  plan(request: AskedRequest, caller: Caller, given?: GivenInput): RoutePlan;
+  /** The same, with links in place of own files, and after videos were measured whose length has a price. */
+  planMeasured(request: AskedRequest, caller: Caller): Promise<RoutePlan>;
   channel(id: string): ChannelConfig | undefined;
 }
 
-export interface RoutePlan {
+export interface RoutePlan extends PlannedPrice {
   /** Fitted to the model: default duration filled in, unsupported fields left out. */
   readonly request: GenerationRequest;
   readonly model: ModelConfig;
@@ -52,16 +57,11 @@ export interface RoutePlan {
   /** Where a task goes whose job fails at its upstream; absent: nowhere. */
   readonly fallback?: Fallback;
   readonly dropped: readonly DroppedChannel[];
-  /** The worst case over everything that the request leaves open and every candidate, those of the fallback too. */
-  readonly hold: Micros;
-  /** What it will cost if the first candidate renders what the request and the model's defaults say. */
-  readonly expected: Charge;
-  /** Of the video that is paid for if nobody reports its length; absent: nothing names it. */
-  readonly seconds?: number;
-  readonly basis: PriceBasis;
   readonly currency: string;
   /** Names of fields that were ignored. */
   readonly warnings: readonly string[];
+  /** Some channel prices the length of the videos that the request gives, and it was not measured. */
+  readonly pricesInput: boolean;
 }
 
 export interface Serving {
@@ -71,7 +71,7 @@ export interface Serving {
   readonly canWait: boolean;
 }
 
-export interface CatalogueOptions {
+export interface CatalogueOptions extends InputMedia {
   /** The running configuration; a reload replaces it. */
   readonly current: () => GatewayConfig;
   readonly providers: Readonly<Record<string, Provider>>;
@@ -84,50 +84,23 @@ export interface CatalogueOptions {
 
 export function createCatalogue(options: CatalogueOptions): Catalogue {
   const { current } = options;
-  const findModel = (id: string, caller: Caller): ModelConfig => {
-    const model = current().models.find((entry) => entry.id === id);
-    if (model === undefined) {
-      throw new GatewayError(
-        'model_not_found',
-        `There is no model "${id.slice(0, 80)}". GET /v1/models lists them.`,
-        { param: 'model' },
-      );
-    }
-    if (caller.models !== undefined && !caller.models.includes(id)) {
-      throw new GatewayError('model_not_allowed', `This API key may not use the model ${id}.`, {
-        param: 'model',
-      });
-    }
-    return model;
+  const permitted = createPermittedModels(current);
+  const plan: Catalogue['plan'] = (request, caller, given = {}) => {
+    const model = permitted.model(request.model, caller);
+    return planRoute(request, caller, { ...options, model, offers: offersOf(model, options), given });
   };
   return {
     current,
-    models: (caller) =>
-      current().models.filter(
-        (model) =>
-          (caller.models === undefined || caller.models.includes(model.id)) &&
-          current().channels.some(
-            (channel) => channel.models[model.id] !== undefined && isPermitted(channel, caller),
-          ),
-      ),
-    facts: (model, caller) => factsOf(model, caller, options),
-    model: findModel,
-    channel: (id) => current().channels.find((channel) => channel.id === id),
-    plan: (request, caller) => {
-      const model = findModel(request.model, caller);
-      return planRoute(request, caller, { ...options, model, offers: offersOf(model, options) });
+    models: permitted.models,
+    offered: (model, caller) => {
+      const offers = [...offersOf(model, options)].filter(([channel]) => isPermitted(channel, caller));
+      return offeredModel(model, offers, current().currency);
     },
+    model: permitted.model,
+    channel: (id) => current().channels.find((channel) => channel.id === id),
+    plan,
+    planMeasured: (request, caller) => planMeasured(plan, { request, caller }, options),
   };
-}
-
-function factsOf(model: ModelConfig, caller: Caller, options: CatalogueOptions): readonly OfferedFacts[] {
-  const offered = new Map<string, OfferedFacts>();
-  for (const [channel, offer] of offersOf(model, options)) {
-    if (!channel.enabled || !isPermitted(channel, caller)) continue;
-    const facts = offeredFacts(offer.facts);
-    offered.set(JSON.stringify(facts), facts);
-  }
-  return [...offered.values()];
 }
 
 /** Of all channels, those that are switched off too. */
@@ -139,13 +112,10 @@ function offersOf({ id, kind }: ModelConfig, { current, providers }: CatalogueOp
   return new Map(offers);
 }
 
-function isPermitted(channel: ChannelConfig, caller: Caller): boolean {
-  return caller.channels === undefined || caller.channels.includes(channel.id);
-}
-
 interface PlanContext extends CatalogueOptions {
   readonly model: ModelConfig;
   readonly offers: Offers;
+  readonly given: GivenInput;
 }
 
 interface Fitted {
@@ -191,9 +161,8 @@ function withResolution(request: VideoRequest, context: PlanContext): VideoReque
 interface PricedChannel extends Serving {
   readonly channel: ChannelConfig;
   readonly credentials: readonly string[];
-  readonly worst: Charge;
-  readonly expected: Charge;
-  readonly seconds?: number;
+  readonly quote: Quote;
+  readonly pricesInput: boolean;
 }
 
 function planRoute(asked: AskedRequest, caller: Caller, context: PlanContext): RoutePlan {
@@ -206,6 +175,45 @@ function planRoute(asked: AskedRequest, caller: Caller, context: PlanContext): R
     );
   }
   const { request, warnings, nameOf } = fit(asked, context);
+  const { dropped, issues, inService, waitedFor, considered } = considerAll(
+    { request, caller, nameOf },
+    context,
+  );
+  // A task can wait for an open circuit to close if no other channel would accept it; a waiting caller cannot.
+  const usable = inService.length > 0 ? inService : waitedFor;
+  const [any] = usable;
+  if (any === undefined) throw new NoChannelError(explainNoChannel(model, dropped, issues), dropped);
+  const byId = new Map(usable.map((entry) => [entry.channel.id, entry]));
+  const candidates = orderCandidates(
+    usable.map(({ channel, credentials }) => ({ ...channel, credentials })),
+    context.random,
+  );
+  const fallback = fallbackOf(usable, considered, { request, model });
+  const quotes = new Map(usable.map(({ channel, quote }) => [channel.id, quote]));
+  for (const { channel } of fallback?.candidates ?? []) {
+    const priced = considered.get(channel)?.priced;
+    if (priced !== undefined) quotes.set(channel, priced.quote);
+  }
+  const first = quotes.get(candidates[0]?.channel ?? '') ?? any.quote;
+  return {
+    request,
+    model,
+    candidates,
+    serving: byId,
+    ...defined({ fallback }),
+    dropped,
+    ...pricePlan(quotes, { asked, request, model, first, ...context.given }, context.current().hash),
+    currency: context.current().currency,
+    warnings: [...new Set([...warnings, ...ignoredBy(usable, { asked, request }).map(nameOf)])],
+    pricesInput: [...considered.values()].some(({ priced }) => priced.pricesInput),
+  };
+}
+
+interface Choice extends Pick<Fitted, 'request' | 'nameOf'> {
+  readonly caller: Caller;
+}
+
+function considerAll({ request, caller, nameOf }: Choice, context: PlanContext) {
   const dropped: DroppedChannel[] = [];
   const issues: RequestIssue[] = [];
   const inService: PricedChannel[] = [];
@@ -223,35 +231,7 @@ function planRoute(asked: AskedRequest, caller: Caller, context: PlanContext): R
     const { issue } = verdict;
     if (issue !== undefined) issues.push({ ...issue, param: nameOf(issue.param) });
   }
-  // A task can wait for an open circuit to close if no other channel would accept it; a waiting caller cannot.
-  const usable = inService.length > 0 ? inService : waitedFor;
-  if (usable.length === 0) throw new NoChannelError(explainNoChannel(model, dropped, issues), dropped);
-  const byId = new Map(usable.map((entry) => [entry.channel.id, entry]));
-  const candidates = orderCandidates(
-    usable.map(({ channel, credentials }) => ({ ...channel, credentials })),
-    context.random,
-  );
-  const planned = fallbackOf(usable, considered, { request, model });
-  const worst = usable.reduce(
-    (most, { worst: { amount } }) => (amount > most ? amount : most),
-    planned?.worst ?? 0n,
-  );
-  const first = byId.get(candidates[0]?.channel ?? '');
-  const expected = first?.expected ?? { amount: worst, rule: 0, quantity: oneCall };
-  return {
-    request,
-    model,
-    candidates,
-    serving: byId,
-    ...defined({ fallback: planned?.fallback }),
-    dropped,
-    hold: multiply(worst, model.price.hold.multiplier),
-    expected,
-    ...defined({ seconds: first?.seconds }),
-    basis: { price: stripHold(model), facts: requestFacts(request), version: context.current().hash },
-    currency: context.current().currency,
-    warnings: [...new Set([...warnings, ...ignoredBy(usable, { asked, request }).map(nameOf)])],
-  };
+  return { dropped, issues, inService, waitedFor, considered };
 }
 
 /** What some channel that may render the request would not send. */
@@ -270,22 +250,16 @@ function fallbackOf(
   usable: readonly PricedChannel[],
   considered: ReadonlyMap<string, Considered>,
   { model, request }: Pick<PlanContext, 'model'> & Pick<Fitted, 'request'>,
-): PlannedFallback | undefined {
+): Fallback | undefined {
   if (!usable.every(({ channel }) => considered.get(channel.id)?.priced.canWait === true)) return undefined;
   const channels = new Map<string, FallbackChannel>();
   for (const [id, { priced, broken }] of considered) {
     channels.set(id, {
       credentials: [...priced.credentials, ...broken],
       canWait: priced.canWait,
-      worst: priced.worst.amount,
     });
   }
   return planFallback(model, request, channels);
-}
-
-/** Without what only concerns the hold itself. */
-function stripHold({ price: { unit, minimum, rules, hold } }: ModelConfig): PriceBasis['price'] {
-  return { unit, minimum, rules, ...defined({ reviewAbove: hold.review_above }) };
 }
 
 interface Dropped {
@@ -311,12 +285,12 @@ function considerChannel(
     dropped: [{ channel: channel.id, reason, detail }],
     ...defined({ issue }),
   });
-  if (channel.models[request.model] === undefined)
-    return drop('model_not_served', `does not list ${request.model}`);
+  const served = channel.models[request.model];
+  if (served === undefined) return drop('model_not_served', `does not list ${request.model}`);
   if (!channel.enabled) return drop('disabled', 'is switched off');
   if (!isPermitted(channel, caller)) return drop('not_permitted', 'the key may not use it');
   const offer = context.offers.get(channel);
-  const capability = offer === undefined ? undefined : capabilityFor(offer, request);
+  const capability = offer === undefined ? undefined : capabilityFor(offer, request, context.given);
   if (capability === undefined)
     return drop('kind_not_served', `${channel.provider} makes no ${request.kind}s`);
   if (capability.issue !== undefined) return drop('unsupported', capability.issue.message, capability.issue);
@@ -330,14 +304,21 @@ function considerChannel(
   const broken = outages.filter(({ outage }) => outage?.reason === 'circuit_open').map(({ id }) => id);
   const dropped = dropsOf(outages);
   if (credentials.length === 0 && broken.length === 0) return { dropped };
-  const quote = quoteRequest(request, {
-    model: context.model,
-    channel: channel.id,
-    estimateTokens: capability.estimateTokens,
-    possible: capability.possible,
-  });
+  const price = { ...(served.price ?? context.model.price), isOwn: served.price !== undefined };
+  const quoteBy = ({ estimateTokens, possible }: Capability) =>
+    quoteRequest(request, { model: context.model, channel: channel.id, price, estimateTokens, possible });
+  const quote = quoteBy(capability);
   if (quote === undefined) return drop('no_price', 'no price rule holds for the request');
-  return { priced: { channel, credentials, facts: capability.facts, canWait, ...quote }, broken, dropped };
+  const unless = offer && isUnmeasured(request, context) && capabilityFor(offer, request, noInput);
+  const pricesInput = typeof unless === 'object' && quoteBy(unless)?.worst.amount !== quote.worst.amount;
+  const { facts } = capability;
+  return { priced: { channel, credentials, facts, canWait, quote, pricesInput }, broken, dropped };
+}
+
+const noInput: GivenInput = { inputSeconds: 0 };
+
+function isUnmeasured(request: GenerationRequest, { given }: PlanContext): boolean {
+  return request.kind === 'video' && request.videos.length > 0 && given.inputSeconds === undefined;
 }
 
 /** A switch concerns all credentials alike: it is reported once. */

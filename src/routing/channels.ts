@@ -5,7 +5,15 @@ import type { GenerationRequest, ImageRequest, VideoRequest } from '../domain/re
 import { isUnusable } from '../providers/links.ts';
 import { withUsableLinks } from './usable-links.ts';
 import type { LinkRules } from './usable-links.ts';
-import type { HttpRequest, Provider, ProviderContext, TaskProvider } from '../providers/provider.ts';
+import { UpstreamError } from '../providers/provider.ts';
+import type {
+  HttpRequest,
+  ImageTaskProvider,
+  Provider,
+  ProviderContext,
+  SynchronousImageProvider,
+  TaskProvider,
+} from '../providers/provider.ts';
 
 /** A channel of the running configuration, ready to be called. */
 export interface OpenChannel {
@@ -103,7 +111,20 @@ export function taskProviderFor(
   kind: TaskKind,
 ): TaskProvider<GenerationRequest> | undefined {
   if (kind === 'video') return provider.video === undefined ? undefined : narrow(provider.video, isVideo);
-  return provider.imageTask === undefined ? undefined : narrow(provider.imageTask, isImage);
+  const { imageTask, image } = provider;
+  const part = imageTask ?? (image === undefined ? undefined : withoutJobs(image));
+  return part === undefined ? undefined : narrow(part, isImage);
+}
+
+/** What renders at once has no jobs: nobody can ask about what was sent. */
+function withoutJobs({ facts }: SynchronousImageProvider): ImageTaskProvider {
+  const refuse = (): Promise<never> =>
+    Promise.reject(
+      new UpstreamError('rejected', 'The upstream answers with images, and has no jobs.', {
+        code: 'no_jobs',
+      }),
+    );
+  return { facts, submit: refuse, status: refuse, cancelUntil: 'never' };
 }
 
 function isVideo(request: GenerationRequest): request is VideoRequest {

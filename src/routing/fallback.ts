@@ -1,6 +1,5 @@
 import type { ModelConfig } from '../config/gateway-file.ts';
 import { imagesOf } from '../domain/media-roles.ts';
-import type { Micros } from '../domain/money.ts';
 import type { GenerationRequest } from '../domain/request.ts';
 import type { Fallback } from '../domain/rescue.ts';
 
@@ -10,13 +9,6 @@ export interface FallbackChannel {
   readonly credentials: readonly string[];
   /** The channel renders the request as a task. */
   readonly canWait: boolean;
-  /** The dearest that the request may come to there. */
-  readonly worst: Micros;
-}
-
-export interface PlannedFallback {
-  readonly fallback: Fallback;
-  readonly worst: Micros;
 }
 
 /** Where a task of this request may go when its job has failed; undefined: nowhere. */
@@ -24,7 +16,7 @@ export function planFallback(
   { fallback: config, expected_seconds: neededSeconds }: ModelConfig,
   request: GenerationRequest,
   channels: ReadonlyMap<string, FallbackChannel>,
-): PlannedFallback | undefined {
+): Fallback | undefined {
   if (config === undefined || !isMovable(request)) return undefined;
   const usable = config.channels.flatMap((id) => {
     const channel = channels.get(id);
@@ -32,14 +24,11 @@ export function planFallback(
   });
   if (usable.length === 0) return undefined;
   return {
-    fallback: {
-      candidates: usable.flatMap(({ id, credentials }) =>
-        credentials.map((credential) => ({ channel: id, credential })),
-      ),
-      on: config.on,
-      neededSeconds,
-    },
-    worst: usable.reduce((most, { worst }) => (worst > most ? worst : most), 0n),
+    candidates: usable.flatMap(({ id, credentials }) =>
+      credentials.map((credential) => ({ channel: id, credential })),
+    ),
+    on: config.on,
+    neededSeconds,
   };
 }
 

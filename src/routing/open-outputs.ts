@@ -1,7 +1,7 @@
 import type { ModelConfig } from '../config/gateway-file.ts';
 import { defined } from '../domain/defined.ts';
 import { measuresLength } from '../domain/price.ts';
-import type { PriceFacts } from '../domain/price.ts';
+import type { Price, PriceFacts } from '../domain/price.ts';
 import type { GenerationRequest, ImageRequest, VideoRequest } from '../domain/request.ts';
 import type { PossibleOutput } from '../providers/provider.ts';
 
@@ -13,13 +13,16 @@ export interface Output {
   readonly seconds?: number;
 }
 
+/** With the price of the channel that may render. */
+export type PricedModel = Omit<ModelConfig, 'price'> & { readonly price: Pick<Price, 'unit' | 'rules'> };
+
 /**
  * Every output that the request leaves open; the usual one first. Beside what the model's entry lists, an output may
  * be whatever a price rule names, and whatever the upstream renders and does not report.
  */
 export function openOutputs(
   request: GenerationRequest,
-  model: ModelConfig,
+  model: PricedModel,
   possible: PossibleOutput,
 ): Output[] {
   if (request.kind === 'image') return imageOutputs(request, model);
@@ -41,7 +44,7 @@ export function openOutputs(
   );
 }
 
-function imageOutputs(request: ImageRequest, model: ModelConfig): Output[] {
+function imageOutputs(request: ImageRequest, model: PricedModel): Output[] {
   const sizes = openValues(request.size, model.sizes, namedBy(model, 'size'));
   const qualities = openValues(request.quality, model.qualities, namedBy(model, 'quality'));
   return product(optionsOf('size', sizes), optionsOf('quality', qualities)).map((facts) => ({ facts }));
@@ -60,7 +63,7 @@ function product(left: readonly PriceFacts[], right: readonly PriceFacts[]): Pri
 
 type TextFact = 'resolution' | 'ratio' | 'size' | 'quality';
 
-function namedBy({ price }: ModelConfig, fact: TextFact): readonly string[] {
+function namedBy({ price }: PricedModel, fact: TextFact): readonly string[] {
   return price.rules.flatMap(({ when }) => when?.[fact] ?? []);
 }
 
@@ -80,7 +83,7 @@ function openValues(
 
 function resolutionsOf(
   request: VideoRequest,
-  model: ModelConfig,
+  model: PricedModel,
   { resolutions }: PossibleOutput,
 ): readonly (string | undefined)[] {
   if (request.resolution !== undefined) return [request.resolution];
@@ -88,12 +91,12 @@ function resolutionsOf(
 }
 
 /** A video's size is the upstream's word, even where the caller named one: only its ratio and resolution are sent. */
-function sizesOf({ size }: VideoRequest, model: ModelConfig): readonly (string | undefined)[] {
+function sizesOf({ size }: VideoRequest, model: PricedModel): readonly (string | undefined)[] {
   return [size, ...namedBy(model, 'size')];
 }
 
 /** Some upstreams add sound unless the request forbids it; it matters only where a rule asks. */
-function soundsOf(request: VideoRequest, { price }: ModelConfig): readonly (boolean | undefined)[] {
+function soundsOf(request: VideoRequest, { price }: PricedModel): readonly (boolean | undefined)[] {
   if (request.generateAudio !== undefined) return [request.generateAudio];
   return price.rules.some(({ when }) => when?.generate_audio !== undefined) ? [undefined, true] : [undefined];
 }
@@ -102,7 +105,7 @@ function soundsOf(request: VideoRequest, { price }: ModelConfig): readonly (bool
 const shortestStep = 0.001;
 
 /** The usual and the longest, and every length at which a price rule begins or ends in between. */
-function lengthsOf(request: VideoRequest, model: ModelConfig, possible: PossibleOutput): readonly Output[] {
+function lengthsOf(request: VideoRequest, model: PricedModel, possible: PossibleOutput): readonly Output[] {
   const { durations, price } = model;
   const asked = typeof request.duration === 'number' ? request.duration : undefined;
   const range = possible.seconds ?? (asked === undefined ? durations : { min: asked, max: asked });

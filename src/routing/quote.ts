@@ -1,25 +1,46 @@
 import { defined } from '../domain/defined.ts';
 import type { ModelConfig } from '../config/gateway-file.ts';
+import type { Micros } from '../domain/money.ts';
 import { imagesOf } from '../domain/media-roles.ts';
-import { expectedQuantity, measuresLength, priceOf } from '../domain/price.ts';
-import type { Charge, PriceFacts } from '../domain/price.ts';
-import type { GenerationRequest } from '../domain/request.ts';
+import { expectedQuantity, isByFormula, measuresLength, priceOf } from '../domain/price.ts';
+import type { Charge, Price, PriceFacts } from '../domain/price.ts';
+import { writeQuantity, writeStep } from '../domain/reckoning.ts';
+import type { Reckoning } from '../domain/reckoning.ts';
+import type { AskedRequest, GenerationRequest } from '../domain/request.ts';
 import type { EstimateOutput, PossibleOutput } from '../providers/provider.ts';
 import { openOutputs } from './open-outputs.ts';
+import type { Output } from './open-outputs.ts';
 
 /** What a request costs on one channel, before it is rendered. */
 export interface Quote {
+  readonly price: ChannelPrice;
   /** The dearest of everything that the request leaves open: the hold. */
-  readonly worst: Charge;
+  readonly worst: QuotedCharge;
   /** If the model renders its first resolution and ratio listed and its default duration. */
-  readonly expected: Charge;
+  readonly expected: QuotedCharge;
   /** Of the video that is paid for if nobody reports its length; absent: nothing names it. */
   readonly seconds?: number;
+  /** Of the longest video that the upstream may render; absent: nothing limits it. */
+  readonly secondsMax?: number;
+  /** Facts that the request names, and the upstream may render otherwise. */
+  readonly open: readonly (keyof PriceFacts)[];
+}
+
+export interface QuotedCharge extends Charge {
+  /** Of the output that it is for. */
+  readonly facts: PriceFacts;
+  readonly seconds?: number;
+}
+
+export interface ChannelPrice extends Pick<Price, 'unit' | 'minimum' | 'rules'> {
+  /** The channel's own one, and not the model's. */
+  readonly isOwn: boolean;
 }
 
 export interface QuoteContext {
   readonly model: ModelConfig;
   readonly channel: string;
+  readonly price: ChannelPrice;
   /** The adapter's formula; absent: it has none. */
   readonly estimateTokens?: ((output: EstimateOutput) => bigint | undefined) | undefined;
   /** What the upstream may render, according to its adapter. */
@@ -28,23 +49,101 @@ export interface QuoteContext {
 
 /** Undefined: no price rule holds. */
 export function quoteRequest(request: GenerationRequest, context: QuoteContext): Quote | undefined {
-  const { model, channel, estimateTokens } = context;
+  const { channel, price, estimateTokens } = context;
+  const model = { ...context.model, price };
   const fixed = requestFacts(request);
-  const charges = openOutputs(request, model, context.possible ?? {}).flatMap(({ facts, seconds }) => {
+  const outputs = openOutputs(request, model, context.possible ?? {});
+  const charges = outputs.flatMap(({ facts, seconds }) => {
     const allFacts = { ...fixed, ...facts, channel };
     const { resolution = '', ratio = '' } = facts;
-    const quantity = expectedQuantity(model.price.unit, {
+    const quantity = expectedQuantity(price.unit, {
       ...defined({ seconds, images: request.kind === 'image' ? request.n : undefined }),
       tokens: () => estimateTokens?.({ resolution, ratio, durationSeconds: seconds ?? 0 }),
     });
-    const charge = quantity === undefined ? undefined : priceOf(model.price, allFacts, quantity);
-    return charge === undefined ? [] : [{ ...charge, ...defined({ seconds }) }];
+    const charge = quantity === undefined ? undefined : priceOf(price, allFacts, quantity);
+    return charge === undefined ? [] : [{ ...charge, facts: allFacts, ...defined({ seconds }) }];
   });
   const [expected] = charges;
   if (expected === undefined) return undefined;
-  const worst = charges.reduce((most, charge) => (charge.amount > most.amount ? charge : most), expected);
-  const { seconds } = measuresLength(model.price.unit) ? worst : expected;
-  return { worst, expected, ...defined({ seconds }) };
+  const worst = dearest(charges, expected);
+  const { seconds } = measuresLength(price.unit) ? worst : expected;
+  return {
+    price,
+    worst,
+    expected,
+    open: openOf(outputs, fixed),
+    ...defined({ seconds, secondsMax: longest(outputs) }),
+  };
+}
+
+function longest(outputs: readonly Output[]): number | undefined {
+  const lengths = outputs.flatMap(({ seconds }) => seconds ?? []);
+  return lengths.length === 0 ? undefined : Math.max(...lengths);
+}
+
+function openOf(outputs: readonly Output[], fixed: PriceFacts): Quote['open'] {
+  const isOther = (name: (typeof openFacts)[number]) =>
+    outputs.some(({ facts }) => facts[name] !== fixed[name]);
+  return openFacts.filter((name) => fixed[name] !== undefined && name !== 'duration' && isOther(name));
+}
+
+/** Of several that cost the same, the first. */
+export function dearest<Priced extends { readonly amount: Micros }>(
+  charges: readonly Priced[],
+  first: Priced,
+): Priced {
+  return charges.reduce((most, charge) => (charge.amount > most.amount ? charge : most), first);
+}
+
+export interface ReckonedRequest {
+  /** As its caller wrote it. */
+  readonly asked: AskedRequest;
+  /** As it is rendered. */
+  readonly request: GenerationRequest;
+  /** Of the videos that it gives, where they were measured. */
+  readonly inputSeconds?: number;
+}
+
+/** How a charge of a quote has come about, and where each of its facts comes from. */
+export function reckon(charge: QuotedCharge, price: ChannelPrice, reckoned: ReckonedRequest): Reckoning {
+  const { facts, seconds, rule, quantity, steps } = charge;
+  const isFormula = isByFormula(price.unit);
+  const isLength = measuresLength(price.unit);
+  const sources = sourcesOf(facts, reckoned);
+  const asked = isLength ? (sources.duration ?? 'request') : 'request';
+  return {
+    unit: price.unit,
+    rules_of: price.isOwn ? 'channel' : 'model',
+    rule,
+    facts,
+    sources,
+    ...(isFormula || isLength ? defined({ seconds, input_seconds: reckoned.inputSeconds }) : {}),
+    quantity: writeQuantity(quantity),
+    measured: isFormula ? 'formula' : asked,
+    steps: steps.map(writeStep),
+  };
+}
+
+/** Facts that a request may leave to the upstream. */
+const openFacts = ['resolution', 'ratio', 'size', 'quality', 'generate_audio', 'duration'] as const;
+/** Facts that the model's entry fills in where the caller names none. */
+const filledIn = ['duration', 'resolution'] as const;
+
+function sourcesOf(facts: PriceFacts, { asked, request }: ReckonedRequest): Reckoning['sources'] {
+  const fixed: PriceFacts = requestFacts(request);
+  const open = openFacts.filter((name) => facts[name] !== undefined && facts[name] !== fixed[name]);
+  const filled = filledIn.filter(
+    (name) =>
+      asked.kind === 'video' &&
+      request.kind === 'video' &&
+      facts[name] !== undefined &&
+      facts[name] === fixed[name] &&
+      asked[name] !== request[name],
+  );
+  return Object.fromEntries([
+    ...open.map((name) => [name, 'open'] as const),
+    ...filled.map((name) => [name, 'default'] as const),
+  ]);
 }
 
 /** The facts that the request itself fixes, for price rules: frozen into the basis. */

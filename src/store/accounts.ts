@@ -1,9 +1,12 @@
 import type { Collection, Db } from 'mongodb';
 import { defined } from '../domain/defined.ts';
+import type { EndUserCaps } from '../domain/caps.ts';
 import type { Sealed } from '../domain/sealed.ts';
+import { toCaps, toCapsDocuments } from './caps-document.ts';
+import type { CapsDocument } from './caps-document.ts';
 import { pushed } from './changes.ts';
 import type { Change } from './changes.ts';
-import { isDuplicateKey } from './mongo.ts';
+import { ensureIndexes, isDuplicateKey } from './mongo.ts';
 import { toSealed, toSealedDocument } from './sealed-document.ts';
 import type { SealedDocument } from './sealed-document.ts';
 
@@ -12,6 +15,8 @@ export interface Account {
   readonly name: string;
   /** Micro-units by which `available` may fall below zero through holds. */
   readonly overdraftLimit: bigint;
+  /** Absent: none. */
+  readonly endUserCaps?: EndUserCaps;
   /** Newest first; two are valid during a rotation. */
   readonly webhookSecrets: readonly Sealed[];
   /** Unix milliseconds. */
@@ -19,25 +24,49 @@ export interface Account {
   /** Unix milliseconds: from then on nothing new is created. */
   readonly closedAt?: number;
   readonly changes?: readonly Change[];
+  /** Its keys, tasks and names are removed, or are about to be; the ledger stays. */
+  readonly deletion?: AccountDeletion;
+}
+
+/** Times in Unix milliseconds. */
+export interface AccountDeletion {
+  readonly by: string;
+  readonly reason: string;
+  readonly requestedAt: number;
+  /** Images that the ledger names are removed up to this entry. */
+  readonly imagesUpTo?: bigint;
+  /** Absent: there is more to be done. */
+  readonly finishedAt?: number;
 }
 
 interface AccountDocument {
   readonly _id: string;
   readonly name: string;
   readonly overdraft_limit: bigint;
+  readonly end_user_caps?: readonly CapsDocument[];
   readonly webhook_secrets: readonly SealedDocument[];
   readonly created_at: number;
   readonly closed_at?: number;
   readonly changes?: readonly Change[];
+  readonly deletion?: AccountDeletion;
+  /** The account again, while its deletion is not complete: an index of few. */
+  readonly deleting?: string;
 }
 
 const webhookSecretsMax = 2;
+const deletionsAtOnce = 100;
 
 export type AccountStore = ReturnType<typeof createAccountStore>;
 
 export function createAccountStore(db: Db) {
   const accounts: Collection<AccountDocument> = db.collection<AccountDocument>('accounts');
   return {
+    async ensureIndexes(): Promise<void> {
+      await ensureIndexes(accounts, [{ name: 'deleting', key: { deleting: 1 }, sparse: true }]);
+    },
+
+    ...accountEnds(accounts),
+
     /** False: the account exists. */
     async insert(account: Account): Promise<boolean> {
       try {
@@ -52,6 +81,12 @@ export function createAccountStore(db: Db) {
     async find(id: string): Promise<Account | undefined> {
       const found = await accounts.findOne({ _id: id });
       return found === null ? undefined : toAccount(found);
+    },
+
+    /** Those of these accounts that are closed. */
+    async closedAmong(ids: readonly string[]): Promise<ReadonlySet<string>> {
+      const closed = accounts.find({ _id: { $in: [...ids] }, closed_at: { $exists: true } });
+      return new Set((await closed.project({ _id: 1 }).toArray()).map(({ _id }) => String(_id)));
     },
 
     async list(page: { readonly limit: number; readonly after?: string }): Promise<Account[]> {
@@ -79,6 +114,19 @@ export function createAccountStore(db: Db) {
       return changed.matchedCount === 1;
     },
 
+    /** Replaces them. False: there is no such account. */
+    async setEndUserCaps(id: string, caps: EndUserCaps, change: Change): Promise<boolean> {
+      const changed = await accounts.updateOne(
+        { _id: id },
+        { $set: { end_user_caps: toCapsDocuments(caps.default, caps.named) }, $push: pushed(change) },
+      );
+      return changed.matchedCount === 1;
+    },
+  };
+}
+
+function accountEnds(accounts: Collection<AccountDocument>) {
+  return {
     /** False: there is no such account, or it is already closed. */
     async close(id: string, change: Change): Promise<boolean> {
       const changed = await accounts.updateOne(
@@ -88,13 +136,43 @@ export function createAccountStore(db: Db) {
       return changed.matchedCount === 1;
     },
 
-    /** False: there is no such account, or it is not closed. */
+    /** False: there is no such account, it is not closed, or it is being deleted. */
     async reopen(id: string, change: Change): Promise<boolean> {
       const changed = await accounts.updateOne(
-        { _id: id, closed_at: { $exists: true } },
+        { _id: id, closed_at: { $exists: true }, deletion: { $exists: false } },
         { $unset: { closed_at: '' }, $push: pushed(change) },
       );
       return changed.matchedCount === 1;
+    },
+
+    /** False: there is no such account, it is open, or it is being deleted already. */
+    async beginDeletion(id: string, deletion: AccountDeletion): Promise<boolean> {
+      const begun = await accounts.updateOne(
+        { _id: id, closed_at: { $exists: true }, deletion: { $exists: false } },
+        { $set: { deletion, deleting: id } },
+      );
+      return begun.matchedCount === 1;
+    },
+
+    /** Those whose deletion is not complete, some of them. */
+    async deleting(): Promise<Account[]> {
+      const found = accounts.find({ deleting: { $gt: '' } }).sort({ deleting: 1 });
+      return (await found.limit(deletionsAtOnce).toArray()).map(toAccount);
+    },
+
+    async noteImagesRemoved(id: string, upTo: bigint): Promise<void> {
+      await accounts.updateOne({ _id: id, deleting: id }, { $set: { 'deletion.imagesUpTo': upTo } });
+    },
+
+    /** Nothing is left but the id, when it was made and closed, and who had it deleted. */
+    async finishDeletion(id: string, at: number): Promise<void> {
+      await accounts.updateOne(
+        { _id: id, deleting: id },
+        {
+          $set: { name: '', webhook_secrets: [], 'deletion.finishedAt': at },
+          $unset: { deleting: '', end_user_caps: '', changes: '' },
+        },
+      );
     },
   };
 }
@@ -111,12 +189,16 @@ function toDocument(account: Account): AccountDocument {
 }
 
 function toAccount(document: AccountDocument): Account {
+  const { whole, parts } = toCaps(document.end_user_caps);
   return {
     id: document._id,
     name: document.name,
     overdraftLimit: document.overdraft_limit,
     webhookSecrets: document.webhook_secrets.map(toSealed),
     createdAt: document.created_at,
-    ...defined({ closedAt: document.closed_at, changes: document.changes }),
+    ...(document.end_user_caps === undefined
+      ? {}
+      : { endUserCaps: { ...defined({ default: whole }), named: parts } }),
+    ...defined({ closedAt: document.closed_at, changes: document.changes, deletion: document.deletion }),
   };
 }

@@ -37,6 +37,10 @@ export function createAnswerBodyStore(db: Db) {
       return documents;
     },
 
+    async removeMany(made: readonly string[]): Promise<void> {
+      for (const id of made) await bodies.deleteMany({ _id: { $gte: `${id}/`, $lt: `${id}/:` } });
+    },
+
     /** Throws when a part is missing. */
     async read(made: string, documents: number): Promise<Uint8Array[]> {
       const parts: Uint8Array[] = [];

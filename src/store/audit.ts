@@ -39,9 +39,15 @@ export interface AuditPage {
   readonly hasMore: boolean;
 }
 
+interface InSet {
+  readonly $in: readonly string[];
+}
+
+const deletionActs = ['deleteAccount', 'accountDeleted'] as const;
+
 export type AuditStore = ReturnType<typeof createAuditStore>;
 
-/** What operators did, for ever: nothing but its outcome is ever changed. */
+/** What operators did, for ever: nothing but its outcome is changed as long as its account exists. */
 export function createAuditStore(db: Db) {
   const audit: Collection<AuditDocument> = db.collection<AuditDocument>('audit', {
     writeConcern: { w: 'majority' },
@@ -52,6 +58,7 @@ export function createAuditStore(db: Db) {
         { name: 'time', key: { sort: -1 } },
         { name: 'by', key: { by: 1, sort: -1 } },
         { name: 'task', key: { task: 1, sort: -1 } },
+        { name: 'target', key: { target: 1 } },
       ]);
     },
 
@@ -66,6 +73,12 @@ export function createAuditStore(db: Db) {
 
     async end(id: string, end: Required<Pick<AuditEntry, 'outcome' | 'endedAt'>> & Partial<AuditEntry>) {
       await audit.updateOne({ _id: id }, { $set: end });
+    },
+
+    /** Of an account that is deleted: what was asked for, and why, is no longer known; the deletion is. */
+    async redact(about: { readonly target: InSet } | { readonly task: InSet }): Promise<void> {
+      const others = { ...about, action: { $nin: [...deletionActs] } };
+      await audit.updateMany(others, { $set: { what: '{}', reason: '' }, $unset: { result: '' } });
     },
 
     /** Newest first; `after` is the id of the last entry of the page before. */

@@ -32,36 +32,57 @@ interface ConfigurationDocument {
   readonly node: string;
   readonly at: number;
   readonly sealed: SealedDocument;
-  /** Of all texts that were published, this one included; the newest last. */
-  readonly hashes: readonly string[];
+}
+
+/** Of a text that was in force and was replaced: as many as there were publications, a line each. */
+interface ReplacedDocument {
+  /** Its hash. */
+  readonly _id: string;
 }
 
 const only = 'published';
-const hashesMax = 200;
 
 export type ConfigurationStore = ReturnType<typeof createConfigurationStore>;
 
-/** One document. Its text is sealed: a file may hold secrets instead of their names. */
+/** One document, and the hashes of those before. Its text is sealed: a file may hold secrets instead of their names. */
 export function createConfigurationStore(db: Db, { seal, open }: Sealing) {
   const published: Collection<ConfigurationDocument> = db.collection<ConfigurationDocument>('configuration');
 
-  async function replace({ text, hash, by, node, at }: NewConfiguration): Promise<ConfigurationHead> {
-    const sealed = toSealedDocument(seal('configuration', text));
-    const document = await published.findOneAndUpdate(
-      { _id: only, hash: { $ne: hash } },
-      {
-        $set: { hash, by, node, at, sealed },
-        $inc: { version: 1n },
-        $push: { hashes: { $each: [hash], $slice: -hashesMax } },
-      },
-      { upsert: true, returnDocument: 'after', projection: { sealed: 0, hashes: 0 } },
-    );
-    if (document === null) throw new Error('an upsert has returned nothing');
-    return toHead(document);
+  const replaced: Collection<ReplacedDocument> = db.collection<ReplacedDocument>('replaced_configurations');
+
+  /** Undefined: another process was first. */
+  async function replace(
+    { text, hash, by, node, at }: NewConfiguration,
+    before: ConfigurationHead | undefined,
+  ): Promise<ConfigurationHead | undefined> {
+    const fields = { hash, by, node, at, sealed: toSealedDocument(seal('configuration', text)) };
+    const version = BigInt(before?.version ?? 0) + 1n;
+    if (before === undefined) {
+      try {
+        await published.insertOne({ _id: only, version, ...fields });
+      } catch (error) {
+        if (!isDuplicateKey(error)) throw error;
+        return undefined;
+      }
+    } else {
+      const guarded = { _id: only, version: version - 1n } as const;
+      const { matchedCount } = await published.updateOne(guarded, { $set: { version, ...fields } });
+      if (matchedCount === 0) return undefined;
+    }
+    return toHead({ version, hash, by, node, at });
+  }
+
+  /** Before it is replaced: whoever dies in between leaves no text that was in force and is not known. */
+  async function noteReplaced(hash: string): Promise<void> {
+    try {
+      await replaced.insertOne({ _id: hash });
+    } catch (error) {
+      if (!isDuplicateKey(error)) throw error;
+    }
   }
 
   async function head(): Promise<ConfigurationHead | undefined> {
-    const found = await published.findOne({ _id: only }, { projection: { sealed: 0, hashes: 0 } });
+    const found = await published.findOne({ _id: only }, { projection: { sealed: 0 } });
     return found === null ? undefined : toHead(found);
   }
 
@@ -69,26 +90,24 @@ export function createConfigurationStore(db: Db, { seal, open }: Sealing) {
     head,
 
     async read(): Promise<PublishedConfiguration | undefined> {
-      const found = await published.findOne({ _id: only }, { projection: { hashes: 0 } });
+      const found = await published.findOne({ _id: only });
       if (found === null) return undefined;
       return { ...toHead(found), text: open('configuration', toSealed(found.sealed)) };
     },
 
-    /** Whether this text was in force once. */
+    /** Whether this text was in force once, or is. */
     async wasPublished(hash: string): Promise<boolean> {
-      return (await published.findOne({ _id: only, hashes: hash }, { projection: { _id: 1 } })) !== null;
+      return (await head())?.hash === hash || (await replaced.findOne({ _id: hash })) !== null;
     },
 
     /** The text that is in force already is not published again. Of two at once the later one stays in force. */
     async publish(next: NewConfiguration): Promise<ConfigurationHead> {
       for (;;) {
-        try {
-          return await replace(next);
-        } catch (error) {
-          if (!isDuplicateKey(error)) throw error;
-        }
-        const found = await head();
-        if (found?.hash === next.hash) return found;
+        const before = await head();
+        if (before?.hash === next.hash) return before;
+        if (before !== undefined) await noteReplaced(before.hash);
+        const after = await replace(next, before);
+        if (after !== undefined) return after;
       }
     },
   };
@@ -100,6 +119,6 @@ function toHead({
   by,
   node,
   at,
-}: Omit<ConfigurationDocument, 'sealed' | 'hashes'>): ConfigurationHead {
+}: Omit<ConfigurationDocument, '_id' | 'sealed'>): ConfigurationHead {
   return { version: Number(version), hash, by, node, at };
 }

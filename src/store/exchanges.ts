@@ -1,4 +1,5 @@
 import type { AnyBulkWriteOperation, Collection, Db } from 'mongodb';
+import { defaultRetention } from '../domain/retention.ts';
 import { ensureIndexes, isDuplicateKey } from './mongo.ts';
 
 /** Exchanges of a task with its upstream that are to be added to its record. Each is one JSON text. */
@@ -20,13 +21,15 @@ interface ExchangesDocument {
 
 const submitsMax = 12;
 const pollsMax = 20;
-/** After the last one. */
-const keptMs = 90 * 86_400_000;
 
 export type ExchangeStore = ReturnType<typeof createExchangeStore>;
 
-/** What a record of a task has beside its other collections: one bounded document per task. */
-export function createExchangeStore(db: Db, now: () => number) {
+/** What a record of a task has beside its other collections: one bounded document per task. `keptMs`: after the last one. */
+export function createExchangeStore(
+  db: Db,
+  now: () => number,
+  keptMs: () => number = () => defaultRetention.exchangesMs,
+) {
   // Nothing is decided by it: one member's word is enough.
   const exchanges: Collection<ExchangesDocument> = db.collection<ExchangesDocument>('exchanges', {
     writeConcern: { w: 1 },
@@ -39,7 +42,7 @@ export function createExchangeStore(db: Db, now: () => number) {
     /** One command for many tasks. Several processes may add to one document. */
     async add(news: readonly NewExchanges[]): Promise<void> {
       if (news.length === 0) return;
-      const expires = new Date(now() + keptMs);
+      const expires = new Date(now() + keptMs());
       const writes = news.map((entry) => appendTo(entry, expires));
       try {
         await exchanges.bulkWrite(writes, { ordered: false });
@@ -52,6 +55,10 @@ export function createExchangeStore(db: Db, now: () => number) {
           { ordered: false },
         );
       }
+    },
+
+    async removeMany(tasks: readonly string[]): Promise<void> {
+      await exchanges.deleteMany({ _id: { $in: [...tasks] } });
     },
 
     /** In the order in which they were added. */

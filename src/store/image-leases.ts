@@ -1,4 +1,5 @@
 import type { Collection, Db } from 'mongodb';
+import type { UpstreamCost } from '../domain/task-cost.ts';
 
 /**
  * Which process is responsible for the holds of synchronous images: one document for each API process, written before
@@ -25,9 +26,15 @@ interface LeaseDocument {
 }
 
 /** Images that were delivered while the ledger was away: `charge` (micro-units) is to be settled, not released. */
-interface OwedDocument {
-  readonly _id: string;
+export interface OwedCharge {
   readonly charge: bigint;
+  /** JSON of how it came about. */
+  readonly basis: string;
+  readonly upstream: UpstreamCost;
+}
+
+interface OwedDocument extends OwedCharge {
+  readonly _id: string;
 }
 
 export type ImageLeaseStore = ReturnType<typeof createImageLeaseStore>;
@@ -80,12 +87,15 @@ export function createImageLeaseStore(db: Db) {
       return new Set(images.filter((image) => known.has(leaseOf(image))));
     },
 
-    async owe(image: string, charge: bigint): Promise<void> {
-      await owed.updateOne({ _id: image }, { $set: { charge } }, { upsert: true });
+    async owe(image: string, { charge, basis, upstream }: OwedCharge): Promise<void> {
+      await owed.updateOne({ _id: image }, { $set: { charge, basis, upstream } }, { upsert: true });
     },
 
-    async owedFor(image: string): Promise<bigint | undefined> {
-      return (await owed.findOne({ _id: image }, { readConcern: 'majority' }))?.charge;
+    async owedFor(image: string): Promise<OwedCharge | undefined> {
+      const found = await owed.findOne({ _id: image }, { readConcern: 'majority' });
+      if (found === null) return undefined;
+      const { charge, basis, upstream } = found;
+      return { charge, basis, upstream };
     },
 
     async paid(image: string): Promise<void> {

@@ -76,6 +76,10 @@ export function createKeySlotStore(db: Db, now: () => number) {
       await keys.updateOne({ _id: key }, { $pull: { tasks: { task } } }, majority);
     },
 
+    async removeMany(ids: readonly string[]): Promise<void> {
+      await keys.deleteMany({ _id: { $in: [...ids] } });
+    },
+
     /** Every key with its unfinished tasks, as counted. */
     async list(): Promise<{ readonly key: string; readonly tasks: readonly KeySlot[] }[]> {
       const documents = await keys.find().toArray();

@@ -1,10 +1,16 @@
 import type { Collection, Db } from 'mongodb';
 import { defined } from '../domain/defined.ts';
+import type { KeyCaps } from '../domain/caps.ts';
+import { toCaps, toCapsDocuments } from './caps-document.ts';
+import type { CapsDocument } from './caps-document.ts';
 import { pushed } from './changes.ts';
 import type { Change } from './changes.ts';
 import { ensureIndexes } from './mongo.ts';
 
 /** An API key, which itself is shown once and stored nowhere. Times in Unix milliseconds. */
+/** Keys that are made within one millisecond, at most. */
+const sameMomentMax = 20;
+
 export interface ApiKey {
   /** HMAC of the key: what a request finds it by. */
   readonly hmac: string;
@@ -21,6 +27,7 @@ export interface ApiKey {
   readonly assetUrls?: boolean;
   readonly requestsPerMinute?: number;
   readonly concurrentTasks?: number;
+  readonly caps?: KeyCaps;
   readonly expiresAt?: number;
   readonly revokedAt?: number;
   /** To the minute. */
@@ -45,6 +52,7 @@ interface KeyDocument {
   readonly asset_urls?: boolean;
   readonly requests_per_minute?: number;
   readonly concurrent_tasks?: number;
+  readonly caps?: readonly CapsDocument[];
   readonly expires_at?: number;
   readonly revoked_at?: number;
   readonly last_used_at?: number;
@@ -90,15 +98,6 @@ export function createKeyStore(db: Db, now: () => number) {
       return found === null ? undefined : toKey(found);
     },
 
-    async list(filter: { readonly account?: string }, page: { readonly limit: number }): Promise<ApiKey[]> {
-      const found = await keys
-        .find(filter.account === undefined ? {} : { account: filter.account })
-        .sort({ created_at: -1 })
-        .limit(page.limit)
-        .toArray();
-      return found.map(toKey);
-    },
-
     /** False: no such key. Revoking twice keeps the first time. */
     async revoke(id: string, by: string, reason: string): Promise<boolean> {
       const at = now();
@@ -122,6 +121,10 @@ export function createKeyStore(db: Db, now: () => number) {
       return changed.modifiedCount === 1;
     },
 
+    ...keyTerms(keys),
+    ...keysOfAccount(keys),
+    ...keyLists(keys),
+
     /** For a key that nobody was given. */
     async remove(id: string): Promise<void> {
       await keys.deleteOne({ id });
@@ -130,6 +133,46 @@ export function createKeyStore(db: Db, now: () => number) {
     /** By public id. */
     async noteUsed(used: ReadonlyMap<string, number>): Promise<void> {
       for (const [id, at] of used) await keys.updateOne({ id }, { $max: { last_used_at: at } });
+    },
+  };
+}
+
+function keyTerms(keys: Collection<KeyDocument>) {
+  return {
+    /** By public id; replaces them. False: no such key. */
+    async setCaps(id: string, caps: KeyCaps, change: Change): Promise<boolean> {
+      const changed = await keys.updateOne(
+        { id },
+        { $set: { caps: toCapsDocuments(caps.all, caps.models) }, $push: pushed(change) },
+      );
+      return changed.matchedCount === 1;
+    },
+  };
+}
+
+function keysOfAccount(keys: Collection<KeyDocument>) {
+  return {
+    /** Public ids of an account's keys, at most `limit`. */
+    async idsOf(account: string, limit: number): Promise<string[]> {
+      const found = keys
+        .find({ account }, { projection: { id: 1 } })
+        .sort({ created_at: -1 })
+        .limit(limit);
+      return (await found.toArray()).map(({ id }) => id);
+    },
+
+    /** Every key of an account, the newest first. */
+    async *ofAccount(account: string): AsyncIterable<ApiKey> {
+      for await (const document of keys.find({ account }).sort({ created_at: -1 })) yield toKey(document);
+    },
+
+    async countOf(account: string): Promise<number> {
+      return keys.countDocuments({ account });
+    },
+
+    /** By public ids: of an account that is deleted. */
+    async removeMany(ids: readonly string[]): Promise<void> {
+      await keys.deleteMany({ id: { $in: [...ids] } });
     },
   };
 }
@@ -148,6 +191,7 @@ function toDocument(key: ApiKey): KeyDocument {
       asset_urls: key.assetUrls,
       requests_per_minute: key.requestsPerMinute,
       concurrent_tasks: key.concurrentTasks,
+      caps: key.caps && toCapsDocuments(key.caps.all, key.caps.models),
       expires_at: key.expiresAt,
       revoked_at: key.revokedAt,
       last_used_at: key.lastUsedAt,
@@ -172,6 +216,7 @@ function toKey(document: KeyDocument): ApiKey {
       assetUrls: document.asset_urls,
       requestsPerMinute: document.requests_per_minute,
       concurrentTasks: document.concurrent_tasks,
+      caps: document.caps && toKeyCaps(document.caps),
       expiresAt: document.expires_at,
       revokedAt: document.revoked_at,
       lastUsedAt: document.last_used_at,
@@ -179,5 +224,30 @@ function toKey(document: KeyDocument): ApiKey {
       replacedBy: document.replaced_by,
       changes: document.changes,
     }),
+  };
+}
+
+function toKeyCaps(documents: readonly CapsDocument[]): KeyCaps {
+  const { whole, parts } = toCaps(documents);
+  return { all: whole ?? {}, models: parts };
+}
+
+function keyLists(keys: Collection<KeyDocument>) {
+  return {
+    /** Newest first. `after`: the id of the last key of the page before; of one that is not known the list is empty. */
+    async list(
+      filter: { readonly account?: string },
+      { limit, after }: { readonly limit: number; readonly after?: string },
+    ): Promise<ApiKey[]> {
+      const last = after === undefined ? undefined : await keys.findOne({ id: after });
+      if (last === null) return [];
+      const found = await keys
+        .find({ ...filter, ...(last === undefined ? {} : { created_at: { $lte: last.created_at } }) })
+        .sort({ created_at: -1 })
+        .limit(last === undefined ? limit : limit + sameMomentMax)
+        .toArray();
+      const from = last === undefined ? 0 : found.findIndex(({ id }) => id === after) + 1;
+      return found.slice(from, from + limit).map(toKey);
+    },
   };
 }

@@ -35,6 +35,8 @@ export interface NodeLoad {
 }
 
 export interface Node extends NodeReport {
+  /** `gone`: it has not been heard of for longer than a slow process is silent. */
+  readonly state: 'running' | 'leaving' | 'gone';
   /** Unix milliseconds, by MongoDB's clock: compared with other nodes' only. */
   readonly seen: number;
 }
@@ -44,15 +46,34 @@ interface NodeDocument extends Omit<NodeReport, 'id'> {
   readonly seen: Date;
 }
 
+/** When a worker said last that it serves a channel. The channel is a value: its id may have dots. */
+interface ServedDocument {
+  readonly _id: string;
+  readonly at: Date;
+}
+
+/** Four reports were missed. */
+const silentMs = 20_000;
 /** A node that ended without a word is shown for a while. */
 const keptSeconds = 600;
-/** A bound for the read. */
+/** Bounds for the reads. */
 const nodesMax = 1_000;
+const servedMax = 10_000;
 
 export type NodeStore = ReturnType<typeof createNodeStore>;
 
 export function createNodeStore(db: Db) {
   const nodes: Collection<NodeDocument> = db.collection<NodeDocument>('nodes');
+  const served: Collection<ServedDocument> = db.collection<ServedDocument>('served_channels');
+
+  async function noteServed(channels: readonly string[]): Promise<void> {
+    const now = { $currentDate: { at: true } } as const;
+    const { matchedCount } = await served.updateMany({ _id: { $in: [...channels] } }, now);
+    if (matchedCount === channels.length) return;
+    for (const _id of channels)
+      await repeatOnDuplicate(() => served.updateOne({ _id }, now, { upsert: true }));
+  }
+
   return {
     async ensureIndexes(): Promise<void> {
       await ensureIndexes(nodes, [{ name: 'seen', key: { seen: 1 }, expireAfterSeconds: keptSeconds }]);
@@ -62,6 +83,8 @@ export function createNodeStore(db: Db) {
       await repeatOnDuplicate(() =>
         nodes.updateOne({ _id }, { $set: report, $currentDate: { seen: true } }, { upsert: true }),
       );
+      const { channels = [] } = report;
+      if (channels.length > 0) await noteServed(channels);
     },
 
     async remove(_id: string): Promise<void> {
@@ -70,15 +93,25 @@ export function createNodeStore(db: Db) {
 
     /** Those that were seen in the ten minutes before the last one was. */
     async list(): Promise<readonly Node[]> {
-      const found = (await nodes.find().sort({ _id: 1 }).limit(nodesMax).toArray()).map(toNode);
-      const newest = Math.max(...found.map(({ seen }) => seen));
-      return found.filter(({ seen }) => newest - seen <= keptSeconds * 1000);
+      const found = await nodes.find().sort({ _id: 1 }).limit(nodesMax).toArray();
+      // Who reads this reports, too: the newest report is as recent as the read.
+      const newest = Math.max(...found.map(({ seen }) => seen.getTime()));
+      return found
+        .map((document) => toNode(document, newest))
+        .filter(({ seen }) => newest - seen <= keptSeconds * 1000);
+    },
+
+    /** When each channel was served last, in Unix milliseconds. */
+    async lastServed(): Promise<ReadonlyMap<string, number>> {
+      const found = await served.find().sort({ _id: 1 }).limit(servedMax).toArray();
+      return new Map(found.map(({ _id, at }) => [_id, at.getTime()]));
     },
   };
 }
 
-function toNode(document: NodeDocument): Node {
-  const { _id: id, kind, version, since, leaving, config, channels, load, seen } = document;
-  const known = { id, kind, version, since, leaving, config, load, seen: seen.getTime() };
-  return { ...known, ...defined({ channels }) };
+function toNode({ _id: id, seen: at, channels, ...report }: NodeDocument, newest: number): Node {
+  const seen = at.getTime();
+  const here = report.leaving ? 'leaving' : 'running';
+  const state = newest - seen > silentMs ? 'gone' : here;
+  return { ...report, id, seen, state, ...defined({ channels }) };
 }

@@ -54,6 +54,11 @@ export function createNoticeStore(db: Db) {
       return replaced.matchedCount === 1;
     },
 
+    /** Of something that is no more. */
+    async remove(id: string): Promise<void> {
+      await notices.deleteOne({ _id: id });
+    },
+
     /** Notes which revision a target has. */
     async recordNotified(id: string, target: string, revision: number): Promise<void> {
       await notices.updateOne({ _id: id }, { $set: { [`notified.${target}`]: revision }, $inc: { rev: 1 } });

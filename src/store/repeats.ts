@@ -17,8 +17,8 @@ export interface RepeatRecord {
   readonly fingerprint: string;
   /** `stored`: the answer is there, and not yet paid for. */
   readonly state: 'running' | 'stored' | 'done';
-  /** While `running` or `stored`: until when its process is known to live. Unix milliseconds. */
-  readonly aliveUntil: number;
+  /** While `running` or `stored`: counts its renewals. Who looks compares no clock with the owner's. */
+  readonly beat: number;
   readonly answer?: StoredAnswer;
 }
 
@@ -37,7 +37,7 @@ interface RepeatDocument {
   readonly task: string;
   readonly fingerprint: string;
   readonly state?: RepeatRecord['state'];
-  readonly alive_until?: number;
+  readonly beat?: number;
   readonly status?: number;
   readonly may_retry?: boolean;
   readonly documents?: number;
@@ -51,7 +51,7 @@ export interface RepeatClaim {
   readonly made: string;
   readonly fingerprint: string;
   /** Absent: nobody waits for what is made; its id is enough. */
-  readonly aliveUntil?: number;
+  readonly isAwaited?: true;
   /** For how long a repeat is recognised. */
   readonly keptMs: number;
 }
@@ -75,6 +75,9 @@ export function createRepeatStore(db: Db, now: () => number) {
     await records.updateOne({ _id: id, task: made }, { $set: fields });
   };
   return {
+    /** The answers that were made under these ids are no longer kept. */
+    removeBodies: (made: readonly string[]): Promise<void> => bodies.removeMany(made),
+
     async ensureIndexes(): Promise<void> {
       const expiry = { name: 'expires', key: { expires: 1 }, expireAfterSeconds: 0 };
       await Promise.all([ensureIndexes(records, [expiry]), bodies.ensureIndexes()]);
@@ -108,7 +111,10 @@ export function createRepeatStore(db: Db, now: () => number) {
       return found === null || found.expires.getTime() <= now() ? undefined : toRecord(found);
     },
 
-    renew: (name: RepeatName, aliveUntil: number) => change(name, { alive_until: aliveUntil }),
+    /** Its process lives. */
+    async renew({ id, made }: RepeatName): Promise<void> {
+      await records.updateOne({ _id: id, task: made }, { $inc: { beat: 1 } });
+    },
 
     /** Keeps the answer; nobody is given it before `complete`. Repeatable. */
     async store(name: RepeatName, { status, mayRetry, body }: AnswerToStore): Promise<void> {
@@ -133,22 +139,22 @@ export function createRepeatStore(db: Db, now: () => number) {
 }
 
 function freshDocument(claim: RepeatClaim, at: number): Omit<RepeatDocument, '_id'> {
-  const { made, fingerprint, aliveUntil } = claim;
+  const { made, fingerprint, isAwaited } = claim;
   return {
     task: made,
     fingerprint,
-    ...(aliveUntil === undefined ? {} : { state: 'running', alive_until: aliveUntil }),
+    ...(isAwaited === true ? { state: 'running', beat: 0 } : {}),
     created_at: at,
     expires: new Date(at + claim.keptMs),
   };
 }
 
 function toRecord(document: RepeatDocument): RepeatRecord {
-  const { _id: id, task: made, fingerprint, state = 'done', alive_until: aliveUntil = 0 } = document;
+  const { _id: id, task: made, fingerprint, state = 'done', beat = 0 } = document;
   const { status, may_retry: mayRetry, documents } = document;
   const answer =
     status === undefined || mayRetry === undefined
       ? undefined
       : { status, mayRetry, ...defined({ documents }) };
-  return { id, made, fingerprint, state, aliveUntil, ...defined({ answer }) };
+  return { id, made, fingerprint, state, beat, ...defined({ answer }) };
 }

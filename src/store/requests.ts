@@ -2,7 +2,9 @@ import { defined } from '../domain/defined.ts';
 import type { Collection, Db } from 'mongodb';
 import { z } from 'zod';
 import type { GenerationRequest } from '../domain/request.ts';
-import { ensureIndexes, isDuplicateKey } from './mongo.ts';
+import { defaultRetention } from '../domain/retention.ts';
+import { durable, ensureIndexes, isDuplicateKey } from './mongo.ts';
+import { readByWrite } from './read-by-write.ts';
 import { toSealed, toSealedDocument } from './sealed-document.ts';
 import type { SealedDocument, Sealing } from './sealed-document.ts';
 
@@ -38,14 +40,8 @@ interface RequestDocument {
   readonly by: string;
   /** For MongoDB's TTL, from the first write on: whatever becomes of the task, what its caller wrote is forgotten. */
   readonly expires: Date;
-}
-
-/** After the task's deadline: for a callback that is redelivered, and for whoever asks what was asked. */
-const keptMs = 30 * 86_400_000;
-
-/** When the request of a task is deleted. Unix milliseconds. */
-export function requestExpiresAt(deadlineAt: number): number {
-  return deadlineAt + keptMs;
+  /** Counts the reads that had to be writes. */
+  readonly reads?: number;
 }
 
 const writtenSchema = z.object({
@@ -56,12 +52,24 @@ const writtenSchema = z.object({
 
 export type RequestStore = ReturnType<typeof createRequestStore>;
 
-export function createRequestStore(db: Db, now: () => number, { seal, open }: Sealing) {
-  const requests: Collection<RequestDocument> = db.collection<RequestDocument>('requests');
+/** `keptMs`: after the task's deadline: for a callback that is redelivered, and for whoever asks what was asked. */
+export function createRequestStore(
+  db: Db,
+  now: () => number,
+  { seal, open, keptMs = () => defaultRetention.requestsMs }: Sealing & { readonly keptMs?: () => number },
+) {
+  const expiresAt = (deadlineAt: number): number => deadlineAt + keptMs();
+  const requests: Collection<RequestDocument> = db.collection<RequestDocument>('requests', durable);
+  const kept = (document: RequestDocument | null): RequestRecord | undefined =>
+    document === null || document.expires.getTime() <= now() ? undefined : toRecord(document, open);
   return {
     async ensureIndexes(): Promise<void> {
       await ensureIndexes(requests, [{ name: 'expires', key: { expires: 1 }, expireAfterSeconds: 0 }]);
     },
+
+    /** When the request of a task is deleted. Unix milliseconds. */
+    expiresAt,
+    ...requestChanges(requests, expiresAt),
 
     /** The bytes of what is sealed. Undefined: an earlier try of this creation has written it. */
     async insert(record: RequestRecord): Promise<number | undefined> {
@@ -77,7 +85,7 @@ export function createRequestStore(db: Db, now: () => number, { seal, open }: Se
           warnings: record.warnings,
           plan: record.plan,
           by: record.by,
-          expires: new Date(requestExpiresAt(record.deadlineAt)),
+          expires: new Date(expiresAt(record.deadlineAt)),
         });
         return sealed.data.length;
       } catch (error) {
@@ -86,41 +94,65 @@ export function createRequestStore(db: Db, now: () => number, { seal, open }: Se
       }
     },
 
+    /** Undefined from its expiry on, whether or not MongoDB has deleted it by then: that it is gone is certain. */
+    async find(task: string): Promise<RequestRecord | undefined> {
+      const seen = kept(await requests.findOne({ _id: task }));
+      return seen ?? kept(await requests.findOneAndUpdate({ _id: task }, ...readByWrite));
+    },
+
+    /** As a read sees it: for who decides nothing by it, and may be asked by anybody. */
+    async glance(task: string): Promise<RequestRecord | undefined> {
+      return kept(await requests.findOne({ _id: task }));
+    },
+
+    /** Of these tasks, in no order, a few in memory at a time. */
+    async *each(tasks: readonly string[]): AsyncIterable<RequestRecord> {
+      for await (const document of requests.find({ _id: { $in: [...tasks] } })) {
+        if (document.expires.getTime() > now()) yield toRecord(document, open);
+      }
+    },
+  };
+}
+
+function requestChanges(requests: Collection<RequestDocument>, expiresAt: (deadlineAt: number) => number) {
+  return {
     /** Makes the document that of another try, which its first writer no longer removes. False: it is gone. */
     async takeOver(task: string, by: string): Promise<boolean> {
       return (await requests.updateOne({ _id: task }, { $set: { by } })).matchedCount === 1;
     },
 
-    /** Undefined from its expiry on, whether or not MongoDB has deleted it by then. */
-    async find(task: string): Promise<RequestRecord | undefined> {
-      const document = await requests.findOne({ _id: task });
-      if (document === null || document.expires.getTime() <= now()) return undefined;
-      const { request, callbackToken, callbackUrl } = writtenSchema.parse(
-        JSON.parse(open('request', toSealed(document.sealed))),
-      );
-      return {
-        task,
-        account: document.account,
-        request,
-        callbackToken,
-        createdAt: document.created_at,
-        deadlineAt: document.deadline_at,
-        warnings: document.warnings,
-        plan: document.plan,
-        by: document.by,
-        ...defined({ callbackUrl }),
-      };
+    /** The task's deadline was moved. Repeatable: of two moves the later deadline counts. */
+    async keepUntil(task: string, deadlineAt: number): Promise<void> {
+      const $max = { deadline_at: deadlineAt, expires: new Date(expiresAt(deadlineAt)) };
+      await requests.updateOne({ _id: task }, { $max });
     },
 
-    /** The task's deadline was moved. */
-    async keepUntil(task: string, deadlineAt: number): Promise<void> {
-      const $set = { deadline_at: deadlineAt, expires: new Date(requestExpiresAt(deadlineAt)) };
-      await requests.updateOne({ _id: task }, { $set });
+    async removeMany(tasks: readonly string[]): Promise<void> {
+      await requests.deleteMany({ _id: { $in: [...tasks] } });
     },
 
     /** A creation that was abandoned leaves nothing behind of this try. */
     async remove(task: string, by: string): Promise<void> {
       await requests.deleteOne({ _id: task, by });
     },
+  };
+}
+
+/** What was written, opened. */
+function toRecord(document: RequestDocument, open: Sealing['open']): RequestRecord {
+  const { request, callbackToken, callbackUrl } = writtenSchema.parse(
+    JSON.parse(open('request', toSealed(document.sealed))),
+  );
+  return {
+    task: document._id,
+    account: document.account,
+    request,
+    callbackToken,
+    createdAt: document.created_at,
+    deadlineAt: document.deadline_at,
+    warnings: document.warnings,
+    plan: document.plan,
+    by: document.by,
+    ...defined({ callbackUrl }),
   };
 }

@@ -49,6 +49,14 @@ export function createResultCopyStore(db: Db) {
       }
     },
 
+    async findMany(tasks: readonly string[]): Promise<ResultCopy[]> {
+      return (await copies.find({ _id: { $in: [...tasks] } }).toArray()).map(toCopy);
+    },
+
+    async removeMany(tasks: readonly string[]): Promise<void> {
+      await copies.deleteMany({ _id: { $in: [...tasks] } });
+    },
+
     async count(state: ResultCopy['state']): Promise<number> {
       return copies.countDocuments({ state });
     },

@@ -1,5 +1,6 @@
 import type { Collection, Db } from 'mongodb';
 import { ensureIndexes, repeatOnDuplicate } from './mongo.ts';
+import { dayMs } from '../domain/times.ts';
 
 /** What is stored for an account and deleted on one day. */
 interface StoredBytesDocument {
@@ -13,10 +14,6 @@ interface StoredBytesDocument {
 /** Bytes by the day on which they are deleted. A day is UTC's, counted since 1970. */
 export type BytesByDay = ReadonlyMap<number, number>;
 
-const dayMs = 86_400_000;
-/** A request lives for the longest deadline and what it is kept for after it: 33 days. */
-const daysMax = 40;
-
 export function dayOf(at: number): number {
   return Math.floor(at / dayMs);
 }
@@ -24,6 +21,11 @@ export function dayOf(at: number): number {
 /** Unix milliseconds. */
 export function endOfDay(day: number): number {
   return (day + 1) * dayMs;
+}
+
+/** Behind all days of an account, which have five digits until the year 2243: a colon comes after the digits. */
+function endOf(account: string): string {
+  return `${account}/:`;
 }
 
 export type StoredBytesStore = ReturnType<typeof createStoredBytesStore>;
@@ -46,11 +48,13 @@ export function createStoredBytesStore(db: Db, now: () => number) {
     /** Without the days that are over. */
     async find(account: string): Promise<BytesByDay> {
       const today = dayOf(now());
-      const days = new Map<string, number>(
-        Array.from({ length: daysMax }, (_, n) => [`${account}/${today + n}`, today + n]),
-      );
-      const found = await sums.find({ _id: { $in: [...days.keys()] } }).toArray();
-      return new Map(found.map(({ _id, bytes }) => [days.get(_id) ?? today, Number(bytes)]));
+      const range = { $gte: `${account}/${today}`, $lt: endOf(account) };
+      const found = await sums.find({ _id: range }).toArray();
+      return new Map(found.map(({ _id, bytes }) => [Number(_id.slice(account.length + 1)), Number(bytes)]));
+    },
+
+    async removeAll(account: string): Promise<void> {
+      await sums.deleteMany({ _id: { $gte: `${account}/`, $lt: endOf(account) } });
     },
   };
 }

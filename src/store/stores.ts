@@ -1,11 +1,17 @@
 import type { Db } from 'mongodb';
+import { retentionDaysDefault, retentionOf } from '../domain/retention.ts';
+import type { RetentionDays } from '../domain/retention.ts';
 import { createAuditStore } from './audit.ts';
 import { createAccountStore } from './accounts.ts';
+import { createBalanceAlertStore } from './balance-alerts.ts';
 import { createChannelHealthStore } from './channel-health.ts';
 import { createChannelStateStore } from './channel-states.ts';
 import { createConfigurationStore } from './configurations.ts';
+import { createPartialImageStore } from './partial-images.ts';
 import { createDuties } from './duties.ts';
 import { createExchangeStore } from './exchanges.ts';
+import { createFileUploadStore } from './file-uploads.ts';
+import { createFileStore } from './files.ts';
 import { createImageLeaseStore } from './image-leases.ts';
 import { createKeySlotStore } from './key-slots.ts';
 import { createKeyStore } from './keys.ts';
@@ -21,33 +27,46 @@ import { createResultCopyStore } from './result-copies.ts';
 import { createSlotStore } from './slots.ts';
 import { createStoredBytesStore } from './stored-bytes.ts';
 import { createTaskStore } from './tasks.ts';
+import { createVerificationStore } from './verifications.ts';
 import { createWakeStore } from './wakes.ts';
 
 export type Stores = ReturnType<typeof createStores>;
 
+export interface StoreSettings extends Sealing {
+  /** For what is written from then on. */
+  readonly retention?: () => RetentionDays;
+}
+
 /** Every collection of the product but the ledger. */
-export function createStores(db: Db, now: () => number, sealing: Sealing) {
+export function createStores(db: Db, now: () => number, { retention, ...sealing }: StoreSettings) {
+  const kept = () => retentionOf(retention?.() ?? retentionDaysDefault);
+  const fileUploads = createFileUploadStore(db, now);
   return {
     tasks: createTaskStore(db, now, sealing),
-    requests: createRequestStore(db, now, sealing),
+    requests: createRequestStore(db, now, { ...sealing, keptMs: () => kept().requestsMs }),
     accounts: createAccountStore(db),
+    balanceAlerts: createBalanceAlertStore(db),
     keys: createKeyStore(db, now),
     operators: createOperatorStore(db, now),
     keySlots: createKeySlotStore(db, now),
     duties: createDuties(db),
-    exchanges: createExchangeStore(db, now),
+    exchanges: createExchangeStore(db, now, () => kept().exchangesMs),
     channelStates: createChannelStateStore(db),
     configurations: createConfigurationStore(db, sealing),
     nodes: createNodeStore(db),
+    files: createFileStore(db, fileUploads),
+    fileUploads,
     resultCopies: createResultCopyStore(db),
     circuits: createChannelHealthStore(db, now),
     slots: createSlotStore(db, now),
     rateLimits: createRateLimitStore(db),
     renderTimes: createRenderTimesStore(db, now),
+    partialImages: createPartialImageStore(db, now),
     storedBytes: createStoredBytesStore(db, now),
     imageLeases: createImageLeaseStore(db),
     repeats: createRepeatStore(db, now),
     wakes: createWakeStore(db, now),
+    verifications: createVerificationStore(db),
     notices: createNoticeStore(db),
     audit: createAuditStore(db),
   };

@@ -1,7 +1,7 @@
 import type { Collection } from 'mongodb';
 import type { CallbackAttempt, CallbackState } from '../domain/callback-record.ts';
 import { ownCallbackRound } from '../domain/ids.ts';
-import { readByWrite } from './task-document.ts';
+import { readByWrite } from './read-by-write.ts';
 import type { TaskDocument } from './task-document.ts';
 
 /** A series of attempts at a task's callback. */
@@ -50,7 +50,7 @@ function callbackRounds(tasks: Collection<TaskDocument>) {
       for (;;) {
         const counted = (await count(next)) ?? (await open(next));
         if (counted !== undefined) return counted;
-        const found = await readByWrite(tasks, task);
+        const found = await tasks.findOneAndUpdate({ _id: task }, ...readByWrite);
         if (found === null) return undefined;
         const { callback } = found;
         if (callback === undefined || callback.round === round) {
@@ -119,6 +119,13 @@ function callbackAnswers(tasks: Collection<TaskDocument>) {
     /** Tasks whose callback was abandoned, by id, behind `after`: a task that leaves the list moves no other. */
     async abandonedCallbacks(limit: number, after: string = ''): Promise<string[]> {
       const found = tasks.find({ gaveUp: { $gt: after } }, { projection: { _id: 1 } }).sort({ gaveUp: 1 });
+      return (await found.limit(limit).toArray()).map(({ _id }) => _id);
+    },
+
+    /** The same of tasks whose callback is due, and has failed at least once. */
+    async failingCallbacks(limit: number, after: string = ''): Promise<string[]> {
+      const failing = { owes: { $gt: after }, 'callback.attempts.0': { $exists: true } };
+      const found = tasks.find(failing, { projection: { _id: 1 } }).sort({ owes: 1 });
       return (await found.limit(limit).toArray()).map(({ _id }) => _id);
     },
   };

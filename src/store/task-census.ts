@@ -1,9 +1,19 @@
 import type { Collection } from 'mongodb';
 import { attentionReasons } from '../domain/attention.ts';
 import type { AttentionReason } from '../domain/attention.ts';
-import type { AttentionCount, CallbackCount, TaskCount } from '../domain/census.ts';
+import type {
+  AttentionCount,
+  CallbackCount,
+  ChannelCounts,
+  Lateness,
+  TaskCount,
+  Throughput,
+} from '../domain/census.ts';
 import { defined } from '../domain/defined.ts';
-import { statusesBefore } from '../domain/task.ts';
+import type { FailureClass } from '../domain/failure.ts';
+import { statusesBefore, taskStatuses } from '../domain/task.ts';
+import type { TaskStatus } from '../domain/task.ts';
+import { sortKey } from './task-document.ts';
 import type { TaskDocument } from './task-document.ts';
 
 /** Of a count that takes longer nothing is learned. */
@@ -39,13 +49,27 @@ export function taskCensus(tasks: Collection<TaskDocument>) {
             $group: {
               _id: { reason: '$attention', channel: { $ifNull: ['$channel', ''] } },
               count: { $sum: 1 },
+              since: { $min: '$stateSince' },
             },
           },
         ],
         limit,
       );
-      return (await found.toArray()).map(({ _id, count }) => ({ ..._id, count }));
+      return (await found.toArray()).map(({ _id, count, since }) => ({ ..._id, count, since }));
     },
+
+    /** Tasks that were created, and tasks that ended, from `since` (Unix milliseconds) on. */
+    async countSince(since: number): Promise<Throughput> {
+      const [created, ended] = await Promise.all([countCreated(tasks, since), countEnded(tasks, since)]);
+      return { created, ...ended };
+    },
+
+    /** Of the newest that ended from `since` on; undefined: of none it is known. */
+    latenessSince: (since: number): Promise<Lateness | undefined> => measureLateness(tasks, since),
+
+    /** The same for each of these channels, with how long it took. */
+    countByChannel: (channels: readonly string[], since: number): Promise<ChannelCounts[]> =>
+      countByChannel(tasks, channels, since),
 
     /** A callback is failing from its first attempt that was recorded on. */
     async countCallbacks(): Promise<CallbackCount[]> {
@@ -70,6 +94,116 @@ export function taskCensus(tasks: Collection<TaskDocument>) {
         { state: 'abandoned', count: abandoned },
       ];
     },
+  };
+}
+
+async function countCreated(tasks: Collection<TaskDocument>, since: number): Promise<number> {
+  const found = tasks.aggregate<{ readonly count: number }>(
+    [
+      { $match: { status: { $in: [...taskStatuses] }, sort: { $gte: sortKey(since, '') } } },
+      { $group: { _id: null, count: { $sum: 1 } } },
+    ],
+    limit,
+  );
+  return (await found.toArray())[0]?.count ?? 0;
+}
+
+interface EndRow {
+  readonly _id: { readonly status: TaskStatus; readonly class: FailureClass | '' };
+  readonly count: number;
+}
+
+async function countEnded(
+  tasks: Collection<TaskDocument>,
+  since: number,
+): Promise<Pick<Throughput, 'succeeded' | 'failures'>> {
+  const rows = await tasks
+    .aggregate<EndRow>(
+      [
+        { $match: { 'end.at': { $gte: since } } },
+        {
+          $group: {
+            _id: { status: '$end.status', class: { $ifNull: ['$end.class', ''] } },
+            count: { $sum: 1 },
+          },
+        },
+      ],
+      limit,
+    )
+    .toArray();
+  return {
+    succeeded: rows.find(({ _id }) => _id.status === 'succeeded')?.count ?? 0,
+    failures: rows.flatMap(({ _id, count }) =>
+      _id.status === 'failed' ? [{ class: _id.class === '' ? 'internal' : _id.class, count }] : [],
+    ),
+  };
+}
+
+/** More say nothing else. */
+const measuredMax = 1_000;
+
+async function measureLateness(
+  tasks: Collection<TaskDocument>,
+  since: number,
+): Promise<Lateness | undefined> {
+  const found = await tasks
+    .find(
+      { 'end.at': { $gte: since }, 'end.lateMs': { $gte: 0 } },
+      { ...limit, projection: { _id: 0, 'end.lateMs': 1 } },
+    )
+    .sort({ 'end.at': -1 })
+    .limit(measuredMax)
+    .toArray();
+  const late = found.map(({ end }) => end?.lateMs ?? 0).toSorted((a, b) => a - b);
+  const at = (share: number) => late[Math.min(late.length - 1, Math.floor(late.length * share))] ?? 0;
+  return late.length === 0 ? undefined : { tasks: late.length, p50Ms: at(0.5), p95Ms: at(0.95) };
+}
+
+interface ChannelRow {
+  readonly _id: { readonly channel: string; readonly status: TaskStatus; readonly class: FailureClass | '' };
+  readonly count: number;
+  readonly mean: number | null;
+  readonly longest: number | null;
+}
+
+async function countByChannel(
+  tasks: Collection<TaskDocument>,
+  channels: readonly string[],
+  since: number,
+): Promise<ChannelCounts[]> {
+  const took = { $subtract: ['$completedAt', '$createdAt'] };
+  const rows = await tasks
+    .aggregate<ChannelRow>(
+      [
+        { $match: { channel: { $in: [...channels] }, sort: { $gte: sortKey(since, '') } } },
+        {
+          $group: {
+            _id: { channel: '$channel', status: '$status', class: { $ifNull: ['$error.class', ''] } },
+            count: { $sum: 1 },
+            mean: { $avg: took },
+            longest: { $max: took },
+          },
+        },
+      ],
+      limit,
+    )
+    .toArray();
+  return channels.map((channel) =>
+    countsOf(
+      channel,
+      rows.filter(({ _id }) => _id.channel === channel),
+    ),
+  );
+}
+
+function countsOf(channel: string, rows: readonly ChannelRow[]): ChannelCounts {
+  const good = rows.find(({ _id }) => _id.status === 'succeeded');
+  return {
+    channel,
+    tasks: rows.reduce((sum, { count }) => sum + count, 0),
+    succeeded: good?.count ?? 0,
+    failures: rows.flatMap(({ _id, count }) => (_id.class === '' ? [] : [{ class: _id.class, count }])),
+    ...defined({ meanMs: good?.mean ?? undefined, longestMs: good?.longest ?? undefined }),
   };
 }
 

@@ -1,9 +1,10 @@
-import type { Collection } from 'mongodb';
 import { attentionOf } from '../domain/attention.ts';
-import { jobKey } from '../domain/attempt.ts';
+import { jobKey, mayHaveJob } from '../domain/attempt.ts';
 import { defined } from '../domain/defined.ts';
+import type { FailureClass } from '../domain/failure.ts';
 import type { Changes } from '../domain/task-next.ts';
 import type { Task } from '../domain/task-record.ts';
+import type { TaskStatus } from '../domain/task.ts';
 import { attemptAt } from '../domain/task-state.ts';
 import type { SealedDocument } from './sealed-document.ts';
 
@@ -18,10 +19,22 @@ export interface TaskDocument extends Omit<Task, 'id'> {
   readonly owes?: string;
   /** The task again, while its callback is abandoned: what operators list, in an index of few. */
   readonly gaveUp?: string;
+  /** `sort` again, while an attempt may have a job that is not known: what lines of bills are compared with. */
+  readonly unclaimed?: string;
+  /** Of a task that has ended, what is counted of its end, in an index of its own. */
+  readonly end?: TaskEnd;
   /** What upstreams said, as task-words.ts seals it. */
   readonly words?: SealedDocument;
-  /** Counts the reads that had to be writes, so that they see what the majority has. */
+  /** Counts the reads that had to be writes. */
   readonly reads?: number;
+}
+
+interface TaskEnd {
+  readonly at: number;
+  readonly status: TaskStatus;
+  readonly class?: FailureClass;
+  /** From the end of the render to the task's. Absent: its vendor does not say when that was. */
+  readonly lateMs?: number;
 }
 
 export function toDocument(task: Task): TaskDocument {
@@ -37,6 +50,8 @@ export function toTask(document: TaskDocument): Task {
     jobs: _jobs,
     owes: _owes,
     gaveUp: _gaveUp,
+    unclaimed: _unclaimed,
+    end: _end,
     reads: _reads,
     words: _words,
     ...fields
@@ -52,9 +67,10 @@ export function updateOf(before: Task, changes: Changes & { readonly words?: Sea
     ...defined({ state: changes.state, attempts: changes.attempts, callback: changes.callback }),
     concern: 'concern' in changes ? changes.concern : before.concern,
   });
+  const end = changes.state?.at === 'ended' ? endOf(before, changes) : undefined;
   // A concern is noted beside the state: one that was noted since the record was seen goes with it.
   const asks = 'concern' in changes ? { attention: follows.attention } : {};
-  const written = { ...changes, ...asks, ...changed(was, follows) };
+  const written = { ...changes, ...asks, ...changed(was, follows), ...defined({ end }) };
   const $unset: Record<string, ''> = {};
   for (const [name, value] of Object.entries(written)) if (value === undefined) $unset[name] = '';
   return {
@@ -64,8 +80,16 @@ export function updateOf(before: Task, changes: Changes & { readonly words?: Sea
   };
 }
 
+/** Written once, with the end. */
+function endOf({ outcome }: Task, { completedAt, status, error }: Changes): TaskEnd | undefined {
+  if (completedAt === undefined || status === undefined) return undefined;
+  const renderedAt = status === 'succeeded' && outcome?.kind === 'succeeded' ? outcome.renderedAt : undefined;
+  const lateMs = renderedAt === undefined ? undefined : Math.max(0, completedAt - renderedAt);
+  return { at: completedAt, status, ...defined({ class: error?.class, lateMs }) };
+}
+
 /** Fields that follow from the rest of the record, for lists and indexes; undefined: absent. */
-type Deriving = Pick<Task, 'id' | 'state' | 'attempts' | 'hasCallback' | 'callback'> & {
+type Deriving = Pick<Task, 'id' | 'createdAt' | 'state' | 'attempts' | 'hasCallback' | 'callback'> & {
   readonly concern?: Task['concern'] | undefined;
 };
 
@@ -87,22 +111,25 @@ function derived(task: Deriving) {
     // An empty array would be a value like any other to a unique index.
     jobs: jobs.length === 0 ? undefined : jobs,
     owes: isOwed ? task.id : undefined,
+    unclaimed: attempts.some(mayHaveJob) ? sortKey(task.createdAt, task.id) : undefined,
   };
 }
 
 type Derived = ReturnType<typeof derived>;
 
 function changed(was: Derived, follows: Derived): Partial<Derived> {
-  const names: readonly (keyof Derived)[] = ['channel', 'credential', 'upstreamId', 'attention', 'owes'];
+  const names: readonly (keyof Derived)[] = [
+    'channel',
+    'credential',
+    'upstreamId',
+    'attention',
+    'owes',
+    'unclaimed',
+  ];
   const differing = names.filter((name) => was[name] !== follows[name]);
   const picked = Object.fromEntries(differing.map((name) => [name, follows[name]]));
   const isNewJob = was.jobs?.join() !== follows.jobs?.join();
   return { ...picked, ...(isNewJob ? { jobs: follows.jobs } : {}) };
-}
-
-/** The record as the majority has it: an election may leave a read behind, and no write. */
-export function readByWrite(tasks: Collection<TaskDocument>, id: string): Promise<TaskDocument | null> {
-  return tasks.findOneAndUpdate({ _id: id }, { $inc: { reads: 1 } }, { returnDocument: 'after' });
 }
 
 /** Fixed width, so that strings sort as times do. */

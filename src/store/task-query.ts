@@ -10,6 +10,8 @@ import type { TaskDocument } from './task-document.ts';
 
 export interface TaskFilter {
   readonly account?: string;
+  /** Public id of the key that created it. */
+  readonly key?: string;
   readonly status?: TaskStatus;
   readonly model?: string;
   readonly channel?: string;
@@ -23,10 +25,14 @@ export interface TaskFilter {
   readonly createdBefore?: number;
 }
 
-/** The query of a page of tasks; `before` is the sort key that the page before ended with. */
-export function listQuery(filter: TaskFilter, before: string | undefined): Filter<TaskDocument> {
+/** The query of a page of tasks; `last` is the sort key that the page before ended with. */
+export function listQuery(
+  filter: TaskFilter,
+  last: string | undefined,
+  oldestFirst = false,
+): Filter<TaskDocument> {
   const upper = [
-    before,
+    oldestFirst ? undefined : last,
     filter.createdBefore === undefined ? undefined : sortKey(filter.createdBefore * 1000, ''),
   ]
     .filter((bound) => bound !== undefined)
@@ -35,9 +41,10 @@ export function listQuery(filter: TaskFilter, before: string | undefined): Filte
   const range = {
     ...defined({ $lt: upper }),
     ...defined({ $gte: lower }),
+    ...defined({ $gt: oldestFirst ? last : undefined }),
   };
   return {
-    ...defined({ account: filter.account }),
+    ...defined({ account: filter.account, key: filter.key }),
     ...(isIndexed(filter) ? defined({ status: filter.status }) : { status: { $in: [...taskStatuses] } }),
     ...defined({ model: filter.model }),
     ...defined({ channel: filter.channel }),
@@ -55,12 +62,14 @@ export function listQuery(filter: TaskFilter, before: string | undefined): Filte
 /** Whether an index of tasks begins with one of the fields; the others only narrow what it finds. */
 function isIndexed({
   account,
+  key,
   status,
+  model,
   channel,
   failureClass,
   needsAttention,
   attention,
 }: TaskFilter): boolean {
-  const named = [account, status, channel, failureClass, attention];
+  const named = [account, key, status, model, channel, failureClass, attention];
   return named.some((value) => value !== undefined) || needsAttention === true;
 }

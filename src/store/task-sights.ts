@@ -6,6 +6,12 @@ import type { ResultItem } from '../domain/task.ts';
 import type { WaitReason } from '../domain/wait-reason.ts';
 import type { TaskDocument } from './task-document.ts';
 
+/** Of a record whose state does not ask for a person. */
+const asksNothing = {
+  'state.at': { $nin: ['broken', 'review', 'given_up'] as const },
+  'state.asked': { $ne: true },
+};
+
 export interface ProgressWrite {
   /** 0-100. */
   readonly progress?: number;
@@ -48,21 +54,22 @@ export function taskSights(tasks: Collection<TaskDocument>, now: () => number) {
     },
 
     /** A request for a person beside the state; it never replaces what the state itself asks for. */
-    async setConcern(id: string, concern: Concern | undefined): Promise<boolean> {
+    async setConcern(id: string, concern: Concern): Promise<boolean> {
+      const status = concern === 'not_delivered' ? 'succeeded' : unfinished;
       const asked = await tasks.updateOne(
-        {
-          _id: id,
-          ...(concern === undefined
-            ? {}
-            : { status: concern === 'not_delivered' ? 'succeeded' : unfinished }),
-          'state.at': { $nin: ['broken', 'review', 'given_up'] },
-          'state.asked': { $ne: true },
-        },
-        concern === undefined
-          ? { $unset: { concern: '', attention: '' } }
-          : { $set: { concern, attention: concern } },
+        { _id: id, status, ...asksNothing },
+        { $set: { concern, attention: concern } },
       );
       return asked.matchedCount === 1;
+    },
+
+    /** It has passed. What was noted in its place meanwhile stays. */
+    async withdrawConcern(id: string, concern: Concern): Promise<boolean> {
+      const withdrawn = await tasks.updateOne(
+        { _id: id, concern, ...asksNothing },
+        { $unset: { concern: '', attention: '' } },
+      );
+      return withdrawn.matchedCount === 1;
     },
 
     /** The files stay what they are; where they lie changes. */

@@ -5,7 +5,7 @@ import type { Changes, Next, RefusalCode } from '../domain/task-next.ts';
 import type { Task, TaskActionRecord } from '../domain/task-record.ts';
 import type { TaskEvent } from '../domain/task-state.ts';
 import { isDuplicateKey } from './mongo.ts';
-import { readByWrite } from './task-document.ts';
+import { readByWrite } from './read-by-write.ts';
 import type { TaskDocument } from './task-document.ts';
 import type { TaskForm } from './task-words.ts';
 
@@ -39,7 +39,7 @@ const afterwards = { returnDocument: 'after' } as const;
  */
 export function taskSteps({ tasks, hints, now, form }: TaskStepsDeps) {
   async function confirm(id: string): Promise<Task | undefined> {
-    return remember(await readByWrite(tasks, id));
+    return remember(await tasks.findOneAndUpdate({ _id: id }, ...readByWrite));
   }
 
   function remember(found: TaskDocument | null): Task | undefined {
@@ -55,7 +55,7 @@ export function taskSteps({ tasks, hints, now, form }: TaskStepsDeps) {
     const hint = hints.get(id);
     if (hint !== undefined && hint.rev >= rev) return hint;
     const found = remember(await tasks.findOne({ _id: id }));
-    return found === undefined || found.rev >= rev ? found : confirm(id);
+    return found !== undefined && found.rev >= rev ? found : confirm(id);
   }
 
   async function step(id: string, event: TaskEvent, act?: TaskActionRecord): Promise<Stepped> {
@@ -96,8 +96,13 @@ export function taskSteps({ tasks, hints, now, form }: TaskStepsDeps) {
 
   return {
     step,
-    /** The record, perhaps a little old, but not older than `rev`: for what is decided by a step. */
+    /**
+     * The record, perhaps a little old, but not older than `rev`: for what is decided by a step. That there is none is
+     * certain.
+     */
     look,
+    /** The record as it is, by a write: for what rests on it and is followed by none. */
+    confirm,
     /** A record of this process' memory is not used again. */
     forget: (id: string): void => void hints.delete(id),
   };

@@ -8,9 +8,12 @@ import { createFindById } from './find-by-id.ts';
 import type { Sealing } from './sealed-document.ts';
 import { durable, ensureIndexes, isDuplicateKey } from './mongo.ts';
 import { isOutage } from './outage.ts';
+import { taskBills } from './task-bills.ts';
 import { taskCallbacks } from './task-callbacks.ts';
 import { taskCensus } from './task-census.ts';
+import { sortKey } from './task-document.ts';
 import type { TaskDocument } from './task-document.ts';
+import { readByWrite } from './read-by-write.ts';
 import { listQuery } from './task-query.ts';
 import type { TaskFilter } from './task-query.ts';
 import { taskSights } from './task-sights.ts';
@@ -24,6 +27,14 @@ export type { Stepped } from './task-steps.ts';
 export interface TaskPage {
   readonly tasks: readonly Task[];
   readonly hasMore: boolean;
+}
+
+export interface PageRequest {
+  readonly limit: number;
+  /** The id of the last task of the page before. */
+  readonly after?: string;
+  /** Default: newest first. */
+  readonly oldestFirst?: boolean;
 }
 
 export interface NamedTask {
@@ -50,6 +61,8 @@ export function createTaskStore(db: Db, now: () => number, sealing: Sealing) {
         { key: { account: 1, sort: -1 }, name: 'account_sort' },
         { key: { account: 1, status: 1, sort: -1 }, name: 'account_status_sort' },
         { key: { account: 1, model: 1, sort: -1 }, name: 'account_model_sort' },
+        { key: { key: 1, sort: -1 }, name: 'key_sort' },
+        { key: { model: 1, sort: -1 }, name: 'model_sort' },
         { key: { status: 1, sort: -1 }, name: 'status_sort' },
         { key: { channel: 1, sort: -1 }, name: 'channel_sort', sparse: true },
         { key: { 'error.class': 1, sort: -1 }, name: 'error_class_sort', sparse: true },
@@ -61,6 +74,12 @@ export function createTaskStore(db: Db, now: () => number, sealing: Sealing) {
         { key: { jobs: 1 }, name: 'jobs', unique: true, sparse: true },
         { key: { owes: 1 }, name: 'owes', sparse: true },
         { key: { gaveUp: 1 }, name: 'gave_up', sparse: true },
+        { key: { unclaimed: -1 }, name: 'unclaimed', sparse: true },
+        {
+          key: { 'end.at': -1, 'end.status': 1, 'end.class': 1, 'end.lateMs': 1 },
+          name: 'end',
+          sparse: true,
+        },
       ]);
     },
 
@@ -75,6 +94,11 @@ export function createTaskStore(db: Db, now: () => number, sealing: Sealing) {
         return false;
       }
     },
+    /** Removes the records of those of these tasks that have ended; returns how many. */
+    async removeEnded(ids: readonly string[]): Promise<number> {
+      for (const id of ids) hints.delete(id);
+      return (await tasks.deleteMany({ _id: { $in: [...ids] }, 'state.at': 'ended' })).deletedCount;
+    },
     /** Whether the same write may succeed later. */
     isOutage,
     /** Removes what an abandoned creation has left. */
@@ -87,6 +111,7 @@ export function createTaskStore(db: Db, now: () => number, sealing: Sealing) {
     ...taskSights(tasks, now),
     ...taskCallbacks(tasks),
     ...taskCensus(tasks),
+    ...taskBills(tasks),
   };
 }
 
@@ -133,16 +158,14 @@ function taskReads(tasks: Collection<TaskDocument>, { findById, toTask }: TaskRe
       return (await Promise.all(found)).flat();
     },
 
-    /** The task that has, or had, this job. */
+    /** The task that has, or had, this job: what an operator is refused for. */
     async ownerOf(job: string): Promise<string | undefined> {
-      return (await tasks.findOne({ jobs: job }, { projection: { _id: 1 } }))?._id;
+      const seen = await tasks.findOne({ jobs: job }, { projection: { _id: 1 } });
+      if (seen === null) return undefined;
+      return (await tasks.findOneAndUpdate({ _id: seen._id, jobs: job }, ...readByWrite))?._id;
     },
 
-    /** Newest first; `after` is the id of the last task of the page before. */
-    async list(
-      filter: TaskFilter,
-      page: { readonly limit: number; readonly after?: string },
-    ): Promise<TaskPage> {
+    async list(filter: TaskFilter, page: PageRequest): Promise<TaskPage> {
       const cursor = page.after === undefined ? undefined : await tasks.findOne({ _id: page.after });
       if (
         cursor === null ||
@@ -151,8 +174,8 @@ function taskReads(tasks: Collection<TaskDocument>, { findById, toTask }: TaskRe
         return { tasks: [], hasMore: false };
       }
       const found = await tasks
-        .find(listQuery(filter, cursor?.sort))
-        .sort({ sort: -1 })
+        .find(listQuery(filter, cursor?.sort, page.oldestFirst))
+        .sort({ sort: page.oldestFirst === true ? 1 : -1 })
         .limit(page.limit + 1)
         .toArray();
       return { tasks: found.slice(0, page.limit).map(toTask), hasMore: found.length > page.limit };
@@ -169,6 +192,37 @@ function taskReads(tasks: Collection<TaskDocument>, { findById, toTask }: TaskRe
       for (const status of statusesBefore('failed')) {
         yield* each(tasks.find({ status }).sort({ deadlineAt: 1 }));
       }
+    },
+
+    /** Tasks that ended before then (Unix milliseconds) and whose callers know it, the oldest of each end first. */
+    async endedBefore(time: number, limit: number): Promise<string[]> {
+      const found: string[] = [];
+      for (const status of ['succeeded', 'failed'] as const) {
+        const ended = { status, sort: { $lt: sortKey(time, '') } };
+        const isOver = { 'state.at': 'ended', completedAt: { $lt: time }, owes: { $exists: false } } as const;
+        const ids = tasks.find({ ...ended, ...isOver }, { projection: { _id: 1 } }).sort({ sort: 1 });
+        found.push(...(await ids.limit(limit - found.length).toArray()).map(({ _id }) => _id));
+        if (found.length >= limit) break;
+      }
+      return found;
+    },
+
+    /** Ids of an account's tasks, the oldest first, at most `limit`. */
+    async idsOf(account: string, limit: number): Promise<string[]> {
+      const found = tasks
+        .find({ account }, { projection: { _id: 1 } })
+        .sort({ sort: 1 })
+        .limit(limit);
+      return (await found.toArray()).map(({ _id }) => _id);
+    },
+
+    /** How many tasks an account has, and how many of them have not ended. */
+    async countOf(account: string): Promise<{ readonly all: number; readonly unfinished: number }> {
+      const [all, unfinished] = await Promise.all([
+        tasks.countDocuments({ account }),
+        tasks.countDocuments({ account, status: { $in: statusesBefore('failed') } }),
+      ]);
+      return { all, unfinished };
     },
 
     /** Tasks that ask for a person, and why. */

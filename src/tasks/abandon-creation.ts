@@ -1,3 +1,4 @@
+import type { Task } from '../domain/task-record.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { KeySlotStore } from '../store/key-slots.ts';
 import type { RequestStore } from '../store/requests.ts';
@@ -23,12 +24,16 @@ export interface CreationTry {
 }
 
 /**
- * Undoes everything that the creation of a task has written. False: the task is no longer this try's, and nothing
- * was done. The record is marked first and removed last, so that a crash in between leaves what the reconciler
+ * `begun`, `taken_over`: the task is its workflow's, or another try's, and nothing was done. `absent`: it has no record.
+ */
+export type AbandonOutcome = 'abandoned' | 'begun' | 'taken_over' | 'absent';
+
+/**
+ * Undoes everything that the creation of a task has written, if it is still this try's. The record is marked first and removed last, so that a crash in between leaves what the reconciler
  * finds; in between the hold is voided, so that neither its own late write nor a late start of the workflow counts.
  * Repeatable.
  */
-export type AbandonCreation = (creation: CreationTry) => Promise<boolean>;
+export type AbandonCreation = (creation: CreationTry) => Promise<AbandonOutcome>;
 
 export function createAbandonCreation({
   tasks,
@@ -39,13 +44,19 @@ export function createAbandonCreation({
   return async ({ task, account, key, unstarted, neverHeld = false }) => {
     const givenUp = await tasks.step(task, { kind: 'abandoned', unstarted });
     // A removed record is what an earlier try of this has left.
-    if (!givenUp.ok) return false;
+    if (givenUp.task === undefined) return 'absent';
+    if (!givenUp.ok) return hasBegun(givenUp.task) ? 'begun' : 'taken_over';
     await Promise.all([
       neverHeld ? undefined : ledger.void({ account, task, note: 'the creation was abandoned' }),
       requests.remove(task, unstarted),
       key === undefined ? undefined : keySlots.release(key, task),
     ]);
     await tasks.removeGivenUp(task);
-    return true;
+    return 'abandoned';
   };
+}
+
+/** Its workflow has it: nobody can abandon its creation any more. */
+export function hasBegun({ unstarted }: Pick<Task, 'unstarted'>): boolean {
+  return unstarted === undefined;
 }

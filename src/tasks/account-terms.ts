@@ -1,33 +1,42 @@
 import { LRUCache } from 'lru-cache';
+import { capsOfEndUser } from '../domain/caps.ts';
+import { defined } from '../domain/defined.ts';
 import { accountClosed } from '../domain/errors.ts';
-import type { AccountStore } from '../store/accounts.ts';
+import type { Spender } from '../domain/spender.ts';
+import type { Account, AccountStore } from '../store/accounts.ts';
 
 /** A change is effective on every node within this. The promise is 5 s. */
 const cacheTtlMs = 4_000;
 const cachedAccountsMax = 10_000;
 
-/**
- * What an account may owe before something new is created, in micro-units: read once in a few seconds per account.
- * Throws account_closed.
- */
-export function createOverdraftLimits(
-  accounts: Pick<AccountStore, 'find'>,
-  now: () => number,
-): (account: string) => Promise<bigint> {
-  const known = new LRUCache<string, { readonly limit: bigint; readonly isClosed: boolean }>({
+/** What a hold must fit into beside the balance. */
+export interface HoldTerms {
+  /** Micro-units by which the account may go below zero. */
+  readonly overdraftLimit: bigint;
+  /** The spender, with the caps of its end user beside its own. */
+  readonly by: Spender;
+}
+
+/** Read once in a few seconds per account. Throws account_closed. */
+export type FindHoldTerms = (account: string, by: Spender) => Promise<HoldTerms>;
+
+export function createHoldTerms(accounts: Pick<AccountStore, 'find'>, now: () => number): FindHoldTerms {
+  type Terms = Partial<Pick<Account, 'overdraftLimit' | 'endUserCaps' | 'closedAt'>>;
+  const known = new LRUCache<string, Terms>({
     max: cachedAccountsMax,
     ttl: cacheTtlMs,
     ttlResolution: 0,
     perf: { now },
   });
-  return async (account) => {
+  return async (account, by) => {
     let terms = known.get(account);
     if (terms === undefined) {
-      const found = await accounts.find(account);
-      terms = { limit: found?.overdraftLimit ?? 0n, isClosed: found?.closedAt !== undefined };
+      const { overdraftLimit, endUserCaps, closedAt } = { ...(await accounts.find(account)) };
+      terms = defined({ overdraftLimit, endUserCaps, closedAt });
       known.set(account, terms);
     }
-    if (terms.isClosed) throw accountClosed(account);
-    return terms.limit;
+    if (terms.closedAt !== undefined) throw accountClosed(account);
+    const caps = [...(by.caps ?? []), ...capsOfEndUser(terms.endUserCaps, by.endUser)];
+    return { overdraftLimit: terms.overdraftLimit ?? 0n, by: { ...by, caps } };
   };
 }

@@ -3,6 +3,7 @@ import type { RandomBytes } from '../domain/ids.ts';
 import { GatewayError } from '../domain/errors.ts';
 import { cancellation, readActionInput, refusalOf, situationOf } from '../domain/operator-actions.ts';
 import type { ActionInput, ActionResult, OperatorActionName } from '../domain/operator-actions.ts';
+import { requireRedeliverable } from '../domain/require-redeliverable.ts';
 import { isTerminal } from '../domain/task.ts';
 import type { Task } from '../domain/task-record.ts';
 import type { RequestStore } from '../store/requests.ts';
@@ -12,7 +13,7 @@ import type { RefundTaskDeps } from './refund-task.ts';
 import type { TaskPort } from './task-port.ts';
 
 export interface ActOnTaskDeps extends RefundTaskDeps {
-  readonly tasks: Pick<TaskStore, 'find' | 'step' | 'setConcern'>;
+  readonly tasks: Pick<TaskStore, 'find' | 'step' | 'withdrawConcern'>;
   readonly requests: Pick<RequestStore, 'find'>;
   readonly port: Pick<TaskPort, 'act' | 'redeliver'>;
   readonly now: () => number;
@@ -39,7 +40,7 @@ async function actOnTask({ task, action, input }: TaskAction, deps: ActOnTaskDep
   if (action === 'redeliver' || action === 'refund') {
     const said = await (action === 'refund' ? refundTask : redeliver)({ task, input }, deps);
     // A person has seen to it.
-    if ('did' in said && task.concern !== undefined) await deps.tasks.setConcern(task.id, undefined);
+    if ('did' in said && task.concern !== undefined) await deps.tasks.withdrawConcern(task.id, task.concern);
     return said;
   }
   if (isTerminal(task.status)) throw refused(`The task has already ${task.status}.`);
@@ -60,12 +61,7 @@ async function redeliver(
   { task, input }: Pick<TaskAction, 'task' | 'input'>,
   { requests, port, tasks, now, randomBytes }: ActOnTaskDeps,
 ): Promise<ActionResult> {
-  if (!isTerminal(task.status)) {
-    throw refused('A callback can be redelivered only after the task has ended.');
-  }
-  if ((await requests.find(task.id))?.callbackUrl === undefined) {
-    throw refused('The task has no callback address.');
-  }
+  requireRedeliverable(task, await requests.find(task.id));
   const { by, reason, dry_run: dryRun = false } = input;
   const detail = 'The callback is redelivered, in a series of attempts of its own.';
   const said = { task: detail, money: 'It changes nothing about the money.' };

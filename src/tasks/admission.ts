@@ -1,34 +1,38 @@
+import type { CapState } from '../domain/caps.ts';
 import { defined } from '../domain/defined.ts';
 import { GatewayError, serviceUnavailable } from '../domain/errors.ts';
+import type { ErrorCode } from '../domain/errors.ts';
 import { randomBase62 } from '../domain/ids.ts';
 import type { RandomBytes } from '../domain/ids.ts';
-import { formatMicros } from '../domain/money.ts';
+import { holdRefused } from '../domain/hold-refused.ts';
 import { racePoint } from '../domain/race-point.ts';
+import type { Reckoning } from '../domain/reckoning.ts';
 import type { TaskInput } from '../domain/task-input.ts';
 import type { Task } from '../domain/task-record.ts';
+import type { Spender } from '../domain/spender.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { KeySlotStore } from '../store/key-slots.ts';
-import { requestExpiresAt } from '../store/requests.ts';
 import type { RequestRecord, RequestStore } from '../store/requests.ts';
-import { heldBasis } from './held-basis.ts';
+import { heldBasis, writeHeldBasis } from '../domain/ledger-basis.ts';
 import { unstartedSince } from '../store/task-document.ts';
 import type { TaskStore } from '../store/tasks.ts';
+import type { FindHoldTerms } from './account-terms.ts';
 import type { Abandonments } from './abandonments.ts';
+import { hasBegun } from './abandon-creation.ts';
 import type { CreationTry, AbandonCreation } from './abandon-creation.ts';
 import type { StorageQuota } from './storage-quota.ts';
 import type { TaskPort } from './task-port.ts';
 
 export interface AdmissionDeps {
-  readonly tasks: Pick<TaskStore, 'find' | 'insert' | 'step'>;
-  readonly requests: Pick<RequestStore, 'insert' | 'takeOver'>;
+  readonly tasks: Pick<TaskStore, 'insert' | 'step'>;
+  readonly requests: Pick<RequestStore, 'insert' | 'takeOver' | 'expiresAt'>;
   readonly ledger: Pick<Ledger, 'hold'>;
   readonly keySlots: Pick<KeySlotStore, 'take' | 'release'>;
   readonly storage: Pick<StorageQuota, 'note'>;
   readonly port: Pick<TaskPort, 'start'>;
   readonly abandonCreation: AbandonCreation;
   readonly abandonments: Pick<Abandonments, 'add'>;
-  /** Micro-units by which an account may go below zero. Throws account_closed. */
-  readonly overdraftLimit: (account: string) => Promise<bigint>;
+  readonly holdTerms: FindHoldTerms;
   readonly now: () => number;
   readonly randomBytes: RandomBytes;
 }
@@ -36,6 +40,9 @@ export interface AdmissionDeps {
 export interface AdmissionRequest {
   readonly input: TaskInput;
   readonly record: Omit<RequestRecord, 'by' | 'callbackToken'>;
+  readonly by: Spender;
+  /** How the hold comes about. */
+  readonly reckoning: Reckoning;
   /** Its first record. */
   readonly task: Task;
   /** No earlier request can have begun this task. */
@@ -47,7 +54,9 @@ export interface AdmissionRequest {
 }
 
 /** `abandoned`: this task id can no longer be used; nothing was created under it. */
-export type AdmissionResult = { readonly state: 'admitted' } | { readonly state: 'abandoned' };
+export type AdmissionResult =
+  /** `cap`: the one that has least left after the hold, if this try has taken it. */
+  { readonly state: 'admitted'; readonly cap?: CapState } | { readonly state: 'abandoned' };
 
 export type Admit = (request: AdmissionRequest) => Promise<AdmissionResult>;
 
@@ -78,7 +87,7 @@ export function createAdmit(deps: AdmissionDeps): Admit {
       }
       const result = await holdAndStart({ ...request, begunAt, isNew: outcome === 'new' }, creation, deps);
       if (result.state === 'admitted')
-        deps.storage.note(account, storedBytes, requestExpiresAt(request.record.deadlineAt));
+        deps.storage.note(account, storedBytes, deps.requests.expiresAt(request.record.deadlineAt));
       return result;
     } catch (error) {
       const neverHeld = request.isFirst && isRefusal(error);
@@ -90,11 +99,15 @@ export function createAdmit(deps: AdmissionDeps): Admit {
 }
 
 /** The answer of a ledger, or of a count, that has written nothing. */
+const refusals: ReadonlySet<ErrorCode> = new Set([
+  'account_closed',
+  'insufficient_balance',
+  'spend_cap_exceeded',
+  'concurrency_limit_exceeded',
+]);
+
 function isRefusal(error: unknown): boolean {
-  return (
-    error instanceof GatewayError &&
-    ['account_closed', 'insufficient_balance', 'concurrency_limit_exceeded'].includes(error.code)
-  );
+  return error instanceof GatewayError && refusals.has(error.code);
 }
 
 async function takeKeySlot({ input, concurrentTasks }: AdmissionRequest, deps: AdmissionDeps): Promise<void> {
@@ -133,8 +146,7 @@ async function writeDocuments(
   ]);
   await racePoint('admission.claimed', id);
   if (inserted) return { outcome: 'new', storedBytes };
-  if (await takeOver(id, unstarted, deps)) return { outcome: 'taken_over', storedBytes };
-  return { outcome: (await isStarted(id, deps)) ? 'started' : 'abandoned', storedBytes };
+  return { outcome: await takeOver(id, unstarted, deps), storedBytes };
 }
 
 /** How many bytes it has stored. */
@@ -151,13 +163,15 @@ async function writeRequest(
   }
 }
 
-async function takeOver(task: string, unstarted: string, { tasks }: AdmissionDeps): Promise<boolean> {
-  return (await tasks.step(task, { kind: 'taken_over', unstarted })).ok;
-}
-
-async function isStarted(task: string, { tasks }: AdmissionDeps): Promise<boolean> {
-  const found = await tasks.find(task);
-  return found !== undefined && found.unstarted === undefined;
+/** The step says what it found: no read after it is as new. */
+async function takeOver(
+  task: string,
+  unstarted: string,
+  { tasks }: AdmissionDeps,
+): Promise<'taken_over' | 'started' | 'abandoned'> {
+  const stepped = await tasks.step(task, { kind: 'taken_over', unstarted });
+  if (stepped.ok) return 'taken_over';
+  return stepped.task !== undefined && hasBegun(stepped.task) ? 'started' : 'abandoned';
 }
 
 interface OwnRequest extends AdmissionRequest {
@@ -172,44 +186,51 @@ async function holdAndStart(
   creation: CreationTry,
   deps: AdmissionDeps,
 ): Promise<AdmissionResult> {
-  const input = await hold(request, deps);
-  if (input === undefined) {
+  const held = await hold(request, deps);
+  if (held === undefined) {
     await isStartedAfterAbandoning(creation, request, deps);
     return { state: 'abandoned' };
   }
+  const { input, cap } = held;
+  const admitted = { state: 'admitted', ...defined({ cap }) } as const;
   await racePoint('admission.held', input.task);
   if (!request.mayStart()) throw serviceUnavailable('MongoDB did not answer in time');
   await deps.port.start(input);
   await racePoint('admission.started', input.task);
-  if (deps.now() - request.begunAt < slowAfterMs) return { state: 'admitted' };
+  if (deps.now() - request.begunAt < slowAfterMs) return admitted;
   // This process was stopped for a while: the task counts only if it was not abandoned, and from here on it cannot be.
   const unstarted = unstartedSince(deps.now(), randomBase62(8, deps.randomBytes));
-  const isOurs = (await takeOver(input.task, unstarted, deps)) || (await isStarted(input.task, deps));
-  if (isOurs) return { state: 'admitted' };
+  if ((await takeOver(input.task, unstarted, deps)) !== 'abandoned') return admitted;
   throw serviceUnavailable('the creation took too long and was abandoned');
 }
 
+interface Held {
+  readonly input: TaskInput;
+  readonly cap: CapState | undefined;
+}
+
 /** The workflow's input with what is held: of an earlier try of this creation, that one's amount and price. */
-async function hold({ input, isNew }: OwnRequest, deps: AdmissionDeps): Promise<TaskInput | undefined> {
+async function hold(
+  { input, by, isNew, reckoning }: OwnRequest,
+  deps: AdmissionDeps,
+): Promise<Held | undefined> {
   const amount = BigInt(input.hold);
   const held = await deps.ledger.hold({
     account: input.account,
     task: input.task,
     amount,
-    basis: JSON.stringify(input.basis),
-    overdraftLimit: await deps.overdraftLimit(input.account),
+    basis: writeHeldBasis(input.basis, reckoning),
+    ...(await deps.holdTerms(input.account, by)),
   });
-  if (held.ok && isNew && !held.replayed) return input;
+  if (held.ok && isNew && !held.replayed) return { input, cap: held.cap };
   if (held.ok) {
+    const { cap } = held;
     const { amount: hold, basis } = held.entry;
     await deps.tasks.step(input.task, { kind: 'held', hold });
-    return { ...input, hold: hold.toString(), basis: heldBasis(basis) ?? input.basis };
+    return { input: { ...input, hold: hold.toString(), basis: heldBasis(basis) ?? input.basis }, cap };
   }
   if (held.refused === 'voided') return undefined;
-  throw new GatewayError(
-    'insufficient_balance',
-    `The task may cost up to ${formatMicros(amount)}, and ${formatMicros(held.available)} is available.`,
-  );
+  throw holdRefused(amount, held);
 }
 
 /** Abandons what this try has written. True: the workflow has the task already, by an earlier try. */
@@ -219,11 +240,10 @@ async function isStartedAfterAbandoning(
   deps: AdmissionDeps,
 ): Promise<boolean> {
   try {
-    if (await deps.abandonCreation(creation)) return false;
-    const found = await deps.tasks.find(creation.task);
+    const outcome = await deps.abandonCreation(creation);
     // Nobody else gives back the slot of a creation that is gone. If another try has it, the slot is that one's by now.
-    if (found === undefined) await release(request, deps);
-    return found !== undefined && found.unstarted === undefined;
+    if (outcome === 'absent') await release(request, deps);
+    return outcome === 'begun';
   } catch {
     deps.abandonments.add(creation);
     return false;

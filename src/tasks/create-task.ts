@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Caller } from '../domain/caller.ts';
+import type { CapState } from '../domain/caps.ts';
 import { defined } from '../domain/defined.ts';
 import { serviceUnavailable } from '../domain/errors.ts';
 import { newTaskId } from '../domain/ids.ts';
@@ -9,6 +10,7 @@ import type { AskedRequest } from '../domain/request.ts';
 import type { TaskInput } from '../domain/task-input.ts';
 import { newRound } from '../domain/task-rounds.ts';
 import type { Task } from '../domain/task-record.ts';
+import { spenderOf } from '../domain/spender.ts';
 import type { Catalogue, RoutePlan } from '../routing/catalogue.ts';
 import type { RequestStore } from '../store/requests.ts';
 import type { TaskStore } from '../store/tasks.ts';
@@ -18,8 +20,8 @@ import { startInTime } from './start-in-time.ts';
 import type { StorageQuota } from './storage-quota.ts';
 
 export interface CreateTaskDeps {
-  readonly catalogue: Pick<Catalogue, 'plan'>;
-  readonly tasks: Pick<TaskStore, 'find'>;
+  readonly catalogue: Pick<Catalogue, 'planMeasured'>;
+  readonly tasks: Pick<TaskStore, 'find' | 'look'>;
   readonly requests: Pick<RequestStore, 'find'>;
   readonly repeats: Pick<Repeats, 'claimTask' | 'knows' | 'forget'>;
   readonly admit: Admit;
@@ -30,8 +32,8 @@ export interface CreateTaskDeps {
 
 export interface CreateTaskCommand {
   readonly request: AskedRequest;
-  /** The plan of this request, if it exists already; absent: it is made here. */
-  readonly plan?: RoutePlan;
+  /** Makes the plan of this request; what it throws is not heard by a repeat. Absent: it is made here. */
+  readonly plan?: () => Promise<RoutePlan>;
   readonly caller: Caller;
   /** Checked address; kept out of Temporal. */
   readonly callbackUrl?: string;
@@ -53,6 +55,10 @@ export interface CreatedTask {
   /** Unix milliseconds. */
   readonly createdAt: number;
   readonly warnings: readonly string[];
+  /** Micro-units that its creation has held. */
+  readonly hold: bigint;
+  /** The cap that has least left after the hold. Absent: there is none, or an earlier request has held. */
+  readonly cap?: CapState;
   /** The answer to an earlier request with the same Idempotency-Key. */
   readonly replayed: boolean;
 }
@@ -113,7 +119,7 @@ async function admitClaimed(
   const createdAt = deps.now();
   const { task } = claim;
   const { caller, callbackUrl } = command;
-  const { warnings } = plan;
+  const { warnings, hold } = plan;
   const admitted = await deps.admit({
     input: taskInput({ task, createdAt, command, plan }),
     record: {
@@ -126,13 +132,23 @@ async function admitClaimed(
       plan: recordedPlan(plan),
       ...defined({ callbackUrl }),
     },
+    by: spenderOf(caller, plan.model.id, command.request),
+    reckoning: plan.reckoning,
     task: firstRecord({ task, createdAt, command, plan }),
     isFirst: claim.first,
     mayStart,
     ...defined({ concurrentTasks: caller.concurrentTasks }),
   });
   if (admitted.state === 'abandoned') return undefined;
-  const created = { id: task, model: plan.model.id, createdAt, warnings, replayed: !claim.first };
+  const created = {
+    id: task,
+    model: plan.model.id,
+    createdAt,
+    warnings,
+    hold,
+    replayed: !claim.first,
+    ...defined({ cap: admitted.cap }),
+  };
   // An earlier try, or a simultaneous one, may have been the one that created it.
   return claim.first ? created : { ...created, ...(await findCreated(task, deps)) };
 }
@@ -154,7 +170,9 @@ async function planUnlessCreated(
   deps: CreateTaskDeps,
 ): Promise<Planned> {
   try {
-    return { kind: 'planned', plan: command.plan ?? deps.catalogue.plan(command.request, command.caller) };
+    const { request, caller } = command;
+    const plan = await (command.plan?.() ?? deps.catalogue.planMeasured(request, caller));
+    return { kind: 'planned', plan };
   } catch (error) {
     const isKnown = ask !== undefined && (await deps.repeats.knows(ask));
     if (isKnown) return { kind: 'failed', error };
@@ -172,7 +190,7 @@ async function withinQuota(
     await storage.check(account);
     return plan;
   } catch (error) {
-    const isBegun = !claim.first && (await tasks.find(claim.task)) !== undefined;
+    const isBegun = !claim.first && (await tasks.look(claim.task)) !== undefined;
     return isBegun ? plan : { kind: 'failed', error };
   }
 }
@@ -182,7 +200,8 @@ async function findCreated(task: string, deps: CreateTaskDeps): Promise<CreatedT
   const found = await deps.tasks.find(task);
   if (found === undefined || found.unstarted !== undefined) return undefined;
   const warnings = (await deps.requests.find(task))?.warnings ?? [];
-  return { id: task, model: found.model, createdAt: found.createdAt, warnings, replayed: true };
+  const { model, createdAt, hold } = found;
+  return { id: task, model, createdAt, warnings, hold, replayed: true };
 }
 
 async function claimTask(ask: RepeatRequest | undefined, deps: CreateTaskDeps): Promise<TaskClaim> {

@@ -1,4 +1,6 @@
+import { closedAt } from '../domain/ledger-basis.ts';
 import { GatewayError } from '../domain/errors.ts';
+import { isImageId } from '../domain/ids.ts';
 import { formatAmount, parseMicros } from '../domain/money.ts';
 import type { Micros } from '../domain/money.ts';
 import type { ActionInput, ActionResult } from '../domain/operator-actions.ts';
@@ -26,36 +28,80 @@ export interface TaskRefund {
  * between the two, the next one who asks writes the act that is missing, and is refused.
  */
 export async function refundTask({ task, input }: TaskRefund, deps: RefundTaskDeps): Promise<ActionResult> {
-  const { ledger, currency } = deps;
-  const { by, reason, dry_run: dryRun = false } = input;
   if (!isTerminal(task.status)) throw refused('Only a task that has ended can be refunded.');
-  const entries = await ledger.entriesOfTask(task.id);
+  const entries = await deps.ledger.entriesOfTask(task.id);
+  const { id, account, status, model, channel = '' } = task;
+  const subject = { id, account, model, channel, words: `The task has ${status}`, entries };
+  const money = await refund(subject, input, { ...deps, record: (entry) => record(entry, task, deps) });
+  const said = { task: `The task stays ${status}.`, money };
+  return input.dry_run === true ? { would: said } : { did: said };
+}
+
+/**
+ * The same of images that were answered at once: their entries are all that is known of them, and say who gave it back and
+ * why. Undefined: there are no such images.
+ */
+export async function refundImages(
+  id: string,
+  input: ActionInput,
+  deps: Pick<RefundTaskDeps, 'ledger' | 'currency'>,
+): Promise<ActionResult | undefined> {
+  const entries = isImageId(id) ? await deps.ledger.entriesOfTask(id) : [];
+  const hold = entries.find(({ kind }) => kind === 'hold');
+  if (hold === undefined) return undefined;
+  const { account, model = '' } = hold;
+  const close = entries.find(({ kind }) => kind === 'settle' || kind === 'release');
+  if (close === undefined) throw refused('The images are still being made.');
+  const subject = {
+    id,
+    account,
+    model,
+    channel: close.upstream?.channel ?? '',
+    words: 'The request has failed',
+    entries,
+  };
+  const money = await refund(subject, input, { ...deps, record: async () => undefined });
+  const said = { task: 'The images stay as they are.', money };
+  return input.dry_run === true ? { would: said } : { did: said };
+}
+
+interface Refundable extends Pick<Task, 'id' | 'account' | 'model'> {
+  readonly channel: string;
+  /** Of something that costs nothing: why. */
+  readonly words: string;
+  readonly entries: readonly LedgerEntry[];
+}
+
+/** Returns what was given back, or would be, as a sentence. */
+async function refund(
+  { id, account, model, channel, words, entries }: Refundable,
+  { by, reason, amount: asked, dry_run: dryRun = false }: ActionInput,
+  deps: Pick<RefundTaskDeps, 'ledger' | 'currency'> & {
+    readonly record: (entry: LedgerEntry) => Promise<void>;
+  },
+): Promise<string> {
+  const currency = deps.currency();
   const earlier = entries.find(({ kind }) => kind === 'refund');
   if (earlier !== undefined) {
-    if (!dryRun) await record(earlier, task, deps);
-    throw refusedAsDone(earlier, currency());
+    if (!dryRun) await deps.record(earlier);
+    throw refusedAsDone(earlier, currency);
   }
   const settle = entries.find(({ kind }) => kind === 'settle');
-  const charged = settle === undefined ? 0n : settle.amount + (settle.excess ?? 0n);
-  if (charged === 0n) throw refused(`The task has ${task.status}, and nothing was charged for it.`);
-  const amount = input.amount === undefined ? charged : (parseMicros(input.amount) ?? 0n);
-  if (amount > charged) throw refusedAsTooMuch(charged, currency());
+  const charged = settle === undefined ? 0n : closedAt(settle);
+  if (charged === 0n) throw refused(`${words}, and nothing was charged for it.`);
+  const amount = asked === undefined ? charged : (parseMicros(asked) ?? 0n);
+  if (amount > charged) throw refusedAsTooMuch(charged, currency);
   if (!dryRun) {
     const note = `by ${by}: ${reason}`;
-    const done = await ledger.refund({ account: task.account, task: task.id, amount, note });
-    if (!done.ok) {
-      throw refusedAsTooMuch(done.refused === 'above_charge' ? done.charged : 0n, currency());
-    }
-    await record(done.entry, task, deps);
+    const upstream = { model, channel, cost: 0n, unknown: 0 };
+    const done = await deps.ledger.refund({ account, task: id, amount, note, upstream });
+    if (!done.ok) throw refusedAsTooMuch(done.refused === 'above_charge' ? done.charged : 0n, currency);
+    await deps.record(done.entry);
     // Another was first; or it was our own write, whose answer was lost.
     const isOurs = done.entry.note === note && done.entry.amount === amount;
-    if (done.replayed && !isOurs) throw refusedAsDone(done.entry, currency());
+    if (done.replayed && !isOurs) throw refusedAsDone(done.entry, currency);
   }
-  const said = {
-    task: `The task stays ${task.status}.`,
-    money: `${formatAmount(amount, currency())} is given back to the account ${task.account}; ${formatAmount(charged, currency())} was charged.`,
-  };
-  return dryRun ? { would: said } : { did: said };
+  return `${formatAmount(amount, currency)} is given back to the account ${account}; ${formatAmount(charged, currency)} was charged.`;
 }
 
 /** A task is refunded once: its act has this id. */

@@ -2,6 +2,7 @@ import { createHmac } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { GatewayError } from '../domain/errors.ts';
 import { taskIdPattern } from '../domain/ids.ts';
+import { createSightings } from '../domain/sightings.ts';
 import type { Logger } from '../observability/log.ts';
 import type { RepeatClaim, RepeatName, RepeatRecord, RepeatStore } from '../store/repeats.ts';
 
@@ -90,14 +91,19 @@ export interface Repeats {
 }
 
 const keptMs = { key: 24 * 3600 * 1000, client_retry: 10 * 60_000 } as const;
-/** A process that does not renew its claim for this long is dead. */
-const aliveMs = 60_000;
+/** Whose claim was seen unchanged for this long, by the clock of who waits, is dead. */
+const abandonedAfterMs = 60_000;
 const renewEveryMs = 15_000;
 const lookEveryMs = 200;
+/** A repeat that comes later than this begins to look anew. */
+const sightingsKeptMs = 10 * 60_000;
 
 /** Ensures that a repeated request is one task, or one upstream call with one answer. */
 export function createRepeats(deps: RepeatsDeps): Repeats {
   const { store, now } = deps;
+  // Beyond one request: a caller may wait for less time than it takes, and repeat.
+  const sightings = createSightings(now);
+  let tidiedAt = now();
 
   return {
     async claimTask(ask, task) {
@@ -107,7 +113,7 @@ export function createRepeats(deps: RepeatsDeps): Repeats {
     },
 
     async claim(ask, made) {
-      const fresh = { ...freshClaim(ask, made, deps), aliveUntil: now() + aliveMs };
+      const fresh = { ...freshClaim(ask, made, deps), isAwaited: true } as const;
       const { earlier, recorded } = await recordOnce(fresh, ask);
       if (earlier !== undefined && taskIdPattern.test(earlier.made)) throw answeredOtherwise();
       if (earlier !== undefined) return { outcome: 'earlier', made: earlier.made, record: earlier };
@@ -124,7 +130,7 @@ export function createRepeats(deps: RepeatsDeps): Repeats {
     async wait(record, closed) {
       for (let found: RepeatRecord | undefined = record; found !== undefined;) {
         if (found.state === 'done') return replay(found, deps);
-        if (found.aliveUntil < now()) return recoverAbandoned(found, deps);
+        if (isAbandoned(found)) return recoverAbandoned(found, deps);
         if (closed.aborted) throw new GatewayError('service_unavailable', 'The caller disconnected.');
         await sleep(lookEveryMs);
         found = await store.find(record.id);
@@ -132,6 +138,14 @@ export function createRepeats(deps: RepeatsDeps): Repeats {
       return { kind: 'forgotten' };
     },
   };
+
+  function isAbandoned({ id, made, beat }: RepeatRecord): boolean {
+    if (now() - tidiedAt > sightingsKeptMs) {
+      sightings.forgetOthers();
+      tidiedAt = now();
+    }
+    return sightings.unchangedMs(id, `${made}/${beat}`) >= abandonedAfterMs;
+  }
 
   async function recordOnce(fresh: RepeatClaim, { repeat }: RepeatRequest): Promise<Recorded> {
     if (repeat.kind === 'client_retry') return recordRetry(fresh, repeat.retries);
@@ -173,7 +187,7 @@ function recordId({ scope, repeat }: RepeatRequest, { secret }: RepeatsDeps): st
 function openClaim(name: RepeatName, recorded: Promise<void>, deps: RepeatsDeps): Claim {
   const { store } = deps;
   const timer = setInterval(() => {
-    store.renew(name, deps.now() + aliveMs).catch((err: unknown) => {
+    store.renew(name).catch((err: unknown) => {
       deps.log.warn({ task: name.made, err }, 'the claim on an idempotency key could not be renewed');
     });
   }, renewEveryMs).unref();

@@ -2,6 +2,7 @@ import { LRUCache } from 'lru-cache';
 import { GatewayError } from '../domain/errors.ts';
 import { dayOf, endOfDay } from '../store/stored-bytes.ts';
 import type { StoredBytesStore } from '../store/stored-bytes.ts';
+import { utcDay } from '../domain/times.ts';
 
 /** How much an account may have stored with us in requests. */
 export interface StorageQuota {
@@ -133,7 +134,7 @@ interface Exceeded {
 }
 
 function quotaExceeded({ bytes, bytesMax, days }: Exceeded): GatewayError {
-  const next = new Date(endOfDay(Math.min(...days))).toISOString().slice(0, 'yyyy-mm-dd'.length);
+  const next = utcDay(endOfDay(Math.min(...days)));
   return new GatewayError(
     'storage_quota_exceeded',
     `${bytes} bytes of this account's requests are stored, and the limit is ${bytesMax}. A request is deleted 30 days after its task's deadline: the next ones on ${next}. Send media as URLs, and ask the operator for a higher limit.`,

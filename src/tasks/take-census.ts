@@ -1,33 +1,37 @@
 import type { Census, LedgerTotals } from '../domain/census.ts';
+import { closedCredentials } from '../domain/circuit-rules.ts';
+import type { ServedChannel } from '../domain/circuit-rules.ts';
+import { defined } from '../domain/defined.ts';
 import type { Stores } from '../store/stores.ts';
 
 export interface CensusDeps {
-  readonly stores: Pick<Stores, 'tasks' | 'slots' | 'circuits' | 'resultCopies'>;
+  readonly stores: Pick<Stores, 'tasks' | 'slots' | 'circuits' | 'resultCopies' | 'verifications'>;
   readonly ledgerTotals: () => Promise<LedgerTotals>;
   readonly config: () => { readonly currency: string; readonly channels: readonly CountedChannel[] };
   readonly now: () => number;
 }
 
-interface CountedChannel {
-  readonly id: string;
+interface CountedChannel extends ServedChannel {
   readonly limits: { readonly concurrent_tasks?: number | undefined };
-  readonly credentials: readonly unknown[];
 }
 
 /** A few queries, each on an index, whatever the number of tasks that have ended. */
 export async function takeCensus({ stores, ledgerTotals, config, now }: CensusDeps): Promise<Census> {
   const { channels, currency } = config();
   const { tasks, resultCopies } = stores;
-  const [counted, attention, money, held, circuits, callbacks, retry, gaveUp] = await Promise.all([
-    tasks.countUnfinished(),
-    tasks.countAttention(),
-    ledgerTotals(),
-    stores.slots.held(),
-    stores.circuits.list(),
-    tasks.countCallbacks(),
-    resultCopies.count('retry'),
-    resultCopies.count('gave_up'),
-  ]);
+  const [counted, attention, money, held, circuits, callbacks, retry, gaveUp, verification] =
+    await Promise.all([
+      tasks.countUnfinished(),
+      tasks.countAttention(),
+      ledgerTotals(),
+      stores.slots.held(),
+      stores.circuits.list(),
+      tasks.countCallbacks(),
+      resultCopies.count('retry'),
+      resultCopies.count('gave_up'),
+      stores.verifications.last(),
+    ]);
+  const closed = closedCredentials(circuits, channels, now());
   const limited = channels.filter(({ limits }) => limits.concurrent_tasks !== undefined);
   return {
     at: now(),
@@ -42,13 +46,14 @@ export async function takeCensus({ stores, ledgerTotals, config, now }: CensusDe
     })),
     circuits: channels.map(({ id }) => ({
       channel: id,
-      open: circuits.filter((circuit) => circuit.state === 'open' && channelOf(circuit.id) === id).length,
+      open: closed.filter((circuit) => channelOf(circuit.id) === id).length,
     })),
     callbacks,
     copies: [
       { state: 'retry', count: retry },
       { state: 'gave_up', count: gaveUp },
     ],
+    ...defined({ verification }),
   };
 }
 

@@ -1,14 +1,14 @@
-import { fileURLToPath } from 'node:url';
 import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
-
-const pathOf = (file: string): string => fileURLToPath(new URL(`../../workflows/${file}`, import.meta.url));
+import { bundlePath, keepBundle, modulePath } from './bundle-cache.ts';
 
 // Whoever started this has ended: nobody waits for the bundle.
 process.once('disconnect', () => process.exit());
 
+const path = await bundlePath();
 const bundle = await bundleWorkflowCode({
-  workflowsPath: pathOf('index.ts'),
-  preloadModules: [pathOf('preload.ts')],
+  workflowsPath: modulePath('workflows/index'),
+  preloadModules: [modulePath('workflows/preload')],
   logger: new DefaultLogger('WARN'),
 });
+await keepBundle(path, bundle);
 process.send?.(bundle);

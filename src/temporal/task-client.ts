@@ -43,7 +43,7 @@ export interface TaskClientOptions {
 export function createTaskClient(options: TaskClientOptions): TaskPort {
   const { client, queuePrefix, now, newActId, endStay } = options;
   const taskQueue = tasksQueue(queuePrefix);
-  const redeliver = createRedelivery(client, queuePrefix);
+  const redeliver = createRedelivery(client, queuePrefix, { replaces: true });
   const search = createTaskSearch(client, queuePrefix);
 
   /** A plain start. Repeated while it is not known whether it was carried out: the id lets it happen once. */

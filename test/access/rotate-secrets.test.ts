@@ -4,6 +4,7 @@ import { rotateSecrets } from '../../src/access/rotate-secrets.ts';
 import { createSealer, SealError } from '../../src/access/sealer.ts';
 import { openSecrets } from '../../src/access/secrets.ts';
 import { createAccountStore } from '../../src/store/accounts.ts';
+import { createBalanceAlertStore } from '../../src/store/balance-alerts.ts';
 import { createRequestStore } from '../../src/store/requests.ts';
 import { createTaskStore } from '../../src/store/tasks.ts';
 import { createRootKeyStore } from '../../src/store/root-key.ts';
@@ -26,6 +27,7 @@ const tasks = Array.from({ length: 7 }, (_, n) => `task_${n}`);
 const change = { at: 1, by: 'ada', action: 'rotated', reason: '' };
 const requests = (...keys: Buffer[]) => createRequestStore(db, Date.now, createSealer(keys));
 const accounts = createAccountStore(db);
+const alerts = createBalanceAlertStore(db);
 
 /** Everything that the product seals, with the key A. */
 async function fill(): Promise<void> {
@@ -42,6 +44,7 @@ async function fill(): Promise<void> {
   for (const task of tasks) await insert(task, a);
   const outcome = { kind: 'failed', code: 'x', message: 'words of an upstream' } as const;
   await records(a).insert(firstRecord('task_0', { outcome }));
+  await alerts.set({ account: 'acc', threshold: 1n, address: sealer.seal('alert-address', 'https://a') });
 }
 
 const records = (...keys: Buffer[]) => createTaskStore(db, Date.now, createSealer(keys));
@@ -72,6 +75,7 @@ async function readAll(...keys: Buffer[]) {
     root: (await openSecrets(keys, createRootKeyStore(db))).deriveKey('api-key-hmac').toString('hex'),
     webhooks: (await accounts.find('acc'))?.webhookSecrets.map((one) => sealer.open('webhook-secret', one)),
     prompts: found.map((record) => record?.request.prompt),
+    alert: (await alerts.findMany(['acc'])).map((one) => sealer.open('alert-address', one.address)),
     outcome: (await records(...keys).find('task_0'))?.outcome,
   };
 }
@@ -83,7 +87,7 @@ describe('rotating SECRETS_KEY', () => {
     expect(before.outcome).toMatchObject({ message: 'words of an upstream' });
     expect(await readAll(b, a)).toEqual(before);
     await expect(readAll(b)).rejects.toThrow(SealError);
-    expect(await rotate([b, a])).toEqual({ keyId: idOf(b), rewritten: 10, left: new Map() });
+    expect(await rotate([b, a])).toEqual({ keyId: idOf(b), rewritten: 11, left: new Map() });
     expect(await readAll(b)).toEqual(before);
     await expect(readAll(a)).rejects.toThrow(SealError);
     expect(await rotate([b])).toMatchObject({ rewritten: 0 });
@@ -97,7 +101,7 @@ describe('rotating SECRETS_KEY', () => {
         .project({ sealed: 0, webhook_secrets: 0, words: 0 })
         .sort({ _id: 1 })
         .toArray();
-    const names = ['requests', 'accounts', 'secrets', 'tasks'];
+    const names = ['requests', 'accounts', 'secrets', 'tasks', 'balance_alerts'];
     const before = await Promise.all(names.map(others));
     await rotate([b, a]);
     expect(await Promise.all(names.map(others))).toEqual(before);
@@ -109,7 +113,7 @@ describe('rotating SECRETS_KEY', () => {
     const copies = Array.from({ length: 1_001 }, (_, n) => ({ ...document, _id: `copy_${n}` }));
     await requests.insertMany(copies.map((copy) => ({ ...copy, sealed: { key: idOf(b) } })));
     await insert('the_last', a);
-    expect((await rotate([b, a])).rewritten).toBe(11);
+    expect((await rotate([b, a])).rewritten).toBe(12);
   });
 
   it('continues after it was killed, and may run twice at a time', async () => {
@@ -148,7 +152,7 @@ describe('rotating SECRETS_KEY', () => {
     const unknown = randomBytes(32);
     await insert('task_of_another', unknown);
     const { rewritten, left } = await rotate([b, a]);
-    expect([rewritten, left]).toEqual([10, new Map([[idOf(unknown), 1]])]);
+    expect([rewritten, left]).toEqual([11, new Map([[idOf(unknown), 1]])]);
     expect(lines).toEqual([
       `requests task_of_another: a sealed value needs the key ${idOf(unknown)}, and SECRETS_KEY holds ${idOf(b)}, ${idOf(a)}`,
     ]);

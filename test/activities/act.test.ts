@@ -2,6 +2,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ChannelActivityDeps } from '../../activities/deps.ts';
 import type { ActReply, ActRequest, SubmitInput } from '../../activities/types.ts';
 import type { ActionInput } from '../../src/domain/operator-actions.ts';
+import { createRequestStore } from '../../src/store/requests.ts';
+import { createTaskStore } from '../../src/store/tasks.ts';
+import { testSealing } from '../support/sealing.ts';
+import { staleReads } from '../support/stale-reads.ts';
 import { openActivityWorld } from './support.ts';
 import type { ActivityWorld } from './support.ts';
 
@@ -223,6 +227,33 @@ describe('a result that an operator gives', () => {
     const reply = await act(input, 'complete', { result_url: url, dry_run: true }, { copyResults });
     expect(reply).toMatchObject({ done: true, said: { would: { task: expect.any(String) } } });
   });
+});
+
+it('nothing is refused for what a read shows: the record decides', async () => {
+  const input = await world.newTask('behind');
+  const db = await staleReads(world.database.db, ['tasks']);
+  const stale = createTaskStore(db, Date.now, testSealing);
+  await world.worker().submit(input);
+  expect((await stale.look(input.task))?.state.at).toBe('submitting');
+  const done = await act(input, 'complete', { result_url: 'https://files.example/a.mp4' }, { tasks: stale });
+  expect(done).toMatchObject({ done: true });
+  expect(await stateOf(input)).toMatchObject({ at: 'ending' });
+});
+
+it('an extension whose process died before the request was kept longer is completed by its repeat', async () => {
+  const input = await world.newTask('extended');
+  const requests = createRequestStore(world.database.db, Date.now, testSealing);
+  const keepUntil = () => Promise.reject(new Error('the process has died'));
+  const repeated = { id: 'update-extended', requests: { ...requests, keepUntil } };
+  await expect(act(input, 'extend', { seconds: 600 }, repeated)).rejects.toThrow('died');
+  const { deadlineAt } = await world.record(input);
+  expect((await requests.find(input.task))?.deadlineAt).toBe(deadlineAt - 600_000);
+  expect((await act(input, 'extend', { seconds: 600 }, { id: 'update-extended' })).done).toBe(true);
+  expect(await world.record(input)).toMatchObject({ deadlineAt, actions: [{ id: 'update-extended' }] });
+  expect((await requests.find(input.task))?.deadlineAt).toBe(deadlineAt);
+  // A late repeat of an earlier move takes nothing back.
+  await requests.keepUntil(input.task, deadlineAt - 600_000);
+  expect((await requests.find(input.task))?.deadlineAt).toBe(deadlineAt);
 });
 
 describe('a dry run', () => {

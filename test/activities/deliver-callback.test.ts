@@ -2,6 +2,9 @@ import { ApplicationFailure } from '@temporalio/activity';
 import { MongoNetworkError } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { CallbackActivityDeps } from '../../activities/deps.ts';
+import { createStores } from '../../src/store/stores.ts';
+import { testSealing } from '../support/sealing.ts';
+import { staleReads } from '../support/stale-reads.ts';
 import { endedTask as newEndedTask, openTaskWorld } from './task-support.ts';
 import type { TaskWorld } from './task-support.ts';
 import { createHostPlaces } from '../../src/capacity/host-places.ts';
@@ -27,6 +30,25 @@ it('a database that is away before the request uses up no attempt', async () => 
   }
   await world.deliver({}, task);
   expect([await stateOf(task), await attempts(task)]).toEqual(['delivered', 1]);
+});
+
+it('what a read does not show is delivered all the same: neither the request nor the end', async () => {
+  const stale = createStores(await staleReads(world.db, ['tasks', 'requests']), Date.now, testSealing);
+  const task = await endedTask();
+  expect([await stale.tasks.find(task), await stale.requests.glance(task)]).toEqual([undefined, undefined]);
+  await world.deliver({ tasks: stale.tasks, requests: stale.requests }, task);
+  expect([await stateOf(task), await attempts(task)]).toEqual(['delivered', 1]);
+});
+
+it('a record that is too old to know of the end keeps no callback back', async () => {
+  const task = await endedTask();
+  const { tasks } = world.stores;
+  const asBefore = async (id: string) => {
+    const found = await tasks.look(id);
+    return found === undefined ? undefined : ({ ...found, status: 'pending' } as const);
+  };
+  await world.deliver({ tasks: { ...tasks, look: asBefore } }, task);
+  expect(await stateOf(task)).toBe('delivered');
 });
 
 it('ten requests without a 2xx are the end, and the record says so', async () => {
@@ -73,12 +95,12 @@ it('carries the trace of the request that created its task, if it has one', asyn
     return { status: 204 };
   };
   const { tasks } = world.stores;
-  const find = async (id: string) => {
-    const found = await tasks.find(id);
+  const look = async (id: string) => {
+    const found = await tasks.look(id);
     return found === undefined ? undefined : { ...found, traceparent };
   };
   const [traced, other] = [await endedTask(), await endedTask()];
-  await world.deliver({ post, tasks: { ...tasks, find } }, traced);
+  await world.deliver({ post, tasks: { ...tasks, look } }, traced);
   await world.deliver({ post }, other);
   expect(sent).toEqual([
     [traced, traceparent],

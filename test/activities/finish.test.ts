@@ -5,6 +5,7 @@ import type { TaskInput } from '../../src/domain/task-input.ts';
 import type { Task, TaskOutcome } from '../../src/domain/task-record.ts';
 import type { TaskEvent } from '../../src/domain/task-state.ts';
 import type { SettleFacts } from '../../src/domain/task.ts';
+import { LedgerUnavailableError } from '../../src/ledger/ledger-errors.ts';
 import { acceptedAttempt, openTaskWorld } from './task-support.ts';
 import type { TaskWorld } from './task-support.ts';
 
@@ -110,6 +111,51 @@ describe('a charge above the multiple of its hold', () => {
   });
 });
 
+describe('a charge for more than the request and its model allow', () => {
+  const forFive: PriceBasis = { ...seconds, facts: { duration: 5 }, most: { seconds: 5 } };
+  const outcome = reporting({ durationSeconds: 14 });
+
+  it('asks a person, who sees the charge and may accept it', async () => {
+    const input = await succeeding(forFive, { outcome });
+    const review = { at: 'review', charge: '1400000', why: 'beyond_request' };
+    expect((await finish(input)).state).toEqual(review);
+    expect(await kindsOf(input)).toEqual(['hold']);
+    await act(input, { kind: 'approved' });
+    expect(await finish(input)).toMatchObject({ status: 'succeeded', charge: '1400000' });
+  });
+
+  it('asks nobody where the price says so, and is the whole charge', async () => {
+    const trusting = { ...forFive, price: { ...forFive.price, reviewAbove: 'none' } };
+    const input = await succeeding(trusting, { outcome });
+    expect(await finish(input)).toMatchObject({ status: 'succeeded', charge: '1400000' });
+  });
+});
+
+describe('numbers that contradict each other', () => {
+  const tokens: PriceBasis = {
+    price: { unit: 'million_tokens', minimum: '0', rules: [{ price: '7' }] },
+    facts: {},
+    version: 'v',
+  };
+  const outcome = reporting({ usage: { completionTokens: 1, totalTokens: 108_900 } });
+
+  it('ask a person, who may accept the charge', async () => {
+    const input = await succeeding(tokens, { outcome });
+    expect((await finish(input)).state).toEqual({ at: 'review', charge: '7', why: 'contradictory' });
+    expect(await kindsOf(input)).toEqual(['hold']);
+    await act(input, { kind: 'approved' });
+    expect(await finish(input)).toMatchObject({ status: 'succeeded', charge: '7' });
+  });
+
+  it.each([
+    ['of an image', tokens, { kind: 'image' }],
+    ['where nobody is asked', { ...tokens, price: { ...tokens.price, reviewAbove: 'none' } }, {}],
+  ] as const)('ask nobody %s', async (_, basis, record) => {
+    const input = await succeeding(basis, { outcome, ...record });
+    expect(await finish(input)).toMatchObject({ status: 'succeeded', charge: '7' });
+  });
+});
+
 describe('a charge that no ledger can hold', () => {
   const endless = { outcome: reporting({ durationSeconds: 1e12 }) };
   /** 10^13 currency units. */
@@ -144,6 +190,109 @@ describe('a charge that no ledger can hold', () => {
   });
 });
 
+describe('a settlement that fails for what it is, however often it is repeated', () => {
+  const byTokens: PriceBasis = {
+    price: { unit: 'million_tokens', minimum: '0', rules: [{ price: '7' }] },
+    facts: {},
+    version: 'v',
+  };
+  const sized = reporting({ resolution: '720p', ratio: '16:9', durationSeconds: 5 });
+  const unsealable = { find: () => Promise.reject(new Error('the key of the request is gone')) } as never;
+  const channels = (() => ({ provider: {}, config: { models: {} } })) as never;
+  const withoutKey = (input: FinishInput) =>
+    world.run(() => world.tasks({ requests: unsealable, channels }).finishTask(input));
+  const unsettled = { at: 'review', why: 'unsettled' };
+
+  it('asks a person: a request that cannot be opened, until its key is there again', async () => {
+    const input = await succeeding(byTokens, { outcome: sized });
+    expect((await withoutKey(input)).state).toEqual(unsettled);
+    expect(await world.record(input)).toMatchObject({ attention: 'charge_review' });
+    expect(await act(input, { kind: 'approved' })).toMatchObject({ ok: false });
+    await act(input, { kind: 'resumed' });
+    expect(await finish(input)).toMatchObject({ status: 'succeeded', charge: '1000000' });
+  });
+
+  it('is ended by a person, and by the deadline', async () => {
+    for (const stop of ['fail', 'expire'] as const) {
+      const input = await succeeding(byTokens, { outcome: sized });
+      await withoutKey(input);
+      await act(input, { kind: 'wanted', stop });
+      expect([stop, await withoutKey(input)]).toMatchObject([stop, { status: 'failed' }]);
+      expect([await kindsOf(input), (await balanceOf(input)).held]).toEqual([['hold', 'release'], 0n]);
+    }
+  });
+
+  it('does not keep a task from ending whose cost cannot be computed: it is not known', async () => {
+    const terms = { price: byTokens.price, worths: {}, failed: 'billed' } as const;
+    const attempts = [{ ...acceptedAttempt(`up-${Math.random()}`), terms }];
+    const outcome = { kind: 'failed', code: 'x', message: 'x: it broke' } as const;
+    const state = { at: 'ending', ending: { kind: 'failed' } } as const;
+    const input = await succeeding(byTokens, { attempts, outcome, state, seconds: 5 });
+    expect(await withoutKey(input)).toMatchObject({ status: 'failed' });
+    expect(await world.record(input)).toMatchObject({ cost: 0n, costUnknown: 1 });
+  });
+
+  it('asks a person: a hold that is not what the record says, and the failure ends it', async () => {
+    const input = await succeeding(callsFor('1'), { hold: 999_999n });
+    expect((await finish(input)).state).toEqual(unsettled);
+    expect(world.logged.join('\n')).toContain('but 1000000 is held on');
+    await act(input, { kind: 'wanted', stop: 'fail' });
+    expect(await finish(input)).toMatchObject({ status: 'failed' });
+    expect([await kindsOf(input), (await balanceOf(input)).held]).toEqual([['hold', 'release'], 0n]);
+  });
+
+  it('is repeated where the database is at fault', async () => {
+    const away = Object.assign(new Error('connection 1 closed'), { syscall: 'read' });
+    const requests = { find: () => Promise.reject(away) } as never;
+    const input = await succeeding(byTokens, { outcome: sized });
+    const finishing = world.run(() => world.tasks({ requests, channels }).finishTask(input));
+    await expect(finishing).rejects.toBe(away);
+    const ledger = {
+      ...world.ledger,
+      settle: () => Promise.reject(new LedgerUnavailableError('no answer', away)),
+    };
+    await expect(world.run(() => world.tasks({ ledger }).finishTask(input))).rejects.toThrow('no answer');
+    expect(await stateOf(input)).toEqual({ at: 'ending', ending: { kind: 'succeeded' } });
+  });
+});
+
+describe('a failed task whose hold is another account’s, according to the ledger', () => {
+  const error = { code: 'task_expired', message: 'Too late.' } as const;
+  const ending = { at: 'ending', ending: { kind: 'failed', error } } as const;
+  /** Its record names another account than the one on which it is held. */
+  const contradicted = async () => {
+    const input = await succeeding(callsFor('1'), { state: ending });
+    await world.rewrite(input.task, { account: (await world.newTask()).account });
+    return input;
+  };
+
+  it('asks a person, whom its deadline does not replace, and who ends it all the same', async () => {
+    const input = await contradicted();
+    expect((await finish(input)).state).toEqual({ at: 'review', why: 'unreleased', error });
+    expect(await world.record(input)).toMatchObject({ attention: 'charge_review' });
+    expect(await act(input, { kind: 'wanted', stop: 'expire' })).toMatchObject({
+      ok: false,
+      code: 'not_now',
+    });
+    await act(input, { kind: 'wanted', stop: 'fail' });
+    expect(await finish(input)).toMatchObject({ status: 'failed', charge: '0', error: { code: error.code } });
+    // What the books hold is theirs: `ledger verify` reports it.
+    expect(await kindsOf(input)).toEqual(['hold']);
+  });
+
+  it('ends where its workflow is gone, since nobody can be asked', async () => {
+    const input = await contradicted();
+    const reconciled = async () => {
+      world.clock.aheadMs += 3 * 60_000;
+      return world.run(reconcileTasks);
+    };
+    const { reconcileTasks } = world.tasks();
+    await reconciled();
+    await reconciled();
+    expect(await world.record(input)).toMatchObject({ status: 'failed' });
+  });
+});
+
 describe('what the ledger says of the task wins', () => {
   const failing = { state: { at: 'ending', ending: { kind: 'failed' } } } as const;
 
@@ -166,7 +315,14 @@ describe('what the ledger says of the task wins', () => {
     const { id: _, ...record } = await world.record(input);
     await world.stores.tasks.insert({ ...record, id: never.task, attempts: [] });
     expect(await finish(never)).toMatchObject({ status: 'failed', error: { code: 'internal_error' } });
-    const late = { account: input.account, task: never.task, amount: 1n, basis: '{}', overdraftLimit: 0n };
+    const late = {
+      account: input.account,
+      task: never.task,
+      by: { key: 'key_1', model: 'video-1' },
+      amount: 1n,
+      basis: '{}',
+      overdraftLimit: 0n,
+    };
     expect(await world.ledger.hold(late)).toEqual({ ok: false, refused: 'voided' });
   });
 
@@ -221,4 +377,52 @@ it('a task whose end is not decided is left as it is', async () => {
   );
   expect((await finish(input)).state).toEqual({ at: 'waiting', n: 1 });
   expect(await kindsOf(input)).toEqual(['hold']);
+});
+
+describe('what a task cost its operator', () => {
+  const terms = { price: callsFor('0.4').price, worths: { USD: '1' } };
+  const billed = () => ({ attempts: [{ ...acceptedAttempt(`up-${Math.random()}`), terms }] });
+  const costOf = async ({ task }: TaskInput) => (await world.ledger.entriesOfTask(task)).at(-1)?.upstream;
+
+  it('is written with its end, in the ledger and in its record, as it was when it was sent', async () => {
+    // What callers pay for the channel has no part in it.
+    const sold = { ...callsFor('1'), channels: { ark: callsFor('0.8').price } };
+    const input = await succeeding(sold, billed());
+    await finish(input);
+    const cost = { model: (await world.record(input)).model, channel: 'ark', cost: 400_000n, unknown: 0 };
+    expect(await costOf(input)).toEqual(cost);
+    expect(await world.record(input)).toMatchObject({ charge: 800_000n, cost: 400_000n });
+    expect(await world.record(input)).not.toHaveProperty('costUnknown');
+  });
+
+  it('stays what the ledger has of it, when it is finished once more', async () => {
+    const input = await succeeding(callsFor('1'), billed());
+    const { account, hold: held } = await world.record(input);
+    const upstream = { model: 'm', channel: 'ark', cost: 7n, unknown: 2 };
+    await world.ledger.settle({ account, task: input.task, held, amount: 1_000_000n, upstream });
+    await finish(input);
+    expect(await world.record(input)).toMatchObject({ charge: 1_000_000n, cost: 7n, costUnknown: 2 });
+    const failing = { at: 'ending', ending: { kind: 'failed' } } as const;
+    const failed = await world.begun({ basis: callsFor('1') }, { ...billed(), state: failing });
+    const of = await world.record(failed);
+    await world.ledger.release({ account: of.account, task: failed.task, held: of.hold, upstream });
+    await finish(failed);
+    expect(await world.record(failed)).toMatchObject({ charge: 0n, cost: 7n, costUnknown: 2 });
+  });
+
+  it('is not known of a failed task whose submission was lost, and counted where its hold is given back', async () => {
+    const lost = { ...acceptedAttempt(`up-${Math.random()}`), state: 'abandoned' } as const;
+    const { operation: _, ...attempt } = lost;
+    const counted: [bigint, unknown][] = [];
+    const metrics = {
+      countEnded: () => undefined,
+      countMargin: (...margin: [bigint, unknown]) => void counted.push(margin),
+    };
+    const failing = { at: 'ending', ending: { kind: 'failed' } } as const;
+    const input = await world.begun({ basis: callsFor('1') }, { attempts: [attempt], state: failing });
+    await world.run(() => world.tasks({ metrics }).finishTask(input));
+    expect(await costOf(input)).toMatchObject({ channel: 'ark', cost: 0n, unknown: 1 });
+    expect(await world.record(input)).toMatchObject({ cost: 0n, costUnknown: 1 });
+    expect(counted).toEqual([[0n, await costOf(input)]]);
+  });
 });

@@ -1,4 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { createStores } from '../../src/store/stores.ts';
+import { testSealing } from '../support/sealing.ts';
+import { staleReads } from '../support/stale-reads.ts';
 import { acceptedAttempt, openTaskWorld } from './task-support.ts';
 import type { TaskWorld } from './task-support.ts';
 
@@ -82,8 +85,26 @@ it('a hold without a record is given back, and no other can be taken', async () 
   expect([await kindsOf(input.task), await heldBy(input.account)]).toEqual([['hold', 'release'], 0n]);
   const never = { task: `${input.task}0`, account: input.account };
   expect((await lookAt(never)).state).toEqual({ at: 'given_up' });
-  const late = { ...never, amount: 1n, basis: '{}', overdraftLimit: 0n };
+  const late = {
+    ...never,
+    by: { key: 'key_1', model: 'video-1' },
+    amount: 1n,
+    basis: '{}',
+    overdraftLimit: 0n,
+  };
   expect(await world.ledger.hold(late)).toEqual({ ok: false, refused: 'voided' });
+});
+
+it('a record that a read does not show is there all the same: nothing is given back', async () => {
+  const stale = createStores(await staleReads(world.db, ['tasks']), Date.now, testSealing);
+  const input = await world.newTask();
+  expect(await stale.tasks.find(input.task)).toBeUndefined();
+  const { task, account } = input;
+  const { state } = await world.run(() =>
+    world.tasks({ tasks: stale.tasks, channels }).lookAtTask(task, account),
+  );
+  expect(state.at).toBe('submitting');
+  expect([await kindsOf(task), await heldBy(account)]).toEqual([['hold'], 1_000_000n]);
 });
 
 it('a channel that is gone is left out of the round, and a person is asked', async () => {
@@ -91,6 +112,17 @@ it('a channel that is gone is left out of the round, and a person is asked', asy
   const input = await world.newTask({ candidates: [gone, ark] });
   expect((await lookAt(input)).state).toMatchObject({ at: 'submitting', left: [ark] });
   expect(await world.record(input)).toMatchObject({ concern: 'channel_gone' });
+});
+
+it('whoever could not load the newest configuration leaves a channel out only if no other worker serves it', async () => {
+  const served = { channel: 'served', credential: 'a' };
+  const input = await world.newTask({ candidates: [{ channel: 'gone', credential: 'a' }, served] });
+  const unserved = (channel?: string) => (channel === 'gone' ? { channel } : undefined);
+  const behind = { channels, isConfigCurrent: () => false, workers: async () => ({ unserved }) };
+  const { task, account } = input;
+  const { state } = await world.run(() => world.tasks(behind).lookAtTask(task, account));
+  expect(state).toMatchObject({ at: 'submitting', left: [served] });
+  expect(await world.record(input)).not.toHaveProperty('concern');
 });
 
 it('a task that has no other channel waits until one is there', async () => {

@@ -290,6 +290,7 @@ describe('an overdue task whose workflow still runs', () => {
     expect(await find(input)).not.toHaveProperty('attention');
     await reconcile(11 * minute);
     expect(await find(input)).toMatchObject({ attention: 'workflow_overdue' });
+    expect(world.signalled).toEqual([[input.task, 'workflow_overdue']]);
   });
 });
 
@@ -341,6 +342,25 @@ describe('a task that waits for a credential that was removed', () => {
     expect(await reconciler(channelsWith('other', 'a'))(0)).toMatchObject({ repaired: 1 });
     expect(await find(input)).not.toHaveProperty('attention');
     expect(await find(input)).not.toHaveProperty('concern');
+    // Its workflow hears of each change once.
+    expect(world.signalled).toEqual([
+      [input.task, 'channel_gone'],
+      [input.task, undefined],
+    ]);
+  });
+
+  it('asks again where its workflow could not hear of it', async () => {
+    const input = await world.begun({}, watching('up-untold'));
+    world.workflows.running.add(input.task);
+    const away = async () => {
+      throw new Error('Temporal is away');
+    };
+    const mute = { ...channelsWith('other'), signals: { concern: away, unserved: away } };
+    expect(await reconciler(mute)(0)).toMatchObject({ repaired: 0, failed: 1 });
+    expect(await find(input)).not.toHaveProperty('attention');
+    expect(await reconciler(channelsWith('other'))(0)).toMatchObject({ repaired: 1 });
+    expect(await reconciler({ ...mute, ...channelsWith('a') })(0)).toMatchObject({ failed: 1 });
+    expect(await find(input)).toMatchObject({ concern: 'channel_gone' });
   });
 
   it('asks the same where the whole channel is gone; what is not submitted yet asks nothing', async () => {
@@ -351,11 +371,99 @@ describe('a task that waits for a credential that was removed', () => {
     expect(await find(submitting)).not.toHaveProperty('attention');
   });
 
+  it('asks nothing by a worker that could not load the newest configuration', async () => {
+    const input = await world.begun({}, watching('up-refused'));
+    world.workflows.running.add(input.task);
+    await reconciler({ isConfigCurrent: () => false })(0);
+    expect(await find(input)).not.toHaveProperty('attention');
+  });
+
   it('withdraws no other question: the credential was never gone', async () => {
     const input = await world.begun({}, watching('up-overdue'));
     world.workflows.running.add(input.task);
     await world.stores.tasks.setConcern(input.task, 'overdue');
     expect(await reconciler(channelsWith('a'))(0)).toMatchObject({ repaired: 0 });
     expect(await find(input)).toMatchObject({ attention: 'overdue' });
+  });
+});
+
+describe('a task whose channel no worker serves', () => {
+  let since: number | undefined;
+  const workers = async () => ({
+    unserved: (channel?: string) =>
+      since === undefined || channel !== 'ark' ? undefined : { channel, since },
+  });
+  beforeEach(() => (since = 1));
+
+  it('asks for a person when that lasts for two minutes, and no more once a worker is back', async () => {
+    const input = await world.begun();
+    world.workflows.running.add(input.task);
+    const reconcile = reconciler({ workers });
+    await reconcile(0);
+    since = 2;
+    await reconcile(2 * minute);
+    expect(await find(input)).not.toHaveProperty('attention');
+    await reconcile(4 * minute);
+    expect(await find(input)).toMatchObject({ concern: 'no_worker', attention: 'no_worker' });
+    expect(await reconciler({ workers })(0)).toMatchObject({ repaired: 0 });
+    since = undefined;
+    expect(await reconciler({ workers })(0)).toMatchObject({ repaired: 1 });
+    expect(await find(input)).not.toHaveProperty('attention');
+  });
+
+  describe('and which could be asked for elsewhere', () => {
+    const [ark, spare] = [
+      { channel: 'ark', credential: 'a' },
+      { channel: 'spare', credential: 'a' },
+    ];
+    const all = (() => ({ config: { credentials: [{ id: 'a' }] } })) as never;
+    const heard = async (record: Partial<Task>, change: Partial<TaskActivityDeps>): Promise<unknown[]> => {
+      const input = await world.begun({ candidates: [ark, spare] }, record);
+      world.workflows.running.add(input.task);
+      const { rev } = await world.record(input);
+      const reconcile = reconciler({ workers, ...change });
+      await reconcile(0);
+      const atOnce = world.signalled.length;
+      await reconcile(2 * minute);
+      expect(await find(input)).toMatchObject({ status: 'pending', rev });
+      return [atOnce, ...world.signalled.map(([task, ...news]) => [task === input.task, ...news])];
+    };
+
+    it('is turned there after two minutes', async () => {
+      expect(await heard({}, { channels: all })).toEqual([0, [true, 'ark']]);
+    });
+
+    it('is turned there at once where the configuration lacks the channel', async () => {
+      expect((await heard({}, { channels: () => undefined })).slice(0, 2)).toEqual([1, [true, 'ark']]);
+    });
+
+    it.each<[string, Partial<Task>, Partial<TaskActivityDeps>]>([
+      [
+        'a request is in flight',
+        { attempts: [{ ...ark, n: 1, state: 'sending', owner: 'o', marker: 'm', startedAt: 1 }] },
+        {},
+      ],
+      [
+        'no other is served',
+        {},
+        { workers: async () => ({ unserved: (channel = '') => ({ channel, since: 1 }) }) },
+      ],
+      [
+        'it may be asked for nowhere else',
+        { state: { at: 'submitting', round: 1, left: [ark], full: [], replaces: true } },
+        {},
+      ],
+    ])('waits where %s, and a person is asked', async (_, record, change) => {
+      expect(await heard(record, { channels: all, ...change })).toEqual([0, [true, 'no_worker']]);
+    });
+  });
+
+  it('keeps what it asked before, and what waits elsewhere asks nothing', async () => {
+    const [overdue, elsewhere] = [await world.begun(), await world.begun({}, { wanted: 'cancel' })];
+    for (const { task } of [overdue, elsewhere]) world.workflows.running.add(task);
+    await world.stores.tasks.setConcern(overdue.task, 'overdue');
+    await reconcileTwice({ workers });
+    expect(await find(overdue)).toMatchObject({ attention: 'overdue' });
+    expect(await find(elsewhere)).not.toHaveProperty('attention');
   });
 });

@@ -18,7 +18,7 @@ import type { GatewayConfig } from '../../src/config/gateway-file.ts';
 import type { RouteCandidate } from '../../src/domain/routing.ts';
 import type { Task } from '../../src/domain/task-record.ts';
 import { createUpstreamClient } from '../../src/http-client/index.ts';
-import { startSimulator } from '../../src/local/simulator/simulator.ts';
+import { startSimulator } from '../../workshop/simulator/simulator.ts';
 import { createStayPlaces } from '../../src/capacity/stay-places.ts';
 import { createLogger } from '../../src/observability/log.ts';
 import { providers } from '../../src/providers/index.ts';
@@ -137,13 +137,18 @@ export async function openActivityWorld(yaml = testYaml): Promise<ActivityWorld>
             links: { check: () => undefined, onWithheld: () => undefined },
           }),
           gate: openGate,
+          currency: () => world.config.currency,
           copyResults: async (_task, items) => items,
           keepsResults: false,
+          registerFiles: (request) => Promise.resolve(request),
+          partialImages: { write: async () => undefined },
+          renderImages: () => Promise.reject(new Error('no images in this test')),
           canOpen: async () => undefined,
           submitLimiter: () => ({ enter: async () => undefined, giveBack: () => undefined }),
-          signalConcern: async () => undefined,
+          signals: { concern: async () => undefined, unserved: async () => undefined },
           auditLog: createAuditLog({ audit, log, now: Date.now, randomBytes }),
           actorOf: createActIds(Buffer.alloc(32)).actorOf,
+          cancelRequest: async () => undefined,
           renders: { times: () => undefined, learn: () => undefined },
           // Nobody waits for the end of a job, unless a test says so.
           stays: createStayPlaces({ placesMax: () => 0, now: Date.now }),
@@ -187,7 +192,7 @@ export async function openActivityWorld(yaml = testYaml): Promise<ActivityWorld>
           hold: 1n,
           hasCallback: false,
           rev: 0,
-          state: { at: 'submitting', round: 1, left: candidates, full: [], resting: [] },
+          state: { at: 'submitting', round: 1, left: candidates, full: [] },
           stateSince: now,
           status: 'pending',
           attempts: [],

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { MockActivityEnvironment } from '@temporalio/testing';
+import type { Db } from 'mongodb';
 import type { CallbackActivityDeps, TaskActivityDeps } from '../../activities/deps.ts';
 import { createFinishTask } from '../../activities/finish.ts';
 import { createCallbackActivities } from '../../activities/index.ts';
@@ -22,12 +23,13 @@ import type { TaskDocument } from '../../src/store/task-document.ts';
 import type { Stores } from '../../src/store/stores.ts';
 import { createAbandonCreation } from '../../src/tasks/abandon-creation.ts';
 import { openDatabase } from '../capacity/support.ts';
-import { testSealing } from '../support/sealing.ts';
+import { testLedgerKey, testSealing } from '../support/sealing.ts';
 
 type TaskSide = Pick<TaskActivities, 'lookAtTask' | 'stepTask' | 'finishTask' | 'reconcileTasks'>;
 
 /** The activities of the `tasks` and `callbacks` queues on a real MongoDB; what they ask Temporal is the test's. */
 export interface TaskWorld {
+  readonly db: Db;
   readonly stores: Stores;
   readonly ledger: Ledger;
   readonly clock: { aheadMs: number };
@@ -35,6 +37,8 @@ export interface TaskWorld {
   readonly workflows: { failing: string[]; running: Set<string>; fails: Set<string> };
   /** Tasks whose callback the reconciler has started. */
   readonly owed: string[];
+  /** What workflows heard of: the task and the concern, or the channels. */
+  readonly signalled: (readonly (string | undefined)[])[];
   readonly logged: string[];
   tasks(change?: Partial<TaskActivityDeps>): TaskSide;
   deliver(deps: Partial<CallbackActivityDeps>, task: string, round?: string, dueAt?: number): Promise<void>;
@@ -60,10 +64,11 @@ export async function openTaskWorld(): Promise<TaskWorld> {
   const stores = createStores(database.db, now, testSealing);
   await Promise.all([ensureStoreIndexes(stores), ensureLedgerIndexes(database.db)]);
   const documents = database.db.collection<TaskDocument>('tasks');
-  const ledger = createLedger({ collection: ledgerCollection(database.db), now });
+  const ledger = createLedger({ collection: ledgerCollection(database.db), key: testLedgerKey, now });
   const workflows: TaskWorld['workflows'] = { failing: [], running: new Set(), fails: new Set() };
   const owed: string[] = [];
   const logged: string[] = [];
+  const signalled: TaskWorld['signalled'] = [];
   const log = createLogger({
     level: 'debug',
     format: 'json',
@@ -95,11 +100,13 @@ export async function openTaskWorld(): Promise<TaskWorld> {
     };
   };
   const world: TaskWorld = {
+    db: database.db,
     stores,
     ledger,
     clock,
     workflows,
     owed,
+    signalled,
     logged,
     tasks: (change = {}) => {
       // A process of its own: it remembers no record, and nothing that it has seen before.
@@ -108,7 +115,7 @@ export async function openTaskWorld(): Promise<TaskWorld> {
         ledger,
         channels: () => undefined,
         slots: { release: async () => undefined },
-        metrics: { countEnded: () => undefined },
+        metrics: { countEnded: () => undefined, countMargin: () => undefined },
         workflows: {
           async *running() {
             yield* workflows.running;
@@ -122,6 +129,12 @@ export async function openTaskWorld(): Promise<TaskWorld> {
               ? Promise.reject(new Error(`Temporal does not report ${id}`))
               : Promise.resolve(workflows.running.has(id)),
         },
+        workers: async () => ({ unserved: () => undefined }),
+        signals: {
+          concern: async (task, { concern }) => void signalled.push([task, concern]),
+          unserved: async (task, channels) => void signalled.push([task, ...channels]),
+        },
+        isConfigCurrent: () => true,
         abandonCreation: createAbandonCreation({ ...stores, ledger }),
         owedCallback: async (task) => void owed.push(task),
         upkeep: [],
@@ -165,6 +178,7 @@ export async function openTaskWorld(): Promise<TaskWorld> {
       await ledger.hold({
         account,
         task,
+        by: { key: 'key_1', model: 'video-1' },
         amount: hold,
         basis: JSON.stringify(input.basis),
         overdraftLimit: 0n,
@@ -212,7 +226,7 @@ export function firstRecord(input: TaskInput, at: number): Task {
     hold: BigInt(input.hold),
     hasCallback,
     rev: 0,
-    state: { at: 'submitting', round: 1, left: candidates, full: [], resting: [] },
+    state: { at: 'submitting', round: 1, left: candidates, full: [] },
     stateSince: at,
     status: 'pending',
     attempts: [],

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -69,6 +69,38 @@ describe('accounts', () => {
     expect(listed.text).toMatch(/^studio +A studio +10\.000000 +0\.000000 +5\.000000/m);
     const rotated = await json(['accounts', 'rotate-webhook-secret', 'studio']);
     expect(rotated.webhook_secret).toMatch(/^whsec_/);
+  });
+
+  it('balance, now and before', async () => {
+    const { id } = await world.newAccount({ credit: '10' });
+    expect(await json(['accounts', 'balance', id])).toMatchObject({ available: '10.000000', seq: 1 });
+    expect(await json(['accounts', 'balance', id, '--at', '2026-01-01'])).toMatchObject({
+      at: 1_767_225_600,
+      available: '0.000000',
+      seq: 0,
+    });
+  });
+
+  it('cap-users, keys cap', async () => {
+    await gateway(['accounts', 'create', 'capped']);
+    const line = ['accounts', 'cap-users', 'capped', '--day', '2', '--user', 'a:b:day=3,total=5'];
+    expect(await json([...line, '--reason', 'free plan'])).toMatchObject({
+      end_user_caps: { day: '2.000000', users: [{ user: 'a:b', day: '3.000000', total: '5.000000' }] },
+    });
+    const { id } = await json(['keys', 'create', 'capped']);
+    const caps = ['--month', '9.5', '--model', 'clip:day=1', '--model', 'plain:total=0'];
+    expect(await json(['keys', 'cap', id, ...caps, '--reason', 'trial'])).toMatchObject({
+      caps: {
+        month: '9.500000',
+        models: [
+          { model: 'clip', day: '1.000000' },
+          { model: 'plain', total: '0.000000' },
+        ],
+      },
+    });
+    expect((await json(['keys', 'cap', id, '--reason', 'over'])).caps).toEqual({ models: [] });
+    const wrong = ['keys', 'cap', id, '--model', 'clip:week=1', '--reason', 'x'];
+    await expect(gateway(wrong)).rejects.toThrow('It must be a name and its caps');
   });
 
   it('overdraft, close, reopen', async () => {
@@ -186,7 +218,7 @@ it('keys: create, list, revoke', async () => {
     /clip, plain +- +in 1\dy +- +\d+s$/m,
   );
   expect((await gateway(['keys', 'list', '--account', 'keyed', '-o', 'wide'])).text).toMatch(
-    /clip, plain +- +2040-01-31T12:00:00Z +- +\S+Z +sk-\S+ +one +60 +-$/m,
+    /clip, plain +- +2040-01-31T12:00:00Z +- +\S+Z +sk-\S+ +one +60 +- +-$/m,
   );
   expect(await json(['keys', 'revoke', made.id])).toMatchObject({ revoked: true });
   await expect(gateway(['keys', 'create', 'keyed', '--requests-per-minute', '0'])).rejects.toThrow(
@@ -228,7 +260,7 @@ describe('tasks', () => {
       'None.',
     );
     const shown = await gateway(['tasks', 'show', id]);
-    expect(shown.text).toMatch(/^ledger\n {2}OBJECT +ID/m);
+    expect(shown.text).toMatch(/^ledger\n {2}KIND +AMOUNT .* AT\n {2}hold +0\.500000 /m);
     expect(shown.text).toMatch(/^ {2}20\S+Z {2}\+0\.000 s {2}admission {2}clip for /m);
     expect((await json(['tasks', 'show', id])).record.task.id).toBe(id);
     const out = join(await mkdtemp(join(tmpdir(), 'mediary-export-')), 'record.json');
@@ -322,6 +354,26 @@ describe('tasks', () => {
   });
 });
 
+describe('usage', () => {
+  it('as a table, and as CSV in a file', async () => {
+    const account = await world.newAccount({ credit: '10' });
+    await account.create();
+    const line = ['usage', '--by', 'account,model', '--account', account.id];
+    const { text } = await gateway(line);
+    expect(text.split('\n')[0]).toMatch(
+      /^ACCOUNT +MODEL +TASKS +SETTLED +RELEASED +OPEN +CHARGED +REFUNDED$/,
+    );
+    expect(text).toMatch(/ +clip +1 +0 +0 +1 +0\.000000 +0\.000000$/);
+    const directory = await mkdtemp(join(tmpdir(), 'usage-'));
+    onTestFinished(() => rm(directory, { recursive: true }));
+    const file = join(directory, 'usage.csv');
+    await gateway([...line, '--csv', file]);
+    expect(await readFile(file, 'utf8')).toMatch(
+      /^account,model,tasks,[^\n]*\n[^,]+,clip,1,0,0,1,0\.000000,0\.000000\r\n$/,
+    );
+  });
+});
+
 describe('ledger', () => {
   it('show', async () => {
     const account = await world.newAccount({ credit: '10' });
@@ -332,6 +384,24 @@ describe('ledger', () => {
     );
     expect(text.split('\n')[2]).toMatch(/hold +0\.500000 +9\.500000 +0\.500000 +task_/);
     expect((await gateway(['ledger', 'show', account.id, '--after', '1'])).text).not.toContain('credit');
+  });
+
+  it('statement: printed, and as a file that is there only if it is whole', async () => {
+    const account = await world.newAccount({ credit: '10' });
+    const month = new Date().toISOString().slice(0, 7);
+    const line = ['ledger', 'statement', account.id, '--month', month];
+    const { text } = await gateway(line);
+    expect(text).toMatch(/^at,seq,kind,.*\n\S+,,opening,.*\n\S+,1,credit,,10\.000000,10\.000000,/);
+    const directory = await mkdtemp(join(tmpdir(), 'statement-'));
+    onTestFinished(() => rm(directory, { recursive: true }));
+    const file = join(directory, 'statement');
+    await gateway([...line, '--format', 'html', '--out', file]);
+    const page = await readFile(file, 'utf8');
+    expect(page).toMatch(/^<!doctype html>[^]*<\/html>\n$/);
+    const other = ['ledger', 'statement', 'none', '--month', month, '--out', file];
+    await expect(gateway(other)).rejects.toMatchObject({ status: 4 });
+    expect(await readFile(file, 'utf8')).toBe(page);
+    expect(await readdir(directory)).toEqual(['statement']);
   });
 
   const openHolds = { workflow: 1, lease: 2, creation: 0 };
@@ -434,6 +504,10 @@ describe('config', () => {
     const reloaded = await gateway(['config', 'reload'], { url: node.url });
     expect(reloaded.text).toMatch(refusal);
     expect(reloaded.status).toBe(1);
+    const changes = [{ path: 'models.clip.n', kind: 'changed', before: '1', after: '2' }] as const;
+    const other = await world.startNode({ previewConfig: () => Promise.resolve({ ok: true, changes }) });
+    const tried = await gateway(['config', 'reload', '--dry-run'], { url: other.url });
+    expect([tried.status, tried.text]).toEqual([0, expect.stringMatching(/models\.clip\.n +changed +1 +2/)]);
     const { text } = await gateway(['nodes']);
     expect(text).toMatch(/^worker\/host\/1\/x +running +0 +\d+y +\d+s +0$/m);
     expect((await gateway(['nodes', '-o', 'wide'])).text).toMatch(/^worker.* running .* 1\.0\.0 +0 +one$/m);
@@ -595,6 +669,50 @@ describe('the program itself', () => {
       run(['config', 'check'], { DATA_DIR: directory, GATEWAY_CONFIG: own }),
     ).rejects.toMatchObject({ code: 78, stderr: expect.stringContaining(own) });
     await rm(directory, { recursive: true });
+  });
+});
+
+describe('price explain', () => {
+  it('says how the hold and the charge of a request come about', async () => {
+    const { text } = await gateway(['price', 'explain', 'clip', '--request', '{"duration":-1}']);
+    const lines = text.split('\n');
+    expect(lines.slice(0, 2)).toEqual([
+      'hold: 1.200000 USD',
+      '  rule 2 of the model’s price at the channel one: 0.100000, when {}',
+    ]);
+    expect(lines).toContain('  duration 12 (left open: the dearest)');
+    expect(lines).toContain('  resolution 720p (the model’s default)');
+    expect(lines).toContain('  12 seconds (left open: the dearest, of 12 seconds)');
+    expect(lines).toContain('  = 1.200000   0.100000 USD × 12 seconds, rounded half up to six places');
+    expect(lines).toContain('expected charge: 0.500000 USD');
+    expect(text).toMatch(/^CHANNEL +AT MOST +RULES\none +1\.200000 +of the model$/m);
+    expect(await json(['price', 'explain', 'clip'])).toMatchObject({ hold: { amount: '0.500000' } });
+  });
+
+  it('takes the body of a create from a file', async () => {
+    const directory = await mkdtemp(join(tmpdir(), 'mediary-test-'));
+    onTestFinished(() => rm(directory, { recursive: true }));
+    const file = join(directory, 'request.json');
+    await writeFile(file, '{"model":"clip","prompt":"x","duration":8}');
+    const held = async (...line: string[]) => (await json(['price', 'explain', ...line])).hold.amount;
+    expect(await held('--file', file)).toBe('0.800000');
+    expect(await held('--file', file, '--request', '{"duration":3}')).toBe('0.300000');
+    await writeFile(file, '[1]');
+    await expect(gateway(['price', 'explain', '--file', file])).rejects.toThrow('must be a JSON object');
+    await expect(gateway(['price', 'explain', '--file', directory])).rejects.toThrow('cannot be read');
+    await expect(gateway(['price', 'explain'])).rejects.toThrow('Which model');
+  });
+
+  it('says what was held for a task', async () => {
+    const account = await world.newAccount();
+    const { id } = (await account.create({ duration: 8 })).body;
+    const { text } = await gateway(['price', 'explain', id]);
+    expect(text).toMatch(new RegExp(`^${id}: The upstream’s answer decides the charge`));
+    expect(text).toContain('\nhold: 0.800000 USD\n  rule 2 of the model’s price');
+    expect(text).toContain('\ncharge: none');
+    await account.call('POST', `/v1/videos/generations/${id}/cancel`);
+    expect((await gateway(['price', 'explain', id])).text).toContain('\ncharge: 0.000000 USD');
+    await expect(gateway(['price', 'explain', 'task_none'])).rejects.toThrow('no task with this id');
   });
 });
 

@@ -110,6 +110,65 @@ describe('a table', () => {
   });
 });
 
+describe('a table within an item', () => {
+  const item = (form: OutputForm, value: Row): string => {
+    const texts: string[] = [];
+    createOutput({ form, write: (text) => void texts.push(text), isColoured: false, now }).item(value);
+    return texts.join('\n');
+  };
+  const attempt = {
+    n: 1,
+    channel: 'simulated-dashscope',
+    credential: 'main-account',
+    state: 'lost',
+    marker: 'm-0123456789abcdef0123456789abcdef',
+    upstream_id: 'cgt-20261123-abcdefghijklmnopqrstuvwxyz',
+    error: 'The upstream closed the connection after the request was sent.',
+    at: now / 1000,
+    ended_at: now / 1000 + 61,
+    cost: null,
+  };
+  const entry = {
+    object: 'ledger_entry',
+    id: 'studio/1042',
+    account: 'studio',
+    seq: 1042,
+    kind: 'settle',
+    task: `task_${'y'.repeat(24)}`,
+    key: `task_${'y'.repeat(24)}:settle`,
+    amount: '0.762300',
+    available: '99.237700',
+    held: '0.000000',
+    note: null,
+    at: now / 1000,
+    hash: 'f'.repeat(64),
+    prev_hash: 'e'.repeat(64),
+  };
+  const widest = (text: string) => Math.max(...text.split('\n').map((line) => stringWidth(line)));
+
+  it('fits into 100 columns, its indentation included; what is cut is whole with `wide`', () => {
+    const { n, channel, state, error, cost } = attempt;
+    const few = { n, channel, state, error, cost, note: 'a text that is long, too' };
+    const text = item('table', { id: 'x', attempts: [few, { ...few, n: 2 }] });
+    expect(widest(text)).toBeLessThanOrEqual(100);
+    expect(text).toMatch(/^attempts\n {2}N {2}CHANNEL/m);
+    expect(text).not.toContain('COST');
+    expect(text).toContain('…');
+    expect(item('wide', { attempts: [few] })).toContain(few.error);
+  });
+
+  it('that has too many columns is an item for each row, and nothing of it is cut', () => {
+    const text = item('table', { id: 'x', task: { entries: [entry, { ...entry, seq: 1043 }] } });
+    expect(widest(text)).toBeLessThanOrEqual(100);
+    expect(text).not.toContain('…');
+    expect(text).toMatch(/^ {4}seq {8}1042$[^]*^$[^]*^ {4}seq {8}1043$/m);
+    for (const whole of [entry.key, entry.hash]) expect(text).toContain(whole);
+    const attempts = item('table', { attempts: [attempt] });
+    expect(widest(attempts)).toBeLessThanOrEqual(100);
+    expect(attempts).toContain(attempt.upstream_id);
+  });
+});
+
 describe('JSON', () => {
   it('is what the gateway answered: one list, or an object a line', () => {
     const rows = [task, { ...task, account: 'x\u202Ey' }];

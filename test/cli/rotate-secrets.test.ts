@@ -42,9 +42,13 @@ async function serve(core: Core) {
 }
 
 const rotate = async (keys: string) => {
-  const run = promisify(execFile)(process.execPath, ['src/gateway.js', 'secrets', 'rotate'], {
-    env: { PATH: process.env['PATH'], ...gateway.environment, SECRETS_KEY: keys },
-  });
+  const run = promisify(execFile)(
+    process.execPath,
+    ['src/gateway.js', 'secrets', 'rotate', '--reason', 'yearly'],
+    {
+      env: { PATH: process.env['PATH'], ...gateway.environment, SECRETS_KEY: keys },
+    },
+  );
   return run.then(
     ({ stdout }) => ({ code: 0, stdout, stderr: '' }),
     ({ code, stdout, stderr }: { code: number; stdout: string; stderr: string }) => ({
@@ -87,6 +91,18 @@ describe('SECRETS_KEY', () => {
       ].join('\n'),
       stderr: '',
     });
+    const { entries } = await gateway.core.stores.audit.list({}, { limit: 2 });
+    const act = {
+      action: 'rotateSecrets',
+      via: 'shell',
+      by: expect.stringMatching(/^shell:./),
+      outcome: 'done',
+      reason: 'yearly',
+    };
+    expect(entries).toMatchObject([
+      { ...act, target: idOf(b) },
+      { ...act, target: idOf(b) },
+    ]);
 
     const after = await open(b);
     const call = await serve(after);

@@ -38,7 +38,7 @@ export async function runLine(
         { environment: {}, providerNames: ['p'] },
       ),
     }),
-    loadProviders: () => Promise.resolve({}),
+    loadProviders: async () => (await import('../../src/providers/index.ts')).providers,
     rotateSecrets: () => Promise.reject(new Error('test/cli/rotate-secrets.test.ts runs it')),
     ...(change.terminal === undefined ? {} : { terminal: change.terminal }),
     fail: (code: number) => {

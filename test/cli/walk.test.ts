@@ -1,10 +1,19 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { startApi } from '../../src/api.ts';
+import { readEnvironment } from '../../src/config/environment.ts';
+import { openCore } from '../../src/core.ts';
 import { ledgerCollection } from '../../src/ledger/collection.ts';
 import { readLedgerTotals } from '../../src/ledger/totals.ts';
+import { createLogger } from '../../src/observability/log.ts';
 import { takeCensus } from '../../src/tasks/take-census.ts';
 import { startCallbackReceiver } from '../support/callback-receiver.ts';
+import { startWorker } from '../../src/worker.ts';
+import { caller } from '../support/client.ts';
 import type { TestAccount } from '../support/client.ts';
-import { startGateway } from '../support/gateway.ts';
+import { startGateway, videoBody } from '../support/gateway.ts';
 import type { TestGateway } from '../support/gateway.ts';
 import { attendedYaml } from '../support/test-yaml.ts';
 import { runLine } from './support.ts';
@@ -13,7 +22,8 @@ import { runLine } from './support.ts';
  * An operator's walk: each state that needs somebody is in the metrics that the alerts ask, in the list, in `tasks show`
  * and in the notices, and ends by the command that is advised.
  */
-const yaml = attendedYaml.replace(
+const yaml = `${attendedYaml}results: { storage: directory, directory: results }
+`.replace(
   '\nmodels:',
   `
   - id: main
@@ -24,15 +34,22 @@ const yaml = attendedYaml.replace(
 models:`,
 );
 
+vi.setConfig({ testTimeout: 120_000 });
+
+let directory: string;
 let gateway: TestGateway;
 let account: TestAccount;
 beforeAll(async () => {
-  gateway = await startGateway({ yaml });
+  directory = await mkdtemp(join(tmpdir(), 'mediary-walk-'));
+  gateway = await startGateway({ yaml, environment: { DATA_DIR: directory } });
   account = await gateway.account();
   // Each step looks when it wants to.
   await gateway.core.notices.stop();
 });
-afterAll(() => gateway.stop());
+afterAll(async () => {
+  await gateway.stop();
+  await rm(directory, { recursive: true, force: true });
+});
 
 const cli = (...line: string[]) => runLine(gateway, line, { token: gateway.adminToken });
 const json = async (...line: string[]) => JSON.parse((await cli(...line, '-o', 'json')).text);
@@ -59,6 +76,31 @@ async function type(command: string): Promise<void> {
   expect((await cli(...words, '--reason', 'as advised')).status).toBe(0);
 }
 
+/** A task that waits for this is in the metrics, the lists and the notices, and ends by what is advised. */
+async function walk(
+  id: string,
+  { reason, advised, end }: { readonly reason: string; readonly advised: string; readonly end: string },
+): Promise<void> {
+  const listed = async () =>
+    (await json('tasks', 'list', '--needs-attention')).find((task: { id: string }) => task.id === id);
+  await expect.poll(async () => (await listed())?.needs_attention, { timeout: 60_000 }).toBe(reason);
+  const { situation, channel } = await listed();
+  const notice = `attention/${reason}/${channel}`;
+  const { command } = situation.actions.find(({ name }: { name: string }) => name === advised);
+  expect((await cli('tasks', 'show', id)).text).toContain(command);
+  expect(await measured(`mediary_tasks_attention{reason="${reason}"} 1`)).toBe(true);
+  await look(1);
+  expect(await noticesOf('open')).toContain(notice);
+
+  await type(command);
+  expect(await account.finished(id)).toMatchObject({ status: end });
+  await expect.poll(listed).toBeUndefined();
+  expect(await measured(`mediary_tasks_attention{reason="${reason}"} 0`)).toBe(true);
+  await look(8);
+  expect(await noticesOf('open')).not.toContain(notice);
+  expect(await noticesOf('over')).toContain(notice);
+}
+
 it.each([
   {
     reason: 'submit_ambiguous',
@@ -81,27 +123,91 @@ it.each([
     advised: 'fail',
     end: 'failed',
   },
-])('$reason is seen everywhere, and ends by `$advised`', async ({ reason, model, mark, advised, end }) => {
+  {
+    reason: 'overdue',
+    model: 'seedance',
+    mark: '[sim:never-finishes]',
+    laterMs: 2 * 60_000,
+    advised: 'fail',
+    end: 'failed',
+  },
+  {
+    reason: 'poll_failed',
+    model: 'seedance',
+    mark: '[sim:vanishes]',
+    laterMs: 6 * 60_000,
+    advised: 'fail',
+    end: 'failed',
+  },
+])('$reason is seen everywhere, and ends by `$advised`', async ({ model, mark, laterMs = 0, ...step }) => {
   const { body } = await account.create({ model, prompt: `a boat ${mark}` });
-  const { id } = body;
-  const listed = async () =>
-    (await json('tasks', 'list', '--needs-attention')).find((task: { id: string }) => task.id === id);
-  await expect.poll(async () => (await listed())?.situation.waits_for).toBe(reason);
-  const { situation, channel } = await listed();
-  const notice = `attention/${reason}/${channel}`;
-  const { command } = situation.actions.find(({ name }: { name: string }) => name === advised);
-  expect((await cli('tasks', 'show', id)).text).toContain(command);
-  expect(await measured(`mediary_tasks_attention{reason="${reason}"} 1`)).toBe(true);
-  await look(1);
-  expect(await noticesOf('open')).toContain(notice);
+  if (laterMs > 0) {
+    await expect.poll(() => upstreamIdOf(body.id)).toEqual(expect.any(String));
+    gateway.clock.aheadMs += laterMs;
+  }
+  await walk(body.id, step);
+});
 
-  await type(command);
-  expect(await account.finished(id)).toMatchObject({ status: end });
-  await expect.poll(listed).toBeUndefined();
-  expect(await measured(`mediary_tasks_attention{reason="${reason}"} 0`)).toBe(true);
-  await look(8);
-  expect(await noticesOf('open')).not.toContain(notice);
-  expect(await noticesOf('over')).toContain(notice);
+const upstreamIdOf = async (id: string) => (await gateway.admin('GET', `/tasks/${id}`)).body.upstream_id;
+
+it('channel_gone is seen everywhere once a reload took its channel away, and ends by `fail`', async () => {
+  const { body } = await account.create({ model: 'wan', prompt: 'a boat [sim:never-finishes]' });
+  await expect.poll(() => upstreamIdOf(body.id)).toEqual(expect.any(String));
+  const path = gateway.environment['GATEWAY_CONFIG'] ?? '';
+  await writeFile(path, yaml.replace(/^ {2}- id: main\n(?: {4}.*\n)+/m, ''));
+  expect((await cli('config', 'reload', '--reason', 'the contract ends')).status).toBe(0);
+  await gateway.reconcile();
+  await walk(body.id, { reason: 'channel_gone', advised: 'fail', end: 'failed' });
+  await writeFile(path, yaml);
+  expect((await cli('config', 'reload', '--reason', 'signed again')).status).toBe(0);
+});
+
+it('no_worker is seen everywhere once the only worker of a channel has ended, and ends by `fail`', async () => {
+  // The worker of the gateway cannot load it.
+  const file = join(directory, 'left.yaml');
+  const channel = /^ {2}- id: main\n(?: {4}.*\n)+/m.exec(yaml)?.[0] ?? '';
+  const left = channel
+    .replace('id: main', 'id: left')
+    .replace('api_key: simulated', 'api_key: "${LEFT_KEY}"');
+  await writeFile(file, yaml.replace(channel, left));
+  const core = await openCore(
+    readEnvironment({ ...gateway.environment, GATEWAY_CONFIG: file }),
+    createLogger({ level: 'silent', format: 'json' }),
+    { now: gateway.core.now, variables: { ...process.env, LEFT_KEY: 'simulated' } },
+  );
+  await core.notices.stop();
+  const [api, worker] = [await startApi(core), await startWorker(core)];
+  const other = caller(api.url, account.key);
+  const video = { ...videoBody, model: 'wan', prompt: 'a boat [sim:never-finishes]' };
+  let id = '';
+  // Until its API knows that a worker serves the channel.
+  const create = async () => {
+    const { status, body } = await other('POST', '/v1/videos/generations', { body: video });
+    id = body.id;
+    return status;
+  };
+  await expect.poll(create).toBe(200);
+  await expect.poll(() => upstreamIdOf(id)).toEqual(expect.any(String));
+  await worker.stop();
+  await gateway.reconcile();
+  await gateway.reconcile();
+  await walk(id, { reason: 'no_worker', advised: 'fail', end: 'failed' });
+  await api.stop();
+  await core.close();
+  expect((await cli('config', 'reload', '--reason', 'back')).status).toBe(0);
+});
+
+it('not_delivered is seen everywhere once the last try to copy a result failed, and ends by `refund`', async () => {
+  const { body } = await account.create({ prompt: 'a boat [sim:url-403]' });
+  await account.finished(body.id);
+  const waitsFor = async () => (await gateway.admin('GET', `/tasks/${body.id}`)).body.needs_attention;
+  // The tries are minutes apart at first, and hours at last.
+  for (let tries = 0; tries < 12 && (await waitsFor()) === null; tries += 1) {
+    gateway.clock.aheadMs += 12 * 3_600_000;
+    await gateway.reconcile();
+  }
+  expect(await waitsFor()).toBe('not_delivered');
+  await walk(body.id, { reason: 'not_delivered', advised: 'refund', end: 'succeeded' });
 });
 
 it('an abandoned callback is seen everywhere, and delivered by `redeliver`', async () => {

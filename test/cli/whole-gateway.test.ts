@@ -1,5 +1,8 @@
 import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { dataConverter } from '../../src/temporal/connection.ts';
@@ -294,6 +297,33 @@ describe('our command line', () => {
       async () => !(await cli('tasks', 'list', '--overdue')).text.includes(late),
     );
   });
+});
+
+it('a bill names the job of a lost submission: proposed, adopted, and no longer the upstream’s alone', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'bill-'));
+  onTestFinished(() => rmSync(directory, { recursive: true }));
+  const bill = join(directory, 'bill.csv');
+  const [task, known] = [await lose('a job that is billed'), await create('a clip that is billed')];
+  await account.finished(known);
+  const jobs = [jobOf('a job that is billed'), jobOf('a clip that is billed')];
+  const lines = jobs.map((job) => `${job},wan2.6-t2v,0.25,${new Date().toISOString()}`);
+  writeFileSync(bill, ['id,what,cost,at', ...lines].join('\n'));
+  const columns = ['job=id', 'model=what', 'amount=cost', 'at=at'].flatMap((column) => ['--column', column]);
+  const channels = ['--channel', 'main', '--channel', 'second'];
+  const line = ['reconcile', '--bill', bill, '--format', 'mapped', '--unit', 'USD', ...channels, ...columns];
+  const rows = async () => {
+    const { text, status } = await cli(...line, '-o', 'jsonl');
+    expect(status).toBe(1);
+    return text.split('\n').map((row) => JSON.parse(row));
+  };
+  const of = async (job: string | undefined) => (await rows()).find((row) => row.job === job);
+  expect(await of(jobs[1])).toMatchObject({ result: 'amount_unknown', task: known, billed: '0.25' });
+  const { result, candidates } = await of(jobs[0]);
+  expect(result).toBe('upstream_only');
+  expect(candidates.map((one: { task: string }) => one.task)).toContain(task);
+  await act(task, 'adopt', '--upstream-id', jobs[0] ?? '');
+  expect(await of(jobs[0])).toMatchObject({ result: 'amount_unknown', task });
+  await act(task, 'fail');
 });
 
 describe('Temporal’s command line', () => {

@@ -1,11 +1,17 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { aiSdk } from '../../scripts/acceptance/ai-sdk.ts';
-import type { Client } from '../../scripts/acceptance/check.ts';
-import { startLossyProxy } from '../../scripts/acceptance/lossy-proxy.ts';
-import type { LossyProxy } from '../../scripts/acceptance/lossy-proxy.ts';
-import { openaiNode } from '../../scripts/acceptance/openai-node.ts';
-import { pythonClients } from '../../scripts/acceptance/python-clients.ts';
-import { runChecks } from '../../scripts/acceptance/run.ts';
+import { choosePort } from '../../src/local/servers/ports.ts';
+import { aiSdk } from '../../workshop/acceptance/ai-sdk.ts';
+import type { Client } from '../../workshop/acceptance/check.ts';
+import { startLossyProxy } from '../../workshop/acceptance/lossy-proxy.ts';
+import type { LossyProxy } from '../../workshop/acceptance/lossy-proxy.ts';
+import { openaiNode } from '../../workshop/acceptance/openai-node.ts';
+import { pythonClients } from '../../workshop/acceptance/python-clients.ts';
+import { runChecks } from '../../workshop/acceptance/run.ts';
+import { submittingClients } from '../../workshop/acceptance/submitted-videos.ts';
+import { videoClients } from '../../workshop/acceptance/videos.ts';
 import { contractYaml } from '../contract/same-interface.ts';
 import { startGateway } from '../support/gateway.ts';
 import type { TestGateway } from '../support/gateway.ts';
@@ -14,13 +20,23 @@ import type { TestGateway } from '../support/gateway.ts';
 
 let gateway: TestGateway;
 let proxy: LossyProxy;
+let directory: string;
 beforeAll(async () => {
-  gateway = await startGateway({ yaml: contractYaml('http://127.0.0.1:1/v1'), worker: false });
+  directory = await mkdtemp(join(tmpdir(), 'mediary-acceptance-'));
+  const yaml = contractYaml('http://127.0.0.1:1/v1').replace(
+    'currency: USD\n',
+    'currency: USD\nresults: { storage: directory }\n',
+  );
+  // Its links to results have its port.
+  const port = await choosePort('any', 'the test gateway');
+  const environment = { DATA_DIR: directory, PORT: String(port) };
+  gateway = await startGateway({ yaml, renderSeconds: 0.2, environment });
   proxy = await startLossyProxy(`${gateway.url}/v1`);
 });
 afterAll(async () => {
   await proxy.close();
   await gateway.stop();
+  await rm(directory, { recursive: true, force: true });
 });
 
 it.each<[string, () => Promise<Client>]>([
@@ -39,6 +55,7 @@ it.each<[string, () => Promise<Client>]>([
       model: 'gpt-image',
       fields: { quality: 'low' },
       lossyUrl: () => proxy.lossyUrl(),
+      silentUrl: proxy.silentUrl,
     },
     (line) => void lines.push(line),
   );
@@ -54,9 +71,9 @@ it.each<[string, () => Promise<Client>]>([
 });
 
 it('a client that is not there is skipped, and the reason is said', async () => {
-  const clients = await pythonClients('no-such-python');
+  const clients = await pythonClients('no-such-python', { withVideos: false });
   const lines: string[] = [];
-  const target = { baseUrl: '', key: '', model: '', fields: {}, lossyUrl: () => '' };
+  const target = { baseUrl: '', key: '', model: '', fields: {}, lossyUrl: () => '', silentUrl: '' };
   expect(await runChecks(clients, target, (line) => void lines.push(line))).toEqual({
     passed: 0,
     failed: 0,
@@ -66,4 +83,24 @@ it('a client that is not there is skipped, and the reason is said', async () => 
     'skip  openai (Python): there is no no-such-python',
     'skip  LiteLLM: there is no no-such-python',
   ]);
+});
+
+it('the clients of other interfaces make their videos', async () => {
+  const account = await gateway.account();
+  const lines: string[] = [];
+  const tally = await runChecks(
+    [...(await videoClients()), ...(await submittingClients())],
+    {
+      baseUrl: `${gateway.url}/v1`,
+      key: account.key,
+      model: 'gpt-image',
+      videoModel: 'seedance',
+      fields: {},
+      lossyUrl: () => proxy.lossyUrl(),
+      silentUrl: proxy.silentUrl,
+    },
+    (line) => void lines.push(line),
+  );
+  expect(lines.filter((line) => !line.startsWith('ok'))).toEqual([]);
+  expect(tally).toEqual({ passed: 13, failed: 0, skipped: 0 });
 });

@@ -49,6 +49,52 @@ const ofModel = (over: Fields): readonly string[] => violationsOf({ models: [mod
 const rules = 'models[0].price.rules';
 const never = 'never holds: no request of this model has such a value';
 
+describe('the price that a channel has of its own', () => {
+  const at = (own: Fields, over: Fields = {}) =>
+    violationsOf({
+      channels: [channel({ models: { m: { upstream: 'u', price: own } } })],
+      models: [model(over)],
+    });
+  const path = 'channels[0].models.m.price';
+
+  it('fits the model as the model’s own does', () => {
+    expect(at({ unit: 'call', minimum: '0.1', rules: [last] })).toEqual([]);
+    expect(at({ unit: 'image', rules: [last] })).toEqual([`${path}.unit: videos are not sold by the image`]);
+    expect(at({ unit: 'second', rules: [rule({ resolution: ['9k'] }), last] })).toEqual([
+      `${path}.rules[0].when.resolution: ${never}`,
+    ]);
+    expect(at({ unit: 'second', rules: [rule({ resolution: ['480p'] })] })).toEqual([
+      expect.stringContaining(`${path}.rules: no rule has a price for`),
+    ]);
+    expect(at({ unit: 'second', rules: [last], hold: {} })).toEqual([expect.stringContaining('hold')]);
+  });
+
+  it('leaves the model’s to the channels that have none', () => {
+    const byChannel = price(rule({ channel: ['one'] }), last);
+    expect(violationsOf({ models: [model(byChannel)] })).not.toEqual([]);
+    expect(at({ unit: 'second', rules: [last] }, byChannel)).toEqual([]);
+  });
+});
+
+describe('what an upstream bills', () => {
+  const images = { unit: 'image', rules: [{ price: '0.02' }] };
+  const message = 'channels[0].models.m.cost: image: no video model is counted by it';
+
+  it('is counted by a unit that its model has, its own or the channel’s', () => {
+    const own = { m: { upstream: 'u', cost: images } };
+    expect(violationsOf({ channels: [channel({ models: own })] })).toEqual([message]);
+    expect(violationsOf({ channels: [channel({ cost: images })] })).toEqual([message]);
+    const better = { m: { upstream: 'u', cost: { unit: 'call', rules: [{ price: '1' }] } } };
+    expect(violationsOf({ channels: [channel({ cost: images, models: better })] })).toEqual([]);
+  });
+
+  it('has units with names that a document may have', () => {
+    const named = (name: string) => violationsOf({ channels: [channel({ cost_units: { [name]: '0.01' } })] });
+    expect(named('video units')).toEqual([]);
+    for (const name of ['$where', 'a.b', '']) expect(named(name)).toHaveLength(1);
+  });
+});
+
 describe('a gateway.yaml that says something impossible', () => {
   it.each<[string, Fields, readonly string[]]>([
     [

@@ -6,10 +6,12 @@ import { startApi } from '../../src/api.ts';
 import { readEnvironment } from '../../src/config/environment.ts';
 import { openCore } from '../../src/core.ts';
 import { createLogger } from '../../src/observability/log.ts';
-import { startGateway, testYaml } from '../support/gateway.ts';
+import { startGateway, testYaml, videoBody } from '../support/gateway.ts';
 import type { TestGateway } from '../support/gateway.ts';
-import { adminCaller } from '../support/client.ts';
+import { adminCaller, makeAccount } from '../support/client.ts';
 import { startGatewayProcess, waitUntil } from '../support/processes.ts';
+import { runLine } from '../cli/support.ts';
+import { startWorker } from '../../src/worker.ts';
 
 /** One configuration for all processes: two APIs and two workers, one of which is a process of its own. */
 vi.setConfig({ testTimeout: 120_000 });
@@ -54,15 +56,58 @@ async function openSecond(text: string, variables: NodeJS.ProcessEnv = { ...proc
   const path = join(directory, 'second.yaml');
   await write(text, path);
   const environment = readEnvironment({ ...gateway.environment, GATEWAY_CONFIG: path });
-  const log = createLogger({ level: 'silent', format: 'json' });
+  const logs: string[] = [];
+  const log = createLogger({
+    level: 'info',
+    format: 'json',
+    destination: { write: (line) => void logs.push(line) },
+  });
   const core = await openCore(environment, log, { variables });
   const api = await startApi(core);
   undo.push(async () => {
     await api.stop();
     await core.close();
   });
-  return { core, admin: adminCaller(api.url, gateway.adminToken) };
+  return { core, logs, url: api.url, admin: adminCaller(api.url, gateway.adminToken) };
 }
+
+it('a task whose channel no worker serves any more says so everywhere, and continues with the next worker', async () => {
+  const variables = { ...process.env, LEFT_KEY: 'simulated' };
+  // The worker of the first gateway cannot load it.
+  const second = await openSecond(withModel('left', '"${LEFT_KEY}"'), variables);
+  const { url, admin } = second;
+  const cli = (...line: string[]) => runLine({ url }, line, { token: gateway.adminToken });
+  const reasonsAsked = async () =>
+    JSON.parse((await cli('tasks', 'list', '--needs-attention', '-o', 'json')).text).map(
+      ({ id, situation }: any) => [id, situation.waits_for],
+    );
+  const serving = await startWorker(second.core);
+  const served = async () => (await admin('GET', '/nodes')).body.data;
+  await expect.poll(served).toContainEqual(expect.objectContaining({ channels: ['ark', 'more'] }));
+  const account = await makeAccount({ url, admin, video: videoBody });
+  const { id } = (await account.create({ model: 'left', prompt: 'a boat [sim:render=3600]' })).body;
+  const situation = async () => (await admin('GET', `/tasks/${id}`)).body.situation;
+  await expect.poll(situation).toMatchObject({ waits_for: 'job' });
+  await serving.stop();
+  const stopped = Date.now() / 1000;
+
+  await expect.poll(situation).toMatchObject({ waits_for: 'no_worker', attention: null });
+  expect(Math.abs((await situation()).since - stopped)).toBeLessThan(60);
+  const shown = (await cli('tasks', 'show', id)).text;
+  expect(shown).toContain('No running worker serves more.');
+  expect(shown).toContain('`gateway nodes`');
+  expect((await cli('tasks', 'list')).text).toMatch(new RegExp(`${id} .* no_worker `));
+  expect((await cli('nodes')).text).toContain('the variable LEFT_KEY is not set');
+  expect(await reasonsAsked()).toEqual([]);
+  await gateway.reconcile();
+  await gateway.reconcile();
+  expect(await reasonsAsked()).toEqual([[id, 'no_worker']]);
+
+  const next = await startWorker(second.core);
+  undo.push(() => next.stop());
+  gateway.simulator.advance(3600);
+  expect(await account.finished(id)).toMatchObject({ status: 'succeeded' });
+});
 
 it('all processes take what one of them publishes, and serve its new channel at once', async () => {
   const second = await openSecond(testYaml);
@@ -133,6 +178,61 @@ it('a process that cannot load what was published says so, and keeps what it run
   expect(second.core.config().hash).toBe(before);
   expect(gateway.core.config().channels.map(({ id }) => id)).toEqual(['ark', 'more']);
   delete process.env['NEW_KEY'];
+});
+
+it('a new file that a start publishes for all is in the audit log; a reload there has its reason', async () => {
+  const second = await openSecond(withModel('started'));
+  const act = { action: 'reloadConfig', outcome: 'done' };
+  const starts = (await gateway.admin('GET', '/audit?by=start')).body.data;
+  expect(starts[0]).toMatchObject({ ...act, via: 'start', target: second.core.node });
+  await write(withModel('reloaded'));
+  const { status } = await runLine(gateway, ['config', 'reload', '--reason', 'new prices'], {
+    token: gateway.adminToken,
+  });
+  expect(status).toBe(0);
+  const [reload] = (await gateway.admin('GET', '/audit')).body.data;
+  expect(reload).toMatchObject({ ...act, by: 'admin', reason: 'new prices' });
+});
+
+it('what was published stays known, however often something else was published since', async () => {
+  const { configurations } = gateway.core.stores;
+  for (let n = 0; n < 210; n += 1) {
+    const hash = `hash-${n}`;
+    await configurations.publish({ text: testYaml.concat(`# ${n}\n`), hash, by: 'ada', node: 'n', at: 0 });
+  }
+  const { version } = (await configurations.head()) ?? expect.fail();
+  const second = await openSecond(testYaml);
+  expect(second.core.runningConfig.state()).toMatchObject({ version, hash: 'hash-209' });
+});
+
+it('of two publications at once each is in force for a while, and known', async () => {
+  const { configurations } = gateway.core.stores;
+  const { version } = (await configurations.head()) ?? expect.fail();
+  const hashes = Array.from({ length: 8 }, (_, n) => `race-${n}`);
+  const texts = hashes.map((hash) => ({ text: testYaml, hash, by: 'ada', node: 'n', at: 0 }));
+  const heads = await Promise.all(texts.map((text) => configurations.publish(text)));
+  expect(heads.map((head) => head.version).toSorted((a, b) => a - b)).toEqual(
+    hashes.map((_, n) => version + 1 + n),
+  );
+  for (const hash of hashes) expect(await configurations.wasPublished(hash)).toBe(true);
+});
+
+it('whoever could not act on what was taken is called again, alone: it is read and parsed once', async () => {
+  const second = await openSecond(testYaml);
+  const taken = second.logs.filter((line) => line.includes('was taken')).length;
+  const calls = { failing: 0, other: 0 };
+  second.core.runningConfig.onChange(async () => {
+    calls.failing += 1;
+    if (calls.failing < 3) throw new Error('not yet');
+  });
+  second.core.runningConfig.onChange(async () => void (calls.other += 1));
+  await write(withModel('heard'));
+  await gateway.admin('POST', '/config/reload');
+  await expect.poll(() => calls.failing, { timeout: 60_000 }).toBe(3);
+  await second.core.runningConfig.refresh();
+  expect(calls).toEqual({ failing: 3, other: 1 });
+  expect(second.logs.filter((line) => line.includes('was taken'))).toHaveLength(taken + 1);
+  expect(second.core.config().models.some(({ id }) => id === 'heard')).toBe(true);
 });
 
 it('a start with an old copy of the file runs what is published; a reload brings the old one back', async () => {

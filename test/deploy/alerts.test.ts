@@ -229,7 +229,10 @@ describe('a gateway', () => {
         },
         150_000,
       );
-      const fired = await firing(await scrape(20 * 60_000));
+      // Circuits as they are: nobody is kept away any more once their cool-down is over.
+      const isCircuit = ({ name }: Series) => name === 'mediary_circuits_open';
+      const later = (await scrape(20 * 60_000)).filter((each) => !isCircuit(each));
+      const fired = await firing([...later, ...(await scrape()).filter(isCircuit)]);
       const expected = [
         ...faults.map(({ alert }) => alert),
         'MediaryCallbacksFail',
@@ -252,6 +255,7 @@ describe('a gateway', () => {
       await account.finished(body.id);
       return isThere('temporal_workflow_task_schedule', await seen());
     });
+    await gateway.admin('POST', '/ledger/verify');
     const scraped = [...(await scrape()), ...(await seen())];
     // Prometheus adds where it has each series from, and has series of its own.
     const own = ['job', 'instance'];

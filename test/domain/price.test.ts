@@ -1,6 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { defined } from '../../src/domain/defined.ts';
 import {
+  areContradictory,
   findRule,
   flagFacts,
   imageQuantity,
@@ -129,7 +131,7 @@ describe('priceOf', () => {
 
   it('is never below the minimum, and says which rule it took', () => {
     const list = price({ minimum: '0.10', rules: [{ price: '7' }] });
-    expect(priceOf(list, {}, tokenQuantity(1n))).toEqual({
+    expect(priceOf(list, {}, tokenQuantity(1n))).toMatchObject({
       amount: 100_000n,
       rule: 0,
       quantity: { numerator: 1n, denominator: 1_000_000n },
@@ -173,7 +175,7 @@ describe('settle', () => {
     settle({ basis: basis(list), channel: 'c', facts, held: 999n, ...more });
 
   it('charges what the upstream says it consumed', () => {
-    expect(settled(seedance, { usage: { completionTokens: 108_900, totalTokens: 200_000 } })).toEqual({
+    expect(settled(seedance, { usage: { completionTokens: 108_900, totalTokens: 200_000 } })).toMatchObject({
       amount: 762_300n,
       estimated: false,
       rule: 3,
@@ -228,7 +230,7 @@ describe('settle', () => {
   it('takes zero for not reported', () => {
     const nothing = { completionTokens: 0, totalTokens: 0 };
     expect(settled(seedance, { usage: { ...nothing, totalTokens: 1_000 } }).amount).toBe(7_000n);
-    expect(settled(seedance, { usage: nothing })).toEqual({ amount: 999n, estimated: true });
+    expect(settled(seedance, { usage: nothing })).toMatchObject({ amount: 999n, estimated: true });
     expect(settled(seedance, { usage: nothing }, { estimatedTokens: 1_000n })).toMatchObject({
       amount: 7_000n,
       estimated: true,
@@ -236,10 +238,13 @@ describe('settle', () => {
     expect(needsFormula('million_tokens', { usage: nothing })).toBe(true);
     expect(needsFormula('million_tokens', { usage: { completionTokens: 0, totalTokens: 1 } })).toBe(false);
     expect(needsFormula('second', {})).toBe(false);
-    expect(settled(flat('image', '1'), { images: 0 })).toEqual({ amount: 999n, estimated: true });
+    expect(settled(flat('image', '1'), { images: 0 })).toMatchObject({ amount: 999n, estimated: true });
     const billed = { durationSeconds: 5, billedSeconds: 10 };
     expect(settled(flat('second', '1'), billed)).toMatchObject({ amount: 10_000_000n, estimated: false });
-    expect(settled(flat('second', '1'), { durationSeconds: 0 })).toEqual({ amount: 999n, estimated: true });
+    expect(settled(flat('second', '1'), { durationSeconds: 0 })).toMatchObject({
+      amount: 999n,
+      estimated: true,
+    });
   });
 
   it('without usage takes the formula, then the hold, and says that it is an estimate', () => {
@@ -247,7 +252,7 @@ describe('settle', () => {
       amount: 7_000_000n,
       estimated: true,
     });
-    expect(settled(seedance, {})).toEqual({ amount: 999n, estimated: true });
+    expect(settled(seedance, {})).toMatchObject({ amount: 999n, estimated: true });
   });
 
   it('takes usage before the formula', () => {
@@ -260,7 +265,7 @@ describe('settle', () => {
 
   it('charges the hold when what came has no price', () => {
     const list = price({ unit: 'call', rules: [{ when: { resolution: ['720p'] }, price: '1' }] });
-    expect(settled(list, { resolution: '8k' })).toEqual({ amount: 999n, estimated: true });
+    expect(settled(list, { resolution: '8k' })).toMatchObject({ amount: 999n, estimated: true });
   });
 
   it.each<[Price['unit'], SettleFacts, bigint]>([
@@ -307,7 +312,7 @@ describe('settle', () => {
     ['image', { images: 1.5 }],
     ['million_tokens', { usage: { completionTokens: 1e300 } }],
   ])('treats an impossible %s of %j as not reported', (unit, facts) => {
-    expect(settled(price({ unit, rules: [{ price: '1' }] }), facts)).toEqual({
+    expect(settled(price({ unit, rules: [{ price: '1' }] }), facts)).toMatchObject({
       amount: 999n,
       estimated: true,
     });
@@ -328,5 +333,33 @@ describe('needsReview', () => {
   ])('above %s times the hold: held %s, charged %s: %s', (reviewAbove, held, amount, expected) => {
     const price = reviewAbove === undefined ? list : { ...list, reviewAbove };
     expect(needsReview(price, { held, amount })).toBe(expected);
+  });
+});
+
+describe('an upstream’s numbers contradict each other', () => {
+  const tokens = { unit: 'million_tokens' } as const;
+
+  it.each<[string, number | undefined, number | undefined, boolean]>([
+    ['one token of a hundred thousand', 1, 108_900, true],
+    ['more than three times', 100, 301, true],
+    ['three times', 100, 300, false],
+    ['the same twice', 108_900, 108_900, false],
+    ['a part that is larger than the whole', 108_901, 108_900, true],
+    ['no total', 108_900, undefined, false],
+    ['no completion', undefined, 108_900, false],
+    ['a zero, which reports nothing', 0, 108_900, false],
+    ['what no answer can mean', 1, 1e300, false],
+  ])('%s: %s of %s', (_, completionTokens, totalTokens, expected) => {
+    const usage = defined({ completionTokens, totalTokens });
+    expect(areContradictory(usage, tokens)).toBe(expected);
+  });
+
+  it('by the model’s own multiple, and not where nobody is asked or where tokens are not sold', () => {
+    const usage = { completionTokens: 100, totalTokens: 250 };
+    expect(areContradictory(usage, { ...tokens, reviewAbove: '2' })).toBe(true);
+    expect(areContradictory(usage, { ...tokens, reviewAbove: '2.5' })).toBe(false);
+    const worse = { completionTokens: 1, totalTokens: 108_900 };
+    expect(areContradictory(worse, { ...tokens, reviewAbove: 'none' })).toBe(false);
+    expect(areContradictory(worse, { unit: 'second' })).toBe(false);
   });
 });

@@ -82,11 +82,27 @@ it('suggests nothing that there is nothing to do about', () => {
   const waiting = { state: { at: 'waiting', n: 1 } } as const;
   expect(names({ ...waiting, attempt: at })).not.toContain('undo');
   expect(names({ ...waiting, attempt: { ...at, adopted: true } })).toContain('undo');
+  expect(names({ state: { at: 'review', charge: '9', why: 'contradictory' } })).toContain('accept_charge');
   expect(names({ state: { at: 'review', charge: '9', why: 'unwritable' } })).not.toContain('accept_charge');
+  expect(names({ state: { at: 'review', charge: '9', why: 'above_hold' } })).not.toContain('retry_now');
+  for (const why of ['unsettled', 'unreleased'] as const) {
+    expect(names({ state: { at: 'review', why } })).toEqual(['retry_now', 'complete', 'fail', 'extend']);
+  }
+  expect(names({ state: { at: 'ending', ending: { kind: 'succeeded' } } })).toEqual(['fail']);
+});
+
+it('of what the ledger does not release promises no release', () => {
+  const { what, charge, actions } = situation({
+    id: 't',
+    ...standing,
+    state: { at: 'review', why: 'unreleased' },
+  });
+  expect([what, charge]).toEqual([expect.stringContaining('ledger contradicts'), undefined]);
+  expect(actions.find(({ name }) => name === 'fail')?.money).toEqual(nothing);
 });
 
 it('every unfinished task waits for something, and since its state began', () => {
-  const round = { round: 2, full: [], resting: [] };
+  const round = { round: 2, full: [] };
   const waitsFor = (state: TaskState, more: object = {}) => {
     const { waitsFor: wait, since } = situation({ id: 't', ...standing, state, stateSince: 7, ...more });
     expect(since).toBe(7);
@@ -96,7 +112,7 @@ it('every unfinished task waits for something, and since its state began', () =>
   expect(waitsFor(submitting)).toBe('submission');
   expect(waitsFor(submitting, { waitsFor: 'slot' })).toBe('slot');
   expect(waitsFor(submitting, { waitsFor: 'slot', concern: 'channel_gone' })).toBe('channel_gone');
-  expect(waitsFor({ at: 'pausing', until: 9, ...round })).toBe('upstream');
+  expect(waitsFor({ at: 'pausing', ms: 5, until: 9, ...round })).toBe('upstream');
   expect(waitsFor({ at: 'lost', n: 1, code: 'x', asked: false })).toBe('lookup');
   expect(waitsFor({ at: 'lost', n: 1, code: 'x', asked: true })).toBe('submit_ambiguous');
   expect(waitsFor({ at: 'waiting', n: 1 })).toBe('job');

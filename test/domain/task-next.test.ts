@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { attentionOf } from '../../src/domain/attention.ts';
 import { taskFailures } from '../../src/domain/task-failures.ts';
 import type { Task } from '../../src/domain/task-record.ts';
-import type { StateName, Stop, TaskEvent } from '../../src/domain/task-state.ts';
+import type { Question, StateName, Stop, TaskEvent } from '../../src/domain/task-state.ts';
 import {
   after,
   events,
@@ -82,6 +82,23 @@ describe('a submission', () => {
     expect(after(task, accepted(1))).toBe(task);
   });
 
+  it('that is answered with the result ends with it, be it cancelled or lost meanwhile', () => {
+    const outcome = { kind: 'succeeded', items: [], facts: { images: 1 } } as const;
+    const made = { kind: 'accepted', n: 1, operation: { id: 'm-1' }, outcome } as const;
+    const ending = { outcome, state: { at: 'ending', ending: { kind: 'succeeded' } } };
+    const task = after(sent(), made);
+    expect(task).toMatchObject({ ...ending, attempts: [{ state: 'accepted', operation: { id: 'm-1' } }] });
+    expect(after(task, made)).toBe(task);
+    for (const before of [after(sent(), wanted('cancel')), after(sent(), wanted('expire')), lostTask()]) {
+      const late = after(before, made);
+      expect(late).toMatchObject(ending);
+      expect(late.wanted).toBeUndefined();
+    }
+    const elsewhere = after(sent(), notAccepted('a', { n: 1, owner: 'run-1', stays: true }), made);
+    expect(elsewhere).toMatchObject({ state: { at: 'submitting' }, attempts: [{ stray: { id: 'm-1' } }] });
+    expect(elsewhere.outcome).toBeUndefined();
+  });
+
   it('has an owner, who alone may say that it was refused', () => {
     const task = sent();
     for (const word of [{ n: 1, owner: 'run-2' }, { n: 1 }, { n: 7, owner: 'run-1' }]) {
@@ -128,9 +145,10 @@ describe('a submission', () => {
 });
 
 describe('a round', () => {
-  const refuse = (task: Task, channel: string, retryAt?: number): Task => {
+  const refuse = (task: Task, channel: string, retryAfterMs?: number, elapsedMs = 0): Task => {
     const n = task.attempts.find((one) => one.channel === channel)?.n ?? task.attempts.length + 1;
-    const word = { n, owner: 'run-1', ...(retryAt === undefined ? {} : { retryAt }) };
+    const named = retryAfterMs === undefined ? {} : { retryAfterMs };
+    const word = { n, owner: 'run-1', elapsedMs, ...named };
     return after(task, sending(channel, 'run-1', n), notAccepted(channel, word));
   };
 
@@ -141,50 +159,77 @@ describe('a round', () => {
     ].entries()) {
       expect(task.state).toMatchObject({ at: 'submitting', round: round + 1, left: [on('a'), on('b')] });
       task = refuse(refuse(task, 'a'), 'b');
-      expect(task.state).toMatchObject({ at: 'pausing', until: start + pauseMs });
+      expect(task.state).toMatchObject({ at: 'pausing', ms: pauseMs, until: start + pauseMs });
       task = stepped(task, { kind: 'resumed' }, start + pauseMs);
     }
     expect(task.attempts).toHaveLength(2);
   });
 
   it('waits for the channel that may be asked first, and asks that one alone', () => {
-    const pause = refuse(refuse(newTask(), 'a', start + 600_000), 'b');
-    expect(pause.state).toMatchObject({ at: 'pausing', until: start + 5_000 });
-    const second = stepped(pause, { kind: 'resumed' }, start + 5_000);
-    expect(second.state).toMatchObject({
-      at: 'submitting',
-      left: [on('b')],
-      resting: [{ ...on('a'), until: start + 600_000 }],
+    const pause = refuse(refuse(newTask(), 'a', 600_000), 'b', undefined, 300_000);
+    expect(pause.state).toMatchObject({ at: 'pausing', ms: 5_000 });
+    const second = after(pause, { kind: 'resumed', elapsedMs: 5_000 });
+    expect(second).toMatchObject({
+      state: { at: 'submitting', left: [on('b')] },
+      resting: [{ ...on('a'), ms: 295_000 }],
     });
     expect(refusal(second, sending('a', 'run-1', 3))).toBe('decided: a is not asked in this round.');
-    const later = stepped(refuse(second, 'b'), { kind: 'resumed' }, start + 600_000);
-    expect(later.state).toMatchObject({ at: 'submitting', left: [on('a'), on('b')], resting: [] });
+    const later = after(refuse(second, 'b', undefined, 290_000), { kind: 'resumed', elapsedMs: 5_000 });
+    expect(later).toMatchObject({ state: { at: 'submitting', left: [on('a'), on('b')] }, resting: [] });
+  });
+
+  it.each([-180_000, 180_000])('lasts as long by a clock that is %d ms off', (off) => {
+    const pause = refuse(refuse(newTask(), 'a', 600_000), 'b', 60_000);
+    const resumed = stepped(pause, { kind: 'resumed', elapsedMs: 60_000 }, start + off);
+    expect(resumed).toMatchObject({
+      state: { at: 'submitting', left: [on('b')] },
+      resting: [{ ...on('a'), ms: 540_000 }],
+    });
+    const again = stepped(resumed, notAccepted('b', { retryAfterMs: 60_000 }), start + off);
+    expect(again.state).toMatchObject({ at: 'pausing', ms: 60_000, until: start + off + 60_000 });
+  });
+
+  it('counts what a channel names while it stays from when its turn began, and with what it named last', () => {
+    const first = refuse(newTask(), 'a', 600_000);
+    const stays = after(
+      first,
+      sending('b', 'run-1', 2),
+      notAccepted('b', { n: 2, owner: 'run-1', stays: true, retryAfterMs: 30_000, elapsedMs: 100_000 }),
+    );
+    expect(stays.resting).toEqual([
+      { ...on('a'), ms: 600_000 },
+      { ...on('b'), ms: 130_000 },
+    ]);
+    expect(refuse(stays, 'b', 40_000, 130_000).resting).toEqual([
+      { ...on('a'), ms: 470_000 },
+      { ...on('b'), ms: 40_000 },
+    ]);
   });
 
   it.each([
-    ['by a timer whose clock is late', 299_000],
-    ['by an operator', 1_000],
-  ])('where all have named a time, asks the one whose time comes first, though resumed %s', (_, ms) => {
-    const pause = refuse(refuse(newTask(), 'a', start + 600_000), 'b', start + 300_000);
-    expect(pause.state).toMatchObject({ at: 'pausing', until: start + 300_000 });
-    expect(stepped(pause, { kind: 'resumed' }, start + ms).state).toMatchObject({
+    ['by its timer', { elapsedMs: 300_000 }],
+    ['by an operator', {}],
+  ])('where all have named a time, asks the one whose time comes first, when resumed %s', (_, by) => {
+    const pause = refuse(refuse(newTask(), 'a', 600_000), 'b', 300_000);
+    expect(pause.state).toMatchObject({ at: 'pausing', ms: 300_000 });
+    expect(after(pause, { kind: 'resumed', ...by }).state).toMatchObject({
       at: 'submitting',
       left: [on('b')],
     });
   });
 
   it('remembers the time that a channel has named beyond a submission that was lost', () => {
-    const second = refuse(newTask(), 'a', start + 600_000);
+    const second = refuse(newTask(), 'a', 600_000);
     const late = after(second, sending('b', 'run-1', 2), lost(2), notAccepted('b', { n: 2, owner: 'run-1' }));
-    expect(late.state).toMatchObject({ at: 'pausing', resting: [{ ...on('a'), until: start + 600_000 }] });
-    expect(stepped(late, { kind: 'resumed' }, start + 5_000).state).toMatchObject({ left: [on('b')] });
+    expect(late).toMatchObject({ state: { at: 'pausing' }, resting: [{ ...on('a'), ms: 600_000 }] });
+    expect(after(late, { kind: 'resumed' }).state).toMatchObject({ left: [on('b')] });
   });
 
   it('forgets no time, and keeps one for each channel', () => {
     let task = newTask(['a']);
     for (let round = 1; round <= 5; round += 1) {
-      task = refuse(task, 'a', start + round * hour);
-      expect(task.state).toMatchObject({ resting: [{ ...on('a'), until: start + round * hour }] });
+      task = refuse(task, 'a', round * hour);
+      expect(task.resting).toEqual([{ ...on('a'), ms: round * hour }]);
       task = after(task, { kind: 'resumed' });
     }
   });
@@ -208,6 +253,9 @@ describe('a round', () => {
     expect(task.state).toMatchObject({ at: 'submitting', left: [on('b')] });
     expect(after(task, { kind: 'skipped', channels: ['a'] })).toBe(task);
     expect(after(task, { kind: 'skipped', channels: ['b'] }).state.at).toBe('pausing');
+    // No event leads to a round that asks nobody; a record that has one continues all the same.
+    const nobody = { ...task, state: { ...task.state, left: [] } as Task['state'] };
+    expect(after(nobody, { kind: 'skipped', channels: [] }).state.at).toBe('pausing');
   });
 });
 
@@ -266,6 +314,21 @@ describe('a lost submission', () => {
     );
     expect(refusal(late, notAccepted('a', { n: 1, owner: 'run-1' }))).toBe(decided);
     expect(after(late, accepted(2))).toMatchObject({ state: { at: 'waiting', n: 2 } });
+  });
+
+  it('whose job is reported for another attempt too notes it once', () => {
+    const resubmitted = { kind: 'resubmitted' } as const;
+    const task = after(
+      lostTask(),
+      resubmitted,
+      sending('a', 'run-2', 2),
+      accepted(1, 'late'),
+      lost(2),
+      resubmitted,
+      sending('a', 'run-2', 3),
+    );
+    expect(task.attempts).toMatchObject([{ stray: { id: 'late' } }, { state: 'abandoned' }, { n: 3 }]);
+    expect(after(task, accepted(2, 'late'))).toBe(task);
   });
 
   it('whose stray job is adopted has no stray any more', () => {
@@ -438,8 +501,8 @@ describe('a job', () => {
     expect(task.state.at).toBe('ending');
   });
 
-  it('is replaced by none on a channel that has named a later time', () => {
-    const busy = notAccepted('b', { n: 1, owner: 'run-1', retryAt: start + hour });
+  it('is replaced by none on a channel whose named time has not come', () => {
+    const busy = notAccepted('b', { n: 1, owner: 'run-1', retryAfterMs: hour });
     const task = after(
       newTask(['b', 'a'], fallbackOf('b', 'c')),
       sending('b'),
@@ -448,6 +511,8 @@ describe('a job', () => {
       accepted(2),
     );
     expect(after(task, failed(2, true)).state).toMatchObject({ at: 'submitting', left: [on('c')] });
+    const late = { ...failed(2, true), elapsedMs: hour };
+    expect(after(task, late).state).toMatchObject({ at: 'submitting', left: [on('b'), on('c')] });
   });
 
   it('that cannot be polled waits for a person, who has it polled again', () => {
@@ -515,8 +580,8 @@ describe('a cancellation', () => {
   });
 });
 
-const inReview = (why: 'above_hold' | 'unwritable' = 'above_hold'): Task =>
-  after(waiting(), succeeded(1), reviewed(why));
+const inReview = (why: Question['why'] = 'above_hold'): Task =>
+  after(waiting(), why === 'unreleased' ? failed(1) : succeeded(1), reviewed(why));
 
 const states: Readonly<Record<string, Task>> = {
   'submitting': newTask(),
@@ -526,6 +591,8 @@ const states: Readonly<Record<string, Task>> = {
   'waiting': waiting(),
   'broken': after(waiting(), { kind: 'broken', n: 1, code: 'x' }),
   'review': inReview(),
+  'unsettled': inReview('unsettled'),
+  'unreleased': inReview('unreleased'),
   'ending': after(waiting(), succeeded(1)),
   'ended': after(waiting(), succeeded(1), ended('succeeded')),
 }; // prettier-ignore
@@ -539,7 +606,9 @@ describe('what is wanted of a task', () => {
     ['waiting', { cancel: 'noted', expire: 'noted', fail: 'noted' }],
     ['broken', { cancel: 'noted', expire: 'noted', fail: 'noted' }],
     ['review', { cancel: 'not_now', expire: 'ending', fail: 'ending' }],
-    ['ending', { cancel: 'over', expire: 'over', fail: 'over' }],
+    ['unsettled', { cancel: 'not_now', expire: 'ending', fail: 'ending' }],
+    ['unreleased', { cancel: 'not_now', expire: 'not_now', fail: 'ending' }],
+    ['ending', { cancel: 'over', expire: 'over', fail: 'ending' }],
     ['ended', { cancel: 'over', expire: 'over', fail: 'over' }],
   ])('%s', (name, expected) => {
     const task = states[name] ?? newTask();
@@ -607,8 +676,10 @@ describe('an operator', () => {
   it('accepts a charge, once; nobody is asked about it again', () => {
     const task = after(inReview(), { kind: 'approved' });
     expect(task.state).toEqual({ at: 'ending', ending: { kind: 'succeeded', approved: true } });
-    expect(refusal(task, reviewed('above_hold'))).toBe('decided: A person has decided about the charge.');
-    expect(after(task, reviewed('unwritable')).state).toMatchObject({ at: 'review', why: 'unwritable' });
+    for (const why of ['above_hold', 'contradictory'] as const)
+      expect(refusal(task, reviewed(why))).toBe('decided: A person has decided how the task ends.');
+    for (const why of ['unwritable', 'unsettled'] as const)
+      expect(after(task, reviewed(why)).state).toMatchObject({ at: 'review', why });
   });
 
   it('accepts no charge that nothing can write: other facts, or the end', () => {
@@ -617,6 +688,35 @@ describe('an operator', () => {
     );
     expect(after(inReview('unwritable'), completed).state.at).toBe('ending');
     expect(after(inReview('unwritable'), wanted('fail')).state).toEqual(endedWith('operator'));
+  });
+
+  it.each(['unsettled', 'unreleased'] as const)(
+    'has no charge to accept, and can be settled once more: %s',
+    (why) => {
+      const task = inReview(why);
+      expect(refusal(task, { kind: 'approved' })).toMatch(/^not_now: .*`retry_now`.*`fail`\.$/);
+      const kind = why === 'unsettled' ? 'succeeded' : 'failed';
+      expect(after(task, { kind: 'resumed' }).state).toEqual({ at: 'ending', ending: { kind } });
+      expect(refusal(inReview(), { kind: 'resumed' })).toMatch(/^not_now: .*decision/);
+    },
+  );
+
+  it('ends what the ledger does not release, with the error that the task has; nobody is asked again', () => {
+    const error = { code: 'task_expired', message: 'Too late.' } as const;
+    const asked = after(after(newTask(), wanted('expire')), { kind: 'reviewed', why: 'unreleased', error });
+    const task = after(asked, wanted('fail'));
+    expect(task.state).toEqual({ at: 'ending', ending: { kind: 'failed', error, approved: true } });
+    expect(refusal(task, reviewed('unreleased'))).toMatch(/^decided: /);
+    expect(after(asked, { kind: 'orphaned' }).state).toEqual(task.state);
+  });
+
+  it('fails a task whose end is not written yet; what fails already keeps its error', () => {
+    const task = after(states['ending'] ?? newTask(), wanted('fail'));
+    expect(task.state).toEqual(endedWith('operator'));
+    for (const why of ['above_hold', 'unsettled'] as const)
+      expect(refusal(task, reviewed(why))).toMatch(/^over: /);
+    const failing = after(waiting(), failed(1));
+    expect(after(failing, wanted('fail'))).toBe(failing);
   });
 
   it('gives every task time that has not ended', () => {
@@ -662,7 +762,12 @@ describe('the end', () => {
         const orphan = after(task, { kind: 'orphaned' });
         expect(orphan.state).toEqual({
           at: 'ending',
-          ending: { kind: 'failed', error: taskFailures.interrupted },
+          // Nobody is left to be asked; what had failed before keeps its error.
+          ending: {
+            kind: 'failed',
+            approved: true,
+            ...(name === 'unreleased' ? {} : { error: taskFailures.interrupted }),
+          },
         });
         expect(orphan.attempts.filter(({ state }) => state === 'sending' || state === 'lost')).toEqual([]);
       }

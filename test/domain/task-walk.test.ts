@@ -20,6 +20,8 @@ import {
 
 /** What holds after every event, whatever happens to a task in whatever order. */
 
+/** Of a channel that answers with the result. */
+const made = { kind: 'succeeded', items: [], facts: {} } as const;
 const channels = ['a', 'b', 'c'] as const;
 const owners = ['run-1', 'run-2'] as const;
 
@@ -55,7 +57,11 @@ const move: fc.Arbitrary<Move> = fc.record({
 const of = <Item>(items: readonly Item[], index: number): Item => items[index % items.length] as Item;
 
 /** The event that the move is, for a task that stands where it stands. */
-function eventOf(kind: TaskEvent['kind'], { aimed, pick, flags }: Move, task: Task): TaskEvent {
+function eventOf(
+  kind: TaskEvent['kind'],
+  { aimed, pick, flags, elapsedMs }: Move & { readonly elapsedMs: number },
+  task: Task,
+): TaskEvent {
   const { state, attempts } = task;
   const subject = aimed ? (attemptInFlight(attempts) ?? attemptAt(state, attempts)) : undefined;
   const n = subject?.n ?? 1 + (pick % 4);
@@ -74,7 +80,7 @@ function eventOf(kind: TaskEvent['kind'], { aimed, pick, flags }: Move, task: Ta
         marker: `m-${attempts.length + 1}`,
       };
     case 'accepted':
-      return { kind, n, operation };
+      return { kind, n, operation, ...(flag(1) && flag(2) ? { outcome: made } : {}) };
     case 'not_accepted':
       return {
         kind,
@@ -84,7 +90,8 @@ function eventOf(kind: TaskEvent['kind'], { aimed, pick, flags }: Move, task: Ta
         ...(flag(1) ? { full: true as const } : {}),
         message: 'Later.',
         stays: flag(2) && flag(3),
-        ...(flag(4) ? { retryAt: task.updatedAt + 600_000 * (1 + pick) } : {}),
+        ...(flag(4) ? { retryAfterMs: 600_000 * (1 + pick) } : {}),
+        elapsedMs,
       };
     case 'rejected':
       return {
@@ -92,6 +99,7 @@ function eventOf(kind: TaskEvent['kind'], { aimed, pick, flags }: Move, task: Ta
         ...(flag(0) && flag(1) ? {} : { n, owner }),
         code: 'bad',
         message: 'No.',
+        elapsedMs,
         ...(flag(2) ? { failure: { class: flag(3) ? 'capacity' : 'invalid_input' } as const } : {}),
       };
     case 'lost':
@@ -100,7 +108,7 @@ function eventOf(kind: TaskEvent['kind'], { aimed, pick, flags }: Move, task: Ta
       const job = flag(4) ? {} : { job: attempts.find((one) => one.n === n)?.operation?.id ?? 'unknown' };
       return flag(0)
         ? { ...events.succeeded(n), ...job }
-        : { ...events.failed(n, flag(1), flag(2) ? 'internal' : 'cancelled'), ...job };
+        : { ...events.failed(n, flag(1), flag(2) ? 'internal' : 'cancelled'), ...job, elapsedMs };
     }
     case 'wanted':
       return events.wanted(of(['cancel', 'expire', 'fail'], pick));
@@ -115,7 +123,7 @@ function eventOf(kind: TaskEvent['kind'], { aimed, pick, flags }: Move, task: Ta
     case 'extended':
       return { kind, seconds: 3600 };
     case 'reviewed':
-      return events.reviewed(flag(0) ? 'above_hold' : 'unwritable');
+      return events.reviewed(of(['above_hold', 'unwritable', 'unsettled', 'unreleased'], pick));
     case 'ended':
       return events.ended(flag(0) ? 'succeeded' : 'failed');
     case 'completed':
@@ -126,11 +134,12 @@ function eventOf(kind: TaskEvent['kind'], { aimed, pick, flags }: Move, task: Ta
       return { kind, unstarted: `try-${pick % 3}` };
     case 'held':
       return { kind, hold: 2_000_000n };
+    case 'resumed':
+      return aimed ? { kind, elapsedMs } : { kind };
     case 'acted':
     case 'approved':
     case 'asked':
     case 'orphaned':
-    case 'resumed':
     case 'stopped':
     case 'undone':
     case 'unstoppable':
@@ -151,9 +160,11 @@ interface Memory {
   readonly jobs: Set<string>;
   /** The times before which a channel is not to be asked, unless an operator wants it. */
   readonly named: Map<string, number>;
+  /** Since when rests are counted. */
+  begunAt: number;
 }
 
-const nothingKnown = (): Memory => ({ jobs: new Set(), named: new Map() });
+const nothingKnown = (): Memory => ({ jobs: new Set(), named: new Map(), begunAt: start });
 
 function walk(task: Task, moves: readonly Move[], see: (task: Task) => void = () => undefined): void {
   const memory = nothingKnown();
@@ -168,13 +179,15 @@ function walk(task: Task, moves: readonly Move[], see: (task: Task) => void = ()
         current = frozen({ ...current, status: nextStatus(current.status, 'running') });
       continue;
     }
-    const event = eventOf(one.kind, one, current);
+    const event = eventOf(one.kind, { ...one, elapsedMs: now - memory.begunAt }, current);
     const answer = next(current, event, now);
     if (!answer.ok) {
       expect(answer.message).toMatch(/^\S.{9,}\.$/);
       continue;
     }
     if (Object.keys(answer.changes).length === 0) continue;
+    if ('elapsedMs' in event && 'resting' in answer.changes && 'state' in answer.changes)
+      memory.begunAt = now;
     const before = current;
     current = frozen(withChanges(before, answer.changes));
     expectStep({ before, after: current, event, now, memory });
@@ -238,9 +251,9 @@ function remember(
   event: TaskEvent,
   { named, now }: Pick<Memory, 'named'> & { now: number },
 ): void {
-  if (event.kind === 'not_accepted' && event.retryAt !== undefined) {
+  if (event.kind === 'not_accepted' && event.retryAfterMs !== undefined) {
     const { channel } = before.attempts.find(({ n }) => n === event.n) ?? event.candidate;
-    named.set(channel, event.retryAt);
+    named.set(channel, now + event.retryAfterMs);
     // What stays where it is waits for itself, and what was not begun is forgotten with the round.
     if (event.stays || event.n === undefined) named.delete(channel);
   }
@@ -262,7 +275,7 @@ function expectRecord(task: Task, { jobs }: Memory): void {
   }
   if (state.at === 'submitting' || state.at === 'pausing') {
     expect(inState('accepted')).toEqual([]);
-    for (const list of [state.full, state.resting]) {
+    for (const list of [state.full, task.resting ?? []]) {
       expect(new Set(list.map(({ channel }) => channel)).size).toBe(list.length);
     }
   }
@@ -271,7 +284,8 @@ function expectRecord(task: Task, { jobs }: Memory): void {
   if (state.at === 'pausing') expect(Number.isFinite(state.until)).toBe(true);
   if (['ending', 'ended', 'review', 'pausing'].includes(state.at)) expect(task.wanted).toBeUndefined();
   if (state.at === 'lost') expect(task.wanted).not.toBe('cancel');
-  if (state.at === 'review' || (state.at === 'ending' && state.ending.kind === 'succeeded')) {
+  const decided = state.at === 'review' && state.why !== 'unreleased';
+  if (decided || (state.at === 'ending' && state.ending.kind === 'succeeded')) {
     expect(task.outcome?.kind).toBe('succeeded');
   }
   const known = attempts.flatMap(({ operation, stray }) => [operation?.id, stray?.id]);
@@ -293,7 +307,6 @@ function expectWayOut(task: Task, now: number): void {
   if (state.at === 'ending') {
     const status = state.ending.kind;
     expect(stepped(task, events.ended(status), now)).toMatchObject({ state: { at: 'ended' }, status });
-    return;
   }
   const situation = situationOf(task);
   const possible = operatorActions.filter((name) =>
@@ -304,7 +317,16 @@ function expectWayOut(task: Task, now: number): void {
     actEvents[name].some((event) => refusal(task, event, now) === undefined),
   );
   expect(done).toContain('fail');
-  for (const failed of afterFail(task, now)) expect(failed.state.at).toBe('ending');
+  for (const failed of afterFail(task, now)) {
+    expect(failed.state).toMatchObject({ at: 'ending', ending: { kind: 'failed' } });
+  }
+  // What nothing could write once more is ended by the same person all the same.
+  const unwritten = { ...events.reviewed('unreleased') };
+  for (const failed of afterFail(task, now)) {
+    const asked = refusal(failed, unwritten, now) === undefined ? stepped(failed, unwritten, now) : failed;
+    const again = stepped(asked, events.wanted('fail'), now);
+    expect(asked === failed || refusal(again, unwritten, now) !== undefined).toBe(true);
+  }
 }
 
 /** The task after an operator's `fail`, with each answer that it may still wait for. */
@@ -354,7 +376,7 @@ describe('whatever happens to a task', () => {
           if (task.state.at === 'pausing') {
             expect(task.state.until).toBeGreaterThan(now);
             now = task.state.until;
-            task = stepped(task, { kind: 'resumed' }, now);
+            task = stepped(task, { kind: 'resumed', elapsedMs: task.state.ms }, now);
           }
           const channel = (task.state.at === 'submitting' && task.state.left[0]?.channel) || '';
           const n = task.attempts.length + 1;
@@ -364,14 +386,14 @@ describe('whatever happens to a task', () => {
             n: sent,
             owner: 'run-1',
             stays: flag % 3 === 0,
-            ...(flag % 2 === 0 ? { retryAt: now + 1000 * flag } : {}),
+            ...(flag % 2 === 0 ? { retryAfterMs: 1000 * flag } : {}),
           };
           task = stepped(task, events.notAccepted(channel, word), now);
         }
         expect(task.attempts.length).toBeLessThanOrEqual(size);
         const { state } = task;
         if (state.at === 'submitting' || state.at === 'pausing') {
-          expect(Math.max(state.full.length, state.resting.length)).toBeLessThanOrEqual(size);
+          expect(Math.max(state.full.length, task.resting?.length ?? 0)).toBeLessThanOrEqual(size);
         }
       }),
     );

@@ -1,8 +1,3 @@
-import { spawn } from 'node:child_process';
-import type { ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
-import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startApi } from '../../src/api.ts';
 import { readEnvironment } from '../../src/config/environment.ts';
@@ -14,6 +9,7 @@ import { startGateway, videoBody } from '../support/gateway.ts';
 import type { TestAccount } from '../support/client.ts';
 import type { TestGateway } from '../support/gateway.ts';
 import { expectSoundLedger } from '../support/sound-ledger.ts';
+import { startStoppingApi } from '../support/start-stopping-api.ts';
 
 /** Creates on real servers: with API processes that die in the middle, without a worker, and on two processes at once. */
 let gateway: TestGateway;
@@ -27,34 +23,11 @@ afterAll(() => gateway.stop());
 
 const expectSound = () => expectSoundLedger(gateway.core);
 
-interface StoppingApi {
-  readonly child: ChildProcess;
-  /** It has died, and everything that it wrote has been read. */
-  readonly closed: Promise<unknown>;
-  readonly url: string;
-  readonly lines: string[];
-}
-
-async function startStoppingApi(point: string): Promise<StoppingApi> {
-  const script = fileURLToPath(new URL('../support/stopping-api.ts', import.meta.url));
-  const child = spawn(process.execPath, ['--import', 'tsx', script, point], {
-    env: { PATH: process.env['PATH'], ...gateway.environment },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  const closed = once(child, 'close');
-  const lines: string[] = [];
-  const reader = createInterface({ input: child.stdout });
-  const first = once(reader, 'line');
-  reader.on('line', (line) => lines.push(line));
-  const [url]: unknown[] = await first;
-  return { child, closed, url: String(url), lines };
-}
-
-describe.each(['admission.claimed', 'admission.held', 'admission.started'])(
+describe.each(['admission.claimed', 'ledger.append', 'admission.held', 'admission.started'] as const)(
   'an API that dies at %s',
   (point) => {
     it('has created one task for a caller who repeats, and it runs once', async () => {
-      const api = await startStoppingApi(point);
+      const api = await startStoppingApi(gateway.environment, { at: point });
       const headers = { 'idempotency-key': `dies-at-${point}` };
       const body = { ...videoBody, prompt: `dies at ${point}.` };
       const lost = caller(api.url, account.key)('POST', '/v1/videos/generations', { body, headers });
@@ -114,6 +87,45 @@ it('402 is exact under 200 simultaneous creates on two processes', async () => {
     await second.stop();
     await core.close();
   }
+});
+
+it('a cap for 10 is exact under 200 simultaneous creates on two processes, of which one is killed', async () => {
+  const capped = await gateway.account({ credit: '1000' });
+  const { keys } = gateway.core.stores;
+  const [key] = await keys.list({ account: capped.id }, { limit: 1 });
+  const change = { at: Date.now(), by: 'test', action: 'caps changed', reason: '' };
+  await keys.setCaps(key?.id ?? '', { all: { total: 7_623_000n }, models: new Map() }, change);
+  const api = await startStoppingApi(gateway.environment);
+  const other = caller(api.url, capped.key);
+  const answers = await Promise.all(
+    Array.from({ length: 200 }, async (_, n) => {
+      const headers = { 'idempotency-key': `capped-${n}` };
+      const create = n % 2 === 0 ? capped.call : other;
+      try {
+        const answer = await create('POST', '/v1/videos/generations', { body: videoBody, headers });
+        // The first answer of this process is its last.
+        if (create === other) api.child.kill('SIGKILL');
+        return answer;
+      } catch {
+        return capped.create({}, headers);
+      }
+    }),
+  );
+  await api.closed;
+  expect(api.child.signalCode).toBe('SIGKILL');
+  const created = answers.filter(({ status }) => status === 200);
+  const refused = answers.filter(({ body }) => body.error?.code === 'spend_cap_exceeded');
+  expect([created.length, refused.length]).toEqual([10, 190]);
+  const entries = await gateway.core.ledger.entries(capped.id, { limit: 1_000 });
+  const holds = entries.filter(({ kind }) => kind === 'hold').map(({ task }) => task);
+  expect(new Set(holds)).toEqual(new Set(created.map(({ body }) => body.id)));
+  expect(holds).toHaveLength(10);
+  for (const { body } of created) await capped.finished(body.id);
+  expect((await capped.call('GET', '/v1/key')).body.spent.total).toMatchObject({
+    used: '7.623000', left: '0.000000',
+  }); // prettier-ignore
+  expect(await capped.balance()).toMatchObject({ held: '0.000000' });
+  await expectSound();
 });
 
 it('a workflow that is reset to its start resumes its job: it is neither resubmitted nor released', async () => {

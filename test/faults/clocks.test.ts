@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { startApi } from '../../src/api.ts';
 import { readEnvironment } from '../../src/config/environment.ts';
 import { openCore } from '../../src/core.ts';
@@ -8,18 +8,36 @@ import { startWorker } from '../../src/worker.ts';
 import type { RunningWorker } from '../../src/worker.ts';
 import { caller } from '../support/client.ts';
 import type { TestAccount } from '../support/client.ts';
-import { startGateway, videoBody } from '../support/gateway.ts';
+import { startGateway, twoChannelsYaml, videoBody } from '../support/gateway.ts';
 import type { TestGateway } from '../support/gateway.ts';
 import { expectSoundLedger } from '../support/sound-ledger.ts';
+import { sendImages, startImageUpstream } from '../images/support.ts';
+import type { ImageUpstream } from '../images/support.ts';
 
 const apartMs = 3 * 60_000;
 const tasksPerApi = 6;
+
+const yamlWithImages = (url: string): string =>
+  twoChannelsYaml.replace(
+    '\nmodels:',
+    `
+  - id: images
+    provider: openai
+    base_url: ${url}
+    credentials: [{ id: a, api_key: simulated }]
+    models: { gpt-image: { upstream: gpt-image-1 } }
+models:
+  - id: gpt-image
+    kind: image
+    price: { unit: image, rules: [{ price: "0.04" }] }`,
+  );
 
 /** Two workers and two APIs on the same servers; the clock of one API and one worker is three minutes ahead, or behind. */
 describe.each([
   { name: 'ahead', shiftMs: apartMs },
   { name: 'behind', shiftMs: -apartMs },
 ])('a second API and a second worker whose clock is three minutes $name', ({ shiftMs }) => {
+  let images: ImageUpstream;
   let gateway: TestGateway;
   let account: TestAccount;
   let shifted: Core;
@@ -28,7 +46,8 @@ describe.each([
   let other: RunningWorker | undefined;
 
   beforeAll(async () => {
-    gateway = await startGateway({ worker: false });
+    images = await startImageUpstream();
+    gateway = await startGateway({ worker: false, yaml: yamlWithImages(images.url) });
     const environment = readEnvironment(gateway.environment);
     const log = createLogger({ level: 'silent', format: 'json' });
     shifted = await openCore(environment, log, { now: () => Date.now() + shiftMs });
@@ -39,6 +58,7 @@ describe.each([
     await Promise.all([usual?.stop(), other?.stop(), api.stop()]);
     await shifted.close();
     await gateway.stop();
+    await images.close();
   });
 
   async function stopWorkers(): Promise<void> {
@@ -114,4 +134,61 @@ describe.each([
     gateway.simulator.advance(600);
     await expectOnceAndPaid([...here, ...there], labels);
   });
+
+  /** Of its workflow, without the deadline's. Seconds. */
+  async function timersOf(task: string): Promise<number[]> {
+    const { events } = await gateway.core.client.workflow.getHandle(task).fetchHistory();
+    const started = (events ?? []).flatMap(({ timerStartedEventAttributes: timer }) => timer ?? []);
+    return started.slice(1).map(({ startToFireTimeout: time }) => Number(time?.seconds));
+  }
+
+  it('pauses as long as the channels have named, and asks again at once when an operator says so', async () => {
+    await stopWorkers();
+    other = await startWorker(shifted);
+    const { body } = await account.create({ prompt: 'pauses [sim:429=600*2]' });
+    await expect.poll(() => timersOf(body.id), { timeout: 60_000 }).toEqual([expect.closeTo(600, -1)]);
+    expect(gateway.simulator.submissions('pauses')).toEqual({ submits: 2, creates: 0 });
+    const resumed = await gateway.admin('POST', `/tasks/${body.id}/actions`, {
+      action: 'retry_now',
+      reason: 'the upstream is back',
+    });
+    expect(resumed.status).toBe(200);
+    expect(await account.finished(body.id)).toMatchObject({ status: 'succeeded' });
+    expect(gateway.simulator.submissions('pauses')).toEqual({ submits: 3, creates: 1 });
+    await expectSoundLedger(gateway.core);
+  });
+
+  it.each([
+    ['the shifted', () => gateway.url, () => ({ url: api.url, core: shifted })],
+    ['the usual', () => api.url, () => ({ url: gateway.url, core: gateway.core })],
+  ])(
+    'gives a repeat of an image request to %s API the answer of the first, which lives',
+    async (name, first, by) => {
+      const { url, core } = by();
+      let release: () => void = () => undefined;
+      const held = new Promise<void>((resolve) => (release = resolve));
+      images.answer = async (call, response) => {
+        await held;
+        sendImages(call, response);
+      };
+      const calls = images.calls.length;
+      const ask = (at: string) =>
+        caller(at, account.key)('POST', '/v1/images/generations', {
+          body: { model: 'gpt-image', prompt: 'a red cube' },
+          headers: { 'idempotency-key': name.replace(' ', '-') },
+        });
+      const answered = ask(first());
+      await expect.poll(() => images.calls.length, { timeout: 60_000 }).toBe(calls + 1);
+      const looks = vi.spyOn(core.stores.repeats, 'find');
+      const repeated = ask(url);
+      await expect.poll(() => looks.mock.calls.length, { timeout: 60_000 }).toBeGreaterThan(2);
+      looks.mockRestore();
+      release();
+      const [one, again] = await Promise.all([answered, repeated]);
+      expect([one.status, again.status, again.headers['idempotency-replayed']]).toEqual([200, 200, 'true']);
+      expect(again.body).toEqual(one.body);
+      expect(images.calls.length).toBe(calls + 1);
+      await expectSoundLedger(gateway.core);
+    },
+  );
 });

@@ -10,7 +10,7 @@ import { connectMongo } from '../../src/store/mongo.ts';
 import type { TaskDocument } from '../../src/store/task-document.ts';
 import { choosePort } from '../../src/local/servers/ports.ts';
 import { createLogger } from '../../src/observability/log.ts';
-import { startSimulator } from '../../src/local/simulator/simulator.ts';
+import { startSimulator } from '../../workshop/simulator/simulator.ts';
 import { createWorkflowLookup } from '../../src/temporal/workflow-lookup.ts';
 import { adminCaller, makeAccount } from '../support/client.ts';
 import { startCallbackReceiver } from '../support/callback-receiver.ts';
@@ -124,7 +124,11 @@ describe('crashes', () => {
     for await (const id of createWorkflowLookup(core.client, `${name}-`).running()) running.add(id);
     const holders = async (ids: readonly string[]) =>
       new Map(ids.filter((id) => running.has(id)).map((id) => [id, 'workflow'] as const));
-    const report = await verifyLedger({ db: core.mongo.db, holders });
+    const report = await verifyLedger({
+      db: core.mongo.db,
+      key: core.secrets.deriveKey('ledger-hash'),
+      holders,
+    });
     expect(report.violations).toEqual([]);
     await core.close();
   }

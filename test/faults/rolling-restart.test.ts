@@ -1,51 +1,70 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import { startApi } from '../../src/api.ts';
-import { readEnvironment } from '../../src/config/environment.ts';
-import { openCore } from '../../src/core.ts';
-import { startWorker } from '../../src/worker.ts';
-import { send } from '../support/client.ts';
+import { choosePort } from '../../src/local/servers/ports.ts';
+import { adminCaller, send } from '../support/client.ts';
 import type { TestAccount } from '../support/client.ts';
-import { startGateway, videoBody } from '../support/gateway.ts';
+import { startGateway, testYaml, videoBody } from '../support/gateway.ts';
 import type { TestGateway } from '../support/gateway.ts';
-import { waitUntil } from '../support/processes.ts';
+import { startGatewayProcess, waitUntil } from '../support/processes.ts';
+import type { GatewayProcess } from '../support/processes.ts';
 
-vi.setConfig({ testTimeout: 300_000 });
+vi.setConfig({ testTimeout: 600_000 });
 
 let gateway: TestGateway;
 let account: TestAccount;
-const running = new Set<Pair>();
+let directory: string;
+const running = new Set<GatewayProcess>();
 
 beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'mediary-rolling-'));
   gateway = await startGateway({ worker: false });
   account = await gateway.account({ credit: '10000' });
 });
 afterAll(async () => {
-  await Promise.all([...running].map((pair) => pair.stop()));
+  await Promise.all([...running].map((one) => one.kill()));
   await gateway.stop();
+  await rm(directory, { recursive: true, force: true });
 });
 
 interface Pair {
   readonly url: string;
-  /** What SIGTERM does to an API and a worker. */
-  stop(): Promise<void>;
+  /** SIGTERM to both; resolves with their exit statuses. */
+  stop(): Promise<readonly (number | null)[]>;
 }
 
+/** An API and a worker, processes of their own. */
 async function startPair(): Promise<Pair> {
-  // Longer than the balancer below takes to notice, on a machine that is busy.
-  const environment = readEnvironment({ ...gateway.environment, SHUTDOWN_DRAIN_SECONDS: '10' });
-  const core = await openCore(environment, gateway.core.log);
-  const [api, worker] = await Promise.all([startApi(core), startWorker(core)]);
-  const pair: Pair = {
-    url: api.url,
-    async stop() {
-      running.delete(pair);
-      await Promise.all([api.stop(), worker.stop()]);
-      await core.close();
-    },
+  const port = String(await choosePort('any', 'an API'));
+  const environment = {
+    ...gateway.environment,
+    PORT: port,
+    // Longer than the balancer below takes to notice, on a machine that is busy.
+    SHUTDOWN_DRAIN_SECONDS: '10',
+    SHUTDOWN_GRACE_SECONDS: '60',
   };
-  running.add(pair);
-  return pair;
+  const pair = (['api', 'worker'] as const).map((role) => {
+    const one = startGatewayProcess(role, environment, join(directory, `${role}-${port}.log`));
+    running.add(one);
+    return one;
+  });
+  await Promise.all(pair.map((one) => one.logged('"started"')));
+  return {
+    url: `http://127.0.0.1:${port}`,
+    stop: () => Promise.all(pair.map((one) => one.stop())),
+  };
+}
+
+/** The usual file with a second channel, and a model that only it serves. */
+function withModel(model: string): string {
+  const part = (id: string) => new RegExp(`^ {2}- id: ${id}\n(?: {4}.*\n)+`, 'm').exec(testYaml)?.[0] ?? '';
+  const [channel, entry] = [part('ark'), part('seedance')];
+  const second = channel.replace('id: ark', `id: ${model}`).replace('seedance:', `${model}:`);
+  return testYaml
+    .replace(channel, channel + second)
+    .replace(entry, entry + entry.replace('id: seedance', `id: ${model}`));
 }
 
 /** Sends each request to one of the addresses that said last that they were ready. */
@@ -67,12 +86,13 @@ function balance() {
   };
 }
 
-it('two APIs and two workers are replaced under load, and no request fails', async () => {
+it('two APIs and two workers take a new configuration and are replaced under load, and no request fails', async () => {
   const [first, second] = await Promise.all([startPair(), startPair()]);
   const balancer = balance();
   const failures: string[] = [];
   const created: string[] = [];
   let isOver = false;
+  let models: readonly string[] = [videoBody.model];
   const watches: Promise<void>[] = [];
   const add = ({ url }: Pair) => {
     watches.push(balancer.watch(url, () => isOver));
@@ -91,7 +111,8 @@ it('two APIs and two workers are replaced under load, and no request fails', asy
   };
   const caller = async () => {
     while (!isOver) {
-      const id = (await ask('POST', '/v1/videos/generations', videoBody))?.body?.id;
+      const model = models[created.length % models.length];
+      const id = (await ask('POST', '/v1/videos/generations', { ...videoBody, model }))?.body?.id;
       if (id !== undefined) {
         created.push(id);
         await ask('GET', `/v1/videos/generations/${id}`);
@@ -100,17 +121,37 @@ it('two APIs and two workers are replaced under load, and no request fails', asy
     }
   };
   const load = Promise.all([caller(), caller(), caller()]);
-  for (const old of [first, second]) {
-    const next = await startPair();
-    await add(next);
+  const createdMeanwhile = async <Answer>(work: () => Promise<Answer>): Promise<Answer> => {
     const before = created.length;
-    await old.stop();
-    expect(created.length).toBeGreaterThan(before);
+    const answer = await work();
+    await waitUntil('tasks are created', async () => created.length > before + 3);
+    return answer;
+  };
+  await createdMeanwhile(async () => undefined);
+
+  await writeFile(gateway.environment['GATEWAY_CONFIG'] ?? '', withModel('fresh'));
+  const admin = adminCaller(first.url, gateway.adminToken);
+  const reload = await createdMeanwhile(() => admin('POST', '/config/reload'));
+  const taken = reload.body.nodes.map(({ kind, config, refused }: any) => [kind, config, refused]);
+  const version: number = reload.body.version;
+  expect(taken).toEqual(['api', 'api', 'api', 'worker', 'worker'].map((kind) => [kind, version, null]));
+  // From the answer on everybody knows it.
+  models = ['fresh', videoBody.model];
+
+  for (const old of [first, second]) {
+    await add(await startPair());
+    expect(await createdMeanwhile(() => old.stop())).toEqual([0, 0]);
   }
   isOver = true;
   await load;
   await Promise.all(watches);
   expect(failures).toEqual([]);
-  for (const task of created) expect(await account.finished(task)).toMatchObject({ status: 'succeeded' });
+  const served = new Set<string>();
+  for (const task of created) {
+    const { status, model } = await account.finished(task);
+    expect(status).toBe('succeeded');
+    served.add(model);
+  }
+  expect([...served].toSorted()).toEqual(['fresh', videoBody.model]);
   expect(await account.balance()).toMatchObject({ held: '0.000000' });
 });

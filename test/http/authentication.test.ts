@@ -56,6 +56,15 @@ it.each<[string, (key: string) => string | undefined]>([
   expect(answer.headers['www-authenticate']).toBe('Bearer');
 });
 
+it('a key in x-api-key is not read, and the 401 says so', async () => {
+  const { key } = await world.newAccount();
+  for (const secret of [key, 'sk-wrong']) {
+    const answer = await world.call('GET', '/v1/balance', { headers: { 'x-api-key': secret } });
+    const message = 'The header x-api-key is not read. Send the API key as "Authorization: Bearer <key>".';
+    expect([answer.status, answer.body]).toEqual([401, { error: { ...unauthorized, message } }]);
+  }
+});
+
 it.each(['Bearer', 'bearer', 'BEARER', 'Bearer  '])(
   'the scheme in any case, any number of blanks: %j',
   async (scheme) => {

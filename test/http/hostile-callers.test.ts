@@ -145,7 +145,14 @@ describe('one connection', () => {
       createTask: async (command) => {
         begun.push(command.request.prompt);
         await new Promise<void>((resolve) => ends.push(resolve));
-        return { id: 'task_1', model: command.request.model, createdAt: 0, warnings: [], replayed: false };
+        return {
+          id: 'task_1',
+          model: command.request.model,
+          createdAt: 0,
+          warnings: [],
+          hold: 1n,
+          replayed: false,
+        };
       },
     });
     const { key } = await world.newAccount();

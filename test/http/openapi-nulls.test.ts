@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { documentText } from '../../scripts/document.ts';
+import { documentText } from '../../workshop/document.ts';
 
 interface Body {
   readonly required?: readonly string[];

@@ -56,8 +56,14 @@ describe('request ids', () => {
 });
 
 describe('routing', () => {
+  it('a path with a letter wrong is answered with the route that it is near to', async () => {
+    const answer = await world.call('POST', '/v1/videos/generation');
+    expect(answer.body.error.message).toBe(
+      'No such route. Did you mean /v1/videos/generations? GET /openapi.json lists them.',
+    );
+  });
+
   it.each([
-    '/',
     '/v1',
     '/v1/nothing',
     '/v2/videos/generations',
@@ -164,6 +170,11 @@ describe('bodies', () => {
       'invalid_json',
       'invalid_request_error',
     ]);
+  });
+
+  it('invalid_json says where', async () => {
+    const { body } = await post({ body: '{\n  "model": "clip"\n  "prompt": "a"\n}' });
+    expect(body.error.message).toBe('The body is not valid JSON at line 3, column 3.');
   });
 
   it.each([

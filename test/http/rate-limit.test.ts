@@ -58,7 +58,7 @@ it('a key has a limit of requests in progress, and another key is not concerned'
     createTask: async ({ request: { model } }) => {
       begun += 1;
       await slow;
-      return { id: 'task_1', model, createdAt: 0, warnings: [], replayed: false };
+      return { id: 'task_1', model, createdAt: 0, warnings: [], hold: 1n, replayed: false };
     },
   });
   const [a, b] = [await world.newAccount(), await world.newAccount()];

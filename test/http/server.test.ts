@@ -17,7 +17,14 @@ it('going down answers waiting requests at once and lets others finish', async (
     createTask: async (command) => {
       isCreating = true;
       await slow;
-      return { id: 'task_1', model: command.request.model, createdAt: 0, warnings: [], replayed: false };
+      return {
+        id: 'task_1',
+        model: command.request.model,
+        createdAt: 0,
+        warnings: [],
+        hold: 1n,
+        replayed: false,
+      };
     },
   });
   const account = await world.newAccount();

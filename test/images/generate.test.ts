@@ -60,6 +60,10 @@ it('a prompt becomes images, held before and charged after', async () => {
   expect(heldMeanwhile).toMatchObject({ available: '0.500000', held: '0.500000' });
   expect(leasesMeanwhile).toBe(1);
   expect(await account.balance()).toMatchObject({ available: '0.920000', held: '0.000000' });
+  const { body: margin } = await gateway.admin('GET', '/admin/v1/margin?by=channel');
+  expect(margin.data).toMatchObject([
+    { channel: 'first', charged: '0.080000', cost: '0.060000', margin: '0.020000' },
+  ]);
   expect(first.calls).toHaveLength(1);
   expect(first.calls[0]?.json).toMatchObject({ model: 'gpt-image-1', n: 2, size: '1024x1024' });
 });

@@ -5,7 +5,9 @@ import { caller, postForm } from '../support/client.ts';
 import { startGateway } from '../support/gateway.ts';
 import type { Answer, TestAccount } from '../support/client.ts';
 import type { TestGateway } from '../support/gateway.ts';
-import { imageYaml, pixel, png, refuse, sendImages, sendJson, startImageUpstream } from './support.ts';
+import {
+  imageYaml, pixel, png, refuse, sendImages, sendJson, startImageUpstream, whileMinutesPass,
+} from './support.ts'; // prettier-ignore
 import type { ImageUpstream } from './support.ts';
 
 let upstream: ImageUpstream;
@@ -39,6 +41,14 @@ it('the same key is the same answer, one call and one charge', async () => {
   expect(second.status).toBe(200);
   expect(second.body).toEqual(first.body);
   expect([first, second].map(({ headers }) => headers['idempotency-replayed'])).toEqual([undefined, 'true']);
+  expect(first.headers).toHaveProperty('x-mediary-cost');
+  expect(second.headers).not.toHaveProperty('x-mediary-cost');
+  const image = first.headers['x-mediary-image'];
+  const receipt = await account.call('GET', `/v1/images/generations/${String(image)}/receipt`);
+  expect(receipt.body.payload).toMatchObject({
+    status: 'succeeded',
+    charge: first.headers['x-mediary-cost'],
+  });
   expect(upstream.calls).toHaveLength(1);
   expect(await balance()).toBe('99.920000');
 });
@@ -160,9 +170,9 @@ it.each([
   async (_, change, sentence) => {
     expect((await generate()).status).toBe(200);
     const records = gateway.core.mongo.db.collection('idempotency');
-    const died = { state: 'running', alive_until: 0, ...change };
+    const died = { state: 'running', ...change };
     expect((await records.updateMany({}, { $set: died })).matchedCount).toBe(1);
-    const { status, body: said } = await generate();
+    const { status, body: said } = await whileMinutesPass(gateway, generate());
     expect([status, said.error.message]).toEqual([500, expect.stringMatching(sentence)]);
     expect(upstream.calls).toHaveLength(1);
   },

@@ -2,7 +2,6 @@ import { mkdtemp, readdir, stat, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { chargeImages } from '../../src/images/charge-images.ts';
 import { imageFormIssue } from '../../src/routing/image-form-issue.ts';
 import { inspectImage } from '../../src/images/inspect-image.ts';
 import { readDataUrl } from '../../src/images/reference-image.ts';
@@ -10,7 +9,6 @@ import * as processes from '../../src/observability/process-identity.ts';
 import { openImageWorkspaces } from '../../src/images/workspace.ts';
 import { presentImages } from '../../src/http/presenters/image.ts';
 import { LargeText } from '../../src/providers/shared/large-json.ts';
-import type { PriceBasis } from '../../src/domain/price.ts';
 import type { ImageInput } from '../../src/domain/request.ts';
 import type { SynchronousImageProvider } from '../../src/providers/provider.ts';
 import { png } from './support.ts';
@@ -91,51 +89,6 @@ describe('which channels can take the images', () => {
     expect(issue(['url'], [url], data)).toBe('mask');
     expect(issue([], [])).toBeUndefined();
     expect(issue([], [url])).toBe('image');
-  });
-});
-
-describe('the charge', () => {
-  const basis = (facts: PriceBasis['facts'], unit: PriceBasis['price']['unit'] = 'image'): PriceBasis => ({
-    price: {
-      unit,
-      minimum: '0',
-      rules: [
-        { when: { size: ['2K'] }, price: '0.03' },
-        { when: { size: ['512x512'], quality: ['low'] }, price: '0.01' },
-        { when: { size: ['512x512'] }, price: '0.02' },
-        { when: { size: ['1024x1024'] }, price: '0.05' },
-      ],
-    },
-    facts,
-    version: 'v',
-  });
-  const common = { channel: 'c', held: 120_000n, asked: 4 };
-
-  it('is by what was asked for, in the words of the caller', () => {
-    const facts = { images: 2, size: '1024x1024' };
-    expect(chargeImages({ ...common, basis: basis({ size: '2K' }), facts }).amount).toBe(60_000n);
-  });
-  it('is by what was rendered, where that was left open', () => {
-    const facts = { images: 2, size: '512x512' };
-    expect(chargeImages({ ...common, basis: basis({}), facts }).amount).toBe(40_000n);
-    expect(chargeImages({ ...common, basis: basis({ size: 'auto' }), facts, quality: 'low' }).amount).toBe(
-      20_000n,
-    );
-  });
-  it('is the share of the hold where no rule knows what came', () => {
-    const facts = { images: 1, size: '9x9' };
-    expect(chargeImages({ ...common, basis: basis({}), facts })).toMatchObject({
-      amount: 30_000n,
-      estimated: true,
-    });
-  });
-  it('is for no more images than were asked for', () => {
-    const facts = { images: 9, size: '1024x1024' };
-    expect(chargeImages({ ...common, basis: basis({ size: '2K' }), facts }).amount).toBe(120_000n);
-  });
-  it('is by tokens where these are the unit', () => {
-    const facts = { images: 1, size: '1024x1024', usage: { completionTokens: 1_000_000 } };
-    expect(chargeImages({ ...common, basis: basis({}, 'million_tokens'), facts }).amount).toBe(50_000n);
   });
 });
 

@@ -60,13 +60,10 @@ it('Grok Imagine: what the vendor charges is in the ledger, for operators', asyn
   const made = await account.call('POST', '/v1/images/generations', { body });
   expect(made.status).toBe(200);
   const { body: ledger } = await gateway.admin('GET', `/admin/v1/accounts/${account.id}/ledger?limit=100`);
-  const costs = ledger.data.map((entry: { kind: string; upstream_cost: unknown }) => [
-    entry.kind,
-    entry.upstream_cost,
-  ]);
-  expect(costs.filter(([, cost]: [string, unknown]) => cost !== null)).toEqual([
-    ['settle', { amount: expect.stringMatching(/^0\.\d*[1-9]$/), unit: 'USD' }],
-  ]);
+  const costed = ledger.data.filter((entry: { cost: unknown }) => entry.cost !== null);
+  const amount = expect.stringMatching(/^0\.\d*[1-9]$/);
+  expect(costed).toMatchObject([{ kind: 'settle', upstream_cost: { amount, unit: 'USD' }, cost_unknown: 0 }]);
+  expect(Number(costed[0].cost)).toBe(Number(costed[0].upstream_cost.amount));
   expect(JSON.stringify(made.body)).not.toContain('USD');
 });
 

@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { crc32, deflateSync } from 'node:zlib';
+import type { TestGateway } from '../support/gateway.ts';
 
 /** A small upstream that speaks the image convention as its vendor documents it, and answers as a test chooses. */
 export interface ImageUpstream {
@@ -154,6 +155,7 @@ channels:
     base_url: ${urls.first}
     priority: 10
     credentials: [{ id: a, api_key: simulated }]
+    cost: { unit: image, rules: [{ price: "0.03" }] }
     models:
       gpt-image: { upstream: gpt-image-1 }
       dall-e: { upstream: dall-e-3 }
@@ -197,4 +199,13 @@ models:
     n: { max: 4 }
     price: { unit: image, rules: [{ when: { size: [2K] }, price: "0.03" }, { price: "0.02" }] }
 `;
+}
+
+/** Who waits for a process that has died sees its claim unchanged, a minute and one more, until it has seen enough. */
+export async function whileMinutesPass<Result>(
+  { clock }: Pick<TestGateway, 'clock'>,
+  waiting: Promise<Result>,
+): Promise<Result> {
+  const timer = setInterval(() => (clock.aheadMs += 60_000), 300);
+  return waiting.finally(() => clearInterval(timer));
 }

@@ -23,6 +23,8 @@ const callbacks: Record<string, any>[] = [];
 let tasks = 0;
 /** What the upstream's task has become. */
 let state: 'RUNNING' | 'SUCCEEDED' | 'FAILED';
+/** More images than were asked for, and what it says of their size. */
+let report: { readonly more: number; readonly size?: string };
 /** Where its links lead. */
 let media = 'https://media.example';
 
@@ -46,6 +48,9 @@ afterAll(async () => {
   await upstream.close();
   receiver.close();
 });
+beforeEach(() => {
+  report = { more: 0 };
+});
 afterEach(() => {
   upstream.calls.length = 0;
   callbacks.length = 0;
@@ -64,7 +69,8 @@ function answerAsTask(): void {
     if (call.path.includes('.png')) return void response.end(pixel);
     if (!call.path.includes('/tasks/')) return sendImages(call, response);
     const task_id = call.path.split('/').at(-1) ?? '';
-    const results = Array.from({ length: Number(task_id.split('-')[2]) }, (_, n) => ({
+    const count = Number(task_id.split('-')[2]) + report.more;
+    const results = Array.from({ length: count }, (_, n) => ({
       url: `${media}/${n}.png?Expires=1900000000`,
     }));
     sendJson(response, 200, {
@@ -77,7 +83,7 @@ function answerAsTask(): void {
           ? { code: 'DataInspectionFailed', message: 'Output data may be unsafe.' }
           : {}),
       },
-      usage: { image_count: results.length },
+      usage: { image_count: results.length, size: report.size },
     });
   };
 }
@@ -129,6 +135,21 @@ it('create answers with a task, which is queried, listed, called back and paid',
   const stranger = await gateway.account();
   expect((await stranger.call('GET', `${path}/${created.body.id}`)).status).toBe(404);
   expect((await account.call('GET', `${path}/`)).body.error).toMatchObject({ code: 'missing_parameter' });
+});
+
+it.each([
+  ['more images than were asked for', { more: 1 }, '0.020000'],
+  ['a size of its own', { more: 0, size: '1280*1280' }, '0.020000'],
+])('an upstream that reports %s does not change the charge', async (_, reported, charge) => {
+  state = 'SUCCEEDED';
+  report = reported;
+  answerAsTask();
+  const created = await generate({ model: 'wan-sized', size: '1024x1024' });
+  expect(created.status).toBe(200);
+  expect(await finished(created.body.id)).toMatchObject({ status: 'succeeded' });
+  // What the upstream has said stays in the record.
+  const { body: record } = await gateway.admin('GET', `/tasks/${created.body.id}`);
+  expect(record).toMatchObject({ situation: { name: 'ended' }, charge });
 });
 
 it('a field that is not used is named, in the task, its repetition and the images', async () => {
@@ -397,6 +418,7 @@ channels:
       wan: { upstream: wanx2.1-t2i-turbo }
       wan-edit: { upstream: wanx2.1-imageedit }
       both: { upstream: wanx2.1-t2i-turbo }
+      wan-sized: { upstream: wanx2.1-t2i-turbo }
   - id: at-once
     provider: openai
     base_url: ${url}
@@ -407,5 +429,10 @@ models:
   - { id: wan, ${common} }
   - { id: wan-edit, inputs: { images: { max: 3 } }, ${common} }
   - { id: both, ${common} }
+  - id: wan-sized
+    kind: image
+    n: { max: 4 }
+    expected_seconds: 1
+    price: { unit: image, rules: [{ when: { size: ["1024x1024"] }, price: "0.02" }, { price: "0.06" }] }
 `;
 }

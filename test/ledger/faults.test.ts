@@ -29,6 +29,7 @@ async function accountWith(amount: bigint): Promise<string> {
 const holdRequest = (account: string, task: string, amount: bigint) => ({
   account,
   task: `${account}.${task}`,
+  by: { key: 'key_1', model: 'video-1' },
   amount,
   basis: '{}',
   overdraftLimit: 0n,

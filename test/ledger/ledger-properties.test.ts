@@ -5,8 +5,9 @@ import { toEntry } from '../../src/ledger/entry.ts';
 import type { LedgerEntry } from '../../src/ledger/entry.ts';
 import type { CloseResult, HoldResult, Ledger, RefundResult } from '../../src/ledger/ledger.ts';
 import { verifyLedger } from '../../src/ledger/verify.ts';
-import { faulty, useLedgerWorld } from './support.ts';
+import { faulty, heldText, settledText, useLedgerWorld } from './support.ts';
 import type { WriteFault } from './support.ts';
+import { testLedgerKey } from '../support/sealing.ts';
 
 const world = useLedgerWorld('test_ledger_properties');
 const processCount = 3;
@@ -96,13 +97,29 @@ const heldFor = (taskNumber: number) => BigInt(10 * taskNumber + 5);
 async function fulfil(account: string, request: Wish): Promise<Answer | undefined> {
   const ledger = processes[request.process % processCount];
   if (ledger === undefined) throw new Error('no such process');
-  const id = `${account}.t${request.task}`;
+  const id = `img_${account}.t${request.task}`;
   const held = heldFor(request.task);
   switch (request.verb) {
     case 'hold':
-      return persist(() => ledger.hold({ account, task: id, amount: held, basis: '{}', overdraftLimit }));
+      return persist(() =>
+        ledger.hold({
+          account,
+          task: id,
+          by: { key: 'key_1', model: 'video-1' },
+          amount: held,
+          basis: heldText,
+          overdraftLimit,
+        }),
+      );
     case 'settle': {
-      const settle = () => ledger.settle({ account, task: id, held, amount: request.amount });
+      const settle = () =>
+        ledger.settle({
+          account,
+          task: id,
+          held,
+          amount: request.amount,
+          basis: settledText(request.amount),
+        });
       return (await ledger.entriesOfTask(id)).length === 0 ? undefined : persist(settle);
     }
     case 'release':
@@ -170,6 +187,7 @@ it(
     );
     const everything = await verifyLedger({
       db: world.db,
+      key: testLedgerKey,
       holders: async (tasks) => new Map(tasks.map((task) => [task, 'workflow'])),
     });
     expect(everything.violations).toEqual([]);
@@ -185,9 +203,15 @@ it('three processes on one hot account keep one chain, and nobody starves', asyn
   await Promise.all(
     processes.flatMap((ledger, index) =>
       Array.from({ length: 200 }, async (_, n) => {
-        const request = { account, task: `${account}.${index}-${n}` };
-        await ledger.hold({ ...request, amount: 10n, basis: '{}', overdraftLimit: 0n });
-        await ledger.settle({ ...request, held: 10n, amount: 7n });
+        const request = { account, task: `img_${account}.${index}-${n}` };
+        await ledger.hold({
+          ...request,
+          by: { key: 'key_1', model: 'video-1' },
+          amount: 10n,
+          basis: heldText,
+          overdraftLimit: 0n,
+        });
+        await ledger.settle({ ...request, held: 10n, amount: 7n, basis: settledText(7n) });
       }),
     ),
   );

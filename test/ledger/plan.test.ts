@@ -1,6 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { chainEntry, emptyHead, keys } from '../../src/ledger/entry.ts';
+import { defined } from '../../src/domain/defined.ts';
+import { amountMax } from '../../src/domain/money.ts';
+import { chainEntry, createEntryHash, emptyHead, keys } from '../../src/ledger/entry.ts';
 import type { EntryDocument, Head } from '../../src/ledger/entry.ts';
 import { LedgerIntegrityError } from '../../src/ledger/ledger-errors.ts';
 import {
@@ -12,12 +14,15 @@ import {
   voidOperation,
 } from '../../src/ledger/operation.ts';
 import type { Operation } from '../../src/ledger/operation.ts';
-import { allKeys, planBatch } from '../../src/ledger/plan.ts';
+import { allKeys, planBatch, scopesOfBatch } from '../../src/ledger/plan.ts';
 import type { Outcome } from '../../src/ledger/plan.ts';
+import { testLedgerKey } from '../support/sealing.ts';
+import { nothingSpent } from '../../src/ledger/spent.ts';
 
 /** What operations append, without a database: thousands of histories in a second. */
 
 const account = 'acct';
+const hash = createEntryHash(testLedgerKey);
 const overdraftLimit = 50n;
 /** A task's price is the same whoever asks. */
 const heldFor = (task: string) => BigInt(10 * Number(task.slice(1)) + 5);
@@ -27,7 +32,14 @@ const operation: fc.Arbitrary<Operation> = fc.oneof(
   {
     weight: 4,
     arbitrary: task.map((id) =>
-      holdOperation({ account, task: id, amount: heldFor(id), basis: '{}', overdraftLimit }),
+      holdOperation({
+        account,
+        task: id,
+        by: { key: 'key_1', model: 'video-1' },
+        amount: heldFor(id),
+        basis: '{}',
+        overdraftLimit,
+      }),
     ),
   },
   {
@@ -58,16 +70,25 @@ const operation: fc.Arbitrary<Operation> = fc.oneof(
   },
 );
 
+/** Of a spender who has spent nothing. */
+const nothing = new Map(['key:key_1', 'model:key_1/video-1'].map((scope) => [scope, nothingSpent(scope)]));
+
 /** A ledger in memory: what is planned is written, `kept` entries of it if the server dies on the way. */
 function openBook() {
   const entries: EntryDocument[] = [];
   return {
     entries,
-    run(operations: readonly Operation[], kept = Number.POSITIVE_INFINITY): readonly Outcome[] {
+    run(
+      operations: readonly Operation[],
+      { kept = Number.POSITIVE_INFINITY, at = 0 } = {},
+    ): readonly Outcome[] {
       const wanted = new Set(operations.flatMap(allKeys));
       const known = new Map(entries.filter(({ key }) => wanted.has(key)).map((entry) => [entry.key, entry]));
       const head: Head = entries.at(-1) ?? emptyHead;
-      const plan = planBatch(operations, { head, known, at: 0 });
+      const sums = new Map(entries.flatMap(({ spent }) => spent ?? []).map((spent) => [spent.scope, spent]));
+      const scopes = [...scopesOfBatch(operations, known)];
+      const spent = new Map(scopes.map((scope) => [scope, sums.get(scope) ?? nothingSpent(scope)]));
+      const plan = planBatch(operations, { head, known, spent, at, hash });
       entries.push(...plan.entries.slice(0, kept));
       return plan.operations.map(({ outcome }) => outcome);
     },
@@ -138,7 +159,7 @@ describe('any history of operations', () => {
         fc.nat({ max: 20 }),
         (operations, kept) => {
           const book = openBook();
-          book.run(operations, kept);
+          book.run(operations, { kept });
           const left = [...book.entries];
           const outcomes = book.run(operations);
           expectSound(book.entries);
@@ -180,12 +201,19 @@ describe('any history of operations', () => {
 });
 
 describe('an operation that contradicts the ledger', () => {
-  const hold = holdOperation({ account, task: 't1', amount: 15n, basis: '{}', overdraftLimit });
+  const hold = holdOperation({
+    account,
+    task: 't1',
+    by: { key: 'key_1', model: 'video-1' },
+    amount: 15n,
+    basis: '{}',
+    overdraftLimit,
+  });
   const settle = { account, task: 't1', held: 15n, amount: 3n };
   const held = chainEntry(
     emptyHead,
     { account, key: keys.hold('t1'), kind: 'hold', task: 't1', amount: 15n, available: -15n, held: 15n },
-    0,
+    { at: 0, hash },
   );
 
   it.each([
@@ -198,7 +226,13 @@ describe('an operation that contradicts the ledger', () => {
   ])('(%s) fails alone: the others of its batch are carried out', (_, wrong) => {
     const known = new Map([[held.key, held]]);
     const credit = (reference: string) => creditOperation({ account, amount: 7n, reference });
-    const plan = planBatch([credit('a'), wrong, credit('b')], { head: held, known, at: 0 });
+    const plan = planBatch([credit('a'), wrong, credit('b')], {
+      head: held,
+      known,
+      spent: new Map(),
+      at: 0,
+      hash,
+    });
     const [first, failed, last] = plan.operations;
     expect(failed?.outcome).toMatchObject({ state: 'failed', error: expect.any(LedgerIntegrityError) });
     expect([first?.outcome.state, last?.outcome.state]).toEqual(['done', 'done']);
@@ -210,7 +244,7 @@ describe('an operation that contradicts the ledger', () => {
     const head: Head = { ...held, available: 2n ** 63n - 5n };
     const known = new Map([[held.key, held]]);
     const credit = creditOperation({ account, amount: 5n, reference: 'a' });
-    const plan = planBatch([credit, settleOperation(settle)], { head, known, at: 0 });
+    const plan = planBatch([credit, settleOperation(settle)], { head, known, spent: new Map(), at: 0, hash });
     expect(plan.operations.map(({ outcome }) => outcome.state)).toEqual(['refused', 'failed']);
     expect(plan.entries).toEqual([]);
   });
@@ -218,9 +252,18 @@ describe('an operation that contradicts the ledger', () => {
 
 it('a settle beyond its hold is done once its first entry is written, and the second is completed by whoever comes next', () => {
   const book = openBook();
-  book.run([holdOperation({ account, task: 't1', amount: 15n, basis: '{}', overdraftLimit })]);
+  book.run([
+    holdOperation({
+      account,
+      task: 't1',
+      by: { key: 'key_1', model: 'video-1' },
+      amount: 15n,
+      basis: '{}',
+      overdraftLimit,
+    }),
+  ]);
   const settle = settleOperation({ account, task: 't1', held: 15n, amount: 40n });
-  book.run([settle], 1);
+  book.run([settle], { kept: 1 });
   expect(book.entries.map(({ kind, excess }) => [kind, excess])).toEqual([
     ['hold', undefined],
     ['settle', 25n],
@@ -230,14 +273,106 @@ it('a settle beyond its hold is done once its first entry is written, and the se
   expect(book.entries.at(-1)).toMatchObject({ kind: 'charge_extra', amount: 25n, available: -40n, held: 0n });
 });
 
+it('every entry of a task says who spends and on what day it was held, whenever it is closed', () => {
+  const book = openBook();
+  const by = { key: 'key_1', model: 'video-1', endUser: 'Zoë of the shop' };
+  const holds = ['t1', 't2', 't3'].map((id) =>
+    holdOperation({ account, task: id, by, amount: 15n, basis: '{}', overdraftLimit }),
+  );
+  const noon = Date.UTC(2026, 10, 30, 12);
+  book.run(holds, { at: noon });
+  const [first] = book.entries;
+  const settle = settleOperation({
+    account, task: 't1', held: 15n, amount: 40n, ...defined({ hold: first }),
+  }); // prettier-ignore
+  const later = [
+    settle,
+    releaseOperation({ account, task: 't2', held: 15n }),
+    voidOperation({ account, task: 't3' }),
+    refundOperation({ account, task: 't1', amount: 40n }),
+  ];
+  book.run(later, { at: noon + 86_400_000 });
+  expect(book.entries.map(({ kind }) => kind).slice(3)).toEqual([
+    'settle', 'charge_extra', 'release', 'release', 'refund',
+  ]); // prettier-ignore
+  for (const entry of book.entries) {
+    expect(entry).toMatchObject({
+      key_id: 'key_1', model: 'video-1', end_user: 'Zoë of the shop', day: '2026-11-30',
+    }); // prettier-ignore
+  }
+});
+
+it('end users whose names are too long or cannot be shown stay different users', () => {
+  const book = openBook();
+  const names = ['x'.repeat(257), `${'x'.repeat(257)}y`, 'a\u202eb', 'a\u0000b', '\ud800'];
+  names.forEach((endUser, n) => {
+    const by = { key: 'key_1', model: 'video-1', endUser };
+    book.run([holdOperation({ account, task: `t${n}`, by, amount: 1n, basis: '{}', overdraftLimit })]);
+  });
+  const users = book.entries.map(({ end_user: user }) => user);
+  for (const user of users) expect(user).toMatch(/^sha256:[0-9a-f]{64}$/);
+  expect(new Set(users).size).toBe(names.length);
+});
+
+it('what a task cost stands in the entry that ends it, with its day, under the hash', () => {
+  const book = openBook();
+  const by = { key: 'key_1', model: 'video-1' };
+  const ids = ['t1', 't2', 't3'];
+  book.run(
+    ids.map((id) => holdOperation({ account, task: id, by, amount: 15n, basis: '{}', overdraftLimit })),
+  );
+  const upstream = { model: 'video-1', channel: 'one', cost: 7n, unknown: 1 };
+  const ends = [
+    settleOperation({ account, task: 't1', held: 15n, amount: 40n, upstream }),
+    releaseOperation({ account, task: 't2', held: 15n, upstream }),
+    voidOperation({ account, task: 't3', upstream }),
+    refundOperation({ account, task: 't1', amount: 1n, upstream: { ...upstream, cost: 0n, unknown: 0 } }),
+  ];
+  book.run(ends, { at: Date.UTC(2026, 0, 31, 23, 59) });
+  const ended = book.entries.filter(({ upstream: of }) => of !== undefined);
+  expect(ended.map(({ kind, ended_on: day }) => [kind, day])).toEqual(
+    ['settle', 'release', 'release', 'refund'].map((kind) => [kind, '2026-01-31']),
+  );
+  for (const entry of ended) {
+    expect(hash(entry)).toBe(entry.hash);
+    const changes = [
+      { ended_on: '2026-02-01' },
+      ...[{ model: 'm' }, { channel: 'c' }, { cost: 8n }, { unknown: 2 }].map((change) => ({
+        upstream: { ...upstream, ...change },
+      })),
+    ];
+    for (const change of changes) expect(hash({ ...entry, ...change })).not.toBe(entry.hash);
+  }
+  expect(() =>
+    releaseOperation({ account, task: 't', held: 1n, upstream: { ...upstream, cost: amountMax + 1n } }),
+  ).toThrow(RangeError);
+});
+
+it.each(['key_id', 'model', 'end_user', 'day'] as const)('the hash covers %s', (field) => {
+  const book = openBook();
+  const by = { key: 'key_1', model: 'video-1', endUser: 'u' };
+  book.run([holdOperation({ account, task: 't1', by, amount: 15n, basis: '{}', overdraftLimit })]);
+  const [entry] = book.entries;
+  if (entry === undefined) throw new Error('nothing was held');
+  expect(hash(entry)).toBe(entry.hash);
+  expect(hash({ ...entry, [field]: 'another' })).not.toBe(entry.hash);
+});
+
 describe('a refund', () => {
-  const hold = holdOperation({ account, task: 't1', amount: 15n, basis: '{}', overdraftLimit });
+  const hold = holdOperation({
+    account,
+    task: 't1',
+    by: { key: 'key_1', model: 'video-1' },
+    amount: 15n,
+    basis: '{}',
+    overdraftLimit,
+  });
   const settle = settleOperation({ account, task: 't1', held: 15n, amount: 40n });
   const refund = (amount: bigint, of = account) => refundOperation({ account: of, task: 't1', amount });
 
   it('of the whole charge is done, though its second entry was cut off, which it completes', () => {
     const book = openBook();
-    book.run([hold, settle], 2);
+    book.run([hold, settle], { kept: 2 });
     expect(book.run([refund(41n)])).toEqual([{ state: 'above_charge', charged: 40n }]);
     expect(book.run([refund(40n)])).toMatchObject([
       { state: 'done', replayed: false, entry: { amount: 40n } },
@@ -260,10 +395,16 @@ describe('a refund', () => {
     const close = chainEntry(
       emptyHead,
       { account, key: keys.close('t1'), kind: 'settle', task: 't1', amount: 9n, available: 0n, held: 0n },
-      0,
+      { at: 0, hash },
     );
     const head: Head = { ...close, available: 2n ** 63n - 5n };
-    const plan = planBatch([refund(9n)], { head, known: new Map([[close.key, close]]), at: 0 });
+    const plan = planBatch([refund(9n)], {
+      head,
+      known: new Map([[close.key, close]]),
+      spent: new Map(),
+      at: 0,
+      hash,
+    });
     expect(plan.operations).toMatchObject([{ outcome: { state: 'failed' } }]);
     expect(plan.entries).toEqual([]);
   });
@@ -276,9 +417,24 @@ it.each([
   { available: -16n, overdraft: 50n, state: 'refused' },
 ])('a hold of 35 from $available with an overdraft of $overdraft is $state', (given) => {
   const overdrawn = holdOperation({
-    account, task: 't3', amount: 35n, basis: '{}', overdraftLimit: given.overdraft,
+    account, task: 't3', by: { key: 'key_1', model: 'video-1' }, amount: 35n, basis: '{}', overdraftLimit: given.overdraft,
   }); // prettier-ignore
   const head: Head = { ...emptyHead, available: given.available };
-  const [planned] = planBatch([overdrawn], { head, known: new Map(), at: 0 }).operations;
+  const [planned] = planBatch([overdrawn], {
+    head,
+    known: new Map(),
+    spent: nothing,
+    at: 0,
+    hash,
+  }).operations;
   expect(planned?.outcome.state).toBe(given.state);
+});
+
+it('a writer whose clock is behind writes no entry before the last one', () => {
+  const book = openBook();
+  const credit = (reference: string) => creditOperation({ account, amount: 100n, reference });
+  book.run([credit('a')], { at: 2_000 });
+  book.run([credit('b'), credit('c')], { at: 1_000 });
+  book.run([credit('d')], { at: 3_000 });
+  expect(book.entries.map(({ at }) => at)).toEqual([2_000, 2_000, 2_000, 3_000]);
 });

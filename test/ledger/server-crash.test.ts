@@ -10,6 +10,8 @@ import { verifyLedger } from '../../src/ledger/verify.ts';
 import { connectMongo } from '../../src/store/mongo.ts';
 import { startMongo } from '../support/servers.ts';
 import type { TestMongo } from '../support/servers.ts';
+import { testLedgerKey } from '../support/sealing.ts';
+import { heldText, settledText } from './support.ts';
 
 let directory: string;
 let server: TestMongo;
@@ -40,7 +42,11 @@ it(
   async () => {
     const mongo = await connectMongo(server.uri);
     await ensureLedgerIndexes(mongo.db);
-    const ledger = createLedger({ collection: ledgerCollection(mongo.db), now: Date.now });
+    const ledger = createLedger({
+      collection: ledgerCollection(mongo.db),
+      key: testLedgerKey,
+      now: Date.now,
+    });
     const accounts = ['a', 'b', 'c'];
     for (const account of accounts) await ledger.credit({ account, amount: 100_000n, reference: 'start' });
 
@@ -50,12 +56,21 @@ it(
     const workers = Array.from({ length: 12 }, async (_, worker) => {
       const account = accounts[worker % accounts.length] ?? 'a';
       for (let n = 0; !over; n += 1) {
-        const task = `t-${worker}-${n}`;
+        const task = `img_${worker}-${n}`;
         const held = await persist(() =>
-          ledger.hold({ account, task, amount: 10n, basis: '{}', overdraftLimit: 0n }),
+          ledger.hold({
+            account,
+            task,
+            by: { key: 'key_1', model: 'video-1' },
+            amount: 10n,
+            basis: heldText,
+            overdraftLimit: 0n,
+          }),
         );
         if (held.ok) acknowledged.set(held.entry.id, held.entry.hash);
-        const closed = await persist(() => ledger.settle({ account, task, held: 10n, amount: 12n }));
+        const closed = await persist(() =>
+          ledger.settle({ account, task, held: 10n, amount: 12n, basis: settledText(12n) }),
+        );
         if (closed.closed === 'settled') acknowledged.set(closed.entry.id, closed.entry.hash);
         settled += 1;
       }
@@ -71,7 +86,11 @@ it(
     over = true;
     await Promise.all(workers);
 
-    const { violations } = await verifyLedger({ db: mongo.db, holders: async () => new Map() });
+    const { violations } = await verifyLedger({
+      db: mongo.db,
+      key: testLedgerKey,
+      holders: async () => new Map(),
+    });
     expect(violations).toEqual([]);
     const stored = await ledgerCollection(mongo.db).find().toArray();
     const byId = new Map(stored.map((entry) => [entry._id, entry.hash]));

@@ -2,15 +2,41 @@ import { MongoNetworkError } from 'mongodb';
 import type { Collection, Db } from 'mongodb';
 import { afterAll, beforeAll } from 'vitest';
 import { ensureLedgerIndexes, ledgerCollection } from '../../src/ledger/collection.ts';
+import { createEntryHash } from '../../src/ledger/entry.ts';
 import type { EntryDocument } from '../../src/ledger/entry.ts';
+import { settle } from '../../src/domain/price.ts';
+import type { PriceBasis } from '../../src/domain/price.ts';
 import type { LedgerMeter } from '../../src/domain/meter.ts';
 import { createLedger } from '../../src/ledger/ledger.ts';
-import type { Ledger } from '../../src/ledger/ledger.ts';
+import type { Ledger, LedgerDeps } from '../../src/ledger/ledger.ts';
 import { createAccountCheck } from '../../src/ledger/verify-account.ts';
 import type { Violation } from '../../src/ledger/verify-account.ts';
 import { connectMongo } from '../../src/store/mongo.ts';
 import type { Mongo } from '../../src/store/mongo.ts';
 import { databaseUri } from '../support/run-servers.ts';
+import { testLedgerKey } from '../support/sealing.ts';
+
+export const hashTestEntry = createEntryHash(testLedgerKey);
+
+/** A thousand micro-units a second: a micro-unit for each millisecond. */
+const prices: PriceBasis = {
+  price: { unit: 'second', minimum: '0', rules: [{ price: '0.001' }] },
+  facts: {},
+  version: 'test',
+};
+/** What a hold freezes. */
+export const heldText = JSON.stringify(prices);
+
+/** What a settlement of this amount records. */
+export function settledText(amount: bigint): string {
+  const { amount: _charge, ...reckoning } = settle({
+    basis: prices,
+    channel: 'one',
+    facts: { billedSeconds: 1 },
+    held: 0n,
+  });
+  return JSON.stringify({ ...reckoning, quantity: `${amount}/1000` });
+}
 
 export interface LedgerWorld {
   readonly db: Db;
@@ -28,6 +54,7 @@ interface LedgerOptions {
   readonly wrap?: (collection: Collection<EntryDocument>) => Collection<EntryDocument>;
   readonly headsMax?: number;
   readonly meter?: LedgerMeter;
+  readonly onBalance?: NonNullable<LedgerDeps['onBalance']>;
 }
 
 /** A database for this file: made before its tests, dropped after them. */
@@ -66,12 +93,21 @@ export function useLedgerWorld(name: string): LedgerWorld {
     async openLedger({ uri, wrap, headsMax = 1000, ...more } = {}) {
       const mongo = await open(uri);
       const collection = ledgerCollection(mongo.db);
-      return createLedger({ collection: wrap?.(collection) ?? collection, now: Date.now, headsMax, ...more });
+      return createLedger({
+        collection: wrap?.(collection) ?? collection,
+        key: testLedgerKey,
+        now: Date.now,
+        headsMax,
+        ...more,
+      });
     },
     newAccount: () => `acct_${(accounts += 1)}`,
     async chainFaults(account) {
       const faults: Violation[] = [];
-      const check = createAccountCheck(account, (violation) => faults.push(violation));
+      const check = createAccountCheck(account, {
+        hash: hashTestEntry,
+        report: (violation) => faults.push(violation),
+      });
       for await (const entry of ledgerCollection(database()).find({ account }).sort({ seq: 1 }))
         check.next(entry);
       for (const [task, owed] of check.owedExtras) {

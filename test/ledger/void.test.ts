@@ -4,7 +4,7 @@ import { useLedgerWorld } from './support.ts';
 
 const world = useLedgerWorld('mediary_ledger_void');
 
-const hold = { amount: 60n, basis: '{}', overdraftLimit: 0n };
+const hold = { by: { key: 'key_1', model: 'video-1' }, amount: 60n, basis: '{}', overdraftLimit: 0n };
 
 async function accountWith(amount: bigint) {
   const account = world.newAccount();

@@ -146,12 +146,22 @@ describe('endings', () => {
     it('from the Temporal UI means the same: the hold is released', async () => {
       const created = await account.create({ prompt: 'cancelled in the UI [sim:never-starts]' });
       await statusIs(created.body.id, 'submitted');
-      await gateway.core.client.workflow.getHandle(created.body.id).cancel();
+      const { client } = gateway.core;
+      const { namespace } = client.options;
+      await client.workflowService.requestCancelWorkflowExecution({
+        namespace,
+        workflowExecution: { workflowId: created.body.id },
+        identity: 'temporal-cli:anna@desk',
+        reason: 'a wrong model',
+      });
       expect(await account.finished(created.body.id)).toMatchObject({
         status: 'failed',
         error: { code: 'task_cancelled' },
       });
       expect(await kindsOf(created.body.id)).toEqual(['hold', 'release']);
+      const by = { by: 'temporal:temporal-cli:anna@desk', action: 'cancel', reason: 'a wrong model' };
+      expect((await gateway.admin('GET', `/audit?task=${created.body.id}`)).body.data).toMatchObject([by]);
+      expect((await gateway.admin('GET', `/tasks/${created.body.id}`)).body.actions).toMatchObject([by]);
     });
   });
 

@@ -48,6 +48,7 @@ const refundsOf = async (task: string) =>
 async function expectSound(): Promise<void> {
   const { violations } = await verifyLedger({
     db: gateway.core.mongo.db,
+    key: gateway.core.secrets.deriveKey('ledger-hash'),
     holders: async () => new Map(),
   });
   expect(violations).toEqual([]);
@@ -168,7 +169,9 @@ describe('a task that succeeded', () => {
   it('whose entry was written, and the answer lost, is refunded: it is our own', async () => {
     const { account, task } = await ended();
     const collection = faulty(ledgerCollection(gateway.core.mongo.db), faultsInOrder(['lost']));
-    const node = otherNode({ ledger: createLedger({ collection, now: gateway.core.now }) });
+    const { secrets, now } = gateway.core;
+    const key = secrets.deriveKey('ledger-hash');
+    const node = otherNode({ ledger: createLedger({ collection, key, now }) });
     const input = { by: 'ben', reason: 'once', amount: '0.2' };
     await expect(node({ task: await recordOf(task), action: 'refund', input })).resolves.toMatchObject({
       did: { task: expect.any(String) },
@@ -249,11 +252,12 @@ async function recordOf(task: string) {
 
 /** What acts in another API node: the same database. */
 function otherNode(change: Partial<ActOnTaskDeps> = {}) {
-  const { stores, mongo, now } = gateway.core;
+  const { stores, mongo, secrets, now } = gateway.core;
+  const key = secrets.deriveKey('ledger-hash');
   const unused = () => Promise.reject(new Error('no workflow takes part'));
   return createActOnTask({
     ...stores,
-    ledger: createLedger({ collection: ledgerCollection(mongo.db), now }),
+    ledger: createLedger({ collection: ledgerCollection(mongo.db), key, now }),
     currency: () => 'USD',
     port: { act: unused, redeliver: unused },
     now,

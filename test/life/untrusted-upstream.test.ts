@@ -1,8 +1,3 @@
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { request } from 'undici';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startWorker } from '../../src/worker.ts';
 import type { RunningWorker } from '../../src/worker.ts';
@@ -10,6 +5,8 @@ import type { TestAccount } from '../support/client.ts';
 import { startGateway, testYaml } from '../support/gateway.ts';
 import type { TestGateway } from '../support/gateway.ts';
 import { waitUntil } from '../support/processes.ts';
+import { startRewritingUpstream } from '../support/rewriting-upstream.ts';
+import type { RewritingUpstream } from '../support/rewriting-upstream.ts';
 
 const kindsOf = async ({ core }: TestGateway, task: string) =>
   (await core.ledger.entriesOfTask(task)).map(({ kind }) => kind);
@@ -57,41 +54,22 @@ describe('an upstream that no longer knows a job it has accepted', () => {
 });
 
 describe('a result whose link cannot be used', () => {
-  let upstream: Server;
+  let upstream: RewritingUpstream;
   let gateway: TestGateway;
   let account: TestAccount;
   let link = '';
   beforeAll(async () => {
-    // The simulator, but for the links of its videos.
-    upstream = createServer((received, response) => {
-      const forward = async () => {
-        const body: Buffer[] = [];
-        for await (const part of received) body.push(part as Buffer);
-        const answer = await request(`${gateway.simulatorUrl}${received.url}`, {
-          method: received.method === 'POST' ? 'POST' : 'GET',
-          headers: {
-            authorization: received.headers.authorization ?? '',
-            'content-type': 'application/json',
-          },
-          ...(received.method === 'POST' ? { body: Buffer.concat(body) } : {}),
-        });
-        const text = await answer.body.text();
-        response.writeHead(answer.statusCode, { 'content-type': 'application/json' });
-        response.end(text.replaceAll(/"video_url":\s*"[^"]*"/g, () => `"video_url":${JSON.stringify(link)}`));
-      };
-      forward().catch(() => response.destroy());
-    });
-    upstream.listen(0, '127.0.0.1');
-    await once(upstream, 'listening');
-    const { port } = upstream.address() as AddressInfo;
+    upstream = await startRewritingUpstream(
+      () => gateway.simulatorUrl,
+      (text) => text.replaceAll(/"video_url":\s*"[^"]*"/g, () => `"video_url":${JSON.stringify(link)}`),
+    );
     gateway = await startGateway({
-      yaml: testYaml.replace('${SIMULATOR_URL}', `http://127.0.0.1:${port}`),
+      yaml: testYaml.replace('${SIMULATOR_URL}', upstream.url),
     });
     account = await gateway.account();
   });
   afterAll(async () => {
     await gateway.stop();
-    upstream.closeAllConnections();
     upstream.close();
   });
 

@@ -37,8 +37,7 @@ const waitOf = async (id: string) => {
 const started = 2;
 
 describe('a task that waits for its render', () => {
-  // The first two beside each other: they only wait.
-  it.concurrent('costs hardly more of Temporal when it renders for long', async () => {
+  it('costs hardly more of Temporal when it renders for long', async () => {
     const createAll = async (body: Record<string, unknown>) => {
       const ids: string[] = [];
       for (let n = 0; n < 3; n += 1) ids.push((await account.create(body)).body.id);
@@ -58,7 +57,8 @@ describe('a task that waits for its render', () => {
     expect(gateway.simulator.stats().gets + gateway.simulator.stats().lists).toBeGreaterThan(8);
   }, 240_000);
 
-  it.concurrent('is known about seconds after its upstream is back, not after a back-off of its own', async () => {
+  // Alone: while jobs of others are answered, a failure is the job's own, and so is its back-off.
+  it('is known about seconds after its upstream is back, not after a back-off of its own', async () => {
     const prompt = 'an outage [sim:render=2][sim:callback-never]';
     gateway.simulator.addFault({ match: { prompt: 'an outage' }, fault: 'poll:500' });
     const ids: string[] = [];

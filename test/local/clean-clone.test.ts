@@ -46,6 +46,8 @@ describe('a clean clone', () => {
   it('delivers a video through the printed commands, and ends what it started', async () => {
     const mode = await start();
     const [create = '', list = '', download = '', image = '', imageTask = ''] = mode.commands();
+    const documented = await answerOf(await requestOfReadme(clone, create), clone);
+    expect(documented).toMatchObject({ object: 'video.generation.task', status: 'submitted' });
     const created = await answerOf(create, clone);
     expect(created).toMatchObject({ object: 'video.generation.task', status: 'submitted' });
     expect((await answerOf(list, clone)).data[0].id).toBe(created.id);
@@ -94,6 +96,16 @@ describe('a clean clone', () => {
       expect(demo.output()).toContain(word);
   }, 900_000);
 });
+
+/** The one of README.md as it stands, with the key that was printed; the port may be taken here. */
+async function requestOfReadme(clone: string, printed: string): Promise<string> {
+  const [, section = ''] = (await readFile(join(clone, 'README.md'), 'utf8')).split('## One request\n');
+  const curl = /```sh\n([^]*?)\n```/.exec(section)?.[1] ?? '';
+  expect(curl).toContain('http://127.0.0.1:8080/');
+  const [origin = ''] = /http:\/\/[^/]+/.exec(printed) ?? [];
+  const [key = ''] = /sk-\w+/.exec(printed) ?? [];
+  return `KEY=${key}; ${curl.replace('http://127.0.0.1:8080', origin)}`;
+}
 
 async function bash(command: string, cwd: string): Promise<string> {
   return (await run('bash', ['-c', command], { cwd, maxBuffer: 10_000_000 })).stdout;

@@ -7,8 +7,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { choosePort } from '../../src/local/servers/ports.ts';
-import { startSimulator } from '../../src/local/simulator/simulator.ts';
-import type { Simulator } from '../../src/local/simulator/simulator.ts';
+import { startSimulator } from '../../workshop/simulator/simulator.ts';
+import type { Simulator } from '../../workshop/simulator/simulator.ts';
 import { caller } from '../support/client.ts';
 import { testYaml } from '../support/gateway.ts';
 import { isAlive, pidsOf, startLocalMode } from '../support/local-mode.ts';
@@ -186,5 +186,14 @@ describe('npm start with a configuration of its own', () => {
     }
     expect(mode.output()).toContain('To return to the simulator, unset GATEWAY_CONFIG');
     await expect(stat(dataDir)).rejects.toThrow('ENOENT');
+  });
+
+  it('refuses a PORT that is taken before anything is fetched', async () => {
+    const dataDir = join(directory, 'port-taken');
+    const { port } = new URL(simulator.url);
+    const mode = start({ DATA_DIR: dataDir, PORT: port, GATEWAY_CONFIG: file });
+    expect(await mode.ended).toBe(1);
+    expect(mode.output()).toContain(`Port ${port} for the API (PORT) is in use: free it or choose another.`);
+    expect(mode.output()).not.toMatch(/MongoDB|Temporal/);
   });
 });

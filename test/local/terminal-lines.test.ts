@@ -26,6 +26,12 @@ describe('a line on the terminal', () => {
     expect(terminalLine(record(failed))).toMatch(/ {2}ERROR {2}a request failed {2}getVideo$/);
   });
 
+  it('does not stand for an upstream’s callback, unless it failed', () => {
+    const called = { msg: 'request', method: 'POST', operation: 'receiveUpstreamCallback', duration_ms: 2 };
+    expect(terminalLine(record({ ...called, status: 200 }))).toBeUndefined();
+    expect(terminalLine(record({ ...called, status: 404 }))).toMatch(/receiveUpstreamCallback {2}404/);
+  });
+
   it('does not stand for anything else', () => {
     expect(terminalLine(record({ msg: 'started' }))).toBeUndefined();
     expect(terminalLine(record({ level: 'warn', msg: 'x', operation: 'readyz' }))).toBeUndefined();

@@ -1,10 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Webhook } from 'standardwebhooks';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { openCore } from '../../src/core.ts';
+import type { Core } from '../../src/core.ts';
 import { readEnvironment } from '../../src/config/environment.ts';
 import { createLogger } from '../../src/observability/log.ts';
 import { startCallbackReceiver } from '../support/callback-receiver.ts';
@@ -16,6 +17,7 @@ const secret = `whsec_${randomBytes(32).toString('base64')}`;
 let gateway: TestGateway;
 let pager: Awaited<ReturnType<typeof startCallbackReceiver>>;
 let directory: string;
+const others: Core[] = [];
 
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'mediary-notices-'));
@@ -33,11 +35,23 @@ notify:
   // Each test looks when it wants to.
   await gateway.core.notices.stop();
 });
+afterEach(async () => {
+  for (const other of others.splice(0)) await other.close();
+});
 afterAll(async () => {
   await gateway.stop();
   pager.close();
   await rm(directory, { recursive: true, force: true });
 });
+
+/** Another process, whose looks are the test's, too. */
+async function openOther(): Promise<Core> {
+  const log = createLogger({ level: 'silent', format: 'json' });
+  const other = await openCore(readEnvironment(gateway.environment), log, { now: gateway.core.now });
+  others.push(other);
+  await other.notices.stop();
+  return other;
+}
 
 const mail = async () => readFile(join(directory, 'mail'), 'utf8');
 const minute = 60_000;
@@ -89,54 +103,84 @@ it('of a task that waits for a person each target is notified once, as soon as i
   ]);
 });
 
-it('an account that has little left is reported when it falls below the limit, and when it is credited', async () => {
-  const before = taken().length;
-  const account = await gateway.account({ credit: '100' });
-  await account.finished((await account.create()).body.id);
+/** The ledger is asked once a minute. */
+async function lookAtBalances(): Promise<void> {
+  gateway.clock.aheadMs += minute;
   await look();
-  expect(taken()).toHaveLength(before + 1);
-  expect(pager.received.at(-1)?.body).toMatchObject({
-    type: 'notice.open',
-    data: {
-      kind: 'low_balance',
-      subject: account.id,
-      text: `Account ${account.id} has 99.237700 USD left, less than 99.500000 USD.`,
-    },
-  });
+}
+
+it('an account that has little left is reported, and that it has been credited', async () => {
+  const before = taken().length;
+  // Before any entry of it is written again.
+  const low = await gateway.account({ credit: '99' });
+  const closed = await gateway.account({ credit: '1' });
+  await gateway.admin('POST', `/accounts/${closed.id}/close`, { reason: 'left' });
+  const account = await gateway.account({ credit: '100' });
+  await lookAtBalances();
+  const news = () =>
+    pager.received.slice(1 + before).map(({ body }) => [body.type, body.data.kind, body.data.subject]);
+  expect(news()).toEqual([['notice.open', 'low_balance', low.id]]);
+  await account.finished((await account.create()).body.id);
+  await lookAtBalances();
+  expect(pager.received.at(-1)?.body.data.text).toBe(
+    `Account ${account.id} has 99.237700 USD left, less than 99.500000 USD.`,
+  );
+  for (const { id } of [account, low])
+    await gateway.admin('POST', `/accounts/${id}/credits`, { amount: '50', reference: 'second' });
+  await lookAtBalances();
+  expect(taken()).toHaveLength(before + 2);
+  await look(8);
+  expect(taken().slice(before + 2)).toEqual(['notice.over low_balance', 'notice.over low_balance']);
+});
+
+it('a process that saw a balance before it was credited opens nothing', async () => {
+  const before = taken().length;
+  const other = await openOther();
+  const account = await gateway.account({ credit: '100' });
+  const spent = { account: account.id, amount: -5_000_000n, reference: 'spent' };
+  await other.ledger.credit(spent);
   await gateway.admin('POST', `/accounts/${account.id}/credits`, { amount: '50', reference: 'second' });
-  await look(2);
+  await other.notices.tick();
+  await lookAtBalances();
+  expect(await notices('open')).toEqual([]);
+  expect(taken()).toHaveLength(before);
+});
+
+it('without `low_balance` in the configuration its notices end', async () => {
+  const before = taken().length;
+  const account = await gateway.account({ credit: '3' });
+  await lookAtBalances();
+  expect(await notices('open')).toMatchObject([{ subject: account.id }]);
+  const path = gateway.environment['GATEWAY_CONFIG'] ?? '';
+  const text = await readFile(path, 'utf8');
+  await writeFile(path, text.replace(/^ *low_balance.*$/m, ''));
+  await gateway.admin('POST', '/config/reload');
+  await lookAtBalances();
+  await look(8);
+  expect(await notices('open')).toEqual([]);
   expect(taken().slice(before)).toEqual(['notice.open low_balance', 'notice.over low_balance']);
 });
 
 it('of several processes one notifies; another takes over when it is gone', async () => {
-  const other = await openCore(
-    readEnvironment(gateway.environment),
-    createLogger({ level: 'silent', format: 'json' }),
-    { now: gateway.core.now },
-  );
-  await other.notices.stop();
-  try {
-    const before = taken().length;
-    const turn = () => gateway.core.stores.duties.turn('notices');
-    await look();
-    const ours = await turn();
-    await other.notices.tick();
-    expect(await turn()).toBe(ours);
-    await gateway.core.notices.noteVerification(2);
-    await Promise.all([other.notices.tick(), look(2), other.notices.tick()]);
-    expect(taken().slice(before)).toEqual(['notice.open ledger_violation']);
-    // The first one stands still.
-    await other.notices.tick();
-    gateway.clock.aheadMs += minute;
-    const stood = await turn();
-    await other.notices.tick();
-    expect(await turn()).toBe(stood + 1);
-    await other.notices.noteVerification(0);
-    await other.notices.tick();
-    expect(taken().slice(before)).toEqual(['notice.open ledger_violation', 'notice.over ledger_violation']);
-  } finally {
-    await other.close();
-  }
+  const other = await openOther();
+  const before = taken().length;
+  const turn = () => gateway.core.stores.duties.turn('notices');
+  await look();
+  const ours = await turn();
+  await other.notices.tick();
+  expect(await turn()).toBe(ours);
+  await gateway.core.notices.noteVerification(2);
+  await Promise.all([other.notices.tick(), look(2), other.notices.tick()]);
+  expect(taken().slice(before)).toEqual(['notice.open ledger_violation']);
+  // The first one stands still.
+  await other.notices.tick();
+  gateway.clock.aheadMs += minute;
+  const stood = await turn();
+  await other.notices.tick();
+  expect(await turn()).toBe(stood + 1);
+  await other.notices.noteVerification(0);
+  await other.notices.tick();
+  expect(taken().slice(before)).toEqual(['notice.open ledger_violation', 'notice.over ledger_violation']);
 });
 
 it('a test says of each target whether it took it', async () => {
@@ -152,4 +196,31 @@ it('a test says of each target whether it took it', async () => {
   const reader = adminCaller(gateway.url, operator.body.token);
   expect((await reader('GET', '/notices')).status).toBe(200);
   expect((await reader('POST', '/notices/test')).status).toBe(403);
+});
+
+it('an account’s own address gets one event when its balance falls below its own limit; the reconciler finds what nobody saw', async () => {
+  const receiver = await startCallbackReceiver();
+  const [seen, unseen] = [await gateway.account({ credit: '100' }), await gateway.account({ credit: '1' })];
+  const alert = { threshold: '99.5', url: receiver.url };
+  await seen.call('POST', '/v1/balance/alert', { body: alert });
+  await gateway.core.notices.balances.tick();
+  expect(receiver.received).toHaveLength(0);
+  await seen.create();
+  await gateway.core.notices.balances.tick();
+  const [{ headers, text } = expect.fail('no event')] = receiver.received;
+  // The gateway's clock is too far ahead by now for a verification of the time.
+  const [id, sentAt] = [headers['webhook-id'], headers['webhook-timestamp']].map(String);
+  const signature = new Webhook(seen.webhookSecret).sign(id ?? '', new Date(Number(sentAt) * 1000), text);
+  expect(headers['webhook-signature']).toBe(signature);
+  const event = JSON.parse(text);
+  expect(event).toMatchObject({ type: 'balance.low', data: { account: seen.id } });
+
+  const address = gateway.core.secrets.seal('alert-address', receiver.url);
+  await gateway.core.stores.balanceAlerts.set({ account: unseen.id, threshold: 2_000_000n, address });
+  const { upkeep } = await gateway.reconcile();
+  expect(upkeep['balance_alerts']).toBe(1);
+  await gateway.core.notices.balances.tick();
+  await gateway.core.notices.balances.tick();
+  receiver.close();
+  expect(receiver.received.map(({ body }) => body.data.account)).toEqual([seen.id, unseen.id]);
 });

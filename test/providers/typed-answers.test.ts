@@ -100,6 +100,30 @@ describe('a status, however it was asked for', () => {
     for (const seen of await everyWay(status)) expect(seen).toEqual(typed);
   });
 
+  it.each([
+    ['usage', { completionTokens: 1e307, totalTokens: 7 }, { totalTokens: 7 }],
+    ['usage', { completionTokens: Number.NaN }, undefined],
+    ['durationSeconds', 1e307, undefined],
+    ['durationSeconds', -5, undefined],
+    ['billedSeconds', Number.POSITIVE_INFINITY, undefined],
+    ['images', -1, undefined],
+  ])('has no number that cannot be true, and says that it had: %s %j', async (name, value, left) => {
+    const status = { state: 'succeeded', items: [], facts: { ratio: '16:9', [name]: value } } as const;
+    const kept = left === undefined ? {} : { [name]: left };
+    for (const seen of await everyWay(status))
+      expect(seen).toEqual({ ...status, facts: { ratio: '16:9', ...kept, incredible: true } });
+  });
+
+  it('keeps zero, and the largest that can be true', async () => {
+    const credible = {
+      durationSeconds: 0,
+      billedSeconds: 1e12,
+      usage: { completionTokens: 0, totalTokens: 0 },
+    };
+    const status = { state: 'succeeded', items: [], facts: credible } as const;
+    for (const seen of await everyWay(status)) expect(seen).toEqual(status);
+  });
+
   it('of a failure has a token for its code and one plain line', async () => {
     const said = {
       code: `E${hostile}`,

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach } from 'vitest';
 import { createUpstreamClient } from '../../src/http-client/index.ts';
 import type { UpstreamClient } from '../../src/http-client/index.ts';
-import { startSimulator } from '../../src/local/simulator/simulator.ts';
-import type { Simulator } from '../../src/local/simulator/simulator.ts';
+import { startSimulator } from '../../workshop/simulator/simulator.ts';
+import type { Simulator } from '../../workshop/simulator/simulator.ts';
 
 interface SimulatorInUse extends Pick<Simulator, 'url' | 'control'> {
   /** A client that may reach it. */

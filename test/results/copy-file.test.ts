@@ -1,5 +1,8 @@
+import { createHash } from 'node:crypto';
 import { expect, it } from 'vitest';
+import { buffer } from 'node:stream/consumers';
 import { CopyError, copyFile } from '../../src/results/copy-file.ts';
+import type { CopyFileDeps } from '../../src/results/copy-file.ts';
 
 const png = Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex');
 
@@ -7,7 +10,7 @@ async function* bodyOf(...chunks: readonly Uint8Array[]) {
   yield* chunks;
 }
 
-function copy(write: () => Promise<void>, signal: AbortSignal, body = bodyOf(png)) {
+function copy(write: CopyFileDeps['storage']['write'], signal: AbortSignal, body = bodyOf(png)) {
   return copyFile(
     {
       storage: { write },
@@ -43,5 +46,8 @@ it('a body that ends before its type is known is not stored', async () => {
 it('the first bytes may come one by one', async () => {
   const single = [...png].map((byte) => Uint8Array.of(byte));
   const signal = new AbortController().signal;
-  expect(await copy(() => Promise.resolve(), signal, bodyOf(...single))).toBe('result.png');
+  expect(await copy(async (_, body) => void (await buffer(body)), signal, bodyOf(...single))).toEqual({
+    name: 'result.png',
+    sha256: createHash('sha256').update(png).digest('hex'),
+  });
 });

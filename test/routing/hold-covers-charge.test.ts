@@ -3,15 +3,15 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Caller } from '../../src/domain/caller.ts';
 import { defined } from '../../src/domain/defined.ts';
 import { GatewayError } from '../../src/domain/errors.ts';
-import { settle } from '../../src/domain/price.ts';
+import { chargeTask } from '../../src/domain/charge.ts';
 import type { PriceCondition } from '../../src/domain/price.ts';
 import type { VideoRequest } from '../../src/domain/request.ts';
 import type { SettleFacts } from '../../src/domain/task.ts';
 import { fileSchema } from '../../src/config/gateway-schema.ts';
 import { createUpstreamClient } from '../../src/http-client/index.ts';
 import type { UpstreamClient } from '../../src/http-client/index.ts';
-import { startSimulator } from '../../src/local/simulator/simulator.ts';
-import type { Simulator } from '../../src/local/simulator/simulator.ts';
+import { startSimulator } from '../../workshop/simulator/simulator.ts';
+import type { Simulator } from '../../workshop/simulator/simulator.ts';
 import { providers } from '../../src/providers/index.ts';
 import type { VideoProvider } from '../../src/providers/provider.ts';
 import { UpstreamError } from '../../src/providers/provider.ts';
@@ -107,14 +107,18 @@ async function heldAndCharged(sold: Sold, asked: VideoRequest) {
   if (plan?.request.kind !== 'video') return undefined;
   const facts = await render(sold, plan.request);
   if (facts === undefined) return undefined;
-  const { resolution, ratio, durationSeconds, usage } = facts;
-  const formula =
-    usage === undefined && resolution !== undefined && ratio !== undefined && durationSeconds !== undefined
-      ? videoOf(sold).estimateTokens?.(plan.request, { resolution, ratio, durationSeconds }, sold.upstream)
-      : undefined;
-  const input = { basis: plan.basis, channel: 'one', facts, held: plan.hold };
-  const { amount } = settle({ ...input, ...defined({ estimatedTokens: formula }) });
-  return { held: plan.hold, charged: amount };
+  const { request: planned, basis, hold: held } = plan;
+  const { settlement, isBeyond } = chargeTask('video', {
+    basis,
+    channel: 'one',
+    facts,
+    held,
+    tokensOf: ({ resolution, ratio, durationSeconds }) =>
+      resolution === undefined || ratio === undefined || durationSeconds === undefined
+        ? undefined
+        : videoOf(sold).estimateTokens?.(planned, { resolution, ratio, durationSeconds }, sold.upstream),
+  });
+  return { held, charged: settlement.amount, isBeyond };
 }
 
 const resolutions = ['480p', '720p', '768p', '1080p', '2k', '4k'];
@@ -275,6 +279,7 @@ describe('a hold', () => {
         const result = await heldAndCharged(entry, askFor(entry, chosen));
         if (result === undefined) return;
         compared.set(entry.provider, (compared.get(entry.provider) ?? 0) + 1);
+        expect(result.isBeyond).toBe(false);
         expect(result.charged <= result.held, `charged ${result.charged}, held ${result.held}`).toBe(true);
       }),
       { numRuns: 1500 },
@@ -311,7 +316,7 @@ describe('a hold', () => {
     });
     const result = await heldAndCharged(perSecond, videoRequest({ model: 'm', extra: { frames: 289 } }));
     // 289 frames at 24 a second are 12.042 seconds.
-    expect(result).toEqual({ held: 1_204_200n, charged: 1_204_200n });
+    expect(result).toEqual({ held: 1_204_200n, charged: 1_204_200n, isBeyond: false });
   });
 
   it('is for the dearest ratio where the image decides it, whatever the request names', async () => {
@@ -331,7 +336,7 @@ describe('a hold', () => {
       prompt: 'a fox [sim:ratio=16:9]',
     } as const;
     const result = await heldAndCharged(animated, videoRequest(asked));
-    expect(result).toEqual({ held: 100_000n, charged: 100_000n });
+    expect(result).toEqual({ held: 100_000n, charged: 100_000n, isBeyond: false });
   });
 
   it('leaves a draft to its own resolution', async () => {

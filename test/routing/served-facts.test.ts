@@ -93,7 +93,7 @@ describe('facts of a channel’s model', () => {
     const catalogue = catalogueOf(', facts: { parameters: { motion: { max: 3, sent_as: motionScore } } }');
     const [model] = catalogue.current().models;
     if (model === undefined) throw new Error('no model');
-    const shown = catalogue.facts(model, { account: 'a', key: 'k' });
+    const shown = catalogue.offered(model, { account: 'a', key: 'k' }).facts;
     expect(shown).toMatchObject([
       { media: { frames: 1 }, seconds: { min: 2, max: 10 }, parameters: { motion: { max: 3 } } },
     ]);
@@ -101,8 +101,8 @@ describe('facts of a channel’s model', () => {
     expect(offeredFactsSchema.parse(facts)).toEqual(facts);
     expect(JSON.stringify(facts)).not.toMatch(/promptText|runway|motionScore|unsaid/);
     expect(facts?.cases).not.toHaveLength(0);
-    expect(catalogue.facts(model, { account: 'a', key: 'k', channels: ['two'] })).toEqual(shown);
-    expect(catalogue.facts(model, { account: 'a', key: 'k', channels: ['off'] })).toEqual([]);
+    expect(catalogue.offered(model, { account: 'a', key: 'k', channels: ['two'] }).facts).toEqual(shown);
+    expect(catalogue.offered(model, { account: 'a', key: 'k', channels: ['off'] }).facts).toEqual([]);
   });
 
   it('are shown without names that a caller can never send', () => {
@@ -112,7 +112,7 @@ describe('facts of a channel’s model', () => {
     const catalogue = catalogueOf(`, facts: { parameters: ${parameters}, cases: ${cases} }`);
     const [model] = catalogue.current().models;
     if (model === undefined) throw new Error('no model');
-    const [facts] = catalogue.facts(model, { account: 'a', key: 'k' });
+    const [facts] = catalogue.offered(model, { account: 'a', key: 'k' }).facts;
     expect(facts?.parameters).toMatchObject({ sometimes: { values: [] }, always: {} });
     expect(facts?.cases?.at(-1)?.facts).toEqual({ parameters: { sometimes: {} } });
     expect(JSON.stringify(facts)).not.toContain('barred');
@@ -234,7 +234,7 @@ models: [{ id: m, kind: image, n: { max: 20 }, price: { unit: image, rules: [{ p
     const catalogue = served(', facts: { qualities: [high], parameters: { mood: { sent_as: vibe } } }');
     const [model] = catalogue.current().models;
     if (model === undefined) throw new Error('no model');
-    const [facts] = catalogue.facts(model, { account: 'a', key: 'k' });
+    const [facts] = catalogue.offered(model, { account: 'a', key: 'k' }).facts;
     expect(facts).toMatchObject({
       qualities: ['high'],
       references: { max: 5, mask: false },

@@ -75,13 +75,17 @@ describe('a lease', () => {
 });
 
 describe('what an image’s account owes', () => {
+  const upstream = { model: 'image-1', channel: 'one', cost: 3n, unknown: 0 };
+  const small = { charge: 5n, basis: '{}', upstream };
+  const large = { charge: 2n ** 53n + 1n, basis: '{}', upstream };
+
   it('is read as it was last written, until it is paid', async () => {
     const leases = createImageLeaseStore(database.db);
-    await Promise.all([leases.owe('i1', 5n), leases.owe('i1', 5n)]);
-    await leases.owe('i2', 2n ** 53n + 1n);
-    expect([await leases.owedFor('i1'), await leases.owedFor('i2')]).toEqual([5n, 2n ** 53n + 1n]);
+    await Promise.all([leases.owe('i1', small), leases.owe('i1', small)]);
+    await leases.owe('i2', large);
+    expect([await leases.owedFor('i1'), await leases.owedFor('i2')]).toEqual([small, large]);
     await leases.paid('i1');
     await leases.paid('i1');
-    expect([await leases.owedFor('i1'), await leases.owedFor('i2')]).toEqual([undefined, 2n ** 53n + 1n]);
+    expect([await leases.owedFor('i1'), await leases.owedFor('i2')]).toEqual([undefined, large]);
   });
 });

@@ -77,6 +77,7 @@ describe('the declared indexes', () => {
       'idempotency: expires 0',
       'image_result_bodies: expires 0',
       'nodes: seen 600',
+      'partial_images: expires 0',
       'rate_limits: expires 0',
       'render_times: expires 0',
       'requests: expires 0',

@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => database.drop());
 
 const open = () => createRepeatStore(database.db, () => clock);
-const newClaim = (change: { made?: string; aliveUntil?: number } = {}) => ({
+const newClaim = (change: { made?: string; isAwaited?: true } = {}) => ({
   id: `key${(count += 1)}`,
   made: `made${count}`,
   fingerprint: 'f',
@@ -55,11 +55,11 @@ describe('a claim', () => {
   });
 
   it('that was replaced is no longer changed, completed or forgotten by its first owner', async () => {
-    const first = newClaim({ aliveUntil: clock + 5 });
+    const first = newClaim({ isAwaited: true });
     await open().claim(first);
-    const second = { ...first, made: 'second', fingerprint: 'g', aliveUntil: clock + 7 };
+    const second = { ...first, made: 'second', fingerprint: 'g' };
     await open().replace(second);
-    await open().renew(first, clock + 99_999);
+    await open().renew(first);
     await open().store(first, { status: 500, mayRetry: false, body: [bytes('old')] });
     await open().complete(first);
     await open().forget(first);
@@ -68,7 +68,7 @@ describe('a claim', () => {
       made: 'second',
       fingerprint: 'g',
       state: 'running',
-      aliveUntil: second.aliveUntil,
+      beat: 0,
     });
     await expect(open().readBody(first.made, 1)).rejects.toThrow('missing');
     await open().forget(second);
@@ -78,10 +78,10 @@ describe('a claim', () => {
 
 describe('an answer', () => {
   it('is kept before it is paid, and done afterwards', async () => {
-    const claim = newClaim({ aliveUntil: clock + 5 });
+    const claim = newClaim({ isAwaited: true });
     await open().claim(claim);
-    await open().renew(claim, clock + 50);
-    expect(await open().find(claim.id)).toMatchObject({ state: 'running', aliveUntil: clock + 50 });
+    await open().renew(claim);
+    expect(await open().find(claim.id)).toMatchObject({ state: 'running', beat: 1 });
     await open().store(claim, { status: 200, mayRetry: true, body: [bytes('ab'), bytes(''), bytes('c')] });
     const answer = { status: 200, mayRetry: true, documents: 1 };
     expect(await open().find(claim.id)).toMatchObject({ state: 'stored', answer });
@@ -91,7 +91,7 @@ describe('an answer', () => {
   });
 
   it('of more than one document is given back byte by byte, also when it was stored twice', async () => {
-    const claim = newClaim({ aliveUntil: clock });
+    const claim = newClaim({ isAwaited: true });
     await open().claim(claim);
     const mebibyte = 1024 * 1024;
     const body = [1, 2, 3].map((fill) => new Uint8Array(3 * mebibyte).fill(fill));
@@ -105,14 +105,14 @@ describe('an answer', () => {
   });
 
   it('that was too large to keep, or may not be retried, says so', async () => {
-    const claim = newClaim({ aliveUntil: clock });
+    const claim = newClaim({ isAwaited: true });
     await open().claim(claim);
     await open().store(claim, { status: 502, mayRetry: false });
     expect((await open().find(claim.id))?.answer).toEqual({ status: 502, mayRetry: false });
   });
 
   it('expires together with its claim', async () => {
-    const claim = newClaim({ aliveUntil: clock });
+    const claim = newClaim({ isAwaited: true });
     await open().claim(claim);
     await open().store(claim, { status: 200, mayRetry: true, body: [bytes('x')] });
     const record = await database.db
@@ -130,6 +130,6 @@ it('a record without a state is that of a task, and done', async () => {
   const known = { task: 'task_1', fingerprint: 'f', created_at: clock, expires: new Date(clock + 1000) };
   const records = database.db.collection<{ _id: string; expires?: Date }>('idempotency');
   await records.insertOne({ _id: 'known', ...known });
-  const read = { made: 'task_1', fingerprint: 'f', state: 'done', aliveUntil: 0 };
+  const read = { made: 'task_1', fingerprint: 'f', state: 'done', beat: 0 };
   expect(await open().find('known')).toEqual({ id: 'known', ...read });
 });

@@ -146,7 +146,10 @@ describe('a concern', () => {
     expect(await read(id)).toMatchObject({ concern: 'poll_failing', attention: 'poll_failing' });
     expect(await tasks.setConcern(id, 'overdue')).toBe(true);
     expect((await read(id)).attention).toBe('overdue');
-    expect(await tasks.setConcern(id, undefined)).toBe(true);
+    // What was noted in its place stays.
+    expect(await tasks.withdrawConcern(id, 'poll_failing')).toBe(false);
+    expect(await read(id)).toMatchObject({ concern: 'overdue', attention: 'overdue' });
+    expect(await tasks.withdrawConcern(id, 'overdue')).toBe(true);
     for (const name of ['concern', 'attention']) expect(await read(id)).not.toHaveProperty(name);
   });
 
@@ -162,7 +165,7 @@ describe('a concern', () => {
       [review, 'charge_review'],
     ] as const) {
       expect(await tasks.setConcern(id, 'channel_gone')).toBe(false);
-      expect(await tasks.setConcern(id, undefined)).toBe(false);
+      expect(await tasks.withdrawConcern(id, 'channel_gone')).toBe(false);
       expect((await read(id)).attention).toBe(attention);
     }
   });

@@ -431,7 +431,7 @@ describe('what follows from the record', () => {
     await openStore().setConcern(id, 'overdue');
     await tasks.step(id, { kind: 'extended', seconds: 60 });
     expect(await read(id)).toMatchObject({ concern: 'overdue', attention: 'overdue' });
-    await openStore().setConcern(id, undefined);
+    await openStore().withdrawConcern(id, 'overdue');
     await tasks.step(id, { kind: 'extended', seconds: 60 });
     expect(await follows(id)).not.toHaveProperty('attention');
   });

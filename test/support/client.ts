@@ -25,6 +25,8 @@ export type Call = (method: string, path: string, options?: CallOptions) => Prom
 export type AdminCall = (method: string, path: string, body?: unknown) => Promise<Answer>;
 
 export interface AccountOptions {
+  /** Default: one of its own. */
+  readonly id?: string;
   /** Default 100. */
   readonly credit?: string;
   /** Fields of the key. */
@@ -57,9 +59,8 @@ export function adminCaller(url: string, token: string): AdminCall {
 /** An account with a credit and a key. `video` is what its `create` asks for. */
 export async function makeAccount(
   { url, admin, video }: { readonly url: string; readonly admin: AdminCall; readonly video: object },
-  { credit = '100', key = {} }: AccountOptions = {},
+  { id = `acc-${randomBytes(5).toString('hex')}`, credit = '100', key = {} }: AccountOptions = {},
 ): Promise<TestAccount> {
-  const id = `acc-${randomBytes(5).toString('hex')}`;
   const account = await admin('POST', '/accounts', { id, name: id });
   if (account.status >= 300) throw new Error(account.text);
   if (credit !== '0') await admin('POST', `/accounts/${id}/credits`, { amount: credit, reference: 'first' });

@@ -1,6 +1,9 @@
 import type { ServerResponse } from 'node:http';
 import type { GatewayApp } from '../../src/http/app.ts';
+import { GatewayError } from '../../src/domain/errors.ts';
+import type { ErrorCode } from '../../src/domain/errors.ts';
 import { errorCodesOf } from '../../src/http/openapi.ts';
+import type { Route } from '../../src/http/route.ts';
 
 export interface WatchedApp {
   readonly app: GatewayApp;
@@ -14,7 +17,10 @@ export interface WatchedApp {
  */
 export function watchErrorCodes(app: GatewayApp, logLines: readonly string[]): WatchedApp {
   const declared = new Map(
-    app.routes.map((route) => [route.operationId, new Set<string>(errorCodesOf(route))]),
+    app.routes.map((route) => [
+      route.operationId,
+      new Set(errorCodesOf(route).map((code) => codeIn(route, code))),
+    ]),
   );
   const undeclared = new Set<string>();
   const look = (response: ServerResponse, body: unknown): void => {
@@ -42,6 +48,12 @@ export function watchErrorCodes(app: GatewayApp, logLines: readonly string[]): W
   };
 }
 
+/** As the route's dialect writes it. */
+function codeIn({ dialect }: Route, code: ErrorCode): string | undefined {
+  const { errors } = dialect ?? {};
+  return errors === undefined ? code : codeOf(JSON.stringify(errors.present(new GatewayError(code, ''))));
+}
+
 function operationOf(requestId: string, logLines: readonly string[]): string {
   const quoted = JSON.stringify(requestId);
   const line = logLines.findLast((text) => text.includes(quoted) && text.includes('"status":'));
@@ -51,6 +63,6 @@ function operationOf(requestId: string, logLines: readonly string[]): string {
 
 function codeOf(body: unknown): string | undefined {
   if (typeof body !== 'string' || !body.startsWith('{"error":')) return undefined;
-  const { error }: { error: { code: string } } = JSON.parse(body);
-  return error.code;
+  const { error }: { error: { code: string | number } } = JSON.parse(body);
+  return String(error.code);
 }

@@ -26,6 +26,7 @@ export async function everyMetric(channels: readonly string[]): Promise<readonly
   metrics.countCollision();
   metrics.beginAppend()();
   for (const channel of channels) {
+    metrics.countMargin(2n, { channel, cost: 1n, unknown: 1 });
     for (const step of steps) for (const result of results) metrics.beginUpstream(channel, step)(result);
     for (const outcome of ['succeeded', ...failureClasses] as const) metrics.countEnded(channel, outcome);
   }
@@ -35,12 +36,13 @@ export async function everyMetric(channels: readonly string[]): Promise<readonly
     tasks: channels.flatMap((channel) =>
       states.flatMap((state) => waitReasons.map((wait) => ({ state, channel, wait, count: 1, since: 0 }))),
     ),
-    attention: attentionReasons.map((reason) => ({ reason, channel: 'ark', count: 1 })),
+    attention: attentionReasons.map((reason) => ({ reason, channel: 'ark', count: 1, since: 0 })),
     money: { available: 1n, held: 1n, overdrawn: 0 },
     slots: channels.map((channel) => ({ channel, inUse: 1, limit: 2 })),
     circuits: channels.map((channel) => ({ channel, open: 1 })),
     callbacks: [{ state: 'due', count: 1, since: 0 }],
     copies: [{ state: 'retry', count: 1 }],
+    verification: { startedAt: 1, endedAt: 1, violations: 1 },
   });
   return parseScrape(await metrics.render()).filter(({ name }) => name.startsWith('mediary_'));
 }

@@ -1,4 +1,4 @@
-import { testYaml } from './test-yaml.ts';
+import { testYaml, twoChannelsYaml } from './test-yaml.ts';
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -11,8 +11,8 @@ import type { Core } from '../../src/core.ts';
 import { createLogger } from '../../src/observability/log.ts';
 import type { Logger } from '../../src/observability/log.ts';
 import { startApi } from '../../src/api.ts';
-import type { Control } from '../../src/local/simulator/control.ts';
-import { startSimulator } from '../../src/local/simulator/simulator.ts';
+import type { Control } from '../../workshop/simulator/control.ts';
+import { startSimulator } from '../../workshop/simulator/simulator.ts';
 import { installRuntime } from '../../src/temporal/install-runtime.ts';
 import { startWorker } from '../../src/worker.ts';
 import { adminCaller, caller, makeAccount } from './client.ts';
@@ -98,7 +98,8 @@ export async function startGateway(options: TestGatewayOptions = {}): Promise<Te
   if (!runtimeInstalled) await installRuntime(log, parsed);
   runtimeInstalled = true;
   const clock = { aheadMs: 0 };
-  const core = await openCore(parsed, log, { now: () => Date.now() + clock.aheadMs });
+  const now = (): number => Date.now() + clock.aheadMs;
+  const core = await openCore(parsed, log, { now, databaseNow: now });
   const worker = options.worker === false ? undefined : await startWorker(core);
   if (worker !== undefined) await pauseReconciler(core);
   const api = await startApi(core);
@@ -180,4 +181,4 @@ export async function testEnvironment(
   };
 }
 
-export { testYaml };
+export { testYaml, twoChannelsYaml };

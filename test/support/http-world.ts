@@ -1,4 +1,4 @@
-import { testSealing } from './sealing.ts';
+import { testLedgerKey, testSealing } from './sealing.ts';
 import { randomBytes } from 'node:crypto';
 import type { Db } from 'mongodb';
 import { afterAll, beforeAll, expect } from 'vitest';
@@ -10,11 +10,12 @@ import { createCircuits } from '../../src/capacity/circuits.ts';
 import { createChannelSwitches } from '../../src/routing/switches.ts';
 import { parseGatewayConfig } from '../../src/config/gateway-file.ts';
 import { createAbandonments } from '../../src/tasks/abandonments.ts';
-import { createOverdraftLimits } from '../../src/tasks/account-terms.ts';
+import { createHoldTerms } from '../../src/tasks/account-terms.ts';
 import { createAdmit } from '../../src/tasks/admission.ts';
 import { createStorageQuota } from '../../src/tasks/storage-quota.ts';
 import { createRepeats } from '../../src/tasks/repeats.ts';
 import { createAuditLog } from '../../src/tasks/audit-log.ts';
+import { refundImages } from '../../src/tasks/refund-task.ts';
 import { createActOnTask } from '../../src/tasks/act-on-task.ts';
 import { createTaskService } from '../../src/tasks/create-task.ts';
 import { createAbandonCreation } from '../../src/tasks/abandon-creation.ts';
@@ -25,7 +26,11 @@ import type { AppDeps } from '../../src/http/app.ts';
 import { startHttpServer } from '../../src/http/server.ts';
 import type { RunningHttpServer } from '../../src/http/server.ts';
 import { ensureLedgerIndexes, ledgerCollection } from '../../src/ledger/collection.ts';
+import { createHeadAnchors } from '../../src/ledger/anchored-heads.ts';
 import { createLedger } from '../../src/ledger/ledger.ts';
+import { readUpstreamCosts } from '../../src/ledger/upstream-costs.ts';
+import { readLedgerTotals } from '../../src/ledger/totals.ts';
+import { takeCensus } from '../../src/tasks/take-census.ts';
 import { verifyLedger } from '../../src/ledger/verify.ts';
 import { createLogger } from '../../src/observability/log.ts';
 import { createMetrics } from '../../src/observability/metrics.ts';
@@ -164,7 +169,8 @@ async function openWorld(
     destination: { write: (line) => void logLines.push(line) },
   });
   const secrets = createSecrets([randomBytes(32)], randomBytes(32));
-  const ledger = createLedger({ collection: ledgerCollection(mongo.db), now });
+  const key = testLedgerKey;
+  const ledger = createLedger({ collection: ledgerCollection(mongo.db), key, now });
   const port = createTestPort({ tasks: stores.tasks, ledger, now });
   const abandonCreation = createAbandonCreation({ ...stores, ledger });
   const configOf = (text: string) =>
@@ -213,8 +219,16 @@ async function openWorld(
       auditLog: createAuditLog({ ...stores, log, now, randomBytes }),
       taskHistory: (task) => Promise.resolve({ of: task }),
       ledger,
+      ledgerHeads: createHeadAnchors(mongo.db, key),
+      readUpstreamCosts: (asked) => readUpstreamCosts(ledgerCollection(mongo.db), asked),
       verifyLedger: (options) =>
-        verifyLedger({ ...options, db: mongo.db, holders: () => Promise.resolve(new Map()) }),
+        verifyLedger({
+          ...options,
+          db: mongo.db,
+          key,
+          anchorsHeads: true,
+          holders: () => Promise.resolve(new Map()),
+        }),
       actOnTask: createActOnTask({
         ...stores,
         ledger,
@@ -223,6 +237,8 @@ async function openWorld(
         now,
         randomBytes,
       }),
+      refundImages: (id, input) => refundImages(id, input, { ledger, currency: () => config.currency }),
+      holdTerms: createHoldTerms(stores.accounts, now),
       createTask: createTaskService({
         ...stores,
         catalogue,
@@ -234,7 +250,7 @@ async function openWorld(
           port,
           abandonCreation,
           abandonments: createAbandonments({ abandonCreation, onError: () => undefined, now }),
-          overdraftLimit: createOverdraftLimits(stores.accounts, now),
+          holdTerms: createHoldTerms(stores.accounts, now),
           now,
           randomBytes,
         }),
@@ -257,10 +273,19 @@ async function openWorld(
       checkMediaUrl: refuseForbidden,
       pingMongo: async () => void (await mongo.db.command({ ping: 1 })),
       limits: { addressRequestsPerSecond: 0 },
+      takeCensus: () =>
+        takeCensus({
+          stores,
+          ledgerTotals: () => readLedgerTotals(ledgerCollection(mongo.db)),
+          config: () => config,
+          now,
+        }),
       testNotices: () => Promise.resolve([]),
+      noteBalance: () => undefined,
       nodes: createNodes({ store: stores.nodes, onError: unused }),
       publishConfig: () =>
         Promise.resolve({ ok: false, violations: ['models: required', 'currency: required'] }),
+      previewConfig: () => Promise.resolve({ ok: false, violations: ['models: required'] }),
       ...change,
     };
   }

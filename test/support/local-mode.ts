@@ -41,7 +41,7 @@ export function startLocalMode({
   cwd = projectDir,
   npm = false,
 }: LocalModeOptions): LocalMode {
-  const line = ['--import', './src/typescript.js', 'src/local.ts', ...(script === 'demo' ? ['demo'] : [])];
+  const line = ['src/mediary.js', ...(script === 'demo' ? ['demo'] : [])];
   const child: ChildProcess = spawn(npm ? 'npm' : process.execPath, npm ? ['run', script] : line, {
     cwd,
     env: { ...newcomersEnvironment(), ...environment },

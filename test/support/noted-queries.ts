@@ -1,6 +1,7 @@
 import { Collection, Db } from 'mongodb';
 import { describeShape, shapeOfFilter } from './query-shape.ts';
 import type { QueryShape } from './query-shape.ts';
+import { copySuffix } from './stale-reads.ts';
 
 /**
  * Notes each query that a file of src sends, once in a process however many test files it runs. The driver's methods are
@@ -40,7 +41,7 @@ for (const operation of operations) {
     const file = callerFile();
     if (file === undefined) return result;
     const entry: Noted = {
-      collection: this.collectionName,
+      collection: this.collectionName.replace(copySuffix, ''),
       operation,
       filter: shapeOfFilter(operation === 'distinct' ? args[1] : filterOf(args[0])),
       sort: sortOf(args[1]),
@@ -58,7 +59,13 @@ Reflect.set(Db.prototype, 'command', function (this: Db, ...args: unknown[]): un
   const { find, filter } = args[0] as { readonly find?: unknown; readonly filter?: unknown };
   const file = callerFile();
   if (typeof find === 'string' && file !== undefined) {
-    note({ collection: find, operation: 'find', filter: shapeOfFilter(filter), sort: {}, file });
+    note({
+      collection: find.replace(copySuffix, ''),
+      operation: 'find',
+      filter: shapeOfFilter(filter),
+      sort: {},
+      file,
+    });
   }
   return result;
 });

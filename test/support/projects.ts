@@ -23,13 +23,14 @@ const nodeParts = [
   'http/server.test.ts',
   'images/image-parts.test.ts',
   'local/servers/ui-proxy.test.ts',
-  'local/simulator/faults.test.ts',
+  'workshop/simulator/faults.test.ts',
   'observability/',
   'results/copy-file.test.ts',
   'results/storage.test.ts',
   // Timers and standstills.
-  'local/simulator/clock.test.ts',
-  // How TypeScript is loaded, and how processes start, get signals and end.
+  'workshop/simulator/clock.test.ts',
+  // How TypeScript is loaded, and how processes start, get signals and end. The package is JavaScript alone.
+  'workshop/package.test.ts',
   'cli/start-up.test.ts',
   'config/reload-signal.test.ts',
   'local/servers/close-on-signal.test.ts',
@@ -43,6 +44,8 @@ const nodeParts = [
   'temporal/connection.test.ts',
   'temporal/workflow-bundle.test.ts',
   'workflows/replay.test.ts',
+  // Threads, and the loader in them.
+  'media/media-probe.test.ts',
   // The driver's sockets.
   'store/mongo.test.ts',
   'store/unfinished-writes.test.ts',

@@ -26,7 +26,8 @@ export function pauseFirstAt(point: RacePoint, subject?: string): Paused {
   return { reached: arrived.promise, release: () => released.resolve() };
 }
 
-function gate(): { readonly promise: Promise<void>; readonly resolve: () => void } {
+/** A promise that a test resolves. */
+export function gate(): { readonly promise: Promise<void>; readonly resolve: () => void } {
   let resolve = (): void => undefined;
   const promise = new Promise<void>((done) => (resolve = done));
   return { promise, resolve };

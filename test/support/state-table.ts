@@ -41,9 +41,9 @@ const notes: Readonly<Record<StateName, string>> = {
   broken:
     'The upstream keeps saying that it does not know the job, so that polling has stopped. An operator has it polled again, or ends the task; so does the deadline.',
   ending:
-    'How the task ends is decided; the ledger is written, then the end, and the step is repeated until both are there. A charge that is not credible, or that nothing can write, becomes a question to a person; a success of the upstream still replaces its failure.',
+    'How the task ends is decided; the ledger is written, then the end, and the step is repeated until both are there. A charge that is not credible, or whatever cannot be computed or written for what it is, becomes a question to a person; a success of the upstream still replaces its failure, and an operator’s `fail` a success that is not written.',
   review:
-    'The job succeeded, and a person is asked about the charge. An operator leaves it, who accepts the charge, states other facts or fails the task; so does the deadline, which fails it.',
+    'How the task ends is decided, and a person is asked before it is written: about a charge that is not credible, or about what the ledger refuses. An operator leaves it, who accepts the charge, states other facts, has it settled once more or fails the task; so does the deadline, which fails it, unless the ledger contradicts even that.',
   ended:
     'The status, the result and the charge are final. A job that turns up now is noted as a stray, for operators to cancel at its upstream.',
   given_up:
@@ -114,7 +114,11 @@ const samples: Readonly<Record<StateName, Readonly<Record<string, Task>>>> = {
   },
   broken: { '': after(waiting, { kind: 'broken', n: 1, code: 'not_found' }) },
   ending: { succeeded: succeeding, failed: after(waiting, events.failed(1)) },
-  review: { '': after(succeeding, events.reviewed()) },
+  review: {
+    '': after(succeeding, events.reviewed()),
+    'not settled': after(succeeding, events.reviewed('unsettled')),
+    'not released': after(waiting, events.failed(1), events.reviewed('unreleased')),
+  },
   ended: { '': after(succeeding, events.ended('succeeded')) },
   given_up: { '': after(newTask(), { kind: 'abandoned', unstarted: 'try-1' }) },
 }; // prettier-ignore
@@ -148,7 +152,7 @@ const sampleEvents: Readonly<Record<EventName, Readonly<Record<string, TaskEvent
   resubmitted: { '': { kind: 'resubmitted' } },
   completed: { '': events.completed },
   extended: { '': { kind: 'extended', seconds: 3600 } },
-  reviewed: { '': events.reviewed() },
+  reviewed: { '': events.reviewed(), 'not released': events.reviewed('unreleased') },
   approved: { '': { kind: 'approved' } },
   acted: { '': { kind: 'acted' } },
   orphaned: { '': { kind: 'orphaned' } },

@@ -3,14 +3,26 @@ import { readEnvironment } from '../../src/config/environment.ts';
 import { openCore } from '../../src/core.ts';
 import { onRacePoint } from '../../src/domain/race-point.ts';
 import { createLogger } from '../../src/observability/log.ts';
+import { installRuntime } from '../../src/temporal/install-runtime.ts';
+import { startWorker } from '../../src/worker.ts';
 
-/** An API process that kills itself at the race point which its first argument names. Prints its address, then the point. */
-const [point] = process.argv.slice(2);
+/**
+ * An API process that kills itself at the race point which its first argument names. Its clock, and that of its database,
+ * is as many milliseconds ahead as the second one says; the third one makes it a worker, too. Prints its address, then the point.
+ */
+const [point, aheadMs = '0', role] = process.argv.slice(2);
 onRacePoint((at) => {
   if (at !== point) return undefined;
   process.stdout.write(`reached ${at}\n`, () => process.kill(process.pid, 'SIGKILL'));
   return new Promise(() => undefined);
 });
-const core = await openCore(readEnvironment(), createLogger({ level: 'silent', format: 'json' }));
+const now = (): number => Date.now() + Number(aheadMs);
+const log = createLogger({ level: 'silent', format: 'json' });
+if (role === 'worker') await installRuntime(log, readEnvironment());
+const core = await openCore(readEnvironment(), log, {
+  now,
+  databaseNow: now,
+});
+if (role === 'worker') await startWorker(core);
 const api = await startApi(core);
 process.stdout.write(`${api.url}\n`);

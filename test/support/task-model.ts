@@ -1,7 +1,7 @@
 import { next } from '../../src/domain/task-next.ts';
 import type { Changes, Next } from '../../src/domain/task-next.ts';
 import type { Task, TaskPlan } from '../../src/domain/task-record.ts';
-import type { EventOf, TaskEvent } from '../../src/domain/task-state.ts';
+import type { EventOf, Question, TaskEvent } from '../../src/domain/task-state.ts';
 
 /** Records of tasks as events make them, without a database. */
 
@@ -32,7 +32,7 @@ export function newTask(channels: readonly string[] = ['a', 'b'], fallback?: Tas
     hold: 1_000_000n,
     hasCallback: false,
     rev: 0,
-    state: { at: 'submitting', round: 1, left: candidates, full: [], resting: [] },
+    state: { at: 'submitting', round: 1, left: candidates, full: [] },
     stateSince: start,
     status: 'pending',
     attempts: [],
@@ -87,18 +87,17 @@ export const events = {
   succeeded: (n: number, more: Without<'polled', 'n' | 'outcome'> = {}): TaskEvent => ({
     kind: 'polled', n, unbilled: false, outcome: { kind: 'succeeded', items: [], facts: {} }, ...more,
   }), // prettier-ignore
-  failed: (n: number, unbilled = false, of: 'internal' | 'cancelled' | 'invalid_input' = 'internal'): TaskEvent => ({
+  failed: (n: number, unbilled = false, of: 'internal' | 'cancelled' | 'invalid_input' = 'internal'): EventOf<'polled'> => ({
     kind: 'polled', n, unbilled, outcome: { kind: 'failed', code: 'broke', message: 'It broke.', failure: { class: of } },
   }), // prettier-ignore
   wanted: (stop: EventOf<'wanted'>['stop']): TaskEvent => ({ kind: 'wanted', stop }),
   completed: {
     kind: 'completed', outcome: { kind: 'succeeded', items: [{ url: 'https://files.example/a.mp4' }], facts: {} },
   }, // prettier-ignore
-  reviewed: (why: EventOf<'reviewed'>['why'] = 'above_hold'): TaskEvent => ({
-    kind: 'reviewed',
-    charge: '9000000',
-    why,
-  }),
+  reviewed: (why: Question['why'] = 'above_hold'): TaskEvent =>
+    why === 'unsettled' || why === 'unreleased'
+      ? { kind: 'reviewed', why }
+      : { kind: 'reviewed', charge: '9000000', why },
   ended: (status: 'succeeded' | 'failed'): TaskEvent => ({
     kind: 'ended', status, charge: status === 'succeeded' ? 5n : 0n, chargeEstimated: false,
   }), // prettier-ignore

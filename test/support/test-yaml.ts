@@ -45,6 +45,15 @@ export const attendedYaml = `${testYaml}      hold: { review_above: "3" }
     price: { unit: second, rules: [{ price: "0.10" }] }
 `;
 
+const arkChannel = /^ {2}- id: ark\n(?: {4}.*\n)+/m.exec(testYaml)?.[0] ?? '';
+
+/** The same, whose model has two channels: `ark`, which is asked first, and `spare`. */
+export const twoChannelsYaml = testYaml.replace(
+  arkChannel,
+  arkChannel.replace('- id: ark', '- id: ark\n    priority: 10') +
+    arkChannel.replace('- id: ark', '- id: spare'),
+);
+
 /** The same, with a second model of the same upstream that usually takes `expectedSeconds`. */
 export function testYamlWith(model: string, expectedSeconds: number): string {
   const usual = testYaml.slice(testYaml.indexOf('  - id: seedance'));

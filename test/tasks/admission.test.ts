@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { GatewayError } from '../../src/domain/errors.ts';
 import { formatMicros } from '../../src/domain/money.ts';
 import { ledgerCollection } from '../../src/ledger/collection.ts';
@@ -8,12 +8,14 @@ import { connectMongo } from '../../src/store/mongo.ts';
 import type { Mongo } from '../../src/store/mongo.ts';
 import { createTaskStore } from '../../src/store/tasks.ts';
 import type { TaskStore } from '../../src/store/tasks.ts';
+import type { AbandonOutcome } from '../../src/tasks/abandon-creation.ts';
 import { createAbandonCreation } from '../../src/tasks/abandon-creation.ts';
 import { useHttpWorld } from '../support/http-world.ts';
 import type { TestAccount } from '../support/client.ts';
 import { databaseUri } from '../support/run-servers.ts';
+import { staleReads } from '../support/stale-reads.ts';
 import { pauseFirstAt } from '../support/race.ts';
-import { testSealing } from '../support/sealing.ts';
+import { testLedgerKey, testSealing } from '../support/sealing.ts';
 
 /**
  * The creation of a task against everybody else who may have it: a repeat of the request, the reconciler, the
@@ -37,12 +39,12 @@ async function tasksOf(account: TestAccount): Promise<readonly { id: string; sta
 }
 
 /** What the reconciler, another process, does with a creation whose process died. */
-async function reconcile(account: TestAccount): Promise<boolean[]> {
-  const ledger = createLedger({ collection: ledgerCollection(mongo.db), now: Date.now });
+async function reconcile(account: TestAccount): Promise<AbandonOutcome[]> {
+  const ledger = createLedger({ collection: ledgerCollection(mongo.db), key: testLedgerKey, now: Date.now });
   // As another process, without this one's memory.
   const tasks = createTaskStore(mongo.db, Date.now, testSealing);
   const abandonCreation = createAbandonCreation({ ...world.stores, tasks, ledger });
-  const given: boolean[] = [];
+  const given: AbandonOutcome[] = [];
   for await (const task of tasks.unfinished()) {
     if (task.account !== account.id || task.unstarted === undefined) continue;
     given.push(await abandonCreation({ task: task.id, account: account.id, unstarted: task.unstarted }));
@@ -86,7 +88,7 @@ describe('a 503', () => {
     const paused = pauseFirstAt('ledger.append', account.id);
     const created = account.create();
     await paused.reached;
-    expect(await reconcile(account)).toEqual([true]);
+    expect(await reconcile(account)).toEqual(['abandoned']);
     paused.release();
     // The task id is dead; the request continues under another one.
     expect(await created).toMatchObject({ status: 200 });
@@ -101,7 +103,7 @@ describe('a process that stands still for five minutes between hold and start', 
     const created = account.create();
     await paused.reached;
     world.clock.aheadMs += 5 * minutes;
-    expect(await reconcile(account)).toEqual([true]);
+    expect(await reconcile(account)).toEqual(['abandoned']);
     paused.release();
     expect((await created).status).toBe(503);
     expect([await heldBy(account), await tasksOf(account)]).toEqual(['0.000000', []]);
@@ -133,7 +135,7 @@ it('a process that stands still for five minutes before its hold answers 503 whe
   claimed.release();
   expect((await created).status).toBe(503);
   voiding.release();
-  expect(await reconciling).toEqual([true]);
+  expect(await reconciling).toEqual(['abandoned']);
   expect([await heldBy(account), await tasksOf(account)]).toEqual(['0.000000', []]);
 });
 
@@ -235,6 +237,45 @@ describe('a repeat with the same Idempotency-Key', () => {
     expect(created.status).toBe(200);
     expect((await account.create({}, keyed('poor'))).body).toEqual(created.body);
     expect(await heldBy(account)).toBe('0.500000');
+  });
+});
+
+describe('a process whose reads are older than what is written', () => {
+  /** From now on, until the test is over. */
+  async function readAsOfNow(): Promise<void> {
+    const { tasks } = world.stores;
+    const stale = createTaskStore(await staleReads(mongo.db, ['tasks']), Date.now, testSealing);
+    const fresh = { ...tasks };
+    Object.assign(tasks, stale);
+    onTestFinished(() => void Object.assign(tasks, fresh));
+  }
+
+  it('makes no second task for an Idempotency-Key, although it does not see that the first one has begun', async () => {
+    const account = await world.newAccount();
+    const paused = pauseFirstAt('admission.held');
+    const creating = account.create({}, keyed('stale'));
+    await paused.reached;
+    await readAsOfNow();
+    paused.release();
+    const { id } = (await creating).body;
+    await world.drive.step(id, { kind: 'acted' });
+    expect((await world.stores.tasks.find(id))?.unstarted).toBeDefined();
+    const again = await account.create({}, keyed('stale'));
+    expect([again.status, again.body.id]).toEqual([200, id]);
+    expect(await heldBy(account)).toBe('0.500000');
+  });
+
+  it('answers 200 for a task that its workflow has, although it does not see it', async () => {
+    const account = await world.newAccount();
+    const paused = pauseFirstAt('admission.held');
+    const created = account.create();
+    await paused.reached;
+    const [task] = await tasksOf(account);
+    await readAsOfNow();
+    await world.drive.step(task?.id ?? '', { kind: 'acted' });
+    failNextStart();
+    paused.release();
+    expect(await created).toMatchObject({ status: 200, body: { id: task?.id } });
   });
 });
 

@@ -3,8 +3,9 @@ import { createLogger } from '../../src/observability/log.ts';
 import { connectMongo } from '../../src/store/mongo.ts';
 import type { Mongo } from '../../src/store/mongo.ts';
 import { createRepeatStore } from '../../src/store/repeats.ts';
+import type { RepeatRecord, RepeatStore } from '../../src/store/repeats.ts';
 import { createRepeats } from '../../src/tasks/repeats.ts';
-import type { Claim, Claimed, Repeat, RepeatRequest, Repeats } from '../../src/tasks/repeats.ts';
+import type { Claim, Claimed, Repeat, RepeatEnd, RepeatRequest, Repeats } from '../../src/tasks/repeats.ts';
 import { databaseUri } from '../support/run-servers.ts';
 
 let mongo: Mongo;
@@ -27,9 +28,11 @@ afterAll(async () => {
 const secret = Buffer.from('secret');
 
 /** As another process has it: the same database, nothing shared in memory. */
-function open(): Repeats {
+const store = () => createRepeatStore(mongo.db, () => now);
+
+function open(records: RepeatStore = store()): Repeats {
   return createRepeats({
-    store: createRepeatStore(mongo.db, () => now),
+    store: records,
     isPaid: async (made) => paid.has(made),
     keptBytesMax: 1000,
     secret,
@@ -254,8 +257,14 @@ describe('of a process that died', () => {
     const claim = first(await open().claim(ask(keyed('k')), 'img_1'));
     if (kept) await claim.keep(answer);
     const { record } = earlier(await open().claim(ask(keyed('k')), 'img_2'));
-    now += 60_001;
     return { claim, record };
+  }
+
+  /** Seen unchanged for a minute, by the clock of who waits. */
+  async function waitFor(record: RepeatRecord): Promise<RepeatEnd> {
+    const waited = open().wait(record, uncancelled());
+    now += 60_000;
+    return waited;
   }
 
   it.each([false, true])(
@@ -263,7 +272,7 @@ describe('of a process that died', () => {
     async (isPaid) => {
       const { claim, record } = await dies(false);
       if (isPaid) paid.add('img_1');
-      expect(await open().wait(record, uncancelled())).toEqual({ kind: 'abandoned', isPaid });
+      expect(await waitFor(record)).toEqual({ kind: 'abandoned', isPaid });
       await claim.forget();
     },
   );
@@ -271,16 +280,55 @@ describe('of a process that died', () => {
   it('what was kept and not paid is not given away', async () => {
     const { claim, record } = await dies(true);
     expect(record.state).toBe('stored');
-    expect(await open().wait(record, uncancelled())).toEqual({ kind: 'abandoned', isPaid: false });
+    expect(await waitFor(record)).toEqual({ kind: 'abandoned', isPaid: false });
     await claim.forget();
   });
 
   it('what was kept and paid is the answer, for everybody from then on', async () => {
     const { claim, record } = await dies(true);
     paid.add('img_1');
-    expect(await open().wait(record, uncancelled())).toMatchObject({ kind: 'answered' });
+    expect(await waitFor(record)).toMatchObject({ kind: 'answered' });
     expect(earlier(await open().claim(ask(keyed('k')), 'img_3')).record.state).toBe('done');
     await claim.forget();
+  });
+
+  it('is seen by repeats together, none of which waits for so long', async () => {
+    const { claim, record } = await dies(false);
+    const process = open();
+    const brief = new AbortController();
+    const first = process.wait(record, brief.signal);
+    brief.abort();
+    await expect(first).rejects.toMatchObject({ code: 'service_unavailable' });
+    now += 59_999;
+    const second = process.wait(record, uncancelled());
+    now += 1;
+    expect(await second).toEqual({ kind: 'abandoned', isPaid: false });
+    await claim.forget();
+  });
+
+  it('is not one that lives, whatever the clock of who looks says', async () => {
+    const { claim, record } = await dies(false);
+    now += 3 * 60_000;
+    const waited = open().wait(record, uncancelled());
+    now += 59_999;
+    await claim.end(answer);
+    expect(await waited).toMatchObject({ kind: 'answered' });
+  });
+
+  it('is not one that renews its claim', async () => {
+    const { claim, record } = await dies(false);
+    const looks: number[] = [];
+    const records = store();
+    const looking = { ...records, find: async (id: string) => found(await records.find(id)) };
+    const found = (record?: RepeatRecord) => (looks.push(record?.beat ?? -1), record);
+    const waited = open(looking).wait(record, uncancelled());
+    for (const beat of [1, 2, 3]) {
+      now += 50_000;
+      await store().renew(record);
+      await expect.poll(() => looks).toContain(beat);
+    }
+    await claim.end(answer);
+    expect(await waited).toMatchObject({ kind: 'answered' });
   });
 
   it('a claim that was taken over by another is not changed by the first', async () => {

@@ -10,7 +10,7 @@ import { createStores, ensureStoreIndexes } from '../../src/store/stores.ts';
 import { takeCensus } from '../../src/tasks/take-census.ts';
 import { firstRecord } from '../support/task-records.ts';
 import { databaseUri } from '../support/run-servers.ts';
-import { testSealing } from '../support/sealing.ts';
+import { testLedgerKey, testSealing } from '../support/sealing.ts';
 
 const at = 1_000_000;
 const channel = (id: string, concurrent_tasks?: number) => ({
@@ -43,7 +43,7 @@ async function fill(): Promise<void> {
   await insert({ stateSince: at - 90_000, waitsFor: 'slot' });
   await insert({ stateSince: at - 10_000, waitsFor: 'slot' });
   await insert({
-    state: { at: 'pausing', round: 2, until: at, full: [], resting: [] },
+    state: { at: 'pausing', round: 2, ms: 5_000, until: at, full: [] },
     stateSince: at - 5_000,
   });
   await insert({
@@ -70,26 +70,37 @@ async function fill(): Promise<void> {
   await stores.tasks.abandonCallback(`t${tasks}`, 'own');
   await stores.slots.reserve('one/a', 5, { task: 'x', until: at + 1 });
   await stores.slots.reserve('one/b', 5, { task: 'y', until: at + 1 });
-  const circuit = { sign: 'account', code: 'no_money', coolDownMs: 1, until: at, at } as const;
+  const circuit = { sign: 'account', code: 'no_money', coolDownMs: 1, until: at + 1, at } as const;
   await stores.circuits.write('two/a', { ...circuit, state: 'open' });
   await stores.circuits.write('two/a/m', { ...circuit, state: 'open' });
+  // It waits for the next task; nobody is kept from a credential that is gone.
+  await stores.circuits.write('two/b', { ...circuit, state: 'open', until: at });
+  await stores.circuits.write('two/gone', { ...circuit, state: 'open' });
   await stores.circuits.write('one/a', { ...circuit, state: 'closed' });
   const copy = { names: [], tries: 1, dueAt: at };
   await stores.resultCopies.write({ ...copy, task: 'c1', state: 'retry' });
   await stores.resultCopies.write({ ...copy, task: 'c2', state: 'gave_up' });
   await stores.resultCopies.write({ ...copy, task: 'c3', state: 'stored' });
-  const ledger = createLedger({ collection: ledgerCollection(mongo.db), now: () => at });
+  const ledger = createLedger({ collection: ledgerCollection(mongo.db), key: testLedgerKey, now: () => at });
   for (const account of ['x', 'y']) {
     await ledger.credit({ account, amount: 2_500_000n, reference: account });
     await ledger.hold({
       account,
       task: `of-${account}`,
+      by: { key: 'key_1', model: 'video-1' },
       amount: 1_000_000n,
       basis: '{}',
       overdraftLimit: 0n,
     });
   }
-  const overdrawn = { account: 'z', task: 'of-z', amount: 500_000n, basis: '{}', overdraftLimit: 1_000_000n };
+  const overdrawn = {
+    account: 'z',
+    task: 'of-z',
+    by: { key: 'key_1', model: 'video-1' },
+    amount: 500_000n,
+    basis: '{}',
+    overdraftLimit: 1_000_000n,
+  };
   await ledger.hold(overdrawn);
 }
 

@@ -3,7 +3,7 @@ import { createRedelivery } from '../../src/temporal/redelivery.ts';
 import { newInput, openTemporal } from './support.ts';
 
 const world = openTemporal();
-const redeliver = createRedelivery(world.client, world.queuePrefix);
+const redeliver = createRedelivery(world.client, world.queuePrefix, { replaces: false });
 
 it('one at a time for each task, and again after it has ended', async () => {
   const { task } = newInput();
@@ -15,6 +15,17 @@ it('one at a time for each task, and again after it has ended', async () => {
   expect((await handle.describe()).runId).toBe(first.runId);
   await handle.terminate();
   await redeliver(task);
+  const second = await handle.describe();
+  expect([second.status.name, second.runId === first.runId]).toEqual(['RUNNING', false]);
+  await handle.terminate();
+});
+
+it('a person does not wait for one that waits for its next attempt: it is replaced', async () => {
+  const { task } = newInput();
+  const handle = world.client.workflow.getHandle(`redeliver-${task}`);
+  await redeliver(task);
+  const first = await handle.describe();
+  await createRedelivery(world.client, world.queuePrefix, { replaces: true })(task);
   const second = await handle.describe();
   expect([second.status.name, second.runId === first.runId]).toEqual(['RUNNING', false]);
   await handle.terminate();

@@ -120,9 +120,9 @@ describe('at its deadline', () => {
     const task = await tasks.start({ deadlineAt: soon() });
     await task.called('wait job-1');
     // Its end is decided, and nothing wanted of it counts, until a person is asked.
+    tasks.upstream.reviewed = '9000000';
     tasks.records.put(task.id, { state: { at: 'ending', ending: { kind: 'succeeded' } } });
     await expect.poll(() => Date.now() > task.record().deadlineAt).toBe(true);
-    tasks.upstream.reviewed = '9000000';
     mayWrite.give();
     expect(await task.end()).toEqual(expired);
   });

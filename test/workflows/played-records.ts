@@ -28,7 +28,7 @@ export class PlayedRecords {
       ...given,
       ...begun,
       hold: BigInt(hold),
-      state: { at: 'submitting', round: 1, left: candidates, full: [], resting: [] },
+      state: { at: 'submitting', round: 1, left: candidates, full: [] },
       updatedAt: at,
       traceId: '',
     });
@@ -53,6 +53,7 @@ export class PlayedRecords {
 
   // The face that activities know.
   readonly look = async (id: string): Promise<Task | undefined> => this.tasks.get(id);
+  readonly confirm = this.look;
   readonly forget = (): void => undefined;
   readonly ownerOf = async (): Promise<undefined> => undefined;
   readonly setConcern = async (): Promise<boolean> => true;

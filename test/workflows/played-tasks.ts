@@ -1,9 +1,8 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { Client, Connection, isGrpcServiceError, WorkflowUpdateFailedError } from '@temporalio/client';
 import type { WorkflowHandle } from '@temporalio/client';
-import { bundleWorkflowCode, NativeConnection, Worker } from '@temporalio/worker';
+import { NativeConnection, Worker } from '@temporalio/worker';
 import type { WorkflowBundleWithSourceMap } from '@temporalio/worker';
 import { afterAll, beforeAll, beforeEach, expect } from 'vitest';
 import type { ActionResult, Said, WorkflowActionName } from '../../src/domain/operator-actions.ts';
@@ -11,6 +10,7 @@ import type { StateName } from '../../src/domain/task-state.ts';
 import type { Task } from '../../src/domain/task-record.ts';
 import type { TaskInput } from '../../src/domain/task-input.ts';
 import { replayError } from '../../src/temporal/replay-error.ts';
+import { bundleWorkflows } from '../../src/temporal/workflow-bundle.ts';
 import { cancelUpdate } from '../../workflows/messages.ts';
 import type { CancelAnswer } from '../../workflows/messages.ts';
 import { temporalAddress } from '../support/run-servers.ts';
@@ -100,9 +100,7 @@ export function usePlayedTasks(): PlayedTasks {
     const [connection, clientConnection, bundle] = await Promise.all([
       NativeConnection.connect({ address }),
       Connection.connect({ address }),
-      bundleWorkflowCode({
-        workflowsPath: fileURLToPath(new URL('../../workflows/index.ts', import.meta.url)),
-      }),
+      bundleWorkflows(),
     ]);
     client = new Client({ connection: clientConnection });
     workflowBundle = bundle;

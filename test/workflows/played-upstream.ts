@@ -317,6 +317,8 @@ function fakeDeps(records: PlayedRecords, upstream: () => Upstream): ChannelActi
     actorOf: playedActIds.actorOf,
     auditLog: { keep: (_act: unknown, run: () => Promise<unknown>) => run() },
     canOpen: async () => undefined,
+    isConfigCurrent: () => true,
+    cancelRequest: async () => undefined,
     copyResults: async (_task: string, items: unknown) => items,
   };
   return fake as ChannelActivityDeps & TaskActivityDeps;

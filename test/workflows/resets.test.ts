@@ -100,3 +100,29 @@ it('carries out no operator’s act twice', async () => {
   await again.act('fail');
   await again.end();
 });
+
+it('hears a second cancellation from the UI, also where the first one did nothing', async () => {
+  const task = await tasks.start();
+  await task.called('wait job-1');
+  await task.handle.cancel();
+  await expect.poll(() => task.details()).toContain('A cancellation was requested');
+  const again = await resetTo(task, 'first');
+  await again.called('wait job-1', 2);
+  tasks.upstream.cancel = async () => 'cancelled';
+  await again.handle.cancel();
+  expect(await again.end()).toEqual({ status: 'failed', code: 'task_cancelled' });
+  expect(task.record().actions).toMatchObject([{ action: 'cancel' }, { action: 'cancel' }]);
+});
+
+it('continues from a record whose round asks nobody', async () => {
+  tasks.upstream.gate = later;
+  const task = await tasks.start();
+  await task.called('submit one');
+  // No event leads there: it is the workflow that must not stop at it.
+  tasks.records.put(task.id, { state: { at: 'submitting', round: 1, left: [], full: [] } });
+  const again = await resetTo(task, 'first');
+  await again.reaches('pausing');
+  await again.act('fail');
+  await again.end();
+  expect(await again.failedWorkflowTasks()).toEqual([]);
+});

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { JsonValue } from '../../domain/request.ts';
 import { UploadedFile } from './uploaded-file.ts';
 import { parseJsonText } from '../bodies/json-scanner.ts';
+import { exampleModels } from '../example-models.ts';
 import {
   callbackUrl,
   expiresAfterSeconds,
@@ -47,7 +48,7 @@ const metadataNames: ReadonlySet<string> = new Set(Object.keys(metadataFields.sh
 
 const metadata = z.preprocess((value, context) => {
   const parsed = typeof value === 'string' ? parseJsonText(value) : value;
-  if (isRecord(parsed)) return withoutNulls(parsed, metadataNames);
+  if (isRecord(parsed) && !(parsed instanceof UploadedFile)) return withoutNulls(parsed, metadataNames);
   context.addIssue({ code: 'custom', message: 'must be an object, or a string that holds a JSON object' });
   return z.NEVER;
 }, metadataFields);
@@ -61,9 +62,18 @@ const shape = {
   size: word.optional().meta({ description: '`<width>x<height>`, or a name that the model lists.' }),
   quality: word.optional(),
   response_format: z.enum(['url', 'b64_json']).optional(),
-  stream: z.boolean().optional(),
+  async: z.boolean().optional().meta({
+    description: 'true: answers with a task on any model, as the header `prefer: respond-async` does.',
+  }),
+  stream: z.boolean().optional().meta({
+    description:
+      'true: the answer is a stream of events. Its image is a task, as with `async`, named by the header `x-mediary-image`: whoever loses the stream asks for it there.',
+  }),
+  partial_images: z.int().min(0).max(3).optional().meta({
+    description: 'With `stream`: how many unfinished images are sent, where the upstream streams.',
+  }),
   metadata: metadata.optional().meta({
-    description: 'For models that answer with a task: `callback_url`, `execution_expires_after`.',
+    description: 'For tasks: `callback_url`, `execution_expires_after`.',
   }),
 };
 
@@ -90,7 +100,10 @@ const passedOn = {
   aspect_ratio: z.string().optional(),
 };
 
-const example = { model: 'image-model', prompt: 'A red cube', size: '1024x1024' };
+const example = { model: exampleModels.image, prompt: 'A red cube', size: '1024x1024' };
+/** A red square of 64 pixels. */
+const exampleImage =
+  'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAEAAAABACAIAAAAlC+aJAAAATUlEQVR42u3PQQkAAAgAseufzFhG8C0MVmBNvZaAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAwGUBXXKAtcSdyf4AAAAASUVORK5CYII=';
 
 /**
  * For the document: fields beyond these go to upstreams too, but a client's types reveal a misspelt one.
@@ -104,7 +117,7 @@ export function documentedGenerationBody(vendorFields: ReadonlySet<string>): z.Z
 export function documentedEditBody(vendorFields: ReadonlySet<string>): z.ZodType {
   return z
     .object({ ...documentedFields(vendorFields), image: references })
-    .meta({ id: 'ImageEditRequest', examples: [{ ...example, image: 'https://media.example/a.png' }] });
+    .meta({ id: 'ImageEditRequest', examples: [{ ...example, image: exampleImage }] });
 }
 
 function documentedFields(vendorFields: ReadonlySet<string>) {

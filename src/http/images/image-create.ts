@@ -4,22 +4,22 @@ import { GatewayError } from '../../domain/errors.ts';
 import type { ErrorCode } from '../../domain/errors.ts';
 import type { ImageRequest } from '../../domain/request.ts';
 import { isTerminal } from '../../domain/task.ts';
-import type { ImageAnswer } from '../../images/answer-once.ts';
 import type { CreatedImages } from '../../images/create-images.ts';
-import { noRetry } from '../../images/explain-failure.ts';
 import type { Task } from '../../domain/task-record.ts';
 import type { CreatedTask } from '../../tasks/create-task.ts';
+import { costHeaders, holdHeaders } from '../cost-headers.ts';
 import type { ImageRouteDeps, RouteDeps } from '../deps.ts';
 import { presentError } from '../error-response.ts';
 import { idempotencyKeyOf } from '../idempotency-key.ts';
 import type { ImageBody } from './image-body.ts';
+import { imagesOf } from './ended-images.ts';
+import { imageHeader, streamReply } from './image-stream.ts';
 import { parseImage } from './image-request.ts';
 import type { ParsedImage } from './image-request.ts';
+import { capHeaders } from '../presenters/cap.ts';
 import { presentCreatedTask } from '../presenters/created-task.ts';
 import { presentImages, presentWarnings } from '../presenters/image.ts';
-import { presentTask } from '../presenters/video-task.ts';
 import { toSeconds } from '../presenters/unix-seconds.ts';
-import type { PresentedTask } from '../presenters/video-task.ts';
 import { jsonReply, partsReply } from '../route.ts';
 import type { Reply, RequestMeta } from '../route.ts';
 
@@ -33,7 +33,10 @@ export type ImageCreateDeps = Pick<
   | 'metrics'
   | 'checkCallbackUrl'
   | 'checkMediaUrl'
+  | 'storedFiles'
   | 'mediaUrl'
+  | 'partialImages'
+  | 'isDraining'
   | 'log'
   | 'now'
 > & { readonly images: ImageRouteDeps };
@@ -55,6 +58,7 @@ export const imageCreateErrors = [
   'callback_url_not_allowed',
   'account_closed',
   'insufficient_balance',
+  'spend_cap_exceeded',
   'model_not_allowed',
   'channel_not_allowed',
   'idempotency_key_reused',
@@ -89,7 +93,7 @@ async function carryOut(
   const idempotencyKey = idempotencyKeyOf(create.meta);
   const { body, caller, operation, route, meta } = create;
   const model = deps.catalogue.model(body.model, caller);
-  const rules = { ...deps, ...deps.images.limits, operation, model };
+  const rules = { ...deps, ...deps.images.limits, operation, model, caller, linksLater: true as const };
   const { ignored, ...parsed } = await parseImage(body, rules);
   const createdSeconds = toSeconds(deps.now());
   const unread = [...ignored, ...namesOfTasks(parsed)];
@@ -100,6 +104,7 @@ async function carryOut(
     route,
     ...defined({ idempotencyKey, clientRetries: clientRetriesOf(meta) }),
     ...traced,
+    asTask: body.async === true || body.stream === true || prefersTask(meta),
     closed: () => meta.closed(),
     reserve: (bytes) => meta.reserve(bytes),
     requireRoom: (bytes) => meta.requireRoom(bytes),
@@ -136,22 +141,29 @@ const replayedHeader = { 'idempotency-replayed': 'true' } as const;
 
 async function replyTo(
   created: CreatedImages,
-  { meta, body, ignored }: ImageCreate & Ignored,
+  { meta, body, operation, ignored }: ImageCreate & Ignored,
   deps: ImageCreateDeps,
 ): Promise<Reply> {
-  if (created.kind === 'answer') return replyAtOnce(created.answer);
+  const { currency } = deps.catalogue.current();
+  if (created.kind === 'answer') return replyAtOnce(created.answer, currency);
   const { task } = created;
   meta.concerns(task.id);
-  const headers = task.replayed ? replayedHeader : undefined;
+  if (body.stream === true) return streamReply({ task, body, meta, operation, ignored }, deps);
+  const replayed = task.replayed ? replayedHeader : {};
   const waitMs = waitOf(meta);
   const finished = waitMs === 0 ? undefined : await waitForEnd(task, { waitMs, signal: meta.closed() }, deps);
   const wantsData = body.response_format === 'b64_json';
   if (finished === undefined) {
     // Who asks for the task later finds links.
     const unread = wantsData ? [...ignored, 'response_format'] : ignored;
-    return jsonReply(presentCreatedTask(task, 'image', unread), headers);
+    return jsonReply(presentCreatedTask(task, 'image', unread), {
+      ...holdHeaders(task.hold),
+      ...capHeaders(task.cap),
+      ...replayed,
+    });
   }
-  const answer = synchronousAnswer(finished, headers, deps);
+  const answer = imagesOf(finished, deps, replayed);
+  const headers = { ...costHeaders(finished.charge, currency), ...capHeaders(task.cap), ...replayed };
   const warnings = [...ignored, ...task.warnings];
   const images = wantsData ? await dataOf(finished, meta, deps) : undefined;
   if (images === undefined) return jsonReply({ ...answer, ...presentWarnings(warnings) }, headers);
@@ -170,9 +182,19 @@ async function dataOf({ id, outcome }: Task, meta: RequestMeta, { images, log }:
   }
 }
 
-function replyAtOnce({ status, parts, headers, replayed, onEnd }: ImageAnswer): Reply {
+type Answer = Extract<CreatedImages, { kind: 'answer' }>['answer'];
+
+function replyAtOnce({ status, parts, replayed, onEnd, ...answer }: Answer, currency: string): Reply {
+  const image = answer.image === undefined ? {} : { [imageHeader]: answer.image };
+  const money = { ...costHeaders(answer.charge, currency), ...capHeaders(answer.cap) };
+  const headers = { ...money, ...image, ...answer.headers };
   const all = replayed ? { ...replayedHeader, ...headers } : headers;
   return { ...partsReply(parts, all), status, ...defined({ onEnd }) };
+}
+
+/** `prefer: respond-async`, of RFC 7240. */
+function prefersTask(meta: RequestMeta): boolean {
+  return /(?:^|[\s,;])respond-async(?:$|[\s,;])/i.test(meta.header('prefer') ?? '');
 }
 
 const waitSecondsMax = 120;
@@ -200,20 +222,4 @@ async function waitForEnd(
     task = await watcher.waitForChange({ task: id, account, status, timeoutMs, signal });
   }
   return task;
-}
-
-function synchronousAnswer(
-  task: Task,
-  headers: Record<string, string> | undefined,
-  { mediaUrl }: ImageCreateDeps,
-): { readonly created: number; readonly data: PresentedTask['data'] } {
-  if (task.status === 'failed' || task.outcome?.kind !== 'succeeded') {
-    const words = defined({ words: task.error?.message });
-    throw new GatewayError('provider_error', 'The upstream generated no image.', {
-      ...words,
-      headers: { ...headers, ...noRetry },
-    });
-  }
-  const { created_at: created, data } = presentTask(task, mediaUrl);
-  return { created, data };
 }

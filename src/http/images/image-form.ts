@@ -121,7 +121,7 @@ function isMedia(name: string): name is 'image' | 'mask' {
 
 /** What a form can only say as text. */
 const numbers = new Set(['n', 'seed', 'output_compression', 'partial_images', 'guidance_scale']);
-const flags = new Set(['watermark', 'stream']);
+const flags = new Set(['watermark', 'stream', 'async']);
 
 function fieldValue(name: string, items: readonly FieldValue[]): unknown {
   const [first] = items;

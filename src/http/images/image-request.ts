@@ -1,11 +1,14 @@
+import type { Caller } from '../../domain/caller.ts';
 import { someNames } from '../../domain/consumption.ts';
 import { defined } from '../../domain/defined.ts';
 import type { ModelConfig } from '../../config/gateway-file.ts';
 import { GatewayError } from '../../domain/errors.ts';
 import type { ImageInput, ImageRequest, JsonObject, JsonValue } from '../../domain/request.ts';
+import { fileIdOf } from '../../domain/user-file.ts';
 import { readDataUrl, readImageFile } from '../../images/reference-image.ts';
 import { consumedImageFields } from './image-body.ts';
 import type { ImageBody } from './image-body.ts';
+import type { FileRouteDeps } from '../files/own-file.ts';
 import { UploadedFile } from './uploaded-file.ts';
 import { checkCallback, mediaUrlNotAllowed } from '../address-checks.ts';
 import type { AddressChecks } from '../address-checks.ts';
@@ -22,6 +25,11 @@ export interface ParsedImage {
 }
 
 export interface ImageRules extends AddressChecks {
+  readonly caller: Pick<Caller, 'account'>;
+  /** Absent: none are stored. */
+  readonly storedFiles?: Pick<FileRouteDeps, 'linkFile'>;
+  /** Of a create, which looks for its own repeats before it asks for files. */
+  readonly linksLater?: true;
   readonly operation: ImageRequest['operation'];
   readonly model: ModelConfig;
   /** Of one reference image. */
@@ -32,7 +40,8 @@ export interface ImageRules extends AddressChecks {
 
 /** Checks a create's body against its model and looks into every image that came with it. Throws GatewayError. */
 export async function parseImage(body: ImageBody, rules: ImageRules): Promise<ParsedImage> {
-  if (body.stream === true) throw unsupported('stream', 'Images are not streamed.');
+  if (body.partial_images !== undefined && body.stream !== true)
+    throw unsupported('partial_images', 'Partial images come in a stream only: send stream: true, too.');
   const output = checkOutput(body, rules.model);
   const references = listReferences(body, rules);
   const images: ImageInput[] = [];
@@ -51,7 +60,7 @@ export async function parseImage(body: ImageBody, rules: ImageRules): Promise<Pa
       ...defined({ responseFormat: body.response_format }),
       images,
       ...defined({ mask }),
-      extra,
+      extra: { ...extra, ...defined({ partial_images: body.partial_images }) },
     },
     ...names,
     ...defined({ callbackUrl: callback_url }),
@@ -110,8 +119,14 @@ const webAddress = /^https?:\/\//i;
 async function readReference(
   value: string | UploadedFile,
   param: string,
-  { pixelsMax, checkMediaUrl }: ImageRules,
+  { pixelsMax, checkMediaUrl, caller: { account }, storedFiles, linksLater }: ImageRules,
 ): Promise<ImageInput> {
+  const id = typeof value === 'string' ? fileIdOf(value) : undefined;
+  if (id !== undefined && storedFiles !== undefined) {
+    const reference = `asset://${id}`;
+    const url = linksLater ? reference : await storedFiles.linkFile({ id, account, kind: 'image', param });
+    return { form: 'url', url };
+  }
   if (typeof value === 'string' && webAddress.test(value)) {
     const reason = checkMediaUrl(value);
     if (reason === undefined) return { form: 'url', url: value };

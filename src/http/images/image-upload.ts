@@ -70,7 +70,7 @@ async function readJson({ req }: Context, { scope, workspace, limits }: Reading)
   } finally {
     await spool.close();
   }
-  const fields = Object.entries(text.parse());
+  const fields = Object.entries(text.parse(splitter.isWhole));
   return Object.fromEntries(fields.map(([name, value]) => [name, withFiles(value, splitter)]));
 }
 

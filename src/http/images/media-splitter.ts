@@ -52,6 +52,11 @@ export class MediaSplitter {
     }
   }
 
+  /** Nothing has been taken out. */
+  get isWhole(): boolean {
+    return this.files.length === 0;
+  }
+
   /** The file that a placeholder represents. */
   fileOf(value: unknown): UploadedFile | undefined {
     if (typeof value !== 'string' || !value.startsWith(this.token)) return undefined;

@@ -102,7 +102,7 @@ function newSpoolFile(path: string, disk: SpoolLimits['disk']): OpenFile {
 function tooManyFiles(filesMax: number, param: string): GatewayError {
   return new GatewayError(
     'request_too_large',
-    `A request may hold at most ${filesMax} reference images and one mask.`,
+    `A request may hold at most ${filesMax} files beside a mask.`,
     { param },
   );
 }

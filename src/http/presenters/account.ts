@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { formatMicros } from '../../domain/money.ts';
 import type { Balance } from '../../ledger/ledger.ts';
-import type { Account } from '../../store/accounts.ts';
+import type { Account, AccountDeletion } from '../../store/accounts.ts';
+import { capsSchema, presentCaps } from './cap.ts';
 import { changesSchema, presentChanges } from './change.ts';
 import { toSeconds, unixSeconds } from './unix-seconds.ts';
 
@@ -11,10 +12,23 @@ export const accountSchema = z
     id: z.string(),
     name: z.string(),
     overdraft_limit: z.string(),
+    end_user_caps: capsSchema
+      .extend({ users: z.array(capsSchema.extend({ user: z.string() })) })
+      .nullable()
+      .meta({ description: 'What each end user may spend; null: no caps.' }),
     available: z.string(),
     held: z.string(),
     closed_at: unixSeconds('Since then nothing new is created; null: open.').nullable(),
     created_at: unixSeconds(),
+    deletion: z
+      .object({
+        by: z.string(),
+        reason: z.string(),
+        requested_at: unixSeconds(),
+        finished_at: unixSeconds('null: there is more to be removed.').nullable(),
+      })
+      .nullable()
+      .meta({ description: 'null: the account is not deleted.' }),
     changes: changesSchema,
   })
   .meta({ id: 'Account' });
@@ -28,10 +42,27 @@ export function presentAccount(
     id: account.id,
     name: account.name,
     overdraft_limit: formatMicros(account.overdraftLimit),
+    end_user_caps:
+      account.endUserCaps === undefined
+        ? null
+        : {
+            ...presentCaps(account.endUserCaps.default ?? {}),
+            users: [...account.endUserCaps.named].map(([user, caps]) => ({ user, ...presentCaps(caps) })),
+          },
     available: formatMicros(available),
     held: formatMicros(held),
     closed_at: account.closedAt === undefined ? null : toSeconds(account.closedAt),
     created_at: toSeconds(account.createdAt),
+    deletion: account.deletion === undefined ? null : presentDeletion(account.deletion),
     changes: presentChanges(account.changes),
+  };
+}
+
+function presentDeletion({ by, reason, requestedAt, finishedAt }: AccountDeletion) {
+  return {
+    by,
+    reason,
+    requested_at: toSeconds(requestedAt),
+    finished_at: finishedAt === undefined ? null : toSeconds(finishedAt),
   };
 }

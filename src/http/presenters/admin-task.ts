@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { failureClasses } from '../../domain/failure.ts';
 import { defined } from '../../domain/defined.ts';
 import { formatMicros } from '../../domain/money.ts';
 import type { MediaUrl } from '../../domain/stored-media.ts';
@@ -7,30 +6,33 @@ import { mayUse } from '../../domain/operator.ts';
 import type { OperatorIdentity } from '../../domain/operator.ts';
 import { redactUrl } from '../../flight/redact.ts';
 import type { LedgerEntry } from '../../ledger/entry.ts';
-import { stalls } from '../../domain/wait-reason.ts';
+import type { Service } from '../../domain/service.ts';
 import type { Stall } from '../../domain/wait-reason.ts';
 import type { Waiting } from '../../tasks/task-port.ts';
-import { situation, standingOf, waits } from '../../domain/situation.ts';
+import { waits } from '../../domain/situation.ts';
 import { attemptStates } from '../../domain/attempt.ts';
 import type { Attempt } from '../../domain/attempt.ts';
-import type { CallbackRecord } from '../../domain/callback-record.ts';
 import type { Task } from '../../domain/task-record.ts';
+import { deliverySchema, presentCallback } from './callback.ts';
 import { presentSituation, situationSchema } from './situation.ts';
 import { ledgerEntrySchema, presentLedgerEntry } from './ledger-entry.ts';
 import { presentTask, taskFields } from './video-task.ts';
 import type { PresentedTask } from './video-task.ts';
+import { failureClassSchema, taskKindSchema } from './enums.ts';
 import { toSeconds, unixSeconds } from './unix-seconds.ts';
 
 const costSchema = z.object({ amount: z.string(), unit: z.string() }).meta({
   description: 'What the upstream reports that it charges for the job; null if it reports nothing.',
 });
 
+const costStates = ['known', 'partly', 'unknown'] as const;
+
 export const adminTaskSchema = taskFields
   .extend({
     data: taskFields.shape.data.meta({
       description: 'The result. The role `read` sees its links without query, and no `b64_json`.',
     }),
-    kind: z.enum(['video', 'image']),
+    kind: taskKindSchema,
     account: z.string(),
     key: z.string(),
     request_id: z
@@ -44,6 +46,17 @@ export const adminTaskSchema = taskFields
     charge: z.string().nullable(),
     charge_estimated: z.boolean(),
     upstream_cost: costSchema.nullable(),
+    cost: z.string().nullable().meta({
+      description: 'What is known of what all its attempts cost upstream; null until it has ended.',
+    }),
+    cost_state: z.enum(costStates).nullable().meta({
+      description:
+        '`partly`, `unknown`: of attempts that may be billed nothing says how much. Null until it has ended.',
+    }),
+    margin: z
+      .string()
+      .nullable()
+      .meta({ description: 'The charge less the cost, refunds aside; null if the cost is not `known`.' }),
     withheld_links: z.array(z.string()).meta({
       description:
         'Links of the result that were withheld from the caller. The role `act` sees them as the upstream delivered them, `read` without user, password and query.',
@@ -82,31 +95,17 @@ const attemptSchema = z.object({
   }),
   code: z.string().nullable(),
   message: z.string().nullable(),
-  class: z
-    .enum(failureClasses)
+  class: failureClassSchema
     .nullable()
     .meta({ description: 'Of a job that failed and was replaced, and of a submission that was rejected.' }),
   started_at: unixSeconds(),
   ended_at: unixSeconds().nullable(),
 });
 
-const deliverySchema = z.object({
-  state: z.enum(['pending', 'delivered', 'gave_up']),
-  target: z.string(),
-  attempts: z.array(
-    z.object({
-      at: unixSeconds(),
-      duration_ms: z.int(),
-      status: z.int().nullable(),
-      error: z.string().nullable(),
-    }),
-  ),
-});
-
 const waitingSchema = z.object({
-  reason: z.enum([...stalls, ...waits]).meta({
+  reason: z.enum(['paused', ...waits]).meta({
     description:
-      'Why it waits, in one word: `situation.waits_for`, unless the task is held up in Temporal: `paused` there, or without a worker (`no_worker`).',
+      'Why it waits, in one word: `situation.waits_for`, unless the task is held up in Temporal: `paused` there, or its next step is not taken (`no_worker`).',
   }),
   since: unixSeconds(),
   activity: z.string().nullable().meta({
@@ -135,10 +134,11 @@ export const adminTaskDetailSchema = adminTaskSchema
   })
   .meta({ id: 'AdminTaskDetail' });
 
-/** To whom a task is shown. */
+/** To whom a task is shown, and what else there is to say of it. */
 interface Audience {
   readonly mediaUrl: MediaUrl;
   readonly role: Role;
+  readonly nodes: Pick<Service, 'unserved'>;
 }
 
 export interface TaskRecords extends Audience {
@@ -147,7 +147,10 @@ export interface TaskRecords extends Audience {
 }
 
 /** What operators see of a task: everything but what was asked for. */
-export function presentAdminTask(task: Task, { mediaUrl, role }: Audience): z.output<typeof adminTaskSchema> {
+export function presentAdminTask(
+  task: Task,
+  { mediaUrl, role, nodes }: Audience,
+): z.output<typeof adminTaskSchema> {
   return {
     ...presentResult(presentTask(task, mediaUrl), role),
     kind: task.kind,
@@ -161,11 +164,12 @@ export function presentAdminTask(task: Task, { mediaUrl, role }: Audience): z.ou
     charge: task.charge === undefined ? null : formatMicros(task.charge),
     charge_estimated: task.chargeEstimated ?? false,
     upstream_cost: task.outcome?.cost ?? null,
+    ...presentCost(task),
     withheld_links: presentWithheld(task, role),
     queue_position: task.queuePosition ?? null,
     deadline_at: toSeconds(task.deadlineAt),
     needs_attention: task.attention ?? null,
-    situation: presentSituation(task),
+    situation: presentSituation(task, nodes),
     actions: (task.actions ?? []).map(({ at, by, action, reason, detail }) => ({
       at: toSeconds(at),
       by,
@@ -182,12 +186,22 @@ export function presentAdminTaskDetail(
 ): z.output<typeof adminTaskDetailSchema> {
   return {
     ...presentAdminTask(task, audience),
-    waiting: presentWaiting(task, waiting),
+    waiting: presentWaiting(presentSituation(task, audience.nodes), waiting),
     attempts: task.attempts.map(presentAttempt),
     ledger: entries.map(presentLedgerEntry),
     refunded: presentRefund(entries),
     callback: task.callback === undefined ? null : presentCallback(task.callback),
   };
+}
+
+function presentCost({ charge = 0n, cost, costUnknown = 0 }: Task) {
+  if (cost === undefined) return { cost: null, cost_state: null, margin: null };
+  const state = costUnknown === 0 ? 'known' : cost === 0n ? 'unknown' : 'partly';
+  return {
+    cost: state === 'unknown' ? null : formatMicros(cost),
+    cost_state: state,
+    margin: state === 'known' ? formatMicros(charge - cost) : null,
+  } as const;
 }
 
 type Role = OperatorIdentity['role'];
@@ -224,13 +238,15 @@ const stallMessages: Readonly<Record<Stall, string>> = {
   no_worker: 'No worker takes its next step: none serves its channel, or all are busy.',
 };
 
-function presentWaiting(task: Task, waiting: Waiting = {}): z.output<typeof waitingSchema> | null {
-  const { waitsFor, since } = situation(standingOf(task));
-  if (waitsFor === undefined) return null;
+function presentWaiting(
+  { waits_for: waitsFor, since }: z.output<typeof situationSchema>,
+  waiting: Waiting = {},
+): z.output<typeof waitingSchema> | null {
+  if (waitsFor === null) return null;
   const { stall } = waiting;
   return {
     reason: stall ?? waitsFor,
-    since: toSeconds(since),
+    since,
     activity: waiting.activity ?? null,
     message: (stall === undefined ? waiting.message : stallMessages[stall]) ?? null,
     next_at: secondsOrNull(waiting.nextAt),
@@ -254,19 +270,6 @@ function presentAttempt(attempt: Attempt): z.output<typeof attemptSchema> {
     class: attempt.failure?.class ?? null,
     started_at: toSeconds(attempt.startedAt),
     ended_at: secondsOrNull(attempt.endedAt),
-  };
-}
-
-function presentCallback({ state, target, attempts }: CallbackRecord): z.output<typeof deliverySchema> {
-  return {
-    state,
-    target,
-    attempts: attempts.map(({ at, durationMs, status, error }) => ({
-      at: toSeconds(at),
-      duration_ms: durationMs,
-      status: status ?? null,
-      error: error ?? null,
-    })),
   };
 }
 

@@ -1,7 +1,9 @@
 import { z } from 'zod';
 import type { ChannelConfig } from '../../config/gateway-file.ts';
 import type { RouteDeps } from '../deps.ts';
-import { toSeconds, unixSeconds } from './unix-seconds.ts';
+import type { ChannelCounts } from '../../domain/census.ts';
+import { failureClassSchema } from './enums.ts';
+import { tenths, toSeconds, unixSeconds } from './unix-seconds.ts';
 
 export const channelSchema = z
   .object({
@@ -47,5 +49,38 @@ export function presentChannel(
     credentials: channel.credentials.map(({ id }) => id),
     limits: { ...channel.limits },
     health: channelHealth?.(channel) ?? {},
+  };
+}
+
+/** What is counted of a channel, for the list. */
+export const slotsSchema = z
+  .object({ in_use: z.int(), limit: z.int() })
+  .meta({ id: 'Slots', description: 'Of all credentials together.' });
+
+export const recentSchema = z
+  .object({
+    since: unixSeconds(),
+    tasks: z.int().meta({ description: 'Created since then, and sent there.' }),
+    succeeded: z.int(),
+    failures: z.array(z.object({ class: failureClassSchema, count: z.int() })),
+    mean_seconds: z
+      .number()
+      .nullable()
+      .meta({ description: 'From creation to end, of those that succeeded; null: none has.' }),
+    longest_seconds: z.number().nullable(),
+  })
+  .meta({ id: 'RecentTasks' });
+
+export function presentRecent(
+  { tasks, succeeded, failures, meanMs, longestMs }: ChannelCounts,
+  since: number,
+): z.output<typeof recentSchema> {
+  return {
+    since: toSeconds(since),
+    tasks,
+    succeeded,
+    failures: [...failures],
+    mean_seconds: meanMs === undefined ? null : tenths(meanMs),
+    longest_seconds: longestMs === undefined ? null : tenths(longestMs),
   };
 }

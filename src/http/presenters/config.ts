@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { ConfigurationHead } from '../../store/configurations.ts';
 import { nodeSchema, presentNode } from './node.ts';
-import type { ListedNode } from '../../control/nodes.ts';
+import type { Node } from '../../store/nodes.ts';
 import { toSeconds, unixSeconds } from './unix-seconds.ts';
 
 export const configSchema = z
@@ -18,9 +18,20 @@ export const configSchema = z
   })
   .meta({ id: 'Config' });
 
+const shown = z.string().nullable();
+
+export const configChangeSchema = z
+  .object({
+    path: z.string().meta({ description: 'Entries of lists are named by their ids.' }),
+    kind: z.enum(['added', 'removed', 'changed']),
+    before: shown.meta({ description: 'JSON. Null: absent, a whole entry, or what may be a secret.' }),
+    after: shown,
+  })
+  .meta({ id: 'ConfigChange' });
+
 export function presentConfig(
   { version, hash, at, by, node }: ConfigurationHead,
-  nodes: readonly ListedNode[],
+  nodes: readonly Node[],
 ): z.output<typeof configSchema> {
   return {
     object: 'config',

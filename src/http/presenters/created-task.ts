@@ -17,7 +17,10 @@ export const createdTaskSchema = z
     message: z.string(),
     model: z.string(),
     created_at: unixSeconds(),
-    warnings: z.array(z.string()).optional().meta({ description: 'Names of the fields that were ignored.' }),
+    warnings: z.array(z.string()).optional().meta({
+      description:
+        'Names of the fields that were ignored; and a sentence for each video whose length the price depends on and could not be read.',
+    }),
   })
   .meta({ id: 'CreatedTask' });
 

@@ -1,10 +1,15 @@
 import { z } from 'zod';
+import type { ErrorCode } from '../../domain/errors.ts';
 import type { RoutePlan } from '../../routing/catalogue.ts';
+import type { CapState } from '../../domain/caps.ts';
 import { defined } from '../../domain/defined.ts';
 import type { Eta } from '../../domain/render-times.ts';
+import { capSchema, presentCap } from './cap.ts';
+import { presentReckoning, reckoningSchema } from './reckoning.ts';
 import { etaSchema } from './video-task.ts';
 import { formatMicros, parseMicros } from '../../domain/money.ts';
-import type { Quantity } from '../../domain/price.ts';
+import { priceAt } from '../../domain/price.ts';
+import type { Quantity, Reckoning } from '../../domain/reckoning.ts';
 
 const routeSchema = z.object({
   candidates: z.array(z.object({ channel: z.string(), credential: z.string() })),
@@ -20,18 +25,39 @@ export const estimateSchema = z
     expected: z.string().meta({ description: 'What the task is expected to cost.' }),
     price: z.object({
       unit: z.string(),
-      rule: z.int().meta({ description: "Index into the model's price rules." }),
+      rule: z.int().meta({ description: 'Index into the price rules.' }),
       when: z.record(z.string(), z.unknown()),
       price: z.string(),
       quantity: z.number(),
     }),
+    explanation: z.object({ hold: reckoningSchema, expected: reckoningSchema }).meta({
+      description: 'How both amounts come about, from the function that makes the hold of a create.',
+    }),
     eta_seconds: etaSchema.optional().meta({
       description: 'From the acceptance to the end of the render, as far as render times were learned.',
     }),
+    refused_by: capSchema
+      .optional()
+      .meta({ description: 'The cap that would refuse a create now with 402 `spend_cap_exceeded`.' }),
     warnings: z.array(z.string()),
     route: routeSchema.optional().meta({ description: 'With `x-explain-route: 1`.' }),
   })
   .meta({ id: 'Estimate' });
+
+/** Of both kinds. */
+export const estimateHeaders = z.object({
+  'x-explain-route': z.string().optional().meta({ description: 'Any value but `1` counts as absent.' }),
+});
+
+export const estimateErrors = [
+  'unsupported_parameter',
+  'model_not_found',
+  'media_url_not_allowed',
+  'callback_url_not_allowed',
+  'account_closed',
+  'model_not_allowed',
+  'channel_not_allowed',
+] as const satisfies readonly ErrorCode[];
 
 export interface EstimateOptions {
   readonly currency: string;
@@ -40,10 +66,12 @@ export interface EstimateOptions {
   readonly explainRoute: boolean;
   /** Absent: nothing is known. */
   readonly eta?: Eta;
+  /** Absent: none would refuse. */
+  readonly cap?: CapState;
 }
 
 export function presentEstimate(plan: RoutePlan, options: EstimateOptions): z.output<typeof estimateSchema> {
-  const { unit, rules } = plan.basis.price;
+  const { unit, rules } = priceAt(plan.basis, plan.expected.facts.channel ?? '');
   const rule = rules[plan.expected.rule];
   return {
     object: `${plan.request.kind}.generation.estimate`,
@@ -58,12 +86,20 @@ export function presentEstimate(plan: RoutePlan, options: EstimateOptions): z.ou
       price: formatMicros(parseMicros(rule?.price ?? '0') ?? 0n),
       quantity: presentQuantity(plan.expected.quantity),
     },
-    ...defined({ eta_seconds: options.eta }),
+    explanation: presentPlanReckoning(plan),
+    ...defined({ eta_seconds: options.eta, refused_by: options.cap && presentCap(options.cap) }),
     warnings: [...options.ignored, ...plan.warnings],
     ...(options.explainRoute
       ? { route: { candidates: [...plan.candidates], dropped: [...plan.dropped] } }
       : {}),
   };
+}
+
+/** How the hold and the expected charge of a request come about. */
+export function presentPlanReckoning({ reckoning, expectedReckoning, basis, currency }: RoutePlan) {
+  const present = (how: Reckoning) =>
+    presentReckoning(how, { currency, rules: priceAt(basis, how.facts.channel ?? '').rules });
+  return { hold: present(reckoning), expected: present(expectedReckoning()) };
 }
 
 /** In price units, for people; no charge is computed from it. */

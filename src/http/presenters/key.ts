@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { capsSchema, presentCaps } from './cap.ts';
 import { changesSchema, presentChanges } from './change.ts';
 import type { ApiKey } from '../../store/keys.ts';
 import { toSeconds, unixSeconds } from './unix-seconds.ts';
@@ -15,6 +16,10 @@ export const keySchema = z
     asset_urls: z.boolean().meta({ description: 'Whether media may be `asset://…` of an upstream account.' }),
     requests_per_minute: z.int().nullable(),
     concurrent_tasks: z.int().nullable(),
+    caps: capsSchema
+      .extend({ models: z.array(capsSchema.extend({ model: z.string() })) })
+      .nullable()
+      .meta({ description: 'What it may spend; null: no caps.' }),
     expires_at: unixSeconds().nullable(),
     revoked_at: unixSeconds().nullable(),
     last_used_at: unixSeconds('To the minute; null: never.').nullable(),
@@ -39,6 +44,13 @@ export function presentKey(key: ApiKey): z.output<typeof keySchema> {
     asset_urls: key.assetUrls ?? false,
     requests_per_minute: key.requestsPerMinute ?? null,
     concurrent_tasks: key.concurrentTasks ?? null,
+    caps:
+      key.caps === undefined
+        ? null
+        : {
+            ...presentCaps(key.caps.all),
+            models: [...key.caps.models].map(([model, caps]) => ({ model, ...presentCaps(caps) })),
+          },
     expires_at: key.expiresAt === undefined ? null : toSeconds(key.expiresAt),
     revoked_at: key.revokedAt === undefined ? null : toSeconds(key.revokedAt),
     last_used_at: key.lastUsedAt === undefined ? null : toSeconds(key.lastUsedAt),

@@ -12,6 +12,12 @@ export const ledgerEntrySchema = z
     seq: z.int(),
     kind: z.enum(['credit', 'hold', 'void', 'settle', 'release', 'charge_extra', 'refund', 'adjust']),
     task: z.string().nullable(),
+    key_id: z.string().nullable(),
+    model: z.string().nullable(),
+    end_user: z.string().nullable(),
+    day: z.string().nullable().meta({
+      description: 'The UTC day that the amount counts for: that of the hold. null: of no task.',
+    }),
     amount: z.string(),
     available: z.string().meta({ description: 'After this entry.' }),
     held: z.string().meta({ description: 'After this entry.' }),
@@ -20,6 +26,10 @@ export const ledgerEntrySchema = z
       description:
         'Of the settlement of a synchronous image: what the vendor reported to charge for it. The cost of a task stands in the task.',
     }),
+    cost: z.string().nullable().meta({
+      description: 'Of what ended a task: what is known of its cost upstream, in the gateway’s currency.',
+    }),
+    cost_unknown: z.int().meta({ description: 'Attempts that may be billed, and nothing says how much.' }),
     at: unixSeconds(),
   })
   .meta({ id: 'LedgerEntry' });
@@ -32,11 +42,23 @@ export function presentLedgerEntry(entry: LedgerEntry): z.output<typeof ledgerEn
     seq: Number(entry.seq),
     kind: entry.kind,
     task: entry.task ?? null,
+    key_id: entry.key_id ?? null,
+    model: entry.model ?? null,
+    end_user: entry.end_user ?? null,
+    day: entry.day ?? null,
     amount: formatMicros(entry.amount),
     available: formatMicros(entry.available),
     held: formatMicros(entry.held),
     note: entry.note ?? null,
     upstream_cost: settledCost(entry.basis) ?? null,
+    cost: knownCost(entry),
+    cost_unknown: entry.upstream?.unknown ?? 0,
     at: toSeconds(entry.at),
   };
+}
+
+/** Null: nothing is known of it. */
+function knownCost({ upstream }: LedgerEntry): string | null {
+  if (upstream === undefined || (upstream.cost === 0n && upstream.unknown > 0)) return null;
+  return formatMicros(upstream.cost);
 }

@@ -3,7 +3,15 @@ import { z } from 'zod';
 import type { ModelConfig } from '../../config/gateway-file.ts';
 import { offeredFactsSchema } from '../../domain/offered-facts.ts';
 import type { OfferedFacts } from '../../domain/offered-facts.ts';
+import { taskKindSchema } from './enums.ts';
 import { formatMicros, parseMicros } from '../../domain/money.ts';
+import type { Price } from '../../domain/price.ts';
+
+const pricingShape = {
+  unit: z.string(),
+  minimum: z.string(),
+  rules: z.array(z.object({ when: z.record(z.string(), z.unknown()), price: z.string() })),
+};
 
 export const modelSchema = z
   .object({
@@ -11,7 +19,7 @@ export const modelSchema = z
     object: z.literal('model'),
     created: z.int(),
     owned_by: z.string(),
-    kind: z.enum(['video', 'image']),
+    kind: taskKindSchema,
     capabilities: z.record(z.string(), z.unknown()),
     facts: z.array(offeredFactsSchema).meta({
       description:
@@ -19,19 +27,26 @@ export const modelSchema = z
     }),
     pricing: z.object({
       currency: z.string(),
-      unit: z.string(),
-      minimum: z.string(),
-      rules: z.array(z.object({ when: z.record(z.string(), z.unknown()), price: z.string() })),
+      ...pricingShape,
+      channels: z.array(z.object({ channel: z.string(), ...pricingShape })).meta({
+        description: 'Channels that have a price of their own, which takes the place of the model’s there.',
+      }),
     }),
   })
   .meta({ id: 'Model' });
 
+/** What a caller may use of a model. */
+export interface Offered {
+  readonly facts: readonly OfferedFacts[];
+  /** Of channels that have a price of their own, by their ids. */
+  readonly channelPrices: ReadonlyMap<string, Pick<Price, 'unit' | 'minimum' | 'rules'>>;
+  readonly currency: string;
+}
+
 export function presentModel(
   model: ModelConfig,
-  facts: readonly OfferedFacts[],
-  currency: string,
+  { facts, channelPrices, currency }: Offered,
 ): z.output<typeof modelSchema> {
-  const { unit, minimum, rules } = model.price;
   return {
     id: model.id,
     object: 'model',
@@ -42,10 +57,17 @@ export function presentModel(
     facts: [...facts],
     pricing: {
       currency,
-      unit,
-      minimum: sixPlaces(minimum),
-      rules: rules.map(({ when = {}, price }) => ({ when, price: sixPlaces(price) })),
+      ...presentPrice(model.price),
+      channels: [...channelPrices].map(([channel, price]) => ({ channel, ...presentPrice(price) })),
     },
+  };
+}
+
+function presentPrice({ unit, minimum, rules }: Pick<Price, 'unit' | 'minimum' | 'rules'>) {
+  return {
+    unit,
+    minimum: sixPlaces(minimum),
+    rules: rules.map(({ when = {}, price }) => ({ when, price: sixPlaces(price) })),
   };
 }
 

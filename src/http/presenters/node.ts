@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { ListedNode } from '../../control/nodes.ts';
+import type { Node } from '../../store/nodes.ts';
 import { toSeconds, unixSeconds } from './unix-seconds.ts';
 
 export const nodeSchema = z
@@ -26,7 +26,7 @@ export const nodeSchema = z
   })
   .meta({ id: 'Node' });
 
-export function presentNode(node: ListedNode): z.output<typeof nodeSchema> {
+export function presentNode(node: Node): z.output<typeof nodeSchema> {
   const { id, kind, state, version, config, since, seen, load, channels } = node;
   const { refused } = config;
   return {

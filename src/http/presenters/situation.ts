@@ -3,6 +3,7 @@ import { attentionReasons } from '../../domain/attention.ts';
 import { formatMicros } from '../../domain/money.ts';
 import { operatorActions, taskSituationNames } from '../../domain/operator-actions.ts';
 import { mapMoney, situation, standingOf, waits } from '../../domain/situation.ts';
+import type { Service } from '../../domain/service.ts';
 import type { Task } from '../../domain/task-record.ts';
 import { toSeconds, unixSeconds } from './unix-seconds.ts';
 
@@ -15,9 +16,9 @@ export const situationSchema = z
     waits_for: z.enum(waits).nullable().meta({
       description: 'The same in one word; of a task that asks for a person, why. Null: it has ended.',
     }),
-    since: unixSeconds(),
+    since: unixSeconds('That it waits for this.'),
     attention: z.enum(attentionReasons).nullable(),
-    advice: z.string().nullable().meta({ description: 'What a person should do; null if nobody is asked.' }),
+    advice: z.string().nullable().meta({ description: 'What a person should do; null if there is nothing.' }),
     until: unixSeconds()
       .nullable()
       .meta({ description: 'When its next try begins, or it is ended; null if it has ended.' }),
@@ -48,8 +49,11 @@ export const situationSchema = z
   })
   .meta({ id: 'TaskSituation', description: 'Where the task stands: what the Temporal UI shows of it.' });
 
-export function presentSituation(task: Task): z.output<typeof situationSchema> {
-  const found = situation(standingOf(task));
+export function presentSituation(
+  task: Task,
+  service: Pick<Service, 'unserved'>,
+): z.output<typeof situationSchema> {
+  const found = situation(standingOf(task, service));
   const { name, what, waitsFor, since, attention, advice, until, where, upstreamId, marker, charge } = found;
   return {
     name,

@@ -8,3 +8,8 @@ export function unixSeconds(meaning = '') {
 export function toSeconds(milliseconds: number): number {
   return Math.floor(milliseconds / 1000);
 }
+
+/** A span in seconds, to a tenth. */
+export function tenths(milliseconds: number): number {
+  return Math.round(milliseconds / 100) / 10;
+}

@@ -5,10 +5,10 @@ import { attentionMessages } from '../../domain/attention.ts';
 import { formatMicros } from '../../domain/money.ts';
 import { isTerminal, statusMessages, taskStatuses } from '../../domain/task.ts';
 import type { MediaLink, MediaUrl } from '../../domain/stored-media.ts';
-import { taskErrorCodes } from '../../domain/errors.ts';
-import { failureClasses, moderatedInputs } from '../../domain/failure.ts';
+import { moderatedInputs } from '../../domain/failure.ts';
 import type { ResultItem, SettleFacts, TaskError, TaskKind } from '../../domain/task.ts';
 import type { Task } from '../../domain/task-record.ts';
+import { failureClassSchema, taskErrorCodeSchema, taskStatusSchema } from './enums.ts';
 import { toSeconds, unixSeconds } from './unix-seconds.ts';
 
 const resultSchema = z.object({
@@ -26,10 +26,8 @@ export const etaSchema = z.object({
 
 const taskErrorSchema = z.object({
   message: z.string(),
-  code: z.enum(taskErrorCodes),
-  class: z.enum(failureClasses).optional().meta({
-    description: 'What the failure was: see docs/errors.md.',
-  }),
+  code: taskErrorCodeSchema,
+  class: failureClassSchema.optional(),
   field: z
     .string()
     .optional()
@@ -45,7 +43,7 @@ export const taskFields = z.object({
   id: z.string(),
   task_id: z.string(),
   object: z.enum(['video.generation.task', 'image.generation.task']),
-  status: z.enum(taskStatuses),
+  status: taskStatusSchema,
   message: z.string(),
   trace_id: z.string().meta({ description: "The upstream's trace id; empty until it has given one." }),
   model: z.string(),

@@ -1,17 +1,17 @@
 import { z } from 'zod';
 import { defined } from '../../domain/defined.ts';
-import { parseMicros } from '../../domain/money.ts';
 import { idCharactersMax, isToken } from '../../domain/plain-text.ts';
 import { actionTable, describeAction, operatorActions } from '../../domain/operator-actions.ts';
-import { plainWords, reason } from '../admin-input.ts';
+import { plainWords, reason, refundAmount } from '../admin-input.ts';
 import { adminBody } from '../body.ts';
 import type { RouteDeps } from '../deps.ts';
 import { taskNotFound, taskParams } from '../videos/own-task.ts';
 import { adminTaskSchema, presentAdminTask } from '../presenters/admin-task.ts';
+import { actionResult } from '../presenters/action-result.ts';
 import { adminRoute, jsonReply } from '../route.ts';
 import type { Route } from '../route.ts';
 
-type Deps = Pick<RouteDeps, 'tasks' | 'actOnTask' | 'mediaUrl'>;
+type Deps = Pick<RouteDeps, 'tasks' | 'actOnTask' | 'mediaUrl' | 'nodes'>;
 
 const text = (max: number, description: string) => plainWords(max).min(1).optional().meta({ description });
 
@@ -41,14 +41,9 @@ const body = z
       description: '`complete`: what the upstream bills, where it bills tokens.',
     }),
     images: z.int().min(1).max(1000).optional().meta({ description: '`complete`: number of images.' }),
-    amount: z
-      .string()
-      .refine(
-        (amount) => (parseMicros(amount) ?? 0n) > 0n,
-        'must be a positive decimal string with at most 6 places, such as "0.50"',
-      )
-      .optional()
-      .meta({ description: '`refund`: how much, as a decimal string. Default: all that was charged.' }),
+    amount: refundAmount.meta({
+      description: '`refund`: how much, as a decimal string. Default: all that was charged.',
+    }),
   })
   .superRefine(({ action, ...fields }, context) => {
     for (const [name, isRequired] of Object.entries(actionTable[action].fields)) {
@@ -58,11 +53,9 @@ const body = z
     }
   });
 
-const saidSchema = z.object({ task: z.string(), money: z.string() });
-
 const descriptions = operatorActions.map((name) => `- \`${name}\`: ${describeAction(name)}`).join('\n');
 
-export function actOnTask({ tasks, actOnTask: act, mediaUrl }: Deps): Route {
+export function actOnTask({ tasks, actOnTask: act, mediaUrl, nodes }: Deps): Route {
   return adminRoute({
     operationId: 'actOnTask',
     summary: 'Act on a task',
@@ -75,18 +68,17 @@ export function actOnTask({ tasks, actOnTask: act, mediaUrl }: Deps): Route {
     success: {
       description: 'The task after the action, and what was done.',
       schema: adminTaskSchema.extend({
-        result: z.union([z.object({ did: saidSchema }), z.object({ would: saidSchema })]).meta({
-          description: 'What was done to the task and the money; `would`, with `dry_run`: what would be.',
-        }),
+        result: actionResult,
       }),
     },
     errors: ['task_not_found', 'action_not_possible'],
     async handle({ params: { task_id: id }, body: { action, ...fields }, operator, role }) {
-      const task = await tasks.find(id);
+      // A refusal is followed by no write that could know better.
+      const task = await tasks.confirm(id);
       if (task === undefined) throw taskNotFound();
       const result = await act({ task, action, input: { ...defined(fields), by: operator } });
       const after = (await tasks.find(id)) ?? task;
-      return jsonReply({ ...presentAdminTask(after, { mediaUrl, role }), result });
+      return jsonReply({ ...presentAdminTask(after, { mediaUrl, role, nodes }), result });
     },
   });
 }

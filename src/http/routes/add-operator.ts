@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { OperatorAuth } from '../../access/operators.ts';
 import { GatewayError } from '../../domain/errors.ts';
 import { adminName, operatorRoles } from '../../domain/operator.ts';
+import { optionalReason } from '../admin-input.ts';
 import { adminBody } from '../body.ts';
 import type { RouteDeps } from '../deps.ts';
 import { operatorSchema, presentOperator } from '../presenters/operator.ts';
@@ -27,6 +28,7 @@ const body = z.object({
     .enum(operatorRoles)
     .default('act')
     .meta({ description: '`read` may look at everything and change nothing.' }),
+  reason: optionalReason,
 });
 
 export function addOperator({ operators, operatorAuth, now }: Deps): Route {

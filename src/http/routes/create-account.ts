@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { GatewayError } from '../../domain/errors.ts';
 import { randomBase62 } from '../../domain/ids.ts';
-import { accountId, displayName, money, newWebhookSecret } from '../admin-input.ts';
+import { accountId, displayName, money } from '../admin-input.ts';
+import { newWebhookSecret } from '../webhook-secret.ts';
 import { adminBody } from '../body.ts';
 import type { RouteDeps } from '../deps.ts';
 import { accountSchema, presentAccount } from '../presenters/account.ts';

@@ -26,7 +26,7 @@ const body = z.object({
   channels: permitted.optional().meta({ description: 'Absent: all.' }),
   asset_urls: z.boolean().optional().meta({
     description:
-      'If true, media may be `asset://…`. Such an asset belongs to the upstream account, which all callers share: only for keys that are trusted with all of them.',
+      'If true, media may be `asset://…` of an upstream; an account’s own files need no permission. Such an asset belongs to the upstream account, which all callers share: only for keys that are trusted with all of them.',
   }),
   requests_per_minute: limit.optional(),
   concurrent_tasks: limit.optional(),

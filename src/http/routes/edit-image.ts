@@ -4,6 +4,8 @@ import { createImages, imageCreateErrors } from '../images/image-create.ts';
 import type { ImageCreateDeps } from '../images/image-create.ts';
 import { imageBody } from '../images/image-upload.ts';
 import { createdTaskSchema } from '../presenters/created-task.ts';
+import { imageEventSchema } from '../presenters/image-event.ts';
+import { streamMediaType } from '../images/image-stream.ts';
 import { imageAnswerSchema } from '../presenters/image.ts';
 import { keyRoute } from '../route.ts';
 import type { Route } from '../route.ts';
@@ -22,7 +24,8 @@ export function editImage(deps: ImageCreateDeps): Route {
     readBody: imageBody(deps.images.workspaces, deps.images.limits),
     success: {
       description: 'The images, or the task.',
-      schema: z.union([imageAnswerSchema, createdTaskSchema]),
+      schema: z.union([imageAnswerSchema, createdTaskSchema, imageEventSchema]),
+      mediaType: ['application/json', streamMediaType],
     },
     errors: imageCreateErrors,
     handle: ({ body, caller, meta }) =>

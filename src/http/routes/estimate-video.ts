@@ -3,13 +3,17 @@ import { defined } from '../../domain/defined.ts';
 import { etaOf, renderedOutput } from '../../domain/render-times.ts';
 import { jsonBody, videoBodyBytesMax } from '../body.ts';
 import type { RouteDeps } from '../deps.ts';
-import { estimateSchema, presentEstimate } from '../presenters/estimate.ts';
+import { estimateErrors, estimateHeaders, estimateSchema, presentEstimate } from '../presenters/estimate.ts';
 import { jsonReply, keyRoute } from '../route.ts';
 import type { Route } from '../route.ts';
+import { estimatedCap } from '../estimated-cap.ts';
 import { videoBodySchema, videoFieldNames } from '../videos/video-body.ts';
 import { parseVideo } from '../videos/video-request.ts';
 
-type Deps = Pick<RouteDeps, 'catalogue' | 'renders' | 'checkCallbackUrl' | 'checkMediaUrl'>;
+type Deps = Pick<
+  RouteDeps,
+  'holdTerms' | 'ledger' | 'catalogue' | 'renders' | 'checkCallbackUrl' | 'checkMediaUrl'
+>;
 
 export function estimateVideo(deps: Deps): Route {
   return keyRoute({
@@ -22,28 +26,25 @@ export function estimateVideo(deps: Deps): Route {
     paths: ['/v1/videos/generations/estimate', '/v1/video/generations/estimate'],
     input: z.object({ body: videoBodySchema }),
     readBody: jsonBody(videoBodyBytesMax),
-    headers: z.object({
-      'x-explain-route': z.string().optional().meta({ description: 'Any value but `1` counts as absent.' }),
-    }),
-    success: { description: 'The hold, the expected charge, and the price rule.', schema: estimateSchema },
-    errors: [
-      'unsupported_parameter',
-      'model_not_found',
-      'media_url_not_allowed',
-      'callback_url_not_allowed',
-      'model_not_allowed',
-      'channel_not_allowed',
-    ],
+    headers: estimateHeaders,
+    success: {
+      description: 'The hold, the expected charge, and how both come about.',
+      schema: estimateSchema,
+    },
+    errors: estimateErrors,
     async handle({ body, caller, meta }) {
       const { request, ignored } = parseVideo(body, caller, deps);
-      const plan = deps.catalogue.plan(request, caller);
+      const plan = await deps.catalogue.planMeasured(request, caller);
       const channel = plan.candidates[0]?.channel ?? '';
       const kind = { channel, model: plan.model.id, output: renderedOutput(plan.request) };
       return jsonReply(
         presentEstimate(plan, {
           currency: deps.catalogue.current().currency,
           ignored: [...meta.unknownFields(videoFieldNames), ...ignored],
-          ...defined({ eta: etaOf(deps.renders.times(kind), 0) }),
+          ...defined({
+            eta: etaOf(deps.renders.times(kind), 0),
+            cap: await estimatedCap({ caller, request }, plan, deps),
+          }),
           explainRoute: meta.header('x-explain-route') === '1',
         }),
       );

@@ -1,32 +1,11 @@
-import { defined } from '../../domain/defined.ts';
 import { z } from 'zod';
-import type { Caller } from '../../domain/caller.ts';
-import { GatewayError } from '../../domain/errors.ts';
 import { rescuableClasses } from '../../domain/rescue.ts';
-import type { AskedRequest } from '../../domain/request.ts';
 import { explainRoute as explain } from '../../routing/explain.ts';
-import { withoutNulls } from '../body-fields.ts';
 import { adminBody } from '../body.ts';
-import type { RouteDeps } from '../deps.ts';
-import { imageGenerationBodySchema } from '../images/image-body.ts';
-import { parseImage } from '../images/image-request.ts';
+import { explainedBodySchema, parseExplained } from '../explained-request.ts';
+import type { ExplainedDeps } from '../explained-request.ts';
 import { adminRoute, jsonReply } from '../route.ts';
 import type { Route } from '../route.ts';
-import { parseInput } from '../validation.ts';
-import { videoBodySchema } from '../videos/video-body.ts';
-import { parseVideo } from '../videos/video-request.ts';
-
-type Deps = Pick<RouteDeps, 'catalogue' | 'keys' | 'images' | 'checkCallbackUrl' | 'checkMediaUrl'>;
-
-const body = z.object({
-  key: z
-    .string()
-    .optional()
-    .meta({ description: 'Public id of a key whose permissions count; absent: all.' }),
-  request: z
-    .looseObject({ model: z.string(), prompt: z.string().default('explained') })
-    .meta({ description: 'The body of a create.' }),
-});
 
 const candidatesSchema = z.array(z.object({ channel: z.string(), credential: z.string() }));
 
@@ -54,7 +33,7 @@ const routeSchema = z.object({
   refusal: z.object({ code: z.string(), message: z.string() }).optional(),
 });
 
-export function explainRoute(deps: Deps): Route {
+export function explainRoute(deps: ExplainedDeps): Route {
   return adminRoute({
     operationId: 'explainRoute',
     summary: 'Explain which channels a request would try',
@@ -64,7 +43,7 @@ export function explainRoute(deps: Deps): Route {
     method: 'post',
     access: 'read',
     paths: ['/admin/v1/routes/explain'],
-    input: z.object({ body }),
+    input: z.object({ body: explainedBodySchema }),
     readBody: adminBody,
     success: { description: 'Candidates, and the channels that were dropped.', schema: routeSchema },
     errors: [
@@ -74,41 +53,9 @@ export function explainRoute(deps: Deps): Route {
       'unsupported_parameter',
       'media_url_not_allowed',
     ],
-    async handle({ body: { key, request } }) {
-      const caller = await callerOf(key, deps);
-      return jsonReply(explain(deps.catalogue, await parse(request, caller, deps), caller));
+    async handle({ body }) {
+      const { request, caller } = await parseExplained(body, deps);
+      return jsonReply(explain(deps.catalogue, request, caller));
     },
   });
-}
-
-async function callerOf(id: string | undefined, { keys }: Deps): Promise<Caller> {
-  if (id === undefined) return { account: '', key: '', assetUrls: true };
-  const key = await keys.find(id);
-  if (key === undefined)
-    throw new GatewayError('key_not_found', 'There is no key with this id.', { param: 'key' });
-  const { account, models, channels, assetUrls } = key;
-  return {
-    account,
-    key: id,
-    ...defined({ models }),
-    ...defined({ channels }),
-    ...defined({ assetUrls }),
-  };
-}
-
-async function parse(
-  request: Readonly<Record<string, unknown>> & { readonly model: string },
-  caller: Caller,
-  deps: Deps,
-): Promise<AskedRequest> {
-  const model = deps.catalogue.model(request.model, caller);
-  const input = { params: {}, query: {}, body: withoutNulls(request) };
-  if (model.kind === 'video')
-    return parseVideo(parseInput(z.object({ body: videoBodySchema }), input).body, caller, deps).request;
-  if (deps.images === undefined)
-    throw new GatewayError('unsupported_parameter', 'This process does not generate images.', {
-      param: 'request.model',
-    });
-  const image = parseInput(z.object({ body: imageGenerationBodySchema }), input).body;
-  return (await parseImage(image, { ...deps, ...deps.images.limits, operation: 'generate', model })).request;
 }

@@ -6,9 +6,9 @@ import { ledgerEntrySchema, presentLedgerEntry } from '../presenters/ledger-entr
 import { adminRoute, jsonReply } from '../route.ts';
 import type { Route } from '../route.ts';
 
-type Deps = Pick<RouteDeps, 'tasks' | 'ledger' | 'mediaUrl'>;
+type Deps = Pick<RouteDeps, 'tasks' | 'ledger' | 'mediaUrl' | 'nodes'>;
 
-export function findTasks({ tasks, ledger, mediaUrl }: Deps): Route {
+export function findTasks({ tasks, ledger, mediaUrl, nodes }: Deps): Route {
   return adminRoute({
     operationId: 'findTasks',
     summary: 'Find what an id belongs to',
@@ -43,7 +43,7 @@ export function findTasks({ tasks, ledger, mediaUrl }: Deps): Route {
         object: 'list',
         data: named.map(({ by, task }) => ({
           found_by: by,
-          task: presentAdminTask(task, { mediaUrl, role }),
+          task: presentAdminTask(task, { mediaUrl, role, nodes }),
         })),
         ledger: entries.map(presentLedgerEntry),
       });

@@ -1,6 +1,8 @@
 import { z } from 'zod';
+import { capStates, capsOf } from '../../domain/caps.ts';
 import { formatMicros } from '../../domain/money.ts';
 import type { RouteDeps } from '../deps.ts';
+import { capSchema, presentCap } from '../presenters/cap.ts';
 import { jsonReply, keyRoute } from '../route.ts';
 import type { Route } from '../route.ts';
 
@@ -20,17 +22,24 @@ export function getBalance({ ledger, catalogue }: Pick<RouteDeps, 'ledger' | 'ca
           currency: z.string(),
           available: z.string(),
           held: z.string().meta({ description: 'Held for unfinished tasks.' }),
+          caps: z
+            .array(capSchema)
+            .meta({ description: 'Those of the key for all models; see also `GET /v1/key`.' }),
         })
         .meta({ id: 'Balance' }),
     },
     errors: [],
     async handle({ caller }) {
-      const { available, held } = await ledger.balance(caller.account);
+      const { account, key, caps } = caller;
+      const { available, held } = await ledger.balance(account);
+      const own = capsOf('key', caps?.all);
+      const uses = own.length === 0 ? new Map() : await ledger.uses(account, { key });
       return jsonReply({
         object: 'balance',
         currency: catalogue.current().currency,
         available: formatMicros(available),
         held: formatMicros(held),
+        caps: capStates(own, uses).map(presentCap),
       });
     },
   });

@@ -28,7 +28,7 @@ export function getModel({ catalogue }: Pick<RouteDeps, 'catalogue'>): Route {
           },
         );
       }
-      return jsonReply(presentModel(model, catalogue.facts(model, caller), catalogue.current().currency));
+      return jsonReply(presentModel(model, catalogue.offered(model, caller)));
     },
   });
 }

@@ -6,9 +6,9 @@ import { adminTaskDetailSchema, presentAdminTaskDetail } from '../presenters/adm
 import { adminRoute, jsonReply } from '../route.ts';
 import type { Route } from '../route.ts';
 
-type Deps = Pick<RouteDeps, 'tasks' | 'port' | 'ledger' | 'mediaUrl'>;
+type Deps = Pick<RouteDeps, 'tasks' | 'port' | 'ledger' | 'mediaUrl' | 'nodes'>;
 
-export function getTask({ tasks, port, ledger, mediaUrl }: Deps): Route {
+export function getTask({ tasks, port, ledger, mediaUrl, nodes }: Deps): Route {
   return adminRoute({
     operationId: 'getTask',
     summary: 'Show a task with its attempts, ledger entries and callbacks',
@@ -25,7 +25,7 @@ export function getTask({ tasks, port, ledger, mediaUrl }: Deps): Route {
         ledger.entriesOfTask(id),
         isTerminal(task.status) ? undefined : port.waiting(id),
       ]);
-      return jsonReply(presentAdminTaskDetail(task, { entries, waiting, mediaUrl, role }));
+      return jsonReply(presentAdminTaskDetail(task, { entries, waiting, mediaUrl, role, nodes }));
     },
   });
 }

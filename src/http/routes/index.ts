@@ -1,30 +1,64 @@
 import type { OperatorAuth } from '../../access/operators.ts';
 import type { ImageRouteDeps, RouteDeps } from '../deps.ts';
+import { dialectRoutes } from '../dialects/index.ts';
+import { readPageFiles } from '../pages/page-files.ts';
 import type { Route } from '../route.ts';
 import { actOnTask } from './act-on-task.ts';
 import { addOperator } from './add-operator.ts';
+import { cancelImageTask } from './cancel-image-task.ts';
 import { cancelVideo } from './cancel-video.ts';
 import { closeAccount } from './close-account.ts';
+import type { FileRouteDeps } from '../files/own-file.ts';
+import { createFile } from './create-file.ts';
+import { deleteFile } from './delete-file.ts';
+import { getFile } from './get-file.ts';
+import { getFileContent } from './get-file-content.ts';
+import { listFiles } from './list-files.ts';
 import { createAccount } from './create-account.ts';
+import { deleteAccount } from './delete-account.ts';
+import { exportAccount } from './export-account.ts';
 import { createImage } from './create-image.ts';
 import { createKey } from './create-key.ts';
 import { createVideo } from './create-video.ts';
 import { creditAccount } from './credit-account.ts';
 import { editImage } from './edit-image.ts';
+import { estimateImage } from './estimate-image.ts';
 import { estimateVideo } from './estimate-video.ts';
 import { getConfig } from './get-config.ts';
+import { getConsole } from './get-console.ts';
 import { getAccount } from './get-account.ts';
+import { getAccountBalance } from './get-account-balance.ts';
+import { getAccountStatement } from './get-account-statement.ts';
+import { getAccountPage } from './get-account-page.ts';
+import { getCallback } from './get-callback.ts';
 import { getBalance } from './get-balance.ts';
+import { getBalanceAlert } from './get-balance-alert.ts';
+import { getOwnBalanceAlert } from './get-own-balance-alert.ts';
+import { getDocs } from './get-docs.ts';
+import { getGuide } from './get-guide.ts';
 import { getImageTask } from './get-image-task.ts';
+import { getIndex } from './get-index.ts';
+import { getKey } from './get-key.ts';
+import { getMargin } from './get-margin.ts';
 import { getMedia } from './get-media.ts';
 import { getModel } from './get-model.ts';
+import { getOverview } from './get-overview.ts';
+import { getPageFile } from './get-page-file.ts';
+import { getStatement } from './get-statement.ts';
+import { getUsage } from './get-usage.ts';
 import { getTask } from './get-task.ts';
 import { getTaskRecord } from './get-task-record.ts';
+import { getTaskRequest } from './get-task-request.ts';
+import { getImageReceipt } from './get-image-receipt.ts';
+import { getReceiptKeys } from './get-receipt-keys.ts';
+import { getVideoReceipt } from './get-video-receipt.ts';
 import { getVideo } from './get-video.ts';
+import { findBilledAttempts } from './find-billed-attempts.ts';
 import { findTasks } from './find-tasks.ts';
 import { healthz } from './healthz.ts';
 import { listAccounts } from './list-accounts.ts';
 import { listAudit } from './list-audit.ts';
+import { listBilledAttempts } from './list-billed-attempts.ts';
 import { listChannels } from './list-channels.ts';
 import { listImageTasks } from './list-image-tasks.ts';
 import { listKeys } from './list-keys.ts';
@@ -32,27 +66,44 @@ import { listLedgerEntries } from './list-ledger-entries.ts';
 import { listModels } from './list-models.ts';
 import { listNotices } from './list-notices.ts';
 import { listNodes } from './list-nodes.ts';
+import { listOfferedModels } from './list-offered-models.ts';
 import { listOperators } from './list-operators.ts';
+import { listUpstreamCosts } from './list-upstream-costs.ts';
+import { listUsage } from './list-usage.ts';
 import { listTasks } from './list-tasks.ts';
 import { listVideos } from './list-videos.ts';
 import { openapi } from './openapi.ts';
+import { preflightMedia } from './preflight-media.ts';
 import { readyz } from './readyz.ts';
 import { receiveUpstreamCallback } from './receive-upstream-callback.ts';
+import { redeliverCallback } from './redeliver-callback.ts';
 import { reloadConfig } from './reload-config.ts';
 import { reopenAccount } from './reopen-account.ts';
 import { revokeKey } from './revoke-key.ts';
 import { revokeOperator } from './revoke-operator.ts';
 import { rotateKey } from './rotate-key.ts';
+import { rotateOwnWebhookSecret } from './rotate-own-webhook-secret.ts';
 import { rotateWebhookSecret } from './rotate-webhook-secret.ts';
+import { explainPrice } from './explain-price.ts';
 import { explainRoute } from './explain-route.ts';
+import { checkLedgerHeads } from './check-ledger-heads.ts';
+import { listLedgerHeads } from './list-ledger-heads.ts';
+import { explainTaskPrice } from './explain-task-price.ts';
+import { refundImages } from './refund-images.ts';
+import { tryPrices } from './try-prices.ts';
 import { verifyLedger } from './verify-ledger.ts';
+import { setBalanceAlert } from './set-balance-alert.ts';
+import { setOwnBalanceAlert } from './set-own-balance-alert.ts';
 import { setOverdraft } from './set-overdraft.ts';
 import { testNotices } from './test-notices.ts';
 import { setChannel } from './set-channel.ts';
+import { setEndUserCaps } from './set-end-user-caps.ts';
+import { setKeyCaps } from './set-key-caps.ts';
 import { setCircuit } from './set-circuit.ts';
 
 /** Every operation. Where two match one path and method, the first answers. */
 export function createRoutes(deps: RouteDeps): readonly Route[] {
+  const pages = readPageFiles();
   const routes: Route[] = [
     // Before the list, so that an empty task id is a missing parameter and not a list.
     getVideo(deps),
@@ -60,15 +111,33 @@ export function createRoutes(deps: RouteDeps): readonly Route[] {
     listVideos(deps),
     cancelVideo(deps),
     estimateVideo(deps),
+    getVideoReceipt(deps),
+    getReceiptKeys(deps),
     ...(deps.images === undefined ? [] : imageRoutes(deps, deps.images)),
+    ...dialectRoutes(deps),
     listModels(deps),
     getModel(deps),
     getBalance(deps),
-    ...(deps.keptResults === undefined ? [] : [getMedia(deps.keptResults)]),
+    getOwnBalanceAlert(deps),
+    setOwnBalanceAlert(deps),
+    getStatement(deps),
+    getKey(deps),
+    getUsage(deps),
+    getCallback(deps),
+    redeliverCallback(deps),
+    rotateOwnWebhookSecret(deps),
+    ...(deps.storedFiles === undefined ? [] : fileRoutes(deps, deps.storedFiles)),
+    ...(deps.keptResults === undefined ? [] : [getMedia(deps.keptResults), preflightMedia()]),
     healthz(),
     readyz(deps),
     receiveUpstreamCallback(deps),
     openapi(() => routes),
+    getIndex(deps, pages),
+    getDocs(pages),
+    getGuide(pages),
+    getAccountPage(deps, pages),
+    getConsole(deps, pages),
+    getPageFile(pages),
     ...(deps.operatorAuth === undefined ? [] : operatorRoutes(deps, deps.operatorAuth)),
   ];
   return routes;
@@ -78,9 +147,22 @@ function imageRoutes(deps: RouteDeps, images: ImageRouteDeps): readonly Route[] 
   return [
     // Before the list, as with videos.
     getImageTask(deps),
+    cancelImageTask(deps),
     createImage({ ...deps, images }),
     editImage({ ...deps, images }),
+    estimateImage({ ...deps, images }),
+    getImageReceipt(deps),
     listImageTasks(deps),
+  ];
+}
+
+function fileRoutes(deps: RouteDeps, stored: FileRouteDeps): readonly Route[] {
+  return [
+    createFile({ ...deps, stored }),
+    listFiles(stored),
+    getFile(stored),
+    getFileContent(stored),
+    deleteFile(stored),
   ];
 }
 
@@ -91,27 +173,49 @@ function operatorRoutes(deps: RouteDeps, operatorAuth: OperatorAuth): readonly R
     getAccount(deps),
     creditAccount(deps),
     listLedgerEntries(deps),
+    getAccountBalance(deps),
+    getAccountStatement(deps),
     verifyLedger(deps),
+    listLedgerHeads(deps),
+    checkLedgerHeads(deps),
+    listUpstreamCosts(deps),
+    listUsage(deps),
+    getMargin(deps),
     rotateWebhookSecret(deps),
     setOverdraft(deps),
+    getBalanceAlert(deps),
+    setBalanceAlert(deps),
+    setEndUserCaps(deps),
+    setKeyCaps(deps),
     closeAccount(deps),
     reopenAccount(deps),
+    exportAccount(deps),
+    deleteAccount(deps),
     createKey(deps),
     listKeys(deps),
     rotateKey(deps),
     revokeKey(deps),
     listTasks(deps),
+    findBilledAttempts(deps),
     findTasks(deps),
     getTask(deps),
     getTaskRecord(deps),
+    getTaskRequest(deps),
     actOnTask(deps),
+    refundImages(deps),
+    getOverview(deps),
     listAudit(deps),
+    listBilledAttempts(deps),
     listChannels(deps),
+    listOfferedModels(deps),
     setChannel(deps),
     setCircuit(deps),
     listNotices(deps),
     testNotices(deps),
     explainRoute(deps),
+    explainPrice(deps),
+    explainTaskPrice(deps),
+    tryPrices(deps),
     addOperator({ ...deps, operatorAuth }),
     listOperators(deps),
     revokeOperator({ ...deps, operatorAuth }),

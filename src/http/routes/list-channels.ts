@@ -1,29 +1,94 @@
 import { z } from 'zod';
+import type { Census } from '../../domain/census.ts';
 import type { RouteDeps } from '../deps.ts';
-import { channelSchema, presentChannel } from '../presenters/channel.ts';
+import {
+  channelSchema,
+  presentChannel,
+  presentRecent,
+  recentSchema,
+  slotsSchema,
+} from '../presenters/channel.ts';
 import { adminRoute, jsonReply } from '../route.ts';
 import type { Route } from '../route.ts';
+import { createSharedRead } from '../shared-read.ts';
 
-type Deps = Pick<RouteDeps, 'catalogue' | 'channelSwitches' | 'channelHealth'>;
+type Deps = Pick<
+  RouteDeps,
+  'catalogue' | 'channelSwitches' | 'channelHealth' | 'tasks' | 'takeCensus' | 'log' | 'now'
+>;
+
+/** However many operators look: the tasks are counted once in this time. */
+const sharedMs = 30_000;
+const slotsMs = 5_000;
+const recentMs = 3 * 60 * 60_000;
 
 export function listChannels(deps: Deps): Route {
+  const { catalogue, channelSwitches, now } = deps;
+  const counted = createSharedRead(() => count(deps), { ms: sharedMs, now });
+  const slots = createSharedRead(() => countSlots(deps), { ms: slotsMs, now });
   return adminRoute({
     operationId: 'listChannels',
-    summary: 'List channels with their switches, limits and health',
+    summary: 'List channels with their switches, limits, health and newest tasks',
     tag: 'Operators',
     method: 'get',
     paths: ['/admin/v1/channels'],
     input: z.object({}),
     success: {
       description: 'All of the running configuration, without secrets.',
-      schema: z.object({ object: z.literal('list'), data: z.array(channelSchema) }),
+      schema: z.object({
+        object: z.literal('list'),
+        data: z.array(
+          channelSchema
+            .extend({
+              recent: recentSchema.nullable().meta({
+                description:
+                  'What became of the tasks of the last three hours, counted once in half a minute; null: not counted.',
+              }),
+              slots: slotsSchema.nullable().meta({
+                description: 'Counted once in five seconds; null: it has no limit of concurrent tasks.',
+              }),
+            })
+            .meta({ id: 'ListedChannel' }),
+        ),
+      }),
     },
     errors: [],
     async handle() {
-      await deps.channelSwitches.refresh();
-      const { channels } = deps.catalogue.current();
-      const data = channels.map((channel) => presentChannel(channel, deps));
+      const [recent, held] = await Promise.all([counted(), slots(), channelSwitches.refresh()]);
+      const data = catalogue.current().channels.map((channel) => {
+        const own = recent?.channels.find((counts) => counts.channel === channel.id);
+        return {
+          ...presentChannel(channel, deps),
+          slots: presentSlots(held?.find((counts) => counts.channel === channel.id)),
+          recent: recent === undefined || own === undefined ? null : presentRecent(own, recent.since),
+        };
+      });
       return jsonReply({ object: 'list', data });
     },
   });
+}
+
+/** Undefined: it takes too long, and channels are listed without it. */
+async function count({ catalogue, tasks, log, now }: Deps) {
+  const since = now() - recentMs;
+  const ids = catalogue.current().channels.map(({ id }) => id);
+  try {
+    return { since, channels: await tasks.countByChannel(ids, since) };
+  } catch (err) {
+    log.warn({ err }, 'the newest tasks of channels could not be counted');
+    return undefined;
+  }
+}
+
+async function countSlots({ takeCensus, log }: Deps) {
+  try {
+    return (await takeCensus()).slots;
+  } catch (err) {
+    log.warn({ err }, 'the slots of channels could not be counted');
+    return undefined;
+  }
+}
+
+function presentSlots(counts: Census['slots'][number] | undefined): z.output<typeof slotsSchema> | null {
+  return counts === undefined ? null : { in_use: counts.inUse, limit: counts.limit };
 }

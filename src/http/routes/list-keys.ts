@@ -1,9 +1,16 @@
 import { z } from 'zod';
+import { defined } from '../../domain/defined.ts';
 import { pageSize } from '../admin-input.ts';
 import type { RouteDeps } from '../deps.ts';
 import { keySchema, presentKey } from '../presenters/key.ts';
 import { adminRoute, jsonReply } from '../route.ts';
 import type { Route } from '../route.ts';
+
+const query = z.object({
+  limit: pageSize,
+  after: z.string().optional().meta({ description: 'The id of the last key of the page before.' }),
+  account: z.string().optional(),
+});
 
 export function listKeys({ keys }: Pick<RouteDeps, 'keys'>): Route {
   return adminRoute({
@@ -12,15 +19,16 @@ export function listKeys({ keys }: Pick<RouteDeps, 'keys'>): Route {
     tag: 'Operators',
     method: 'get',
     paths: ['/admin/v1/keys'],
-    input: z.object({ query: z.object({ limit: pageSize, account: z.string().optional() }) }),
+    input: z.object({ query }),
     success: {
       description: 'Revoked and expired ones too; never the keys themselves.',
-      schema: z.object({ object: z.literal('list'), data: z.array(keySchema) }),
+      schema: z.object({ object: z.literal('list'), data: z.array(keySchema), has_more: z.boolean() }),
     },
     errors: [],
-    async handle({ query: { limit, account } }) {
-      const found = await keys.list(account === undefined ? {} : { account }, { limit });
-      return jsonReply({ object: 'list', data: found.map(presentKey) });
+    async handle({ query: { limit, after, ...filter } }) {
+      const found = await keys.list(defined(filter), { limit: limit + 1, ...defined({ after }) });
+      const data = found.slice(0, limit).map(presentKey);
+      return jsonReply({ object: 'list', data, has_more: found.length > limit });
     },
   });
 }

@@ -9,15 +9,19 @@ import type { Route } from '../route.ts';
 const after = queryNumber(z.int().min(0).default(0)).meta({
   description: 'The page begins after this `seq`.',
 });
+const before = queryNumber(z.int().min(1).optional()).meta({
+  description: 'With `order=newest`: the page begins before this `seq`.',
+});
+const order = z.enum(['oldest', 'newest']).default('oldest');
 
 export function listLedgerEntries({ accounts, ledger }: Pick<RouteDeps, 'accounts' | 'ledger'>): Route {
   return adminRoute({
     operationId: 'listLedgerEntries',
-    summary: "List an account's ledger entries, oldest first",
+    summary: "List an account's ledger entries",
     tag: 'Operators',
     method: 'get',
     paths: ['/admin/v1/accounts/:account/ledger'],
-    input: z.object({ params: accountParams, query: z.object({ limit: pageSize, after }) }),
+    input: z.object({ params: accountParams, query: z.object({ limit: pageSize, after, order, before }) }),
     success: {
       description: 'One page.',
       schema: z.object({
@@ -29,9 +33,23 @@ export function listLedgerEntries({ accounts, ledger }: Pick<RouteDeps, 'account
     errors: ['account_not_found'],
     async handle({ params, query }) {
       const account = await findAccount(accounts, params.account);
+      if (query.order === 'newest') return jsonReply(await newestFirst(account.id, query, ledger));
       const found = await ledger.entries(account.id, { after: BigInt(query.after), limit: query.limit + 1 });
       const data = found.slice(0, query.limit).map(presentLedgerEntry);
       return jsonReply({ object: 'list', data, has_more: found.length > query.limit });
     },
   });
+}
+
+async function newestFirst(
+  account: string,
+  { before: end, limit }: { readonly before?: number | undefined; readonly limit: number },
+  ledger: RouteDeps['ledger'],
+) {
+  const { seq } = await ledger.balance(account);
+  const last = end === undefined || BigInt(end) > seq ? seq : BigInt(end) - 1n;
+  const skipped = last > BigInt(limit) ? last - BigInt(limit) : 0n;
+  const found =
+    last === 0n ? [] : await ledger.entries(account, { after: skipped, limit: Number(last - skipped) });
+  return { object: 'list', data: found.toReversed().map(presentLedgerEntry), has_more: skipped > 0n };
 }

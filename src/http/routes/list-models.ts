@@ -18,12 +18,9 @@ export function listModels({ catalogue }: Pick<RouteDeps, 'catalogue'>): Route {
     },
     errors: [],
     async handle({ caller }) {
-      const { currency } = catalogue.current();
       return jsonReply({
         object: 'list',
-        data: catalogue
-          .models(caller)
-          .map((model) => presentModel(model, catalogue.facts(model, caller), currency)),
+        data: catalogue.models(caller).map((model) => presentModel(model, catalogue.offered(model, caller))),
       });
     },
   });

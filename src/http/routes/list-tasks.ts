@@ -1,27 +1,27 @@
 import { defined } from '../../domain/defined.ts';
 import { z } from 'zod';
 import { attentionReasons } from '../../domain/attention.ts';
-import { failureClasses } from '../../domain/failure.ts';
-import { taskStatuses } from '../../domain/task.ts';
 import type { Task } from '../../domain/task-record.ts';
-import type { TaskFilter, TaskPage } from '../../store/tasks.ts';
+import type { PageRequest, TaskFilter, TaskPage } from '../../store/tasks.ts';
 import { pageSize } from '../admin-input.ts';
+import { queryNumber } from '../query-fields.ts';
 import type { TaskSearch } from '../../tasks/task-port.ts';
 import type { RouteDeps } from '../deps.ts';
 import { adminTaskSchema, presentAdminTask } from '../presenters/admin-task.ts';
+import { failureClassSchema, taskKindSchema, taskStatusSchema } from '../presenters/enums.ts';
 import { adminRoute, jsonReply } from '../route.ts';
 import type { Route } from '../route.ts';
 
 const query = z.object({
   limit: pageSize,
   after: z.string().optional(),
-  status: z.enum(taskStatuses).optional(),
+  status: taskStatusSchema.optional(),
   account: z.string().optional(),
+  key: z.string().optional().meta({ description: 'Public id of the key that created them.' }),
   channel: z.string().optional(),
   model: z.string().optional(),
-  kind: z.enum(['video', 'image']).optional(),
-  class: z
-    .enum(failureClasses)
+  kind: taskKindSchema.optional(),
+  class: failureClassSchema
     .optional()
     .meta({ description: 'Selects failed tasks by the class of their failure.' }),
   needs_attention: z.enum(['true', 'false']).optional(),
@@ -29,8 +29,14 @@ const query = z.object({
     .enum(attentionReasons)
     .optional()
     .meta({ description: 'Selects tasks that need attention for this reason.' }),
+  created_after: queryNumber(z.int().min(0).optional()).meta({ description: 'Unix seconds, inclusive.' }),
+  created_before: queryNumber(z.int().min(0).optional()).meta({ description: 'Unix seconds, exclusive.' }),
   callback_failed: z.enum(['true', 'false']).optional().meta({
     description: 'Selects tasks whose callback was abandoned, in the order of their ids.',
+  }),
+  callback_failing: z.enum(['true', 'false']).optional().meta({
+    description:
+      'Selects tasks whose callback is due and has failed so far, in the order of their ids: there will be another attempt. Not together with `callback_failed`.',
   }),
   query: z.string().min(1).max(2000).optional().meta({
     description:
@@ -47,10 +53,10 @@ const query = z.object({
   }),
 });
 
-type Deps = Pick<RouteDeps, 'tasks' | 'port' | 'mediaUrl'>;
+type Deps = Pick<RouteDeps, 'tasks' | 'port' | 'mediaUrl' | 'nodes'>;
 
 export function listTasks(deps: Deps): Route {
-  const { mediaUrl } = deps;
+  const { mediaUrl, nodes } = deps;
   return adminRoute({
     operationId: 'listTasks',
     summary: 'List tasks of all accounts, newest first',
@@ -76,7 +82,7 @@ export function listTasks(deps: Deps): Route {
         upstreamId === undefined
           ? await findPage(asked, { limit, ...defined({ after }) }, deps)
           : await findByUpstreamId(upstreamId, deps);
-      const data = page.tasks.map((task) => presentAdminTask(task, { mediaUrl, role }));
+      const data = page.tasks.map((task) => presentAdminTask(task, { mediaUrl, role, nodes }));
       return jsonReply({
         object: 'list',
         data,
@@ -92,20 +98,18 @@ type Asked = Omit<z.output<typeof query>, 'limit' | 'after' | 'upstream_id'>;
 /** `next`: names the next page of a query's. */
 type Found = TaskPage & { readonly next?: string };
 
-interface PageRequest {
-  readonly limit: number;
-  readonly after?: string;
-}
-
 function findPage(asked: Asked, page: PageRequest, deps: Deps): Promise<Found> {
   const filter = toFilter(asked);
   if (asked.query !== undefined) {
     const search = { query: asked.query, limit: page.limit, ...defined({ page: asked.page }) };
     return findByQuery(filter, search, deps);
   }
-  return asked.callback_failed === 'true'
-    ? findByFailedCallback(filter, page, deps)
-    : deps.tasks.list(filter, page);
+  const { tasks } = deps;
+  if (asked.callback_failed === 'true')
+    return findByCallback(filter, page, { tasks, read: (...of) => tasks.abandonedCallbacks(...of) });
+  if (asked.callback_failing === 'true')
+    return findByCallback(filter, page, { tasks, read: (...of) => tasks.failingCallbacks(...of) });
+  return tasks.list(filter, page);
 }
 
 async function findByQuery(
@@ -121,15 +125,19 @@ async function findByQuery(
   };
 }
 
-/** Few callbacks are abandoned: the other filters are applied to a batch of those at a time. */
-async function findByFailedCallback(
+interface CallbackReads extends Pick<Deps, 'tasks'> {
+  readonly read: (limit: number, after?: string) => Promise<readonly string[]>;
+}
+
+/** Few callbacks fail: the other filters are applied to a batch of those at a time. */
+async function findByCallback(
   filter: TaskFilter,
   { limit, after }: PageRequest,
-  { tasks }: Pick<Deps, 'tasks'>,
+  { tasks, read }: CallbackReads,
 ): Promise<TaskPage> {
   const found: Task[] = [];
   for (let last = after; ;) {
-    const ids = await tasks.abandonedCallbacks(batchSize, last);
+    const ids = await read(batchSize, last);
     found.push(...(await tasks.listThese(ids, filter)));
     if (ids.length < batchSize || found.length > limit) break;
     last = ids.at(-1);
@@ -146,9 +154,21 @@ async function findByUpstreamId(upstreamId: string, { tasks }: Pick<RouteDeps, '
 }
 
 function toFilter(asked: Asked): TaskFilter {
-  const { status, account, channel, model, kind, needs_attention, attention, class: failureClass } = asked;
+  const {
+    status,
+    account,
+    key,
+    channel,
+    model,
+    kind,
+    needs_attention,
+    attention,
+    class: failureClass,
+  } = asked;
+  const { created_after: createdAfter, created_before: createdBefore } = asked;
   return {
-    ...defined({ status, account, channel, model, kind, failureClass, attention }),
+    ...defined({ status, account, key, channel, model, kind, failureClass, attention }),
+    ...defined({ createdAfter, createdBefore }),
     ...(needs_attention === 'true' ? { needsAttention: true } : {}),
   };
 }

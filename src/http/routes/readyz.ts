@@ -5,7 +5,7 @@ import { jsonReply, openRoute } from '../route.ts';
 import type { Route } from '../route.ts';
 import { withTimeout } from '../with-timeout.ts';
 
-type Deps = Pick<RouteDeps, 'port' | 'pingMongo' | 'isDraining' | 'now'>;
+type Deps = Pick<RouteDeps, 'port' | 'pingMongo' | 'isDraining' | 'now' | 'unreachableLinks'>;
 
 const checkTimeoutMs = 3_000;
 const retrySeconds = 5;
@@ -13,8 +13,9 @@ const retrySeconds = 5;
 const keptMs = 1_000;
 
 const warningSchema = z.object({
-  duty: z.enum(['creates', 'tasks']).meta({
-    description: '`creates`: new tasks are refused with 503. `tasks`: they are accepted and wait.',
+  duty: z.enum(['creates', 'tasks', 'links']).meta({
+    description:
+      '`creates`: new tasks are refused with 503. `tasks`: they are accepted and wait. `links`: what leads to stored results and files works on this machine only.',
   }),
   message: z.string(),
 });
@@ -71,7 +72,7 @@ function createLook(deps: Deps): () => Promise<Looked> {
   };
 }
 
-async function lookAt({ port, pingMongo }: Deps): Promise<Looked> {
+async function lookAt({ port, pingMongo, unreachableLinks }: Deps): Promise<Looked> {
   const [mongodb, warnings] = await Promise.all([
     withTimeout(pingMongo(), 'mongodb', checkTimeoutMs).then(
       () => ({}),
@@ -81,7 +82,9 @@ async function lookAt({ port, pingMongo }: Deps): Promise<Looked> {
       temporalWarning,
     ]),
   ]);
-  return { ...mongodb, warnings };
+  const links: Warning[] =
+    unreachableLinks === undefined ? [] : [{ duty: 'links', message: unreachableLinks }];
+  return { ...mongodb, warnings: [...warnings, ...links] };
 }
 
 const temporalWarning: Warning = { duty: 'creates', message: 'Temporal does not answer.' };

@@ -36,7 +36,7 @@ export function receiveUpstreamCallback(deps: Deps): Route {
     },
     errors: ['task_not_found'],
     async admit({ task_id, token }) {
-      const record = taskIdPattern.test(task_id) ? await deps.requests.find(task_id) : undefined;
+      const record = taskIdPattern.test(task_id) ? await deps.requests.glance(task_id) : undefined;
       if (record === undefined || !sameText(token, record.callbackToken)) throw taskNotFound();
       return record;
     },

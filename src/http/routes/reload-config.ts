@@ -1,15 +1,16 @@
 import { z } from 'zod';
-import { GatewayError } from '../../domain/errors.ts';
+import { GatewayError, serviceUnavailable } from '../../domain/errors.ts';
+import { optionalReason } from '../admin-input.ts';
+import { adminBody } from '../body.ts';
 import type { RouteDeps } from '../deps.ts';
-import { configSchema, presentConfig } from '../presenters/config.ts';
+import { configChangeSchema, configSchema, presentConfig } from '../presenters/config.ts';
 import { adminRoute, jsonReply } from '../route.ts';
-import type { Route } from '../route.ts';
+import type { Reply, Route } from '../route.ts';
 
-export function reloadConfig({
-  nodes,
-  publishConfig,
-  log,
-}: Pick<RouteDeps, 'nodes' | 'publishConfig' | 'log'>): Route {
+type Deps = Pick<RouteDeps, 'nodes' | 'configurations' | 'previewConfig' | 'publishConfig' | 'log'>;
+
+export function reloadConfig(deps: Deps): Route {
+  const { nodes, publishConfig, log } = deps;
   return adminRoute({
     operationId: 'reloadConfig',
     summary: 'Publish gateway.yaml to all processes',
@@ -18,19 +19,52 @@ export function reloadConfig({
     tag: 'Operators',
     method: 'post',
     paths: ['/admin/v1/config/reload'],
-    input: z.object({}),
-    success: { description: 'What is in force now, and where.', schema: configSchema },
-    errors: ['invalid_parameter'],
-    async handle({ operator }) {
+    input: z.object({
+      body: z.object({
+        dry_run: z
+          .boolean()
+          .default(false)
+          .meta({ description: 'Publishes nothing, and states what would change.' }),
+        reason: optionalReason,
+      }),
+    }),
+    readBody: adminBody,
+    success: {
+      description: 'What is in force now, and where.',
+      schema: configSchema.extend({
+        changes: z
+          .array(configChangeSchema)
+          .optional()
+          .meta({ description: 'With `dry_run`: what the file of this process would change.' }),
+      }),
+    },
+    errors: ['invalid_parameter', 'service_unavailable'],
+    async handle({ body, operator }) {
+      if (body.dry_run) return preview(deps);
       const result = await publishConfig(operator);
-      if (!result.ok) {
-        const { violations } = result;
-        throw new GatewayError('invalid_parameter', `The file was not loaded: ${violations.join('; ')}`);
-      }
+      if (!result.ok) throw notLoaded(result.violations);
       const { head } = result;
       log.info({ version: head.version, actor: operator }, 'the configuration file was published');
       await nodes.untilDecided(head.version);
       return jsonReply(presentConfig(head, nodes.all()));
     },
   });
+}
+
+async function preview({ nodes, configurations, previewConfig }: Deps): Promise<Reply> {
+  const result = await previewConfig();
+  if (!result.ok) throw notLoaded(result.violations);
+  const [head] = await Promise.all([configurations.head(), nodes.refresh()]);
+  if (head === undefined) throw serviceUnavailable('no configuration was published');
+  const changes = result.changes.map(({ path, kind, before = null, after = null }) => ({
+    path,
+    kind,
+    before,
+    after,
+  }));
+  return jsonReply({ ...presentConfig(head, nodes.all()), changes });
+}
+
+function notLoaded(violations: readonly string[]): GatewayError {
+  return new GatewayError('invalid_parameter', `The file was not loaded: ${violations.join('; ')}`);
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { OperatorAuth } from '../../access/operators.ts';
 import { GatewayError } from '../../domain/errors.ts';
+import { optionalReason } from '../admin-input.ts';
 import type { RouteDeps } from '../deps.ts';
 import { adminRoute, jsonReply } from '../route.ts';
 import type { Route } from '../route.ts';
@@ -19,7 +20,10 @@ export function revokeOperator({ operators, operatorAuth }: Deps): Route {
     method: 'delete',
     access: 'admin',
     paths: ['/admin/v1/operators/:operator'],
-    input: z.object({ params: z.object({ operator: z.string().min(1) }) }),
+    input: z.object({
+      params: z.object({ operator: z.string().min(1) }),
+      query: z.object({ reason: optionalReason }),
+    }),
     success: {
       description: 'The token is revoked; what the operator did stays recorded.',
       schema: z.object({ object: z.literal('operator'), name: z.string(), revoked: z.literal(true) }),

@@ -94,7 +94,8 @@ function refuseEnded({ id, revokedAt, expiresAt, replacedBy }: ApiKey, now: numb
 
 /** What the new key has in common with the old one: whose it is, and what it may. */
 function permissionsOf(key: ApiKey) {
-  const { account, name, models, channels, assetUrls, requestsPerMinute, concurrentTasks, expiresAt } = key;
-  const optional = { models, channels, assetUrls, requestsPerMinute, concurrentTasks, expiresAt };
+  const { account, name, models, channels, assetUrls, requestsPerMinute, concurrentTasks, caps, expiresAt } =
+    key;
+  const optional = { models, channels, assetUrls, requestsPerMinute, concurrentTasks, caps, expiresAt };
   return { account, name, ...defined(optional) };
 }

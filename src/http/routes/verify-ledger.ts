@@ -1,26 +1,20 @@
 import { z } from 'zod';
-import { GatewayError } from '../../domain/errors.ts';
 import type { VerifyResult } from '../../ledger/verify.ts';
 import type { RouteDeps } from '../deps.ts';
 import { adminRoute } from '../route.ts';
 import type { Route } from '../route.ts';
-import { workingMediaType, workingReply } from '../working-reply.ts';
+import { oneAtATime, workingMediaType } from '../working-reply.ts';
 import type { Watching } from '../working-reply.ts';
 
 type Deps = Pick<RouteDeps, 'verifyLedger' | 'log'>;
 
 export function verifyLedger({ verifyLedger: verify, log }: Deps): Route {
-  let isRunning = false;
+  const alone = oneAtATime('The ledger is being verified on this node already.');
 
   async function run(watching: Watching, operator: string): Promise<object> {
-    isRunning = true;
-    try {
-      const result = await verify(watching);
-      log.info({ operator, count: result.violationCount }, 'the ledger was verified');
-      return present(result);
-    } finally {
-      isRunning = false;
-    }
+    const result = await verify(watching);
+    log.info({ operator, count: result.violationCount }, 'the ledger was verified');
+    return present(result);
   }
 
   return adminRoute({
@@ -36,17 +30,8 @@ export function verifyLedger({ verifyLedger: verify, log }: Deps): Route {
     success: { description: 'Lines of JSON.', mediaType: workingMediaType },
     errors: ['concurrency_limit_exceeded'],
     handle({ meta, operator }) {
-      if (isRunning) {
-        throw new GatewayError(
-          'concurrency_limit_exceeded',
-          'The ledger is being verified on this node already.',
-          {
-            retryAfterSeconds: 60,
-          },
-        );
-      }
       const onError = (err: unknown) => log.error({ err, operator }, 'the ledger could not be verified');
-      const reply = workingReply({
+      const reply = alone({
         run: (watching) => run(watching, operator),
         signal: meta.closed(),
         onError,

@@ -1,9 +1,9 @@
 import { defined } from '../../domain/defined.ts';
 import { z } from 'zod';
 import { GatewayError } from '../../domain/errors.ts';
-import { taskStatuses } from '../../domain/task.ts';
-import type { TaskFilter } from '../../store/tasks.ts';
+import type { PageRequest, TaskFilter, TaskPage } from '../../store/tasks.ts';
 import type { RouteDeps } from '../deps.ts';
+import { taskStatusSchema } from '../presenters/enums.ts';
 import { presentTaskList, taskListSchemas } from '../presenters/task-list.ts';
 import type { TaskRoute } from './query-task.ts';
 import { queryNumber } from '../query-fields.ts';
@@ -17,7 +17,7 @@ const unixSeconds = queryNumber(z.int().min(0).max(99_999_999_999).optional());
 const query = z.object({
   limit: queryNumber(z.int().min(1).max(limitMax).default(limitDefault)),
   after: z.string().optional().meta({ description: 'The last id of the page before.' }),
-  status: z.enum(taskStatuses).optional(),
+  status: taskStatusSchema.optional(),
   model: z.string().optional(),
   created_after: unixSeconds.meta({ description: 'Unix seconds, inclusive.' }),
   created_before: unixSeconds.meta({ description: 'Unix seconds, exclusive.' }),
@@ -35,20 +35,28 @@ export function listTasksOf({ kind, ...route }: TaskRoute, { tasks, mediaUrl }: 
     errors: ['invalid_parameter'],
     async handle({ query: asked, caller }) {
       const { limit, after } = asked;
-      const page = await tasks.list(
-        { kind, ...listFilter(asked, caller.account) },
-        {
-          limit,
-          ...defined({ after }),
-        },
-      );
-      if (after !== undefined && page.tasks.length === 0) await checkCursor(after, caller.account, tasks);
+      const filter = { kind, ...listFilter(asked, caller.account) };
+      const page = await pageOfTasks(filter, { limit, ...defined({ after }) }, tasks);
       return jsonReply(presentTaskList(page, mediaUrl));
     },
   });
 }
 
-function listFilter(asked: z.output<typeof query>, account: string): TaskFilter {
+type OwnTasks = TaskFilter & { readonly account: string };
+
+/** Throws invalid_parameter for a cursor that names none of the account's tasks. */
+export async function pageOfTasks(
+  filter: OwnTasks,
+  page: PageRequest,
+  tasks: Pick<RouteDeps['tasks'], 'find' | 'list'>,
+): Promise<TaskPage> {
+  const found = await tasks.list(filter, page);
+  const { after } = page;
+  if (after !== undefined && found.tasks.length === 0) await checkCursor(after, filter.account, tasks);
+  return found;
+}
+
+function listFilter(asked: z.output<typeof query>, account: string): OwnTasks {
   const { status, model, created_after, created_before } = asked;
   return {
     account,
@@ -60,7 +68,11 @@ function listFilter(asked: z.output<typeof query>, account: string): TaskFilter 
 }
 
 /** The store answers an unknown cursor with an empty page, which would look like the end of the list. */
-async function checkCursor(after: string, account: string, tasks: RouteDeps['tasks']): Promise<void> {
+async function checkCursor(
+  after: string,
+  account: string,
+  tasks: Pick<RouteDeps['tasks'], 'find'>,
+): Promise<void> {
   const task = await tasks.find(after);
   if (task?.account === account) return;
   throw new GatewayError('invalid_parameter', 'The parameter after must be the id of one of your tasks.', {

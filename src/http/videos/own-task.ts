@@ -9,13 +9,14 @@ import type { TaskStore } from '../../store/tasks.ts';
 /** An empty id in the path is a missing parameter; anything that is not one of our ids is an unknown task. */
 export const taskParams = z.object({ task_id: z.string().min(1) });
 
-/** The caller's own task; another account's is as unknown as one that never was. */
+/** The caller's own task, of this kind or of any; another account's is as unknown as one that never was. */
 export async function findOwnTask(
   tasks: Pick<TaskStore, 'find'>,
-  { id, caller, kind }: { readonly id: string; readonly caller: Caller; readonly kind: TaskKind },
+  { id, caller, kind }: { readonly id: string; readonly caller: Caller; readonly kind?: TaskKind },
 ): Promise<Task> {
   const task = taskIdPattern.test(id) ? await tasks.find(id) : undefined;
-  if (task === undefined || task.account !== caller.account || task.kind !== kind) throw taskNotFound();
+  if (task === undefined || task.account !== caller.account || (kind ?? task.kind) !== task.kind)
+    throw taskNotFound();
   return task;
 }
 

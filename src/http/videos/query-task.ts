@@ -4,6 +4,7 @@ import { etaOf } from '../../domain/render-times.ts';
 import type { Eta } from '../../domain/render-times.ts';
 import type { TaskKind } from '../../domain/task.ts';
 import type { Task } from '../../domain/task-record.ts';
+import { costHeaders } from '../cost-headers.ts';
 import type { RouteDeps } from '../deps.ts';
 import { etagOf, matchesEtag } from '../etag.ts';
 import { findOwnTask, taskParams } from './own-task.ts';
@@ -13,10 +14,9 @@ import { retryAfterSeconds } from '../retry-after.ts';
 import { jsonReply, keyRoute, notModified } from '../route.ts';
 import type { Reply, RequestMeta, Route } from '../route.ts';
 
-export type QueryTaskDeps = Pick<
-  RouteDeps,
-  'tasks' | 'watcher' | 'catalogue' | 'renders' | 'mediaUrl' | 'now'
->;
+export type QueryTaskDeps = PollDeps & Pick<RouteDeps, 'tasks' | 'watcher' | 'mediaUrl'>;
+
+export type PollDeps = Pick<RouteDeps, 'catalogue' | 'renders' | 'now'>;
 
 const waitSecondsMax = 30;
 const expectedSecondsDefault = 60;
@@ -37,7 +37,7 @@ export function queryTask({ kind, ...route }: TaskRoute, deps: QueryTaskDeps): R
   return keyRoute({
     ...route,
     description:
-      'Poll every 2 to 5 seconds (`retry-after` says when), or wait with `?wait=`, and stop at `succeeded` or `failed`. Carries an `etag`; answers 304 to a matching `if-none-match`.',
+      'Poll every 2 to 5 seconds (`retry-after` says when), or wait with `?wait=`, and stop at `succeeded` or `failed`. Carries an `etag`; answers 304 to a matching `if-none-match`. What a task that succeeded was charged is also in the headers `x-mediary-cost` and, in US dollars, `x-litellm-response-cost`.',
     method: 'get',
     input: z.object({ params: taskParams, query }),
     headers: z.object({ 'if-none-match': z.string().optional() }),
@@ -70,7 +70,10 @@ function replyWith(task: Task, meta: RequestMeta, deps: QueryTaskDeps): Reply {
   // Of what was written: an estimate that changes every second does not make the task a new one.
   const etag = etagOf(reply.text);
   const isKnown = matchesEtag(meta.header('if-none-match'), etag);
-  if (isTerminal(task.status)) return isKnown ? notModified({ etag }) : { ...reply, headers: { etag } };
+  if (isTerminal(task.status)) {
+    if (isKnown) return notModified({ etag });
+    return { ...reply, headers: { etag, ...costHeaders(task.charge, deps.catalogue.current().currency) } };
+  }
   const eta = etaOfTask(task, deps);
   const headers = { etag, 'retry-after': String(retryAfter(task, eta, deps)) };
   if (isKnown) return notModified(headers);
@@ -78,13 +81,18 @@ function replyWith(task: Task, meta: RequestMeta, deps: QueryTaskDeps): Reply {
 }
 
 /** By the renders of its channel, model and output. */
-function etaOfTask(task: Task, { renders, now }: QueryTaskDeps): Eta | undefined {
+function etaOfTask(task: Task, { renders, now }: PollDeps): Eta | undefined {
   const { channel, model, output, createdAt } = task;
   if (channel === undefined) return undefined;
   return etaOf(renders.times({ channel, model, output }), now() - createdAt);
 }
 
-function retryAfter(task: Task, eta: Eta | undefined, { catalogue, now }: QueryTaskDeps): number {
+/** Seconds until there is likely to be news of an unfinished task. */
+export function pollAfterSeconds(task: Task, deps: PollDeps): number {
+  return retryAfter(task, etaOfTask(task, deps), deps);
+}
+
+function retryAfter(task: Task, eta: Eta | undefined, { catalogue, now }: PollDeps): number {
   const elapsedSeconds = (now() - task.createdAt) / 1000;
   if (eta !== undefined) return retryAfterSeconds(elapsedSeconds, elapsedSeconds + eta.p50);
   const model = catalogue.current().models.find(({ id }) => id === task.model);

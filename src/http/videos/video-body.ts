@@ -4,6 +4,7 @@ import type { commonParameters } from '../../domain/model-facts.ts';
 import { imageRoles, inputTypes } from '../../domain/request.ts';
 import type { Duration, JsonValue } from '../../domain/request.ts';
 import { parseJsonText } from '../bodies/json-scanner.ts';
+import { exampleModels } from '../example-models.ts';
 import {
   callbackUrl,
   expiresAfterSeconds,
@@ -155,7 +156,7 @@ export const videoBodySchema = z
   })
   .meta({
     id: 'VideoRequest',
-    examples: [{ model: 'video-model', prompt: 'A paper boat on a rainy street', duration: 5 }],
+    examples: [{ model: exampleModels.video, prompt: 'A paper boat on a rainy street', duration: 5 }],
   });
 
 export const videoFieldNames: ReadonlySet<string> = new Set(Object.keys(videoBodySchema.shape));

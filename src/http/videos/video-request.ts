@@ -3,6 +3,7 @@ import { checkCallback, mediaUrlNotAllowed } from '../address-checks.ts';
 import type { AddressChecks } from '../address-checks.ts';
 import type { Caller } from '../../domain/caller.ts';
 import { GatewayError } from '../../domain/errors.ts';
+import { fileIdOf } from '../../domain/user-file.ts';
 import type { AskedImage, AskedVideo, ImageRole, InputType, VideoRequest } from '../../domain/request.ts';
 import { parseSize } from '../output-size.ts';
 import { consumedMetadataNames } from './video-body.ts';
@@ -107,6 +108,7 @@ function checkMedia(
     const inline = dataUrl.exec(url)?.[1];
     if (inline !== undefined)
       return inline.toLowerCase() === mediaType ? undefined : `Its data must be of type ${mediaType}/….`;
+    if (fileIdOf(url) !== undefined) return undefined;
     if (!assetReference.test(url)) return 'Media must be given as http or https URLs.';
     return caller.assetUrls === true ? undefined : 'This API key may not name assets of an upstream account.';
   };

@@ -1,3 +1,4 @@
+import type { LedgerEntry } from '../../ledger/entry.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import type { ImageLeaseStore } from '../../store/image-leases.ts';
 
@@ -7,7 +8,8 @@ export interface CloseHoldDeps {
 }
 
 /**
- * Closes the hold of an image whose request is no longer served, if there is one and it is open. Repeatable. With the
+ * Closes the hold of an image whose request is no longer served, if there is one and it is open, and completes a charge
+ * of which only a part was written. Repeatable. With the
  * account, a hold that does not exist yet is refused from then on, however late its write arrives.
  */
 export type CloseHold = (image: string, account?: string) => Promise<'settled' | 'released' | 'was_closed'>;
@@ -27,15 +29,25 @@ export function createCloseHold({ leases, ledger }: CloseHoldDeps): CloseHold {
       return closed === 'voided' ? 'was_closed' : closed;
     }
     const { account, amount: held } = hold;
-    const amount = await leases.owedFor(task);
-    if (amount !== undefined) {
+    const owed = await leases.owedFor(task);
+    if (owed !== undefined) {
+      const { charge, basis, upstream } = owed;
       const note = 'reconciled: delivered, and the ledger was away';
-      await ledger.settle({ account, task, held, amount, note });
+      await ledger.settle({ account, task, held, amount: charge, basis, note, upstream });
       await leases.paid(task);
       return 'settled';
     }
-    if (entries.length > 1) return 'was_closed';
-    await ledger.release({ account, task, held, note: 'reconciled: the request ended without an answer' });
-    return 'released';
+    if (entries.length > 1 && isWhole(entries)) return 'was_closed';
+    const note = 'reconciled: the request ended without an answer';
+    // It may have been sent, and nothing says where to.
+    const upstream = { model: hold.model ?? '', channel: '', cost: 0n, unknown: 1 };
+    const done = await ledger.release({ account, task, held, note, upstream });
+    return done.closed === 'settled' ? 'settled' : 'released';
   };
+}
+
+/** A charge beyond the hold is a second entry: both the process and MongoDB may have died between the two. */
+function isWhole(entries: readonly LedgerEntry[]): boolean {
+  const isOwed = entries.some(({ excess }) => excess !== undefined);
+  return !isOwed || entries.some(({ kind }) => kind === 'charge_extra');
 }

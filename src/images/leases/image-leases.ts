@@ -1,6 +1,6 @@
 import { serviceUnavailable } from '../../domain/errors.ts';
 import { imageLeaseIdLength } from '../../store/image-leases.ts';
-import type { ImageLeaseStore } from '../../store/image-leases.ts';
+import type { ImageLeaseStore, OwedCharge } from '../../store/image-leases.ts';
 import type { CloseHold } from './close-hold.ts';
 import { createProcessLease } from './process-lease.ts';
 import type { ProcessLease, ProcessLeaseDeps } from './process-lease.ts';
@@ -23,8 +23,8 @@ export interface ImageLeases {
 export interface WatchedImage {
   /** To be asked once the hold is taken: false if that took so long that a reconciler may have intervened. */
   confirm(): Promise<boolean>;
-  /** The images arrived while the ledger is unavailable: whoever closes the hold charges this (micro-units). */
-  owe(charge: bigint): Promise<void>;
+  /** The images arrived while the ledger is unavailable: whoever closes the hold charges this. */
+  owe(charge: OwedCharge): Promise<void>;
   /** The hold is closed. */
   end(): void;
   /** The hold is open or may be: it is closed in the background. */

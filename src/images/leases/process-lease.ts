@@ -1,4 +1,4 @@
-import { randomBase62 } from '../../domain/ids.ts';
+import { imageIdPrefix, randomBase62 } from '../../domain/ids.ts';
 import { racePoint } from '../../domain/race-point.ts';
 import type { RandomBytes } from '../../domain/ids.ts';
 import { imageLeaseIdLength } from '../../store/image-leases.ts';
@@ -8,7 +8,6 @@ import type { ImageLeaseStore } from '../../store/image-leases.ts';
 export const leaseMs = 60_000;
 const renewEveryMs = 15_000;
 
-const prefix = 'img_';
 /** In base36, so that a process's ids sort as they were given. */
 const counterDigits = 9;
 
@@ -43,7 +42,8 @@ export interface ProcessLease {
 
 export function createProcessLease(deps: ProcessLeaseDeps): ProcessLease {
   const { leases, now, onError } = deps;
-  const id = prefix + randomBase62(imageLeaseIdLength - prefix.length, deps.randomBytes);
+  const random = randomBase62(imageLeaseIdLength - imageIdPrefix.length, deps.randomBytes);
+  const id = imageIdPrefix + random;
   const nameOf = (n: number): string => id + n.toString(36).padStart(counterDigits, '0');
   const watched = new Set<string>();
   let count = 0;

@@ -7,7 +7,7 @@ import { LocalServerError, type LocalOptions } from './local-options.ts';
 import { exists } from './program-files.ts';
 import { runCommand } from './run-command.ts';
 
-const launcherSources = fileURLToPath(new URL('../../../tools/mongo-standin/', import.meta.url));
+const launcherSources = fileURLToPath(new URL('../../../workshop/mongo-standin/', import.meta.url));
 const compileTimeoutMs = 60_000;
 
 /**

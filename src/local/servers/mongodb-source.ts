@@ -154,7 +154,9 @@ async function fromMaven(options: LocalOptions): Promise<Attempt<MongoProgram>> 
   return inTemporaryDirectory(options.dataDir, async (directory) => {
     await writeFile(join(directory, 'pom.xml'), pomWith(mavenPackage));
     const staged = join(directory, 'jars');
-    const copy = ['dependency:copy-dependencies', `-DoutputDirectory=${staged}`];
+    // Maven's own place is in HOME, which may not be writable.
+    const repository = `-Dmaven.repo.local=${join(directory, 'repository')}`;
+    const copy = [repository, 'dependency:copy-dependencies', `-DoutputDirectory=${staged}`];
     const result = await withProgress(options.report, `Fetching ${mavenPackage} (6 MB) with Maven`, () =>
       run([maven, '-B', '-q', '-f', join(directory, 'pom.xml'), ...copy], options, downloadTimeoutMs),
     );

@@ -7,6 +7,7 @@ import {
   optionalNumber,
   optionalText,
   refusalError,
+  reportedNumber,
   signedUrlExpiry,
   unknownJob,
 } from '../shared/http-outcome.ts';
@@ -39,17 +40,17 @@ const jobSchema = z.object({
     .optional()
     .catch(undefined),
   usage: z
-    .object({ completion_tokens: optionalNumber, total_tokens: optionalNumber })
+    .object({ completion_tokens: reportedNumber, total_tokens: reportedNumber })
     .optional()
     .catch(undefined),
   created_at: optionalNumber,
   updated_at: optionalNumber,
   resolution: optionalText,
   ratio: optionalText,
-  duration: optionalNumber,
-  frames: optionalNumber,
+  duration: reportedNumber,
+  frames: reportedNumber,
   generate_audio: z.boolean().optional().catch(undefined),
-  framespersecond: optionalNumber,
+  framespersecond: reportedNumber,
   safety_identifier: optionalText,
 });
 

@@ -1,3 +1,4 @@
+import { arkBill } from './ark-bill.ts';
 import { arkImage } from './ark-image.ts';
 import { arkVideo } from './ark-video.ts';
 import type { Provider } from '../provider.ts';
@@ -16,4 +17,5 @@ export const ark: Provider = {
   },
   video: arkVideo,
   image: arkImage,
+  bill: arkBill,
 };

@@ -2,7 +2,13 @@ import { z } from 'zod';
 import { defined } from '../../domain/defined.ts';
 import { dashscopeFailures } from './dashscope-failures.ts';
 import type { Refusal } from '../shared/failure-table.ts';
-import { optionalNumeric, optionalText, readableItems, refusalError } from '../shared/http-outcome.ts';
+import {
+  optionalNumeric,
+  optionalText,
+  readableItems,
+  refusalError,
+  reportedNumber,
+} from '../shared/http-outcome.ts';
 import type { HttpResponse, UpstreamError } from '../provider.ts';
 
 /** Reading of DashScope's answers: lenient, only what is used. */
@@ -26,9 +32,9 @@ const jobSchema = z.object({
   }),
   usage: z
     .object({
-      duration: optionalNumeric,
-      output_video_duration: optionalNumeric,
-      video_duration: optionalNumeric,
+      duration: reportedNumber,
+      output_video_duration: reportedNumber,
+      video_duration: reportedNumber,
       SR: optionalNumeric,
       size: optionalText,
       video_ratio: optionalText,

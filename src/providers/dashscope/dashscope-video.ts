@@ -18,6 +18,7 @@ import type { WanModel } from './dashscope-models.ts';
 import { defined } from '../../domain/defined.ts';
 import { signedUrlExpiry } from '../shared/http-outcome.ts';
 import type {
+  GivenInput,
   OperationStatus,
   PossibleOutput,
   RequestIssue,
@@ -48,12 +49,18 @@ export const dashscopeVideo: VideoProvider = {
 };
 
 /** The seconds of videos that are given are billed as those that are rendered; both together have a limit. */
-function renders(request: VideoRequest, model: string): PossibleOutput {
+function renders(
+  request: VideoRequest,
+  model: string,
+  { inputSeconds = inputSecondsMax }: GivenInput = {},
+): PossibleOutput {
   if (request.videos.length === 0) return {};
   const facts = readFacts(request, dashscopeFacts, { model });
   const named = Number(request.duration);
   const { seconds: { min, max } = { min: named, max: named } } = possibleOutput(request, facts);
-  return { seconds: { min, max: Math.max(max, Math.min(secondsMax, max + inputSecondsMax)) } };
+  return {
+    seconds: { min, max: Math.max(max, Math.min(secondsMax, max + Math.min(inputSeconds, inputSecondsMax))) },
+  };
 }
 
 /** Of all videos that a request gives. */

@@ -1,5 +1,6 @@
 import { createFalVerifier, parseFalCallback } from './fal-callback.ts';
 import { createFalKeys } from './fal-keys.ts';
+import { falBill } from './fal-bill.ts';
 import { findFal } from './fal-history.ts';
 import { cancelFal, checkFal, falStatus, submitFal } from './fal-job.ts';
 import { mappedImageFacts, mappedVideoFacts } from '../shared/mapped-facts.ts';
@@ -49,6 +50,7 @@ export function createFal(): Provider {
       ],
     },
     mapped: true,
+    bill: falBill,
     video: { ...jobs('video', verifyCallback), facts: mappedVideoFacts },
     imageTask: { ...jobs('image', verifyCallback), facts: mappedImageFacts },
   };

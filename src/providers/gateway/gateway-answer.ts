@@ -5,7 +5,7 @@ import type { Failure } from '../../domain/failure.ts';
 import { gatewayFailures } from './gateway-failures.ts';
 import { jobFailure, knownWords } from '../shared/failure-table.ts';
 import type { Refusal } from '../shared/failure-table.ts';
-import { signedUrlExpiry } from '../shared/http-outcome.ts';
+import { reportedNumber, signedUrlExpiry } from '../shared/http-outcome.ts';
 import { endedJob, failedCode, middleOfSecond, noReason, tokenUsage } from '../shared/job-status.ts';
 import type { OperationStatus } from '../provider.ts';
 
@@ -158,14 +158,14 @@ function resultItem(
 
 export function readGatewayFacts(json: unknown): SettleFacts {
   const usage = usagePlaces.map((place) => valueAt(json, place)).find((value) => isRecord(value));
-  const completionTokens = numberAt(usage, ['completion_tokens']);
-  const totalTokens = numberAt(usage, ['total_tokens']);
+  const completionTokens = reportedAt(usage, ['completion_tokens']);
+  const totalTokens = reportedAt(usage, ['total_tokens']);
   // Zero where nobody counted.
-  const isReported = (completionTokens ?? 0) > 0 || (totalTokens ?? 0) > 0;
-  const duration = numberAt(json, durationPlaces);
+  const isReported = (completionTokens ?? 0) !== 0 || (totalTokens ?? 0) !== 0;
+  const duration = reportedAt(json, durationPlaces);
   return defined({
     usage: isReported ? tokenUsage(completionTokens, totalTokens) : undefined,
-    durationSeconds: duration !== undefined && duration > 0 ? duration : undefined,
+    durationSeconds: duration === 0 ? undefined : duration,
     resolution: textAt(json, resolutionPlaces),
     ratio: textAt(json, ratioPlaces),
   });
@@ -223,6 +223,16 @@ function numberAt(json: unknown, places: readonly string[]): number | undefined 
   for (const place of places) {
     const match = /^(\d+(?:\.\d+)?)s?$/.exec(textAt(json, [place]) ?? '');
     if (match !== null) return Number(match[1]);
+  }
+  return undefined;
+}
+
+/** The same of what a charge may depend on, also where it cannot be true. */
+function reportedAt(json: unknown, places: readonly string[]): number | undefined {
+  for (const place of places) {
+    const value = valueAt(json, place);
+    const number = reportedNumber.parse(typeof value === 'string' ? value.trim().replace(/s$/, '') : value);
+    if (number !== undefined) return number;
   }
   return undefined;
 }

@@ -4,7 +4,13 @@ import { googleFailures } from './google-failures.ts';
 import { defined } from '../../domain/defined.ts';
 import { jobFailure, knownWords } from '../shared/failure-table.ts';
 import type { OutgoingObject } from '../shared/file-data-url.ts';
-import { optionalNumber, optionalText, readableItems, unreadableError } from '../shared/http-outcome.ts';
+import {
+  optionalNumber,
+  optionalText,
+  readableItems,
+  reportedNumber,
+  unreadableError,
+} from '../shared/http-outcome.ts';
 import type { FactsTable, ImageFacts } from '../../domain/model-facts.ts';
 import { readImage } from '../shared/read-facts.ts';
 import { imageAnswerBytesMax, imageBase64 } from '../shared/image-input.ts';
@@ -121,8 +127,8 @@ const answerSchema = z.object({
   usageMetadata: z
     .object({
       promptTokenCount: optionalNumber,
-      candidatesTokenCount: optionalNumber,
-      totalTokenCount: optionalNumber,
+      candidatesTokenCount: reportedNumber,
+      totalTokenCount: reportedNumber,
     })
     .optional()
     .catch(undefined),

@@ -7,7 +7,13 @@ import { defined } from '../../domain/defined.ts';
 import { imagesOf } from '../../domain/media-roles.ts';
 import { passedOn } from '../../domain/model-facts.ts';
 import { readFacts } from '../shared/read-facts.ts';
-import { optionalNumber, optionalText, readableItems, unreadableError } from '../shared/http-outcome.ts';
+import {
+  optionalNumber,
+  optionalText,
+  readableItems,
+  reportedNumber,
+  unreadableError,
+} from '../shared/http-outcome.ts';
 import { cancelledJob, failedJob, tokenUsage } from '../shared/job-status.ts';
 import { UpstreamError } from '../provider.ts';
 import type { Operation, OperationStatus, ProviderContext, SubmitContext, Submitted } from '../provider.ts';
@@ -96,8 +102,8 @@ const interactionSchema = z.object({
     .catch(undefined),
   usage: z
     .object({
-      total_output_tokens: optionalNumber,
-      total_tokens: optionalNumber,
+      total_output_tokens: reportedNumber,
+      total_tokens: reportedNumber,
       output_tokens_by_modality: readableItems(z.object({ modality: optionalText, tokens: optionalNumber }))
         .catch([])
         .default([]),

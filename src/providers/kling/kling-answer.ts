@@ -5,9 +5,9 @@ import type { Cost } from '../../domain/cost.ts';
 import { defined } from '../../domain/defined.ts';
 import {
   optionalNumber,
-  optionalNumeric,
   optionalText,
   readableItems,
+  reportedNumber,
   signedUrlExpiry,
 } from '../shared/http-outcome.ts';
 import { failedJob } from '../shared/job-status.ts';
@@ -16,7 +16,7 @@ import type { OperationStatus } from '../provider.ts';
 
 /** Reading of jobs in both standards: lenient, only what is used. */
 
-const outputSchema = z.object({ type: optionalText, url: optionalText, duration: optionalNumeric });
+const outputSchema = z.object({ type: optionalText, url: optionalText, duration: reportedNumber });
 const outputsSchema = readableItems(outputSchema).optional().catch(undefined);
 const billingSchema = z.object({
   charge_type: optionalText,
@@ -131,6 +131,10 @@ export function klingStatus(job: KlingJob): OperationStatus | undefined {
 }
 
 /** Kling sells whole seconds; the file is a few frames longer than what was sold (`5.1`). */
+function soldSeconds(seconds: number): number {
+  return seconds < 0 ? seconds : Math.max(1, Math.round(seconds));
+}
+
 function succeeded({ videos, images, updatedAt, cost }: KlingJob): OperationStatus | undefined {
   const files = videos.length > 0 ? videos : images;
   const kept = updatedAt === undefined ? undefined : Math.floor(updatedAt / 1000) + recordLifeSeconds;
@@ -141,7 +145,7 @@ function succeeded({ videos, images, updatedAt, cost }: KlingJob): OperationStat
   const seconds = videos[0]?.duration;
   const facts =
     videos.length > 0
-      ? defined({ durationSeconds: seconds === undefined ? undefined : Math.max(1, Math.round(seconds)) })
+      ? defined({ durationSeconds: seconds === undefined ? undefined : soldSeconds(seconds) })
       : { images: items.length };
   return defined({ state: 'succeeded' as const, items, facts, cost, endedAt: updatedAt });
 }

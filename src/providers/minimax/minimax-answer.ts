@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { minimaxFailures } from './minimax-failures.ts';
 import { defined } from '../../domain/defined.ts';
-import { optionalNumber, optionalNumeric, optionalText, signedUrlExpiry } from '../shared/http-outcome.ts';
+import { optionalNumber, optionalText, reportedNumber, signedUrlExpiry } from '../shared/http-outcome.ts';
 import { cancelledJob, expiredJob, failedJob, middleOfSecond, tokenUsage } from '../shared/job-status.ts';
 import type { CallbackNews, OperationStatus, UpstreamCallback } from '../provider.ts';
 
@@ -23,13 +23,13 @@ const jobSchema = z.object({
   error: z.object({ code, message: optionalText }).optional().catch(undefined),
   resolution: optionalText,
   ratio: optionalText,
-  duration: optionalNumber,
+  duration: reportedNumber,
   updated_at: optionalNumber,
   usage: z
     .object({
-      output_seconds: optionalNumeric,
-      total_tokens: optionalNumeric,
-      completion_tokens: optionalNumeric,
+      output_seconds: reportedNumber,
+      total_tokens: reportedNumber,
+      completion_tokens: reportedNumber,
     })
     .optional()
     .catch(undefined),

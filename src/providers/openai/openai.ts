@@ -3,9 +3,16 @@ import type { FactsTable, ImageFacts, PlainFacts } from '../../domain/model-fact
 import { plainParameters, readImage } from '../shared/read-facts.ts';
 import { defined } from '../../domain/defined.ts';
 import type { ImageRequest, JsonObject } from '../../domain/request.ts';
+import { openaiBill } from './openai-bill.ts';
 import { openaiFailures } from './openai-failures.ts';
 import { callImageConvention, readConventionRefusal } from '../shared/image-convention.ts';
-import type { GeneratedImages, Provider, ProviderContext, SynchronousImageProvider } from '../provider.ts';
+import type {
+  GeneratedImages,
+  ImageContext,
+  Provider,
+  ProviderContext,
+  SynchronousImageProvider,
+} from '../provider.ts';
 
 const common = ['background', 'output_format', 'output_compression', 'user'];
 const fields = { size: true, quality: true };
@@ -21,6 +28,7 @@ const others: ImageFacts = {
 };
 const current: ImageFacts = {
   ...others,
+  parameters: plainParameters(...common, 'partial_images'),
   references: { max: 16, mask: true },
   sizes: { only: ['1024x1024', '1536x1024', '1024x1536', 'auto'] },
   qualities: ['auto', 'high', 'medium', 'low'],
@@ -60,7 +68,7 @@ const openaiImageFacts: FactsTable = {
 };
 
 /**
- * OpenAI images. Not covered: streaming, variations, and the video API, which its vendor has announced to shut down;
+ * OpenAI images. Not covered: variations, and the video API, which its vendor has announced to shut down;
  * gateways that speak its dialect are served by `gateway`.
  */
 const openaiImage: SynchronousImageProvider = {
@@ -77,6 +85,7 @@ export const openai: Provider = {
     unverified: ['whether the announced end of the video API took place; it is not used'],
   },
   image: openaiImage,
+  bill: openaiBill,
 };
 
 /** An image makes it an edit, whichever route the caller took: generation accepts none. */
@@ -84,12 +93,15 @@ function isEdit(request: ImageRequest): boolean {
   return request.images.length > 0;
 }
 
-async function generate(request: ImageRequest, context: ProviderContext): Promise<GeneratedImages> {
+async function generate(request: ImageRequest, context: ImageContext): Promise<GeneratedImages> {
   const edit = isEdit(request);
+  const fields = fieldsOf(request, context);
+  const streamed = partialImagesOf(fields) > 0;
   const body = {
     path: edit ? '/images/edits' : '/images/generations',
-    fields: fieldsOf(request, context),
+    fields: streamed ? { ...fields, stream: true } : fields,
     multipart: edit,
+    streamed,
   } as const;
   return callImageConvention({ request, body }, context, {
     readRefusal: readConventionRefusal,
@@ -101,6 +113,8 @@ async function generate(request: ImageRequest, context: ProviderContext): Promis
 /** Output tokens of one image of 1024 x 1536 pixels, the dearest of the fixed sizes. Source: the pricing guide. */
 const tokensOfTallImage: Readonly<Record<string, number>> = { low: 408, medium: 1_584, high: 6_240 };
 const tallImagePixels = 1024 * 1536;
+/** Source: the guide to streaming images. */
+const tokensOfPartialImage = 100;
 
 /** Quality left open counts as the highest, size left open as the largest; larger sizes in proportion. */
 function estimateTokens(request: ImageRequest, { data_only: isData, sizes }: PlainFacts): bigint | undefined {
@@ -108,7 +122,13 @@ function estimateTokens(request: ImageRequest, { data_only: isData, sizes }: Pla
   const tokens = tokensOfTallImage[request.quality ?? 'high'] ?? tokensOfTallImage['high'] ?? 0;
   const asked = parseSize(request.size);
   const pixels = asked === undefined ? (sizes?.pixels?.max ?? tallImagePixels) : asked.width * asked.height;
-  return BigInt(request.n * Math.ceil(tokens * Math.max(1, pixels / tallImagePixels)));
+  const partials = tokensOfPartialImage * partialImagesOf(request.extra);
+  return BigInt(request.n * (Math.ceil(tokens * Math.max(1, pixels / tallImagePixels)) + partials));
+}
+
+/** How many unfinished images of each image are asked for. */
+function partialImagesOf({ partial_images: asked }: JsonObject): number {
+  return typeof asked === 'number' ? asked : 0;
 }
 
 function fieldsOf(request: ImageRequest, context: ProviderContext): JsonObject {

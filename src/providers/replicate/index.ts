@@ -1,5 +1,6 @@
 import { cancelReplicate, checkReplicate, findReplicate, linkLifeSeconds } from './replicate-job.ts';
 import { replicateStatus, submitReplicate } from './replicate-job.ts';
+import { removeReplicateFile, uploadToReplicate } from './replicate-files.ts';
 import { readPrediction } from './replicate-call.ts';
 import { mappedImageFacts, mappedVideoFacts } from '../shared/mapped-facts.ts';
 import type { GenerationRequest } from '../../domain/request.ts';
@@ -9,8 +10,7 @@ import type { Provider, TaskProvider } from '../provider.ts';
 const ended = new Set(['succeeded', 'failed', 'canceled', 'aborted']);
 
 /**
- * Any model of Replicate, by its mapping in gateway.yaml. Not covered: uploads of files, training, and answers while
- * the request waits.
+ * Any model of Replicate, by its mapping in gateway.yaml. Not covered: training, and answers while the request waits.
  */
 function jobs<Request extends GenerationRequest>(
   kind: Request['kind'],
@@ -42,6 +42,8 @@ export const replicate: Provider = {
     ],
   },
   mapped: true,
+  upload: uploadToReplicate,
+  removeUpload: removeReplicateFile,
   video: { ...jobs('video'), facts: mappedVideoFacts },
   imageTask: { ...jobs('image'), facts: mappedImageFacts },
 };

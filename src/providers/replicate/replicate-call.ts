@@ -14,10 +14,13 @@ import {
 import type { HttpResponse, ProviderContext, UpstreamError } from '../provider.ts';
 
 interface ReplicateRequest {
-  readonly method: 'GET' | 'POST';
+  readonly method: 'GET' | 'POST' | 'DELETE';
   /** Below the base address, with its query. */
   readonly path: string;
   readonly json?: OutgoingObject;
+  readonly form?: FormData;
+  /** That there is none such is a success, too. */
+  readonly isGone?: boolean;
 }
 
 /** Predictions hold their inputs and logs; a page of the list holds a hundred of them. */
@@ -29,16 +32,19 @@ export async function callReplicate(
   context: ProviderContext,
 ): Promise<HttpResponse> {
   const answer = await send(request, context);
-  if (isSuccess(answer)) return answer;
+  if (isSuccess(answer) || (request.isGone === true && isUnknown(answer))) return answer;
   throw replicateError(answer);
 }
 
-function send({ method, path, json }: ReplicateRequest, context: ProviderContext): Promise<HttpResponse> {
+function send(
+  { method, path, json, form }: ReplicateRequest,
+  context: ProviderContext,
+): Promise<HttpResponse> {
   return context.request({
     method,
     url: context.baseUrl + path,
     headers: bearer(context),
-    ...(json === undefined ? {} : { json }),
+    ...defined({ json, form }),
     signal: context.signal,
     bodyBytesMax,
   });

@@ -136,18 +136,33 @@ export function readableItems<Item>(item: z.ZodType<Item>) {
   );
 }
 
-/** Lenient pieces for schemas of answers: a field of an unexpected type counts as absent. */
+/** The last second that JavaScript has a date for: more is neither a time, in seconds or milliseconds, nor a count. */
+const numberMax = 8.64e12;
+
+/** Lenient pieces for schemas of answers: a field of an unexpected type, or that cannot be true, counts as absent. */
 export const optionalText = z.string().min(1).optional().catch(undefined);
-export const optionalNumber = z.number().nonnegative().optional().catch(undefined);
+const number = z.number().nonnegative().max(numberMax);
+export const optionalNumber = number.optional().catch(undefined);
 /** Numbers that some upstreams quote. */
 export const optionalNumeric = z
   .union([
-    z.number(),
+    number,
     z
       .string()
       .regex(/^\d+(\.\d+)?$/)
+      .transform(Number)
+      .pipe(number),
+  ])
+  .optional()
+  .catch(undefined);
+/** What a charge may depend on, as it was reported, quoted or not: typed-answers.ts says whether it can be true. */
+export const reportedNumber = z
+  .union([
+    z.custom<number>((value) => typeof value === 'number'),
+    z
+      .string()
+      .regex(/^-?\d+(\.\d+)?(e[+-]?\d+)?$/i)
       .transform(Number),
   ])
-  .pipe(z.number().nonnegative())
   .optional()
   .catch(undefined);

@@ -7,6 +7,7 @@ import {
   bearer,
   isSuccess,
   optionalNumber,
+  reportedNumber,
   optionalText,
   refusalError,
   signedUrlExpiry,
@@ -14,6 +15,7 @@ import {
 } from './http-outcome.ts';
 import { jobFailure, knownWords } from './failure-table.ts';
 import type { FailureTable, Refusal } from './failure-table.ts';
+import { createStreamedImages } from './streamed-images.ts';
 import { imageAddress, imageAnswerBytesMax, imageFile } from './image-input.ts';
 import { tokenUsage } from './job-status.ts';
 import { UpstreamError } from '../provider.ts';
@@ -22,7 +24,7 @@ import type {
   GeneratedImages,
   HttpRequestOptions,
   HttpResponse,
-  ProviderContext,
+  ImageContext,
 } from '../provider.ts';
 
 /**
@@ -36,6 +38,8 @@ export interface ImageBody {
   readonly fields: JsonObject;
   /** Images and mask go along as files. */
   readonly multipart: boolean;
+  /** The fields ask for a stream of events. */
+  readonly streamed?: boolean;
 }
 
 export interface ConventionRules {
@@ -49,18 +53,21 @@ export interface ConventionRules {
 
 export async function callImageConvention(
   { request, body }: { readonly request: ImageRequest; readonly body: ImageBody },
-  context: ProviderContext,
+  context: ImageContext,
   rules: ConventionRules,
 ): Promise<GeneratedImages> {
-  const answer = await context.request({
+  const streamed = body.streamed === true ? createStreamedImages(context.onPartial) : undefined;
+  const response = await context.request({
     method: 'POST',
     url: context.baseUrl + body.path,
     headers: bearer(context),
     signal: context.signal,
     bodyBytesMax: imageAnswerBytesMax,
     largeStrings: true,
+    ...defined({ onEvent: streamed?.onEvent }),
     ...(await encode(request, body)),
   });
+  const answer = response.json === undefined ? { ...response, json: streamed?.answer() } : response;
   const refusal = rules.readRefusal(answer.json);
   // Some answer 200 and explain a failure in the body.
   if (!isSuccess(answer)) throw refusalError(answer, refusal, rules.failures);
@@ -128,7 +135,7 @@ const extraFields = ['usage', 'background', 'output_format', 'quality', 'size'] 
 const extraSchema = z.record(z.string(), z.json());
 const usageSchema = z.object({
   usage: z
-    .object({ output_tokens: optionalNumber, total_tokens: optionalNumber })
+    .object({ output_tokens: reportedNumber, total_tokens: reportedNumber })
     .optional()
     .catch(undefined),
 });

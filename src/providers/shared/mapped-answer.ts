@@ -2,7 +2,7 @@ import { defined } from '../../domain/defined.ts';
 import type { Cost } from '../../domain/cost.ts';
 import type { SettleFacts } from '../../domain/task.ts';
 import type { FieldMapping } from '../../domain/field-mapping.ts';
-import { optionalNumeric, optionalText } from './http-outcome.ts';
+import { optionalText, reportedNumber } from './http-outcome.ts';
 import { tokenUsage } from './job-status.ts';
 import { costOfUnits } from './vendor-cost.ts';
 
@@ -21,11 +21,11 @@ export function mappedLinks(answer: unknown, { result }: Pick<FieldMapping, 'res
 /** What the answer says of the price; the unit of a duration is seconds. */
 export function mappedFacts(answer: unknown, { facts }: Pick<FieldMapping, 'facts'>): SettleFacts {
   const text = (path: string | undefined) => textOf(firstAt(answer, path));
-  const positive = (path: string | undefined) => positiveOf(firstAt(answer, path));
-  const completionTokens = positive(facts.completion_tokens);
-  const totalTokens = positive(facts.total_tokens);
+  const reported = (path: string | undefined) => reportedOf(firstAt(answer, path));
+  const completionTokens = reported(facts.completion_tokens);
+  const totalTokens = reported(facts.total_tokens);
   return defined({
-    durationSeconds: positive(facts.duration),
+    durationSeconds: reported(facts.duration),
     resolution: text(facts.resolution),
     ratio: text(facts.ratio),
     size: text(facts.size),
@@ -82,7 +82,7 @@ function textOf(value: unknown): string | undefined {
   return optionalText.parse(typeof value === 'number' ? String(value) : value);
 }
 
-function positiveOf(value: unknown): number | undefined {
-  const number = optionalNumeric.parse(value);
+function reportedOf(value: unknown): number | undefined {
+  const number = reportedNumber.parse(value);
   return number === 0 ? undefined : number;
 }

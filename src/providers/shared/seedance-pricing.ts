@@ -52,8 +52,10 @@ export function estimateSeedanceTokens(
     ? draftResolution
     : output.resolution.toLowerCase() || unspecifiedResolution;
   const pixels = largestPixels(family, asked, output.ratio);
-  if (pixels === undefined) return undefined;
-  return (pixels * BigInt(frameCount(request, output, family))) / 1024n;
+  const frames = frameCount(request, output, family);
+  // Of a length that cannot be, nothing is known.
+  if (pixels === undefined || !Number.isSafeInteger(frames)) return undefined;
+  return (pixels * BigInt(frames)) / 1024n;
 }
 
 function largestPixels(family: SeedanceFamily, resolution: string, ratio: string): bigint | undefined {
@@ -70,7 +72,8 @@ function largestPixels(family: SeedanceFamily, resolution: string, ratio: string
 }
 
 function frameCount(request: VideoRequest, output: EstimateOutput, family: SeedanceFamily): number {
-  const inputFrames = request.videos.length > 0 ? family.referenceSeconds * seedanceFramesPerSecond : 0;
+  const given = Math.min(family.referenceSeconds, output.inputSeconds ?? Infinity);
+  const inputFrames = request.videos.length > 0 ? Math.ceil(given * seedanceFramesPerSecond) : 0;
   const frames = askedFrames(request, family);
   const seconds = output.durationSeconds > 0 ? output.durationSeconds : family.durations.max;
   const timed = Math.ceil(seconds * seedanceFramesPerSecond) + 1;

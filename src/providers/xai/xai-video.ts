@@ -8,6 +8,7 @@ import type { VideoRequest } from '../../domain/request.ts';
 import {
   isSuccess,
   optionalNumber,
+  reportedNumber,
   optionalText,
   unknownJob,
   unreadableError,
@@ -50,7 +51,7 @@ const jobSchema = z.object({
   video: z
     .object({
       url: optionalText,
-      duration: optionalNumber,
+      duration: reportedNumber,
       respect_moderation: z.boolean().optional().catch(undefined),
     })
     .optional()

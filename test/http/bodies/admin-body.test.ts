@@ -62,7 +62,8 @@ it.each([
   ],
   ['a list', '[1]', 'invalid_json', /must be a JSON object/],
   ['a number', '1', 'invalid_json', /not valid JSON/],
-  ['half an object', '{"id":', 'invalid_json', /not valid JSON/],
+  ['half an object', '{"id":', 'invalid_json', /it ends at line 1, column 7, before it is complete/],
+  ['a comma too many', '{\n"id": 1,}', 'invalid_json', /not valid JSON at line 2, column 9\.$/],
   ['a __proto__', '{"id":"a","n":{"__proto__":{"role":"admin"}}}', 'invalid_json', /not valid JSON/],
 ])('refuses %s', async (_name, body, code, message) => {
   expect(await send(body)).toEqual({ code, message: expect.stringMatching(message) });

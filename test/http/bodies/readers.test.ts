@@ -99,7 +99,7 @@ describe('long data URLs in JSON', () => {
     } finally {
       await spool.close();
     }
-    const parsed = Object.entries(rest.parse()).map(([name, value]: [string, unknown]) => {
+    const parsed = Object.entries(rest.parse(splitter.isWhole)).map(([name, value]: [string, unknown]) => {
       const fileOf = (item: unknown) => splitter.fileOf(item) ?? item;
       return [name, Array.isArray(value) ? value.map(fileOf) : fileOf(value)] as const;
     });
@@ -162,9 +162,17 @@ describe('long data URLs in JSON', () => {
     await expect(jsonOf(text, [4_096])).rejects.toThrow(`The parameter image[0] ${reason}`);
   });
 
+  it('a fault has a place only in a text of which nothing was taken out', async () => {
+    const long = dataUrl(randomBytes(longDataUrlBytesMin));
+    const place = 'The body is not valid JSON at line 1, column 13.';
+    await expect(jsonOf('{"prompt":1,}', [9])).rejects.toThrow(place);
+    const cut = jsonOf(`{"image":"${long}",}`, [5_000]);
+    await expect(cut).rejects.toThrow(/^The body is not valid JSON\.$/);
+  });
+
   it('no more files than the limit', async () => {
     const image = Array.from({ length: 3 }, () => dataUrl(randomBytes(20_000)));
-    await expect(jsonOf(JSON.stringify({ image }), [9_000], 2)).rejects.toThrow('at most 2 reference images');
+    await expect(jsonOf(JSON.stringify({ image }), [9_000], 2)).rejects.toThrow('at most 2 files');
   });
 
   it('a caller cannot name a file', async () => {

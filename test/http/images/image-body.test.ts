@@ -57,6 +57,12 @@ async function sendForm(path: string, fill: (form: FormData) => void): Promise<A
 
 const file = (bytes: Buffer, name = 'a.png', type = 'image/png'): File => new File([bytes], name, { type });
 
+it('a file is not metadata: nothing of where it lies goes upstream', async () => {
+  const answer = await sendForm(generations, (form) => form.append('metadata', file(pixel)));
+  expect([answer.status, answer.body.error.param]).toEqual([400, 'metadata']);
+  await nothingHappened();
+});
+
 describe('a JSON body that is wrong', () => {
   it.each<[string, Record<string, unknown>, string, string]>([
     ['no model', { model: undefined }, 'missing_parameter', 'model'],
@@ -77,7 +83,7 @@ describe('a JSON body that is wrong', () => {
       'invalid_parameter',
       'response_format',
     ],
-    ['a stream', { stream: true }, 'unsupported_parameter', 'stream'],
+    ['partial images without a stream', { partial_images: 1 }, 'unsupported_parameter', 'partial_images'],
     ['an image that is a number', { image: 5 }, 'invalid_parameter', 'image'],
     ['an image that is neither URL nor data', { image: 'hello' }, 'invalid_parameter', 'image'],
     ['broken base64', { image: 'data:image/png;base64,###' }, 'invalid_parameter', 'image'],

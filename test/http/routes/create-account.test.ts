@@ -17,6 +17,8 @@ it('creates it with a webhook secret that is shown once', async () => {
     overdraft_limit: '5.000000',
     available: '0.000000',
     held: '0.000000',
+    deletion: null,
+    end_user_caps: null,
     created_at: expect.any(Number),
     closed_at: null,
     changes: [{ at: expect.any(Number), by: 'admin', action: 'created', reason: '' }],

@@ -30,10 +30,11 @@ const create = (account: TestAccount, fields: object) =>
 
 it('200: the images, and what the upstream counted', async () => {
   const account = await gateway.account({ credit: '1' });
-  const { status, body } = await create(account, { n: 2 });
+  const { status, body, headers } = await create(account, { n: 2 });
   const data = [{ b64_json: pixel.toString('base64') }, { b64_json: pixel.toString('base64') }];
   expect([status, body]).toEqual([200, expect.objectContaining({ created: expect.any(Number), data })]);
   expect(await account.balance()).toMatchObject({ available: '0.920000', held: '0.000000' });
+  expect(headers).toMatchObject({ 'x-mediary-cost': '0.080000', 'x-litellm-response-cost': '0.080000' });
 });
 
 it.each([
@@ -55,6 +56,33 @@ it('402: the hold does not fit', async () => {
   const answer = await create(poor, {});
   expect([answer.status, answer.body.error.code]).toEqual([402, 'insufficient_balance']);
   expect(upstream.calls).toEqual([]);
+});
+
+it('402: an end user has no more left, `user` and `safety_identifier` alike; others have', async () => {
+  const account = await gateway.account();
+  // What an account may do is known for some seconds.
+  const other = await gateway.account();
+  const estimate = await other.call('POST', '/v1/images/generations/estimate', {
+    body: { model: 'gpt-image', prompt: 'a red cube' },
+  });
+  const { hold } = estimate.body;
+  const caps = { total: hold, reason: 'free plan' };
+  await gateway.admin('POST', `/admin/v1/accounts/${account.id}/end-user-caps`, caps);
+  const first = await create(account, { user: 'u1' });
+  expect([first.status, first.headers['x-mediary-cap'], first.headers['x-mediary-cap-limit']]).toEqual([
+    200, 'end_user/total', hold,
+  ]); // prettier-ignore
+  const again = await create(account, { safety_identifier: 'u1' });
+  expect([again.status, again.body.error]).toEqual([
+    402,
+    expect.objectContaining({
+      code: 'spend_cap_exceeded',
+      cap: expect.objectContaining({ scope: 'end_user' }),
+    }),
+  ]);
+  expect((await create(account, { user: 'u2' })).status).toBe(200);
+  expect(upstream.calls).toHaveLength(2);
+  expect(await account.balance()).toMatchObject({ held: '0.000000' });
 });
 
 it('403: a model that the key may not use', async () => {

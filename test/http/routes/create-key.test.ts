@@ -22,6 +22,7 @@ it('shows the key once, with what it may do', async () => {
     object: 'key',
     id: expect.stringMatching(/^key_/),
     prefix: key.slice(0, 8),
+    caps: null,
     revoked_at: null,
     last_used_at: null,
     replaced_by: null,

@@ -20,6 +20,7 @@ it('200: the contract’s fields, and a task that a GET finds at once', async ()
   const answer = await account.create();
   expect(answer.status).toBe(200);
   expect(answer.headers['content-type']).toBe('application/json; charset=utf-8');
+  expect(answer.headers['x-mediary-hold']).toBe('0.500000');
   expect(answer.body).toEqual({
     id: expect.stringMatching(/^task_[0-9A-Za-z]{22,}$/),
     task_id: answer.body.id,
@@ -42,6 +43,32 @@ it('both spellings create', async () => {
   const { call } = await world.newAccount();
   const answer = await call('POST', '/v1/video/generations', { body: videoBody });
   expect([answer.status, answer.body.status]).toEqual([200, 'submitted']);
+});
+
+describe('400 says what may have been meant', () => {
+  const messageOf = async (account: TestAccount, body: unknown) =>
+    (await account.call('POST', '/v1/videos/generations', { body })).body.error.message;
+
+  it('by a misspelled model, of those that the key may use', async () => {
+    const body = { ...videoBody, model: 'pictur' };
+    const all = await world.newAccount();
+    expect(await messageOf(all, body)).toBe(
+      'There is no model "pictur". Did you mean picture? GET /v1/models lists them.',
+    );
+    const one = await world.newAccount({ key: { models: ['clip'] } });
+    expect(await messageOf(one, body)).toBe('There is no model "pictur". GET /v1/models lists them.');
+  });
+
+  it('by a misspelled field', async () => {
+    const account = await world.newAccount();
+    expect(await messageOf(account, { model: 'clip', promt: 'a boat' })).toBe(
+      'The parameter prompt is required. Is "promt" a misspelling of it?',
+    );
+    const images = [{ url: 'https://cdn.example/a.png', roel: 'first_frame' }];
+    expect(await messageOf(account, { ...videoBody, model: 'clip', images })).toBe(
+      'images[0].roel is not a field of images[0].',
+    );
+  });
 });
 
 describe('400 names the field', () => {

@@ -15,11 +15,17 @@ it('is idempotent by reference, and may be negative', async () => {
     seq: 1,
     kind: 'credit',
     task: null,
+    key_id: null,
+    model: null,
+    end_user: null,
+    day: null,
     amount: '12.500000',
     available: '12.500000',
     held: '0.000000',
     note: 'by admin: thanks',
     upstream_cost: null,
+    cost: null,
+    cost_unknown: 0,
     at: expect.any(Number),
   });
   const again = await credit(id, { amount: '12.5', reference: 'invoice-1' });

@@ -13,7 +13,9 @@ const estimate = async (body: object, headers = {}) => {
 it('the hold, the expected charge and the rule', async () => {
   const answer = await estimate({ duration: -1, seconds: '5' });
   expect(answer.status).toBe(200);
-  expect(answer.body).toEqual({
+  const { explanation, ...body } = answer.body;
+  expect(explanation).toMatchObject({ hold: { amount: '1.200000' }, expected: { amount: '0.500000' } });
+  expect(body).toEqual({
     object: 'video.generation.estimate',
     model: 'clip',
     currency: 'USD',
@@ -69,4 +71,18 @@ it('how long such renders take, once that was learned of its first channel', asy
   };
   expect((await ask(8)).eta_seconds).toEqual({ p50: 70, p90: 78 });
   expect(await ask(5)).not.toHaveProperty('eta_seconds');
+});
+
+it('the cap that would refuse the create, also of an end user whose name cannot be shown', async () => {
+  const account = await world.newAccount();
+  const caps = { total: '0.5', reason: 'free plan' };
+  await world.admin('POST', `/accounts/${account.id}/end-user-caps`, caps);
+  for (const user of ['u1', 'u\u0007']) {
+    const body = { ...videoBody, metadata: { safety_identifier: user } };
+    const estimated = () => account.call('POST', '/v1/videos/generations/estimate', { body });
+    expect((await estimated()).body).not.toHaveProperty('refused_by');
+    expect((await account.call('POST', '/v1/videos/generations', { body })).status).toBe(200);
+    expect((await account.call('POST', '/v1/videos/generations', { body })).status).toBe(402);
+    expect((await estimated()).body.refused_by).toMatchObject({ scope: 'end_user', used: '0.500000' });
+  }
 });

@@ -5,6 +5,7 @@ import { connectMongo } from '../../../src/store/mongo.ts';
 import { runLine } from '../../cli/support.ts';
 import { useHttpWorld } from '../../support/http-world.ts';
 import { databaseUri } from '../../support/run-servers.ts';
+import { testLedgerKey } from '../../support/sealing.ts';
 
 const database = 'route_find_tasks';
 const world = useHttpWorld(database);
@@ -50,8 +51,15 @@ it('keeps the id of the request that made the task, not that of its repeat', asy
 it('the money of images that were answered at once', async () => {
   const { id: account } = await world.newAccount();
   const mongo = await connectMongo(databaseUri(database));
-  const ledger = createLedger({ collection: ledgerCollection(mongo.db), now: Date.now });
-  await ledger.hold({ account, task: 'img_abcdefgh', amount: 5n, basis: '{}', overdraftLimit: 0n });
+  const ledger = createLedger({ collection: ledgerCollection(mongo.db), key: testLedgerKey, now: Date.now });
+  await ledger.hold({
+    account,
+    task: 'img_abcdefgh',
+    by: { key: 'key_1', model: 'video-1' },
+    amount: 5n,
+    basis: '{}',
+    overdraftLimit: 0n,
+  });
   await mongo.close();
   expect(await find('img_abcdefgh')).toMatchObject({ data: [], ledger: [{ account, kind: 'hold' }] });
 });
@@ -67,7 +75,7 @@ it('gateway find: by what, which task, and the line that shows it', async () => 
   const { body, headers } = await account.create();
   const name = String(headers['x-request-id']);
   const { text } = await runLine(world, ['find', name]);
-  expect(text).toMatch(/^FOUND_BY +ID +ACCOUNT +STATUS +WAITS_FOR +CHANNEL +AGE\n/);
+  expect(text).toMatch(/^FOUND_BY +ID +ACCOUNT +STATUS +WAITS_FOR +CHANNEL +SINCE\n/);
   expect(text).toMatch(new RegExp(`^request_id +${body.id} .*\\ngateway tasks show ${body.id}$`, 'm'));
   const { data } = JSON.parse((await runLine(world, ['find', name, '-o', 'json'])).text);
   expect(data).toMatchObject([{ found_by: 'request_id', task: { id: body.id } }]);

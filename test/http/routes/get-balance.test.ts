@@ -10,6 +10,7 @@ it('decimal strings of six places', async () => {
     currency: 'USD',
     available: '0.000001',
     held: '0.000000',
+    caps: [],
   });
 });
 

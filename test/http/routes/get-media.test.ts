@@ -48,6 +48,8 @@ it('the file, as a browser may show it, without a key', async () => {
     'content-length': '16',
     'x-content-type-options': 'nosniff',
     'accept-ranges': 'bytes',
+    'access-control-allow-origin': '*',
+    'access-control-expose-headers': expect.stringContaining('content-range'),
     'cache-control': expect.stringMatching(/^private, max-age=\d+, immutable$/),
   });
 });

@@ -96,6 +96,25 @@ describe('fields in each state', () => {
     });
   });
 
+  it('succeeded: the headers say what was charged, and not again to who has the answer', async () => {
+    const { account, id, path } = await newTask();
+    const unfinished = await account.call('GET', path);
+    await succeed(id);
+    const finished = await account.call('GET', path);
+    const headers = { 'if-none-match': finished.headers.etag ?? '' };
+    const known = await account.call('GET', path, { headers });
+    const costs = [unfinished, finished, known].map((answer) => [
+      answer.headers['x-mediary-cost'],
+      answer.headers['x-litellm-response-cost'],
+    ]);
+    expect(known.status).toBe(304);
+    expect(costs).toEqual([
+      [undefined, undefined],
+      ['0.000001', '0.000001'],
+      [undefined, undefined],
+    ]);
+  });
+
   it('succeeded, and the upstream has reported a link and nothing else', async () => {
     const { account, id, path } = await newTask();
     await world.drive.succeed(id, succeededWith('https://cdn.example/v.mp4'));

@@ -18,3 +18,46 @@ it('all of them, without secrets', async () => {
   });
   expect(text).not.toMatch(/api_key|127\.0\.0\.1/);
 });
+
+it('with what became of the tasks of the last three hours, counted once in half a minute', async () => {
+  const account = await world.newAccount();
+  const create = async () => (await account.create()).body.id;
+  const [done, failed, running] = [await create(), await create(), await create()];
+  for (const id of [done, failed, running]) await world.drive.accept(id);
+  world.clock.aheadMs += 60_000;
+  await world.drive.succeed(done, {
+    kind: 'succeeded',
+    items: [{ url: 'https://a.example/1.mp4' }],
+    facts: {},
+  });
+  await world.drive.fail(
+    failed,
+    { code: 'provider_error', message: 'm', class: 'capacity' },
+    { kind: 'failed', code: 'busy', message: 'm', failure: { class: 'capacity' } },
+  );
+  const recents = async () => {
+    const { data } = (await world.admin('GET', '/channels')).body;
+    return data.map(({ recent }: { recent: object }) => recent);
+  };
+  const [one, two] = await recents();
+  expect(one).toMatchObject({ tasks: 3, succeeded: 1, failures: [{ class: 'capacity', count: 1 }] });
+  expect(one.mean_seconds).toBe(one.longest_seconds);
+  expect(one.mean_seconds).toBeGreaterThanOrEqual(60);
+  expect(two).toMatchObject({ tasks: 0, succeeded: 0, failures: [], mean_seconds: null });
+  await world.drive.accept(await create());
+  expect((await recents())[0].tasks).toBe(3);
+  world.clock.aheadMs += 30_000;
+  expect((await recents())[0].tasks).toBe(4);
+  world.clock.aheadMs += 4 * 3_600_000;
+  expect((await recents())[0].tasks).toBe(0);
+});
+
+it('without those counts when they cannot be had', async () => {
+  const tasks = { ...world.stores.tasks, countByChannel: () => Promise.reject(new Error('too long')) };
+  const node = await world.startNode({ tasks });
+  const { status, body } = await node.admin('GET', '/channels');
+  expect([status, body.data.map(({ recent }: { recent: object }) => recent)]).toEqual([
+    200,
+    [null, null, null],
+  ]);
+});

@@ -22,6 +22,27 @@ it('revoked and expired ones too', async () => {
   expect(body.data).toMatchObject([{ id: keyId, revoked_at: expect.any(Number) }]);
 });
 
+it('page by page, however many were made at once', async () => {
+  world.clock.stoppedAt = Date.now() + 60 * 60_000;
+  const account = await world.newAccount();
+  const ids = [account.keyId];
+  for (let n = 0; n < 6; n += 1)
+    ids.push((await world.admin('POST', '/keys', { account: account.id, name: `${n}` })).body.id);
+  world.clock.stoppedAt = undefined;
+  const seen: string[] = [];
+  let after = '';
+  for (let pages = 1; ; pages += 1) {
+    const { body } = await world.admin('GET', `/keys?account=${account.id}&limit=3${after}`);
+    seen.push(...body.data.map(({ id }: { id: string }) => id));
+    after = `&after=${seen.at(-1)}`;
+    expect(pages).toBeLessThan(4);
+    if (!body.has_more) break;
+  }
+  expect(seen.toSorted()).toEqual(ids.toSorted());
+  const unknown = await world.admin('GET', `/keys?account=${account.id}&after=key_unknown`);
+  expect([unknown.body.data, unknown.body.has_more]).toEqual([[], false]);
+});
+
 it('of all accounts, no more than `limit`', async () => {
   await world.newAccount();
   await world.newAccount();

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { taskFailures } from '../../../src/domain/task-failures.ts';
 import { useHttpWorld } from '../../support/http-world.ts';
 
 const world = useHttpWorld('route_list_tasks');
@@ -71,6 +72,35 @@ it('by a callback that was abandoned, with the other filters', async () => {
   expect((await world.admin('GET', '/tasks?callback_failed=yes')).status).toBe(400);
 });
 
+it('by a callback that fails now: due, with failed attempts', async () => {
+  const account = await world.newAccount();
+  const made: string[] = [];
+  const metadata = { callback_url: 'https://me.example' };
+  for (let n = 0; n < 5; n += 1) made.push((await account.create({ metadata })).body.id);
+  const [fresh = '', failing = '', again = '', delivered = '', abandoned = ''] = made;
+  const states = { [fresh]: undefined, [delivered]: 'delivered', [abandoned]: 'gave_up' } as const;
+  for (const id of made) {
+    await world.drive.fail(id, taskFailures.upstream);
+    const round = { task: id, round: 'own', target: 'https://me.example' };
+    await world.stores.tasks.beginCallback(round, true);
+    if (id === fresh) continue;
+    await world.stores.tasks.recordCallback(
+      round,
+      { at: 1, durationMs: 1, status: 500 },
+      states[id] ?? 'pending',
+    );
+  }
+  const page = async (query: string) =>
+    (await world.admin('GET', `/tasks?callback_failing=true&account=${account.id}&${query}`)).body;
+  const ids = (body: { data: { id: string }[] }) => body.data.map(({ id }) => id);
+  const expected = [failing, again].toSorted();
+  expect(ids(await page(''))).toEqual(expected);
+  expect(ids(await page('status=pending'))).toEqual([]);
+  const first = await page('limit=1');
+  expect([ids(first), first.has_more]).toEqual([expected.slice(0, 1), true]);
+  expect(ids(await page(`limit=1&after=${expected[0]}`))).toEqual(expected.slice(1));
+});
+
 it('by the id that an upstream gave a job', async () => {
   const id: string = (await (await world.newAccount()).create()).body.id;
   await world.drive.accept(id);
@@ -92,4 +122,17 @@ it('of all accounts, the newest first, a page at a time, by model or time too', 
   expect(oldest.id).toBe(newest[3]);
   const { data } = await page(`limit=4&model=${oldest.model}&created_after=1`);
   expect(data.map(({ id }: { id: string }) => id)).toEqual(newest);
+});
+
+it('by the key that created them, and by model, whatever the account', async () => {
+  const [one, other] = [await world.newAccount(), await world.newAccount()];
+  const { id } = (await one.create()).body;
+  const { id: plain } = (await other.create({ model: 'plain' })).body;
+  const ids = async (query: string) =>
+    (await world.admin('GET', `/tasks?${query}`)).body.data.map(({ id: found }: { id: string }) => found);
+  expect(await ids(`key=${one.keyId}`)).toEqual([id]);
+  expect(await ids(`key=${one.keyId}&model=plain`)).toEqual([]);
+  expect(await ids(`account=${one.id}&key=${other.keyId}`)).toEqual([]);
+  expect(await ids('model=plain')).toContain(plain);
+  expect(await ids('model=plain')).not.toContain(id);
 });

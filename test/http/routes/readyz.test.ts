@@ -33,6 +33,12 @@ it('without Temporal or a worker it still serves what it can, and warns', async 
   ]);
 });
 
+it('links that lead nowhere are a warning', async () => {
+  const message = 'PUBLIC_URL is not set.';
+  const node = await world.startNode({ unreachableLinks: message });
+  expect((await node.call('GET', '/readyz')).body.warnings).toEqual([{ duty: 'links', message }]);
+});
+
 it('a check that never ends is missing too', async () => {
   const node = await world.startNode({ pingMongo: () => new Promise(() => {}) });
   expect((await node.call('GET', '/readyz')).status).toBe(503);

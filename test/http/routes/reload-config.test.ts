@@ -43,3 +43,20 @@ it('a good one is answered when every process has taken or refused it', async ()
     { id: 'worker/host/1/x', config: 1, refused: { config: 2, reasons: ['channels[0]: no key'] } },
   ]);
 });
+
+it('with dry_run says what would change, publishes nothing and is in no audit log', async () => {
+  const [before, after] = ['1', undefined];
+  const changes = [{ path: 'models.clip.price', kind: 'changed', before, after }] as const;
+  const node = await world.startNode({
+    publishConfig: () => Promise.reject(new Error('published')),
+    previewConfig: () => Promise.resolve({ ok: true, changes }),
+  });
+  await world.stores.configurations.publish({ text: 'x', hash: 'abc', by: 'ada', node: 'n', at: 0 });
+  const { status, body } = await node.admin('POST', '/config/reload', { dry_run: true });
+  expect([status, body.changes]).toEqual([200, [{ ...changes[0], after: null }]]);
+  expect(body).toMatchObject({ object: 'config', hash: 'abc', published_by: 'ada' });
+  const { data } = (await world.admin('GET', '/audit')).body;
+  expect(data.every(({ what }: { what: string }) => !what.includes('dry_run":true'))).toBe(true);
+  const bad = await world.admin('POST', '/config/reload', { dry_run: true });
+  expect([bad.status, bad.body.error.message]).toEqual([400, 'The file was not loaded: models: required']);
+});

@@ -16,6 +16,13 @@ it('the key opens nothing any more, and revoking it again changes nothing', asyn
   expect((await world.admin('GET', `/keys?account=${id}`)).body.data[0].revoked_at).toBe(since);
 });
 
+it('keeps the reason, which stands in the query, in the audit log', async () => {
+  const { keyId } = await world.newAccount();
+  await world.admin('DELETE', `/keys/${keyId}?reason=leaked`);
+  const [entry] = (await world.admin('GET', '/audit')).body.data;
+  expect(entry).toMatchObject({ action: 'revokeKey', target: keyId, reason: 'leaked', what: '{}' });
+});
+
 it('404', async () => {
   const answer = await world.admin('DELETE', '/keys/none');
   expect([answer.status, answer.body.error.code]).toEqual([404, 'key_not_found']);

@@ -81,6 +81,7 @@ function hold(task: string) {
   return gateway.core.ledger.hold({
     account: account.id,
     task,
+    by: { key: 'key_1', model: 'video-1' },
     amount: 1_000n,
     basis: '{}',
     overdraftLimit: 0n,
@@ -191,11 +192,12 @@ it('nobody is dead at the first look, nor before a minute and a half without a r
 
 it('what could not be closed is closed by the living process', async () => {
   const [open, owing, never] = [images.newImage(), images.newImage(), images.newImage()];
+  const upstream = { model: 'image-1', channel: 'one', cost: 3n, unknown: 0 };
   for (const image of [open, owing]) await hold(image);
   (await images.watch(open)).abandon(account.id);
   (await images.watch(never)).abandon(account.id);
   const delivered = await images.watch(owing);
-  await delivered.owe(400n);
+  await delivered.owe({ charge: 400n, basis: '{}', upstream });
   delivered.abandon(account.id);
   await pass(45_000);
   expect(await account.balance()).toMatchObject({ held: '0.002000' });

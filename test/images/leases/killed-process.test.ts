@@ -2,12 +2,16 @@ import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { ledgerCollection } from '../../../src/ledger/collection.ts';
+import { LedgerUnavailableError } from '../../../src/ledger/ledger-errors.ts';
+import { createLedger } from '../../../src/ledger/ledger.ts';
 import { createReleaseDeadLeases } from '../../../src/images/leases/release-dead-leases.ts';
+import { faulty, faultsInOrder } from '../../ledger/support.ts';
 import { caller } from '../../support/client.ts';
 import { startGateway } from '../../support/gateway.ts';
 import type { TestAccount } from '../../support/client.ts';
 import type { TestGateway } from '../../support/gateway.ts';
-import { imageYaml, sendImages, startImageUpstream } from '../support.ts';
+import { imageYaml, sendImages, startImageUpstream, whileMinutesPass } from '../support.ts';
 import type { ImageUpstream } from '../support.ts';
 
 let upstream: ImageUpstream;
@@ -78,14 +82,9 @@ it('a process that dies between hold and settle costs its caller nothing', async
   expect(await account.balance()).toMatchObject({ available: '100.000000', held: '0.000000' });
   expect(await leases().countDocuments({})).toBe(0);
   // Nobody knows what the upstream did: the same key never calls it again.
-  await gateway.core.mongo.db
-    .collection('idempotency')
-    .updateMany({}, { $set: { alive_until: Date.now() - 1 } });
   upstream.answer = sendImages;
-  const again = await account.call('POST', '/v1/images/generations', {
-    body,
-    headers: { 'idempotency-key': 'k' },
-  });
+  const repeat = { body, headers: { 'idempotency-key': 'k' } };
+  const again = await whileMinutesPass(gateway, account.call('POST', '/v1/images/generations', repeat));
   expect([again.status, again.headers['x-should-retry']]).toEqual([500, 'false']);
   expect(upstream.calls).toHaveLength(1);
 });
@@ -93,10 +92,9 @@ it('a process that dies between hold and settle costs its caller nothing', async
 it('what a dead process had kept and charged is given to its caller', async () => {
   const key = { 'idempotency-key': 'k' };
   const first = await account.call('POST', '/v1/images/generations', { body, headers: key });
-  await gateway.core.mongo.db
-    .collection('idempotency')
-    .updateMany({}, { $set: { state: 'stored', alive_until: Date.now() - 1 } });
-  const again = await account.call('POST', '/v1/images/generations', { body, headers: key });
+  await gateway.core.mongo.db.collection('idempotency').updateMany({}, { $set: { state: 'stored' } });
+  const repeat = { body, headers: key };
+  const again = await whileMinutesPass(gateway, account.call('POST', '/v1/images/generations', repeat));
   expect(again.body).toEqual(first.body);
   expect(upstream.calls).toHaveLength(1);
 });
@@ -108,7 +106,14 @@ async function deadProcess(holds: readonly bigint[]): Promise<(n: number) => str
   const image = (n: number): string => `${id}${n.toString(36).padStart(9, '0')}`;
   await store.insert({ id, process: 'test', from: image(1) });
   for (const [n, amount] of holds.entries()) {
-    const hold = { account: account.id, task: image(n), amount, basis: '{}', overdraftLimit: 0n };
+    const hold = {
+      account: account.id,
+      task: image(n),
+      by: { key: 'key_1', model: 'video-1' },
+      amount,
+      basis: '{}',
+      overdraftLimit: 0n,
+    };
     await gateway.core.ledger.hold(hold);
   }
   return image;
@@ -118,7 +123,13 @@ it('of what a dead process began, the open holds are closed, and only those', as
   const image = await deadProcess([1n, 2n, 3n, 4n]);
   const closed = { account: account.id, task: image(2), held: 3n };
   await gateway.core.ledger.settle({ ...closed, amount: 7n });
-  const others = { account: account.id, amount: 5n, basis: '{}', overdraftLimit: 0n };
+  const others = {
+    account: account.id,
+    by: { key: 'key_1', model: 'video-1' },
+    amount: 5n,
+    basis: '{}',
+    overdraftLimit: 0n,
+  };
   await gateway.core.ledger.hold({ ...others, task: 'img_000dead00001000000001' });
   await gateway.core.ledger.hold({ ...others, task: 'task_1' });
   expect(await lookTwice(120_000)).toBe(2);
@@ -128,11 +139,35 @@ it('of what a dead process began, the open holds are closed, and only those', as
   expect(await lookTwice(120_000)).toBe(0);
 });
 
+it('a charge of which MongoDB had only the first part, when both it and the process died, is completed', async () => {
+  const image = await deadProcess([0n, 10n]);
+  const { mongo, secrets, ledger } = gateway.core;
+  const faults = faultsInOrder(['cut', ...Array.from({ length: 20 }, () => 'refused' as const)]);
+  const dying = createLedger({
+    collection: faulty(ledgerCollection(mongo.db), faults),
+    key: secrets.deriveKey('ledger-hash'),
+    now: Date.now,
+  });
+  const charge = { account: account.id, task: image(1), held: 10n, amount: 25n };
+  await expect(dying.settle(charge)).rejects.toThrow(LedgerUnavailableError);
+  const kinds = async () => (await ledger.entriesOfTask(image(1))).map(({ kind }) => kind);
+  expect(await kinds()).toEqual(['hold', 'settle']);
+  expect(await lookTwice(120_000)).toBe(1);
+  expect(await kinds()).toEqual(['hold', 'settle', 'charge_extra']);
+  expect(await account.balance()).toMatchObject({ available: '99.999975', held: '0.000000' });
+  expect(await leases().countDocuments({})).toBe(0);
+});
+
 it('delivered images whose charge could not be written are charged', async () => {
   const image = await deadProcess([0n, 80_000n]);
-  await gateway.core.stores.imageLeases.owe(image(1), 40_000n);
+  const upstream = { model: 'image-1', channel: 'one', cost: 3n, unknown: 0 };
+  const owed = { charge: 40_000n, basis: '{"by":"request"}', upstream };
+  await gateway.core.stores.imageLeases.owe(image(1), owed);
   expect(await lookTwice(120_000)).toBe(1);
   expect(await account.balance()).toMatchObject({ available: '99.960000', held: '0.000000' });
+  const entries = await gateway.core.ledger.entriesOfTask(image(1));
+  const settle = entries.find(({ kind }) => kind === 'settle');
+  expect([settle?.basis, settle?.upstream]).toEqual(['{"by":"request"}', upstream]);
   expect(await gateway.core.mongo.db.collection('image_charges_owed').countDocuments({})).toBe(0);
 });
 

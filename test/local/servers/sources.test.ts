@@ -67,8 +67,9 @@ while [ "$1" != --dest ]; do shift; done
 cp ${wheel} "$2/"`;
 }
 
-/** Stands for `mvn`: leaves one jar in the output directory. */
-const mavenWithJars = `for argument in "$@"; do case "$argument" in
+/** Stands for `mvn` without a HOME: leaves one jar in the output directory if it is given another place to work in. */
+const mavenWithJars = `case "$*" in *-Dmaven.repo.local=/*) ;; *) exit 1;; esac
+for argument in "$@"; do case "$argument" in
 -DoutputDirectory=*) mkdir -p "\${argument#*=}"; touch "\${argument#*=}/one.jar";; esac; done`;
 
 async function wheelHolding(script: string): Promise<string> {

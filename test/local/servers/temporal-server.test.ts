@@ -96,7 +96,8 @@ it('the user interface answers through the proxy, with the buttons off that bypa
       body: '{}',
     });
   expect([(await post('terminate')).status, (await handle.describe()).status.name]).toEqual([403, 'RUNNING']);
-  expect((await post('signal/hello')).status).toBe(200);
+  // A server that has just started is busy for moments, and says so.
+  await expect.poll(async () => (await post('signal/hello')).status).toBe(200);
   const { events } = await handle.fetchHistory();
   expect(events?.map((event) => event.workflowExecutionSignaledEventAttributes?.signalName)).toContain(
     'hello',

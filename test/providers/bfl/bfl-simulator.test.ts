@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ImageInput, ImageRequest, VideoRequest } from '../../../src/domain/request.ts';
 import { bfl } from '../../../src/providers/bfl/index.ts';
-import { startReceiver } from '../../local/simulator/support.ts';
+import { startReceiver } from '../../workshop/simulator/support.ts';
 import {
   callback,
   imageIssue,

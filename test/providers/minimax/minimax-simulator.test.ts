@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { defined } from '../../../src/domain/defined.ts';
 import type { ImageInput, ImageRequest, VideoRequest } from '../../../src/domain/request.ts';
 import { minimax } from '../../../src/providers/minimax/index.ts';
-import { startReceiver } from '../../local/simulator/support.ts';
+import { startReceiver } from '../../workshop/simulator/support.ts';
 import { callback, imageIssue, imageRequest, submitContext, videoIssue, videoRequest } from '../support.ts';
 import { useSimulator } from '../use-simulator.ts';
 

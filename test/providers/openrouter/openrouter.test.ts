@@ -14,7 +14,7 @@ import {
   videoRequest,
 } from '../support.ts';
 import type { CannedAnswer } from '../support.ts';
-import { startReceiver } from '../../local/simulator/support.ts';
+import { startReceiver } from '../../workshop/simulator/support.ts';
 import { useSimulator } from '../use-simulator.ts';
 
 const { video } = openrouter;

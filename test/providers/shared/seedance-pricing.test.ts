@@ -27,6 +27,13 @@ describe('the formula gives what was observed', () => {
   });
 });
 
+it.each([1e307, 1e308, Number.POSITIVE_INFINITY])(
+  'of a length of %s s nothing is known',
+  (durationSeconds) => {
+    expect(estimate({ durationSeconds }, pro2)).toBeUndefined();
+  },
+);
+
 it('input videos count with the 15 s that they may have together, at least what 5 s were observed to cost', () => {
   const tokens = estimate({}, pro2, { videos: ['https://ex.com/a.mp4'] });
   expect(tokens).toBe((1280n * 720n * (24n * 5n + 1n + 24n * 15n)) / 1024n);

@@ -16,7 +16,7 @@ import {
 } from '../support.ts';
 import type { CannedAnswer } from '../support.ts';
 import { useSimulator } from '../use-simulator.ts';
-import { startReceiver } from '../../local/simulator/support.ts';
+import { startReceiver } from '../../workshop/simulator/support.ts';
 
 const { video } = vidu;
 if (video === undefined) throw new Error('there are no videos');

@@ -1,9 +1,9 @@
 import { endSignalled } from '../../../src/observability/process-ends.ts';
-import { bundleWorkflows } from '../../../src/temporal/workflow-bundle.ts';
+import { runBundler } from '../../../src/temporal/workflow-bundle.ts';
 
 // As a worker does: no signal ends it during its start.
 void endSignalled();
-const bundling = bundleWorkflows();
+const bundling = runBundler();
 process.stdout.write('the bundler runs\n');
 const { code } = await bundling;
 process.stdout.write(code.includes('generationTask') ? 'bundled\n' : 'something else\n');

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { closeOnSignal } from '../../../../bench/support/close-on-signal.ts';
+import { closeOnSignal } from '../../../../workshop/bench/support/close-on-signal.ts';
 
 /** Says when it is ready, when it begins to close, and when it has closed. */
 const say = (word: string): boolean => process.stdout.write(`${word}\n`);

@@ -1,0 +1,84 @@
+import { defined } from '../src/domain/defined.ts';
+import type { GenerationRequest, ImageRequest } from '../src/domain/request.ts';
+import type { Task } from '../src/domain/task-record.ts';
+import type { ResultItem } from '../src/domain/task.ts';
+import { UpstreamError } from '../src/providers/provider.ts';
+import type { GeneratedImage, ImageContext } from '../src/providers/provider.ts';
+import { atOnce } from '../src/routing/capability.ts';
+import type { OpenChannel } from '../src/routing/channels.ts';
+import type { RouteCandidate } from '../src/domain/routing.ts';
+import type { ChannelActivityDeps } from './deps.ts';
+import { copyMaxMs, succeeded } from './poll-answer.ts';
+import type { Accepted } from './submit-answer.ts';
+
+/** What a channel renders with its answer to this request. */
+export interface AnswersAtOnce {
+  readonly request: ImageRequest;
+  /** Images that the model renders for one call. */
+  readonly perCall: number;
+}
+
+/** Undefined: the channel has jobs. */
+export function answersAtOnce(
+  request: GenerationRequest,
+  channel: OpenChannel | undefined,
+): AnswersAtOnce | undefined {
+  if (request.kind !== 'image' || channel === undefined) return undefined;
+  const capability = atOnce(channel.provider, request, channel.config.models[request.model]);
+  return capability === undefined ? undefined : { request, perCall: capability.facts.per_call ?? 1 };
+}
+
+export interface ImageRendering extends AnswersAtOnce {
+  readonly task: Pick<Task, 'id' | 'kind' | 'model'>;
+  readonly candidate: RouteCandidate;
+  /** Of the attempt: the upstream names no job. */
+  readonly marker: string;
+}
+
+/** A submission whose answer is the result. Its images are in our own storage before anything is written about them. */
+export async function renderAtOnce(
+  rendering: ImageRendering,
+  deps: ChannelActivityDeps,
+): Promise<Accepted | UpstreamError> {
+  const { task, candidate, request, perCall, marker } = rendering;
+  const channel = deps.channels(candidate.channel);
+  const provider = channel?.provider.image;
+  if (channel === undefined || provider === undefined)
+    return new UpstreamError('not_sent', 'The channel is gone.', { code: 'channel_gone' });
+  const call = { channel, provider, candidate, request, perCall };
+  const answer = await deps.renderImages({ ...call, onPartial: keepPartials(task.id, deps) });
+  if (answer.kind === 'failed') return answer.error;
+  const { delivery } = answer;
+  const items = await keptItems(task.id, delivery.images, deps);
+  const made = { items, facts: delivery.facts, ...defined({ cost: delivery.cost }) };
+  const job = { task: task.id, kind: task.kind, model: task.model, candidate };
+  return { operation: { id: marker }, outcome: await succeeded(made, job, { deps, copyMaxMs }) };
+}
+
+/** One that cannot be written is missed by who watches, and by nobody else. */
+function keepPartials(task: string, { partialImages, log }: ChannelActivityDeps): ImageContext['onPartial'] {
+  let n = 0;
+  return (image) => {
+    partialImages
+      .write(task, n, image)
+      .catch((err: unknown) => log.warn({ task, err }, 'a partial image could not be kept'));
+    n += 1;
+  };
+}
+
+/** The plan asks no channel that answers with data where nothing is kept. */
+async function keptItems(
+  task: string,
+  images: readonly GeneratedImage[],
+  { keepImages }: ChannelActivityDeps,
+): Promise<readonly ResultItem[]> {
+  const data = images.flatMap(({ url, base64 }) =>
+    url === undefined && base64 !== undefined ? [base64] : [],
+  );
+  const kept = data.length === 0 ? [] : [...((await keepImages?.(task, data)) ?? [])];
+  return images.flatMap(({ url, expiresAt }): ResultItem[] => {
+    if (url !== undefined) return [{ url, ...defined({ expiresAt }) }];
+    const stored = kept.shift()?.stored;
+    return stored === undefined ? [] : [{ stored }];
+  });
+}

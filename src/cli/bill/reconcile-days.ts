@@ -1,0 +1,173 @@
+import { compareAmounts, sumBilled } from '../../domain/bill.ts';
+import type { Billed, Expected } from '../../domain/bill.ts';
+import { addAmounts } from '../../domain/decimal.ts';
+import { CommandError } from '../command-error.ts';
+import type { OwnCosts, Period } from './own-attempts.ts';
+import type { BillLine } from './read-lines.ts';
+import type { Read, Reconciling } from './reconcile-jobs.ts';
+import type { ReportRow } from './rows.ts';
+
+interface ByDays extends Reconciling {
+  /** Of the bill's days, east of UTC. */
+  readonly utcOffsetHours: number;
+  /** What the bill calls a model, and what the vendor's API does. */
+  readonly models: ReadonlyMap<string, string>;
+}
+
+const daySeconds = 86_400;
+const daysMax = 366;
+/** Sums of a bill: days, models and units. */
+const sumsMax = 50_000;
+
+/**
+ * Compares a bill that names no jobs: the sums of a day and a model in one unit. Nothing says whose its lines are. Rows
+ * come in the order of days and models; the order of the bill's lines makes no difference.
+ */
+export async function reconcileDays(asked: ByDays): Promise<Read> {
+  const { sums, ...read } = await readSums(asked);
+  const { from, to } = read.period;
+  if (to - from > daysMax * daySeconds)
+    throw new CommandError('usage', `The bill is of more than ${daysMax} days: --from and --to name fewer.`);
+  for (let day = from; day < to; day += daySeconds) await compareDay(day, sums, asked);
+  return read;
+}
+
+/** By day, model and unit. */
+type Sums = Map<number, Map<string, Map<string, Billed>>>;
+
+async function readSums(asked: ByDays): Promise<Read & { readonly sums: Sums }> {
+  const { lines, from, to, utcOffsetHours, models } = asked;
+  const dayOf = (seconds: number): number => {
+    const offset = utcOffsetHours * 3600;
+    return Math.floor((seconds + offset) / daySeconds) * daySeconds - offset;
+  };
+  const range = { from: from === undefined ? undefined : dayOf(from), to };
+  const sums: Sums = new Map();
+  let [count, kept, skipped, outside] = [0, 0, 0, 0];
+  for await (const line of lines) {
+    count += 1;
+    if (line === 'skipped') skipped += 1;
+    else if (isOutside(line, range)) outside += 1;
+    else {
+      const day = dayOf(line.at / 1000);
+      const name = line.model ?? '';
+      const model = models.get(name) ?? name;
+      kept += addTo(sums, day, { ...line, model });
+      if (kept > sumsMax)
+        throw new CommandError('usage', 'The bill has too many models: is `model` the right column?');
+    }
+  }
+  if (sums.size === 0 && (from === undefined || to === undefined))
+    throw new CommandError(
+      'usage',
+      'The bill has no lines: --from and --to say what to compare with nothing.',
+    );
+  const ordered = [...sums.keys()].toSorted((a, b) => a - b);
+  const period: Period = {
+    from: range.from ?? ordered[0] ?? 0,
+    to: to ?? (ordered.at(-1) ?? 0) + daySeconds,
+  };
+  return { sums, period, lines: count, skipped, outside };
+}
+
+function isOutside(
+  { at }: Exclude<BillLine, 'skipped'>,
+  { from, to }: { readonly from: number | undefined; readonly to: number | undefined },
+): boolean {
+  return at < (from ?? 0) * 1000 || at >= (to ?? Number.POSITIVE_INFINITY) * 1000;
+}
+
+/** How many sums there are more. */
+function addTo(sums: Sums, day: number, line: Billed & { readonly model: string }): number {
+  const models = sums.get(day) ?? new Map<string, Map<string, Billed>>();
+  const units = models.get(line.model) ?? new Map<string, Billed>();
+  const before = units.get(line.unit);
+  sums.set(day, models.set(line.model, units));
+  units.set(line.unit, before === undefined ? line : sumBilled(before, line));
+  return before === undefined ? 1 : 0;
+}
+
+interface Ours {
+  readonly model: string;
+  readonly tasks: number;
+  readonly cost: string;
+  readonly unknown: number;
+}
+
+async function compareDay(day: number, sums: Sums, { channels, own, onRow }: ByDays): Promise<void> {
+  const found = await Promise.all(
+    channels.map((channel) => own.costs(channel, { from: day, to: day + daySeconds })),
+  );
+  const ours = byVendorModel(found);
+  const currency = found[0]?.currency ?? '';
+  const billed = sums.get(day);
+  const names = new Set([...(billed?.keys() ?? []), ...ours.keys()]);
+  for (const model of [...names].toSorted()) {
+    const mine = ours.get(model);
+    const lines = [...(billed?.get(model)?.values() ?? [])].toSorted((a, b) => (a.unit < b.unit ? -1 : 1));
+    for (const line of lines) await onRow(billedRow(line, mine, { day, currency }));
+    if (lines.length === 0 && mine !== undefined && (mine.unknown > 0 || /[1-9]/.test(mine.cost)))
+      await onRow(row({ result: 'ours_only', unit: currency, expected: mine.cost, day, model, ours: mine }));
+  }
+}
+
+function byVendorModel(found: readonly OwnCosts[]): ReadonlyMap<string, Ours> {
+  const ours = new Map<string, Ours>();
+  for (const { data } of found) {
+    for (const { model: name, upstream_model: vendors, tasks, cost, cost_unknown: unknown } of data) {
+      const model = vendors ?? name;
+      const before = ours.get(model) ?? { model, tasks: 0, cost: '0', unknown: 0 };
+      ours.set(model, {
+        model,
+        tasks: before.tasks + tasks,
+        cost: addAmounts(before.cost, cost),
+        unknown: before.unknown + unknown,
+      });
+    }
+  }
+  return ours;
+}
+
+interface Day {
+  readonly day: number;
+  readonly currency: string;
+}
+
+function billedRow(line: Billed, ours: Ours | undefined, { day, currency }: Day): ReportRow {
+  const { unit, amount, lines, model = '' } = line;
+  const fields = { unit, billed: amount, lines, day, model };
+  if (ours === undefined) return row({ ...fields, result: 'upstream_only' });
+  const expected: Expected[] = ours.unknown > 0 ? [] : [{ by: 'rules', amount: ours.cost, unit: currency }];
+  return row({ ...fields, ...compareAmounts(line, expected), ours });
+}
+
+interface Fields extends Pick<ReportRow, 'result' | 'unit'> {
+  readonly day: number;
+  readonly model: string;
+  readonly billed?: string;
+  readonly expected?: string;
+  readonly difference?: string;
+  readonly lines?: number;
+  readonly ours?: Ours;
+}
+
+function row({ result, unit, day, model, billed, expected, difference, lines = 0, ours }: Fields): ReportRow {
+  return {
+    result,
+    job: null,
+    channel: null,
+    task: null,
+    attempt: null,
+    account: null,
+    model: model === '' ? null : model,
+    at: day,
+    unit,
+    billed: billed ?? null,
+    expected: expected ?? null,
+    difference: difference ?? null,
+    lines,
+    tasks: ours?.tasks ?? 0,
+    cost_unknown: ours?.unknown ?? 0,
+    candidates: [],
+  };
+}

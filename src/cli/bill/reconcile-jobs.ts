@@ -1,0 +1,269 @@
+import { Buffer } from 'node:buffer';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { sumBilled, widened } from '../../domain/bill.ts';
+import type { AmountRange, Billed } from '../../domain/bill.ts';
+import { createProposals } from '../../domain/bill-candidates.ts';
+import type { KnownAmounts, Unclaimed } from '../../domain/bill-candidates.ts';
+import { defined } from '../../domain/defined.ts';
+import { CommandError } from '../command-error.ts';
+import type { OwnAttempts, Period } from './own-attempts.ts';
+import type { BillLine } from './read-lines.ts';
+import { billedSchema, bothRow, oursOnlyRow, ownAttemptSchema, upstreamOnlyRow } from './rows.ts';
+import type { OwnAttempt, ReportRow } from './rows.ts';
+import { createDiskSorter } from './sort-on-disk.ts';
+import type { DiskSorter } from './sort-on-disk.ts';
+
+export interface Reconciling {
+  readonly lines: AsyncIterable<BillLine>;
+  /** Those of the vendor's account that the bill is of. */
+  readonly channels: readonly string[];
+  /** Absent: the days (UTC) of the bill's lines. */
+  readonly from?: number | undefined;
+  readonly to?: number | undefined;
+  readonly own: OwnAttempts;
+  readonly onRow: (row: ReportRow) => Promise<void>;
+}
+
+export interface Read {
+  readonly period: Period;
+  readonly lines: number;
+  /** Without an amount, and outside of the period. */
+  readonly skipped: number;
+  readonly outside: number;
+}
+
+export interface Reconciled extends Read {
+  /** Jobs that began before the period or ended after it, and that the bill does not have: its neighbour may. */
+  readonly atTheEdge: number;
+  /** Attempts beyond so many were not compared with lines that are nobody's. */
+  readonly hasMoreUnclaimed: boolean;
+}
+
+const daySeconds = 86_400;
+/** A task that was created before the period may have had its job in it. */
+const taskSeconds = 3 * daySeconds;
+/** What one request may ask for. */
+const atOnce = { jobs: 500, bytes: 48 * 1024 };
+const unclaimedMax = 10_000;
+const kindsMax = 10_000;
+
+/**
+ * Compares a bill whose lines name jobs with ours, job by job: both are sorted on disk and merged. Rows come in the order
+ * of their jobs; those that no task of the period has come last. The order of the bill's lines makes no difference.
+ */
+export async function reconcileJobs(asked: Reconciling): Promise<Reconciled> {
+  const directory = await mkdtemp(join(tmpdir(), 'mediary-bill-'));
+  try {
+    const bill = createDiskSorter({ directory, name: 'bill', schema: billedSchema, keyOf: billKey });
+    const read = await readInto(bill, asked);
+    const jobs = createDiskSorter({
+      directory,
+      name: 'jobs',
+      schema: ownAttemptSchema,
+      keyOf: ({ job, task }) => JSON.stringify([job, task]),
+    });
+    const created = { from: read.period.from - taskSeconds, to: read.period.to };
+    for (const channel of asked.channels)
+      for await (const own of asked.own.jobs(channel, created)) await jobs.add(own);
+    const open = createDiskSorter({ directory, name: 'open', schema: billedSchema, keyOf: billKey });
+    const known = createKnownAmounts();
+    const atTheEdge = await compare({ bill, jobs, open }, read.period, { ...asked, known });
+    const nobodys = createDiskSorter({ directory, name: 'nobodys', schema: billedSchema, keyOf: billKey });
+    await findElsewhere({ open, nobodys }, { ...asked, known });
+    const hasMoreUnclaimed = await propose(nobodys, created, { ...asked, known });
+    return { ...read, atTheEdge, hasMoreUnclaimed };
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+  }
+}
+
+const billKey = ({ job, unit }: Billed): string => JSON.stringify([job, unit]);
+
+async function readInto(bill: DiskSorter<Billed>, { lines, from, to }: Reconciling): Promise<Read> {
+  let [count, skipped, outside] = [0, 0, 0];
+  let [first, last] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+  for await (const line of lines) {
+    count += 1;
+    if (line === 'skipped') skipped += 1;
+    else if (line.at < (from ?? 0) * 1000 || line.at >= (to ?? Number.POSITIVE_INFINITY) * 1000) outside += 1;
+    else {
+      [first, last] = [Math.min(first, line.at), Math.max(last, line.at)];
+      await bill.add(line);
+    }
+  }
+  if (last < first && (from === undefined || to === undefined))
+    throw new CommandError(
+      'usage',
+      'The bill has no lines: --from and --to say what to compare with nothing.',
+    );
+  const dayOf = (at: number): number => Math.floor(at / 1000 / daySeconds) * daySeconds;
+  const period = { from: from ?? dayOf(first), to: to ?? dayOf(last) + daySeconds };
+  return { period, lines: count, skipped, outside };
+}
+
+interface Known {
+  readonly known: ReturnType<typeof createKnownAmounts>;
+}
+
+interface Sorted {
+  readonly bill: DiskSorter<Billed>;
+  readonly jobs: DiskSorter<OwnAttempt>;
+  /** What no task of the period has. */
+  readonly open: DiskSorter<Billed>;
+}
+
+async function compare(
+  { bill, jobs, open }: Sorted,
+  period: Period,
+  { onRow, known }: Pick<Reconciling, 'onRow'> & Known,
+): Promise<number> {
+  const own = jobs.sorted()[Symbol.asyncIterator]();
+  let mine = await own.next();
+  let last: OwnAttempt | undefined;
+  let atTheEdge = 0;
+
+  /** All of ours before this job are not in the bill. */
+  async function passUntil(isPast: (job: string) => boolean): Promise<void> {
+    while (mine.done !== true && !isPast(mine.value.job ?? '')) {
+      if (mine.value !== last) await pass(mine.value);
+      mine = await own.next();
+    }
+  }
+
+  async function pass(one: OwnAttempt): Promise<void> {
+    if (!shouldBeBilled(one)) return;
+    if (isWithin(one, period)) await onRow(oursOnlyRow(one));
+    else atTheEdge += 1;
+  }
+
+  for await (const billed of summed(bill.sorted())) {
+    await passUntil((job) => compareKeys(job, billed.job) >= 0);
+    if (mine.done === true || mine.value.job !== billed.job) {
+      await open.add(billed);
+    } else {
+      last = mine.value;
+      known.add(last, billed);
+      await onRow(bothRow(billed, last));
+    }
+  }
+  await passUntil(() => false);
+  return atTheEdge;
+}
+
+/** As the sorters compare the jobs. */
+function compareKeys(one: string, other: string): number {
+  const [a, b] = [JSON.stringify([one]), JSON.stringify([other])];
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+/** A job that its upstream bills nothing for need not be in the bill; of one that failed that may not be known. */
+function shouldBeBilled({ expected, status }: OwnAttempt): boolean {
+  const [due] = expected;
+  return due === undefined ? status === 'succeeded' : /[1-9]/.test(due.amount);
+}
+
+function isWithin({ started_at: start, ended_at: end }: OwnAttempt, { from, to }: Period): boolean {
+  return start >= from && end !== null && end < to;
+}
+
+async function* summed(sorted: AsyncIterable<Billed>): AsyncGenerator<Billed> {
+  let sum: Billed | undefined;
+  for await (const line of sorted) {
+    if (sum !== undefined && billKey(sum) === billKey(line)) sum = sumBilled(sum, line);
+    else {
+      if (sum !== undefined) yield sum;
+      sum = line;
+    }
+  }
+  if (sum !== undefined) yield sum;
+}
+
+interface Left {
+  readonly open: DiskSorter<Billed>;
+  readonly nobodys: DiskSorter<Billed>;
+}
+
+/** Of tasks that were created before the period, or that have continued at another channel. */
+async function findElsewhere(
+  { open, nobodys }: Left,
+  { channels, own, onRow, known }: Pick<Reconciling, 'channels' | 'own' | 'onRow'> & Known,
+): Promise<void> {
+  for await (const chunk of chunksOf(open.sorted())) {
+    const jobs = [...new Set(chunk.map(({ job }) => job))].filter((job) => job !== '');
+    const asked = jobs.length === 0 ? [] : channels;
+    const attempts = await Promise.all(asked.map((channel) => own.find(channel, jobs)));
+    const found = new Map(attempts.flat().map((one) => [one.job, one]));
+    for (const billed of chunk) {
+      const one = found.get(billed.job);
+      if (one === undefined) await nobodys.add(billed);
+      else {
+        known.add(one, billed);
+        await onRow(bothRow(billed, one));
+      }
+    }
+  }
+}
+
+async function propose(
+  nobodys: DiskSorter<Billed>,
+  created: Period,
+  { onRow, known, ...asked }: Pick<Reconciling, 'channels' | 'own' | 'onRow'> & Known,
+): Promise<boolean> {
+  let read: Awaited<ReturnType<typeof readUnclaimed>> | undefined;
+  let proposals: ReturnType<typeof createProposals> | undefined;
+  for await (const billed of nobodys.sorted()) {
+    read ??= await readUnclaimed(created, asked);
+    proposals ??= createProposals(read.attempts, known.of);
+    await onRow(upstreamOnlyRow(billed, proposals(billed)));
+  }
+  return read?.hasMore ?? false;
+}
+
+async function readUnclaimed(created: Period, { channels, own }: Pick<Reconciling, 'channels' | 'own'>) {
+  const attempts: Unclaimed[] = [];
+  for (const channel of channels) {
+    for await (const one of own.unclaimed(channel, created)) {
+      if (attempts.length === unclaimedMax) return { attempts, hasMore: true };
+      attempts.push(unclaimedOf(one));
+    }
+  }
+  return { attempts, hasMore: false };
+}
+
+function unclaimedOf(one: OwnAttempt): Unclaimed {
+  const { task, attempt, channel, account, model, output, state } = one;
+  const optional = { upstreamModel: one.upstream_model ?? undefined, strayJob: one.stray_job ?? undefined };
+  const startedAt = one.started_at * 1000;
+  return { task, attempt, channel, account, model, output, state, startedAt, ...defined(optional) };
+}
+
+/** What jobs that are alike are billed, as far as this bill says. */
+function createKnownAmounts() {
+  const ranges = new Map<string, AmountRange>();
+  const keyOf = ({ model, output }: Parameters<KnownAmounts>[0], unit: string) =>
+    JSON.stringify([model, output, unit]);
+  const of: KnownAmounts = (attempt, unit) => ranges.get(keyOf(attempt, unit));
+  return {
+    of,
+    add(own: OwnAttempt, { unit, amount }: Billed): void {
+      const key = keyOf(own, unit);
+      if (ranges.has(key) || ranges.size < kindsMax) ranges.set(key, widened(ranges.get(key), amount));
+    },
+  };
+}
+
+async function* chunksOf(lines: AsyncIterable<Billed>): AsyncGenerator<Billed[]> {
+  let [chunk, bytes]: [Billed[], number] = [[], 0];
+  for await (const line of lines) {
+    const more = Buffer.byteLength(JSON.stringify(line.job)) + 1;
+    if (chunk.length === atOnce.jobs || bytes + more > atOnce.bytes) {
+      yield chunk;
+      [chunk, bytes] = [[], 0];
+    }
+    chunk.push(line);
+    bytes += more;
+  }
+  if (chunk.length > 0) yield chunk;
+}

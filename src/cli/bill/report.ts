@@ -1,0 +1,127 @@
+import { open, rename, rm } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
+import { csvLine } from '../../domain/csv.ts';
+import { parseDecimal } from '../../domain/decimal.ts';
+import { isoSeconds } from '../../domain/times.ts';
+import { CommandError } from '../command-error.ts';
+import type { Output } from '../output.ts';
+import type { ReportRow } from './rows.ts';
+import { isInOrder } from './rows.ts';
+
+/** Of those that do not match, for whoever reads them at once. */
+const shownMax = 1_000;
+const bufferedCharactersMax = 64 * 1024;
+
+export interface Report {
+  add(row: ReportRow): Promise<void>;
+  /** Those that do not match, the first of them; empty where every row was printed. */
+  readonly shown: readonly ReportRow[];
+  readonly hasMore: () => boolean;
+  /** The file is there, with every row; before, it is one beside. */
+  complete(): Promise<void>;
+  /** Removes what was not completed. */
+  close(): Promise<void>;
+}
+
+interface Reporting {
+  readonly output: Output;
+  /** Each row is printed as it comes. */
+  readonly isStreamed: boolean;
+  /** A file for all rows as CSV. */
+  readonly csv?: string | undefined;
+}
+
+export async function openReport({ output, isStreamed, csv }: Reporting): Promise<Report> {
+  const shown: ReportRow[] = [];
+  let hasMore = false;
+  const file = csv === undefined ? undefined : await openCsv(csv);
+  return {
+    async add(row) {
+      await file?.write(csvCells(row));
+      if (isStreamed) output.item({ ...row });
+      else if (!isInOrder(row.result)) {
+        hasMore = shown.length === shownMax;
+        if (!hasMore) shown.push(row);
+      }
+    },
+    shown,
+    hasMore: () => hasMore,
+    complete: async () => file?.complete(),
+    close: async () => file?.close(),
+  };
+}
+
+const columns = [
+  'result',
+  'job',
+  'channel',
+  'task',
+  'attempt',
+  'account',
+  'model',
+  'at',
+  'unit',
+  'billed',
+  'expected',
+  'difference',
+  'lines',
+  'tasks',
+  'cost_unknown',
+  'candidates',
+] as const satisfies readonly (keyof ReportRow)[];
+
+type Cells = Parameters<typeof csvLine>[0];
+
+function csvCells(row: ReportRow): Cells {
+  const number = (text: string | null) => (text === null ? undefined : parseDecimal(text));
+  const words = {
+    result: row.result,
+    job: row.job,
+    channel: row.channel,
+    task: row.task,
+    account: row.account,
+  };
+  const cells: Readonly<Record<(typeof columns)[number], Cells[number] | null>> = {
+    ...words,
+    model: row.model,
+    unit: row.unit,
+    attempt: row.attempt,
+    at: row.at === null ? null : isoSeconds(row.at * 1000),
+    billed: number(row.billed),
+    expected: number(row.expected),
+    difference: number(row.difference),
+    lines: row.lines,
+    tasks: row.tasks,
+    cost_unknown: row.cost_unknown,
+    candidates: row.candidates.map(({ task, attempt, state }) => `${task}/${attempt} ${state}`).join(' '),
+  };
+  return columns.map((name) => cells[name] ?? undefined);
+}
+
+async function openCsv(path: string) {
+  const refuse = (error: unknown): never => {
+    throw new CommandError('failed', `${path} cannot be written: ${String(error)}`, { cause: error });
+  };
+  const part = `${path}.part`;
+  const file: FileHandle = await open(part, 'w').catch(refuse);
+  let waiting = csvLine(columns);
+  const flush = async () => {
+    await file.writeFile(waiting).catch(refuse);
+    waiting = '';
+  };
+  return {
+    async write(cells: Cells) {
+      waiting += csvLine(cells);
+      if (waiting.length > bufferedCharactersMax) await flush();
+    },
+    async complete() {
+      await flush();
+      await file.sync();
+      await rename(part, path).catch(refuse);
+    },
+    async close() {
+      await file.close();
+      await rm(part, { force: true });
+    },
+  };
+}

@@ -1,0 +1,115 @@
+import { z } from 'zod';
+import { billResults, compareAmounts } from '../../domain/bill.ts';
+import type { Billed, BillResult } from '../../domain/bill.ts';
+import { addAmounts } from '../../domain/decimal.ts';
+import type { Candidate } from '../../domain/bill-candidates.ts';
+
+/** What is kept of a bill, sorted by job. */
+export const billedSchema = z.object({
+  job: z.string(),
+  unit: z.string(),
+  amount: z.string(),
+  lines: z.int(),
+  at: z.int(),
+  spanMs: z.int(),
+  model: z.string().optional(),
+}) satisfies z.ZodType<Billed>;
+
+/** An attempt as `GET /admin/v1/billed-attempts` lists it, and what of it is kept. */
+export const ownAttemptSchema = z.object({
+  task: z.string(),
+  attempt: z.int(),
+  account: z.string(),
+  model: z.string(),
+  output: z.string(),
+  status: z.string(),
+  channel: z.string(),
+  state: z.string(),
+  upstream_model: z.string().nullable(),
+  job: z.string().nullable(),
+  stray_job: z.string().nullable(),
+  started_at: z.int(),
+  ended_at: z.int().nullable(),
+  expected: z.array(z.object({ by: z.enum(['upstream', 'rules']), amount: z.string(), unit: z.string() })),
+});
+
+export type OwnAttempt = z.output<typeof ownAttemptSchema>;
+
+/** A row of the report: one job in one unit. Amounts are exact decimals; `at`: of the bill, in Unix seconds. */
+export interface ReportRow {
+  readonly result: BillResult;
+  readonly job: string | null;
+  readonly channel: string | null;
+  readonly task: string | null;
+  readonly attempt: number | null;
+  readonly account: string | null;
+  readonly model: string | null;
+  readonly at: number | null;
+  readonly unit: string | null;
+  readonly billed: string | null;
+  readonly expected: string | null;
+  readonly difference: string | null;
+  readonly lines: number;
+  /** Of a bill by days: our tasks of that day, and their attempts whose cost is not known. */
+  readonly tasks: number | null;
+  readonly cost_unknown: number | null;
+  readonly candidates: readonly Candidate[];
+}
+
+const notByDay = { tasks: null, cost_unknown: null };
+
+export const isInOrder = (result: BillResult): boolean => result === billResults[0];
+
+/** The bill has it, and a task has it. */
+export function bothRow(billed: Billed, own: OwnAttempt): ReportRow {
+  const { result, expected = null, difference = null } = compareAmounts(billed, own.expected);
+  return {
+    ...ownFields(own),
+    ...billedFields(billed),
+    result,
+    expected,
+    difference,
+    ...notByDay,
+    candidates: [],
+  };
+}
+
+export function upstreamOnlyRow(billed: Billed, candidates: readonly Candidate[]): ReportRow {
+  const none = { channel: null, task: null, attempt: null, account: null };
+  return {
+    ...none,
+    ...billedFields(billed),
+    model: billed.model ?? null,
+    result: 'upstream_only',
+    expected: null,
+    difference: null,
+    ...notByDay,
+    candidates,
+  };
+}
+
+/** The bill should have it. */
+export function oursOnlyRow(own: OwnAttempt): ReportRow {
+  const [due] = own.expected;
+  return {
+    ...ownFields(own),
+    result: 'ours_only',
+    job: own.job,
+    at: null,
+    unit: due?.unit ?? null,
+    billed: null,
+    expected: due === undefined ? null : addAmounts('0', due.amount),
+    difference: null,
+    lines: 0,
+    ...notByDay,
+    candidates: [],
+  };
+}
+
+function ownFields({ channel, task, attempt, account, model }: OwnAttempt) {
+  return { channel, task, attempt, account, model };
+}
+
+function billedFields({ job, at, unit, amount, lines }: Billed) {
+  return { job: job === '' ? null : job, at: Math.floor(at / 1000), unit, billed: amount, lines };
+}

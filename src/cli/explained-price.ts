@@ -1,0 +1,49 @@
+import { z } from 'zod';
+
+const reckoningSchema = z.object({
+  amount: z.string(),
+  channel: z.string(),
+  rules_of: z.string(),
+  rule: z.object({ index: z.int(), when: z.record(z.string(), z.unknown()), price: z.string() }).nullable(),
+  facts: z.array(
+    z.object({
+      name: z.string(),
+      value: z.unknown(),
+      source: z.enum(['request', 'default', 'open', 'upstream']),
+    }),
+  ),
+  quantity: z
+    .object({
+      value: z.string(),
+      unit: z.string(),
+      source: z.enum(['request', 'default', 'open', 'formula', 'upstream', 'hold']),
+      seconds: z.number().optional(),
+    })
+    .nullable(),
+  steps: z.array(z.object({ text: z.string(), amount: z.string() })),
+});
+
+export type Reckoning = z.infer<typeof reckoningSchema>;
+
+const partSchema = z.object({ amount: z.string(), how: reckoningSchema.nullable() }).nullable();
+
+/** What the routes say that explain a price. Apart from their command, so that `--help` does not load zod. */
+export const explainedSchema = z.union([
+  z.object({
+    task: z.string(),
+    currency: z.string(),
+    hold: partSchema,
+    charge: partSchema,
+    refunded: z.string(),
+    note: z.string(),
+  }),
+  z.object({
+    currency: z.string(),
+    hold: reckoningSchema,
+    expected: reckoningSchema,
+    channels: z.array(z.object({ channel: z.string(), dearest: z.string(), rules_of: z.string() })),
+    dropped: z.array(z.object({ channel: z.string(), reason: z.string(), detail: z.string() })),
+  }),
+]);
+
+export type Explained = z.infer<typeof explainedSchema>;

@@ -1,0 +1,123 @@
+import type { Command } from 'commander';
+import { CommandError } from './command-error.ts';
+import { lookCommand } from './context.ts';
+import type { CliContext } from './context.ts';
+import type { Explained, Reckoning } from './explained-price.ts';
+import type { Output } from './output.ts';
+import { textOfFile } from './given-file.ts';
+import { examples } from './program.js';
+import { parseFields } from './route.ts';
+
+interface ExplainOptions {
+  readonly request?: string;
+  readonly file?: string;
+  readonly key?: string;
+}
+
+const idPattern = /^(?:task|img)_/;
+
+export function addPriceCommands(price: Command, context: CliContext): void {
+  price
+    .command('explain')
+    .description(
+      'How the hold and the charge of a request, or of a task, come about: rule, facts, each step. Creates nothing.',
+    )
+    .addHelpText(
+      'after',
+      examples(
+        'price explain clip-1 --request \'{"resolution":"1080p","duration":-1}\'',
+        'price explain --file request.json --key key_…',
+        'price explain task_…',
+      ),
+    )
+    .argument('[model or id]', 'a model, or the id of a task or of images')
+    .option('--request <json>', 'further fields of the create, such as \'{"resolution":"1080p"}\'')
+    .option('--file <path>', 'the body of a create; what stands on the line counts before it')
+    .option('--key <id>', 'with the permissions of this key')
+    .action(
+      lookCommand(context, async ({ client, output }, named: string | undefined, options: ExplainOptions) => {
+        const answer =
+          named !== undefined && idPattern.test(named)
+            ? await client.call('GET', `/tasks/${encodeURIComponent(named)}/price`)
+            : await client.call('POST', '/prices/explain', {
+                request: await requestOf(named, options),
+                key: options.key,
+              });
+        if (output.isJson) return output.item(answer);
+        const { explainedSchema } = await import('./explained-price.ts');
+        show(explainedSchema.parse(answer), output);
+      }),
+    );
+}
+
+async function requestOf(model: string | undefined, { request, file }: ExplainOptions): Promise<object> {
+  const fields = {
+    ...(file === undefined ? {} : parseFields(await textOfFile(file), file)),
+    ...(model === undefined ? {} : { model }),
+    ...parseFields(request ?? '{}'),
+  };
+  if ('model' in fields) return fields;
+  throw new CommandError('usage', 'Which model, or which task? Name it, or a --file that does.');
+}
+
+function show(explained: Explained, output: Output): void {
+  const { currency } = explained;
+  if ('task' in explained) {
+    const { task, hold, charge, refunded, note } = explained;
+    output.note(`${task}: ${note}`);
+    showPart('hold', { currency, part: hold }, output);
+    showPart('charge', { currency, part: charge }, output);
+    if (refunded !== '0.000000') output.note(`refunded ${refunded} ${currency}`);
+    return;
+  }
+  const { hold, expected, channels, dropped } = explained;
+  showPart('hold', { currency, part: { amount: hold.amount, how: hold } }, output);
+  showPart('expected charge', { currency, part: { amount: expected.amount, how: expected } }, output);
+  const rendered = channels.map(({ channel, dearest, rules_of: of }) => ({
+    channel,
+    'at most': dearest,
+    rules: `of the ${of}`,
+  }));
+  const left = dropped.map(({ channel, reason, detail }) => ({ channel, rules: `${reason}: ${detail}` }));
+  output.rows([...rendered, ...left], { columns: ['channel', 'at most', 'rules'] });
+}
+
+interface Part {
+  readonly currency: string;
+  readonly part: { readonly amount: string; readonly how: Reckoning | null } | null;
+}
+
+function showPart(name: string, { currency, part }: Part, output: Output): void {
+  if (part === null) return output.note(`${name}: none`);
+  output.note(`${name}: ${part.amount} ${currency}`);
+  for (const line of part.how === null ? [] : linesOf(part.how)) output.note(`  ${line}`);
+}
+
+const sourceWords = {
+  request: 'as requested',
+  default: 'the model’s default',
+  open: 'left open: the dearest',
+  upstream: 'the upstream’s answer',
+  formula: 'the formula of the adapter',
+  hold: 'what was held',
+};
+
+function linesOf({ channel, rules_of: of, rule, facts, quantity, steps }: Reckoning): string[] {
+  const where = `at the channel ${channel}`;
+  const applied =
+    rule === null
+      ? `no rule was applied ${where}`
+      : `rule ${rule.index + 1} of the ${of}’s price ${where}: ${rule.price}, when ${JSON.stringify(rule.when)}`;
+  return [
+    applied,
+    ...facts.map(({ name, value, source }) => `${name} ${String(value)} (${sourceWords[source]})`),
+    ...(quantity === null
+      ? []
+      : [`${quantity.value} ${quantity.unit} (${sourceWords[quantity.source]}${lengthOf(quantity)})`]),
+    ...steps.map(({ text, amount }) => `= ${amount}   ${text}`),
+  ];
+}
+
+function lengthOf({ seconds }: NonNullable<Reckoning['quantity']>): string {
+  return seconds === undefined ? '' : `, of ${seconds} seconds`;
+}

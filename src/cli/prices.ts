@@ -1,0 +1,80 @@
+import type { Command } from 'commander';
+import { CommandError } from './command-error.ts';
+import { adminCommand } from './context.ts';
+import type { CliContext } from './context.ts';
+import { textOfFile } from './given-file.ts';
+import { parseTime, timeMeaning } from './option-values.ts';
+import type { Output } from './output.ts';
+import { examples } from './program.js';
+import type { TriedPrices } from './tried-prices.ts';
+
+interface TryOptions {
+  readonly since: number;
+  readonly account?: string;
+  readonly model?: string;
+}
+
+export function addPricesCommands(prices: Command, context: CliContext): void {
+  prices
+    .command('try')
+    .description(
+      'What the prices of another gateway.yaml would have charged for recorded tasks, and what they would have earned: before, after, and who pays more. Changes nothing.',
+    )
+    .addHelpText(
+      'after',
+      examples(
+        'prices try new.yaml --since 7d',
+        'prices try new.yaml --since 30d --account acme --model clip-1',
+      ),
+    )
+    .argument('<file>', 'a gateway.yaml; only its prices leave this machine')
+    .requiredOption('--since <time>', `tasks created since then: ${timeMeaning}`, parseTime)
+    .option('--account <id>')
+    .option('--model <id>')
+    .action(
+      adminCommand(context, async ({ client, output }, file: string, options: TryOptions) => {
+        const { readPrices, triedSchema } = await import('./tried-prices.ts');
+        const sold = readPrices(await textOfFile(file));
+        if (sold === undefined)
+          throw new CommandError('usage', `${file} is not a gateway.yaml: its models have no prices.`);
+        const { terminal } = context;
+        const answer = await client.follow(
+          '/prices/try',
+          (progress) => terminal?.progress(`${String(progress['tasks'])} tasks…`),
+          { ...sold, ...options },
+        );
+        terminal?.progress('');
+        if (output.isJson) output.item(answer);
+        else show(triedSchema.parse(answer), output);
+      }),
+    );
+}
+
+function show(tried: TriedPrices, output: Output): void {
+  const columns = [
+    'tasks',
+    'before',
+    'after',
+    'difference',
+    'margin_before',
+    'margin_after',
+    'cost_unknown',
+    'unpriced',
+  ];
+  output.rows(tried.by_model, { columns: ['model', ...columns] });
+  output.rows(
+    tried.by_account.map(({ account, ...sums }) => ({ account: account ?? 'others', ...sums })),
+    { columns: ['account', ...columns] },
+  );
+  for (const { task, why } of tried.unpriced_tasks) output.note(`${task} cannot be priced: ${why}.`);
+  output.note(
+    `${tried.tasks} tasks: ${tried.before} before, ${tried.after} after, a difference of ${tried.difference}; ${tried.unpriced} cannot be priced.`,
+  );
+  output.note(
+    `Less what they cost upstream, ${tried.cost}: ${tried.margin_before} before, ${tried.margin_after} after.${unknownCosts(tried)}`,
+  );
+}
+
+function unknownCosts({ cost_unknown: unknown }: TriedPrices): string {
+  return unknown === 0 ? '' : ` Attempts of unknown cost: ${unknown}; it is at most that.`;
+}

@@ -1,0 +1,58 @@
+import { open, rename, rm } from 'node:fs/promises';
+import { StringDecoder } from 'node:string_decoder';
+import { escaped } from '../domain/plain-text.ts';
+import type { AdminClient } from './admin-client.ts';
+import { CommandError } from './command-error.ts';
+import type { CliContext } from './context.ts';
+import type { Output } from './output.ts';
+
+interface Asked {
+  readonly path: string;
+  readonly query: Readonly<Record<string, string | undefined>>;
+  /** The file; absent: what is printed. */
+  readonly out: string | undefined;
+}
+
+interface Writing extends Pick<CliContext, 'print'> {
+  readonly client: AdminClient;
+  readonly output: Output;
+}
+
+/** A long answer as it is, part by part: into a file, which is replaced when all is there, or line by line. */
+export async function writeAnswer(
+  { client, output, print }: Writing,
+  { path, query, out }: Asked,
+): Promise<void> {
+  if (out === undefined) return printLines(print, (take) => client.read(path, query, take));
+  const part = `${out}.part`;
+  const file = await open(part, 'w').catch((error: unknown) => refuse(part, error));
+  try {
+    await client.read(path, query, (bytes) => file.writeFile(bytes));
+    await file.close();
+    await rename(part, out).catch((error: unknown) => refuse(out, error));
+  } catch (error) {
+    await file.close();
+    await rm(part, { force: true });
+    throw error;
+  }
+  output.item({ written: out });
+}
+
+function refuse(file: string, error: unknown): never {
+  throw new CommandError('failed', `${file} cannot be written: ${String(error)}`, { cause: error });
+}
+
+type Take = (bytes: Buffer) => Promise<void>;
+
+async function printLines(print: CliContext['print'], read: (take: Take) => Promise<void>): Promise<void> {
+  const decoder = new StringDecoder('utf8');
+  let rest = '';
+  const printed = (text: string): void => print(escaped(text.replace(/\r$/, ''), { keepLines: false }));
+  await read((bytes) => {
+    const lines = (rest + decoder.write(bytes)).split('\n');
+    rest = lines.pop() ?? '';
+    lines.forEach(printed);
+    return Promise.resolve();
+  });
+  if (rest !== '') printed(rest);
+}

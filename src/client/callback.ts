@@ -1,0 +1,52 @@
+import type * as Types from './types.ts';
+
+/** What a callback says. */
+export type EndedTask = Types.SucceededVideo | Types.SucceededImage | Types.FailedTask;
+
+const ageSecondsMax = 300;
+
+export interface CallbackMessage {
+  readonly headers: Headers | Readonly<Record<string, string | readonly string[] | undefined>>;
+  /** As it came, before anything parsed it. */
+  readonly body: string | Uint8Array;
+  /** The account's, `whsec_…`. */
+  readonly secret: string;
+  /** Unix seconds. Default: now. */
+  readonly now?: number;
+}
+
+/** The task of a callback that the gateway has sent within the last five minutes; undefined: somebody else may have sent it. */
+export async function readCallback({
+  headers,
+  body,
+  secret,
+  now = Date.now() / 1000,
+}: CallbackMessage): Promise<EndedTask | undefined> {
+  const header = (name: string) =>
+    String((headers instanceof Headers ? headers.get(name) : headers[name]) ?? '');
+  const timestamp = header('webhook-timestamp');
+  // An old message could be a recorded one.
+  if (!(Math.abs(now - Number(timestamp)) <= ageSecondsMax)) return undefined;
+  const bytes = typeof body === 'string' ? new TextEncoder().encode(body) : body;
+  const prefix = new TextEncoder().encode(`${header('webhook-id')}.${timestamp}.`);
+  const signed = new Uint8Array([...prefix, ...bytes]);
+  const raw = decode(secret.replace(/^whsec_/, ''));
+  if (raw === undefined)
+    throw new TypeError('The secret must be whsec_ and base64, as the gateway has shown it.');
+  const key = await crypto.subtle.importKey('raw', raw, { name: 'HMAC', hash: 'SHA-256' }, false, ['verify']);
+  for (const signature of header('webhook-signature').split(' ')) {
+    const given = signature.startsWith('v1,') ? decode(signature.slice(3)) : undefined;
+    if (given !== undefined && (await crypto.subtle.verify('HMAC', key, given, signed)))
+      return JSON.parse(new TextDecoder().decode(bytes));
+  }
+  return undefined;
+}
+
+/** Undefined: it is not base64. */
+function decode(base64: string): Uint8Array<ArrayBuffer> | undefined {
+  try {
+    return Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,49 @@
+import type { GatewayConfig } from '../config/gateway-file.ts';
+import { canonicalJson } from '../domain/canonical-json.ts';
+
+/** One place where two configurations differ. */
+export interface ConfigChange {
+  /** `models.clip.price.unit`: entries of lists are named by their ids. */
+  readonly path: string;
+  readonly kind: 'added' | 'removed' | 'changed';
+  /** JSON, cut. Undefined: absent, a whole entry, or what may be a secret. */
+  readonly before?: string | undefined;
+  readonly after?: string | undefined;
+}
+
+const shownCharactersMax = 200;
+/** Texts elsewhere may be keys, or addresses that hold one. */
+const shownTexts = /^(?:currency$|models\.|channels\.[^.]+\.(?:provider$|models\.))/;
+
+/** What differs, in the order of the file. Nothing: only comments, blanks or the order of entries. */
+export function configChanges(before: GatewayConfig, after: GatewayConfig): readonly ConfigChange[] {
+  return compare({ ...before, hash: '' }, { ...after, hash: '' }, '');
+}
+
+function compare(before: unknown, after: unknown, path: string): ConfigChange[] {
+  const [was, is] = [entriesOf(before), entriesOf(after)];
+  if (was !== undefined && is !== undefined) {
+    const names = [...new Set([...Object.keys(was), ...Object.keys(is)])];
+    return names.flatMap((name) => compare(was[name], is[name], path === '' ? name : `${path}.${name}`));
+  }
+  if (canonicalJson(before) === canonicalJson(after)) return [];
+  const kind = before === undefined ? 'added' : after === undefined ? 'removed' : 'changed';
+  return [{ path, kind, before: shown(before, path), after: shown(after, path) }];
+}
+
+/** The members of an object, or of a list whose entries have ids. */
+function entriesOf(value: unknown): Readonly<Record<string, unknown>> | undefined {
+  if (typeof value !== 'object' || value === null) return undefined;
+  if (!Array.isArray(value)) return { ...value };
+  const entries = value.flatMap((item: unknown) => {
+    const id = typeof item === 'object' && item !== null && 'id' in item ? item.id : undefined;
+    return typeof id === 'string' ? [[id, item] as const] : [];
+  });
+  return entries.length === value.length && value.length > 0 ? Object.fromEntries(entries) : undefined;
+}
+
+function shown(value: unknown, path: string): string | undefined {
+  if (value === undefined) return undefined;
+  const isSafe = typeof value === 'number' || typeof value === 'boolean' || shownTexts.test(path);
+  return isSafe ? canonicalJson(value).slice(0, shownCharactersMax) : undefined;
+}

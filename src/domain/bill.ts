@@ -1,0 +1,112 @@
+import {
+  addAmounts,
+  addDecimals,
+  compareDecimals,
+  formatDecimal,
+  negated,
+  parseDecimal,
+  roundedTo,
+} from './decimal.ts';
+
+/** What an upstream's bill and our records say of the same job. Amounts are exact decimals as texts; times Unix milliseconds. */
+
+/** What a bill charges for one job in one unit: the sum of its lines. */
+export interface Billed {
+  /** Empty: lines that name no job. */
+  readonly job: string;
+  /** A currency, or the vendor's own unit. */
+  readonly unit: string;
+  readonly amount: string;
+  readonly lines: number;
+  /** Of the first line. */
+  readonly at: number;
+  /** How long from `at` on it may be: a day, where the bill only says the day. */
+  readonly spanMs: number;
+  /** The vendor's name of it. */
+  readonly model?: string | undefined;
+}
+
+/** `upstream`: its own number, exact. `rules`: by the channel's cost rules, in the gateway's currency. */
+export interface Expected {
+  readonly by: 'upstream' | 'rules';
+  readonly amount: string;
+  readonly unit: string;
+}
+
+export const billResults = [
+  'matched',
+  'amount_differs',
+  'amount_unknown',
+  'upstream_only',
+  'ours_only',
+] as const;
+export type BillResult = (typeof billResults)[number];
+
+export interface Compared {
+  readonly result: Extract<BillResult, 'matched' | 'amount_differs' | 'amount_unknown'>;
+  readonly expected?: string;
+  /** Billed, less expected. */
+  readonly difference?: string;
+}
+
+/** Cost rules round to so many places. */
+const rulesPlaces = 6;
+
+/** The upstream's own number counts before our rules; a number in another unit says nothing. */
+export function compareAmounts(
+  { amount, unit }: Pick<Billed, 'amount' | 'unit'>,
+  expected: readonly Expected[],
+): Compared {
+  const inUnit = expected.filter((one) => one.unit === unit);
+  const best = inUnit.find(({ by }) => by === 'upstream') ?? inUnit[0];
+  const [billed, due] = [amount, best?.amount ?? ''].map(parseDecimal);
+  if (best === undefined || billed === undefined || due === undefined) return { result: 'amount_unknown' };
+  const compared = best.by === 'rules' ? roundedTo(rulesPlaces, billed) : billed;
+  const difference = formatDecimal(addDecimals(compared, negated(due)));
+  return {
+    result: difference === '0' ? 'matched' : 'amount_differs',
+    expected: formatDecimal(due),
+    difference,
+  };
+}
+
+/** Two lines of the same job in the same unit; the order of the lines makes no difference. */
+export function sumBilled(one: Billed, other: Billed): Billed {
+  const [first, later] = isBefore(one, other) ? [one, other] : [other, one];
+  const { model = later.model } = first;
+  return {
+    ...first,
+    ...(model === undefined ? {} : { model }),
+    amount: addAmounts(one.amount, other.amount),
+    lines: one.lines + other.lines,
+  };
+}
+
+function isBefore(one: Billed, other: Billed): boolean {
+  if (one.at !== other.at) return one.at < other.at;
+  if (one.spanMs !== other.spanMs) return one.spanMs < other.spanMs;
+  return (one.model ?? '') >= (other.model ?? '');
+}
+
+/** The smallest and the largest amount that a bill names for what is alike. */
+export interface AmountRange {
+  readonly min: string;
+  readonly max: string;
+}
+
+export function widened(range: AmountRange | undefined, amount: string): AmountRange {
+  if (range === undefined) return { min: amount, max: amount };
+  return {
+    min: compareTexts(amount, range.min) < 0 ? amount : range.min,
+    max: compareTexts(amount, range.max) > 0 ? amount : range.max,
+  };
+}
+
+export function isWithin({ min, max }: AmountRange, amount: string): boolean {
+  return compareTexts(amount, min) >= 0 && compareTexts(amount, max) <= 0;
+}
+
+function compareTexts(one: string, other: string): number {
+  const [a, b] = [one, other].map(parseDecimal);
+  return a === undefined || b === undefined ? Number.NaN : compareDecimals(a, b);
+}

@@ -1,0 +1,16 @@
+/**
+ * The one text of a JSON value (RFC 8785): members by the UTF-16 code units of their names, no white space, numbers and
+ * strings as ECMAScript writes them; members that are undefined are left out, as `JSON.stringify` does. What Unicode has
+ * no place for (half of a surrogate pair) becomes U+FFFD.
+ */
+export function canonicalJson(value: unknown): string {
+  if (typeof value === 'string') return JSON.stringify(value.replaceAll(/\p{Surrogate}/gu, '\ufffd'));
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
+  if (Array.isArray(value)) return `[${value.map((item: unknown) => canonicalJson(item)).join(',')}]`;
+  const members: [string, unknown][] = Object.entries(value);
+  const texts = members
+    .filter(([, member]) => member !== undefined)
+    .sort(([one], [other]) => (one < other ? -1 : 1))
+    .map(([name, member]) => `${canonicalJson(name)}:${canonicalJson(member)}`);
+  return `{${texts.join(',')}}`;
+}

@@ -1,0 +1,34 @@
+import type { Micros } from './money.ts';
+
+/** By what margins are added up, in the order of the answer. */
+export const marginDimensions = ['day', 'channel', 'model', 'account'] as const;
+export type MarginDimension = (typeof marginDimensions)[number];
+
+/** What has ended, or was refunded, on these days (UTC, `2026-01-31`), from the first until before the second. */
+export interface MarginAsked {
+  readonly from: string;
+  readonly before: string;
+  /** None: one row for everything. */
+  readonly by: readonly MarginDimension[];
+}
+
+export interface MarginRow {
+  /** Only what was asked for; no channel: nothing was submitted. */
+  readonly of: Readonly<Partial<Record<MarginDimension, string>>>;
+  /** That have ended. */
+  readonly tasks: number;
+  readonly charged: Micros;
+  readonly refunded: Micros;
+  /** What is known of it. */
+  readonly cost: Micros;
+  /** Attempts whose cost is not known. */
+  readonly unknown: number;
+}
+
+export function marginOf({
+  charged,
+  refunded,
+  cost,
+}: Pick<MarginRow, 'charged' | 'refunded' | 'cost'>): Micros {
+  return charged - refunded - cost;
+}

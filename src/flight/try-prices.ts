@@ -1,0 +1,258 @@
+import { defined } from '../domain/defined.ts';
+import { isUpstreamFailure } from '../domain/attempt.ts';
+import { chargeTask } from '../domain/charge.ts';
+import { closedAt, heldBasis, readHoldReckoning, readSettleReckoning } from '../domain/ledger-basis.ts';
+import type { Micros } from '../domain/money.ts';
+import { atMost, isByFormula, multiply, priceAt, priceOf, unitWords } from '../domain/price.ts';
+import type { Price, PriceBasis } from '../domain/price.ts';
+import { readQuantity } from '../domain/reckoning.ts';
+import { settledReport } from '../domain/settled-facts.ts';
+import type { SettleFacts, TaskKind } from '../domain/task.ts';
+import type { Task } from '../domain/task-record.ts';
+import type { LedgerEntry } from '../ledger/entry.ts';
+import type { SettledImagesAsked } from '../ledger/settled-images.ts';
+import { factsSchema, toFacts } from './recorded-call.ts';
+
+/** What would be charged by other prices, by their ids. */
+export interface OtherPrices {
+  readonly models: Readonly<Record<string, Price>>;
+  /** Of channels that have prices of their own, by channel and model. */
+  readonly channels: Readonly<Record<string, Readonly<Record<string, Price>>>>;
+}
+
+export interface TryPrices {
+  readonly prices: OtherPrices;
+  /** Unix seconds: tasks created from then on. */
+  readonly since: number;
+  /** Unix milliseconds: now. */
+  readonly until: number;
+  readonly account?: string;
+  readonly model?: string;
+  readonly signal: AbortSignal;
+  readonly onProgress: (progress: { readonly tasks: number }) => void;
+}
+
+export interface TryPricesDeps {
+  /** Newest first; `after`: the last id of the page before. */
+  readonly list: (
+    filter: {
+      readonly status: 'succeeded';
+      readonly createdAfter: number;
+      readonly account?: string;
+      readonly model?: string;
+    },
+    page: { readonly limit: number; readonly after?: string },
+  ) => Promise<{ readonly tasks: readonly Task[]; readonly hasMore: boolean }>;
+  /** Names of those that were answered at once, and charged then. */
+  readonly settledImages: (asked: SettledImagesAsked) => AsyncIterable<string>;
+  readonly entriesOfTask: (task: string) => Promise<readonly LedgerEntry[]>;
+}
+
+/** Of tasks that the other prices can charge, and how many they cannot. */
+export interface Sum {
+  tasks: number;
+  before: Micros;
+  after: Micros;
+  /** What is known of what they cost upstream. */
+  cost: Micros;
+  /** Attempts whose cost is not known. */
+  costUnknown: number;
+  unpriced: number;
+}
+
+export interface Tried {
+  readonly total: Sum;
+  readonly byModel: ReadonlyMap<string, Sum>;
+  /** `undefined`: those that came after so many other accounts. */
+  readonly byAccount: ReadonlyMap<string | undefined, Sum>;
+  /** The first ones. */
+  readonly unpriced: readonly { readonly task: string; readonly why: string }[];
+}
+
+const pageSize = 100;
+/** Of which sums are kept one by one. */
+const accountsMax = 10_000;
+const unpricedMax = 20;
+
+/**
+ * Settles tasks that have succeeded once more, by other prices, from what is recorded of them: the facts of their hold and
+ * the upstream's answer. One page in memory at a time; writes nothing.
+ */
+export async function tryPrices(asked: TryPrices, deps: TryPricesDeps): Promise<Tried> {
+  const { since, until, account, model, signal, onProgress } = asked;
+  const sums = createSums();
+  async function tryAll(page: readonly Promise<TriedTask | undefined>[]): Promise<void> {
+    for (const one of await Promise.all(page)) if (one !== undefined) sums.add(one);
+    onProgress({ tasks: sums.tried.total.tasks + sums.tried.total.unpriced });
+    signal.throwIfAborted();
+  }
+  signal.throwIfAborted();
+  const filter = { status: 'succeeded', createdAfter: since, ...defined({ account, model }) } as const;
+  let after: string | undefined;
+  do {
+    const page = await deps.list(filter, { limit: pageSize, ...defined({ after }) });
+    await tryAll(page.tasks.map((task) => tryTask(task, asked.prices, deps)));
+    after = page.hasMore ? page.tasks.at(-1)?.id : undefined;
+  } while (after !== undefined);
+  let names: string[] = [];
+  const tryNames = () => tryAll(names.map((name) => tryImages(name, asked, deps)));
+  for await (const name of deps.settledImages({
+    from: since * 1000,
+    until,
+    ...defined({ account, model }),
+  })) {
+    names.push(name);
+    if (names.length < pageSize) continue;
+    await tryNames();
+    names = [];
+  }
+  if (names.length > 0) await tryNames();
+  return sums.tried;
+}
+
+interface TriedTask extends Pick<Task, 'id' | 'account' | 'model' | 'cost' | 'costUnknown'> {
+  /** Less what was given back. */
+  readonly before: Micros;
+  /** Why the other prices charge nothing for it, or what they charge, less what was given back. */
+  readonly result: { readonly after: Micros } | { readonly why: string };
+}
+
+async function tryTask(task: Task, prices: OtherPrices, deps: TryPricesDeps): Promise<TriedTask> {
+  const entries = await deps.entriesOfTask(task.id);
+  const { outcome, charge = 0n } = task;
+  const facts = outcome?.kind === 'succeeded' ? outcome.facts : undefined;
+  const wasReplaced = task.attempts.some(isUpstreamFailure);
+  return tryEntries({ ...task, charge, facts, wasReplaced }, entries, prices);
+}
+
+/** Undefined: they were asked for before. */
+async function tryImages(
+  id: string,
+  { prices, since }: TryPrices,
+  deps: TryPricesDeps,
+): Promise<TriedTask | undefined> {
+  const entries = await deps.entriesOfTask(id);
+  const hold = entries.find(({ kind }) => kind === 'hold');
+  const settle = entries.find(({ kind }) => kind === 'settle');
+  if (hold === undefined || settle === undefined || hold.at < since * 1000) return undefined;
+  const { account, model = '' } = hold;
+  const { cost, unknown: costUnknown, channel } = settle.upstream ?? {};
+  const reported = factsSchema.safeParse(settledReport(settle.basis)).data;
+  const images: Charged = {
+    id,
+    account,
+    model,
+    kind: 'image',
+    charge: closedAt(settle),
+    facts: reported === undefined ? undefined : toFacts(reported),
+    wasReplaced: false,
+    ...defined({ cost, costUnknown, channel }),
+  };
+  return tryEntries(images, entries, prices);
+}
+
+interface Charged extends Pick<TriedTask, 'id' | 'account' | 'model' | 'cost' | 'costUnknown'> {
+  readonly kind: TaskKind;
+  readonly channel?: string;
+  readonly charge: Micros;
+  readonly facts: SettleFacts | undefined;
+  /** Another job took the place of a failed one: no more than the hold is charged. */
+  readonly wasReplaced: boolean;
+}
+
+function tryEntries(charged: Charged, entries: readonly LedgerEntry[], prices: OtherPrices): TriedTask {
+  const { id, account, model, kind, channel = '', facts } = charged;
+  const refunded = entries.find((entry) => entry.kind === 'refund')?.amount ?? 0n;
+  const isRefunded = refunded > 0n && refunded === charged.charge;
+  const earned = (charge: Micros): Micros => (isRefunded || charge < refunded ? 0n : charge - refunded);
+  const { cost, costUnknown } = charged;
+  const tried = { id, account, model, before: earned(charged.charge), ...defined({ cost, costUnknown }) };
+  const why = (text: string): TriedTask => ({ ...tried, result: { why: text } });
+  const hold = entries.find((entry) => entry.kind === 'hold');
+  const basis = heldBasis(hold?.basis);
+  if (hold === undefined || basis === undefined) return why('the facts of its hold are not recorded');
+  if (facts === undefined) return why('what the upstream has delivered is not recorded');
+  const other = otherBasis(model, basis, prices);
+  if (other === undefined) return why(`${model} has no price`);
+  const held = holdAgain(other, hold);
+  const tokens = tokensOf(entries);
+  const input = { basis: other, channel, facts, held, tokensOf: () => tokens };
+  const { settlement } = chargeTask(kind, input);
+  if (settlement.measured === 'hold') {
+    return why(`no rule prices what is recorded, in ${unitWords(settlement.unit)}`);
+  }
+  const { amount } = charged.wasReplaced ? atMost(settlement, held) : settlement;
+  return { ...tried, result: { after: earned(amount) } };
+}
+
+/** What would have been held; of another unit, what was. */
+function holdAgain(other: PriceBasis, { basis, amount }: LedgerEntry): Micros {
+  const reckoning = readHoldReckoning(basis);
+  const price = priceAt(other, reckoning?.facts.channel ?? '');
+  const quantity = readQuantity(reckoning?.quantity ?? '');
+  if (reckoning?.unit !== price.unit || quantity === undefined) return amount;
+  const multiplier = reckoning.steps.find(({ kind }) => kind === 'multiplier');
+  const worst = priceOf(price, reckoning.facts, quantity)?.amount;
+  if (worst === undefined) return amount;
+  return multiplier?.kind === 'multiplier' ? multiply(worst, multiplier.multiplier) : worst;
+}
+
+function otherBasis(model: string, basis: PriceBasis, prices: OtherPrices): PriceBasis | undefined {
+  const price = Object.hasOwn(prices.models, model) ? prices.models[model] : undefined;
+  if (price === undefined) return undefined;
+  const channels = Object.entries(prices.channels).flatMap(([channel, models]) => {
+    const own = Object.hasOwn(models, model) ? models[model] : undefined;
+    return own === undefined ? [] : [[channel, own] as const];
+  });
+  return { ...basis, price, channels: Object.fromEntries(channels) };
+}
+
+/** What the adapter's formula came to, where the charge was by it. */
+function tokensOf(entries: readonly LedgerEntry[]): bigint | undefined {
+  const settled = entries.find(({ kind }) => kind === 'settle');
+  const { unit, measured, quantity } = readSettleReckoning(settled?.basis) ?? {};
+  const [, tokens] = /^(\d+)\/1000000$/.exec(quantity ?? '') ?? [];
+  return unit !== undefined && isByFormula(unit) && measured === 'formula' && tokens !== undefined
+    ? BigInt(tokens)
+    : undefined;
+}
+
+function createSums() {
+  const total = noSum();
+  const byModel = new Map<string, Sum>();
+  const byAccount = new Map<string | undefined, Sum>();
+  const unpriced: { task: string; why: string }[] = [];
+  return {
+    tried: { total, byModel, byAccount, unpriced } satisfies Tried,
+    add(task: TriedTask): void {
+      const { before, result } = task;
+      const isKept = byAccount.has(task.account) || byAccount.size < accountsMax;
+      const sums = [
+        total,
+        sumOf(byModel, task.model),
+        sumOf<string | undefined>(byAccount, isKept ? task.account : undefined),
+      ];
+      if ('why' in result && unpriced.length < unpricedMax) unpriced.push({ task: task.id, why: result.why });
+      for (const sum of sums) {
+        if ('why' in result) sum.unpriced += 1;
+        else {
+          sum.tasks += 1;
+          sum.before += before;
+          sum.after += result.after;
+          sum.cost += task.cost ?? 0n;
+          sum.costUnknown += task.costUnknown ?? 0;
+        }
+      }
+    },
+  };
+}
+
+function sumOf<Key>(sums: Map<Key, Sum>, key: Key): Sum {
+  const sum = sums.get(key) ?? noSum();
+  sums.set(key, sum);
+  return sum;
+}
+
+function noSum(): Sum {
+  return { tasks: 0, before: 0n, after: 0n, cost: 0n, costUnknown: 0, unpriced: 0 };
+}

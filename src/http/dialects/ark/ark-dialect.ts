@@ -1,0 +1,88 @@
+import { z } from 'zod';
+import { errorTable } from '../../../domain/errors.ts';
+import type { ErrorCode, GatewayError } from '../../../domain/errors.ts';
+import type { RouteDeps } from '../../deps.ts';
+import { presentError } from '../../error-response.ts';
+import type { CreateVideoDeps } from '../../videos/create-video-task.ts';
+import type { PollDeps } from '../../videos/query-task.ts';
+import type { Dialect } from '../dialect.ts';
+
+/** What the routes of the dialect stand on. */
+export type ArkDeps = CreateVideoDeps &
+  PollDeps &
+  Pick<RouteDeps, 'tasks' | 'requests' | 'port' | 'mediaUrl'>;
+
+const errorSchema = z
+  .object({
+    error: z.object({
+      code: z.string().meta({ description: 'In the words of Ark; ours stand in the guide “Dialects”.' }),
+      message: z.string(),
+      param: z.string(),
+      type: z.string(),
+    }),
+  })
+  .meta({ id: 'ArkError' });
+
+export const arkDialect: Dialect = {
+  tag: 'Videos as Ark',
+  description:
+    'The same tasks as under `/v1/videos/generations`, in the form of Volcengine Ark’s and BytePlus ModelArk’s content generation. The guide “Dialects” says what is mapped to what.',
+  errors: { schema: errorSchema, present: presentArkError },
+};
+
+/** Source: volcengine-go-sdk@cf20b61b, `service/arkruntime/model/error.go`, and the error codes of its documentation. */
+const codes: Readonly<Record<ErrorCode, string>> = {
+  invalid_json: 'InvalidParameter',
+  missing_parameter: 'MissingParameter',
+  invalid_parameter: 'InvalidParameter',
+  unsupported_parameter: 'InvalidParameter.UnsupportedParameter',
+  model_not_found: 'InvalidEndpointOrModel.NotFound',
+  media_url_not_allowed: 'InvalidParameter',
+  callback_url_not_allowed: 'InvalidParameter',
+  invalid_api_key: 'AuthenticationError',
+  insufficient_balance: 'AccountOverdueError',
+  spend_cap_exceeded: 'SetLimitExceeded',
+  model_not_allowed: 'AccessDenied',
+  channel_not_allowed: 'AccessDenied',
+  account_closed: 'AccessDenied',
+  operator_not_allowed: 'AccessDenied',
+  task_not_found: 'ResourceNotFound',
+  file_not_found: 'ResourceNotFound',
+  account_not_found: 'ResourceNotFound',
+  key_not_found: 'ResourceNotFound',
+  operator_not_found: 'ResourceNotFound',
+  channel_not_found: 'ResourceNotFound',
+  route_not_found: 'ResourceNotFound',
+  method_not_allowed: 'InvalidParameter',
+  request_timeout: 'InvalidParameter',
+  idempotency_key_reused: 'InvalidParameter',
+  task_not_cancellable: 'OperationDenied.InvalidState',
+  action_not_possible: 'OperationDenied.InvalidState',
+  account_exists: 'InvalidParameter',
+  operator_exists: 'InvalidParameter',
+  request_too_large: 'InvalidParameter',
+  unsupported_media_type: 'InvalidParameter',
+  rate_limit_exceeded: 'RateLimitExceeded.EndpointRPMExceeded',
+  concurrency_limit_exceeded: 'AccountRateLimitExceeded',
+  storage_quota_exceeded: 'QuotaExceeded',
+  internal_error: 'InternalServiceError',
+  provider_error: 'InternalServiceError',
+  service_unavailable: 'ServerOverloaded',
+};
+
+const types: Readonly<Record<number, string>> = {
+  401: 'Unauthorized',
+  402: 'Forbidden',
+  403: 'Forbidden',
+  404: 'NotFound',
+  409: 'Conflict',
+  429: 'TooManyRequests',
+  500: 'InternalServerError',
+  503: 'ServiceUnavailable',
+};
+
+function presentArkError(error: GatewayError): z.output<typeof errorSchema> {
+  const { message, param } = presentError(error).error;
+  const type = types[errorTable[error.code].status] ?? 'BadRequest';
+  return { error: { code: codes[error.code], message, param, type } };
+}

@@ -1,0 +1,28 @@
+import { z } from 'zod';
+import { jsonReply, keyRoute } from '../../route.ts';
+import type { Route } from '../../route.ts';
+import { cancelTask } from '../../videos/cancel-task.ts';
+import { findOwnTask, taskParams } from '../../videos/own-task.ts';
+import { arkDialect } from './ark-dialect.ts';
+import type { ArkDeps } from './ark-dialect.ts';
+
+export function deleteArkTask(deps: ArkDeps): Route {
+  return keyRoute({
+    operationId: 'deleteArkTask',
+    summary: 'Cancel a video generation task',
+    description:
+      'Of an unfinished task, also of one that runs where its upstream can cancel. One that has ended is not removed: 409.',
+    tag: 'Videos',
+    dialect: arkDialect,
+    method: 'delete',
+    paths: ['/api/v3/contents/generations/tasks/:task_id'],
+    input: z.object({ params: taskParams }),
+    success: { description: 'It is cancelled, and its hold is released.', schema: z.object({}) },
+    errors: ['task_not_found', 'task_not_cancellable'],
+    async handle({ params, caller }) {
+      const task = await findOwnTask(deps.tasks, { id: params.task_id, caller, kind: 'video' });
+      await cancelTask(task, deps);
+      return jsonReply({});
+    },
+  });
+}

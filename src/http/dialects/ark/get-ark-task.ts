@@ -1,0 +1,33 @@
+import { z } from 'zod';
+import { isTerminal } from '../../../domain/task.ts';
+import { costHeaders } from '../../cost-headers.ts';
+import { jsonReply, keyRoute } from '../../route.ts';
+import type { Route } from '../../route.ts';
+import { findOwnTask, taskParams } from '../../videos/own-task.ts';
+import { pollAfterSeconds } from '../../videos/query-task.ts';
+import { arkDialect } from './ark-dialect.ts';
+import type { ArkDeps } from './ark-dialect.ts';
+import { arkTaskSchema, presentArkTask } from './ark-task.ts';
+
+export function getArkTask(deps: ArkDeps): Route {
+  return keyRoute({
+    operationId: 'getArkTask',
+    summary: 'Query a video generation task',
+    description: 'Of every video task of the account, whichever interface created it.',
+    tag: 'Videos',
+    dialect: arkDialect,
+    method: 'get',
+    paths: ['/api/v3/contents/generations/tasks/:task_id'],
+    input: z.object({ params: taskParams }),
+    success: { description: 'The task as it is now.', schema: arkTaskSchema },
+    errors: ['task_not_found'],
+    async handle({ params, caller }) {
+      const task = await findOwnTask(deps.tasks, { id: params.task_id, caller, kind: 'video' });
+      const request = (await deps.requests.find(task.id))?.request;
+      const headers = isTerminal(task.status)
+        ? costHeaders(task.charge, deps.catalogue.current().currency)
+        : { 'retry-after': String(pollAfterSeconds(task, deps)) };
+      return jsonReply(presentArkTask(task, { request, mediaUrl: deps.mediaUrl }), headers);
+    },
+  });
+}

@@ -1,0 +1,81 @@
+import { z } from 'zod';
+import { defined } from '../../../domain/defined.ts';
+import type { Task } from '../../../domain/task-record.ts';
+import type { TaskStatus } from '../../../domain/task.ts';
+import { queryNumber } from '../../query-fields.ts';
+import { jsonReply, keyRoute } from '../../route.ts';
+import type { Route } from '../../route.ts';
+import { arkDialect } from './ark-dialect.ts';
+import type { ArkDeps } from './ark-dialect.ts';
+import { arkStatuses, arkTaskSchema, presentArkTask } from './ark-task.ts';
+import type { ArkStatus } from './ark-task.ts';
+
+/** Pages are counted, not continued: so many of the newest tasks are looked at. */
+const tasksMax = 500;
+
+const page = queryNumber(z.int().min(1).max(tasksMax).optional());
+const query = z.object({
+  page_num: page,
+  page_size: page.meta({ description: 'Default 20.' }),
+  'filter.status': z.enum(arkStatuses).optional(),
+  'filter.task_ids': z
+    .union([z.string(), z.array(z.string()).max(tasksMax)])
+    .optional()
+    .meta({ description: 'May be repeated.' }),
+  'filter.model': z.string().optional(),
+});
+
+export function listArkTasks({ tasks, mediaUrl }: ArkDeps): Route {
+  return keyRoute({
+    operationId: 'listArkTasks',
+    summary: "List the account's newest video generation tasks",
+    description: `Among the ${tasksMax} newest that the status and the model leave; older ones are listed by \`GET /v1/videos/generations\`. What was asked for stands in the answer to a query of one task.`,
+    tag: 'Videos',
+    dialect: arkDialect,
+    method: 'get',
+    paths: ['/api/v3/contents/generations/tasks'],
+    input: z.object({ query }),
+    success: {
+      description: 'One page.',
+      schema: z.object({ total: z.int(), items: z.array(arkTaskSchema) }),
+    },
+    errors: ['invalid_parameter'],
+    async handle({ query: asked, caller }) {
+      const { page_num: number = 1, page_size: size = 20 } = asked;
+      const found = await findTasks(asked, caller.account, tasks);
+      const status = asked['filter.status'];
+      const matching = found
+        .map((task) => presentArkTask(task, { mediaUrl }))
+        .filter((item) => status === undefined || item.status === status);
+      const items = matching.slice((number - 1) * size, number * size);
+      return jsonReply({ total: matching.length, items });
+    },
+  });
+}
+
+/** Where one of our statuses has them all. */
+const indexed: Readonly<Partial<Record<ArkStatus, TaskStatus>>> = {
+  running: 'running',
+  succeeded: 'succeeded',
+  failed: 'failed',
+  cancelled: 'failed',
+  expired: 'failed',
+};
+
+async function findTasks(
+  asked: z.output<typeof query>,
+  account: string,
+  tasks: Pick<ArkDeps['tasks'], 'findMany' | 'list'>,
+): Promise<readonly Task[]> {
+  const { 'filter.task_ids': ids, 'filter.model': model, 'filter.status': word } = asked;
+  if (ids !== undefined) {
+    const named = await tasks.findMany([ids].flat());
+    return named
+      .filter((task) => task.account === account && task.kind === 'video')
+      .filter((task) => model === undefined || task.model === model)
+      .toSorted((one, other) => other.createdAt - one.createdAt);
+  }
+  const status = word === undefined ? undefined : indexed[word];
+  const filter = { account, kind: 'video', ...defined({ model, status }) } as const;
+  return (await tasks.list(filter, { limit: tasksMax })).tasks;
+}

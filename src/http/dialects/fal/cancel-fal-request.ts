@@ -1,0 +1,34 @@
+import { z } from 'zod';
+import { isTerminal } from '../../../domain/task.ts';
+import { jsonReply, keyRoute } from '../../route.ts';
+import type { Route } from '../../route.ts';
+import { cancelTask } from '../../videos/cancel-task.ts';
+import { findOwnTask } from '../../videos/own-task.ts';
+import { falDialect } from './fal-dialect.ts';
+import type { FalDeps } from './fal-dialect.ts';
+import { falRequestParams } from './fal-request.ts';
+
+const answer = (status: 'CANCELLATION_REQUESTED' | 'ALREADY_COMPLETED') =>
+  z.object({ status: z.literal(status) });
+
+export function cancelFalRequest({ tasks, port }: FalDeps): Route {
+  return keyRoute({
+    operationId: 'cancelFalRequest',
+    summary: 'Cancel a request of the queue',
+    description: 'Where its upstream refuses or cannot cancel, it keeps running, and the response is 409.',
+    tag: 'Videos',
+    dialect: falDialect,
+    method: 'put',
+    paths: ['/fal/:owner/:name/requests/:task_id/cancel'],
+    input: z.object({ params: falRequestParams }),
+    success: { status: 202, description: 'It is cancelled.', schema: answer('CANCELLATION_REQUESTED') },
+    otherAnswers: { 400: { description: 'It has ended.', schema: answer('ALREADY_COMPLETED') } },
+    errors: ['task_not_found', 'task_not_cancellable'],
+    async handle({ params, caller }) {
+      const task = await findOwnTask(tasks, { id: params.task_id, caller, kind: 'video' });
+      if (isTerminal(task.status)) return { ...jsonReply({ status: 'ALREADY_COMPLETED' }), status: 400 };
+      await cancelTask(task, { tasks, port });
+      return { ...jsonReply({ status: 'CANCELLATION_REQUESTED' }), status: 202 };
+    },
+  });
+}

@@ -1,0 +1,60 @@
+import { z } from 'zod';
+import { errorTable } from '../../../domain/errors.ts';
+import type { ErrorCode, GatewayError } from '../../../domain/errors.ts';
+import type { RouteDeps } from '../../deps.ts';
+import { presentError } from '../../error-response.ts';
+import type { CreateVideoDeps } from '../../videos/create-video-task.ts';
+import type { PollDeps } from '../../videos/query-task.ts';
+import type { Dialect } from '../dialect.ts';
+
+/** What the routes of the dialect stand on. */
+export type FalDeps = CreateVideoDeps &
+  PollDeps &
+  Pick<RouteDeps, 'tasks' | 'requests' | 'port' | 'mediaUrl' | 'publicUrl'>;
+
+export const falErrorSchema = z
+  .object({
+    message: z.string(),
+    detail: z.union([
+      z.string(),
+      z.array(z.object({ loc: z.array(z.string()), msg: z.string(), type: z.string() })),
+    ]),
+    error_type: z.string().meta({ description: 'Ours stand in the guide “Errors”.' }),
+  })
+  .meta({ id: 'FalError' });
+
+export const falDialect: Dialect = {
+  tag: 'Videos as fal',
+  description:
+    'The same tasks as under `/v1/videos/generations`, in the form of fal’s queue. The guide “Dialects” says what is mapped to what.',
+  errors: {
+    schema: falErrorSchema,
+    present: (error: GatewayError) => {
+      const { message, code, param } = presentError(error).error;
+      return presentFalError({ message, type: code, field: param });
+    },
+  },
+};
+
+/** The official client reads `message`, and of a 422 each `loc`. */
+export function presentFalError({
+  message,
+  type,
+  field,
+}: Readonly<Record<'message' | 'type' | 'field', string>>): z.output<typeof falErrorSchema> {
+  const detail = field === '' ? message : [{ loc: ['body', ...field.split('.')], msg: message, type }];
+  return { message, detail, error_type: type };
+}
+
+/** What the official client makes a ValidationError of. */
+export const invalidInput = 422;
+const aboutInput = [
+  'missing_parameter',
+  'invalid_parameter',
+  'unsupported_parameter',
+  'media_url_not_allowed',
+  'callback_url_not_allowed',
+] as const satisfies readonly ErrorCode[];
+export const falStatuses: Readonly<Partial<Record<ErrorCode, number>>> = Object.fromEntries(
+  aboutInput.map((code) => [code, errorTable[code].status === 400 ? invalidInput : errorTable[code].status]),
+);

@@ -1,0 +1,26 @@
+import type { Middleware } from 'koa';
+import { GatewayError } from '../../../domain/errors.ts';
+import type { RequestState } from '../../request-scope.ts';
+import { falDialect } from './fal-dialect.ts';
+
+const header = 'x-fal-target-url';
+const queueHost = 'queue.fal.run';
+
+/**
+ * The official client has one address for a proxy, and names the one of the service in a header. That header is read for
+ * its path, and never called: `https://queue.fal.run/any/clip` is our `/fal/any/clip`.
+ */
+export const readFalTarget: Middleware<RequestState> = (context, next) => {
+  if (context.path !== '/fal') return next();
+  context.state.dialect = falDialect;
+  const target = context.get(header);
+  const url = URL.canParse(target) ? new URL(target) : undefined;
+  if (url?.host !== queueHost)
+    throw new GatewayError(
+      'invalid_parameter',
+      `The header ${header} must name an address of https://${queueHost}: this gateway has the queue, and neither uploads nor requests without it. Send media by their addresses.`,
+      { param: header },
+    );
+  context.url = `/fal${url.pathname}${url.search}`;
+  return next();
+};

@@ -1,0 +1,29 @@
+import { z } from 'zod';
+import { isTerminal } from '../../../domain/task.ts';
+import { jsonReply, keyRoute } from '../../route.ts';
+import type { Route } from '../../route.ts';
+import { findOwnTask } from '../../videos/own-task.ts';
+import { pollAfterSeconds } from '../../videos/query-task.ts';
+import { falDialect } from './fal-dialect.ts';
+import type { FalDeps } from './fal-dialect.ts';
+import { falRequestParams, falRequestSchema, presentFalRequest } from './fal-request.ts';
+
+export function getFalStatus(deps: FalDeps): Route {
+  return keyRoute({
+    operationId: 'getFalStatus',
+    summary: 'Query a request of the queue',
+    description: 'Of every video task of the account, whichever interface created it. There are no logs.',
+    tag: 'Videos',
+    dialect: falDialect,
+    method: 'get',
+    paths: ['/fal/:owner/:name/requests/:task_id/status'],
+    input: z.object({ params: falRequestParams }),
+    success: { description: 'The request as it is now.', schema: falRequestSchema },
+    errors: ['task_not_found'],
+    async handle({ params, caller }) {
+      const task = await findOwnTask(deps.tasks, { id: params.task_id, caller, kind: 'video' });
+      const headers = isTerminal(task.status) ? {} : { 'retry-after': String(pollAfterSeconds(task, deps)) };
+      return jsonReply(presentFalRequest(task, { ...params, publicUrl: deps.publicUrl }), headers);
+    },
+  });
+}

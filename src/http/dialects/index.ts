@@ -1,0 +1,63 @@
+import type { Route } from '../route.ts';
+import type { ArkDeps } from './ark/ark-dialect.ts';
+import { createArkTask } from './ark/create-ark-task.ts';
+import { deleteArkTask } from './ark/delete-ark-task.ts';
+import { getArkTask } from './ark/get-ark-task.ts';
+import { listArkTasks } from './ark/list-ark-tasks.ts';
+import { cancelFalRequest } from './fal/cancel-fal-request.ts';
+import type { FalDeps } from './fal/fal-dialect.ts';
+import { getFalResult } from './fal/get-fal-result.ts';
+import { getFalStatus } from './fal/get-fal-status.ts';
+import { submitFalRequest } from './fal/submit-fal-request.ts';
+import { createOpenaiVideo } from './openai/create-openai-video.ts';
+import { deleteOpenaiVideo } from './openai/delete-openai-video.ts';
+import { getOpenaiVideo } from './openai/get-openai-video.ts';
+import { getOpenaiVideoContent } from './openai/get-openai-video-content.ts';
+import { listOpenaiVideos } from './openai/list-openai-videos.ts';
+import type { OpenaiDeps } from './openai/openai-dialect.ts';
+import { remixOpenaiVideo } from './openai/remix-openai-video.ts';
+import { createOpenrouterVideo } from './openrouter/create-openrouter-video.ts';
+import { getOpenrouterVideo } from './openrouter/get-openrouter-video.ts';
+import { getOpenrouterVideoContent } from './openrouter/get-openrouter-video-content.ts';
+import { listOpenrouterVideoModels } from './openrouter/list-openrouter-video-models.ts';
+import type { OpenrouterDeps } from './openrouter/openrouter-dialect.ts';
+import { cancelPrediction } from './replicate/cancel-prediction.ts';
+import { createModelPrediction } from './replicate/create-model-prediction.ts';
+import { createPrediction } from './replicate/create-prediction.ts';
+import { getPrediction } from './replicate/get-prediction.ts';
+import { listPredictions } from './replicate/list-predictions.ts';
+import type { ReplicateDeps } from './replicate/replicate-dialect.ts';
+
+export { readFalTarget as readTarget } from './fal/fal-target.ts';
+
+/** The operations of other services' interfaces. */
+export function dialectRoutes(
+  deps: OpenaiDeps & ArkDeps & OpenrouterDeps & ReplicateDeps & FalDeps,
+): readonly Route[] {
+  return [
+    createOpenaiVideo(deps),
+    listOpenaiVideos(deps),
+    getOpenaiVideo(deps),
+    getOpenaiVideoContent(deps),
+    deleteOpenaiVideo(deps),
+    remixOpenaiVideo(deps),
+    createArkTask(deps),
+    listArkTasks(deps),
+    getArkTask(deps),
+    deleteArkTask(deps),
+    createOpenrouterVideo(deps),
+    // Before the query, whose id would be its last word.
+    listOpenrouterVideoModels(deps),
+    getOpenrouterVideo(deps),
+    getOpenrouterVideoContent(deps),
+    createPrediction(deps),
+    createModelPrediction(deps),
+    listPredictions(deps),
+    getPrediction(deps),
+    cancelPrediction(deps),
+    submitFalRequest(deps),
+    getFalStatus(deps),
+    getFalResult(deps),
+    cancelFalRequest(deps),
+  ];
+}

@@ -1,0 +1,43 @@
+import { z } from 'zod';
+import { jsonReply, keyRoute } from '../../route.ts';
+import type { Route } from '../../route.ts';
+import { createVideoTask, videoCreateErrors } from '../../videos/create-video-task.ts';
+import { findOwnTask } from '../../videos/own-task.ts';
+import { inTheirWords } from '../their-words.ts';
+import { decodeOpenai, openaiBody, openaiCreateBody, openaiCreateFields, openaiName } from './openai-body.ts';
+import { openaiDialect } from './openai-dialect.ts';
+import type { OpenaiDeps } from './openai-dialect.ts';
+import { openaiVideoSchema, presentOpenaiVideo } from './openai-video.ts';
+
+export function createOpenaiVideo(deps: OpenaiDeps): Route {
+  const { tasks, requests, mediaUrl, images } = deps;
+  return keyRoute({
+    operationId: 'createOpenaiVideo',
+    summary: 'Create a video',
+    description:
+      'JSON or a form. `seconds`, `size` and `input_reference` are those of the model that is named; without them its own defaults count. Every field of `POST /v1/videos/generations` may stand beside them. `Idempotency-Key` works as there.',
+    tag: 'Videos',
+    dialect: openaiDialect,
+    method: 'post',
+    paths: ['/v1/videos'],
+    input: z.object({ body: openaiCreateBody }),
+    readBody: openaiBody(images),
+    headers: z.object({ 'idempotency-key': z.string().optional() }),
+    success: { description: 'The task, its hold and its workflow exist.', schema: openaiVideoSchema },
+    errors: videoCreateErrors,
+    async handle({ body: asked, caller, meta }) {
+      const isBracketed = (name: string) => openaiCreateFields.has(name.replace(/\[\w+\]$/, ''));
+      const unread = meta.unknownFields(openaiCreateFields).filter((name) => !isBracketed(name));
+      const body = await decodeOpenai(asked, meta, images);
+      const { task, warnings, headers } = await inTheirWords(openaiName, () =>
+        createVideoTask({ route: 'createOpenaiVideo', body, unread, caller, meta }, deps),
+      );
+      const record = await findOwnTask(tasks, { id: task.id, caller, kind: 'video' });
+      const facts = {
+        request: (await requests.find(task.id))?.request,
+        warnings: [...warnings, ...task.warnings],
+      };
+      return jsonReply(presentOpenaiVideo(record, { ...facts, mediaUrl }), headers);
+    },
+  });
+}

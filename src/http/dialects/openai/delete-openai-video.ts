@@ -1,0 +1,41 @@
+import { z } from 'zod';
+import { GatewayError } from '../../../domain/errors.ts';
+import { isTerminal } from '../../../domain/task.ts';
+import { jsonReply, keyRoute } from '../../route.ts';
+import type { Route } from '../../route.ts';
+import { cancelTask } from '../../videos/cancel-task.ts';
+import { findOwnTask } from '../../videos/own-task.ts';
+import { openaiDialect, openaiParams, openaiVideoAddress } from './openai-dialect.ts';
+import type { OpenaiDeps } from './openai-dialect.ts';
+
+export function deleteOpenaiVideo(deps: OpenaiDeps): Route {
+  return keyRoute({
+    operationId: 'deleteOpenaiVideo',
+    summary: 'Cancel a video',
+    description:
+      'Of an unfinished video: it is cancelled, its hold is released, and it stays in the list as failed. One that has ended is not removed: 409.',
+    tag: 'Videos',
+    dialect: openaiDialect,
+    method: 'delete',
+    paths: ['/v1/videos/:task_id'],
+    only: openaiVideoAddress,
+    input: z.object({ params: openaiParams }),
+    success: {
+      description: 'It is cancelled.',
+      schema: z.object({ id: z.string(), object: z.literal('video.deleted'), deleted: z.literal(true) }),
+    },
+    errors: ['task_not_found', 'task_not_cancellable'],
+    async handle({ params, caller }) {
+      const task = await findOwnTask(deps.tasks, { id: params.task_id, caller, kind: 'video' });
+      if (isTerminal(task.status)) throw isKept();
+      const { id } = await cancelTask(task, deps);
+      return jsonReply({ id, object: 'video.deleted', deleted: true });
+    },
+  });
+}
+
+function isKept(): GatewayError {
+  const message =
+    'A video that has ended is kept as long as the operator of the gateway says; only an unfinished one can be cancelled.';
+  return new GatewayError('task_not_cancellable', message, { param: 'task_id' });
+}

@@ -1,0 +1,40 @@
+import { z } from 'zod';
+import { GatewayError } from '../../../domain/errors.ts';
+import { keyRoute } from '../../route.ts';
+import type { Route } from '../../route.ts';
+import { findOwnTask } from '../../videos/own-task.ts';
+import { contentAnswers, replyWithContent } from '../../videos/video-content.ts';
+import { openaiDialect, openaiParams, openaiVideoAddress } from './openai-dialect.ts';
+import type { OpenaiDeps } from './openai-dialect.ts';
+
+const query = z.object({
+  variant: z.enum(['video', 'thumbnail', 'spritesheet']).default('video').meta({
+    description: 'Of a video there is the video alone; the other variants are a 404.',
+  }),
+});
+
+export function getOpenaiVideoContent({ tasks, keptResults }: OpenaiDeps): Route {
+  return keyRoute({
+    operationId: 'getOpenaiVideoContent',
+    summary: 'Fetch the file of a video',
+    description:
+      'The copy of the gateway, with range requests; where it keeps none, a redirection to that of the upstream.',
+    tag: 'Videos',
+    dialect: openaiDialect,
+    method: 'get',
+    paths: ['/v1/videos/:task_id/content'],
+    only: openaiVideoAddress,
+    input: z.object({ params: openaiParams, query }),
+    ...contentAnswers,
+    errors: ['task_not_found', 'unsupported_parameter'],
+    statuses: { unsupported_parameter: 404 },
+    async handle({ params, query: { variant }, caller, meta }) {
+      const task = await findOwnTask(tasks, { id: params.task_id, caller, kind: 'video' });
+      if (variant !== 'video') {
+        const message = `There is no ${variant} of this video: only the video itself is kept.`;
+        throw new GatewayError('unsupported_parameter', message, { param: 'variant' });
+      }
+      return replyWithContent(task, { index: 0, meta }, keptResults);
+    },
+  });
+}

@@ -1,0 +1,74 @@
+import { z } from 'zod';
+import { defined } from '../../../domain/defined.ts';
+import { GatewayError } from '../../../domain/errors.ts';
+import type { GenerationRequest } from '../../../domain/request.ts';
+import type { Task } from '../../../domain/task-record.ts';
+import { prompt } from '../../body-fields.ts';
+import { presentTask } from '../../presenters/video-task.ts';
+import { jsonReply, keyRoute } from '../../route.ts';
+import type { Route } from '../../route.ts';
+import { createVideoTask, videoCreateErrors } from '../../videos/create-video-task.ts';
+import { findOwnTask } from '../../videos/own-task.ts';
+import type { VideoBody } from '../../videos/video-body.ts';
+import { inTheirWords } from '../their-words.ts';
+import { openaiBody } from './openai-body.ts';
+import { openaiDialect, openaiParams, openaiVideoAddress } from './openai-dialect.ts';
+import type { OpenaiDeps } from './openai-dialect.ts';
+import { openaiVideoSchema, presentOpenaiVideo } from './openai-video.ts';
+
+export function remixOpenaiVideo(deps: OpenaiDeps): Route {
+  const { tasks, requests, mediaUrl } = deps;
+  return keyRoute({
+    operationId: 'remixOpenaiVideo',
+    summary: 'Make another video of one',
+    description:
+      'A create with the model and the output of the source, its result as the video that is edited, and the new prompt. Where the model edits no videos: 400 `unsupported_parameter`.',
+    tag: 'Videos',
+    dialect: openaiDialect,
+    method: 'post',
+    paths: ['/v1/videos/:task_id/remix'],
+    only: openaiVideoAddress,
+    input: z.object({ params: openaiParams, body: z.object({ prompt }) }),
+    readBody: openaiBody(deps.images),
+    headers: z.object({ 'idempotency-key': z.string().optional() }),
+    success: { description: 'The task, its hold and its workflow exist.', schema: openaiVideoSchema },
+    errors: [...videoCreateErrors, 'task_not_found'],
+    async handle({ params: { task_id: id }, body: asked, caller, meta }) {
+      const source = await findOwnTask(tasks, { id, caller, kind: 'video' });
+      const made = (await requests.find(id))?.request;
+      const body = { ...asked, ...remixOf(source, made, resultOf(source, deps)) };
+      const unread = meta.unknownFields(new Set(['prompt']));
+      const { task, warnings, headers } = await inTheirWords(remixName, () =>
+        createVideoTask({ route: 'remixOpenaiVideo', body, unread, caller, meta }, deps),
+      );
+      const record = await findOwnTask(tasks, { id: task.id, caller, kind: 'video' });
+      const facts = {
+        request: (await requests.find(task.id))?.request,
+        warnings: [...warnings, ...task.warnings],
+        remixOf: id,
+      };
+      return jsonReply(presentOpenaiVideo(record, { ...facts, mediaUrl }), headers);
+    },
+  });
+}
+
+function remixOf(
+  { model }: Task,
+  made: GenerationRequest | undefined,
+  url: string,
+): Omit<VideoBody, 'prompt'> {
+  const { resolution, ratio } = made?.kind === 'video' ? made : {};
+  return { model, videos: [url], metadata: { video_task: 'edit' }, ...defined({ resolution, ratio }) };
+}
+
+function resultOf(source: Task, { mediaUrl }: Pick<OpenaiDeps, 'mediaUrl'>): string {
+  const url = presentTask(source, mediaUrl).data[0]?.url;
+  if (url !== undefined) return url;
+  const message = `Only a completed video can be remixed: the task is ${source.status}.`;
+  throw new GatewayError('invalid_parameter', message, { param: 'task_id' });
+}
+
+/** The source is in the address; how it is edited is ours to say. */
+function remixName(ours: string): string {
+  return /^(?:videos|input_type|metadata\.video_task)/.test(ours) ? 'task_id' : ours;
+}

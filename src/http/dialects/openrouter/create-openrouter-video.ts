@@ -1,0 +1,56 @@
+import { z } from 'zod';
+import { jsonBody, videoBodyBytesMax } from '../../body.ts';
+import { presentWarnings } from '../../presenters/image.ts';
+import { jsonReply, keyRoute } from '../../route.ts';
+import type { Route } from '../../route.ts';
+import { createVideoTask, videoCreateErrors } from '../../videos/create-video-task.ts';
+import { inTheirWords } from '../their-words.ts';
+import {
+  decodeOpenrouter,
+  openrouterCreateBody,
+  openrouterCreateFields,
+  openrouterName,
+} from './openrouter-body.ts';
+import { openrouterDialect } from './openrouter-dialect.ts';
+import type { OpenrouterDeps } from './openrouter-dialect.ts';
+import { openrouterJobSchema, pollingUrl } from './openrouter-job.ts';
+
+export function createOpenrouterVideo(deps: OpenrouterDeps): Route {
+  return keyRoute({
+    operationId: 'createOpenrouterVideo',
+    summary: 'Create a video',
+    description: '`Idempotency-Key` works as with `POST /v1/videos/generations`.',
+    tag: 'Videos',
+    dialect: openrouterDialect,
+    method: 'post',
+    paths: ['/api/v1/videos'],
+    input: z.object({ body: openrouterCreateBody }),
+    readBody: jsonBody(videoBodyBytesMax),
+    headers: z.object({ 'idempotency-key': z.string().optional() }),
+    success: {
+      status: 202,
+      description: 'The task, its hold and its workflow exist.',
+      schema: openrouterJobSchema,
+    },
+    errors: videoCreateErrors,
+    async handle({ body: asked, caller, meta }) {
+      const nameOf = openrouterName(asked);
+      const unknown = meta.unknownFields(openrouterCreateFields);
+      const { task, warnings, headers } = await inTheirWords(nameOf, async () => {
+        const { body, ignored } = decodeOpenrouter(asked);
+        const unread = [...unknown, ...ignored];
+        return createVideoTask({ route: 'createOpenrouterVideo', body, unread, caller, meta }, deps);
+      });
+      const reply = jsonReply(
+        {
+          id: task.id,
+          polling_url: pollingUrl(task.id, deps.publicUrl),
+          status: 'pending',
+          ...presentWarnings([...warnings, ...task.warnings].map(nameOf)),
+        },
+        headers,
+      );
+      return { ...reply, status: 202 };
+    },
+  });
+}

@@ -1,0 +1,34 @@
+import { z } from 'zod';
+import { isTerminal } from '../../../domain/task.ts';
+import { costHeaders } from '../../cost-headers.ts';
+import { jsonReply, keyRoute } from '../../route.ts';
+import type { Route } from '../../route.ts';
+import { findOwnTask, taskParams } from '../../videos/own-task.ts';
+import { pollAfterSeconds } from '../../videos/query-task.ts';
+import { openrouterDialect } from './openrouter-dialect.ts';
+import type { OpenrouterDeps } from './openrouter-dialect.ts';
+import { openrouterJobSchema, presentOpenrouterJob } from './openrouter-job.ts';
+
+export function getOpenrouterVideo(deps: OpenrouterDeps): Route {
+  return keyRoute({
+    operationId: 'getOpenrouterVideo',
+    summary: 'Query a video',
+    description: 'Of every video task of the account, whichever interface created it.',
+    tag: 'Videos',
+    dialect: openrouterDialect,
+    method: 'get',
+    paths: ['/api/v1/videos/:task_id'],
+    input: z.object({ params: taskParams }),
+    success: { description: 'The video as it is now.', schema: openrouterJobSchema },
+    errors: ['task_not_found'],
+    async handle({ params, caller }) {
+      const { mediaUrl, publicUrl, catalogue } = deps;
+      const { currency } = catalogue.current();
+      const task = await findOwnTask(deps.tasks, { id: params.task_id, caller, kind: 'video' });
+      const headers = isTerminal(task.status)
+        ? costHeaders(task.charge, currency)
+        : { 'retry-after': String(pollAfterSeconds(task, deps)) };
+      return jsonReply(presentOpenrouterJob(task, { mediaUrl, publicUrl, currency }), headers);
+    },
+  });
+}

@@ -1,0 +1,38 @@
+import { z } from 'zod';
+import { errorTable } from '../../../domain/errors.ts';
+import type { GatewayError } from '../../../domain/errors.ts';
+import type { RouteDeps } from '../../deps.ts';
+import { presentError } from '../../error-response.ts';
+import type { CreateVideoDeps } from '../../videos/create-video-task.ts';
+import type { PollDeps } from '../../videos/query-task.ts';
+import type { Dialect } from '../dialect.ts';
+
+/** What the routes of the dialect stand on. */
+export type OpenrouterDeps = CreateVideoDeps &
+  PollDeps &
+  Pick<RouteDeps, 'tasks' | 'mediaUrl' | 'keptResults' | 'publicUrl'>;
+
+const errorSchema = z
+  .object({
+    error: z.object({
+      code: z.int().meta({ description: 'The status.' }),
+      message: z.string(),
+      metadata: z.object({
+        code: z.string().meta({ description: 'One of the codes that the guide “Errors” explains.' }),
+        param: z.string(),
+      }),
+    }),
+  })
+  .meta({ id: 'OpenrouterError' });
+
+export const openrouterDialect: Dialect = {
+  tag: 'Videos as OpenRouter',
+  description:
+    'The same tasks as under `/v1/videos/generations`, in the form of OpenRouter’s video API. The guide “Dialects” says what is mapped to what.',
+  errors: { schema: errorSchema, present: presentOpenrouterError },
+};
+
+function presentOpenrouterError(error: GatewayError): z.output<typeof errorSchema> {
+  const { message, param, code } = presentError(error).error;
+  return { error: { code: errorTable[error.code].status, message, metadata: { code, param } } };
+}

@@ -1,0 +1,32 @@
+import { z } from 'zod';
+import { isTerminal } from '../../../domain/task.ts';
+import { jsonReply, keyRoute } from '../../route.ts';
+import type { Route } from '../../route.ts';
+import { cancelTask } from '../../videos/cancel-task.ts';
+import { findOwnTask, taskParams } from '../../videos/own-task.ts';
+import { predictionSchema, presentPrediction } from './prediction.ts';
+import { replicateDialect } from './replicate-dialect.ts';
+import type { ReplicateDeps } from './replicate-dialect.ts';
+
+export function cancelPrediction(deps: ReplicateDeps): Route {
+  const { mediaUrl, publicUrl } = deps;
+  return keyRoute({
+    operationId: 'cancelPrediction',
+    summary: 'Cancel a prediction',
+    description:
+      'One that has ended stays as it is. Where its upstream refuses or cannot cancel, it keeps running, and the response is 409.',
+    tag: 'Videos',
+    dialect: replicateDialect,
+    method: 'post',
+    paths: ['/v1/predictions/:task_id/cancel'],
+    input: z.object({ params: taskParams }),
+    success: { description: 'The prediction as it is now.', schema: predictionSchema },
+    errors: ['task_not_found', 'task_not_cancellable'],
+    async handle({ params, caller }) {
+      const found = await findOwnTask(deps.tasks, { id: params.task_id, caller, kind: 'video' });
+      const task = isTerminal(found.status) ? found : await cancelTask(found, deps);
+      const request = (await deps.requests.find(task.id))?.request;
+      return jsonReply(presentPrediction(task, { request, mediaUrl, publicUrl }));
+    },
+  });
+}

@@ -1,0 +1,29 @@
+import { z } from 'zod';
+import { keyRoute } from '../../route.ts';
+import type { Route } from '../../route.ts';
+import { answerWithPrediction, predictionCreate } from './prediction-create.ts';
+import { modelPredictionBody } from './replicate-body.ts';
+import type { ReplicateDeps } from './replicate-dialect.ts';
+
+export function createModelPrediction(deps: ReplicateDeps): Route {
+  return keyRoute({
+    ...predictionCreate,
+    operationId: 'createModelPrediction',
+    summary: 'Create a prediction of a model',
+    paths: ['/v1/models/:owner/:name/predictions'],
+    input: z.object({
+      params: z.object({
+        owner: z.string().min(1).meta({
+          description: 'Any word, where the name of the model has no slash.',
+        }),
+        name: z.string().min(1),
+      }),
+      body: modelPredictionBody,
+    }),
+    handle({ params: { owner, name }, body, caller, meta }) {
+      const whole = `${owner}/${name}`;
+      const isWhole = deps.catalogue.models(caller).some(({ id }) => id === whole);
+      return answerWithPrediction({ body, model: isWhole ? whole : name, caller, meta }, deps);
+    },
+  });
+}

@@ -1,0 +1,18 @@
+import { z } from 'zod';
+import { keyRoute } from '../../route.ts';
+import type { Route } from '../../route.ts';
+import { answerWithPrediction, predictionCreate } from './prediction-create.ts';
+import { predictionBody } from './replicate-body.ts';
+import type { ReplicateDeps } from './replicate-dialect.ts';
+
+export function createPrediction(deps: ReplicateDeps): Route {
+  return keyRoute({
+    ...predictionCreate,
+    operationId: 'createPrediction',
+    summary: 'Create a prediction by the name of its model',
+    paths: ['/v1/predictions'],
+    input: z.object({ body: predictionBody }),
+    handle: ({ body, caller, meta }) =>
+      answerWithPrediction({ body, model: body.version, caller, meta }, deps),
+  });
+}

@@ -1,0 +1,34 @@
+import { z } from 'zod';
+import { isTerminal } from '../../../domain/task.ts';
+import { costHeaders } from '../../cost-headers.ts';
+import { jsonReply, keyRoute } from '../../route.ts';
+import type { Route } from '../../route.ts';
+import { findOwnTask, taskParams } from '../../videos/own-task.ts';
+import { pollAfterSeconds } from '../../videos/query-task.ts';
+import { predictionSchema, presentPrediction } from './prediction.ts';
+import { replicateDialect } from './replicate-dialect.ts';
+import type { ReplicateDeps } from './replicate-dialect.ts';
+
+export function getPrediction(deps: ReplicateDeps): Route {
+  const { mediaUrl, publicUrl } = deps;
+  return keyRoute({
+    operationId: 'getPrediction',
+    summary: 'Query a prediction',
+    description: 'Of every video task of the account, whichever interface created it.',
+    tag: 'Videos',
+    dialect: replicateDialect,
+    method: 'get',
+    paths: ['/v1/predictions/:task_id'],
+    input: z.object({ params: taskParams }),
+    success: { description: 'The prediction as it is now.', schema: predictionSchema },
+    errors: ['task_not_found'],
+    async handle({ params, caller }) {
+      const task = await findOwnTask(deps.tasks, { id: params.task_id, caller, kind: 'video' });
+      const request = (await deps.requests.find(task.id))?.request;
+      const headers = isTerminal(task.status)
+        ? costHeaders(task.charge, deps.catalogue.current().currency)
+        : { 'retry-after': String(pollAfterSeconds(task, deps)) };
+      return jsonReply(presentPrediction(task, { request, mediaUrl, publicUrl }), headers);
+    },
+  });
+}

@@ -1,0 +1,49 @@
+import { z } from 'zod';
+import { defined } from '../../../domain/defined.ts';
+import type { GenerationRequest } from '../../../domain/request.ts';
+import { jsonReply, keyRoute } from '../../route.ts';
+import type { Route } from '../../route.ts';
+import { pageOfTasks } from '../../videos/list-account-tasks.ts';
+import { predictionSchema, presentPrediction } from './prediction.ts';
+import { replicateDialect } from './replicate-dialect.ts';
+import type { ReplicateDeps } from './replicate-dialect.ts';
+
+const pageSize = 100;
+
+export function listPredictions({ tasks, requests, mediaUrl, publicUrl }: ReplicateDeps): Route {
+  return keyRoute({
+    operationId: 'listPredictions',
+    summary: "List the account's predictions, newest first",
+    tag: 'Videos',
+    dialect: replicateDialect,
+    method: 'get',
+    paths: ['/v1/predictions'],
+    input: z.object({
+      query: z.object({ cursor: z.string().optional().meta({ description: 'As in `next`.' }) }),
+    }),
+    success: {
+      description: `A page of ${pageSize}.`,
+      schema: z.object({
+        previous: z.null(),
+        next: z.string().nullable(),
+        results: z.array(predictionSchema),
+      }),
+    },
+    errors: ['invalid_parameter'],
+    async handle({ query: { cursor: after }, caller }) {
+      const filter = { kind: 'video', account: caller.account } as const;
+      const page = await pageOfTasks(filter, { limit: pageSize, ...defined({ after }) }, tasks);
+      const asked = new Map<string, GenerationRequest>();
+      for await (const { task, request } of requests.each(page.tasks.map(({ id }) => id)))
+        asked.set(task, request);
+      const results = page.tasks.map((task) =>
+        presentPrediction(task, { request: asked.get(task.id), mediaUrl, publicUrl }),
+      );
+      const last = page.hasMore ? results.at(-1)?.id : undefined;
+      // The client joins a path to its own base address, which ends in /v1.
+      const base = publicUrl === undefined ? '' : `${publicUrl}/v1`;
+      const next = last === undefined ? null : `${base}/predictions?cursor=${last}`;
+      return jsonReply({ previous: null, next, results });
+    },
+  });
+}

@@ -1,0 +1,79 @@
+import { z } from 'zod';
+import { defined } from '../../../domain/defined.ts';
+import type { GenerationRequest } from '../../../domain/request.ts';
+import type { MediaUrl } from '../../../domain/stored-media.ts';
+import type { Task } from '../../../domain/task-record.ts';
+import type { TaskStatus } from '../../../domain/task.ts';
+import { presentTask } from '../../presenters/video-task.ts';
+import type { taskFields } from '../../presenters/video-task.ts';
+
+/** `aborted` is missing on purpose: the official client goes past it, and polls for good. */
+const statuses = ['starting', 'processing', 'succeeded', 'failed', 'canceled'] as const;
+
+const time = z.string().meta({ description: 'ISO 8601, as this dialect has it.' });
+
+/** As the official client types it (replicate 1.4.0, `index.d.ts`). */
+export const predictionSchema = z
+  .object({
+    id: z.string(),
+    model: z.string(),
+    version: z.literal('hidden'),
+    status: z.enum(statuses),
+    input: z.record(z.string(), z.unknown()).meta({ description: 'Without its media.' }),
+    output: z.string().nullable().meta({ description: 'The address of the video.' }),
+    error: z.string().nullable(),
+    logs: z.literal(''),
+    source: z.literal('api'),
+    data_removed: z.boolean().meta({ description: 'Whether the request is no longer kept.' }),
+    created_at: time,
+    completed_at: time.optional(),
+    urls: z.object({ get: z.string(), cancel: z.string() }),
+    warnings: z.array(z.string()).optional().meta({ description: 'Names of the fields that were ignored.' }),
+  })
+  .meta({ id: 'Prediction' });
+
+type Prediction = z.output<typeof predictionSchema>;
+
+const words = {
+  pending: 'starting',
+  submitted: 'starting',
+  running: 'processing',
+  succeeded: 'succeeded',
+  failed: 'failed',
+} as const satisfies Record<TaskStatus, Prediction['status']>;
+
+export interface PredictionFacts {
+  readonly request: GenerationRequest | undefined;
+  readonly mediaUrl: MediaUrl;
+  readonly publicUrl: string | undefined;
+}
+
+export function presentPrediction(
+  task: Task,
+  { request, mediaUrl, publicUrl = '' }: PredictionFacts,
+): Prediction {
+  const { status, error, data }: z.output<typeof taskFields> = presentTask(task, mediaUrl);
+  const self = `${publicUrl}/v1/predictions/${task.id}`;
+  const { completedAt } = task;
+  return {
+    id: task.id,
+    model: task.model,
+    version: 'hidden',
+    status: error?.code === 'task_cancelled' ? 'canceled' : words[status],
+    input: inputOf(request),
+    output: data[0]?.url ?? null,
+    error: error?.message ?? null,
+    logs: '',
+    source: 'api',
+    data_removed: request === undefined,
+    created_at: new Date(task.createdAt).toISOString(),
+    ...(completedAt === undefined ? {} : { completed_at: new Date(completedAt).toISOString() }),
+    urls: { get: self, cancel: `${self}/cancel` },
+  };
+}
+
+function inputOf(request: GenerationRequest | undefined): Prediction['input'] {
+  if (request?.kind !== 'video') return {};
+  const { prompt, duration, resolution, ratio, seed } = request;
+  return defined({ prompt, duration, resolution, aspect_ratio: ratio, seed });
+}

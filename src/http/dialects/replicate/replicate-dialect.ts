@@ -1,0 +1,35 @@
+import { z } from 'zod';
+import { errorTable } from '../../../domain/errors.ts';
+import type { GatewayError } from '../../../domain/errors.ts';
+import type { RouteDeps } from '../../deps.ts';
+import { presentError } from '../../error-response.ts';
+import type { CreateVideoDeps } from '../../videos/create-video-task.ts';
+import type { PollDeps } from '../../videos/query-task.ts';
+import type { Dialect } from '../dialect.ts';
+
+/** What the routes of the dialect stand on. */
+export type ReplicateDeps = CreateVideoDeps &
+  PollDeps &
+  Pick<RouteDeps, 'tasks' | 'requests' | 'port' | 'mediaUrl' | 'publicUrl'>;
+
+const errorSchema = z
+  .object({
+    title: z.string().meta({ description: 'One of the codes that the guide “Errors” explains.' }),
+    detail: z.string(),
+    status: z.int(),
+    invalid_fields: z.array(z.object({ field: z.string(), description: z.string() })).optional(),
+  })
+  .meta({ id: 'ReplicateError' });
+
+export const replicateDialect: Dialect = {
+  tag: 'Videos as Replicate',
+  description:
+    'The same tasks as under `/v1/videos/generations`, in the form of Replicate’s predictions. The guide “Dialects” says what is mapped to what.',
+  errors: { schema: errorSchema, present: presentReplicateError },
+};
+
+function presentReplicateError(error: GatewayError): z.output<typeof errorSchema> {
+  const { message: detail, param: field, code: title } = presentError(error).error;
+  const problem = { title, detail, status: errorTable[error.code].status };
+  return field === '' ? problem : { ...problem, invalid_fields: [{ field, description: detail }] };
+}

@@ -1,0 +1,19 @@
+import { capStates, refusingCap } from '../domain/caps.ts';
+import type { Caller } from '../domain/caller.ts';
+import type { CapState } from '../domain/caps.ts';
+import type { AskedRequest, ImageRequest } from '../domain/request.ts';
+import { spenderOf } from '../domain/spender.ts';
+import type { RoutePlan } from '../routing/catalogue.ts';
+import type { RouteDeps } from './deps.ts';
+
+/** The cap that would refuse the create of this plan now. Throws account_closed. */
+export async function estimatedCap(
+  { caller, request }: { readonly caller: Caller; readonly request: AskedRequest | ImageRequest },
+  { hold, model }: RoutePlan,
+  { holdTerms, ledger }: Pick<RouteDeps, 'holdTerms' | 'ledger'>,
+): Promise<CapState | undefined> {
+  const { by } = await holdTerms(caller.account, spenderOf(caller, model.id, request));
+  const { caps = [] } = by;
+  if (caps.length === 0) return undefined;
+  return refusingCap(capStates(caps, await ledger.uses(caller.account, by)), hold);
+}

@@ -1,0 +1,2 @@
+/** Models of local mode's own configuration: the document's examples work there as they stand. */
+export const exampleModels = { video: 'seedance-2.5', image: 'gpt-image-1' } as const;

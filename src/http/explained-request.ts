@@ -1,0 +1,75 @@
+import { z } from 'zod';
+import type { Caller } from '../domain/caller.ts';
+import { defined } from '../domain/defined.ts';
+import { GatewayError } from '../domain/errors.ts';
+import type { AskedRequest } from '../domain/request.ts';
+import { withoutNulls } from './body-fields.ts';
+import type { RouteDeps } from './deps.ts';
+import { imageGenerationBodySchema } from './images/image-body.ts';
+import { parseImage } from './images/image-request.ts';
+import { parseInput } from './validation.ts';
+import { videoBodySchema } from './videos/video-body.ts';
+import { parseVideo } from './videos/video-request.ts';
+
+/** What an operator asks about a request that nobody has made: nothing is created of it. */
+export const explainedBodySchema = z.object({
+  key: z
+    .string()
+    .optional()
+    .meta({ description: 'Public id of a key whose permissions count; absent: all.' }),
+  request: z
+    .looseObject({ model: z.string(), prompt: z.string().default('explained') })
+    .meta({ description: 'The body of a create.' }),
+});
+
+export type ExplainedDeps = Pick<
+  RouteDeps,
+  'catalogue' | 'keys' | 'images' | 'storedFiles' | 'checkCallbackUrl' | 'checkMediaUrl'
+>;
+
+export interface ExplainedRequest {
+  readonly request: AskedRequest;
+  readonly caller: Caller;
+}
+
+/** Checked as a create is. Throws GatewayError. */
+export async function parseExplained(
+  { key, request }: z.output<typeof explainedBodySchema>,
+  deps: ExplainedDeps,
+): Promise<ExplainedRequest> {
+  const caller = await callerOf(key, deps);
+  return { request: await parse(request, caller, deps), caller };
+}
+
+async function callerOf(id: string | undefined, { keys }: ExplainedDeps): Promise<Caller> {
+  if (id === undefined) return { account: '', key: '', assetUrls: true };
+  const key = await keys.find(id);
+  if (key === undefined)
+    throw new GatewayError('key_not_found', 'There is no key with this id.', { param: 'key' });
+  const { account, models, channels, assetUrls } = key;
+  return {
+    account,
+    key: id,
+    ...defined({ models }),
+    ...defined({ channels }),
+    ...defined({ assetUrls }),
+  };
+}
+
+async function parse(
+  request: Readonly<Record<string, unknown>> & { readonly model: string },
+  caller: Caller,
+  deps: ExplainedDeps,
+): Promise<AskedRequest> {
+  const model = deps.catalogue.model(request.model, caller);
+  const input = { params: {}, query: {}, body: withoutNulls(request) };
+  if (model.kind === 'video')
+    return parseVideo(parseInput(z.object({ body: videoBodySchema }), input).body, caller, deps).request;
+  if (deps.images === undefined)
+    throw new GatewayError('unsupported_parameter', 'This process does not generate images.', {
+      param: 'request.model',
+    });
+  const image = parseInput(z.object({ body: imageGenerationBodySchema }), input).body;
+  const rules = { ...deps, ...deps.images.limits, operation: 'generate' as const, model, caller };
+  return (await parseImage(image, rules)).request;
+}

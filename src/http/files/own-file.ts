@@ -1,0 +1,32 @@
+import { z } from 'zod';
+import type { Caller } from '../../domain/caller.ts';
+import { GatewayError } from '../../domain/errors.ts';
+import type { UserFile } from '../../domain/user-file.ts';
+import type { ImageWorkspaces } from '../../images/workspace.ts';
+import type { LinkFile } from '../../media/file-links.ts';
+import type { Files } from '../../media/files.ts';
+import type { ResultStorage } from '../../results/storage.ts';
+
+/** What the routes of files stand on. */
+export interface FileRouteDeps {
+  readonly files: Files;
+  readonly linkFile: LinkFile;
+  readonly storage: Pick<ResultStorage, 'stat' | 'read'>;
+  /** Files that arrive, for as long as their request. */
+  readonly workspaces: ImageWorkspaces;
+}
+
+export const fileParams = z.object({ file_id: z.string() });
+
+/** Throws file_not_found: one answer for what is not there and what is another account's. */
+export async function findOwnFile(files: Pick<Files, 'find'>, id: string, caller: Caller): Promise<UserFile> {
+  const file = await files.find(id, caller.account);
+  if (file !== undefined) return file;
+  throw fileNotFound();
+}
+
+export function fileNotFound(): GatewayError {
+  return new GatewayError('file_not_found', 'There is no such file, or it has expired.', {
+    param: 'file_id',
+  });
+}

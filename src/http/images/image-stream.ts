@@ -1,0 +1,166 @@
+import { Readable } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { GatewayError } from '../../domain/errors.ts';
+import type { ImageRequest } from '../../domain/request.ts';
+import { isTerminal } from '../../domain/task.ts';
+import type { ResultItem, SettleFacts } from '../../domain/task.ts';
+import type { Task } from '../../domain/task-record.ts';
+import type { CreatedTask } from '../../tasks/create-task.ts';
+import { holdHeaders } from '../cost-headers.ts';
+import { presentError, translateError } from '../error-response.ts';
+import { capHeaders } from '../presenters/cap.ts';
+import { presentStreamEvent } from '../presenters/image-event.ts';
+import { toSeconds } from '../presenters/unix-seconds.ts';
+import type { BodyPart, Reply, RequestMeta } from '../route.ts';
+import type { ImageBody } from './image-body.ts';
+import { imagesOf } from './ended-images.ts';
+import type { ImageCreateDeps } from './image-create.ts';
+
+/** Names the images' entries in the ledger, their receipt, and of a stream its task. */
+export const imageHeader = 'x-mediary-image';
+export const streamMediaType = 'text/event-stream';
+
+export interface StreamedImage {
+  readonly task: CreatedTask;
+  readonly body: ImageBody;
+  readonly operation: ImageRequest['operation'];
+  readonly meta: RequestMeta;
+  /** Names of fields that nothing reads. */
+  readonly ignored: readonly string[];
+}
+
+/** Proxies take a connection for dead on which nothing comes for a minute, some after half of one. */
+const commentMs = 15_000;
+/** While partial images are awaited. */
+const lookMs = 500;
+/** A wait that ends at once is not repeated at once. */
+const pauseMs = 1_000;
+
+/**
+ * What comes of a task, as OpenAI's events: unfinished images, then each image, or the error. The task does not depend on
+ * the stream: who loses it finds the images at the id in the headers.
+ */
+export function streamReply(streamed: StreamedImage, deps: ImageCreateDeps): Reply {
+  const { task, ignored } = streamed;
+  const warnings = [...ignored, ...task.warnings];
+  return {
+    status: 200,
+    headers: {
+      [imageHeader]: task.id,
+      ...holdHeaders(task.hold),
+      ...capHeaders(task.cap),
+      ...(task.replayed ? { 'idempotency-replayed': 'true' } : {}),
+      ...(warnings.length === 0 ? {} : { 'x-mediary-warning': warnings.join('; ') }),
+      'cache-control': 'no-cache',
+      // Some proxies gather what they pass on.
+      'x-accel-buffering': 'no',
+    },
+    mediaType: streamMediaType,
+    text: '',
+    stream: Readable.from(partsOf(streamed, deps), { objectMode: false }),
+  };
+}
+
+async function* partsOf(streamed: StreamedImage, deps: ImageCreateDeps): AsyncGenerator<BodyPart> {
+  const { task, meta } = streamed;
+  const signal = meta.closed();
+  try {
+    yield `: ${task.id}\n\n`;
+    const ended = yield* waitFor(streamed, signal, deps);
+    if (ended !== undefined) yield* endOf(ended, streamed, deps);
+  } catch (error) {
+    if (signal.aborted) return;
+    const known = translateError(error);
+    if (known.code === 'internal_error') deps.log.error({ task: task.id, err: error }, 'a stream failed');
+    yield* presentStreamEvent('error', { type: 'error', ...presentError(known) });
+  }
+}
+
+/** Partial images and comments until the task has ended; undefined: nobody reads any more. */
+async function* waitFor(
+  { task: { id }, body, operation }: StreamedImage,
+  signal: AbortSignal,
+  deps: ImageCreateDeps,
+): AsyncGenerator<BodyPart, Task | undefined> {
+  const { partial_images: awaited = 0 } = body;
+  let saidAt = deps.now();
+  let seen = 0;
+  let task = await deps.tasks.find(id);
+  for (;;) {
+    for (; seen < awaited; seen += 1) {
+      const partial = await deps.partialImages.find(id, seen);
+      if (partial === undefined) break;
+      const about = { ...eventOf(body, deps), partial_image_index: seen };
+      yield* presentStreamEvent(`${eventPrefix[operation]}.partial_image`, about, [partial]);
+      saidAt = deps.now();
+    }
+    if (task === undefined || isTerminal(task.status)) return task;
+    if (signal.aborted) return undefined;
+    if (deps.isDraining()) throw restarting(id);
+    const { status, account } = task;
+    const timeoutMs = seen < awaited ? lookMs : commentMs;
+    const waitedFrom = deps.now();
+    const changed = await deps.watcher.waitForChange({ task: id, account, status, timeoutMs, signal });
+    task = changed ?? task;
+    if (changed === undefined && deps.now() - waitedFrom < lookMs)
+      await sleep(pauseMs, undefined, { signal }).catch(() => undefined);
+    // It may have ended while nobody waited for it.
+    task = changed ?? (await deps.tasks.find(id)) ?? task;
+    if (deps.now() - saidAt < commentMs) continue;
+    yield ': waiting\n\n';
+    saidAt = deps.now();
+  }
+}
+
+const eventPrefix = {
+  generate: 'image_generation',
+  edit: 'image_edit',
+} as const satisfies Record<ImageRequest['operation'], string>;
+
+async function* endOf(task: Task, streamed: StreamedImage, deps: ImageCreateDeps): AsyncGenerator<BodyPart> {
+  const { body, operation } = streamed;
+  const { data: links } = imagesOf(task, deps);
+  const { items, facts } = task.outcome?.kind === 'succeeded' ? task.outcome : { items: [], facts: {} };
+  for (const [n, item] of items.entries()) {
+    const data = body.response_format === 'url' ? undefined : await openData(task.id, item, deps);
+    // A sum over the events is the sum of the images.
+    const usage = usageOf(n === items.length - 1 ? facts.usage : undefined);
+    const about = { ...eventOf(body, deps), ...(data === undefined ? links[n] : {}), usage };
+    yield* presentStreamEvent(`${eventPrefix[operation]}.completed`, about, data);
+  }
+}
+
+/** Undefined: it cannot be opened now. It is paid, and its link is the answer. */
+async function openData(task: string, item: ResultItem, { images, log }: ImageCreateDeps) {
+  try {
+    return await images.streamData(task, item);
+  } catch (err) {
+    log.warn({ task, err }, 'a result could not be given as data');
+    return undefined;
+  }
+}
+
+function usageOf(usage: SettleFacts['usage']): object {
+  const { completionTokens: output = 0, totalTokens = 0 } = usage ?? {};
+  const total = Math.max(totalTokens, output);
+  const input = total - output;
+  return {
+    input_tokens: input,
+    input_tokens_details: { image_tokens: 0, text_tokens: input },
+    output_tokens: output,
+    total_tokens: total,
+  };
+}
+
+/** As it was asked for: an upstream's answer says it of its own images at the most. */
+function eventOf(body: ImageBody, { now }: Pick<ImageCreateDeps, 'now'>): object {
+  const { background = 'auto', output_format = 'png', quality = 'auto', size = 'auto' } = body;
+  return { created_at: toSeconds(now()), background, output_format, quality, size };
+}
+
+function restarting(id: string): GatewayError {
+  return new GatewayError(
+    'service_unavailable',
+    `The gateway restarts. The image is not affected: GET /v1/images/generations/${id} has it.`,
+  );
+}

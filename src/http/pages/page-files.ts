@@ -1,0 +1,156 @@
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { gzipSync } from 'node:zlib';
+import { etagOf } from '../etag.ts';
+import { guideMenu, guideNames, readGuides } from './guides.ts';
+import { joinModules } from './join-modules.ts';
+
+/** A file that a browser loads, as it is sent. */
+export interface PageFile {
+  readonly bytes: Buffer;
+  readonly gzipped: Buffer;
+  readonly mediaType: string;
+  /** Strong; of `bytes`. Each encoding has its own. */
+  readonly etags: { readonly identity: string; readonly gzip: string };
+}
+
+export interface PageFiles {
+  /** In the addresses of all files but the pages: another for any other content. */
+  readonly version: string;
+  /** `name`: `<folder>/<file>`; undefined: there is no such file. */
+  find(name: string): PageFile | undefined;
+  readonly names: readonly string[];
+}
+
+const mediaTypes: Readonly<Record<string, string>> = {
+  html: 'text/html; charset=utf-8',
+  css: 'text/css; charset=utf-8',
+  js: 'text/javascript; charset=utf-8',
+  svg: 'image/svg+xml',
+};
+
+/** What packages provide: by the name under which it is served, the package and the path in it. */
+const packageFiles: Readonly<Record<string, readonly [name: string, path: string]>> = {
+  'vendor/preact.js': ['preact', 'dist/preact.mjs'],
+  'vendor/hooks.js': ['preact', 'hooks/dist/hooks.mjs'],
+  'vendor/htm.js': ['htm', 'dist/htm.module.js'],
+  'vendor/swagger-ui.js': ['swagger-ui-dist', 'swagger-ui-bundle.js'],
+  'vendor/swagger-ui.css': ['swagger-ui-dist', 'swagger-ui.css'],
+};
+
+/** In a page: the address below which its files are, from where the page itself is. */
+const basePlaceholder = '{{base}}';
+
+/** Of a page that is a folder below the root: `/docs/money`. All others are at the root: `/console`. */
+const isInFolder = (name: string): boolean => guideNames.some((guide) => name === `docs/${guide}.html`);
+
+/**
+ * The browser's files, from src/pages/<folder>/ and from packages. They are read once. A page may name its files by
+ * `{{base}}/<folder>/<file>`; modules import each other by relative paths. No address begins with a slash: a proxy may
+ * put the gateway below a path.
+ */
+export function readPageFiles(): PageFiles {
+  const texts = joined(new Map([...ownTexts(), ...packageTexts()]));
+  for (const [name, text] of readGuides(texts.get('docs/guide.html') ?? '')) texts.set(name, text);
+  const welcome = texts.get('docs/welcome.html') ?? '';
+  texts.set('docs/welcome-without-console.html', welcome.replace(consoleEntry, ''));
+  for (const [name, text] of countIcons(texts.get('console/icon.svg') ?? '')) texts.set(name, text);
+  const hash = createHash('sha256');
+  for (const [name, text] of texts) hash.update(`${name}\0${text}\0`);
+  const version = hash.digest('base64url').slice(0, 12);
+  const files = new Map<string, PageFile>();
+  return {
+    version,
+    names: [...texts.keys()],
+    find(name) {
+      const text = texts.get(name);
+      if (text === undefined) return undefined;
+      const known = files.get(name);
+      if (known !== undefined) return known;
+      const filled = text
+        .replaceAll(basePlaceholder, `${isInFolder(name) ? '../' : ''}pages/${version}`)
+        .replaceAll('{{guides}}', () => guideMenu());
+      const made = encode(name, filled);
+      files.set(name, made);
+      return made;
+    },
+  };
+}
+
+/** What the first page says of the console, while there is one. */
+const consoleEntry = /<!-- console -->[^]*<!-- end -->\s*/;
+
+/** The console's icon with how many tasks need a person: `console/icon-1.svg` to `-9`, and `console/icon-more.svg`. */
+function countIcons(icon: string): [string, string][] {
+  return ['1', '2', '3', '4', '5', '6', '7', '8', '9', 'more'].map((count) => {
+    const mark = `<circle cx="21" cy="11" r="11" fill="#c4321c"/><text x="21" y="17" font-family="sans-serif" font-size="17" font-weight="700" text-anchor="middle" fill="#fff">${count === 'more' ? '+' : count}</text>`;
+    return [`console/icon-${count}.svg`, icon.replace('</svg>', `${mark}</svg>`)];
+  });
+}
+
+/** Where the modules of a folder are, as one. */
+const joinedFiles = {
+  shared: 'shared/all.js',
+  console: 'console/main.js',
+  account: 'account/main.js',
+} as const;
+/** Its imports are packages. */
+const kit = 'shared/preact.js';
+
+function joined(texts: ReadonlyMap<string, string>): Map<string, string> {
+  const served = new Map(texts);
+  const partsOf = (folder: string) =>
+    [...texts.keys()].filter((name) => name.startsWith(`${folder}/`) && name.endsWith('.js') && name !== kit);
+  const servedAs = (module: string) =>
+    Object.entries(joinedFiles).find(([folder]) => partsOf(folder).includes(module))?.[1] ?? module;
+  for (const [folder, file] of Object.entries(joinedFiles)) {
+    const text = joinModules(partsOf(folder), { texts, apart: new Set([kit]), servedAs });
+    // The page of the document uses single modules of `shared`.
+    if (folder !== 'shared') for (const name of partsOf(folder)) served.delete(name);
+    served.set(file, text);
+  }
+  return served;
+}
+
+function ownTexts(): [string, string][] {
+  const root = fileURLToPath(new URL('../../pages/', import.meta.url));
+  return readdirSync(root, { recursive: true, encoding: 'utf8' })
+    .map((path) => path.replaceAll('\\', '/'))
+    .filter((path) => /^[\w-]+\/[\w.-]+$/.test(path) && extensionOf(path) in mediaTypes)
+    .toSorted()
+    .map((path) => [path, readFileSync(join(root, path), 'utf8')]);
+}
+
+function packageTexts(): [string, string][] {
+  const require = createRequire(import.meta.url);
+  return Object.entries(packageFiles).map(([name, [from, path]]) => {
+    const root = packageRoot(require.resolve(from), from);
+    // A browser has no packages: their imports of each other become relative ones.
+    const text = readFileSync(join(root, path), 'utf8').replaceAll('from"preact"', 'from"./preact.js"');
+    return [name, text.replace(/\n\/\/# sourceMappingURL=.*\s*$/, '\n')];
+  });
+}
+
+/** `…/node_modules/<name>`, from the path of a file in it. */
+function packageRoot(file: string, name: string): string {
+  const directory = dirname(file);
+  return directory.endsWith(`/node_modules/${name}`) ? directory : packageRoot(directory, name);
+}
+
+function encode(name: string, text: string): PageFile {
+  const bytes = Buffer.from(text);
+  const identity = etagOf(text);
+  return {
+    bytes,
+    gzipped: gzipSync(bytes, { level: 9 }),
+    mediaType: mediaTypes[extensionOf(name)] ?? 'application/octet-stream',
+    etags: { identity, gzip: `${identity.slice(0, -1)}-gzip"` },
+  };
+}
+
+function extensionOf(name: string): string {
+  return /\.(\w+)$/.exec(name)?.[1] ?? '';
+}

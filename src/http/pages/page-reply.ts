@@ -1,0 +1,82 @@
+import { GatewayError } from '../../domain/errors.ts';
+import { matchesEtag } from '../etag.ts';
+import { notModified } from '../route.ts';
+import type { Reply, RequestMeta } from '../route.ts';
+import type { PageFiles } from './page-files.ts';
+
+/** What a library of a page needs beyond what our own code does. */
+interface Concessions {
+  /** Of images, such as `data:`. */
+  readonly images?: string;
+  /** Names of policies that may turn texts into markup. */
+  readonly trustedTypes?: string;
+}
+
+/**
+ * What a page of ours may do: run and show what came from here, call this gateway, and nothing else. `mediaOrigin`:
+ * where results are, if they have another origin than the page.
+ */
+export function pagePolicy(
+  mediaOrigin = '',
+  { images = '', trustedTypes = "'none'" }: Concessions = {},
+): string {
+  const media = `'self' ${mediaOrigin}`.trim();
+  return [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "connect-src 'self'",
+    `img-src ${`${media} ${images}`.trim()}`,
+    `media-src ${media}`,
+    "frame-ancestors 'none'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "require-trusted-types-for 'script'",
+    `trusted-types ${trustedTypes}`,
+  ].join('; ');
+}
+
+const safetyHeaders = {
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+} as const;
+
+const yearSeconds = 365 * 24 * 60 * 60;
+
+function movedTo(location: string): Reply {
+  return { status: 308, headers: { location }, mediaType: 'text/plain', text: '' };
+}
+
+/** A page or one of its files: `name` as in `PageFiles.find`. Throws route_not_found. */
+export function pageReply(
+  files: PageFiles,
+  name: string,
+  { meta, policy, isVersioned }: { meta: RequestMeta; policy?: string; isVersioned: boolean },
+): Reply {
+  const file = files.find(name);
+  // A page without its policy is not sent.
+  if (file === undefined || (file.mediaType.startsWith('text/html') && policy === undefined))
+    throw new GatewayError('route_not_found', 'There is no such file.');
+  const [, last] = /([^/]+)\/$/.exec(meta.path) ?? [];
+  // What it names is beside it, and would be looked for below it.
+  if (last !== undefined) return movedTo(`../${last}`);
+  const takesGzip = /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/i.test(meta.header('accept-encoding') ?? '');
+  const etag = takesGzip ? file.etags.gzip : file.etags.identity;
+  const headers = {
+    ...safetyHeaders,
+    ...(policy === undefined ? {} : { 'content-security-policy': policy }),
+    etag,
+    vary: 'accept-encoding',
+    'cache-control': isVersioned ? `public, max-age=${yearSeconds}, immutable` : 'no-cache',
+  };
+  if (matchesEtag(meta.header('if-none-match'), etag)) return notModified(headers);
+  return {
+    status: 200,
+    mediaType: file.mediaType,
+    text: '',
+    parts: [takesGzip ? file.gzipped : file.bytes],
+    headers: takesGzip ? { ...headers, 'content-encoding': 'gzip' } : headers,
+  };
+}

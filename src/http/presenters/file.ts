@@ -1,0 +1,60 @@
+import { z } from 'zod';
+import { defined } from '../../domain/defined.ts';
+import type { UserFile } from '../../domain/user-file.ts';
+import type { FilePage } from '../../store/files.ts';
+import { toSeconds, unixSeconds } from './unix-seconds.ts';
+
+export const fileSchema = z
+  .object({
+    id: z.string().meta({ description: 'In a request: `asset://<id>`, wherever it may name a medium.' }),
+    object: z.literal('file'),
+    bytes: z.int(),
+    created_at: unixSeconds(),
+    expires_at: unixSeconds('Then it is deleted.'),
+    filename: z.string(),
+    purpose: z.string(),
+    media: z
+      .object({
+        type: z.string(),
+        width: z.int().optional().meta({ description: 'Pixels.' }),
+        height: z.int().optional(),
+        seconds: z.number().optional(),
+      })
+      .meta({ description: 'What its bytes say of it. Absent: of another kind of medium, or not known.' }),
+  })
+  .meta({ id: 'File' });
+
+export const fileListSchema = z
+  .object({
+    object: z.literal('list'),
+    data: z.array(fileSchema),
+    first_id: z.string().nullable(),
+    last_id: z.string().nullable(),
+    has_more: z.boolean(),
+  })
+  .meta({ id: 'FileList' });
+
+export function presentFile(file: UserFile): z.output<typeof fileSchema> {
+  const { id, bytes, filename, purpose, media } = file;
+  const { mediaType: type, width, height, seconds } = media;
+  return {
+    id,
+    object: 'file',
+    bytes,
+    created_at: toSeconds(file.createdAt),
+    expires_at: toSeconds(file.expiresAt),
+    filename,
+    purpose,
+    media: { type, ...defined({ width, height, seconds }) },
+  };
+}
+
+export function presentFileList({ files, hasMore }: FilePage): z.output<typeof fileListSchema> {
+  return {
+    object: 'list',
+    data: files.map(presentFile),
+    first_id: files.at(0)?.id ?? null,
+    last_id: files.at(-1)?.id ?? null,
+    has_more: hasMore,
+  };
+}

@@ -1,0 +1,117 @@
+import { z } from 'zod';
+import { attentionReasons } from '../../domain/attention.ts';
+import type { Census, Lateness, Throughput } from '../../domain/census.ts';
+import { formatMicros } from '../../domain/money.ts';
+import type { Notice } from '../../domain/notice.ts';
+import type { OperatorIdentity } from '../../domain/operator.ts';
+import { failureClassSchema } from './enums.ts';
+import { noticeSchema, presentNotice } from './notice.ts';
+import { tenths, toSeconds, unixSeconds } from './unix-seconds.ts';
+
+const throughputSchema = z.object({
+  created: z.int(),
+  succeeded: z.int(),
+  failures: z.array(z.object({ class: failureClassSchema, count: z.int() })),
+});
+
+export const overviewSchema = z
+  .object({
+    object: z.literal('overview'),
+    counted_at: unixSeconds('Counts are shared for a few seconds.'),
+    operator: z
+      .object({ name: z.string(), role: z.enum(['read', 'act', 'admin']) })
+      .meta({ description: 'Whose token this is.' }),
+    currency: z.string(),
+    workflows_url: z.string().nullable().meta({
+      description:
+        'Followed by the id of a task: its workflow in the Temporal UI. Null: TEMPORAL_UI_URL is not set.',
+    }),
+    money: z
+      .object({ available: z.string(), held: z.string(), overdrawn: z.int() })
+      .meta({ description: 'Over all accounts; `overdrawn`: how many have less than nothing.' }),
+    unfinished: z.array(
+      z.object({
+        state: z.string(),
+        channel: z.string().meta({ description: 'Where the job is, or is to be submitted next.' }),
+        waits_for: z.string().meta({ description: 'Empty: nothing that has a name.' }),
+        count: z.int(),
+        since: unixSeconds('Of the oldest.'),
+      }),
+    ),
+    attention: z.array(
+      z.object({
+        reason: z.enum(attentionReasons),
+        channel: z.string(),
+        count: z.int(),
+        since: unixSeconds('Of the oldest.'),
+      }),
+    ),
+    callbacks: z.array(
+      z.object({
+        state: z.enum(['due', 'failing', 'abandoned']),
+        count: z.int(),
+        since: unixSeconds('When the task of the oldest ended.').nullable(),
+      }),
+    ),
+    throughput: z
+      .object({ hour: throughputSchema, day: throughputSchema })
+      .meta({ description: 'Tasks that were created, and tasks that ended, in the last hour and day.' }),
+    delivery: z.object({ tasks: z.int(), p50_seconds: z.number(), p95_seconds: z.number() }).nullable().meta({
+      description:
+        'From the end of the render at the upstream to the end of the task, of the newest tasks of the last three hours; at most 1,000. Null: no upstream has said when it ended.',
+    }),
+    notices: z
+      .array(noticeSchema)
+      .meta({ description: 'What needs somebody, whether or not one was notified.' }),
+  })
+  .meta({ id: 'Overview' });
+
+export interface Counted {
+  readonly census: Census;
+  readonly throughput: { readonly hour: Throughput; readonly day: Throughput };
+  readonly lateness: Lateness | undefined;
+  readonly notices: readonly Notice[];
+}
+
+export function presentOverview(
+  { census, throughput: { hour, day }, lateness, notices }: Counted,
+  { name, role, workflowsUrl }: OperatorIdentity & { readonly workflowsUrl: string | undefined },
+): z.output<typeof overviewSchema> {
+  const { at, currency, money } = census;
+  return {
+    object: 'overview',
+    counted_at: toSeconds(at),
+    operator: { name, role },
+    currency,
+    workflows_url: workflowsUrl ?? null,
+    money: {
+      available: formatMicros(money.available),
+      held: formatMicros(money.held),
+      overdrawn: money.overdrawn,
+    },
+    unfinished: census.tasks.map(({ state, channel, wait, count, since }) => ({
+      state,
+      channel,
+      waits_for: wait,
+      count,
+      since: toSeconds(since),
+    })),
+    attention: census.attention.map(({ since, ...row }) => ({ ...row, since: toSeconds(since) })),
+    callbacks: census.callbacks.map(({ state, count, since }) => ({
+      state,
+      count,
+      since: since === undefined ? null : toSeconds(since),
+    })),
+    throughput: { hour: presentThroughput(hour), day: presentThroughput(day) },
+    delivery: lateness === undefined ? null : presentLateness(lateness),
+    notices: notices.map(presentNotice),
+  };
+}
+
+function presentThroughput({ failures, ...counts }: Throughput): z.output<typeof throughputSchema> {
+  return { ...counts, failures: [...failures] };
+}
+
+function presentLateness({ tasks, p50Ms, p95Ms }: Lateness) {
+  return { tasks, p50_seconds: tenths(p50Ms), p95_seconds: tenths(p95Ms) };
+}

@@ -1,0 +1,213 @@
+import { createHash } from 'node:crypto';
+import { z } from 'zod';
+import { canonicalJson } from '../../domain/canonical-json.ts';
+import { heldBasis, readHoldReckoning, readSettleReckoning } from '../../domain/ledger-basis.ts';
+import { formatMicros } from '../../domain/money.ts';
+import type { Price } from '../../domain/price.ts';
+import type { Reckoning } from '../../domain/reckoning.ts';
+import type { SettleFacts } from '../../domain/task.ts';
+import type { Task } from '../../domain/task-record.ts';
+import type { LedgerEntry } from '../../ledger/entry.ts';
+import type { RequestRecord } from '../../store/requests.ts';
+import { toSeconds, unixSeconds } from './unix-seconds.ts';
+
+const hash = z.string().meta({ description: 'SHA-256, in hexadecimal.' });
+
+/** What is signed. */
+const payloadSchema = z.object({
+  format: z.literal('mediary-receipt'),
+  version: z.literal(1),
+  issuer: z.string().nullable().meta({ description: 'PUBLIC_URL of the gateway; null: it has none.' }),
+  task: z.string(),
+  account: z.string(),
+  kind: z.enum(['video', 'image']),
+  model: z.string(),
+  status: z.string(),
+  error: z.string().nullable().meta({ description: 'Of a failed task: its code.' }),
+  created_at: unixSeconds(),
+  completed_at: unixSeconds('Null while the task runs.').nullable(),
+  currency: z.string(),
+  hold: z.string().nullable(),
+  charge: z.string().nullable().meta({ description: '0 for a failed task; null while it runs.' }),
+  refunded: z.string(),
+  estimated: z.boolean().meta({ description: 'The upstream did not report what it consumed.' }),
+  request: z
+    .object({
+      sha256: hash.meta({
+        description: 'Of the canonical form (RFC 8785) of the request as it is rendered.',
+      }),
+      prompt_sha256: hash.meta({ description: 'Of the prompt, in UTF-8.' }),
+    })
+    .nullable()
+    .meta({ description: 'Null: the request is no longer kept.' }),
+  basis: z.record(z.string(), z.unknown()).nullable().meta({
+    description: 'The prices that the hold has frozen, and the facts of the request that they test.',
+  }),
+  usage: z
+    .record(z.string(), z.unknown())
+    .nullable()
+    .meta({ description: 'What the upstream has reported, as far as it decides the charge.' }),
+  media: z
+    .array(
+      z.object({
+        file: z.string(),
+        sha256: hash.meta({ description: 'Of its bytes, as they were delivered.' }),
+      }),
+    )
+    .nullable()
+    .meta({ description: 'The results of which the gateway has made copies; null: it has none.' }),
+  hold_reckoning: z.record(z.string(), z.unknown()).nullable(),
+  charge_reckoning: z
+    .record(z.string(), z.unknown())
+    .nullable()
+    .meta({ description: 'Rule, facts, quantity and each step of the computation.' }),
+  ledger: z
+    .array(
+      z.object({
+        entry: z.string().meta({ description: 'Its place in the chain: the account and its number there.' }),
+        kind: z.string(),
+        amount: z.string(),
+        excess: z.string().nullable(),
+        available: z.string(),
+        held: z.string(),
+        at: unixSeconds(),
+        hash: z.string().meta({ description: 'Of the entry and, through it, of every one before it.' }),
+      }),
+    )
+    .meta({ description: 'The entries of the task, in their order.' }),
+});
+
+export const receiptSchema = z
+  .object({
+    object: z.literal('receipt'),
+    task: z.string(),
+    payload: payloadSchema,
+    jws: z.string().meta({
+      description:
+        'The payload, signed: compact JWS, Ed25519 (EdDSA), by a key of `/.well-known/jwks.json`. Its content is the canonical form (RFC 8785) of `payload`.',
+    }),
+  })
+  .meta({ id: 'Receipt' });
+
+export interface ReceiptSources {
+  readonly entries: readonly LedgerEntry[];
+  /** Absent: it is no longer kept. */
+  readonly request: Pick<RequestRecord, 'request'> | undefined;
+  readonly currency: string;
+  readonly issuer: string | undefined;
+}
+
+/** What a receipt says of a task beside its money. */
+type Subject = Pick<Task, 'id' | 'account' | 'kind' | 'model' | 'status' | 'createdAt'> &
+  Partial<Pick<Task, 'error' | 'completedAt' | 'chargeEstimated' | 'outcome'>>;
+
+/** Images that were answered at once have no record: their entries say what is known. Undefined: there are none. */
+export function subjectOfEntries(entries: readonly LedgerEntry[]): Subject | undefined {
+  const hold = entries.find(({ kind }) => kind === 'hold');
+  if (hold === undefined) return undefined;
+  const { task: id = '', account, model = '', at: createdAt } = hold;
+  const close = entries.find(({ kind }) => kind === 'settle' || kind === 'release');
+  const subject = { id, account, model, kind: 'image', createdAt } as const;
+  if (close === undefined) return { ...subject, status: 'running' };
+  return { ...subject, status: close.kind === 'settle' ? 'succeeded' : 'failed', completedAt: close.at };
+}
+
+/** What a receipt says: facts of the record and of the ledger, none of which changes once the task has ended, a refund apart. */
+export function presentReceipt(task: Subject, sources: ReceiptSources): z.output<typeof payloadSchema> {
+  const { entries, request, currency, issuer = null } = sources;
+  const [hold, settled, refund] = (['hold', 'settle', 'refund'] as const).map((kind) =>
+    entries.find((entry) => entry.kind === kind),
+  );
+  const isClosed = entries.some(({ kind }) => kind === 'release' || kind === 'void');
+  const charge = settled === undefined ? 0n : settled.amount + (settled.excess ?? 0n);
+  const { outcome } = task;
+  return {
+    format: 'mediary-receipt',
+    version: 1,
+    issuer,
+    task: task.id,
+    account: task.account,
+    kind: task.kind,
+    model: task.model,
+    status: task.status,
+    error: task.error?.code ?? null,
+    created_at: toSeconds(task.createdAt),
+    completed_at: task.completedAt === undefined ? null : toSeconds(task.completedAt),
+    currency,
+    hold: hold === undefined ? null : formatMicros(hold.amount),
+    charge: settled === undefined && !isClosed ? null : formatMicros(charge),
+    refunded: formatMicros(refund?.amount ?? 0n),
+    estimated: task.chargeEstimated === true,
+    request: request === undefined ? null : presentRequest(request),
+    basis: presentBasis(hold?.basis),
+    usage: outcome?.kind === 'succeeded' ? presentUsage(outcome.facts) : null,
+    media: presentMedia(outcome),
+    hold_reckoning: presentHow(readHoldReckoning(hold?.basis)),
+    charge_reckoning: presentHow(readSettleReckoning(settled?.basis)),
+    ledger: entries.toSorted((one, other) => Number(one.seq - other.seq)).map(presentEntry),
+  };
+}
+
+function presentHow(how: Reckoning | undefined): Record<string, unknown> | null {
+  return how === undefined ? null : { ...how };
+}
+
+function presentRequest({ request }: Pick<RequestRecord, 'request'>) {
+  return {
+    sha256: sha256(canonicalJson(request)),
+    prompt_sha256: sha256(request.prompt),
+  };
+}
+
+/** Of what a hold has frozen, what its caller is charged by. */
+function presentBasis(text: string | undefined): Record<string, unknown> | null {
+  const basis = heldBasis(text);
+  if (basis === undefined) return null;
+  const { price, channels = {}, facts, version } = basis;
+  const own = Object.entries(channels).map(([channel, rules]) => [channel, pricesOf(rules)] as const);
+  return { price: pricesOf(price), channels: Object.fromEntries(own), facts, version };
+}
+
+function pricesOf({ unit, minimum, rules }: Price) {
+  return { unit, minimum, rules };
+}
+
+function presentUsage({ usage, ...facts }: SettleFacts): Record<string, unknown> {
+  return {
+    completion_tokens: usage?.completionTokens,
+    total_tokens: usage?.totalTokens,
+    duration: facts.durationSeconds,
+    billed_seconds: facts.billedSeconds,
+    resolution: facts.resolution,
+    ratio: facts.ratio,
+    size: facts.size,
+    quality: facts.quality,
+    generate_audio: facts.generateAudio,
+    images: facts.images,
+  };
+}
+
+function presentMedia(outcome: Subject['outcome']) {
+  const items = outcome?.kind === 'succeeded' ? outcome.items : [];
+  const media = items.flatMap(({ stored }) =>
+    stored === undefined ? [] : [{ file: stored.name, sha256: stored.sha256 }],
+  );
+  return media.length === 0 ? null : media;
+}
+
+function presentEntry({ id, kind, amount, excess, available, held, at, hash: own }: LedgerEntry) {
+  return {
+    entry: id,
+    kind,
+    amount: formatMicros(amount),
+    excess: excess === undefined ? null : formatMicros(excess),
+    available: formatMicros(available),
+    held: formatMicros(held),
+    at: toSeconds(at),
+    hash: own,
+  };
+}
+
+function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}

@@ -1,0 +1,146 @@
+import { Readable } from 'node:stream';
+import { z } from 'zod';
+import { GatewayError } from '../domain/errors.ts';
+import { formatMicros } from '../domain/money.ts';
+import { dayMs, utcDay } from '../domain/times.ts';
+import { TooManyGroupsError } from '../domain/usage.ts';
+import { csvLine, csvMediaType } from '../domain/csv.ts';
+import type { Cell } from '../domain/csv.ts';
+import { formatDecimal } from '../domain/decimal.ts';
+import type { Reply } from './route.ts';
+
+/** A year, and the day that it may have more. */
+const daysMax = 366;
+
+const day = z.string().refine(isDay, 'must be a day such as 2026-11-23').optional();
+
+/** Of the query of a report: whole days in UTC, and its form. */
+export const period = {
+  from: day.meta({ description: 'The first day, in UTC, such as `2026-11-01`. Absent: that of this month.' }),
+  to: day.meta({ description: 'The day after the last one. Absent: tomorrow.' }),
+  format: z.enum(['json', 'csv']).default('json'),
+};
+
+/** Some of these, comma-separated, each once. */
+export function byOf<Name extends string>(allowed: readonly Name[], otherwise: Name) {
+  const names: readonly string[] = allowed;
+  const isKnown = (text: string): boolean => {
+    const asked = namesIn(text);
+    return new Set(asked).size === asked.length && asked.every((one) => names.includes(one));
+  };
+  return z
+    .string()
+    .default(otherwise)
+    .refine(isKnown, `must be some of ${names.join(', ')}, comma-separated`)
+    .meta({ description: `Some of ${names.join(', ')}, comma-separated; empty: one row for everything.` });
+}
+
+export function namesIn(text: string): string[] {
+  return text === '' ? [] : text.split(',');
+}
+
+export const reportForms =
+  'A row for each group. As CSV: the same columns, amounts as decimals, and no text that a spreadsheet takes for a formula.';
+export const reportMediaType: [string, ...string[]] = ['application/json', csvMediaType];
+
+/** Throws GatewayError for a period that is none. */
+export function periodOf(
+  { from, to }: { readonly from?: string | undefined; readonly to?: string | undefined },
+  now: number,
+): { readonly from: string; readonly before: string } {
+  const asked = { from: from ?? `${utcDay(now).slice(0, 8)}01`, before: to ?? utcDay(now + dayMs) };
+  const days = (Date.parse(asked.before) - Date.parse(asked.from)) / dayMs;
+  if (days >= 1 && days <= daysMax) return asked;
+  throw new GatewayError('invalid_parameter', `The parameter to must be 1 to ${daysMax} days after from.`, {
+    param: 'to',
+  });
+}
+
+function isDay(text: string): boolean {
+  const at = /^20\d\d-\d\d-\d\d$/.test(text) ? Date.parse(text) : Number.NaN;
+  return !Number.isNaN(at) && utcDay(at) === text;
+}
+
+export interface Report {
+  /** In JSON before its `data`; a CSV has only the rows. */
+  readonly head: Readonly<Record<string, string>>;
+  readonly columns: readonly string[];
+  /** A value for each column. */
+  readonly rows: AsyncIterable<readonly Cell[]>;
+}
+
+/**
+ * Written as the rows are read, however many there are. `onEnd` is called once, whatever comes of it. Throws GatewayError
+ * where there are too many groups.
+ */
+export async function reportReply(
+  report: Report,
+  { format, onEnd }: { readonly format: 'json' | 'csv'; readonly onEnd: () => void },
+): Promise<Reply> {
+  const parts = gathered(format === 'csv' ? csvOf(report) : jsonOf(report));
+  const begun = await begin(parts[Symbol.asyncIterator]()).catch((error: unknown) => {
+    onEnd();
+    throw error instanceof TooManyGroupsError ? tooManyGroups(error) : error;
+  });
+  return {
+    status: 200,
+    headers: { 'cache-control': 'no-store' },
+    mediaType: format === 'csv' ? csvMediaType : 'application/json; charset=utf-8',
+    text: '',
+    stream: Readable.from(begun.parts, { objectMode: false, highWaterMark: 1 }),
+    onEnd: () => {
+      onEnd();
+      void begun.end();
+    },
+  };
+}
+
+function tooManyGroups({ max }: TooManyGroupsError): GatewayError {
+  return new GatewayError('invalid_parameter', `There are more than ${max} groups: group by day, too.`, {
+    param: 'by',
+  });
+}
+
+/** With its first part at hand: what fails before is still an error of the request. `end` may be called at any time. */
+async function begin(parts: AsyncIterator<string, undefined>) {
+  const first = await parts.next();
+  async function* all(): AsyncIterable<string> {
+    for (let part = first; part.done !== true; part = await parts.next()) yield part.value;
+  }
+  return { parts: all(), end: () => Promise.resolve(parts.return?.()).catch(() => undefined) };
+}
+
+async function* jsonOf({ head, columns, rows }: Report): AsyncIterable<string> {
+  let separator = `${JSON.stringify(head).slice(0, -1)},"data":[`;
+  for await (const cells of rows) {
+    const row = columns.map((column, index) => [column, jsonValue(cells[index])] as const);
+    yield separator + JSON.stringify(Object.fromEntries(row));
+    separator = ',';
+  }
+  yield separator === ',' ? ']}' : `${separator}]}`;
+}
+
+function jsonValue(cell: Cell): string | number | null {
+  if (typeof cell === 'object') return formatDecimal(cell);
+  return typeof cell === 'bigint' ? formatMicros(cell) : (cell ?? null);
+}
+
+async function* csvOf({ columns, rows }: Report): AsyncIterable<string> {
+  yield csvLine(columns);
+  for await (const cells of rows) yield csvLine(cells);
+}
+
+const partCharacters = 16 * 1024;
+
+/** Each part is a write. */
+async function* gathered(texts: AsyncIterable<string>): AsyncGenerator<string, undefined> {
+  let part = '';
+  for await (const text of texts) {
+    part += text;
+    if (part.length < partCharacters) continue;
+    yield part;
+    part = '';
+  }
+  if (part !== '') yield part;
+  return undefined;
+}

@@ -1,0 +1,16 @@
+import type { Route } from '../route.ts';
+import { cancelRoute } from '../videos/cancel-route.ts';
+import type { CancelDeps } from '../videos/cancel-route.ts';
+
+export function cancelImageTask(deps: CancelDeps): Route {
+  return cancelRoute(
+    {
+      operationId: 'cancelImageTask',
+      summary: 'Cancel an image generation task',
+      tag: 'Images',
+      paths: ['/v1/images/generations/:task_id/cancel'],
+      kind: 'image',
+    },
+    deps,
+  );
+}

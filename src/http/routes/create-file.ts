@@ -1,0 +1,109 @@
+import { basename } from 'node:path/posix';
+import { z } from 'zod';
+import { defined } from '../../domain/defined.ts';
+import { accountClosed, GatewayError } from '../../domain/errors.ts';
+import { plainText } from '../../domain/plain-text.ts';
+import type { NewFile } from '../../media/files.ts';
+import { mediaUrlNotAllowed } from '../address-checks.ts';
+import type { RouteDeps } from '../deps.ts';
+import { createFairGate } from '../fair-gate.ts';
+import type { FileRouteDeps } from '../files/own-file.ts';
+import { imageBody } from '../images/image-upload.ts';
+import { UploadedFile } from '../images/uploaded-file.ts';
+import { fileSchema, presentFile } from '../presenters/file.ts';
+import { jsonReply, keyRoute } from '../route.ts';
+import type { Route } from '../route.ts';
+
+type Deps = Pick<RouteDeps, 'accounts' | 'checkMediaUrl'> & { readonly stored: FileRouteDeps };
+
+/** Of a form beside its file. */
+const formBytesMax = 64 * 1024;
+const filenameCharactersMax = 255;
+/** What is stored, and a text about it that some clients send as a file, too. */
+const filesMax = 2;
+/** Addresses that are fetched at once. */
+const fetchesMax = { placesMax: 8, accountPlacesMax: 2 };
+
+const uploaded = z
+  .custom<UploadedFile>((value) => value instanceof UploadedFile, { error: 'must be a file of a form' })
+  .meta({ type: 'string', format: 'binary' })
+  .optional();
+
+const body = z
+  .object({
+    file: uploaded,
+    content: uploaded.meta({
+      description: 'In place of `file`, as clients of predictions send it: the response has `urls`.',
+    }),
+    url: z.string().min(1).optional().meta({ description: 'In place of `file`: where it is fetched.' }),
+    filename: z.string().min(1).optional().meta({ description: 'Absent: as the form or the address says.' }),
+    purpose: z
+      .string()
+      .refine((text) => /^[\w-]{1,64}$/.test(text), 'must be 1-64 letters, digits, dashes and underscores')
+      .default('user_data')
+      .meta({ description: 'A word of yours; nothing depends on it.' }),
+  })
+  .meta({ id: 'FileRequest' });
+
+type Body = z.output<typeof body>;
+
+export function createFile({ accounts, checkMediaUrl, stored }: Deps): Route {
+  const fetches = createFairGate(fetchesMax);
+  const limits = { bodyBytesMax: stored.files.bytesMax + formBytesMax, filesMax };
+
+  async function addFetched(url: string, asked: Omit<NewFile, 'path' | 'bytes'>) {
+    const reason = checkMediaUrl(url);
+    if (reason !== undefined) throw mediaUrlNotAllowed('url', reason);
+    const workspace = stored.workspaces.open();
+    try {
+      await workspace.make();
+      return await stored.files.addFetched(url, { ...asked, path: workspace.newPath() });
+    } finally {
+      await workspace.dispose();
+    }
+  }
+
+  return keyRoute({
+    operationId: 'createFile',
+    summary: 'Store a file for later requests',
+    description:
+      'An image, a video or an audio, as `file` of a form or by its address in JSON. What it is stands in `media`, read from its bytes. Every request of the account may then name it as `asset://<id>`, until `expires_at`.',
+    tag: 'Files',
+    method: 'post',
+    paths: ['/v1/files'],
+    input: z.object({ body }),
+    readBody: imageBody(stored.workspaces, limits),
+    success: {
+      description: 'The file is stored.',
+      schema: fileSchema.extend({
+        urls: z
+          .object({ get: z.string() })
+          .optional()
+          .meta({ description: 'What a request names it by, where the form has `content`.' }),
+      }),
+    },
+    errors: ['missing_parameter', 'media_url_not_allowed', 'account_closed', 'storage_quota_exceeded'],
+    async handle({ body: { content, file = content, url, filename, purpose }, caller: { account } }) {
+      if ((await accounts.find(account))?.closedAt !== undefined) throw accountClosed(account);
+      const param = file === undefined ? 'url' : file === content ? 'content' : 'file';
+      const asked = { account, purpose, param, filename: nameOf({ file, url, filename }) };
+      if (file !== undefined) {
+        const { path, bytes } = file;
+        const added = presentFile(await stored.files.add({ ...asked, path, bytes }));
+        const urls = content === undefined ? undefined : { get: `asset://${added.id}` };
+        return jsonReply({ ...added, ...defined({ urls }) });
+      }
+      if (url === undefined)
+        throw new GatewayError('missing_parameter', 'Send a form with a `file`, or JSON with its `url`.', {
+          param: 'file',
+        });
+      return jsonReply(presentFile(await fetches.run(account, () => addFetched(url, asked))));
+    },
+  });
+}
+
+function nameOf({ file, url = '', filename }: Pick<Body, 'file' | 'url' | 'filename'>): string {
+  const path = URL.canParse(url) ? new URL(url).pathname : '';
+  const name = plainText(filename ?? file?.name ?? basename(path), filenameCharactersMax);
+  return name === '' ? 'file' : name;
+}

@@ -1,0 +1,83 @@
+import { z } from 'zod';
+import { GatewayError } from '../../domain/errors.ts';
+import { formatMicros } from '../../domain/money.ts';
+import type { Account } from '../../store/accounts.ts';
+import { accountParams, findAccount, reason } from '../admin-input.ts';
+import { adminBody } from '../body.ts';
+import type { RouteDeps } from '../deps.ts';
+import { adminRoute, jsonReply } from '../route.ts';
+import type { Route } from '../route.ts';
+
+type Deps = Pick<RouteDeps, 'accounts' | 'keys' | 'tasks' | 'ledger' | 'now'>;
+
+const body = z.object({
+  reason,
+  dry_run: z.boolean().default(false).meta({ description: 'Nothing is changed: what would be removed.' }),
+});
+
+const schema = z
+  .object({
+    object: z.literal('account.deletion'),
+    account: z.string(),
+    begun: z.boolean(),
+    obstacles: z.array(z.string()).meta({ description: 'Why it cannot be deleted now.' }),
+    removes: z.object({ keys: z.int(), tasks: z.int() }),
+    keeps: z.object({ ledger_entries: z.int() }),
+  })
+  .meta({ id: 'AccountDeletion' });
+
+export function deleteAccount({ accounts, keys, tasks, ledger, now }: Deps): Route {
+  return adminRoute({
+    operationId: 'deleteAccount',
+    summary: 'Delete a closed account',
+    description:
+      'Removes its keys, its tasks with their requests, exchanges and our copies of results, its alert, its name and what operators wrote about it. The ledger stays, with the ids of end users, and so does the record of the deletion. The reconciler does it, from twenty minutes after the account was closed on; `GET /admin/v1/accounts/{account}` says when it is complete. Cannot be undone.',
+    tag: 'Operators',
+    method: 'post',
+    access: 'admin',
+    paths: ['/admin/v1/accounts/:account/delete'],
+    input: z.object({ params: accountParams, body }),
+    readBody: adminBody,
+    success: { description: 'What is removed, and what is kept.', schema },
+    errors: ['account_not_found', 'action_not_possible'],
+    async handle({ params, body: { reason: why, dry_run }, operator: by }) {
+      const account = await findAccount(accounts, params.account);
+      const { id } = account;
+      const [count, keyCount, { seq, held }] = await Promise.all([
+        tasks.countOf(id),
+        keys.countOf(id),
+        ledger.balance(id),
+      ]);
+      const obstacles = obstaclesOf(account, { unfinished: count.unfinished, held });
+      const begun = !dry_run && obstacles.length === 0 && (await begin());
+      if (!dry_run && !begun) {
+        const why409 = obstacles.length === 0 ? 'It has changed meanwhile: look again.' : obstacles.join(' ');
+        throw new GatewayError('action_not_possible', `The account ${id} cannot be deleted. ${why409}`);
+      }
+      return jsonReply({
+        object: 'account.deletion',
+        account: id,
+        begun,
+        obstacles,
+        removes: { keys: keyCount, tasks: count.all },
+        keeps: { ledger_entries: Number(seq) },
+      });
+
+      function begin(): Promise<boolean> {
+        return accounts.beginDeletion(id, { by, reason: why, requestedAt: now() });
+      }
+    },
+  });
+}
+
+function obstaclesOf(
+  { closedAt, deletion }: Account,
+  { unfinished, held }: { readonly unfinished: number; readonly held: bigint },
+): string[] {
+  const obstacles: string[] = [];
+  if (closedAt === undefined) obstacles.push('It is not closed.');
+  if (deletion !== undefined) obstacles.push('It is being deleted, or was.');
+  if (unfinished > 0) obstacles.push(`${unfinished} of its tasks have not ended.`);
+  if (held > 0n) obstacles.push(`${formatMicros(held)} is held.`);
+  return obstacles;
+}

@@ -1,0 +1,28 @@
+import { z } from 'zod';
+import { fileParams, findOwnFile } from '../files/own-file.ts';
+import type { FileRouteDeps } from '../files/own-file.ts';
+import { jsonReply, keyRoute } from '../route.ts';
+import type { Route } from '../route.ts';
+
+export function deleteFile({ files }: Pick<FileRouteDeps, 'files'>): Route {
+  return keyRoute({
+    operationId: 'deleteFile',
+    summary: 'Delete a stored file',
+    description:
+      'Links to it stop working at once: a task that names it and is not yet at its upstream may fail. Its bytes no longer count.',
+    tag: 'Files',
+    method: 'delete',
+    paths: ['/v1/files/:file_id'],
+    input: z.object({ params: fileParams }),
+    success: {
+      description: 'It is deleted.',
+      schema: z.object({ id: z.string(), object: z.literal('file'), deleted: z.literal(true) }),
+    },
+    errors: ['file_not_found'],
+    async handle({ params, caller }) {
+      const file = await findOwnFile(files, params.file_id, caller);
+      await files.remove(file);
+      return jsonReply({ id: file.id, object: 'file', deleted: true });
+    },
+  });
+}

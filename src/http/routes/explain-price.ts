@@ -1,0 +1,75 @@
+import { z } from 'zod';
+import type { RoutePlan } from '../../routing/catalogue.ts';
+import { formatMicros } from '../../domain/money.ts';
+import { adminBody } from '../body.ts';
+import { explainedBodySchema, parseExplained } from '../explained-request.ts';
+import type { ExplainedDeps } from '../explained-request.ts';
+import { presentPlanReckoning } from '../presenters/estimate.ts';
+import { reckoningSchema } from '../presenters/reckoning.ts';
+import { adminRoute, jsonReply } from '../route.ts';
+import type { Route } from '../route.ts';
+
+const explanationSchema = z
+  .object({
+    object: z.literal('price.explanation'),
+    model: z.string(),
+    currency: z.string(),
+    hold: reckoningSchema.meta({
+      description: 'What a create would hold: the dearest of what is left open, over all channels.',
+    }),
+    expected: reckoningSchema.meta({
+      description:
+        'What it would be charged if the first channel renders the request’s and the model’s defaults.',
+    }),
+    channels: z
+      .array(z.object({ channel: z.string(), dearest: z.string(), rules_of: z.enum(['model', 'channel']) }))
+      .meta({ description: 'Those that may render it, each with the dearest that it may come to there.' }),
+    dropped: z.array(z.object({ channel: z.string(), reason: z.string(), detail: z.string() })),
+    warnings: z.array(z.string()),
+  })
+  .meta({ id: 'PriceExplanation' });
+
+export function explainPrice(deps: ExplainedDeps): Route {
+  return adminRoute({
+    operationId: 'explainPrice',
+    summary: 'Explain what a request would hold and cost',
+    description:
+      'Which rule is applied to which facts, where each of them comes from, and each step of the computation: from the function that makes the hold of a create. Creates nothing.',
+    tag: 'Operators',
+    method: 'post',
+    access: 'read',
+    paths: ['/admin/v1/prices/explain'],
+    input: z.object({ body: explainedBodySchema }),
+    readBody: adminBody,
+    success: { description: 'The hold and the expected charge, step by step.', schema: explanationSchema },
+    errors: [
+      'key_not_found',
+      'model_not_found',
+      'model_not_allowed',
+      'channel_not_allowed',
+      'unsupported_parameter',
+      'media_url_not_allowed',
+    ],
+    async handle({ body }) {
+      const { request, caller } = await parseExplained(body, deps);
+      return jsonReply(present(await deps.catalogue.planMeasured(request, caller)));
+    },
+  });
+}
+
+function present(plan: RoutePlan): z.output<typeof explanationSchema> {
+  const { model, currency, quotes, dropped, warnings } = plan;
+  return {
+    object: 'price.explanation',
+    model: model.id,
+    currency,
+    ...presentPlanReckoning(plan),
+    channels: [...quotes].map(([channel, { worst, price }]) => ({
+      channel,
+      dearest: formatMicros(worst.amount),
+      rules_of: price.isOwn ? 'channel' : 'model',
+    })),
+    dropped: [...dropped],
+    warnings: [...warnings],
+  };
+}

@@ -1,0 +1,112 @@
+import { z } from 'zod';
+import type { Task } from '../../domain/task-record.ts';
+import { formatMicros } from '../../domain/money.ts';
+import { priceAt } from '../../domain/price.ts';
+import type { Reckoning } from '../../domain/reckoning.ts';
+import { proposedCharge } from '../../domain/situation.ts';
+import { heldBasis, readHoldReckoning, readSettleReckoning } from '../../domain/ledger-basis.ts';
+import type { LedgerEntry } from '../../ledger/entry.ts';
+import type { RouteDeps } from '../deps.ts';
+import { presentReckoning, reckoningSchema } from '../presenters/reckoning.ts';
+import { adminRoute, jsonReply } from '../route.ts';
+import type { Route } from '../route.ts';
+import { taskNotFound, taskParams } from '../videos/own-task.ts';
+
+const amountSchema = z
+  .object({
+    amount: z.string().meta({ description: 'According to the ledger.' }),
+    how: reckoningSchema.nullable().meta({
+      description: 'What was written with the entry when it was made. Null: the entry does not say.',
+    }),
+  })
+  .nullable();
+
+const explanationSchema = z
+  .object({
+    object: z.literal('price.explanation'),
+    task: z.string(),
+    account: z.string(),
+    model: z.string().nullable(),
+    status: z
+      .string()
+      .nullable()
+      .meta({ description: 'Null for images that were answered at once: they have no record.' }),
+    currency: z.string(),
+    hold: amountSchema.meta({ description: 'Null: nothing was ever held.' }),
+    charge: amountSchema.meta({ description: 'Null: it is not decided yet.' }),
+    refunded: z.string(),
+    note: z.string(),
+  })
+  .meta({ id: 'TaskPriceExplanation' });
+
+type Deps = Pick<RouteDeps, 'tasks' | 'ledger' | 'catalogue'>;
+
+export function explainTaskPrice({ tasks, ledger, catalogue }: Deps): Route {
+  return adminRoute({
+    operationId: 'explainTaskPrice',
+    summary: 'Explain what was held and charged for a task',
+    description:
+      'From what the ledger’s entries say of how they came about; for images that were answered at once, too.',
+    tag: 'Operators',
+    method: 'get',
+    paths: ['/admin/v1/tasks/:task_id/price'],
+    input: z.object({ params: taskParams }),
+    success: { description: 'The hold and the charge, step by step.', schema: explanationSchema },
+    errors: ['task_not_found'],
+    async handle({ params: { task_id: id } }) {
+      const [task, entries] = await Promise.all([tasks.find(id), ledger.entriesOfTask(id)]);
+      const account = task?.account ?? entries[0]?.account;
+      if (account === undefined) throw taskNotFound();
+      const { currency } = catalogue.current();
+      const { model = entries[0]?.model ?? null, status = null } = task ?? {};
+      const money = presentMoney(entries, currency);
+      const note = noteOf(task, entries);
+      return jsonReply({
+        object: 'price.explanation',
+        task: id,
+        account,
+        model,
+        status,
+        currency,
+        ...money,
+        note,
+      });
+    },
+  });
+}
+
+function presentMoney(entries: readonly LedgerEntry[], currency: string) {
+  const [hold, close, refund] = ['hold', 'settle', 'refund'].map((kind) =>
+    entries.find((entry) => entry.kind === kind),
+  );
+  const isReleased = entries.some(({ kind }) => kind === 'release' || kind === 'void');
+  const held = readHoldReckoning(hold?.basis);
+  const basis = heldBasis(hold?.basis);
+  const present = (how: Reckoning | undefined) => {
+    if (how === undefined || basis === undefined) return null;
+    const { rules } = priceAt(basis, how.facts.channel ?? '');
+    return presentReckoning(how, { currency, rules, hold: held });
+  };
+  const charged =
+    close === undefined
+      ? null
+      : {
+          amount: formatMicros(close.amount + (close.excess ?? 0n)),
+          how: present(readSettleReckoning(close.basis)),
+        };
+  return {
+    hold: hold === undefined ? null : { amount: formatMicros(hold.amount), how: present(held) },
+    charge: charged ?? (isReleased ? { amount: formatMicros(0n), how: null } : null),
+    refunded: formatMicros(refund?.amount ?? 0n),
+  };
+}
+
+function noteOf(task: Task | undefined, entries: readonly LedgerEntry[]): string {
+  const has = (kind: LedgerEntry['kind']): boolean => entries.some((entry) => entry.kind === kind);
+  if (has('settle')) return 'What was held is settled.';
+  if (has('release') || has('void')) return 'Nothing is charged: what was held is given back.';
+  const proposed = task === undefined ? undefined : proposedCharge(task.state);
+  if (proposed !== undefined)
+    return `The upstream’s answer comes to ${formatMicros(proposed)}: a person decides whether that is charged.`;
+  return 'The upstream’s answer decides the charge, by the prices that the hold has frozen.';
+}

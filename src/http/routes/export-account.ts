@@ -1,0 +1,99 @@
+import { Readable } from 'node:stream';
+import { z } from 'zod';
+import type { OperatorIdentity } from '../../domain/operator.ts';
+import { accountParams, findAccount } from '../admin-input.ts';
+import type { RouteDeps } from '../deps.ts';
+import { presentAccount } from '../presenters/account.ts';
+import { presentAdminTask } from '../presenters/admin-task.ts';
+import { presentKey } from '../presenters/key.ts';
+import { presentLedgerEntry } from '../presenters/ledger-entry.ts';
+import { adminRoute } from '../route.ts';
+import type { Route } from '../route.ts';
+
+type Deps = Pick<RouteDeps, 'accounts' | 'keys' | 'tasks' | 'requests' | 'ledger' | 'mediaUrl' | 'nodes'>;
+
+const pageTasks = 100;
+/** A basis may have 64 KiB. */
+const pageEntries = 200;
+
+export function exportAccount(deps: Deps): Route {
+  return adminRoute({
+    operationId: 'exportAccount',
+    summary: 'Export everything that is kept of an account',
+    description:
+      'An object a line: the account, its keys without what opens anything, its tasks, newest first, each with the request as far as it is kept, every entry of its ledger, and last how many of each there were: without that line the export is incomplete. It is read while it is sent.',
+    tag: 'Operators',
+    method: 'get',
+    access: 'act',
+    paths: ['/admin/v1/accounts/:account/export'],
+    input: z.object({ params: accountParams }),
+    success: { description: 'The lines.', mediaType: 'application/x-ndjson' },
+    errors: ['account_not_found'],
+    async handle({ params, role }) {
+      const { id } = await findAccount(deps.accounts, params.account);
+      const lines = Readable.from(written(id, role, deps), { objectMode: false, highWaterMark: 1 });
+      return {
+        status: 200,
+        headers: {
+          'cache-control': 'no-store',
+          'content-disposition': `attachment; filename="account-${id}.jsonl"`,
+        },
+        mediaType: 'application/x-ndjson',
+        text: '',
+        stream: lines,
+      };
+    },
+  });
+}
+
+async function* written(id: string, role: OperatorIdentity['role'], deps: Deps): AsyncIterable<string> {
+  const counts = { keys: 0, tasks: 0, entries: 0 };
+  const [account, balance] = await Promise.all([findAccount(deps.accounts, id), deps.ledger.balance(id)]);
+  yield line({ object: 'export.account', account: presentAccount(account, balance) });
+  for await (const key of deps.keys.ofAccount(id)) {
+    counts.keys += 1;
+    yield line({ object: 'export.key', key: presentKey(key) });
+  }
+  for await (const page of taskPages(id, role, deps)) {
+    counts.tasks += page.length;
+    yield page.join('');
+  }
+  for (let after = 0n; after < balance.seq;) {
+    const limit = Math.min(pageEntries, Number(balance.seq - after));
+    const entries = await deps.ledger.entries(id, { after, limit });
+    after = entries.at(-1)?.seq ?? balance.seq;
+    counts.entries += entries.length;
+    yield entries.map((entry) => line({ object: 'export.entry', entry: presentLedgerEntry(entry) })).join('');
+  }
+  yield line({ object: 'export.end', ...counts });
+}
+
+async function* taskPages(
+  account: string,
+  role: OperatorIdentity['role'],
+  { tasks, requests, mediaUrl, nodes }: Deps,
+): AsyncIterable<string[]> {
+  for (let after: string | undefined, isMore = true; isMore;) {
+    const page = await tasks.list(
+      { account },
+      { limit: pageTasks, ...(after === undefined ? {} : { after }) },
+    );
+    yield Promise.all(
+      page.tasks.map(async (task) => {
+        const { request, callbackUrl } = (await requests.find(task.id)) ?? {};
+        const asked = { request: request ?? null, callback_url: callbackUrl ?? null };
+        return line({
+          object: 'export.task',
+          task: presentAdminTask(task, { role, mediaUrl, nodes }),
+          ...asked,
+        });
+      }),
+    );
+    after = page.tasks.at(-1)?.id;
+    isMore = page.hasMore;
+  }
+}
+
+function line(fields: object): string {
+  return `${JSON.stringify(fields)}\n`;
+}

@@ -1,0 +1,56 @@
+import { z } from 'zod';
+import { formatMicros } from '../../domain/money.ts';
+import { accountParams, findAccount } from '../admin-input.ts';
+import type { RouteDeps } from '../deps.ts';
+import { toSeconds, unixSeconds } from '../presenters/unix-seconds.ts';
+import { queryNumber } from '../query-fields.ts';
+import { adminRoute, jsonReply } from '../route.ts';
+import type { Route } from '../route.ts';
+
+type Deps = Pick<RouteDeps, 'accounts' | 'ledger' | 'catalogue' | 'now'>;
+
+const at = queryNumber(z.int().min(0).max(99_999_999_999).optional()).meta({
+  description: 'Unix seconds; what was written from then on does not count. Absent: now.',
+});
+
+export function getAccountBalance({ accounts, ledger, catalogue, now }: Deps): Route {
+  return adminRoute({
+    operationId: 'getAccountBalance',
+    summary: "An account's balance at any time",
+    tag: 'Operators',
+    method: 'get',
+    paths: ['/admin/v1/accounts/:account/balance'],
+    input: z.object({ params: accountParams, query: z.object({ at }) }),
+    success: {
+      description: 'Decimal strings with six places.',
+      schema: z
+        .object({
+          object: z.literal('account.balance'),
+          account: z.string(),
+          currency: z.string(),
+          at: unixSeconds(),
+          available: z.string(),
+          held: z.string(),
+          seq: z.int().meta({ description: 'Of the last entry that counts; 0: there was none.' }),
+        })
+        .meta({ id: 'AccountBalance' }),
+    },
+    errors: ['account_not_found'],
+    async handle({ params, query }) {
+      const { id: account } = await findAccount(accounts, params.account);
+      const asked = query.at;
+      const found =
+        asked === undefined ? ledger.balance(account) : ledger.balanceBefore(account, asked * 1000);
+      const { available, held, seq } = await found;
+      return jsonReply({
+        object: 'account.balance',
+        account,
+        currency: catalogue.current().currency,
+        at: asked ?? toSeconds(now()),
+        available: formatMicros(available),
+        held: formatMicros(held),
+        seq: Number(seq),
+      });
+    },
+  });
+}

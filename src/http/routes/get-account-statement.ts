@@ -1,0 +1,25 @@
+import { z } from 'zod';
+import { accountParams, findAccount } from '../admin-input.ts';
+import type { RouteDeps } from '../deps.ts';
+import { adminRoute } from '../route.ts';
+import type { Route } from '../route.ts';
+import { statementQuery, statementReply, statementSuccess } from '../statements/reply.ts';
+
+type Deps = Pick<RouteDeps, 'accounts' | 'ledger' | 'catalogue'>;
+
+export function getAccountStatement(deps: Deps): Route {
+  return adminRoute({
+    operationId: 'getAccountStatement',
+    summary: "An account's statement of a month",
+    description: 'As its owner sees it.',
+    tag: 'Operators',
+    method: 'get',
+    paths: ['/admin/v1/accounts/:account/statement'],
+    input: z.object({ params: accountParams, query: statementQuery }),
+    success: statementSuccess,
+    errors: ['account_not_found'],
+    async handle({ params, query }) {
+      return statementReply({ ...query, account: await findAccount(deps.accounts, params.account) }, deps);
+    },
+  });
+}

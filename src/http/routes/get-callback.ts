@@ -1,0 +1,23 @@
+import { z } from 'zod';
+import type { RouteDeps } from '../deps.ts';
+import { callbackSchema, presentOwnCallback } from '../presenters/callback.ts';
+import { jsonReply, keyRoute } from '../route.ts';
+import type { Route } from '../route.ts';
+import { findOwnTask, taskParams } from '../videos/own-task.ts';
+
+export function getCallback({ tasks }: Pick<RouteDeps, 'tasks'>): Route {
+  return keyRoute({
+    operationId: 'getCallback',
+    summary: 'See what became of a task’s callback',
+    description: 'Every attempt, with the response of your server. For video and image tasks.',
+    tag: 'Account',
+    method: 'get',
+    paths: ['/v1/callbacks/:task_id'],
+    input: z.object({ params: taskParams }),
+    success: { description: 'The callback as it is now.', schema: callbackSchema },
+    errors: ['task_not_found', 'missing_parameter'],
+    async handle({ params: { task_id: id }, caller }) {
+      return jsonReply(presentOwnCallback(await findOwnTask(tasks, { id, caller })));
+    },
+  });
+}

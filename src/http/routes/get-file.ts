@@ -1,0 +1,21 @@
+import { z } from 'zod';
+import { fileParams, findOwnFile } from '../files/own-file.ts';
+import type { FileRouteDeps } from '../files/own-file.ts';
+import { fileSchema, presentFile } from '../presenters/file.ts';
+import { jsonReply, keyRoute } from '../route.ts';
+import type { Route } from '../route.ts';
+
+export function getFile({ files }: Pick<FileRouteDeps, 'files'>): Route {
+  return keyRoute({
+    operationId: 'getFile',
+    summary: 'Describe a stored file',
+    tag: 'Files',
+    method: 'get',
+    paths: ['/v1/files/:file_id'],
+    input: z.object({ params: fileParams }),
+    success: { description: 'The file.', schema: fileSchema },
+    errors: ['file_not_found'],
+    handle: async ({ params, caller }) =>
+      jsonReply(presentFile(await findOwnFile(files, params.file_id, caller))),
+  });
+}

@@ -1,0 +1,16 @@
+import type { Route } from '../route.ts';
+import { taskReceipt } from '../videos/task-receipt.ts';
+import type { ReceiptDeps } from '../videos/task-receipt.ts';
+
+export function getImageReceipt(deps: ReceiptDeps): Route {
+  return taskReceipt(
+    {
+      operationId: 'getImageReceipt',
+      summary: 'Get the signed receipt of an image generation task, or of images that were answered at once',
+      tag: 'Images',
+      paths: ['/v1/images/generations/:task_id/receipt'],
+      kind: 'image',
+    },
+    deps,
+  );
+}

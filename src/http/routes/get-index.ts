@@ -1,0 +1,39 @@
+import { z } from 'zod';
+import type { RouteDeps } from '../deps.ts';
+import { pagePolicy, pageReply } from '../pages/page-reply.ts';
+import { pageOperation } from '../pages/page-route.ts';
+import type { PageFiles } from '../pages/page-files.ts';
+import { jsonReply, openRoute } from '../route.ts';
+import type { Route } from '../route.ts';
+
+const vary = { vary: 'accept, accept-encoding' };
+
+export function getIndex({ operatorAuth }: Pick<RouteDeps, 'operatorAuth'>, files: PageFiles): Route {
+  const policy = pagePolicy();
+  const index = {
+    object: 'index',
+    name: 'Mediary',
+    documentation: '/docs',
+    openapi: '/openapi.json',
+    models: '/v1/models',
+    account: '/account',
+    ...(operatorAuth === undefined ? {} : { console: '/console' }),
+  } as const;
+  return openRoute({
+    ...pageOperation,
+    operationId: 'getIndex',
+    summary: 'See what is here',
+    description: 'A page for who accepts `text/html`, JSON for everybody else.',
+    paths: ['/'],
+    input: z.object({}),
+    success: { description: 'Where everything is.', mediaType: ['application/json', 'text/html'] },
+    errors: [],
+    handle({ meta }) {
+      if (meta.header('accept')?.includes('text/html') !== true)
+        return Promise.resolve(jsonReply(index, vary));
+      const name = operatorAuth === undefined ? 'docs/welcome-without-console.html' : 'docs/welcome.html';
+      const page = pageReply(files, name, { meta, policy, isVersioned: false });
+      return Promise.resolve({ ...page, headers: { ...page.headers, ...vary } });
+    },
+  });
+}

@@ -1,0 +1,90 @@
+import { z } from 'zod';
+import { marginDimensions, marginOf } from '../../domain/margin.ts';
+import type { MarginDimension, MarginRow } from '../../domain/margin.ts';
+import type { Cell } from '../../domain/csv.ts';
+import type { RouteDeps } from '../deps.ts';
+import { createReportPlaces } from '../report-places.ts';
+import {
+  byOf,
+  namesIn,
+  period,
+  periodOf,
+  reportForms,
+  reportMediaType,
+  reportReply,
+} from '../report-reply.ts';
+import { adminRoute } from '../route.ts';
+import type { Route } from '../route.ts';
+
+type Deps = Pick<RouteDeps, 'ledger' | 'catalogue' | 'now'>;
+
+const name = z.string().nullable().optional();
+
+const answerSchema = z
+  .object({
+    object: z.literal('margin'),
+    currency: z.string(),
+    from: z.string(),
+    to: z.string(),
+    data: z.array(
+      z.object({
+        day: name,
+        channel: name.meta({ description: 'Of the last job; null: nothing was submitted.' }),
+        model: name,
+        account: name,
+        tasks: z.int().meta({ description: 'That have ended.' }),
+        charged: z.string(),
+        refunded: z.string(),
+        cost: z.string().meta({ description: 'What is known of it.' }),
+        cost_unknown: z.int().meta({
+          description: 'Attempts that may be billed, and nothing says how much: the cost lacks them.',
+        }),
+        margin: z.string().meta({
+          description:
+            'Charged, less what was refunded and the known cost: with `cost_unknown` at most this.',
+        }),
+      }),
+    ),
+  })
+  .meta({ id: 'Margin' });
+
+const numberNames = ['tasks', 'charged', 'refunded', 'cost', 'cost_unknown', 'margin'];
+
+export function getMargin({ ledger, catalogue, now }: Deps): Route {
+  const places = createReportPlaces();
+  return adminRoute({
+    operationId: 'getMargin',
+    summary: 'What tasks earned, less what they cost upstream',
+    description:
+      'Of what ended or was refunded on these days: the lowest margin first, days in order. The costs of all attempts of a task count to the channel of its last job.',
+    tag: 'Operators',
+    method: 'get',
+    paths: ['/admin/v1/margin'],
+    input: z.object({ query: z.object({ ...period, by: byOf(marginDimensions, 'model') }) }),
+    success: { description: reportForms, mediaType: reportMediaType, schema: answerSchema },
+    errors: ['concurrency_limit_exceeded'],
+    handle({ query, operator }) {
+      const by = marginDimensions.filter((dimension) => namesIn(query.by).includes(dimension));
+      const asked = { ...periodOf(query, now()), by };
+      const { currency } = catalogue.current();
+      const onEnd = places.enter(operator);
+      const report = {
+        head: { object: 'margin', currency, from: asked.from, to: asked.before },
+        columns: [...by, ...numberNames],
+        rows: cellsOf(ledger.margin(asked), by),
+      };
+      return reportReply(report, { format: query.format, onEnd });
+    },
+  });
+}
+
+async function* cellsOf(
+  rows: AsyncIterable<MarginRow>,
+  by: readonly MarginDimension[],
+): AsyncIterable<readonly Cell[]> {
+  for await (const row of rows) {
+    const { tasks, charged, refunded, cost, unknown } = row;
+    const names = by.map((dimension) => row.of[dimension]);
+    yield [...names, tasks, charged, refunded, cost, unknown, marginOf(row)];
+  }
+}

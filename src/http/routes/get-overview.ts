@@ -1,0 +1,45 @@
+import { z } from 'zod';
+import type { RouteDeps } from '../deps.ts';
+import { overviewSchema, presentOverview } from '../presenters/overview.ts';
+import type { Counted } from '../presenters/overview.ts';
+import { adminRoute, jsonReply } from '../route.ts';
+import type { Route } from '../route.ts';
+import { createSharedRead } from '../shared-read.ts';
+
+type Deps = Pick<RouteDeps, 'takeCensus' | 'tasks' | 'notices' | 'workflowsUrl' | 'now'>;
+
+/** However many operators look: the counts are taken once in this time. */
+const sharedMs = 5_000;
+const hourMs = 60 * 60_000;
+const latenessHours = 3;
+const noticesMax = 200;
+
+export function getOverview(deps: Deps): Route {
+  const counted = createSharedRead(() => count(deps), { ms: sharedMs, now: deps.now });
+  return adminRoute({
+    operationId: 'getOverview',
+    summary: 'Show how the gateway is doing',
+    description:
+      'What needs a person, what is unfinished, the money, how many tasks come and end, and how soon results are delivered.',
+    tag: 'Operators',
+    method: 'get',
+    paths: ['/admin/v1/overview'],
+    input: z.object({}),
+    success: { description: 'The counts, and whose token was sent.', schema: overviewSchema },
+    errors: [],
+    async handle({ operator: name, role }) {
+      return jsonReply(presentOverview(await counted(), { name, role, workflowsUrl: deps.workflowsUrl }));
+    },
+  });
+}
+
+async function count({ takeCensus, tasks, notices, now }: Deps): Promise<Counted> {
+  const [census, hour, day, lateness, open] = await Promise.all([
+    takeCensus(),
+    tasks.countSince(now() - hourMs),
+    tasks.countSince(now() - 24 * hourMs),
+    tasks.latenessSince(now() - latenessHours * hourMs),
+    notices.list('open', noticesMax),
+  ]);
+  return { census, throughput: { hour, day }, lateness, notices: open.map(({ notice }) => notice) };
+}

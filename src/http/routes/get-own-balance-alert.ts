@@ -1,0 +1,19 @@
+import { z } from 'zod';
+import { balanceAlertSuccess, showAlert } from '../balance-alert.ts';
+import type { BalanceAlertDeps } from '../balance-alert.ts';
+import { keyRoute } from '../route.ts';
+import type { Route } from '../route.ts';
+
+export function getOwnBalanceAlert(deps: Pick<BalanceAlertDeps, 'balanceAlerts' | 'secrets'>): Route {
+  return keyRoute({
+    operationId: 'getOwnBalanceAlert',
+    summary: 'When an event is posted because little is left',
+    tag: 'Account',
+    method: 'get',
+    paths: ['/v1/balance/alert'],
+    input: z.object({}),
+    success: balanceAlertSuccess,
+    errors: [],
+    handle: ({ caller }) => showAlert(caller.account, deps),
+  });
+}

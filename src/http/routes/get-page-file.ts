@@ -1,0 +1,29 @@
+import { z } from 'zod';
+import type { PageFiles } from '../pages/page-files.ts';
+import { pageReply } from '../pages/page-reply.ts';
+import { openRoute } from '../route.ts';
+import type { Route } from '../route.ts';
+
+export function getPageFile(files: PageFiles): Route {
+  return openRoute({
+    operationId: 'getPageFile',
+    summary: 'Fetch a file that a page of the gateway needs',
+    description:
+      'The pages name them. A file of another version than the address names is answered with the current one, which is not to be kept.',
+    tag: 'Service',
+    method: 'get',
+    paths: ['/pages/:version/:folder/:name'],
+    input: z.object({ params: z.object({ version: z.string(), folder: z.string(), name: z.string() }) }),
+    headers: z.object({ 'if-none-match': z.string().optional() }),
+    success: { description: 'The file.', mediaType: ['text/javascript', 'text/css', 'image/svg+xml'] },
+    otherAnswers: { 304: { description: 'The copy of `if-none-match` is current.', mediaType: 'none' } },
+    errors: ['route_not_found'],
+    prepare() {
+      for (const name of files.names) files.find(name);
+    },
+    handle({ params: { version, folder, name }, meta }) {
+      const isVersioned = version === files.version;
+      return Promise.resolve(pageReply(files, `${folder}/${name}`, { meta, isVersioned }));
+    },
+  });
+}

@@ -1,0 +1,32 @@
+import { z } from 'zod';
+import type { RouteDeps } from '../deps.ts';
+import { jsonReply, openRoute } from '../route.ts';
+import type { Route } from '../route.ts';
+
+const keySchema = z.object({
+  kty: z.literal('OKP'),
+  crv: z.literal('Ed25519'),
+  x: z.string(),
+  kid: z.string().meta({ description: 'Its thumbprint (RFC 7638).' }),
+  alg: z.literal('EdDSA'),
+  use: z.literal('sig'),
+});
+
+export function getReceiptKeys({
+  catalogue,
+  receiptKeys,
+}: Pick<RouteDeps, 'catalogue' | 'receiptKeys'>): Route {
+  return openRoute({
+    operationId: 'getReceiptKeys',
+    summary: 'Get the public keys of receipts',
+    description: 'A JSON Web Key Set (RFC 7517): the key in force first, then those before it.',
+    tag: 'Service',
+    method: 'get',
+    paths: ['/.well-known/jwks.json'],
+    input: z.object({}),
+    success: { description: 'The keys.', schema: z.object({ keys: z.array(keySchema) }) },
+    errors: [],
+    handle: () =>
+      Promise.resolve(jsonReply({ keys: receiptKeys.published(catalogue.current().receipts.key) })),
+  });
+}

@@ -1,0 +1,26 @@
+import { z } from 'zod';
+import type { RouteDeps } from '../deps.ts';
+import { keyRoute } from '../route.ts';
+import type { Route } from '../route.ts';
+import { statementQuery, statementReply, statementSuccess } from '../statements/reply.ts';
+
+type Deps = Pick<RouteDeps, 'accounts' | 'ledger' | 'catalogue'>;
+
+export function getStatement(deps: Deps): Route {
+  return keyRoute({
+    operationId: 'getStatement',
+    summary: "The account's statement of a month",
+    description:
+      'Opening balance, every entry, closing balance, sums. It is that of the account, whichever of its keys asks; before the end of the month, what there is so far. It is read while it is sent, however long it is.',
+    tag: 'Account',
+    method: 'get',
+    paths: ['/v1/statement'],
+    input: z.object({ query: statementQuery }),
+    success: statementSuccess,
+    errors: [],
+    async handle({ query, caller }) {
+      const { name = '' } = (await deps.accounts.find(caller.account)) ?? {};
+      return statementReply({ ...query, account: { id: caller.account, name } }, deps);
+    },
+  });
+}

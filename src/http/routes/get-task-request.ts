@@ -1,0 +1,27 @@
+import { z } from 'zod';
+import type { RouteDeps } from '../deps.ts';
+import { presentTaskRequest, taskRequestSchema } from '../presenters/task-request.ts';
+import { taskNotFound, taskParams } from '../videos/own-task.ts';
+import { adminRoute, jsonReply } from '../route.ts';
+import type { Route } from '../route.ts';
+
+export function getTaskRequest({ tasks, requests }: Pick<RouteDeps, 'tasks' | 'requests'>): Route {
+  return adminRoute({
+    operationId: 'getTaskRequest',
+    summary: 'Show what the caller of a task wrote',
+    description:
+      'Prompt, links and settings, which are sealed everywhere else. Each call is in the audit log.',
+    tag: 'Operators',
+    method: 'get',
+    access: 'act',
+    paths: ['/admin/v1/tasks/:task_id/request'],
+    input: z.object({ params: taskParams }),
+    success: { description: 'The request.', schema: taskRequestSchema },
+    errors: ['task_not_found'],
+    async handle({ params: { task_id: id } }) {
+      const [task, record] = await Promise.all([tasks.find(id), requests.find(id)]);
+      if (task === undefined) throw taskNotFound();
+      return jsonReply(presentTaskRequest(id, record), { 'cache-control': 'no-store' });
+    },
+  });
+}

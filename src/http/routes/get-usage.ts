@@ -1,0 +1,23 @@
+import { z } from 'zod';
+import type { RouteDeps } from '../deps.ts';
+import { createReportPlaces } from '../report-places.ts';
+import { keyRoute } from '../route.ts';
+import type { Route } from '../route.ts';
+import { ownUsageQuery, usageReply, usageSuccess } from '../usage-reply.ts';
+
+export function getUsage(deps: Pick<RouteDeps, 'ledger' | 'catalogue' | 'now'>): Route {
+  const places = createReportPlaces();
+  return keyRoute({
+    operationId: 'getUsage',
+    summary: 'What the account has used',
+    description:
+      'Sums of the ledger, by the day (UTC) on which a task was held, its model, the id of its API key and the end user that its request named. Of the whole account, whichever of its keys asks. What was written before the request counts.',
+    tag: 'Account',
+    method: 'get',
+    paths: ['/v1/usage'],
+    input: z.object({ query: ownUsageQuery }),
+    success: usageSuccess,
+    errors: ['concurrency_limit_exceeded'],
+    handle: ({ query, caller }) => usageReply({ ...query, account: caller.account }, places, deps),
+  });
+}

@@ -1,0 +1,36 @@
+import { z } from 'zod';
+import { defined } from '../../domain/defined.ts';
+import { GatewayError } from '../../domain/errors.ts';
+import { pageSize } from '../admin-input.ts';
+import type { FileRouteDeps } from '../files/own-file.ts';
+import { fileListSchema, presentFileList } from '../presenters/file.ts';
+import { jsonReply, keyRoute } from '../route.ts';
+import type { Route } from '../route.ts';
+
+export function listFiles({ files }: Pick<FileRouteDeps, 'files'>): Route {
+  return keyRoute({
+    operationId: 'listFiles',
+    summary: "List the account's files, newest first",
+    tag: 'Files',
+    method: 'get',
+    paths: ['/v1/files'],
+    input: z.object({
+      query: z.object({
+        limit: pageSize,
+        after: z.string().optional().meta({ description: 'The last id of the page before.' }),
+      }),
+    }),
+    success: { description: 'One page.', schema: fileListSchema },
+    errors: [],
+    async handle({ query: { limit, after: id }, caller: { account } }) {
+      const after = id === undefined ? undefined : await files.find(id, account);
+      if (id !== undefined && after === undefined)
+        throw new GatewayError(
+          'invalid_parameter',
+          'The parameter after must be the id of one of your files.',
+          { param: 'after' },
+        );
+      return jsonReply(presentFileList(await files.list(account, { limit, ...defined({ after }) })));
+    },
+  });
+}

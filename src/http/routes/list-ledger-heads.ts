@@ -1,0 +1,35 @@
+import { z } from 'zod';
+import { defined } from '../../domain/defined.ts';
+import { pageSize } from '../admin-input.ts';
+import type { RouteDeps } from '../deps.ts';
+import { ledgerHeadSchema, presentLedgerHead } from '../presenters/ledger-head.ts';
+import { adminRoute, jsonReply } from '../route.ts';
+import type { Route } from '../route.ts';
+
+const query = z.object({
+  limit: pageSize,
+  after: z.string().optional().meta({ description: 'The id of the last head of the page before.' }),
+});
+
+export function listLedgerHeads({ ledgerHeads }: Pick<RouteDeps, 'ledgerHeads'>): Route {
+  return adminRoute({
+    operationId: 'listLedgerHeads',
+    summary: 'List the anchored heads of all accounts',
+    description:
+      'Once a day, and with each verification of a sound account, the last entry of each account is noted and signed. Kept elsewhere, and checked later by `POST /admin/v1/ledger/heads/check`, the heads show what was cut off or written anew since then. By account and `seq`.',
+    tag: 'Operators',
+    method: 'get',
+    paths: ['/admin/v1/ledger/heads'],
+    input: z.object({ query }),
+    success: {
+      description: 'One page.',
+      schema: z.object({ object: z.literal('list'), data: z.array(ledgerHeadSchema), has_more: z.boolean() }),
+    },
+    errors: [],
+    async handle({ query: { limit, after } }) {
+      const found = await ledgerHeads.list({ limit: limit + 1, ...defined({ after }) });
+      const data = found.slice(0, limit).map(presentLedgerHead);
+      return jsonReply({ object: 'list', data, has_more: found.length > limit });
+    },
+  });
+}

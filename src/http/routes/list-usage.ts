@@ -1,0 +1,22 @@
+import { z } from 'zod';
+import type { RouteDeps } from '../deps.ts';
+import { createReportPlaces } from '../report-places.ts';
+import { adminRoute } from '../route.ts';
+import type { Route } from '../route.ts';
+import { usageQuery, usageReply, usageSuccess } from '../usage-reply.ts';
+
+export function listUsage(deps: Pick<RouteDeps, 'ledger' | 'catalogue' | 'now'>): Route {
+  const places = createReportPlaces();
+  return adminRoute({
+    operationId: 'listUsage',
+    summary: 'What accounts have used',
+    description: 'As their owners see it, of one account or of all, and by account, too.',
+    tag: 'Operators',
+    method: 'get',
+    paths: ['/admin/v1/usage'],
+    input: z.object({ query: usageQuery }),
+    success: usageSuccess,
+    errors: ['concurrency_limit_exceeded'],
+    handle: ({ query }) => usageReply(query, places, deps),
+  });
+}

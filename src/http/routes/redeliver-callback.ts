@@ -1,0 +1,33 @@
+import { z } from 'zod';
+import { requireRedeliverable } from '../../domain/require-redeliverable.ts';
+import type { RouteDeps } from '../deps.ts';
+import { callbackSchema, presentOwnCallback } from '../presenters/callback.ts';
+import { jsonReply, keyRoute } from '../route.ts';
+import type { Route } from '../route.ts';
+import { findOwnTask, taskParams } from '../videos/own-task.ts';
+
+type Deps = Pick<RouteDeps, 'tasks' | 'requests' | 'port'>;
+
+export function redeliverCallback({ tasks, requests, port }: Deps): Route {
+  return keyRoute({
+    operationId: 'redeliverCallback',
+    summary: 'Send a task’s callback again',
+    description:
+      'Now, to the address that the task was created with, whether or not it was delivered before; what is not accepted is retried as before. It has the same `webhook-id`. Earlier attempts that are still due are not made.',
+    tag: 'Account',
+    method: 'post',
+    paths: ['/v1/callbacks/:task_id/redeliver'],
+    input: z.object({ params: taskParams }),
+    success: {
+      description: 'The callback as it was before; it is sent within seconds.',
+      schema: callbackSchema,
+    },
+    errors: ['task_not_found', 'missing_parameter', 'action_not_possible'],
+    async handle({ params: { task_id: id }, caller }) {
+      const task = await findOwnTask(tasks, { id, caller });
+      requireRedeliverable(task, await requests.find(id));
+      await port.redeliver(task.id);
+      return jsonReply(presentOwnCallback(task));
+    },
+  });
+}

@@ -1,0 +1,37 @@
+import { z } from 'zod';
+import { defined } from '../../domain/defined.ts';
+import { reason, refundAmount } from '../admin-input.ts';
+import { adminBody } from '../body.ts';
+import type { RouteDeps } from '../deps.ts';
+import { actionResult } from '../presenters/action-result.ts';
+import { adminRoute, jsonReply } from '../route.ts';
+import type { Route } from '../route.ts';
+import { taskNotFound, taskParams } from '../videos/own-task.ts';
+
+export function refundImages({ refundImages: giveBack }: Pick<RouteDeps, 'refundImages'>): Route {
+  return adminRoute({
+    operationId: 'refundImages',
+    summary: 'Refund images that were answered at once',
+    description:
+      'Gives back what they were charged, or a part of it, once. They have no task: the response’s `x-mediary-image` names them (`img_…`), and their entries in the ledger are their record. The audit log and the entry keep who gave it back and why.',
+    tag: 'Operators',
+    method: 'post',
+    paths: ['/admin/v1/images/:task_id/refund'],
+    input: z.object({
+      params: taskParams,
+      body: z.object({
+        reason,
+        amount: refundAmount,
+        dry_run: z.boolean().optional().meta({ description: 'Say what would happen, and do nothing.' }),
+      }),
+    }),
+    readBody: adminBody,
+    success: { description: 'What was given back.', schema: z.object({ result: actionResult }) },
+    errors: ['task_not_found', 'action_not_possible'],
+    async handle({ params: { task_id: id }, body, operator }) {
+      const result = await giveBack(id, { ...defined(body), by: operator });
+      if (result === undefined) throw taskNotFound();
+      return jsonReply({ result });
+    },
+  });
+}

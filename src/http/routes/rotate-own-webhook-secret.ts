@@ -1,0 +1,21 @@
+import { z } from 'zod';
+import { keyRoute } from '../route.ts';
+import type { Route } from '../route.ts';
+import { replaceWebhookSecret, webhookSecretSuccess } from '../webhook-secret.ts';
+import type { WebhookSecretDeps } from '../webhook-secret.ts';
+
+export function rotateOwnWebhookSecret(deps: WebhookSecretDeps): Route {
+  return keyRoute({
+    operationId: 'rotateOwnWebhookSecret',
+    summary: 'Replace the secret that signs callbacks',
+    description:
+      'Of the whole account, with any of its keys. The previous secret stays valid until the next rotation: callbacks carry a signature of each. The one before that is no longer valid.',
+    tag: 'Account',
+    method: 'post',
+    paths: ['/v1/webhook-secret/rotate'],
+    input: z.object({}),
+    success: webhookSecretSuccess,
+    errors: [],
+    handle: ({ caller: { account, key: by } }) => replaceWebhookSecret({ account, by, reason: '' }, deps),
+  });
+}

@@ -1,0 +1,65 @@
+import { z } from 'zod';
+import { GatewayError } from '../../domain/errors.ts';
+import { reason } from '../admin-input.ts';
+import { adminBody } from '../body.ts';
+import { capsFields, parseCaps, parseParts } from '../caps-input.ts';
+import type { RouteDeps } from '../deps.ts';
+import { keySchema, presentKey } from '../presenters/key.ts';
+import { adminRoute, jsonReply } from '../route.ts';
+import type { Route } from '../route.ts';
+
+const cappedModelsMax = 200;
+
+const body = z.object({
+  ...capsFields,
+  models: z
+    .array(z.object({ model: z.string().min(1), ...capsFields }))
+    .max(cappedModelsMax)
+    .default([])
+    .meta({ description: 'What the key may spend on single models, beside its caps for all of them.' }),
+  reason,
+});
+
+export function setKeyCaps({
+  keys,
+  auth,
+  catalogue,
+  now,
+}: Pick<RouteDeps, 'keys' | 'auth' | 'catalogue' | 'now'>): Route {
+  return adminRoute({
+    operationId: 'setKeyCaps',
+    summary: 'Limit what an API key may spend',
+    description:
+      'Replaces all caps of the key; what is absent is not limited. Effective at once on this node and within five seconds on every other. What is held already stays held, and what the key has spent before counts.',
+    tag: 'Operators',
+    method: 'post',
+    paths: ['/admin/v1/keys/:key/caps'],
+    input: z.object({ params: z.object({ key: z.string().min(1) }), body }),
+    readBody: adminBody,
+    success: { description: 'The key.', schema: keySchema },
+    errors: ['key_not_found'],
+    async handle({ params: { key: id }, body: { reason: why, models, ...all }, operator: by }) {
+      const known = new Set(catalogue.current().models.map((model) => model.id));
+      const parts = parseParts(models, ({ model }) => model);
+      const unknown = models.findIndex(({ model }) => !known.has(model));
+      if (parts === undefined || unknown >= 0) {
+        throw new GatewayError(
+          'invalid_parameter',
+          'Each model must be one of the configuration, and named once.',
+          {
+            param: unknown >= 0 ? `models[${unknown}].model` : 'models',
+          },
+        );
+      }
+      const change = { at: now(), by, action: 'caps changed', reason: why };
+      const caps = { all: parseCaps(all), models: parts };
+      const isSet = await keys.setCaps(id, caps, change);
+      const key = isSet ? await keys.find(id) : undefined;
+      if (key === undefined) {
+        throw new GatewayError('key_not_found', 'There is no key with this id.', { param: 'key' });
+      }
+      auth.forget(id);
+      return jsonReply(presentKey(key));
+    },
+  });
+}

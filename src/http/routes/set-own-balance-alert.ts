@@ -1,0 +1,22 @@
+import { z } from 'zod';
+import { balanceAlertFields, balanceAlertMeaning, balanceAlertSuccess, setAlert } from '../balance-alert.ts';
+import type { BalanceAlertDeps } from '../balance-alert.ts';
+import { jsonBody, videoBodyBytesMax } from '../body.ts';
+import { keyRoute } from '../route.ts';
+import type { Route } from '../route.ts';
+
+export function setOwnBalanceAlert(deps: BalanceAlertDeps): Route {
+  return keyRoute({
+    operationId: 'setOwnBalanceAlert',
+    summary: 'Have an event posted when little is left',
+    description: balanceAlertMeaning,
+    tag: 'Account',
+    method: 'post',
+    paths: ['/v1/balance/alert'],
+    input: z.object({ body: z.object(balanceAlertFields) }),
+    readBody: jsonBody(videoBodyBytesMax),
+    success: balanceAlertSuccess,
+    errors: ['callback_url_not_allowed'],
+    handle: ({ body, caller }) => setAlert(caller.account, body, deps),
+  });
+}

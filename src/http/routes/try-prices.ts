@@ -1,0 +1,84 @@
+import { z } from 'zod';
+import { defined } from '../../domain/defined.ts';
+import { formatMicros } from '../../domain/money.ts';
+import { channelPriceSchema } from '../../domain/price-schema.ts';
+import { tryPrices as carryOut } from '../../flight/try-prices.ts';
+import type { Sum, Tried } from '../../flight/try-prices.ts';
+import { adminBody } from '../body.ts';
+import type { RouteDeps } from '../deps.ts';
+import { adminRoute } from '../route.ts';
+import type { Route } from '../route.ts';
+import { oneAtATime, workingMediaType } from '../working-reply.ts';
+
+type Deps = Pick<RouteDeps, 'tasks' | 'ledger' | 'log' | 'now'>;
+
+const bodySchema = z.object({
+  models: z.record(z.string(), channelPriceSchema).meta({ description: 'Prices by the ids of models.' }),
+  channels: z
+    .record(z.string(), z.record(z.string(), channelPriceSchema))
+    .default({})
+    .meta({ description: 'Prices of channels that have their own, by channel and model.' }),
+  since: z.int().nonnegative().meta({ description: 'Unix seconds: tasks created from then on.' }),
+  account: z.string().optional(),
+  model: z.string().optional(),
+});
+
+export function tryPrices({ tasks, ledger, log, now }: Deps): Route {
+  const alone = oneAtATime('Prices are being tried on this node already.');
+  return adminRoute({
+    operationId: 'tryPrices',
+    summary: 'Settle recorded tasks by other prices',
+    description:
+      'What tasks that have succeeded would have been charged, and would have earned, from the facts that are recorded of them; images that were answered at once from what their entries in the ledger record. What was refunded is left out, before and after. Changes nothing. The answer is a line of JSON a second, `{"progress":{"tasks"}}`, and as the last one `{"result":…}` or `{"error":…}`. The work stops when the caller disconnects. One at a time on a node.',
+    tag: 'Operators',
+    method: 'post',
+    access: 'read',
+    paths: ['/admin/v1/prices/try'],
+    input: z.object({ body: bodySchema }),
+    readBody: adminBody,
+    success: { description: 'Lines of JSON.', mediaType: workingMediaType },
+    errors: ['concurrency_limit_exceeded'],
+    handle({ body, meta, operator }) {
+      const { models, channels, since, account, model } = body;
+      const asked = { prices: { models, channels }, since, until: now(), ...defined({ account, model }) };
+      const deps = {
+        list: tasks.list.bind(tasks),
+        entriesOfTask: (task: string) => ledger.entriesOfTask(task),
+        settledImages: ledger.settledImages.bind(ledger),
+      };
+      const reply = alone({
+        run: async (watching) => present(await carryOut({ ...asked, ...watching }, deps)),
+        signal: meta.closed(),
+        onError: (err) => log.error({ err, operator }, 'prices could not be tried'),
+      });
+      return Promise.resolve(reply);
+    },
+  });
+}
+
+function present({ total, byModel, byAccount, unpriced }: Tried): object {
+  const list = <Key>(sums: ReadonlyMap<Key, Sum>, name: string) =>
+    [...sums]
+      .toSorted(([, one], [, other]) => Number(other.after - other.before - (one.after - one.before)))
+      .map(([key, sum]) => ({ [name]: key ?? null, ...presentSum(sum) }));
+  return {
+    ...presentSum(total),
+    by_model: list(byModel, 'model'),
+    by_account: list(byAccount, 'account'),
+    unpriced_tasks: unpriced,
+  };
+}
+
+function presentSum({ tasks, before, after, cost, costUnknown, unpriced }: Sum) {
+  return {
+    tasks,
+    before: formatMicros(before),
+    after: formatMicros(after),
+    difference: formatMicros(after - before),
+    cost: formatMicros(cost),
+    cost_unknown: costUnknown,
+    margin_before: formatMicros(before - cost),
+    margin_after: formatMicros(after - cost),
+    unpriced,
+  };
+}

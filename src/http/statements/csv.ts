@@ -1,0 +1,39 @@
+import type { Balance } from '../../ledger/ledger.ts';
+import type { StatementEntry } from '../../ledger/statement.ts';
+import { csvLine, csvMediaType } from '../../domain/csv.ts';
+import { reasonOf } from './form.ts';
+import type { StatementForm } from './form.ts';
+import { isoSeconds } from '../../domain/times.ts';
+
+const columns = [
+  'at',
+  'seq',
+  'kind',
+  'task',
+  'amount',
+  'change',
+  'available',
+  'held',
+  'reference',
+  'reason',
+] as const;
+
+/** A row for the opening balance, one for each entry, one for the closing balance. */
+export const csv: StatementForm = {
+  mediaType: csvMediaType,
+  headers: {},
+  open: ({ period, opening }) => csvLine(columns) + balanceLine('opening', period.from, opening),
+  rows: (page) => page.map(entryLine).join(''),
+  close: ({ period, closing }) => balanceLine('closing', period.before, closing),
+};
+
+function entryLine(entry: StatementEntry): string {
+  const { at, seq, kind, task, amount, change, available, held } = entry;
+  const words = [entry.reference, reasonOf(entry)];
+  return csvLine([isoSeconds(at), Number(seq), kind, task, amount, change, available, held, ...words]);
+}
+
+function balanceLine(kind: string, at: number, { available, held }: Balance): string {
+  const [none, noAmount] = [undefined, [undefined, undefined]];
+  return csvLine([isoSeconds(at), none, kind, none, ...noAmount, available, held, none, none]);
+}

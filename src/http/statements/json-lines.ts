@@ -1,0 +1,57 @@
+import { formatMicros } from '../../domain/money.ts';
+import type { Statement, StatementEntry } from '../../ledger/statement.ts';
+import type { Balance } from '../../ledger/ledger.ts';
+import { toSeconds } from '../presenters/unix-seconds.ts';
+import { reasonOf } from './form.ts';
+import type { StatementForm } from './form.ts';
+
+/** An object a line: what it is and the opening balance, each entry, the closing balance with the sums. */
+export const jsonLines: StatementForm = {
+  mediaType: 'application/x-ndjson',
+  headers: {},
+  open: ({ account, name, currency, month, period, opening }) =>
+    line({
+      object: 'statement',
+      account,
+      name,
+      currency,
+      month,
+      from: toSeconds(period.from),
+      before: toSeconds(period.before),
+      opening: balance(opening),
+    }),
+  rows: (page) => page.map((entry) => line(entryFields(entry))).join(''),
+  close: (statement) =>
+    line({ object: 'statement.end', closing: balance(statement.closing), sums: sumFields(statement) }),
+};
+
+function line(fields: object): string {
+  return `${JSON.stringify(fields)}\n`;
+}
+
+function balance({ available, held, seq }: Balance): object {
+  return { available: formatMicros(available), held: formatMicros(held), seq: Number(seq) };
+}
+
+function entryFields(entry: StatementEntry): object {
+  return {
+    object: 'statement.entry',
+    seq: Number(entry.seq),
+    at: toSeconds(entry.at),
+    kind: entry.kind,
+    task: entry.task ?? null,
+    amount: formatMicros(entry.amount),
+    change: formatMicros(entry.change),
+    available: formatMicros(entry.available),
+    held: formatMicros(entry.held),
+    reference: entry.reference ?? null,
+    reason: reasonOf(entry) ?? null,
+  };
+}
+
+function sumFields(statement: Statement): Record<string, object> {
+  const sums = statement.sums();
+  return Object.fromEntries(
+    sums.map(({ kind, entries, amount }) => [kind, { entries, amount: formatMicros(amount) }]),
+  );
+}

@@ -1,0 +1,64 @@
+import { Readable } from 'node:stream';
+import { z } from 'zod';
+import type { Period } from '../../ledger/statement.ts';
+import type { RouteDeps } from '../deps.ts';
+import type { Reply, Success } from '../route.ts';
+import { csv } from './csv.ts';
+import type { StatementForm, TitledStatement } from './form.ts';
+import { jsonLines } from './json-lines.ts';
+import { page } from './page.ts';
+
+const forms = { jsonl: jsonLines, csv, html: page } as const satisfies Record<string, StatementForm>;
+
+export const statementQuery = z.object({
+  month: z
+    .string()
+    .regex(/^20\d\d-(?:0[1-9]|1[0-2])$/, 'must be a month such as 2026-11')
+    .meta({ description: 'In UTC, such as `2026-11`.' }),
+  format: z.enum(['jsonl', 'csv', 'html']).default('jsonl').meta({
+    description:
+      '`jsonl`: an object a line, the first with the opening balance, the last with the closing balance and the sums by kind. `csv`: a row for each, amounts as decimals, and no text that a spreadsheet takes for a formula. `html`: a page that prints.',
+  }),
+});
+
+export const statementSuccess: Success = {
+  description: 'The statement, as it is now.',
+  mediaType: Object.values(forms).map(({ mediaType }) => mediaType),
+};
+
+interface Asked extends z.output<typeof statementQuery> {
+  readonly account: { readonly id: string; readonly name: string };
+}
+
+type Deps = Pick<RouteDeps, 'ledger' | 'catalogue'>;
+
+/** Read a page at a time, when the caller has taken the one before; nothing is read for one who has left. */
+export async function statementReply({ account, month, format }: Asked, deps: Deps): Promise<Reply> {
+  const opened = await deps.ledger.statement(account.id, periodOf(month));
+  const { currency } = deps.catalogue.current();
+  const statement = { ...opened, name: account.name, currency, month };
+  const form: StatementForm = forms[format];
+  const disposition = format === 'html' ? 'inline' : 'attachment';
+  return {
+    status: 200,
+    headers: {
+      ...form.headers,
+      'cache-control': 'no-store',
+      'content-disposition': `${disposition}; filename="statement-${account.id}-${month}.${format}"`,
+    },
+    mediaType: form.mediaType,
+    text: '',
+    stream: Readable.from(written(statement, form), { objectMode: false, highWaterMark: 1 }),
+  };
+}
+
+async function* written(statement: TitledStatement, form: StatementForm): AsyncIterable<string> {
+  yield form.open(statement);
+  for await (const entries of statement.pages()) yield form.rows(entries);
+  yield form.close(statement);
+}
+
+function periodOf(month: string): Period {
+  const [year = 0, number = 1] = month.split('-').map(Number);
+  return { from: Date.UTC(year, number - 1), before: Date.UTC(year, number) };
+}

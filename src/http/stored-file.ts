@@ -1,0 +1,82 @@
+import { z } from 'zod';
+import { storedMediaTypes } from '../results/media-types.ts';
+import type { ByteRange, ResultStorage, StoredFile } from '../results/storage.ts';
+import { matchesEtag } from './etag.ts';
+import { notModified } from './route.ts';
+import type { Reply, RequestMeta, Route } from './route.ts';
+
+const rangePattern = /^bytes=(\d*)-(\d*)$/;
+
+/** Files come from upstreams: a browser may show them, and run nothing. */
+const safetyHeaders = {
+  'x-content-type-options': 'nosniff',
+  'content-security-policy': "default-src 'none'; sandbox",
+  'cross-origin-resource-policy': 'cross-origin',
+} as const;
+
+/** What a route that answers with a stored file declares. */
+export const fileAnswers = {
+  headers: z.object({ range: z.string().optional(), 'if-none-match': z.string().optional() }),
+  success: { description: 'The file.', mediaType: storedMediaTypes },
+  otherAnswers: {
+    206: { description: 'The part that `range` asks for.', mediaType: storedMediaTypes },
+    304: { description: 'The copy of `if-none-match` is current.', mediaType: 'none' },
+    416: { description: '`range` lies outside of the file.', mediaType: 'text/plain' },
+  },
+} satisfies Pick<Route, 'headers' | 'success' | 'otherAnswers'>;
+
+export interface FileAsked {
+  readonly key: string;
+  readonly mediaType: string;
+  /** Seconds for which the caller may keep it. */
+  readonly maxAge: number;
+}
+
+/** A file of ours, or the part of it that was asked for. Undefined: it is not kept any more. */
+export async function replyWithFile(
+  { key, mediaType, maxAge }: FileAsked,
+  meta: RequestMeta,
+  storage: Pick<ResultStorage, 'stat' | 'read'>,
+): Promise<Reply | undefined> {
+  const file = await storage.stat(key);
+  if (file === undefined) return undefined;
+  const headers = {
+    ...safetyHeaders,
+    etag: file.etag,
+    'accept-ranges': 'bytes',
+    'cache-control': `private, max-age=${maxAge}, immutable`,
+  };
+  if (matchesEtag(meta.header('if-none-match'), file.etag)) return notModified(headers);
+  const range = rangeOf(meta, file);
+  if (range === 'unsatisfiable') return refuseRange(file, headers);
+  const { start, end } = range ?? { start: 0, end: file.bytes - 1 };
+  return {
+    status: range === undefined ? 200 : 206,
+    mediaType,
+    text: '',
+    stream: await storage.read(key, { start, end }),
+    headers: {
+      ...headers,
+      'content-length': String(end - start + 1),
+      ...(range === undefined ? {} : { 'content-range': `bytes ${start}-${end}/${file.bytes}` }),
+    },
+  };
+}
+
+/** Undefined: all of it. Several ranges, other units and nonsense are answered with all of it, as RFC 9110 allows. */
+function rangeOf(meta: RequestMeta, { bytes, etag }: StoredFile): ByteRange | 'unsatisfiable' | undefined {
+  const match = rangePattern.exec(meta.header('range') ?? '');
+  const condition = meta.header('if-range');
+  if (match === null || (condition !== undefined && condition !== etag)) return undefined;
+  const [, from = '', to = ''] = match;
+  if (from === '' && to === '') return undefined;
+  const start = from === '' ? Math.max(0, bytes - Number(to)) : Number(from);
+  const end = from === '' || to === '' ? bytes - 1 : Math.min(Number(to), bytes - 1);
+  if (from !== '' && to !== '' && Number(to) < start) return undefined;
+  return start > end ? 'unsatisfiable' : { start, end };
+}
+
+function refuseRange({ bytes }: StoredFile, headers: Readonly<Record<string, string>>): Reply {
+  const mediaType = 'text/plain; charset=utf-8';
+  return { status: 416, mediaType, text: '', headers: { ...headers, 'content-range': `bytes */${bytes}` } };
+}

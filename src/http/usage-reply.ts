@@ -1,0 +1,97 @@
+import { z } from 'zod';
+import { defined } from '../domain/defined.ts';
+import { usageDimensions } from '../domain/usage.ts';
+import type { UsageDimension, UsageRow } from '../domain/usage.ts';
+import type { Cell } from '../domain/csv.ts';
+import type { RouteDeps } from './deps.ts';
+import type { ReportPlaces } from './report-places.ts';
+import {
+  byOf,
+  namesIn,
+  period,
+  periodOf,
+  reportForms,
+  reportMediaType,
+  reportReply,
+} from './report-reply.ts';
+import type { Reply, Success } from './route.ts';
+
+/** Of the owner of an account, who has only one. */
+export const ownUsageQuery = z.object({
+  ...period,
+  by: byOf(
+    usageDimensions.filter((dimension) => dimension !== 'account'),
+    'day',
+  ),
+});
+
+export const usageQuery = z.object({
+  ...period,
+  by: byOf(usageDimensions, 'day'),
+  account: z.string().min(1).optional().meta({ description: 'Absent: all of them.' }),
+});
+
+const count = z.int();
+const name = z.string().nullable().optional();
+
+export const usageSuccess: Success = {
+  description: reportForms,
+  mediaType: reportMediaType,
+  schema: z
+    .object({
+      object: z.literal('usage'),
+      currency: z.string(),
+      from: z.string(),
+      to: z.string(),
+      data: z.array(
+        z.object({
+          account: name,
+          day: name,
+          model: name,
+          key: name,
+          end_user: name,
+          tasks: count.meta({ description: 'That were held on these days.' }),
+          settled: count,
+          released: count,
+          open: count.meta({ description: 'Neither settled nor released.' }),
+          charged: z.string(),
+          refunded: z.string(),
+        }),
+      ),
+    })
+    .meta({ id: 'Usage' }),
+};
+
+type Query = Omit<z.output<typeof usageQuery>, 'account'> & { readonly account?: string | undefined };
+/** No account has this name. */
+const everyAccount = '';
+const numberNames = ['tasks', 'settled', 'released', 'open', 'charged', 'refunded'] as const;
+
+type Deps = Pick<RouteDeps, 'ledger' | 'catalogue' | 'now'>;
+
+/** Throws GatewayError for a period that is none, and where too many such reports are being made. */
+export async function usageReply(
+  { format, account, ...query }: Query,
+  places: ReportPlaces,
+  deps: Deps,
+): Promise<Reply> {
+  const by = usageDimensions.filter((dimension) => namesIn(query.by).includes(dimension));
+  const asked = { ...periodOf(query, deps.now()), by, ...defined({ account }) };
+  const { currency } = deps.catalogue.current();
+  const onEnd = places.enter(account ?? everyAccount);
+  const report = {
+    head: { object: 'usage', currency, from: asked.from, to: asked.before },
+    columns: [...by, ...numberNames],
+    rows: cellsOf(deps.ledger.usage(asked), by),
+  };
+  return reportReply(report, { format, onEnd });
+}
+
+async function* cellsOf(
+  rows: AsyncIterable<UsageRow>,
+  by: readonly UsageDimension[],
+): AsyncIterable<readonly Cell[]> {
+  for await (const row of rows) {
+    yield [...by.map((dimension) => row.of[dimension]), ...numberNames.map((number) => row[number])];
+  }
+}

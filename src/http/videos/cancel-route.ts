@@ -1,0 +1,34 @@
+import { z } from 'zod';
+import type { TaskKind } from '../../domain/task.ts';
+import type { RouteDeps } from '../deps.ts';
+import { presentTask, taskSchemas } from '../presenters/video-task.ts';
+import { jsonReply, keyRoute } from '../route.ts';
+import type { Route } from '../route.ts';
+import { cancelTask } from './cancel-task.ts';
+import { findOwnTask, taskParams } from './own-task.ts';
+
+export type CancelDeps = Pick<RouteDeps, 'tasks' | 'port' | 'mediaUrl'>;
+
+interface Cancel {
+  readonly operationId: string;
+  readonly summary: string;
+  readonly tag: 'Videos' | 'Images';
+  readonly paths: readonly [string, ...string[]];
+  readonly kind: TaskKind;
+}
+
+export function cancelRoute({ kind, ...spec }: Cancel, deps: CancelDeps): Route {
+  return keyRoute({
+    ...spec,
+    description:
+      'Ends the task immediately if nothing has been sent upstream; otherwise asks the upstream to cancel the job. If the upstream refuses or cannot cancel, the task keeps running and the response is 409.',
+    method: 'post',
+    input: z.object({ params: taskParams }),
+    success: { description: 'The task is cancelled, and its hold is released.', schema: taskSchemas[kind] },
+    errors: ['task_not_found', 'task_not_cancellable'],
+    async handle({ params, caller }) {
+      const task = await findOwnTask(deps.tasks, { id: params.task_id, caller, kind });
+      return jsonReply(presentTask(await cancelTask(task, deps), deps.mediaUrl));
+    },
+  });
+}

@@ -1,0 +1,25 @@
+import { GatewayError } from '../../domain/errors.ts';
+import { isTerminal } from '../../domain/task.ts';
+import type { Task } from '../../domain/task-record.ts';
+import type { RouteDeps } from '../deps.ts';
+
+/** The one way in which a caller cancels: the task as it is afterwards. Throws task_not_cancellable. */
+export async function cancelTask(
+  task: Task,
+  { tasks, port }: Pick<RouteDeps, 'tasks' | 'port'>,
+): Promise<Task> {
+  if (isTerminal(task.status)) {
+    throw new GatewayError('task_not_cancellable', `The task has already ${task.status}.`, {
+      param: 'task_id',
+    });
+  }
+  try {
+    await port.cancel(task.id);
+  } catch (error) {
+    // What was asked for may be done although its answer was lost.
+    const after = await tasks.find(task.id);
+    if (after?.error?.code !== 'task_cancelled') throw error;
+    return after;
+  }
+  return (await tasks.find(task.id)) ?? task;
+}

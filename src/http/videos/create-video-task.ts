@@ -1,0 +1,81 @@
+import type { Caller } from '../../domain/caller.ts';
+import { defined } from '../../domain/defined.ts';
+import { GatewayError } from '../../domain/errors.ts';
+import type { ErrorCode } from '../../domain/errors.ts';
+import type { CreatedTask } from '../../tasks/create-task.ts';
+import { holdHeaders } from '../cost-headers.ts';
+import type { RouteDeps } from '../deps.ts';
+import { idempotencyKeyOf } from '../idempotency-key.ts';
+import { capHeaders } from '../presenters/cap.ts';
+import type { RequestMeta } from '../route.ts';
+import type { VideoBody } from './video-body.ts';
+import { parseVideo } from './video-request.ts';
+
+export type CreateVideoDeps = Pick<
+  RouteDeps,
+  'createTask' | 'admissions' | 'metrics' | 'checkCallbackUrl' | 'checkMediaUrl'
+>;
+
+export interface VideoCreate {
+  /** operationId: the scope of the idempotency key beside the account. */
+  readonly route: string;
+  readonly body: VideoBody;
+  /** Names of what was sent and nothing reads. */
+  readonly unread: readonly string[];
+  readonly caller: Caller;
+  readonly meta: RequestMeta;
+}
+
+export interface CreatedVideo {
+  readonly task: CreatedTask;
+  /** What was ignored before the task was planned; `task.warnings` come after it. */
+  readonly warnings: readonly string[];
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** The codes of every route that creates a video. */
+export const videoCreateErrors = [
+  'unsupported_parameter',
+  'model_not_found',
+  'media_url_not_allowed',
+  'callback_url_not_allowed',
+  'account_closed',
+  'insufficient_balance',
+  'spend_cap_exceeded',
+  'model_not_allowed',
+  'channel_not_allowed',
+  'idempotency_key_reused',
+  'concurrency_limit_exceeded',
+  'storage_quota_exceeded',
+] as const satisfies readonly ErrorCode[];
+
+/** The one way to create a video, whichever interface asked for it. Throws GatewayError, which names fields of ours. */
+export async function createVideoTask(
+  { route, body, unread, caller, meta }: VideoCreate,
+  deps: CreateVideoDeps,
+): Promise<CreatedVideo> {
+  const idempotencyKey = idempotencyKeyOf(meta);
+  const { ignored, ...video } = parseVideo(body, caller, deps);
+  try {
+    const task = await deps.admissions.run(caller.account, () =>
+      deps.createTask({
+        ...video,
+        caller,
+        route,
+        requestId: meta.id,
+        ...defined({ idempotencyKey, traceparent: meta.traceparent }),
+      }),
+    );
+    meta.concerns(task.id);
+    deps.metrics.countCreate(task.replayed ? 'replayed' : 'created');
+    const headers = {
+      ...holdHeaders(task.hold),
+      ...capHeaders(task.cap),
+      ...(task.replayed ? { 'idempotency-replayed': 'true' } : {}),
+    };
+    return { task, warnings: [...unread, ...ignored], headers };
+  } catch (error) {
+    deps.metrics.countCreate(error instanceof GatewayError ? error.code : 'internal_error');
+    throw error;
+  }
+}

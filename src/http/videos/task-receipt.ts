@@ -1,0 +1,57 @@
+import { z } from 'zod';
+import type { Caller } from '../../domain/caller.ts';
+import { isImageId } from '../../domain/ids.ts';
+import type { TaskKind } from '../../domain/task.ts';
+import type { RouteDeps } from '../deps.ts';
+import { presentReceipt, receiptSchema, subjectOfEntries } from '../presenters/receipt.ts';
+import { jsonReply, keyRoute } from '../route.ts';
+import type { Route } from '../route.ts';
+import { findOwnTask, taskNotFound, taskParams } from './own-task.ts';
+
+export type ReceiptDeps = Pick<
+  RouteDeps,
+  'tasks' | 'ledger' | 'requests' | 'catalogue' | 'receiptKeys' | 'publicUrl'
+>;
+
+export interface ReceiptRoute extends Pick<Route, 'operationId' | 'summary' | 'tag' | 'paths'> {
+  readonly kind: TaskKind;
+}
+
+/** The receipt of a task: the same for every kind. */
+export function taskReceipt({ kind, ...route }: ReceiptRoute, deps: ReceiptDeps): Route {
+  return keyRoute({
+    ...route,
+    description:
+      'What was asked for, frozen, consumed and charged, with the task’s entries in the ledger, signed: whoever has the keys of `/.well-known/jwks.json` can check it without the gateway. A failed or cancelled task has a receipt of 0. Once the task has ended it is the same at each request, until it is refunded, its result is copied later, or its request is no longer kept.',
+    method: 'get',
+    input: z.object({ params: taskParams }),
+    success: { description: 'The receipt and its signature.', schema: receiptSchema },
+    errors: ['task_not_found', 'missing_parameter'],
+    async handle({ params, caller }) {
+      const { task, entries, request } = await receiptFacts({ id: params.task_id, caller, kind }, deps);
+      const { currency, receipts } = deps.catalogue.current();
+      const payload = presentReceipt(task, { entries, request, currency, issuer: deps.publicUrl });
+      const jws = deps.receiptKeys.sign(payload, receipts.key);
+      return jsonReply({ object: 'receipt', task: task.id, payload, jws });
+    },
+  });
+}
+
+interface Asked {
+  readonly id: string;
+  readonly caller: Caller;
+  readonly kind: TaskKind;
+}
+
+async function receiptFacts(asked: Asked, { tasks, ledger, requests }: ReceiptDeps) {
+  const { id, caller, kind } = asked;
+  if (kind !== 'image' || !isImageId(id)) {
+    const task = await findOwnTask(tasks, asked);
+    const [entries, request] = await Promise.all([ledger.entriesOfTask(id), requests.find(id)]);
+    return { task, entries, request };
+  }
+  const entries = await ledger.entriesOfTask(id);
+  const task = subjectOfEntries(entries);
+  if (task?.account !== caller.account) throw taskNotFound();
+  return { task, entries, request: undefined };
+}

@@ -1,0 +1,32 @@
+import { z } from 'zod';
+import type { RandomBytes } from '../domain/ids.ts';
+import type { RouteDeps } from './deps.ts';
+import { jsonReply } from './route.ts';
+import type { Reply } from './route.ts';
+
+const webhookSecretBytes = 24;
+
+/** As the Standard Webhooks specification writes secrets. */
+export function newWebhookSecret(randomBytes: RandomBytes): string {
+  return `whsec_${Buffer.from(randomBytes(webhookSecretBytes)).toString('base64')}`;
+}
+
+export const webhookSecretSuccess = {
+  description: 'The new secret; it will not be shown again.',
+  schema: z
+    .object({ object: z.literal('webhook_secret'), account: z.string(), webhook_secret: z.string() })
+    .meta({ id: 'WebhookSecret' }),
+};
+
+export type WebhookSecretDeps = Pick<RouteDeps, 'accounts' | 'secrets' | 'randomBytes' | 'now'>;
+
+/** Gives the account a new secret; the one before stays valid until the next rotation. `by`: an operator or a key. */
+export async function replaceWebhookSecret(
+  { account, by, reason }: { readonly account: string; readonly by: string; readonly reason: string },
+  { accounts, secrets, randomBytes, now }: WebhookSecretDeps,
+): Promise<Reply> {
+  const secret = newWebhookSecret(randomBytes);
+  const change = { at: now(), by, action: 'webhook_secret_rotated', reason };
+  await accounts.addWebhookSecret(account, secrets.seal('webhook-secret', secret), change);
+  return jsonReply({ object: 'webhook_secret', account, webhook_secret: secret });
+}

@@ -1,0 +1,29 @@
+import { worthOf } from '../domain/cost.ts';
+import { costBasis, costTermsOf } from '../domain/cost-terms.ts';
+import { settle } from '../domain/price.ts';
+import type { Price } from '../domain/price.ts';
+import { totalCost } from '../domain/task-cost.ts';
+import type { UpstreamCost } from '../domain/task-cost.ts';
+import type { RoutePlan } from '../routing/catalogue.ts';
+import type { ChannelCall, Delivery } from './call-channel.ts';
+
+type Plan = Pick<RoutePlan, 'basis' | 'currency'>;
+
+/** What rendered images cost their operator: by the upstream's own number, otherwise by the channel's rules. */
+export function costOfImages(
+  { channel, request }: ChannelCall,
+  delivery: Delivery,
+  plan: Plan,
+): UpstreamCost {
+  const { price, worths } = costTermsOf(channel.config, request.model, plan.currency);
+  const { cost: reported, facts } = delivery;
+  const worth = reported === undefined ? undefined : worthOf(reported, worths);
+  const cost = worth ?? (price === undefined ? undefined : byRules(price));
+  return { ...totalCost([cost]), model: request.model, channel: channel.config.id };
+
+  function byRules(rules: Price): bigint | undefined {
+    const basis = costBasis(plan.basis, rules);
+    const { amount, rule } = settle({ basis, channel: channel.config.id, facts, held: 0n });
+    return rule === undefined ? undefined : amount;
+  }
+}

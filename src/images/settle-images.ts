@@ -1,0 +1,128 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { defined } from '../domain/defined.ts';
+import { chargeImages } from '../domain/charge.ts';
+import { needsReview } from '../domain/price.ts';
+import type { Settlement } from '../domain/price.ts';
+import type { RouteCandidate } from '../domain/routing.ts';
+import type { SettledFacts } from '../domain/settled-facts.ts';
+import type { UpstreamCost } from '../domain/task-cost.ts';
+import type { LedgerEntry } from '../ledger/entry.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+import type { Logger } from '../observability/log.ts';
+import type { RoutePlan } from '../routing/catalogue.ts';
+import type { Delivery } from './call-channel.ts';
+import type { WatchedImage } from './leases/image-leases.ts';
+
+export interface SettleDeps {
+  readonly ledger: Pick<Ledger, 'settle'>;
+  readonly log: Logger;
+  /** What was charged, in micro-units, and what it cost. */
+  readonly countMargin: (charge: bigint, upstream: UpstreamCost) => void;
+}
+
+/** An image whose hold is open. */
+export interface Settling {
+  readonly command: {
+    readonly image: string;
+    readonly account: string;
+    readonly plan: Pick<RoutePlan, 'basis' | 'hold'>;
+  };
+  readonly deps: SettleDeps;
+  readonly hold: LedgerEntry;
+}
+
+export interface Delivered {
+  readonly kind: 'delivered';
+  readonly delivery: Delivery;
+  readonly candidate: RouteCandidate;
+  readonly upstream: UpstreamCost;
+}
+
+export interface ImageBill {
+  readonly settlement: Settlement & SettledFacts;
+  readonly upstream: UpstreamCost;
+}
+
+export function billFor(
+  { delivery, candidate, upstream }: Delivered,
+  { plan: { basis, hold: held } }: Settling['command'],
+): ImageBill {
+  const input = { basis, channel: candidate.channel, facts: delivery.facts, held };
+  // Who waits for images cannot wait for a person.
+  const settlement = chargeImages(input, ({ amount }) => !needsReview(basis.price, { held, amount }));
+  const said = { reported: input.facts, ...defined({ cost: delivery.cost }) };
+  return { settlement: { ...settlement, ...said }, upstream };
+}
+
+/** After these the caller gets its images, and the charge follows. */
+const settleDelaysMs = [100, 400, 1_500];
+const settleEveryMs = 5_000;
+const settleForMs = 15 * 60_000;
+
+/**
+ * Charges what arrived. While the ledger is away the caller is not kept waiting for long: paid images are delivered,
+ * and the charge is retried in the background.
+ */
+export async function settleOrPromise(
+  bill: ImageBill,
+  watched: WatchedImage,
+  settling: Settling,
+): Promise<'closed' | 'promised'> {
+  const { command, deps } = settling;
+  const trySettle = () => settleOnce(bill, settling);
+  for (const delayMs of settleDelaysMs) {
+    if (await trySettle()) return 'closed';
+    await sleep(delayMs);
+  }
+  if (await trySettle()) return 'closed';
+  const { settlement, upstream } = bill;
+  const owed = { charge: settlement.amount, basis: writeBasis(settlement), upstream };
+  void (async () => {
+    for (let waitedMs = 0; waitedMs < settleForMs; waitedMs += settleEveryMs) {
+      await watched.owe(owed).catch(() => undefined);
+      if (await trySettle()) {
+        watched.end();
+        return;
+      }
+      await sleep(settleEveryMs, undefined, { ref: false });
+    }
+    deps.log.error({ task: command.image }, 'delivered images could not be charged');
+    watched.abandon(command.account);
+  })();
+  return 'promised';
+}
+
+async function settleOnce(
+  { settlement, upstream }: ImageBill,
+  { command, deps, hold }: Settling,
+): Promise<boolean> {
+  const { image: task, account, plan } = command;
+  const { amount } = settlement;
+  try {
+    const result = await deps.ledger.settle({
+      account,
+      task,
+      held: plan.hold,
+      hold,
+      amount,
+      basis: writeBasis(settlement),
+      upstream,
+      ...(settlement.estimated
+        ? { note: 'estimated: the upstream reported no usage that can be charged' }
+        : {}),
+    });
+    if (result.closed === 'settled') deps.countMargin(amount, upstream);
+    else {
+      deps.log.error({ task, account }, 'delivered images were released before they could be charged');
+    }
+    return true;
+  } catch (err) {
+    deps.log.error({ task, err }, 'a charge could not be written; it will be retried');
+    return false;
+  }
+}
+
+/** The amount stands in the entry itself. */
+function writeBasis({ amount: _amount, ...how }: ImageBill['settlement']): string {
+  return JSON.stringify(how);
+}

@@ -1,0 +1,63 @@
+import type { MarginAsked, MarginRow } from '../domain/margin.ts';
+import type { UsageAsked, UsageRow } from '../domain/usage.ts';
+import { findBalanceBefore } from './balance-before.ts';
+import { findSuccessors } from './collection.ts';
+import type { LedgerCollection } from './collection.ts';
+import { toEntry } from './entry.ts';
+import type { LedgerEntry } from './entry.ts';
+import type { Heads } from './heads.ts';
+import type { Balance } from './ledger.ts';
+import { readMargin } from './margin.ts';
+import { checkAccount } from './operation.ts';
+import { readSettledImages } from './settled-images.ts';
+import type { SettledImagesAsked } from './settled-images.ts';
+import { openStatement } from './statement.ts';
+import type { Period, Statement } from './statement.ts';
+import { readUsage } from './usage.ts';
+
+/** What is read of accounts' entries: everything by `_id`, but usage and margin, which have indexes of their own. */
+export interface History {
+  /** In order, oldest first. */
+  entries(account: string, page: EntriesPage): Promise<LedgerEntry[]>;
+  /** What the balance was at a time (Unix milliseconds): after the last entry that was written before it. */
+  balanceBefore(account: string, time: number): Promise<Balance>;
+  /** What happened in a period, as the ledger is now. */
+  statement(account: string, period: Period): Promise<Statement>;
+  /** What was written before counts; read as the rows are taken. Throws TooManyGroupsError. */
+  usage(asked: UsageAsked): AsyncIterable<UsageRow>;
+  /** Names of images that were answered at once and charged. */
+  settledImages(asked: SettledImagesAsked): AsyncIterable<string>;
+  /** What has ended before counts. Throws TooManyGroupsError. */
+  margin(asked: MarginAsked): AsyncIterable<MarginRow>;
+}
+
+interface EntriesPage {
+  /** The page begins after this `seq`. */
+  readonly after?: bigint;
+  /** 1 to 1,000. */
+  readonly limit: number;
+}
+
+const pageEntriesMax = 1_000;
+
+export function createHistory(collection: LedgerCollection, heads: Pick<Heads, 'refresh'>): History {
+  const history: History = {
+    async entries(account, page) {
+      const limit = Math.min(Math.max(page.limit, 1), pageEntriesMax);
+      const range = { after: page.after ?? 0n, limit };
+      return (await findSuccessors(collection, checkAccount(account), range)).map(toEntry);
+    },
+
+    async balanceBefore(account, time) {
+      const { seq: last } = await heads.refresh(checkAccount(account));
+      return findBalanceBefore(collection, { account, last, time });
+    },
+
+    usage: (asked) => readUsage(collection, asked),
+    settledImages: (asked) => readSettledImages(collection, asked),
+    margin: (asked) => readMargin(collection, asked),
+
+    statement: (account, period) => openStatement(history, account, period),
+  };
+  return history;
+}

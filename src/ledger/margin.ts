@@ -1,0 +1,109 @@
+import type { Document } from 'mongodb';
+import { marginDimensions, marginOf } from '../domain/margin.ts';
+import type { MarginAsked, MarginDimension, MarginRow } from '../domain/margin.ts';
+import { utcDays } from '../domain/times.ts';
+import { TooManyGroupsError } from '../domain/usage.ts';
+import type { LedgerCollection } from './collection.ts';
+import { LedgerIntegrityError } from './ledger-errors.ts';
+
+/** Less than the socket timeout: the server ends the query itself. */
+const readMsMax = 25_000;
+/** Kept until all are known, since the lowest margin comes first: some megabytes. */
+const groupsMax = 20_000;
+
+const fields: Readonly<Record<MarginDimension, string>> = {
+  day: '$ended_on',
+  channel: '$upstream.channel',
+  model: '$upstream.model',
+  account: '$account',
+};
+
+interface Found {
+  readonly _id: Readonly<Partial<Record<MarginDimension, string>>>;
+  readonly tasks: number | bigint;
+  readonly charged: unknown;
+  readonly refunded: unknown;
+  readonly cost: unknown;
+  readonly unknown: number | bigint;
+}
+
+/**
+ * Sums of what ended, a query for each day, by the index on `ended_on`; days in order, and the lowest margin first. Throws
+ * TooManyGroupsError.
+ */
+export async function* readMargin(
+  collection: Pick<LedgerCollection, 'aggregate'>,
+  { from, before, by }: MarginAsked,
+): AsyncIterable<MarginRow> {
+  const rows = new Map<string, MarginRow>();
+  for (const day of utcDays(from, before)) {
+    const groups = collection.aggregate<Found>(pipelineOf(day, by), { maxTimeMS: readMsMax });
+    for await (const found of groups) {
+      const row = rowOf(found);
+      const name = nameOf(row);
+      const sum = rows.get(name);
+      if (sum === undefined && rows.size >= groupsMax) throw new TooManyGroupsError(groupsMax);
+      rows.set(name, sum === undefined ? row : plus(sum, row));
+    }
+  }
+  yield* [...rows.values()].toSorted(
+    (a, b) =>
+      compare(a.of.day ?? '', b.of.day ?? '') ||
+      compare(marginOf(a), marginOf(b)) ||
+      compare(nameOf(a), nameOf(b)),
+  );
+}
+
+function pipelineOf(day: string, by: readonly MarginDimension[]): Document[] {
+  const isRefund = { $eq: ['$kind', 'refund'] };
+  const charge = { $add: ['$amount', { $ifNull: ['$excess', 0n] }] };
+  return [
+    { $match: { ended_on: day } },
+    {
+      $group: {
+        _id: Object.fromEntries(by.map((dimension) => [dimension, fields[dimension]])),
+        tasks: { $sum: { $cond: [isRefund, 0, 1] } },
+        charged: { $sum: { $cond: [{ $eq: ['$kind', 'settle'] }, charge, 0n] } },
+        refunded: { $sum: { $cond: [isRefund, '$amount', 0n] } },
+        cost: { $sum: '$upstream.cost' },
+        unknown: { $sum: '$upstream.unknown' },
+      },
+    },
+  ];
+}
+
+function rowOf({ _id: names, tasks, unknown, ...sums }: Found): MarginRow {
+  const sum = (name: keyof typeof sums): bigint => {
+    const amount = sums[name];
+    if (typeof amount !== 'bigint') throw new LedgerIntegrityError(`the sum of ${name} leaves int64`);
+    return amount;
+  };
+  const of = Object.fromEntries(Object.entries(names).filter(([, name]) => name !== ''));
+  return {
+    of,
+    tasks: Number(tasks),
+    unknown: Number(unknown),
+    charged: sum('charged'),
+    refunded: sum('refunded'),
+    cost: sum('cost'),
+  };
+}
+
+function plus(one: MarginRow, other: MarginRow): MarginRow {
+  return {
+    of: one.of,
+    tasks: one.tasks + other.tasks,
+    charged: one.charged + other.charged,
+    refunded: one.refunded + other.refunded,
+    cost: one.cost + other.cost,
+    unknown: one.unknown + other.unknown,
+  };
+}
+
+function nameOf({ of }: MarginRow): string {
+  return JSON.stringify(marginDimensions.map((dimension) => of[dimension] ?? ''));
+}
+
+function compare<Value extends bigint | string>(a: Value, b: Value): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}

@@ -1,0 +1,48 @@
+import { defined } from '../domain/defined.ts';
+import { imageIdPrefix } from '../domain/ids.ts';
+import { dayMs, utcDay, utcDays } from '../domain/times.ts';
+import { endedOnIndex } from './collection.ts';
+import type { LedgerCollection } from './collection.ts';
+
+export interface SettledImagesAsked {
+  /** Unix milliseconds: those that were charged from then on, and until the second. */
+  readonly from: number;
+  readonly until: number;
+  readonly account?: string;
+  readonly model?: string;
+}
+
+const readTimeoutMs = 25_000;
+const batchRows = 500;
+/** What follows the last name with the prefix. */
+const afterImageIds = imageIdPrefix.replace(/_$/, '`');
+
+/**
+ * Names of images that were answered at once and charged: they have no record but their entries. A query for each day, by
+ * the index on `ended_on`.
+ */
+export async function* readSettledImages(
+  collection: LedgerCollection,
+  { from, until, account, model }: SettledImagesAsked,
+): AsyncIterable<string> {
+  const since = { ended_on: { $gte: utcDay(from) } };
+  const first = await collection.findOne(since, {
+    sort: { ended_on: 1 },
+    projection: { ended_on: 1 },
+    maxTimeMS: readTimeoutMs,
+  });
+  if (first?.ended_on === undefined) return;
+  for (const day of utcDays(first.ended_on, utcDay(until + dayMs))) {
+    const settled = {
+      ended_on: day,
+      kind: 'settle',
+      key: { $gte: imageIdPrefix, $lt: afterImageIds },
+    } as const;
+    const cursor = collection
+      .find({ ...settled, ...defined({ account, model }) }, { projection: { task: 1 } })
+      .hint(endedOnIndex.name)
+      .batchSize(batchRows)
+      .maxTimeMS(readTimeoutMs);
+    for await (const { task } of cursor) if (task !== undefined) yield task;
+  }
+}

@@ -1,0 +1,78 @@
+import { LRUCache } from 'lru-cache';
+import { chargeAgain } from '../domain/charge-again.ts';
+import type { Charged } from '../domain/charge-again.ts';
+import { closedAt, heldBasis, readSettleReckoning } from '../domain/ledger-basis.ts';
+import type { Micros } from '../domain/money.ts';
+import type { PriceBasis } from '../domain/price.ts';
+import type { EntryDocument } from './entry.ts';
+
+/** Requests that are alike freeze the same text, and come to the same. */
+const textsMax = 1_000;
+
+interface Frozen {
+  /** Undefined: no prices can be read from the entry. */
+  readonly basis: PriceBasis | undefined;
+  /** What settlements come to, by what was held and by what they recorded. */
+  readonly charges: LRUCache<string, { readonly amount: Micros | undefined }>;
+}
+
+export type ChargeCheck = (entry: EntryDocument) => string | undefined;
+
+/** Says of each settlement whether it is what the prices that its hold froze come to. One for each account. */
+export function createChargeCheck(): ChargeCheck {
+  const frozen = new LRUCache<string, Frozen>({ max: textsMax });
+  const open = new Map<string, { readonly held: Micros; readonly prices: Frozen }>();
+
+  function pricesOf(text: string): Frozen {
+    const known = frozen.get(text);
+    if (known !== undefined) return known;
+    const prices = {
+      basis: heldBasis(text),
+      charges: new LRUCache<string, { amount: Micros | undefined }>({ max: textsMax }),
+    };
+    frozen.set(text, prices);
+    return prices;
+  }
+
+  return (entry) => {
+    const { kind, task = '', amount } = entry;
+    if (kind === 'hold') {
+      const prices = pricesOf(`${entry.basis ?? ''}`);
+      open.set(task, { held: amount, prices });
+      return prices.basis === undefined ? 'no prices are frozen in this hold' : undefined;
+    }
+    if (kind !== 'settle' && kind !== 'release') return undefined;
+    const hold = open.get(task);
+    open.delete(task);
+    if (kind === 'release' || hold?.prices.basis === undefined) return undefined;
+    const right = chargeBy({ ...hold.prices, basis: hold.prices.basis }, hold.held, `${entry.basis ?? ''}`);
+    const charged = closedAt(entry);
+    if (right === charged) return undefined;
+    return right === undefined
+      ? `charges ${charged}, and says nothing that it follows from`
+      : `charges ${charged}, and the prices of its hold come to ${right}`;
+  };
+}
+
+function chargeBy(
+  { basis, charges }: Frozen & { readonly basis: PriceBasis },
+  held: Micros,
+  text: string,
+): Micros | undefined {
+  const key = `${held}/${text}`;
+  const known = charges.get(key);
+  if (known !== undefined) return known.amount;
+  const reckoning = readSettleReckoning(text);
+  const amount = reckoning === undefined ? undefined : chargeIfPossible({ basis, reckoning, held });
+  charges.set(key, { amount });
+  return amount;
+}
+
+/** Rules that were edited by hand may test what no rule can. */
+function chargeIfPossible(charged: Charged): Micros | undefined {
+  try {
+    return chargeAgain(charged);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,131 @@
+import type { Db, Document, Filter } from 'mongodb';
+import type { TaskStatus } from '../domain/task.ts';
+import { hasIndex } from '../store/mongo.ts';
+import { createHeadAnchors } from './anchored-heads.ts';
+import { keyIndex, ledgerCollection } from './collection.ts';
+import { createRemovalMarks } from './removal-marks.ts';
+import { createEntryHash, entryId } from './entry.ts';
+import type { EntryDocument } from './entry.ts';
+import type { Invariant, Report, Violation } from './verify-account.ts';
+import { each } from './verify-reading.ts';
+import type { Pace } from './verify-reading.ts';
+
+export interface VerifyOptions {
+  readonly db: Db;
+  /** Of the hashes. */
+  readonly key: Uint8Array;
+  /** What accounts for each of these tasks; a task that nothing accounts for is absent. At most 500 at a time. */
+  readonly holders: (tasks: readonly string[]) => Promise<ReadonlyMap<string, Holder>>;
+  /** Unix milliseconds. */
+  readonly now?: () => number;
+  readonly onProgress?: (progress: VerifyProgress) => void;
+  /** The heads of chains that are sound are anchored. */
+  readonly anchorsHeads?: boolean;
+  /** Aborted: the verification stops with its reason. */
+  readonly signal?: AbortSignal;
+  /** Of entries and tasks. Absent: as fast as they come. */
+  readonly pace?: Pace;
+}
+
+/** What has been read so far. */
+export interface VerifyProgress {
+  readonly accounts: number;
+  readonly entries: number;
+}
+
+/** `creation`: a create that is in progress, or whose process died so recently that it has not been abandoned yet. */
+export type Holder = 'workflow' | 'lease' | 'creation';
+
+/** The part of the record that says what should have been paid. */
+export interface TaskFacts {
+  readonly _id: string;
+  readonly account: string;
+  readonly status: TaskStatus;
+  readonly hold?: bigint;
+  readonly charge?: bigint;
+  readonly cost?: bigint;
+  readonly costUnknown?: number;
+  /** Begins with the time of the creation, in milliseconds. */
+  readonly unstarted?: string;
+  readonly state?: { readonly at: string };
+  readonly outcome?: { readonly kind: string };
+  readonly completedAt?: number;
+}
+
+/** What the records are compared with; the texts of an entry are not. */
+export type EntryFacts = Pick<EntryDocument, 'key' | 'kind' | 'account' | 'seq' | 'amount' | 'excess'>;
+
+export type VerifyContext = ReturnType<typeof createVerifyContext>;
+
+/** The reconciler abandons a creation after two minutes, and runs every five. */
+const creationMaxMs = 20 * 60_000;
+
+const taskFields: Document = {
+  account: 1, status: 1, hold: 1, charge: 1, cost: 1, costUnknown: 1, unstarted: 1, 'state.at': 1, 'outcome.kind': 1,
+  completedAt: 1,
+}; // prettier-ignore
+const entryFields: Document = { _id: 0, key: 1, kind: 1, account: 1, seq: 1, amount: 1, excess: 1 };
+
+export function createVerifyContext(
+  { db, key, holders, now = Date.now, signal, pace }: VerifyOptions,
+  report: Report,
+) {
+  const ledger = ledgerCollection(db);
+  const tasks = db.collection<TaskFacts>('tasks', {
+    readConcern: { level: 'majority' },
+    readPreference: 'primary',
+    useBigInt64: true,
+  });
+  const tasksOf = (status: TaskStatus, more: Filter<TaskFacts> = {}) =>
+    each(tasks.find({ status, ...more }, { projection: taskFields }), { signal, pace });
+  const openHolds: Record<Holder, number> = { workflow: 0, lease: 0, creation: 0 };
+  return {
+    report,
+    holders,
+    openHolds,
+    now,
+    hash: createEntryHash(key),
+    anchors: createHeadAnchors(db, key),
+    removals: createRemovalMarks(db, key),
+    isBeingCreated: (task: TaskFacts | undefined) =>
+      task?.unstarted !== undefined && Number.parseInt(task.unstarted, 10) > now() - creationMaxMs,
+    hasKeyIndex: () => hasIndex(ledger, keyIndex),
+    accounts: () =>
+      each(ledger.aggregate<{ _id: string }>([{ $group: { _id: '$account' } }], { allowDiskUse: true }), {
+        signal,
+      }),
+    entriesOf: (account: string) => each(ledger.find({ account }).sort({ seq: 1 }), { signal, pace }),
+    tasksOf,
+    /** Of the records of tasks that had succeeded by a time, those that the ledger's settles have led to. */
+    settled: { until: now(), count: 0 },
+    countSucceeded: (until: number) =>
+      tasks.countDocuments({ status: 'succeeded', completedAt: { $not: { $gt: until } } }),
+    /** Those of these accounts whose first entry is there. */
+    async accountsWithEntries(accounts: readonly string[]): Promise<Set<string>> {
+      const first = accounts.map((account) => entryId(account, 1n));
+      const found = await ledger.find({ _id: { $in: first } }, { projection: { account: 1 } }).toArray();
+      return new Set(found.map(({ account }) => account));
+    },
+    /** By their keys. */
+    async findEntries(wanted: readonly string[]): Promise<Map<string, EntryFacts>> {
+      if (wanted.length === 0) return new Map();
+      const found = ledger.find({ key: { $in: [...wanted] } }).project<EntryFacts>(entryFields);
+      return new Map((await found.toArray()).map((entry) => [entry.key, entry]));
+    },
+    async findTasks(ids: readonly string[]): Promise<Map<string, TaskFacts>> {
+      if (ids.length === 0) return new Map();
+      const found = await tasks.find({ _id: { $in: [...ids] } }, { projection: taskFields }).toArray();
+      return new Map(found.map((task) => [task._id, task]));
+    },
+  };
+}
+
+interface Subject {
+  readonly account: string;
+  readonly task: string;
+}
+
+/** `what` continues a sentence that begins with the task's id. */
+export function violation(invariant: Invariant, { account, task }: Subject, what: string): Violation {
+  return { invariant, account, task, message: `${task} ${what}` };
+}

@@ -1,0 +1,88 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { AbstractCursor } from 'mongodb';
+
+const chunkSize = 500;
+const batchSize = 1_000;
+
+/** Waits until so many more documents may be read. */
+export type Pace = (count: number) => Promise<void>;
+
+/** So many documents in a second, whoever reads them. Rejects when the signal says so. */
+export function createPace(perSecond: number, signal?: AbortSignal): Pace {
+  let freeAt = 0;
+  return async (count) => {
+    const at = performance.now();
+    freeAt = Math.max(freeAt, at) + (count * 1000) / perSecond;
+    await sleep(freeAt - at, undefined, { signal });
+  };
+}
+
+/**
+ * In batches: the next one is requested while one is looked at. Ends when the signal says so.
+ */
+export async function* each<Item>(
+  found: AbstractCursor<Item>,
+  { signal, pace }: { readonly signal?: AbortSignal | undefined; readonly pace?: Pace | undefined },
+): AsyncIterable<Item> {
+  const cursor = found.batchSize(batchSize);
+  const fetch = (): Promise<boolean> => {
+    const more = cursor.hasNext();
+    // Awaited when the batch before has been looked at, if it ever has.
+    more.catch(() => undefined);
+    return more;
+  };
+  try {
+    for (let more = fetch(); await more;) {
+      signal?.throwIfAborted();
+      const batch = cursor.readBufferedDocuments();
+      await pace?.(batch.length);
+      more = fetch();
+      yield* batch;
+    }
+  } finally {
+    await cursor.close();
+  }
+}
+
+/** Collects items and passes them on in chunks: one is at work while the next one gathers. */
+export function createChunks<Item>(flush: (chunk: Item[]) => Promise<void>) {
+  let chunk: Item[] = [];
+  let atWork: Promise<void> = Promise.resolve();
+
+  async function pass(): Promise<void> {
+    const before = atWork;
+    const full = chunk;
+    chunk = [];
+    atWork = before.then(() => (full.length === 0 ? undefined : flush(full)));
+    atWork.catch(() => undefined);
+    await before;
+  }
+
+  return {
+    async add(item: Item): Promise<void> {
+      chunk.push(item);
+      if (chunk.length >= chunkSize) await pass();
+    },
+    async end(): Promise<void> {
+      await pass();
+      await atWork;
+    },
+  };
+}
+
+/** Some at a time; the first that fails ends it. */
+export async function eachOfSome<Item>(
+  items: AsyncIterable<Item>,
+  atOnce: number,
+  run: (item: Item) => Promise<void>,
+): Promise<void> {
+  const left = items[Symbol.asyncIterator]();
+  const work = async (): Promise<void> => {
+    for (let next = await left.next(); next.done !== true; next = await left.next()) await run(next.value);
+  };
+  try {
+    await Promise.all(Array.from({ length: atOnce }, work));
+  } finally {
+    await left.return?.();
+  }
+}

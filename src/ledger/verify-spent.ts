@@ -1,0 +1,90 @@
+import { defined } from '../domain/defined.ts';
+import type { Micros } from '../domain/money.ts';
+import type { EntryDocument } from './entry.ts';
+import { addSpent, nothingSpent, scopesOf } from './spent.ts';
+import type { Spent } from './spent.ts';
+
+/** Of one account: beyond that many the one not seen for longest is believed when it comes back. */
+const scopesMax = 50_000;
+
+/** Adds up what one account's entries say was spent. Each call returns what is wrong with its entry. */
+export function createSpentCheck() {
+  const sums = new Map<string, Spent>();
+  const spenders = new Map<string, Spender>();
+  let isWhole = true;
+
+  function remember(spent: Spent): void {
+    // The order begins to matter when there is no more room.
+    if (sums.size >= scopesMax) sums.delete(spent.scope);
+    sums.set(spent.scope, spent);
+    const [oldest] = sums.keys();
+    if (sums.size <= scopesMax || oldest === undefined) return;
+    sums.delete(oldest);
+    isWhole = false;
+  }
+
+  return {
+    /** @param change - By how much the entry raises what is spent, in micro-units. */
+    next(entry: EntryDocument, change: Micros): string | undefined {
+      const day = entry.day ?? '';
+      const stored = entry.spent ?? [];
+      const scopes = scopesOf(entry);
+      let fault = spenderFault(entry, spenders);
+      if (stored.length !== scopes.length) fault ??= `has ${stored.length} sums, not ${scopes.length}`;
+      for (const { id } of scopes) {
+        const found = stored.find(({ scope }) => scope === id);
+        const last = sums.get(id) ?? (isWhole ? nothingSpent(id) : undefined);
+        const expected = last === undefined ? found : addSpent(last, change, day);
+        if (entry.kind === 'hold' && last !== undefined && day < last.day) {
+          fault ??= `is held on ${day}, after ${last.day}`;
+        }
+        if (!isSame(found, expected)) {
+          fault ??= `says ${shown(found)} of ${id}; the chain gives ${shown(expected)}`;
+        }
+        // What the entry says, so that one fault is reported once.
+        const kept = found !== undefined && isWellFormed(found) ? found : expected;
+        if (kept !== undefined) remember(kept);
+      }
+      return fault;
+    },
+  };
+}
+
+type Spender = Pick<EntryDocument, 'key_id' | 'model' | 'end_user' | 'day'>;
+
+/** What closes a hold belongs to the same key, model, end user and day. Closed tasks are forgotten. */
+function spenderFault(entry: EntryDocument, spenders: Map<string, Spender>): string | undefined {
+  const { kind, task = '', key_id, model, end_user, day } = entry;
+  if (kind === 'hold') {
+    spenders.set(task, defined({ key_id, model, end_user, day }));
+    return undefined;
+  }
+  if (kind === 'refund') return undefined;
+  const held = spenders.get(task);
+  if (kind === 'release' || kind === 'charge_extra' || (kind === 'settle' && entry.excess === undefined)) {
+    spenders.delete(task);
+  }
+  if (held === undefined) return undefined;
+  const isOwn =
+    held.key_id === key_id && held.model === model && held.end_user === end_user && held.day === day;
+  return isOwn ? undefined : `is of ${named(entry)}, its hold of ${named(held)}`;
+}
+
+function named({ key_id, model, end_user, day }: Spender): string {
+  return JSON.stringify([key_id, model, end_user, day]);
+}
+
+function isSame(one: Spent | undefined, other: Spent | undefined): boolean {
+  if (one === undefined || other === undefined) return one === other;
+  const { day, today, month, total } = one;
+  return day === other.day && today === other.today && month === other.month && total === other.total;
+}
+
+/** Manual edits of MongoDB may leave doubles and strings. */
+function isWellFormed({ day, today, month, total }: Spent): boolean {
+  return typeof day === 'string' && [today, month, total].every((sum) => typeof sum === 'bigint');
+}
+
+function shown(spent: Spent | undefined): string {
+  return spent === undefined ? 'nothing' : `${spent.day} ${spent.today}, ${spent.month}, ${spent.total}`;
+}

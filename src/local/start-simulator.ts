@@ -1,0 +1,32 @@
+import { extname, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { request } from 'undici';
+import type { LocalOptions } from './servers/local-options.ts';
+import { choosePort } from './servers/ports.ts';
+import { startChild, waitUntilServing } from './servers/process.ts';
+import { supervise } from './servers/supervisor.ts';
+import type { Started } from './start-servers.ts';
+
+const readyDeadlineMs = 60_000;
+const projectDir = fileURLToPath(new URL('../..', import.meta.url));
+/** In the npm package it is compiled. */
+const program = `workshop/simulator/main${extname(fileURLToPath(import.meta.url))}`;
+
+/** Starts the simulated upstreams, whose jobs are kept in the data directory; their address. */
+export async function startSimulator(
+  preferredPort: number,
+  options: LocalOptions,
+  started: Started,
+): Promise<string> {
+  const port = await choosePort({ preferred: preferredPort }, 'the simulator');
+  const stateFile = resolve(options.dataDir, 'simulator.jsonl');
+  const loader = new URL('../typescript.js', import.meta.url).href;
+  const terms = ['--port', String(port), '--state-file', stateFile];
+  const args = ['--import', loader, resolve(projectDir, program), ...terms];
+  const start = () => startChild({ ...options, name: 'simulator', command: process.execPath, args });
+  const first = await start();
+  const url = `http://127.0.0.1:${port}`;
+  started.push(supervise(first, start, options.report));
+  await waitUntilServing(first, async () => (await request(url)).body.dump(), readyDeadlineMs);
+  return url;
+}

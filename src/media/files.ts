@@ -1,0 +1,177 @@
+import { createReadStream } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { GatewayError, serviceUnavailable } from '../domain/errors.ts';
+import { newFileId } from '../domain/ids.ts';
+import type { RandomBytes } from '../domain/ids.ts';
+import type { UserFile } from '../domain/user-file.ts';
+import { GuardedRequestError } from '../http-client/index.ts';
+import type { GuardedClient } from '../http-client/index.ts';
+import { saveMedia } from '../images/save-media.ts';
+import { extensionFor } from '../results/media-types.ts';
+import type { ResultStorage } from '../results/storage.ts';
+import type { FileStore } from '../store/files.ts';
+import type { MediaProbe } from './media-probe.ts';
+import type { MediaSource } from './media-source.ts';
+
+export interface FileSettings {
+  /** Of one file. */
+  readonly bytesMax: number;
+  /** Of all files of one account together. */
+  readonly accountBytesMax: number;
+  readonly retentionSeconds: number;
+}
+
+export interface FilesDeps extends FileSettings {
+  readonly store: FileStore;
+  readonly storage: Pick<ResultStorage, 'write' | 'remove'>;
+  readonly probe: Pick<MediaProbe, 'probe'>;
+  readonly openMedia: GuardedClient['openMedia'];
+  /** Unix milliseconds. */
+  readonly now: () => number;
+  readonly randomBytes: RandomBytes;
+}
+
+/** A file of a request, on this machine's disk for as long as the request. */
+export interface NewFile {
+  readonly account: string;
+  readonly path: string;
+  readonly bytes: number;
+  readonly filename: string;
+  readonly purpose: string;
+  /** The field that it came by, for errors. */
+  readonly param: string;
+}
+
+/** The files that accounts have stored for their requests. */
+export interface Files {
+  /** Of one file. */
+  readonly bytesMax: number;
+  /** Throws request_too_large, storage_quota_exceeded, and invalid_parameter for what is not a medium. */
+  add(file: NewFile): Promise<UserFile>;
+  /** From an address that a caller names, by way of `path`. Throws media_url_not_allowed, too. */
+  addFetched(url: string, file: Omit<NewFile, 'bytes'>): Promise<UserFile>;
+  /** Undefined: there is none, it is another account's, or its time is over. */
+  find(id: string, account: string): Promise<UserFile | undefined>;
+  list: FileStore['list'];
+  /** Its bytes first: what fails in between is done once more by whoever asks again, or by its expiry. */
+  remove(file: UserFile): Promise<void>;
+}
+
+const probeMs = 30_000;
+/** Nobody writes a file for so long: its record goes, with what there is of it. */
+const writingMs = 3_600_000;
+
+export function createFiles(deps: FilesDeps): Files {
+  const { store, storage, now } = deps;
+  return {
+    bytesMax: deps.bytesMax,
+    add: (file) => addFile(file, deps),
+    addFetched: async (url, file) => addFile({ ...file, bytes: await fetchTo(file, url, deps) }, deps),
+    async find(id, account) {
+      const file = await store.find(id);
+      return file?.account === account && file.expiresAt > now() ? file : undefined;
+    },
+    list: (account, page) => store.list(account, page),
+    async remove({ id, name }) {
+      await storage.remove(`${id}/${name}`);
+      await store.remove(id);
+    },
+  };
+}
+
+async function addFile(added: NewFile, deps: FilesDeps): Promise<UserFile> {
+  const { store, storage, now } = deps;
+  const { path, param, ...described } = added;
+  if (added.bytes > deps.bytesMax) throw tooLarge(param, deps);
+  const inTime = AbortSignal.timeout(probeMs);
+  const media = await deps.probe.probe(diskSource(added), inTime);
+  if (media === undefined && inTime.aborted) throw serviceUnavailable('a file was not read in time');
+  const extension = media === undefined ? undefined : extensionFor(media.mediaType);
+  if (media === undefined || extension === undefined) throw notAMedium(param);
+  const createdAt = now();
+  const file = {
+    ...described,
+    id: newFileId(deps.randomBytes),
+    name: `0.${extension}`,
+    media,
+    createdAt,
+    expiresAt: createdAt + deps.retentionSeconds * 1000,
+  };
+  await store.begin({ ...file, expiresAt: createdAt + writingMs });
+  try {
+    await requireRoom(file, deps);
+    await storage.write(`${file.id}/${file.name}`, createReadStream(path), media.mediaType);
+    if (!(await store.complete(file.id, file.expiresAt))) throw serviceUnavailable('a file took too long');
+  } catch (error) {
+    await storage.remove(`${file.id}/${file.name}`);
+    await store.remove(file.id);
+    throw error;
+  }
+  return file;
+}
+
+/** Its own bytes are counted already: of several at once none passes the limit. */
+async function requireRoom(
+  { account, bytes }: Pick<UserFile, 'account' | 'bytes'>,
+  { store, accountBytesMax }: FilesDeps,
+): Promise<void> {
+  const stored = await store.bytesOf(account);
+  if (stored <= accountBytesMax) return;
+  throw new GatewayError(
+    'storage_quota_exceeded',
+    `The files of this account would have ${stored} bytes with this one of ${bytes}, and the limit is ${accountBytesMax}. Delete some.`,
+  );
+}
+
+const fetchMs = 60_000;
+
+/** What a private server answered is not revealed: only the kind of failure is reported. */
+async function fetchTo(
+  { path, param }: Pick<NewFile, 'path' | 'param'>,
+  url: string,
+  deps: FilesDeps,
+): Promise<number> {
+  const { openMedia, bytesMax: maxBytes } = deps;
+  try {
+    return await saveMedia({ openMedia, url, maxBytes, timeoutMs: fetchMs }, path);
+  } catch (error) {
+    if (!(error instanceof GuardedRequestError)) throw error;
+    const { code } = error;
+    if (code === 'answer_too_large') throw tooLarge(param, deps);
+    throw new GatewayError(
+      code === 'address_refused' ? 'media_url_not_allowed' : 'invalid_parameter',
+      code === 'address_refused'
+        ? 'The address in url is not allowed.'
+        : 'The file at the address in url could not be fetched.',
+      { param, detail: code },
+    );
+  }
+}
+
+function tooLarge(param: string, { bytesMax }: Pick<FilesDeps, 'bytesMax'>): GatewayError {
+  return new GatewayError('request_too_large', `A file may have at most ${bytesMax} bytes.`, { param });
+}
+
+function diskSource({ path, bytes }: NewFile): MediaSource {
+  return {
+    bytes,
+    async read(start, end) {
+      const file = await open(path, 'r');
+      try {
+        const piece = Buffer.alloc(Math.max(0, Math.min(end, bytes) - start));
+        const { bytesRead } = await file.read(piece, 0, piece.length, start);
+        return piece.subarray(0, bytesRead);
+      } finally {
+        await file.close();
+      }
+    },
+  };
+}
+
+function notAMedium(param: string): GatewayError {
+  return new GatewayError(
+    'invalid_parameter',
+    'The file must be an image (PNG, JPEG, WebP, GIF), a video (MP4, MOV, WebM) or audio (MP3, WAV, M4A, OGG, FLAC, AAC) that can be read.',
+    { param },
+  );
+}

@@ -1,0 +1,68 @@
+import { createGuardedClient } from '../http-client/index.ts';
+import type { GuardedClient } from '../http-client/index.ts';
+import type { InputMedia } from '../routing/measured-plan.ts';
+import { createMeasureVideos } from './measure-videos.ts';
+import { createMediaProbe } from './media-probe.ts';
+import { defined } from '../domain/defined.ts';
+import type { KeptResults } from '../results/results.ts';
+import { createLinkFile, linkFiles } from './file-links.ts';
+import type { LinkFile } from './file-links.ts';
+import { createFiles } from './files.ts';
+import type { Files, FilesDeps } from './files.ts';
+import { createOpenOwnMedia } from './own-media.ts';
+
+/** The way of a process to the media that callers name, and to what is in them. */
+export interface RequestMedia extends Pick<GuardedClient, 'checkAddress' | 'openMedia'> {
+  /** What is done with the media of requests before they are planned. */
+  readonly input: Required<InputMedia>;
+  /** Absent: nothing is stored. */
+  readonly files?: StoredFiles;
+  close(): Promise<void>;
+}
+
+export interface StoredFiles {
+  readonly files: Files;
+  readonly linkFile: LinkFile;
+}
+
+export interface RequestMediaSettings {
+  readonly allowPrivateNetworks: readonly string[];
+  /** That a create waits at most. */
+  readonly probeMs: number;
+  /** Absent: nothing is stored. */
+  readonly kept?: Pick<KeptResults, 'storage' | 'links'>;
+  readonly files: Omit<FilesDeps, 'storage' | 'probe' | 'openMedia'>;
+}
+
+export function openRequestMedia(settings: RequestMediaSettings): RequestMedia {
+  const { allowPrivateNetworks, probeMs, kept } = settings;
+  const client = createGuardedClient({ allowPrivateNetworks });
+  const probe = createMediaProbe();
+  const openMedia = createOpenOwnMedia(kept, client);
+  const files = kept && openFiles(kept, { ...settings.files, storage: kept.storage, probe, openMedia });
+  return {
+    checkAddress: (url) => client.checkAddress(url),
+    openMedia,
+    input: {
+      measureVideos: createMeasureVideos({
+        probe,
+        openMedia,
+        timeoutMs: probeMs,
+        known: async (url) => {
+          const link = kept?.links.read(url);
+          return link && (await settings.files.store.find(link.task))?.media.seconds;
+        },
+      }),
+      linkFiles: (request, caller) => linkFiles(request, caller, files?.linkFile),
+    },
+    ...defined({ files }),
+    async close() {
+      await Promise.all([client.close(), probe.close()]);
+    },
+  };
+}
+
+function openFiles({ links }: Pick<KeptResults, 'links'>, deps: FilesDeps): StoredFiles {
+  const files = createFiles(deps);
+  return { files, linkFile: createLinkFile({ files, links }) };
+}

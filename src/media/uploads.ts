@@ -1,0 +1,170 @@
+import { randomUUID } from 'node:crypto';
+import { createWriteStream, openAsBlob } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import type { GenerationRequest } from '../domain/request.ts';
+import type { RouteCandidate } from '../domain/routing.ts';
+import type { UserFile } from '../domain/user-file.ts';
+import type { Logger } from '../observability/log.ts';
+import type { Provider, ProviderContext } from '../providers/provider.ts';
+import { UpstreamError } from '../providers/provider.ts';
+import type { MediaLinks } from '../results/media-links.ts';
+import { ChannelGoneError } from '../routing/channels.ts';
+import type { Channels, OpenChannel } from '../routing/channels.ts';
+import type { FileStore } from '../store/files.ts';
+import type { FileUploadStore, StoredUpload, UploadKey } from '../store/file-uploads.ts';
+import { withAddresses } from './file-links.ts';
+
+export interface UploadsDeps {
+  readonly uploads: FileUploadStore;
+  readonly files: Pick<FileStore, 'find'>;
+  readonly links: Pick<MediaLinks, 'read'>;
+  readonly openStored: (file: string, name: string) => Promise<AsyncIterable<Uint8Array> | undefined>;
+  readonly channels: Channels;
+  readonly log: Logger;
+  /** Unix milliseconds. */
+  readonly now: () => number;
+  readonly sleep: (ms: number) => Promise<void>;
+}
+
+/** Our files at upstreams that have a place for them. */
+export interface Uploads {
+  /**
+   * The request with the upstream's own address in place of each link to a file of ours: uploaded under this credential at
+   * most once, however many ask at once. Itself where the upstream has no place for files. Throws UpstreamError.
+   */
+  readonly register: (request: GenerationRequest, candidate: RouteCandidate) => Promise<GenerationRequest>;
+  /** Deletes at upstreams what is not needed any more; how many. */
+  readonly removeDue: () => Promise<number>;
+}
+
+const uploadMs = 120_000;
+const lookMs = 500;
+/** Who uploads has ended, one way or the other, a while after its time. */
+const abandonedMs = uploadMs + 30_000;
+/** Before the upstream forgets a file, no request names it any more: its job may begin later. */
+const marginMs = 3_600_000;
+const duePerStep = 100;
+const removeMs = 20_000;
+const triesMax = 10;
+const retryMs = 600_000;
+
+export function createUploads(deps: UploadsDeps): Uploads {
+  const { uploads, links, channels, now } = deps;
+
+  return {
+    async register(request, candidate) {
+      const channel = channels(candidate.channel);
+      if (channel?.provider.upload === undefined) return request;
+      const { upload } = channel.provider;
+      return withAddresses(request, async (url) => {
+        const link = links.read(url);
+        const file = link === undefined ? undefined : await deps.files.find(link.task);
+        return file === undefined
+          ? url
+          : urlOf(file, { ...candidate, model: request.model, channel, upload });
+      });
+    },
+
+    removeDue: () => removeDue(deps),
+  };
+
+  async function urlOf(file: UserFile, place: Place): Promise<string> {
+    const key = { file: file.id, channel: place.channel.config.id, credential: place.credential };
+    const owner = randomUUID();
+    let other = { owner: '', since: now() };
+    for (;;) {
+      const isGone = other.owner !== '' && now() - other.since > abandonedMs;
+      const claim = await uploads.claim(key, owner, isGone ? other.owner : undefined);
+      if (claim.kind === 'ready') return claim.url;
+      if (claim.kind === 'ours') return uploadAs(owner, key, { file, place });
+      if (claim.owner !== other.owner) other = { owner: claim.owner, since: now() };
+      await deps.sleep(lookMs);
+    }
+  }
+
+  async function uploadAs(owner: string, key: UploadKey, { file, place }: Upload): Promise<string> {
+    const context = place.channel.context(place.credential, place.model, AbortSignal.timeout(uploadMs));
+    try {
+      const made = await withBlob(file, deps, (blob) => place.upload({ blob, name: file.name }, context));
+      const expiresAt = made.expiresAt ?? Number.MAX_SAFE_INTEGER;
+      const ready = {
+        ...made,
+        usableUntil: expiresAt - marginMs,
+        dueAt: Math.min(expiresAt, file.expiresAt),
+      };
+      if (await uploads.complete(key, owner, ready)) {
+        // It may have been deleted before its upload was on record.
+        if ((await deps.files.find(file.id)) === undefined) await uploads.drop(file.id);
+        return made.url;
+      }
+      await place.channel.provider.removeUpload?.(made.id, context);
+      throw new UpstreamError('unavailable', 'The file is gone.', { code: 'file_gone' });
+    } catch (error) {
+      await uploads.abandon(key, owner);
+      throw error;
+    }
+  }
+}
+
+interface Place {
+  readonly channel: OpenChannel;
+  readonly credential: string;
+  readonly model: string;
+  readonly upload: NonNullable<Provider['upload']>;
+}
+
+interface Upload {
+  readonly file: UserFile;
+  readonly place: Place;
+}
+
+async function removeDue({ uploads, channels, log, now }: UploadsDeps): Promise<number> {
+  const due = await uploads.listDue(duePerStep);
+  for (const upload of due) {
+    try {
+      await removeAtUpstream(upload, channels);
+      await uploads.remove(upload);
+    } catch (err) {
+      log.warn({ channel: upload.channel, err }, 'an upload could not be deleted');
+      if (upload.tries < triesMax) await uploads.postpone(upload, now() + retryMs);
+      else await uploads.remove(upload);
+    }
+  }
+  return due.length;
+}
+
+async function removeAtUpstream({ id, channel: name, credential }: StoredUpload, channels: Channels) {
+  const channel = channels(name);
+  if (id === undefined || channel?.provider.removeUpload === undefined) return;
+  let context: ProviderContext;
+  try {
+    context = channel.context(credential, '', AbortSignal.timeout(removeMs));
+  } catch (error) {
+    // Without its credential nobody can delete it: the upstream does, in time.
+    if (error instanceof ChannelGoneError) return;
+    throw error;
+  }
+  await channel.provider.removeUpload(id, context);
+}
+
+/** From a file of this machine: it is never in memory whole. */
+async function withBlob<Result>(
+  { id, name, media }: UserFile,
+  { openStored }: UploadsDeps,
+  use: (blob: Blob) => Promise<Result>,
+): Promise<Result> {
+  const directory = await mkdtemp(join(tmpdir(), 'mediary-upload-'));
+  try {
+    const stored = await openStored(id, name);
+    if (stored === undefined)
+      throw new UpstreamError('unavailable', 'The file is gone.', { code: 'file_gone' });
+    const path = join(directory, name);
+    await pipeline(stored, createWriteStream(path));
+    return await use(await openAsBlob(path, { type: media.mediaType }));
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+  }
+}

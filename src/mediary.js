@@ -1,0 +1,29 @@
+#!/usr/bin/env node
+import { Command } from 'commander';
+import { readVersion } from './cli/program.js';
+
+/** `npx mediary`, `npm start` and `npm run demo`: plain JavaScript, as `src/gateway.js` is. */
+
+/** @param {boolean} demo */
+async function start(demo) {
+  await import('./typescript.js');
+  const { startLocalMode } = await import('./local.ts');
+  await startLocalMode(demo);
+}
+
+const program = new Command('mediary')
+  .description(
+    'Start the gateway here, with all that it needs: servers, a simulated upstream, an account with credit.',
+  )
+  .version(readVersion())
+  .allowExcessArguments(false)
+  .action(() => start(false))
+  .addHelpText(
+    'after',
+    '\nSettings are environment variables (PORT, DATA_DIR, GATEWAY_CONFIG): docs/configuration.md.',
+  );
+program
+  .command('demo')
+  .description('Run one task end to end and exit; uses the gateway that is running here, if one is.')
+  .action(() => start(true));
+await program.parseAsync();

@@ -1,0 +1,180 @@
+import { LRUCache } from 'lru-cache';
+import { webhookHeaders } from '../access/webhook-signature.ts';
+import { callbackRetryDelayMs, callbackStateAfter, callbackTriesMax } from '../domain/callback-retries.ts';
+import { randomBase62 } from '../domain/ids.ts';
+import type { RandomBytes } from '../domain/ids.ts';
+import { formatMicros } from '../domain/money.ts';
+import type { Micros } from '../domain/money.ts';
+import { racePoint } from '../domain/race-point.ts';
+import type { Sealed } from '../domain/sealed.ts';
+import type { GuardedClient } from '../http-client/index.ts';
+import type { Logger } from '../observability/log.ts';
+import type { BalanceAlert, BalanceAlertStore, BalanceEvent } from '../store/balance-alerts.ts';
+
+/** What an account has left after an entry of its ledger. */
+interface BalanceAfter {
+  readonly available: Micros;
+  readonly seq: bigint;
+}
+
+/**
+ * Posts one event to an account's own address when its balance falls below the account's limit, and the next one when it
+ * falls again after it was above. Any number of processes may look: one of them decides each crossing, by a guarded write
+ * that keeps the event until it is delivered.
+ */
+export interface BalanceAlerts {
+  readonly start: () => void;
+  /** Waits for what is being posted. */
+  readonly stop: () => Promise<void>;
+  /** What an account has left now. Costs nothing but memory, of at most 10,000 accounts. */
+  readonly note: (account: string, after: BalanceAfter) => void;
+  /** What the timer does: looks at what was noted, and posts what is due. Never rejects. */
+  readonly tick: () => Promise<void>;
+  /** What processes that died have noted: the balances of all accounts with a limit, some at each call. */
+  readonly repair: (balance: (account: string) => Promise<BalanceAfter>) => Promise<number>;
+}
+
+export interface BalanceAlertsDeps {
+  readonly store: BalanceAlertStore;
+  readonly webhookSecrets: (account: string) => Promise<readonly string[]>;
+  readonly open: (purpose: 'alert-address', sealed: Sealed) => string;
+  /** To addresses that callers have chosen. */
+  readonly deliver: GuardedClient['deliver'];
+  readonly currency: () => string;
+  readonly log: Pick<Logger, 'warn' | 'error'>;
+  readonly now: () => number;
+  readonly random: () => number;
+  readonly randomBytes: RandomBytes;
+}
+
+const intervalMs = 5_000;
+const notedMax = 10_000;
+const answerWithinMs = 10_000;
+/** A request whose process died is repeated then, under the same id. */
+const unansweredMs = 60_000;
+const postedAtOnceMax = 100;
+const repairedAtOnce = 500;
+const idCharacters = 24;
+
+export function createBalanceAlerts(deps: BalanceAlertsDeps): BalanceAlerts {
+  const { store, log, now } = deps;
+  const noted = new LRUCache<string, BalanceAfter>({ max: notedMax });
+  const post = createPost(deps);
+  let repairedUpTo = '';
+  let ticking: Promise<void> | undefined;
+  let timer: NodeJS.Timeout | undefined;
+
+  async function judge(alert: BalanceAlert, { available, seq }: BalanceAfter): Promise<boolean> {
+    const isBelow = available < alert.threshold;
+    if (isBelow === alert.isBelow || seq <= alert.seq) return false;
+    const id = `evt_${randomBase62(idCharacters, deps.randomBytes)}`;
+    const event = { id, available, at: now(), tries: 0, dueAt: now() };
+    await racePoint('alert.cross', alert.account);
+    return store.cross(alert, { isBelow, seq, ...(isBelow ? { event } : {}) });
+  }
+
+  async function judgeNoted(): Promise<void> {
+    const balances = new Map(noted.entries());
+    if (balances.size === 0) return;
+    for (const alert of await store.findMany([...balances.keys()])) {
+      const after = balances.get(alert.account);
+      if (after !== undefined) await judge(alert, after);
+    }
+    // It may have changed meanwhile.
+    for (const [account, after] of balances) if (noted.peek(account) === after) noted.delete(account);
+  }
+
+  async function postDue(): Promise<void> {
+    const due = await store.due(now(), postedAtOnceMax);
+    const owed = due.flatMap((alert) =>
+      alert.pending.filter(({ dueAt }) => dueAt <= now()).map((event) => post(alert, event)),
+    );
+    await Promise.all(owed);
+  }
+
+  async function run(): Promise<void> {
+    try {
+      await judgeNoted();
+      await postDue();
+    } catch (err) {
+      log.warn({ err }, 'balances could not be compared with their limits');
+    }
+  }
+
+  const tick = (): Promise<void> => (ticking ??= run().finally(() => (ticking = undefined)));
+  return {
+    tick,
+    start: () => void (timer ??= setInterval(() => void tick(), intervalMs).unref()),
+    async stop() {
+      clearInterval(timer);
+      timer = undefined;
+      await ticking;
+    },
+    note: (account, { available, seq }) => void noted.set(account, { available, seq }),
+
+    async repair(balance) {
+      const alerts = await store.list({ after: repairedUpTo, limit: repairedAtOnce });
+      repairedUpTo = alerts.length < repairedAtOnce ? '' : (alerts.at(-1)?.account ?? '');
+      let repaired = 0;
+      for (const alert of alerts) if (await judge(alert, await balance(alert.account))) repaired += 1;
+      return repaired;
+    },
+  };
+}
+
+function createPost({ store, log, now, random, ...deps }: BalanceAlertsDeps) {
+  /** Never rejects: what was not delivered is due again. */
+  return async (alert: BalanceAlert, event: BalanceEvent): Promise<void> => {
+    const { account } = alert;
+    const n = event.tries + 1;
+    try {
+      if (n > callbackTriesMax) return void (await store.change(account, event, undefined));
+      // Counted before it leaves: a process that dies leaves a request that is repeated.
+      const begun = { ...event, tries: n, dueAt: now() + unansweredMs };
+      if (!(await store.change(account, event, begun))) return;
+      const state = callbackStateAfter(await send(alert, event), n);
+      if (state === 'gave_up') log.error({ account }, 'a low balance could not be reported to its account');
+      const retried = { ...begun, dueAt: now() + callbackRetryDelayMs(n, random()) };
+      await store.change(account, begun, state === 'pending' ? retried : undefined);
+    } catch (err) {
+      log.warn({ account, err }, 'an event of a low balance could not be posted');
+    }
+  };
+
+  /** Undefined: there was no answer. */
+  async function send(alert: BalanceAlert, event: BalanceEvent): Promise<number | undefined> {
+    const { id } = event;
+    const body = JSON.stringify(balanceEvent(alert, event, deps.currency()));
+    const secrets = await deps.webhookSecrets(alert.account);
+    const headers = {
+      'content-type': 'application/json',
+      'user-agent': 'mediary-event/1',
+      ...webhookHeaders({ id, at: now(), body, secrets }),
+    };
+    try {
+      const url = deps.open('alert-address', alert.address);
+      return (await deps.deliver({ url, headers, body, timeoutMs: answerWithinMs })).status;
+    } catch {
+      return undefined;
+    }
+  }
+}
+
+/** The body of an event. */
+function balanceEvent(
+  { account, threshold }: Pick<BalanceAlert, 'account' | 'threshold'>,
+  { available, at }: BalanceEvent,
+  currency: string,
+) {
+  return {
+    type: 'balance.low',
+    timestamp: new Date(at).toISOString(),
+    data: {
+      account,
+      currency,
+      available: formatMicros(available),
+      threshold: formatMicros(threshold),
+      at: Math.floor(at / 1000),
+    },
+  };
+}

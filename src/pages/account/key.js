@@ -1,0 +1,128 @@
+/** The question: what may this key do, how much of it is left, and what signs my callbacks? */
+import { errorOf } from '../shared/api.js';
+import { Dialog } from '../shared/dialog.js';
+import { money } from '../shared/format.js';
+import { useLive } from '../shared/live.js';
+import { Facts, LiveState, Refusal, Time } from '../shared/parts.js';
+import { html, useState } from '../shared/preact.js';
+import { Table } from '../shared/table.js';
+
+/**
+ * @typedef {{ used: string, limit: string | null, left: string | null, resets_at?: number }} Use
+ * @typedef {{ day: Use, month: Use, total: Use }} Spent
+ * @typedef {{
+ *   id: string, account: string, currency: string, requests_per_minute: number | null, concurrent_tasks: number | null,
+ *   spent: Spent, models: readonly { model: string, spent: Spent }[],
+ * }} Key
+ */
+
+const liveMs = 30_000;
+
+/** @param {{ api: import('../shared/api.js').Api }} props */
+export function KeyPage({ api }) {
+  /** @type {import('../shared/live.js').Live<Key>} */
+  const live = useLive('/v1/key', (signal) => api.get('/v1/key', signal), liveMs);
+  const key = live.data;
+  return html`<main class="page">
+    <h1>Key</h1>
+    <${LiveState} live=${live} />
+    ${
+      key &&
+      html`<${Facts}
+          rows=${[
+            ['Key', html`<span class="mono">${key.id}</span>`],
+            ['Account', html`<span class="mono">${key.account}</span>`],
+            ['Requests per minute', key.requests_per_minute ?? 'no limit'],
+            ['Unfinished tasks', key.concurrent_tasks ?? 'no limit'],
+          ]}
+        />
+        <h2>Caps</h2>
+        <${Caps} shown=${key} />`
+    }
+    <${WebhookSecret} api=${api} />
+  </main>`;
+}
+
+const windows = /** @type {const} */ ([
+  ['day', 'day'],
+  ['month', 'month'],
+  ['total', 'in all'],
+]);
+
+/** @param {{ shown: Key }} props */
+function Caps({ shown: { spent, models, currency } }) {
+  const scopes = [{ model: 'all models', spent }, ...models];
+  const rows = scopes.flatMap(({ model, spent: uses }) =>
+    windows.map(([name, title]) => ({ ...uses[name], key: `${model} ${name}`, model, title })),
+  );
+  /** @typedef {(typeof rows)[number]} Row */
+  const columns = [
+    { title: 'Models', cell: (/** @type {Row} */ { model }) => model },
+    { title: 'In', cell: (/** @type {Row} */ { title }) => title },
+    { title: `Used, ${currency}`, isNumber: true, cell: (/** @type {Row} */ { used }) => money(used) },
+    {
+      title: 'Cap',
+      isNumber: true,
+      cell: (/** @type {Row} */ { limit }) => (limit === null ? 'none' : money(limit)),
+    },
+    { title: 'Left', isNumber: true, cell: (/** @type {Row} */ { left }) => money(left) },
+    {
+      title: 'Resets',
+      isNumber: true,
+      cell: (/** @type {Row} */ { resets_at: at }) => html`<${Time} at=${at} />`,
+    },
+  ];
+  return html`<${Table}
+    label="Caps"
+    columns=${columns}
+    rows=${rows}
+    keyOf=${(/** @type {Row} */ { key }) => key}
+    empty="No caps."
+  />`;
+}
+
+/** @param {{ api: import('../shared/api.js').Api }} props */
+function WebhookSecret({ api }) {
+  const [isOpen, setOpen] = useState(false);
+  return html`<h2>Webhook secret</h2>
+    <p>It signs the callbacks of the whole account. <a href="docs/callbacks">How to verify them</a></p>
+    <p><button onClick=${() => setOpen(true)}>Replace the secret</button></p>
+    ${isOpen && html`<${Replacement} api=${api} onClose=${() => setOpen(false)} />`}`;
+}
+
+/** @param {{ api: import('../shared/api.js').Api, onClose: () => void }} props */
+function Replacement({ api, onClose }) {
+  const [secret, setSecret] = useState('');
+  const [error, setError] = useState(/** @type {Error | undefined} */ (undefined));
+  const [isBusy, setBusy] = useState(false);
+
+  async function replace() {
+    setBusy(true);
+    try {
+      /** @type {{ webhook_secret: string }} */
+      const answer = await api.post('/v1/webhook-secret/rotate', {});
+      setSecret(answer.webhook_secret);
+    } catch (thrown) {
+      setError(errorOf(thrown));
+      setBusy(false);
+    }
+  }
+
+  return html`<${Dialog} title="Replace the webhook secret" onClose=${onClose} isFirm=${secret !== ''}>
+    ${
+      secret === ''
+        ? html`<p>
+              Callbacks are signed with the new secret and with the present one, until the secret is replaced
+              once more. A secret from before the present one is no longer valid.
+            </p>
+            ${error && html`<p class="notice bad" role="alert"><${Refusal} error=${error} /></p>`}
+            <p class="row ends">
+              <button onClick=${onClose}>Back</button>
+              <button class="main" disabled=${isBusy} onClick=${replace}>Replace it</button>
+            </p>`
+        : html`<p role="status">The new secret. It will not be shown again.</p>
+            <p><code>${secret}</code></p>
+            <p class="row ends"><button class="main" autofocus onClick=${onClose}>It is stored</button></p>`
+    }
+  <//>`;
+}

@@ -1,0 +1,101 @@
+import { useLive } from '../shared/live.js';
+import { html, render, useEffect, useState } from '../shared/preact.js';
+import { createSession } from '../shared/session.js';
+import { SignIn, useSignIn } from '../shared/sign-in.js';
+import { KeyPage } from './key.js';
+import { Playground } from './playground.js';
+import { TaskPage } from './task.js';
+import { Tasks } from './tasks.js';
+import { UsagePage } from './usage.js';
+
+const session = createSession('mediary.key');
+const balanceMs = 10_000;
+
+function Account() {
+  const { api, isSignedIn, expired, signIn, signOut } = useSignIn({
+    session,
+    client: 'account',
+    ownPath: '/v1/balance',
+  });
+
+  return isSignedIn
+    ? html`<${Pages}
+        api=${api}
+        signOut=${() => {
+          location.hash = '';
+          signOut();
+        }}
+      />`
+    : html`<${SignIn} ...${signInWords} expired=${expired} signIn=${signIn} />`;
+}
+
+const signInWords = {
+  title: 'Your account',
+  lead: 'For owners of API keys. The key stays in this tab until it is closed.',
+  label: 'API key',
+  gone: 'The key is not valid any more. Sign in again.',
+  hint: 'It begins with sk-. npm start prints one; in production the operator of the gateway gives it to you.',
+};
+
+/** @param {{ api: import('../shared/api.js').Api, signOut: () => void }} props */
+function Pages({ api, signOut }) {
+  const [first = '', second = '', third = ''] = useHash().split('/');
+  /** @type {import('../shared/live.js').Live<import('./types.js').Balance>} */
+  const balance = useLive('balance', (signal) => api.get('/v1/balance', signal), balanceMs);
+  return html`<header class="bar">
+      <span class="brand">Mediary</span>
+      <nav aria-label="Pages">
+        <a href="#/" aria-current=${first === '' || first === 'tasks' ? 'page' : undefined}>Tasks</a>
+        <a href="#/playground" aria-current=${first === 'playground' ? 'page' : undefined}>Playground</a>
+        <a href="#/usage" aria-current=${first === 'usage' ? 'page' : undefined}>Usage</a>
+        <a href="#/key" aria-current=${first === 'key' ? 'page' : undefined}>Key</a>
+        <a href="docs">Docs</a>
+      </nav>
+      <button onClick=${signOut}>Sign out</button>
+    </header>
+    ${pageOf([first, second, third], { api, balance })}`;
+}
+
+/**
+ * @param {readonly [string, string, string]} address
+ * @param {{ api: import('../shared/api.js').Api, balance: import('../shared/live.js').Live<import('./types.js').Balance> }} props
+ */
+function pageOf([first, second, third], { api, balance }) {
+  const currency = balance.data?.currency ?? '';
+  if (first === 'playground')
+    return html`<${Playground} api=${api} currency=${currency} onSpent=${balance.refresh} />`;
+  if (first === 'usage') return html`<${UsagePage} api=${api} />`;
+  if (first === 'key') return html`<${KeyPage} api=${api} />`;
+  if (first === 'tasks' && third !== '')
+    return html`<${TaskPage}
+      api=${api}
+      kind=${second}
+      id=${third}
+      currency=${currency}
+      onEnded=${balance.refresh}
+    />`;
+  return html`<${Tasks} api=${api} balance=${balance} />`;
+}
+
+/** What stands behind `#/`. */
+function useHash() {
+  const [hash, setHash] = useState(location.hash);
+  useEffect(() => {
+    const read = () => setHash(location.hash);
+    addEventListener('hashchange', read);
+    return () => removeEventListener('hashchange', read);
+  }, []);
+  return decoded(hash.replace(/^#\/?/, ''));
+}
+
+/** @param {string} text */
+function decoded(text) {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return '';
+  }
+}
+
+const root = document.getElementById('app');
+if (root !== null) render(html`<${Account} />`, root);

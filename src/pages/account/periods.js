@@ -1,0 +1,31 @@
+const dayMs = 24 * 60 * 60 * 1000;
+
+/**
+ * Spans of whole days in UTC; `to` is the day after the last one.
+ *
+ * @param {number} now Unix milliseconds
+ * @returns {Record<string, { from: string, to: string }>}
+ */
+export function periods(now) {
+  const date = new Date(now);
+  /** @param {number} months */
+  const monthFrom = (months) => dayOf(Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + months, 1));
+  const tomorrow = dayOf(now + dayMs);
+  return {
+    'This month': { from: monthFrom(0), to: tomorrow },
+    'Last month': { from: monthFrom(-1), to: monthFrom(0) },
+    'Last 7 days': { from: dayOf(now - 6 * dayMs), to: tomorrow },
+    'Last 90 days': { from: dayOf(now - 89 * dayMs), to: tomorrow },
+    'Last 12 months': { from: monthFrom(-11), to: tomorrow },
+  };
+}
+
+/** @param {number} milliseconds */
+function dayOf(milliseconds) {
+  return new Date(milliseconds).toISOString().slice(0, 10);
+}
+
+/** How many days lie between two of them. @param {string} from @param {string} to */
+export function daysBetween(from, to) {
+  return Math.round((Date.parse(to) - Date.parse(from)) / dayMs);
+}

@@ -1,0 +1,122 @@
+/** The question: what does this account have, what moved it, and which keys use it? */
+import { counted, money, words } from '../shared/format.js';
+import { useLive } from '../shared/live.js';
+import { Facts, LiveState, Time } from '../shared/parts.js';
+import { html, useState } from '../shared/preact.js';
+import { withQuery } from '../shared/query.js';
+import { Table } from '../shared/table.js';
+import { AccountAct, AccountActs } from './account-acts.js';
+import { capsText } from './caps.js';
+import { Keys } from './keys.js';
+import { Pages } from './pages.js';
+import { linkTo } from './router.js';
+
+/** @typedef {import('./types.d.ts').Account} Account */
+/** @typedef {import('./types.d.ts').LedgerEntry} LedgerEntry */
+
+/** @param {import('./types.d.ts').PageProps & { id: string }} props */
+export function AccountPage({ api, mayAct, currency, id }) {
+  const path = `/admin/v1/accounts/${encodeURIComponent(id)}`;
+  /** @type {import('../shared/live.js').Live<Account>} */
+  const live = useLive(path, (signal) => api.get(path, signal), 15_000);
+  const [act, setAct] = useState(/** @type {import('./account-acts.js').ActName | undefined} */ (undefined));
+  const account = live.data;
+  if (account === undefined) return html`<main><${LiveState} live=${live} /></main>`;
+  return html`<main>
+    <p class="small"><a href=${linkTo(['accounts'])}>Accounts</a> / ${account.id}</p>
+    <div class="row apart head">
+      <h1>${money(account.available)} ${currency} <span class="soft">available</span></h1>
+      ${mayAct && html`<${AccountActs} account=${account} onAct=${setAct} />`}
+    </div>
+    <${LiveState} live=${live} />
+    <${Facts}
+      rows=${[
+        ['Name', account.name],
+        ['Held', `${money(account.held)} ${currency}`],
+        ['Overdraft limit', `${money(account.overdraft_limit)} ${currency}`],
+        ['Each end user may spend', endUserCaps(account)],
+        ['Created', html`<${Time} at=${account.created_at} exact />`],
+        ['Closed', account.closed_at && html`<${Time} at=${account.closed_at} exact />`],
+        ['Tasks', html`<a href=${linkTo(['tasks'], { account: account.id })}>those of this account</a>`],
+      ]}
+    />
+    <${Keys}
+      api=${api}
+      account=${account.id}
+      mayAct=${mayAct}
+      isClosed=${account.closed_at !== null}
+      currency=${currency}
+    />
+    <h2>Ledger, newest first</h2>
+    <${Ledger}
+      key=${`${account.available} ${account.held}`}
+      api=${api}
+      path=${`${path}/ledger`}
+      currency=${currency}
+    />
+    ${
+      act &&
+      html`<${AccountAct}
+        name=${act}
+        account=${account}
+        currency=${currency}
+        post=${(/** @type {string} */ name, /** @type {unknown} */ body) => api.post(`${path}/${name}`, body)}
+        onClose=${() => {
+          setAct(undefined);
+          live.refresh();
+        }}
+      />`
+    }
+  </main>`;
+}
+
+/** @param {Account} account */
+function endUserCaps({ end_user_caps: caps }) {
+  if (caps === null) return '';
+  const own =
+    caps.users.length === 0 ? '' : `${counted(caps.users.length, 'end user')} with caps of their own`;
+  return [capsText(caps), own].filter(Boolean).join('; ');
+}
+
+const pageSize = 50;
+
+/** @param {{ api: import('./types.d.ts').Api, path: string, currency: string }} props */
+function Ledger({ api, path, currency }) {
+  const [before, setBefore] = useState(/** @type {number | undefined} */ (undefined));
+  const page = withQuery(path, { limit: pageSize, order: 'newest', before });
+  /** @type {import('../shared/live.js').Live<import('./types.d.ts').Page<LedgerEntry>>} */
+  const live = useLive(page, (signal) => api.get(page, signal), 0);
+  const columns = [
+    { title: '#', isNumber: true, cell: (/** @type {LedgerEntry} */ { seq }) => seq },
+    { title: 'Entry', cell: (/** @type {LedgerEntry} */ { kind }) => words(kind) },
+    { title: `Amount ${currency}`, money: (/** @type {LedgerEntry} */ { amount }) => amount },
+    { title: `Available ${currency}`, money: (/** @type {LedgerEntry} */ { available }) => available },
+    { title: `Held ${currency}`, money: (/** @type {LedgerEntry} */ { held }) => held },
+    {
+      title: 'Task or note',
+      isProse: true,
+      cell: (/** @type {LedgerEntry} */ { task, note }) =>
+        task === null
+          ? (note ?? '')
+          : html`<a class="mono" href=${linkTo(['tasks'], { find: task })}>${task}</a> ${note}`,
+    },
+    { title: 'At', cell: (/** @type {LedgerEntry} */ { at }) => html`<${Time} at=${at} />` },
+  ];
+  const rows = live.data?.data ?? [];
+  return html`<${LiveState} live=${live} /> ${
+      live.data &&
+      html`<${Table}
+        label="Ledger"
+        columns=${columns}
+        rows=${rows}
+        keyOf=${(/** @type {LedgerEntry} */ { id }) => id}
+        empty="Nothing was booked."
+      />`
+    }
+    <${Pages}
+      isFirst=${before === undefined}
+      hasMore=${live.data?.has_more === true}
+      onNewest=${() => setBefore(undefined)}
+      onOlder=${() => setBefore(rows.at(-1)?.seq)}
+    />`;
+}

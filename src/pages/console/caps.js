@@ -1,0 +1,162 @@
+/** The question: what may be spent, in which time, and by what? */
+import { errorOf } from '../shared/api.js';
+import { Dialog } from '../shared/dialog.js';
+import { money } from '../shared/format.js';
+import { Refusal } from '../shared/parts.js';
+import { html, useState } from '../shared/preact.js';
+
+/** @typedef {{ day?: string | undefined, month?: string | undefined, total?: string | undefined }} Windows */
+/** @typedef {{ name: string, caps: Windows }} Part */
+
+const windows = /** @type {const} */ ([
+  ['day', 'A day'],
+  ['month', 'A month'],
+  ['total', 'In all'],
+]);
+
+/**
+ * `5.00 a day, 100.00 a month`; empty: no cap.
+ *
+ * @param {Windows | null} caps
+ */
+export function capsText(caps) {
+  return windows
+    .flatMap(([name, title]) => {
+      const limit = caps?.[name];
+      return limit === undefined ? [] : [`${money(limit)} ${title.toLowerCase()}`];
+    })
+    .join(', ');
+}
+
+/**
+ * Caps as they stand, to be changed together: for all, and for parts that have a name of their own.
+ *
+ * @param {{
+ *   title: string,
+ *   all: string,
+ *   partTitle: string,
+ *   partNames?: readonly string[],
+ *   caps: Windows,
+ *   parts: readonly Part[],
+ *   currency: string,
+ *   run: (written: { caps: Windows, parts: readonly Part[], reason: string }) => Promise<unknown>,
+ *   onClose: () => void,
+ * }} props `all`: what the first row is of. `partNames`: those that are offered.
+ */
+export function CapsDialog({ title, all, partTitle, partNames, caps, parts, currency, run, onClose }) {
+  const [rows, setRows] = useState([{ name: '', caps }, ...parts]);
+  const [reason, setReason] = useState('');
+  const [error, setError] = useState(/** @type {Error | undefined} */ (undefined));
+  const [isBusy, setBusy] = useState(false);
+  const change = (/** @type {number} */ at, /** @type {Part} */ row) =>
+    setRows(rows.map((before, index) => (index === at ? row : before)));
+
+  /** @param {SubmitEvent} event */
+  async function submit(event) {
+    event.preventDefault();
+    setBusy(true);
+    try {
+      const [first, ...named] = rows.map((row) => ({ name: row.name.trim(), caps: givenOf(row.caps) }));
+      await run({ caps: first?.caps ?? {}, parts: named, reason: reason.trim() });
+      onClose();
+    } catch (thrown) {
+      setError(errorOf(thrown));
+      setBusy(false);
+    }
+  }
+
+  return html`<${Dialog} title=${title} onClose=${onClose}>
+    <form onSubmit=${submit}>
+      <p class="soft small">
+        In ${currency}; what is empty is not limited. What is held already stays held, and what was spent
+        before counts.
+      </p>
+      ${rows.map(
+        (row, index) =>
+          html`<${Row}
+            key=${index}
+            row=${row}
+            label=${index === 0 ? all : undefined}
+            partTitle=${partTitle}
+            partNames=${partNames}
+            onChange=${(/** @type {Part} */ changed) => change(index, changed)}
+            onRemove=${() => setRows(rows.filter((_, at) => at !== index))}
+          />`,
+      )}
+      <p>
+        <button type="button" class="plain" onClick=${() => setRows([...rows, { name: '', caps: {} }])}>
+          Add caps of one ${partTitle.toLowerCase()}
+        </button>
+      </p>
+      <label class="stacked">
+        Reason (kept with your name)
+        <input
+          required
+          autocomplete="off"
+          value=${reason}
+          onInput=${(/** @type {Event & { currentTarget: HTMLInputElement }} */ event) => setReason(event.currentTarget.value)}
+        />
+      </label>
+      ${error && html`<p class="notice bad" role="alert"><${Refusal} error=${error} /></p>`}
+      <div class="row ends">
+        <button type="button" onClick=${onClose}>Back</button>
+        <button class="main" disabled=${isBusy}>Set the caps</button>
+      </div>
+    </form>
+  <//>`;
+}
+
+/**
+ * @param {{
+ *   row: Part, label: string | undefined, partTitle: string, partNames: readonly string[] | undefined,
+ *   onChange: (row: Part) => void, onRemove: () => void,
+ * }} props `label`: absent for a part, which has a name.
+ */
+function Row({ row, label, partTitle, partNames, onChange, onRemove }) {
+  const name = html`<input
+    aria-label=${partTitle}
+    placeholder=${partTitle}
+    required
+    list=${partNames === undefined ? undefined : 'parts'}
+    autocomplete="off"
+    value=${row.name}
+    onInput=${(/** @type {Event & { currentTarget: HTMLInputElement }} */ event) => onChange({ ...row, name: event.currentTarget.value })}
+  />`;
+  return html`<fieldset class="caps">
+    <div class="row apart">
+      ${label === undefined ? name : html`<strong>${label}</strong>`}
+      ${label === undefined && html`<button type="button" class="plain" onClick=${onRemove}>Remove</button>`}
+    </div>
+    ${partNames && html`<datalist id="parts">${partNames.map((one) => html`<option value=${one}></option>`)}</datalist>`}
+    <div class="row windows">
+      ${windows.map(
+        ([window, title]) =>
+          html`<label class="small">
+            ${title}
+            <input
+              class="number"
+              inputmode="decimal"
+              autocomplete="off"
+              placeholder="no cap"
+              aria-label=${`${label ?? (row.name || partTitle)}, ${title.toLowerCase()}`}
+              value=${row.caps[window] ?? ''}
+              onInput=${(/** @type {Event & { currentTarget: HTMLInputElement }} */ event) =>
+                onChange({ ...row, caps: { ...row.caps, [window]: event.currentTarget.value } })}
+            />
+          </label>`,
+      )}
+    </div>
+  </fieldset>`;
+}
+
+/**
+ * @param {Windows} caps
+ * @returns {Windows}
+ */
+function givenOf(caps) {
+  const given = windows.flatMap(([name]) => {
+    const limit = caps[name]?.trim() ?? '';
+    return limit === '' ? [] : [[name, limit]];
+  });
+  return Object.fromEntries(given);
+}

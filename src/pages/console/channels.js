@@ -1,0 +1,233 @@
+/** The question: which channel does not serve, why, and until when? */
+import { counted, span, words } from '../shared/format.js';
+import { useLive } from '../shared/live.js';
+import { Badge, Facts, LiveState, Time } from '../shared/parts.js';
+import { html, useState } from '../shared/preact.js';
+import { Confirm } from './confirm.js';
+import { named } from './names.js';
+import { RouteExplanation } from './route-explanation.js';
+import { linkTo } from './router.js';
+
+/** @typedef {import('./types.d.ts').Channel} Channel */
+/** @typedef {{ circuit?: string, code?: string, sign?: string, retry_at?: number | null, changed_at?: number, by?: string, reason?: string, waits_for?: string | null }} Health */
+/** @typedef {Record<string, string>} Written */
+/**
+ * @typedef {{
+ *   title: string, effect: string, path: string, body: (written: Written) => unknown,
+ *   fields?: readonly import('./confirm.js').Field[],
+ * }} Switching `fields`: beside the reason.
+ */
+
+const path = '/admin/v1/channels';
+
+/** @param {import('./types.d.ts').PageProps} props */
+export function Channels({ api, mayAct }) {
+  /** @type {import('../shared/live.js').Live<{ data: readonly Channel[] }>} */
+  const live = useLive(path, (signal) => api.get(path, signal), 5_000);
+  const [switching, setSwitching] = useState(/** @type {Switching | undefined} */ (undefined));
+  return html`<main>
+    <div class="row apart head"><h1>Channels</h1></div>
+    <${LiveState} live=${live} />
+    ${live.data?.data.map(
+      (channel) =>
+        html`<${OneChannel}
+          key=${channel.id}
+          channel=${channel}
+          onSwitch=${mayAct ? setSwitching : undefined}
+        />`,
+    )}
+    <${RouteExplanation} api=${api} />
+    ${
+      switching &&
+      html`<${Confirm}
+        title=${switching.title}
+        button=${switching.title}
+        effect=${() => switching.effect}
+        fields=${[...(switching.fields ?? []), { name: 'reason', label: 'Reason (kept with your name)' }]}
+        run=${(/** @type {Written} */ written) => api.post(switching.path, switching.body(written))}
+        onClose=${() => {
+          setSwitching(undefined);
+          live.refresh();
+        }}
+      />`
+    }
+  </main>`;
+}
+
+/** @param {{ channel: Channel, onSwitch?: (switching: Switching) => void }} props */
+function OneChannel({ channel, onSwitch }) {
+  const { id, enabled, switch: used, models, credentials, limits } = channel;
+  const circuits = Object.entries(/** @type {Record<string, Health>} */ (channel.health));
+  const isOpen = circuits.some(([, { circuit }]) => circuit === 'open');
+  return html`<section class="channel">
+    <div class="row apart">
+      <h2>
+        ${id}
+        <${Badge}
+          tone=${enabled ? (isOpen ? 'warn' : 'good') : 'idle'}
+          word=${enabled ? (isOpen ? 'circuit open' : 'serving') : 'paused'}
+        />
+        <span class="soft small"> ${channel.provider}</span>
+      </h2>
+      ${
+        onSwitch &&
+        html`<div class="row">
+          <button onClick=${() => onSwitch(opening(channel))}>Open a circuit</button>
+          <button onClick=${() => onSwitch(pausing(channel))}>${enabled ? 'Pause' : 'Resume'}</button>
+        </div>`
+      }
+    </div>
+    <${Facts}
+      rows=${[
+        [
+          'Switched',
+          used &&
+            html`${used.enabled ? 'on' : 'off'} by ${used.by} <${Time} at=${used.at} />: ${used.reason}`,
+        ],
+        ['Priority, weight', `${channel.priority}, ${channel.weight}`],
+        ['Models', models.join(', ')],
+        ['Credentials', credentials.join(', ')],
+        [
+          'Limits',
+          Object.entries(limits)
+            .map(([name, value]) => `${words(name)} ${String(value)}`)
+            .join(', '),
+        ],
+        ['Slots', slotsOf(channel)],
+        ['Last 3 hours', recentOf(channel)],
+        ['Tasks', html`<a href=${linkTo(['tasks'], { channel: id })}>those of this channel</a>`],
+      ]}
+    />
+    ${circuits.length > 0 && html`<${Circuits} channel=${channel} circuits=${circuits} onSwitch=${onSwitch} />`}
+  </section>`;
+}
+
+/** @param {Channel} channel */
+function slotsOf({ slots }) {
+  if (slots === null) return 'no limit';
+  const full = slots.in_use >= slots.limit ? html` <${Badge} tone="warn" word="all in use" />` : null;
+  return html`${slots.in_use.toLocaleString('en')} of ${slots.limit.toLocaleString('en')} in use${full}`;
+}
+
+/** @param {Channel} channel */
+function recentOf({ id, recent }) {
+  if (recent === null || recent.tasks === 0) return recent === null ? '' : 'no task';
+  const { tasks, succeeded, failures, mean_seconds: mean, longest_seconds: longest } = recent;
+  const took =
+    mean === null || longest === null ? '' : ` in ${span(mean)} on average, ${span(longest)} at most`;
+  const whole = `${counted(tasks, 'task')}, ${succeeded.toLocaleString('en')} succeeded${took}`;
+  return [whole, ...failures.flatMap((row) => [', ', html`<${Failed} channel=${id} row=${row} />`])];
+}
+
+/** @param {{ channel: string, row: { class: string, count: number } }} props */
+function Failed({ channel, row: { class: name, count } }) {
+  const link = linkTo(['tasks'], { channel, class: name, hours: '3' });
+  return html`<a href=${link}>${`${count.toLocaleString('en')} failed: ${named(name)}`}</a>`;
+}
+
+/**
+ * @param {Channel} channel
+ * @returns {Switching}
+ */
+function pausing({ id, enabled }) {
+  return {
+    title: enabled ? `Pause ${id}` : `Resume ${id}`,
+    effect: enabled
+      ? 'No new task is submitted there, on every node within seconds. Tasks in flight stay with it.'
+      : 'The configuration file decides again whether it accepts new tasks.',
+    path: `${path}/${encodeURIComponent(id)}`,
+    body: ({ reason }) => ({ enabled: !enabled, reason }),
+  };
+}
+
+const minuteSeconds = 60;
+
+/**
+ * @param {Channel} channel
+ * @returns {Switching}
+ */
+function opening({ id, credentials, models }) {
+  const [first = ''] = credentials;
+  return {
+    title: `Open a circuit of ${id}`,
+    effect:
+      'Nothing is submitted there, on every node within five seconds. Tasks in flight continue; those that wait go to their next channel, or keep waiting.',
+    path: `${path}/${encodeURIComponent(id)}/circuits`,
+    fields: [
+      {
+        name: 'credential',
+        label: 'Credential',
+        value: first,
+        choices: credentials.map((name) => [name, name]),
+      },
+      {
+        name: 'model',
+        label: 'Model',
+        choices: [['', 'All models'], ...models.map((name) => [name, name])],
+      },
+      { name: 'minutes', label: 'Minutes (empty: until it is closed)', isOptional: true },
+    ],
+    body: ({ credential, model, minutes = '', reason }) => ({
+      credential,
+      ...(model === '' ? {} : { model }),
+      state: 'open',
+      ...(minutes === '' ? {} : { seconds: Number(minutes) * minuteSeconds }),
+      reason,
+    }),
+  };
+}
+
+/** @param {{ channel: Channel, circuits: readonly [string, Health][], onSwitch?: (switching: Switching) => void }} props */
+function Circuits({ channel, circuits, onSwitch }) {
+  return html`<div class="table" tabindex="0" role="region" aria-label=${`Circuits of ${channel.id}`}>
+    <table>
+      <thead>
+        <tr>
+          <th scope="col">Circuit</th>
+          <th scope="col">State</th>
+          <th scope="col">Why</th>
+          <th scope="col">Since</th>
+          <th scope="col">Until</th>
+          <th scope="col">Act</th>
+        </tr>
+      </thead>
+      <tbody>
+        ${circuits.map(([target, health]) => {
+          const isOpen = health.circuit === 'open';
+          const [credential = '', ...model] = target.split('/');
+          const body = { credential, ...(model.length === 0 ? {} : { model: model.join('/') }) };
+          return html`<tr>
+            <td>${target}</td>
+            <td><${Badge} tone=${isOpen ? 'warn' : 'good'} word=${health.circuit ?? 'closed'} /></td>
+            <td class="prose">
+              ${[health.reason, health.sign, health.code]
+                .filter(Boolean)
+                .map((word) => words(word ?? ''))
+                .join(', ')}
+            </td>
+            <td><${Time} at=${health.changed_at} /></td>
+            <td>${isOpen ? (health.waits_for ?? html`<${Time} at=${health.retry_at} />`) : ''}</td>
+            <td>
+              ${
+                isOpen &&
+                onSwitch &&
+                html`<button
+                  class="plain"
+                  onClick=${() =>
+                    onSwitch({
+                      title: `Close the circuit ${target}`,
+                      effect: 'Submissions resume at once, whatever failed before.',
+                      path: `${path}/${encodeURIComponent(channel.id)}/circuits`,
+                      body: ({ reason }) => ({ ...body, state: 'closed', reason }),
+                    })}
+                >
+                  Close
+                </button>`
+              }
+            </td>
+          </tr>`;
+        })}
+      </tbody>
+    </table>
+  </div>`;
+}

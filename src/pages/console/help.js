@@ -1,0 +1,25 @@
+import { Dialog } from '../shared/dialog.js';
+import { html } from '../shared/preact.js';
+
+const keys = [
+  ['/', 'Find a task by any id'],
+  ['j  k', 'Next and previous row'],
+  ['Enter', 'Open the row, or press the button, that has the focus'],
+  ['x', 'Select the row, or not'],
+  ['a', 'Act on the selected tasks; on a task’s page: go to its acts'],
+  ['Escape', 'Close a dialog, or leave a field'],
+  ['?', 'This list'],
+];
+
+/** @param {{ onClose: () => void }} props */
+export function Help({ onClose }) {
+  return html`<${Dialog} title="Shortcuts" onClose=${onClose}>
+    <dl class="facts">
+      ${keys.map(
+        ([key, what]) =>
+          html`<dt><kbd>${key}</kbd></dt>
+            <dd>${what}</dd>`,
+      )}
+    </dl>
+  <//>`;
+}

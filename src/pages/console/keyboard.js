@@ -1,0 +1,38 @@
+import { useLayoutEffect, useRef } from '../shared/preact.js';
+
+/**
+ * Single keys, while nobody writes and no dialog is open. Keys that work what has the focus, such as Enter, are not
+ * for this. Escape leaves a field, so that single keys work again.
+ *
+ * @param {Record<string, () => void>} keys by `KeyboardEvent.key`
+ */
+export function useKeys(keys) {
+  const newest = useRef(keys);
+  newest.current = keys;
+  // Before the page is seen: a key that is pressed at once must not be lost.
+  useLayoutEffect(() => {
+    /** @param {KeyboardEvent} event */
+    function onKey(event) {
+      if (event.ctrlKey || event.metaKey || event.altKey) return;
+      if (document.querySelector('dialog[open]') !== null) return;
+      const field = fieldOf(event.target);
+      if (field !== undefined) {
+        if (event.key === 'Escape') field.blur();
+        return;
+      }
+      const run = newest.current[event.key];
+      if (run === undefined) return;
+      event.preventDefault();
+      run();
+    }
+    document.addEventListener('keydown', onKey);
+    return () => document.removeEventListener('keydown', onKey);
+  }, []);
+}
+
+/** @param {EventTarget | null} target */
+function fieldOf(target) {
+  return target instanceof HTMLElement && target.matches('input:not([type=checkbox]), textarea, select')
+    ? target
+    : undefined;
+}

@@ -1,0 +1,155 @@
+/** The question: what does each model cost, and who renders it? */
+import { money, placesOf, words } from '../shared/format.js';
+import { useLive } from '../shared/live.js';
+import { Badge, LiveState } from '../shared/parts.js';
+import { html } from '../shared/preact.js';
+import { Table } from '../shared/table.js';
+import { AskJson } from './ask-json.js';
+import { Reckoning } from './reckoning.js';
+import { linkTo } from './router.js';
+
+/** @typedef {import('./types.d.ts').Model} Model */
+/** @typedef {Pick<Model['pricing'], 'unit' | 'minimum' | 'rules'>} Price */
+/**
+ * @typedef {{
+ *   currency: string, hold: import('./types.d.ts').Reckoning, expected: import('./types.d.ts').Reckoning,
+ *   channels: readonly { channel: string, dearest: string, rules_of: string }[],
+ *   dropped: readonly { channel: string, reason: string, detail: string }[],
+ *   warnings: readonly string[],
+ * }} Explained
+ */
+
+const path = '/admin/v1/models';
+/** @type {Record<string, string>} */
+const units = {
+  million_tokens: 'a million tokens',
+  second: 'a second',
+  image: 'an image',
+  call: 'a call',
+};
+
+/** @param {import('./types.d.ts').PageProps} props */
+export function Models({ api, currency }) {
+  /** @type {import('../shared/live.js').Live<{ data: readonly Model[] }>} */
+  const live = useLive(path, (signal) => api.get(path, signal), 15_000);
+  return html`<main>
+    <div class="row apart head"><h1>Models and prices</h1></div>
+    <${LiveState} live=${live} />
+    ${
+      live.data &&
+      html`<${Table}
+        label="Models"
+        columns=${columnsOf(currency)}
+        rows=${live.data.data}
+        keyOf=${(/** @type {Model} */ { id }) => id}
+        empty="The configuration has no model."
+      />`
+    }
+    <${AskJson}
+      title="What would a request cost?"
+      label="Request to price as JSON"
+      button="Explain"
+      first='{"model": ""}'
+      ask=${(/** @type {unknown} */ request) => api.post('/admin/v1/prices/explain', { request })}
+      show=${(/** @type {Explained} */ explained) => html`<${Priced} explained=${explained} />`}
+    />
+  </main>`;
+}
+
+/**
+ * @param {string} currency
+ * @returns {readonly import('../shared/table.js').Column<Model>[]}
+ */
+function columnsOf(currency) {
+  return [
+    { title: 'Model', cell: ({ id }) => html`<a href=${linkTo(['tasks'], { model: id })}>${id}</a>` },
+    { title: 'Kind', cell: ({ kind }) => kind },
+    {
+      title: `Price in ${currency}`,
+      cell: ({ pricing }) => html`<${PriceLines} price=${pricing} />`,
+    },
+    { title: 'Price of its own at', cell: ({ pricing }) => ownPrices(pricing.channels) },
+    { title: 'Channels', isProse: true, cell: ({ channels }) => channels.map(offer) },
+  ];
+}
+
+/** @param {readonly (Price & { channel: string })[]} prices */
+function ownPrices(prices) {
+  if (prices.length === 0) return html`<span class="soft">–</span>`;
+  return prices.map(
+    (price) =>
+      html`<div>${price.channel}</div>
+        <${PriceLines} price=${price} />`,
+  );
+}
+
+/** @param {Model['channels'][number]} one */
+function offer({ channel, upstream, enabled }) {
+  return html`<div>
+    ${channel}${' '}<span class="soft small">${upstream}</span>${' '}
+    ${enabled ? null : html`<${Badge} tone="idle" word="paused" />`}
+  </div>`;
+}
+
+/** @param {{ price: Price }} props */
+function PriceLines({ price: { unit, minimum, rules } }) {
+  const places = placesOf(rules.map(({ price }) => price));
+  const isFree = /^0*\.?0*$/.test(minimum);
+  return html`<div class="prices">
+    ${rules.map(
+      ({ when, price }) =>
+        html`<span class="number">${money(price, places)}</span>
+          <span>${units[unit] ?? unit}<span class="soft small">${conditionOf(when)}</span></span>`,
+    )}
+    ${isFree ? null : html`<span class="number">${money(minimum)}</span> <span class="soft">at least</span>`}
+  </div>`;
+}
+
+/** @param {Record<string, unknown>} when */
+function conditionOf(when) {
+  const tests = Object.entries(when).map(([name, value]) => {
+    const wanted = Array.isArray(value) ? value.join(' or ') : String(value);
+    return `${words(name)} ${wanted}`;
+  });
+  return tests.length === 0 ? '' : `, ${tests.join(', ')}`;
+}
+
+/** @param {{ explained: Explained }} props */
+function Priced({ explained: { currency, hold, expected, channels, dropped, warnings } }) {
+  const columns = [
+    { title: 'Channel', cell: (/** @type {{ channel: string }} */ { channel }) => channel },
+    {
+      title: `At most, ${currency}`,
+      isNumber: true,
+      cell: (/** @type {{ dearest?: string }} */ { dearest }) => money(dearest),
+    },
+    {
+      title: 'Why',
+      isProse: true,
+      cell: (/** @type {{ detail: string }} */ { detail }) => detail,
+    },
+  ];
+  const rows = [
+    ...channels.map(({ channel, dearest, rules_of: whose }) => ({
+      channel,
+      dearest,
+      detail: `by the rules of the ${whose}`,
+    })),
+    ...dropped.map(({ channel, reason, detail }) => ({
+      channel,
+      detail: `${words(reason)}: ${detail}`,
+    })),
+  ];
+  return html`${warnings.length > 0 && html`<p class="notice warn">Ignored: ${warnings.join(', ')}</p>`}
+    <div class="columns even">
+      <${Reckoning} title="Expected" how=${expected} currency=${currency} />
+      <${Reckoning} title="Held" how=${hold} currency=${currency} />
+    </div>
+    <${Table}
+      label="Channels that may render it"
+      columns=${columns}
+      rows=${rows}
+      keyOf=${(/** @type {{ channel: string, detail: string }} */ { channel, detail }) => `${channel} ${detail}`}
+      empty="No channel renders it."
+    />`;
+}

@@ -1,0 +1,68 @@
+import { words } from '../shared/format.js';
+
+/**
+ * The gateway's names as a person says them. Tables, so that the compiler reports a name that the gateway has no more, or
+ * that is missing here.
+ *
+ * @typedef {import('./types.d.ts').Task} Task
+ * @typedef {NonNullable<Task['situation']['attention']>} AttentionReason
+ * @typedef {Exclude<NonNullable<Task['situation']['waits_for']>, AttentionReason>} Wait
+ * @typedef {NonNullable<NonNullable<Task['error']>['class']>} FailureClass
+ */
+
+/** @type {Record<AttentionReason, string>} */
+export const reasonNames = {
+  submit_ambiguous: 'submission lost',
+  upstream_id_taken: 'job of another task',
+  poll_failed: 'polling stopped',
+  poll_failing: 'polls fail',
+  overdue: 'takes too long',
+  charge_review: 'charge to check',
+  channel_gone: 'channel removed',
+  workflow_failing: 'workflow fails',
+  workflow_overdue: 'past its deadline',
+  not_delivered: 'result not copied',
+  no_worker: 'no worker',
+};
+
+/** @type {Record<FailureClass, string>} */
+export const classNames = {
+  moderation_input: 'request was moderated',
+  moderation_output: 'result was moderated',
+  invalid_input: 'request is wrong',
+  quota: 'our upstream account',
+  capacity: 'upstream overloaded',
+  expired: 'out of time',
+  cancelled: 'cancelled',
+  internal: 'upstream or gateway broke',
+};
+
+/** What follows “waits for”. @type {Record<Wait, string>} */
+const waitNames = {
+  slot: 'a free slot',
+  upstream: 'an upstream that accepts it',
+  turn: 'its turn to be submitted',
+  lookup: 'its lost job to be found',
+  submission: 'its submission',
+  job: 'its upstream’s job',
+  settlement: 'its settlement',
+};
+
+/** States that wait for nothing that has a name, as the same. @type {Record<string, string>} */
+const stateNames = {
+  submitting: waitNames.submission,
+  pausing: waitNames.upstream,
+  lost: waitNames.lookup,
+  waiting: waitNames.job,
+  broken: 'a person',
+  review: 'a person',
+  ending: waitNames.settlement,
+};
+
+/** @type {Record<string, string>} */
+const all = { ...stateNames, ...waitNames, ...classNames, ...reasonNames };
+
+/** @param {string} name */
+export function named(name) {
+  return Object.hasOwn(all, name) ? (all[name] ?? '') : words(name);
+}

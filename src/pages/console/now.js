@@ -1,0 +1,247 @@
+/** The question: is all well, and if not, what needs me first? */
+import { counted, money, span, words } from '../shared/format.js';
+import { Badge, LiveState, Time } from '../shared/parts.js';
+import { html } from '../shared/preact.js';
+import { Table } from '../shared/table.js';
+import { named } from './names.js';
+import { linkTo } from './router.js';
+import { Sentence } from './sentence.js';
+
+/** @typedef {import('./types.d.ts').Overview} Overview */
+
+/** Older counts than this are said to be so. */
+const staleSeconds = 30;
+
+/**
+ * @param {{ live: import('../shared/live.js').Live<Overview>, overview: Overview, currency: string }} props
+ */
+export function Now({ live, overview, currency }) {
+  const { attention, callbacks, unfinished } = overview;
+  const notices = overview.notices.filter(
+    // What is counted above is not said twice; no worker at all is counted at no task.
+    ({ kind, subject }) =>
+      kind !== 'attention' || !attention.some(({ reason }) => subject.startsWith(reason)),
+  );
+  const abandoned = callbacks.find(({ state }) => state === 'abandoned')?.count ?? 0;
+  const isWell = attention.length === 0 && notices.length === 0 && abandoned === 0;
+  const isStale = Date.now() / 1000 - overview.counted_at > staleSeconds;
+  return html`<main>
+    <div class="row apart head">
+      <h1>Now</h1>
+      ${isStale && html`<span class="soft small">counted <${Time} at=${overview.counted_at} /></span>`}
+    </div>
+    <${LiveState} live=${live} />
+    ${isWell && html`<p class="notice good"><${Badge} tone="good" word="All is well" /> Nothing needs a person.</p>`}
+    ${attention.length > 0 && html`<${Needed} attention=${attention} />`}
+    ${notices.length > 0 && html`<${Notices} notices=${notices} />`}
+    <${Figures} overview=${overview} currency=${currency} />
+    <div class="columns even">
+      <section>
+        <h2>Tasks, created and ended</h2>
+        <${Throughput} throughput=${overview.throughput} />
+      </section>
+      <section>
+        <h2>Unfinished</h2>
+        <${Unfinished} rows=${unfinished} />
+      </section>
+    </div>
+  </main>`;
+}
+
+/** @param {readonly { count: number }[]} rows */
+function sumOf(rows) {
+  return rows.reduce((sum, { count }) => sum + count, 0);
+}
+
+/** @param {{ overview: Overview, currency: string }} props */
+function Figures({ overview: { money: sums, unfinished, callbacks, delivery }, currency }) {
+  return html`<div class="figures">
+    <${Figure} title="Unfinished tasks" value=${sumOf(unfinished).toLocaleString('en')} />
+    <${Figure} title=${`Held, ${currency}`} value=${money(sums.held)} />
+    <${Figure}
+      title=${`Available, ${currency}`}
+      value=${money(sums.available)}
+      more=${sums.overdrawn > 0 && `${counted(sums.overdrawn, 'account')} below zero`}
+    />
+    ${
+      delivery &&
+      html`<${Figure}
+        title="From the end of a render to its caller"
+        value=${seconds(delivery.p50_seconds)}
+        more=${`95 in 100 within ${seconds(delivery.p95_seconds)}; ${counted(delivery.tasks, 'task')}, last 3 h`}
+      />`
+    }
+    ${callbacks
+      .filter(({ count }) => count > 0)
+      .map(
+        ({ state, count, since }) =>
+          html`<${Figure}
+            title=${`Callbacks ${state}`}
+            value=${count.toLocaleString('en')}
+            more=${since !== null && html`oldest <${Time} at=${since} />`}
+            link=${state === 'abandoned' ? linkTo(['tasks'], { state: 'callback_failed' }) : undefined}
+          />`,
+      )}
+  </div>`;
+}
+
+/** @param {number} value */
+const seconds = (value) => (value < 10 ? `${value.toFixed(1)} s` : span(value));
+
+/** @param {{ title: string, value: string, more?: unknown, link?: string }} props */
+function Figure({ title, value, more, link }) {
+  return html`<div class="figure">
+    <div class="small soft">${link === undefined ? title : html`<a href=${link}>${title}</a>`}</div>
+    <div class="value">${value}</div>
+    ${more && html`<div class="small soft">${more}</div>`}
+  </div>`;
+}
+
+/** @typedef {Overview['attention'][number]} Asking */
+
+/** @param {{ attention: readonly Asking[] }} props */
+function Needed({ attention }) {
+  const count = sumOf(attention);
+  return html`<section>
+    <h2>${counted(count, 'task')} ${count === 1 ? 'needs' : 'need'} a person</h2>
+    <${Table}
+      label="Tasks that need a person"
+      columns=${[
+        {
+          title: 'Why',
+          cell: (/** @type {Asking} */ { reason, channel }) =>
+            html`<a href=${linkTo(['tasks'], { attention: reason, channel })}>${named(reason)}</a>`,
+        },
+        { title: 'Channel', cell: (/** @type {Asking} */ { channel }) => channel || '–' },
+        {
+          title: 'Tasks',
+          isNumber: true,
+          cell: (/** @type {Asking} */ { count: tasks }) => tasks.toLocaleString('en'),
+        },
+        {
+          title: 'Oldest',
+          isNumber: true,
+          cell: (/** @type {Asking} */ { since }) => html`<${Time} at=${since} />`,
+        },
+      ]}
+      rows=${attention}
+      keyOf=${(/** @type {Asking} */ { reason, channel }) => `${reason} ${channel}`}
+      empty=""
+    />
+  </section>`;
+}
+
+/** @type {Record<string, string>} */
+const noticeTitles = {
+  attention: 'Needs a person',
+  callbacks_abandoned: 'Callbacks abandoned',
+  circuit_open: 'Circuit open',
+  low_balance: 'Low balance',
+  margin_negative: 'Costs more than it earns',
+  ledger_violation: 'Ledger is not sound',
+};
+
+/** @param {{ notices: Overview['notices'] }} props */
+function Notices({ notices }) {
+  return html`<section>
+    <h2>Not well</h2>
+    ${notices.map(
+      ({ kind, subject, text, since }) =>
+        html`<div class="notice warn">
+          <div class="row">
+            <${Badge} tone="warn" word=${noticeTitles[kind] ?? words(kind)} />
+            <${Subject} kind=${kind} subject=${subject} />
+            <span class="soft">since <${Time} at=${since} /></span>
+          </div>
+          <div><${Sentence} text=${text} /></div>
+        </div>`,
+    )}
+  </section>`;
+}
+
+/** What a notice is about, with the page that has it. @param {{ kind: string, subject: string }} props */
+function Subject({ kind, subject }) {
+  if (kind === 'low_balance') return html`<a href=${linkTo(['accounts', subject])}>${subject}</a>`;
+  if (kind === 'circuit_open') {
+    const [channel = '', credential = '', ...model] = subject.split('/');
+    const of = model.length === 0 ? '' : `, model ${model.join('/')}`;
+    return html`<a href=${linkTo(['channels'])}>${channel}</a> <span>credential ${credential}${of}</span>`;
+  }
+  if (kind === 'margin_negative') return html`<a href=${linkTo(['channels'])}>${subject}</a>`;
+  return null;
+}
+
+/** @typedef {{ title: string, link?: string, hour: number, day: number }} Flow */
+
+/** @param {{ throughput: Overview['throughput'] }} props */
+function Throughput({ throughput: { hour, day } }) {
+  const classes = [...new Set([...hour.failures, ...day.failures].map((failure) => failure.class))];
+  /** @param {typeof hour} counts @param {string} name */
+  const failed = (counts, name) => counts.failures.find((failure) => failure.class === name)?.count ?? 0;
+  /** @type {Flow[]} */
+  const all = [
+    { title: 'created', hour: hour.created, day: day.created },
+    { title: 'succeeded', hour: hour.succeeded, day: day.succeeded },
+    ...classes.map((name) => ({
+      title: `failed: ${named(name)}`,
+      link: linkTo(['tasks'], { class: name, hours: '24' }),
+      hour: failed(hour, name),
+      day: failed(day, name),
+    })),
+  ];
+  return html`<${Table}
+    label="Created and ended tasks"
+    columns=${[
+      {
+        title: 'Tasks',
+        cell: (/** @type {Flow} */ { title, link }) =>
+          link === undefined
+            ? title
+            : html`<a href=${link} title="Those created in the last day">${title}</a>`,
+      },
+      {
+        title: 'Last hour',
+        isNumber: true,
+        cell: (/** @type {Flow} */ flow) => flow.hour.toLocaleString('en'),
+      },
+      {
+        title: 'Last day',
+        isNumber: true,
+        cell: (/** @type {Flow} */ flow) => flow.day.toLocaleString('en'),
+      },
+    ]}
+    rows=${all.filter((flow) => flow.day > 0)}
+    keyOf=${(/** @type {Flow} */ { title }) => title}
+    empty="No task was created, and none has ended, in the last day."
+  />`;
+}
+
+/** @typedef {Overview['unfinished'][number]} Depth */
+
+/** @param {{ rows: readonly Depth[] }} props */
+function Unfinished({ rows }) {
+  return html`<${Table}
+    label="Unfinished tasks"
+    columns=${[
+      { title: 'Channel', cell: (/** @type {Depth} */ { channel }) => channel },
+      {
+        title: 'Waits for',
+        isProse: true,
+        cell: (/** @type {Depth} */ { state, waits_for: waits }) => named(waits === '' ? state : waits),
+      },
+      {
+        title: 'Tasks',
+        isNumber: true,
+        cell: (/** @type {Depth} */ { count }) => count.toLocaleString('en'),
+      },
+      {
+        title: 'Oldest',
+        isNumber: true,
+        cell: (/** @type {Depth} */ { since }) => html`<${Time} at=${since} />`,
+      },
+    ]}
+    rows=${rows}
+    keyOf=${(/** @type {Depth} */ row) => `${row.channel} ${row.state} ${row.waits_for}`}
+    empty="No task is unfinished."
+  />`;
+}

@@ -1,0 +1,83 @@
+/** The question: what would change if the file were published now? */
+import { errorOf } from '../shared/api.js';
+import { Dialog } from '../shared/dialog.js';
+import { counted } from '../shared/format.js';
+import { useLive } from '../shared/live.js';
+import { LiveState, Refusal } from '../shared/parts.js';
+import { html, useState } from '../shared/preact.js';
+import { Table } from '../shared/table.js';
+
+/** @typedef {import('./types.d.ts').ConfigChange} ConfigChange */
+
+const path = '/admin/v1/config/reload';
+
+/** @param {{ api: import('./types.d.ts').Api, onClose: () => void }} props */
+export function Reload({ api, onClose }) {
+  /** @type {import('../shared/live.js').Live<{ changes: readonly ConfigChange[] }>} */
+  const preview = useLive(path, () => api.post(path, { dry_run: true }), 0);
+  const [error, setError] = useState(/** @type {Error | undefined} */ (undefined));
+  const [isBusy, setBusy] = useState(false);
+  const changes = preview.data?.changes;
+
+  async function publish() {
+    setBusy(true);
+    setError(undefined);
+    try {
+      await api.post(path, {});
+      onClose();
+    } catch (thrown) {
+      setError(errorOf(thrown));
+      setBusy(false);
+    }
+  }
+
+  return html`<${Dialog} title="Reload the configuration" onClose=${onClose}>
+    <p class="soft">
+      The process that answers publishes its gateway.yaml to all. A file with mistakes changes nothing.
+    </p>
+    <${LiveState} live=${preview} />
+    ${
+      changes &&
+      html`<p>
+          ${changes.length === 0 ? 'The file says what is in force already.' : `${counted(changes.length, 'change')}:`}
+        </p>
+        ${changes.length > 0 && html`<${Changes} changes=${changes} />`}`
+    }
+    ${error && html`<p class="notice bad" role="alert"><${Refusal} error=${error} /></p>`}
+    <div class="row ends">
+      <button onClick=${onClose}>Back</button>
+      <button class="main" disabled=${isBusy || changes === undefined} onClick=${() => void publish()}>
+        Publish the file
+      </button>
+    </div>
+  <//>`;
+}
+
+/** @param {{ changes: readonly ConfigChange[] }} props */
+function Changes({ changes }) {
+  return html`<${Table}
+    label="Changes"
+    columns=${columns}
+    rows=${changes}
+    keyOf=${(/** @type {ConfigChange} */ change) => change.path}
+    empty=""
+  />`;
+}
+
+const hidden = html`<span class="soft">not shown</span>`;
+
+/** @type {readonly import('../shared/table.js').Column<ConfigChange>[]} */
+const columns = [
+  { title: 'Where', isProse: true, cell: ({ path: where }) => html`<code>${where}</code>` },
+  {
+    title: 'In force',
+    isProse: true,
+    cell: ({ kind, before }) =>
+      kind === 'added' ? '–' : (before ?? (kind === 'removed' ? 'there' : hidden)),
+  },
+  {
+    title: 'In the file',
+    isProse: true,
+    cell: ({ kind, after }) => (kind === 'removed' ? '–' : (after ?? (kind === 'added' ? 'new' : hidden))),
+  },
+];

@@ -1,0 +1,47 @@
+/** The question: where would this request go now, and why not elsewhere? */
+import { words } from '../shared/format.js';
+import { html } from '../shared/preact.js';
+import { Table } from '../shared/table.js';
+import { AskJson } from './ask-json.js';
+
+/** @typedef {{ channel: string, credential?: string, verdict: string, detail?: string }} Line */
+/** @typedef {{ candidates: readonly { channel: string, credential: string }[], dropped: readonly { channel: string, reason: string, detail: string }[], refusal?: { code: string, message: string } }} Explained */
+
+const columns = [
+  { title: 'Channel', cell: (/** @type {Line} */ { channel }) => channel },
+  { title: 'Credential', cell: (/** @type {Line} */ { credential }) => credential ?? '' },
+  { title: 'Verdict', cell: (/** @type {Line} */ { verdict }) => verdict },
+  { title: 'Why', isProse: true, cell: (/** @type {Line} */ { detail }) => detail ?? '' },
+];
+
+/** @param {{ api: import('./types.d.ts').Api }} props */
+export function RouteExplanation({ api }) {
+  return html`<${AskJson}
+    title="Where would a request go?"
+    label="Request as JSON"
+    button="Explain"
+    first='{"model": ""}'
+    ask=${(/** @type {unknown} */ request) => api.post('/admin/v1/routes/explain', { request })}
+    show=${(/** @type {Explained} */ explained) => html`
+      ${explained.refusal && html`<p class="notice warn">It would be refused: ${explained.refusal.message}</p>`}
+      <${Table}
+        label="Route"
+        columns=${columns}
+        rows=${linesOf(explained)}
+        keyOf=${(/** @type {Line} */ { channel, credential, verdict }) => `${channel}/${credential ?? ''} ${verdict}`}
+        empty="No channel serves this model."
+      />
+    `}
+  />`;
+}
+
+/**
+ * @param {Explained} explained
+ * @returns {readonly Line[]}
+ */
+function linesOf({ candidates, dropped }) {
+  return [
+    ...candidates.map((candidate, index) => ({ ...candidate, verdict: `tried as number ${index + 1}` })),
+    ...dropped.map(({ channel, reason, detail }) => ({ channel, verdict: words(reason), detail })),
+  ];
+}

@@ -1,0 +1,34 @@
+import { useMemo, useState } from '../shared/preact.js';
+
+/** @typedef {import('./types.d.ts').Task} Task */
+
+/**
+ * The tasks of a list that are to be acted on: of those that are shown, or, once `takeAll` was asked for, exactly those.
+ * What is not shown any more is not selected any more, and another list begins without any.
+ *
+ * @param {string} list
+ * @param {readonly Task[]} rows
+ */
+export function useSelection(list, rows) {
+  const none = { list, tasks: /** @type {readonly Task[]} */ ([]), isAll: false };
+  const [kept, setKept] = useState(none);
+  const current = kept.list === list ? kept : none;
+  const chosen = useMemo(() => {
+    const ids = new Set(current.tasks.map(({ id }) => id));
+    return current.isAll ? current.tasks : rows.filter(({ id }) => ids.has(id));
+  }, [current, rows]);
+  const ids = useMemo(() => new Set(chosen.map(({ id }) => id)), [chosen]);
+  return {
+    chosen,
+    has: (/** @type {string} */ id) => ids.has(id),
+    /** @param {readonly string[]} keys @param {boolean} isOn */
+    toggle(keys, isOn) {
+      const others = chosen.filter(({ id }) => !keys.includes(id));
+      const added = isOn ? rows.filter(({ id }) => keys.includes(id)) : [];
+      setKept({ ...current, tasks: [...others, ...added] });
+    },
+    /** @param {readonly Task[]} tasks */
+    takeAll: (tasks) => setKept({ list, tasks, isAll: true }),
+    clear: () => setKept(none),
+  };
+}

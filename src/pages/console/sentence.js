@@ -1,0 +1,34 @@
+import { shortAmounts } from '../shared/format.js';
+import { html } from '../shared/preact.js';
+import { acts } from './act-fields.js';
+import { linkTo } from './router.js';
+
+/** Lines for a terminal, and the page that has the same. */
+/** @type {Readonly<Record<string, readonly [title: string, link: string]>>} */
+const pages = {
+  'gateway channels show': ['Channels', linkTo(['channels'])],
+  'gateway nodes': ['Nodes', linkTo(['nodes'])],
+  'gateway config reload': ['“Reload the configuration”', linkTo(['nodes'])],
+  'gateway tasks list --needs-attention': ['Tasks', linkTo(['tasks'], { state: 'attention' })],
+  'gateway tasks list --callback-failed': ['Tasks', linkTo(['tasks'], { state: 'callback_failed' })],
+};
+
+/**
+ * A sentence of the gateway: what stands between its backticks is a link to the page for it, the title of an act, or a
+ * name.
+ *
+ * @param {{ text: string }} props
+ */
+export function Sentence({ text }) {
+  return shortAmounts(text)
+    .split('`')
+    .map((part, index) => (index % 2 === 1 ? partOf(part) : part));
+}
+
+/** @param {string} name */
+function partOf(name) {
+  const page = Object.hasOwn(pages, name) ? pages[name] : undefined;
+  if (page !== undefined) return html`<a href=${page[1]}>${page[0]}</a>`;
+  const act = Object.entries(acts).find(([one]) => one === name)?.[1];
+  return act === undefined ? html`<code>${name}</code>` : html`<strong>${act.title}</strong>`;
+}

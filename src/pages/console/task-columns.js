@@ -1,0 +1,48 @@
+import { Time } from '../shared/parts.js';
+import { html } from '../shared/preact.js';
+import { acts } from './act-fields.js';
+import { named } from './names.js';
+import { linkTo } from './router.js';
+import { amountOf, TaskState } from './task-state.js';
+
+/** @typedef {import('./types.d.ts').Task} Task */
+
+/**
+ * @param {string} currency
+ * @returns {readonly import('../shared/table.js').Column<Task>[]}
+ */
+export function columnsOf(currency) {
+  return [
+    { title: `Amount ${currency}`, money: (task) => amountOf(task).amount },
+    { title: 'Is', cell: (task) => html`<span class="soft">${amountOf(task).word}</span>` },
+    { title: 'State', cell: (task) => html`<${TaskState} task=${task} />` },
+    { title: 'Why, what next', isProse: true, cell: (task) => html`<${Next} task=${task} />` },
+    {
+      title: 'Task',
+      cell: ({ id }) => html`<a class="mono short" title=${id} href=${linkTo(['tasks', id])}>${id}</a>`,
+    },
+    { title: 'Model', cell: ({ model }) => short(model) },
+    { title: 'Account', cell: ({ account }) => short(account) },
+    { title: 'Channel', cell: ({ channel }) => short(channel ?? '–') },
+    { title: 'Created', cell: ({ created_at: at }) => html`<${Time} at=${at} />` },
+  ];
+}
+
+/** @param {string} name */
+const short = (name) => html`<span class="short" title=${name}>${name}</span>`;
+
+/**
+ * Why it failed; what a person is to do, and by when; what it waits for.
+ *
+ * @param {{ task: Task }} props
+ */
+function Next({ task: { error, needs_attention: attention, situation } }) {
+  const { waits_for: waits, until, actions } = situation;
+  const [first] = actions;
+  if (attention !== null && first !== undefined)
+    return html`${acts[first.name].title}${actions.length > 1 && ' …'}${
+      until !== null && html`, ends <${Time} at=${until} />`
+    }`;
+  if (error !== undefined) return named(error.class ?? error.code);
+  return waits === null ? '' : `waits for ${named(waits)}`;
+}

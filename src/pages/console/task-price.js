@@ -1,0 +1,37 @@
+/** The question: how did what was held and charged for this task come about? */
+import { money } from '../shared/format.js';
+import { useVersions } from '../shared/live.js';
+import { LiveState } from '../shared/parts.js';
+import { html, useState } from '../shared/preact.js';
+import { Reckoning } from './reckoning.js';
+
+/** @typedef {{ amount: string, how: import('./types.d.ts').Reckoning | null } | null} Part */
+/** @typedef {{ hold: Part, charge: Part, refunded: string, note: string }} Explained */
+
+/**
+ * Asked for when it is opened: a page that nobody asks about money costs no request.
+ *
+ * @param {{ api: import('./types.d.ts').Api, path: string, version: string, currency: string }} props `path`: of the
+ * task. `version`: another one is another answer.
+ */
+export function TaskPrice({ version, ...props }) {
+  const [isOpen, setOpen] = useState(false);
+  return html`<details
+    onToggle=${(/** @type {Event & { currentTarget: HTMLDetailsElement }} */ event) => setOpen(event.currentTarget.open)}
+  >
+    <summary>How the amounts came about</summary>
+    ${isOpen && html`<${Opened} ...${props} version=${version} />`}
+  </details>`;
+}
+
+/** @param {{ api: import('./types.d.ts').Api, path: string, version: string, currency: string }} props */
+function Opened({ api, path, version, currency }) {
+  /** @type {import('../shared/live.js').Live<Explained>} */
+  const live = useVersions(`${path}/price`, version, (signal) => api.get(`${path}/price`, signal));
+  if (live.data === undefined) return html`<${LiveState} live=${live} />`;
+  const { hold, charge, refunded, note } = live.data;
+  return html`<p>${note}</p>
+    ${hold && html`<${Reckoning} title="Held" ...${hold} currency=${currency} />`}
+    ${charge && html`<${Reckoning} title="Charged" ...${charge} currency=${currency} />`}
+    ${/[1-9]/.test(refunded) && html`<p>${money(refunded)} ${currency} of it were refunded.</p>`}`;
+}

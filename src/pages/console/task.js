@@ -1,0 +1,179 @@
+/** The question: why does this task stand where it stands, what did it cost, and what can be done? */
+import { Callback } from '../shared/callback.js';
+import { dateTime, money, offset, shortAmounts } from '../shared/format.js';
+import { useLive, useVersions } from '../shared/live.js';
+import { Facts, LiveState, Time } from '../shared/parts.js';
+import { html, useState } from '../shared/preact.js';
+import { Act } from './act.js';
+import { acts } from './act-fields.js';
+import { Attempts } from './attempts.js';
+import { useKeys } from './keyboard.js';
+import { LedgerTable } from './ledger-table.js';
+import { backToTasks } from './router.js';
+import { Results } from './results.js';
+import { Sentence } from './sentence.js';
+import { TaskFacts } from './task-facts.js';
+import { TaskPrice } from './task-price.js';
+import { SealedRequest } from './task-request.js';
+import { amountOf, TaskState } from './task-state.js';
+
+/** @typedef {import('./types.d.ts').TaskDetail} TaskDetail */
+/** @typedef {import('./types.d.ts').FlightRecord} FlightRecord */
+/** @typedef {import('./act-fields.js').ActionName} ActionName */
+
+const tickMs = 3_000;
+
+/** @param {import('./types.d.ts').PageProps & { id: string }} props */
+export function TaskPage({ api, mayAct, currency, workflowsUrl, id }) {
+  const path = `/admin/v1/tasks/${encodeURIComponent(id)}`;
+  /** @type {import('../shared/live.js').Live<TaskDetail>} */
+  const live = useLive(path, (signal) => api.get(path, signal), tickMs);
+  const task = live.data;
+  const version = task && versionOf(task);
+  /** @type {import('../shared/live.js').Live<FlightRecord>} */
+  const record = useVersions(`${path}/record`, version, (signal) => api.get(`${path}/record`, signal));
+  const [action, setAction] = useState(/** @type {ActionName | undefined} */ (undefined));
+  useKeys({ a: focusActs });
+  if (task === undefined) return html`<main><${LiveState} live=${live} /></main>`;
+  const { amount, word } = amountOf(task);
+  return html`<main>
+    <p class="small"><a href=${backToTasks()}>Tasks</a> / <span class="mono">${task.id}</span></p>
+    <div class="row apart head">
+      <h1>
+        ${money(amount)} ${currency} <span class="soft">${word}</span> <${TaskState} task=${task} full />
+      </h1>
+      <span class="soft"><${Time} at=${task.created_at} exact /></span>
+    </div>
+    <${LiveState} live=${live} />
+    <${Situation} task=${task} mayAct=${mayAct} currency=${currency} onAct=${setAction} />
+    <div class="columns">
+      <section class="wider">
+        <h2>Timeline</h2>
+        <${LiveState} live=${record} />
+        ${record.data && html`<${Timeline} events=${record.data.events} />`}
+        <h2>Ledger</h2>
+        <${LedgerTable} entries=${task.ledger} currency=${currency} />
+        <${TaskPrice} api=${api} path=${path} version=${version} currency=${currency} />
+        <h2>Attempts</h2>
+        <${Attempts} attempts=${task.attempts} />
+        ${task.callback && html`<${Callback} delivery=${task.callback} />`}
+        ${record.data && html`<${Technical} record=${record.data} />`}
+      </section>
+      <section>
+        <h2>Result</h2>
+        <${Results} task=${task} />
+        <h2>Facts</h2>
+        <${TaskFacts} task=${task} currency=${currency} workflowsUrl=${workflowsUrl} />
+        ${mayAct && html`<${SealedRequest} api=${api} path=${path} />`}
+      </section>
+    </div>
+    ${
+      action &&
+      html`<${Act}
+        api=${api}
+        task=${task.id}
+        action=${action}
+        onClose=${() => {
+          setAction(undefined);
+          live.refresh();
+        }}
+      />`
+    }
+  </main>`;
+}
+
+function focusActs() {
+  /** @type {HTMLElement | null} */
+  const first = document.querySelector('.acts button');
+  first?.focus();
+}
+
+/** What changes with everything that the record is about. */
+function versionOf(/** @type {TaskDetail} */ { updated_at: at, attempts, ledger, actions, callback }) {
+  return [
+    at,
+    attempts.length,
+    ledger.length,
+    actions.length,
+    callback?.attempts.length,
+    callback?.state,
+  ].join(' ');
+}
+
+/**
+ * @param {{ task: TaskDetail, mayAct: boolean, currency: string, onAct: (name: ActionName) => void }} props
+ */
+function Situation({ task: { situation, waiting }, mayAct, currency, onAct }) {
+  const { what, advice, attention, marker, where, since, until, charge, actions } = situation;
+  return html`<section class=${`notice situation ${attention === null ? '' : 'warn'}`} aria-label="Situation">
+    <p class="lead"><${Sentence} text=${what} /></p>
+    ${advice && html`<p><${Sentence} text=${advice} /></p>`}
+    <${Facts}
+      rows=${[
+        ['Since', html`<${Time} at=${since} exact />`],
+        ['Until', until && html`<${Time} at=${until} exact />`],
+        ['Look at', where && `${where.channel}, credential ${where.credential}`],
+        ['For the marker', marker && html`<span class="mono">${marker}</span>`],
+        ['Charge to decide', charge && `${money(charge)} ${currency}`],
+        ['Last error', waiting?.last_error],
+        ['Next try', waiting?.next_at && html`<${Time} at=${waiting.next_at} />`],
+        ['Polls', waiting?.polls],
+      ]}
+    />
+    ${
+      mayAct &&
+      actions.length > 0 &&
+      html`<div class="row acts">
+        ${actions.map(
+          ({ name, ...sums }, index) =>
+            html`<button
+              class=${acts[name].isDestructive === true ? 'destructive' : index === 0 && attention !== null ? 'main' : ''}
+              onClick=${() => onAct(name)}
+            >
+              ${acts[name].title}${effect(sums)}
+            </button>`,
+        )}
+      </div>`
+    }
+  </section>`;
+}
+
+/** What an act does to the money, in two words; nothing where what is stated with it decides. */
+function effect(/** @type {{ charged: string | null, released: string | null, refunded: string }} */ sums) {
+  const parts = Object.entries(sums).flatMap(([name, amount]) =>
+    typeof amount === 'string' && /^[\d.]+$/.test(amount) && /[1-9]/.test(amount)
+      ? [`${money(amount)} ${name}`]
+      : [],
+  );
+  return parts.length === 0 ? '' : html`<span class="small"> ${parts.join(', ')}</span>`;
+}
+
+/** @param {{ events: FlightRecord['events'] }} props */
+function Timeline({ events }) {
+  const start = events[0]?.at ?? 0;
+  return html`<ol class="timeline">
+    ${events.map(
+      ({ at, what, text }) =>
+        html`<li class=${what}>
+          <span class="small soft">${dateTime(at)}</span>
+          <span class="small soft number">${offset(at - start)}</span>
+          <span class="badge">${what}</span>
+          <span>${shortAmounts(text)}</span>
+        </li>`,
+    )}
+  </ol>`;
+}
+
+/** @param {{ record: FlightRecord }} props */
+function Technical({ record }) {
+  return html`<details>
+    <summary>Redacted request and exchanges</summary>
+    ${
+      record.request &&
+      html`<h3 class="small">Request, without what its caller wrote</h3>
+        <pre tabindex="0">${record.request}</pre>`
+    }
+    <h3 class="small">Exchanges with upstreams, redacted</h3>
+    <pre tabindex="0">${JSON.stringify(record.calls, null, 2)}</pre>
+  </details>`;
+}

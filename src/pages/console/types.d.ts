@@ -1,0 +1,60 @@
+import type { z } from 'zod';
+import type { accountSchema } from '../../http/presenters/account.ts';
+import type { adminTaskDetailSchema, adminTaskSchema } from '../../http/presenters/admin-task.ts';
+import type { auditEntrySchema } from '../../http/presenters/audit-entry.ts';
+import type { channelSchema, recentSchema, slotsSchema } from '../../http/presenters/channel.ts';
+import type { keySchema } from '../../http/presenters/key.ts';
+import type { ledgerEntrySchema } from '../../http/presenters/ledger-entry.ts';
+import type { overviewSchema } from '../../http/presenters/overview.ts';
+import type { flightRecordSchema } from '../../flight/flight-record.ts';
+import type { configChangeSchema, configSchema } from '../../http/presenters/config.ts';
+import type { reckoningSchema } from '../../http/presenters/reckoning.ts';
+import type { modelSchema } from '../../http/presenters/model.ts';
+import type { taskRequestSchema } from '../../http/presenters/task-request.ts';
+import type { Api } from '../shared/api.js';
+
+/** What the operators' API answers, as its presenters declare it. */
+
+export type { Api };
+export type Task = z.output<typeof adminTaskSchema>;
+export type TaskDetail = z.output<typeof adminTaskDetailSchema>;
+export type TaskAction = Task['situation']['actions'][number];
+export type FlightRecord = z.output<typeof flightRecordSchema>;
+export type Overview = z.output<typeof overviewSchema>;
+export type Channel = z.output<typeof channelSchema> & {
+  readonly recent: z.output<typeof recentSchema> | null;
+  readonly slots: z.output<typeof slotsSchema> | null;
+};
+export type Account = z.output<typeof accountSchema>;
+export type Key = z.output<typeof keySchema>;
+export type LedgerEntry = z.output<typeof ledgerEntrySchema>;
+export type AuditEntry = z.output<typeof auditEntrySchema>;
+export type Config = z.output<typeof configSchema>;
+export type ConfigChange = z.output<typeof configChangeSchema>;
+export type Reckoning = z.output<typeof reckoningSchema>;
+export type TaskRequest = z.output<typeof taskRequestSchema>;
+export type Node = Config['nodes'][number];
+
+export type Model = z.output<typeof modelSchema> & {
+  readonly channels: readonly { channel: string; upstream: string; enabled: boolean }[];
+};
+
+export interface Page<Row> {
+  readonly data: readonly Row[];
+  readonly has_more: boolean;
+}
+
+export interface Said {
+  readonly task: string;
+  readonly money: string;
+}
+
+/** What every page of the console receives. */
+export interface PageProps {
+  readonly api: Api;
+  /** Whether the operator may change anything. */
+  readonly mayAct: boolean;
+  readonly currency: string;
+  /** Followed by a task's id: its workflow in the Temporal UI. */
+  readonly workflowsUrl: string | null;
+}

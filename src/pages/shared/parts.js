@@ -1,0 +1,85 @@
+import { ApiError, OfflineError } from './api.js';
+import { dateTime, relative, shortAmounts } from './format.js';
+import { html } from './preact.js';
+
+/** Small parts that every page is made of. */
+
+/** @typedef {'good' | 'busy' | 'warn' | 'bad' | 'idle'} Tone */
+
+/**
+ * A state: a word, and a colour beside it.
+ *
+ * @param {{ tone: Tone, word: string }} props
+ */
+export function Badge({ tone, word }) {
+  return html`<span class=${`badge ${tone}`}>${word}</span>`;
+}
+
+/**
+ * A moment: how long ago, and the exact time when pointed at; `exact`: both in sight.
+ *
+ * @param {{ at: number | null | undefined, exact?: boolean }} props
+ */
+export function Time({ at, exact = false }) {
+  if (at === null || at === undefined) return html`<span class="soft">–</span>`;
+  const [full, near] = [dateTime(at), relative(at, Date.now() / 1000)];
+  const iso = new Date(at * 1000).toISOString();
+  return exact
+    ? html`<time datetime=${iso}>${full}</time> <span class="soft">${near}</span>`
+    : html`<time datetime=${iso} title=${full}>${near}</time>`;
+}
+
+/**
+ * What stands where data will be, or above data that are old. Nothing while all is well.
+ *
+ * @param {{ live: { data: unknown, error: Error | undefined, offlineSince: number | undefined, refresh: () => void } }} props
+ */
+export function LiveState({ live: { data, error, offlineSince, refresh } }) {
+  if (error === undefined)
+    return data === undefined ? html`<p class="soft" role="status">Loading…</p>` : null;
+  const repeat = html`<button class="plain" onClick=${refresh}>Ask now</button>`;
+  if (error instanceof OfflineError) {
+    const since = offlineSince === undefined ? '' : ` since ${dateTime(offlineSince / 1000).slice(11)}`;
+    return html`<p class="notice bad" role="alert">
+      The gateway does not answer${since}.${data === undefined ? '' : ' What you see is from before.'}
+      ${repeat}
+    </p>`;
+  }
+  return html`<div class="notice bad" role="alert"><${Refusal} error=${error} /> ${repeat}</div>`;
+}
+
+/**
+ * Why the gateway refused, with what support needs to find the request.
+ *
+ * @param {{ error: Error }} props
+ */
+export function Refusal({ error }) {
+  const detail = error instanceof ApiError ? `${error.code}, request ${error.requestId}` : '';
+  return html`<span>${error.message}</span
+    >${detail === '' ? null : html` <span class="small soft">${detail}</span>`}`;
+}
+
+/**
+ * A sentence of the gateway, whose names stand between backticks.
+ *
+ * @param {{ text: string }} props
+ */
+export function Prose({ text }) {
+  return shortAmounts(text)
+    .split('`')
+    .map((part, index) => (index % 2 === 1 ? html`<code>${part}</code>` : part));
+}
+
+/**
+ * @param {{ rows: readonly (readonly [string, unknown])[] }} props Rows without a value are left out.
+ */
+export function Facts({ rows }) {
+  const given = rows.filter(([, value]) => value !== null && value !== undefined && value !== '');
+  return html`<dl class="facts">
+    ${given.map(
+      ([name, value]) =>
+        html`<dt>${name}</dt>
+          <dd>${value}</dd>`,
+    )}
+  </dl>`;
+}

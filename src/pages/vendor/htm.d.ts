@@ -1,0 +1,9 @@
+/** The types of the package describe another module system than the one that browsers load. */
+declare const htm: {
+  bind<Made>(
+    create: (type: any, props: Record<string, any> | null, ...children: readonly any[]) => Made,
+  ): (strings: TemplateStringsArray, ...values: readonly unknown[]) => Made;
+};
+
+// oxlint-disable-next-line import/no-default-export -- the package has no other
+export default htm;

@@ -1,0 +1,41 @@
+import { z } from 'zod';
+import type { ImageContext } from '../provider.ts';
+import { LargeText } from './large-json.ts';
+
+/**
+ * An answer in events: `image_generation.partial_image` and `image_generation.completed`, of edits `image_edit.…`.
+ * Source: the reference of the streaming events.
+ */
+
+const eventSchema = z.looseObject({
+  type: z.string().catch(''),
+  b64_json: z
+    .union([z.instanceof(LargeText), z.string()])
+    .optional()
+    .catch(undefined),
+  error: z.unknown().optional(),
+});
+type Event = z.output<typeof eventSchema>;
+
+export function createStreamedImages(onPartial: ImageContext['onPartial']) {
+  const completed: Event[] = [];
+  let error: unknown;
+  return {
+    onEvent: (raw: unknown): void => {
+      const event = eventSchema.safeParse(raw).data;
+      if (event === undefined) return;
+      if (event.error !== undefined) error = event.error;
+      if (event.type.endsWith('.completed')) completed.push(event);
+      if (event.type.endsWith('.partial_image') && event.b64_json !== undefined) onPartial?.(event.b64_json);
+    },
+
+    /** What the same answer is without a stream; undefined: no event has come. */
+    answer(): object | undefined {
+      const [first] = completed;
+      if (first === undefined) return error === undefined ? undefined : { error };
+      const { type: _type, b64_json: _data, created_at: created, ...about } = first;
+      const { usage } = completed.at(-1) ?? first;
+      return { ...about, created, usage, data: completed.map(({ b64_json }) => ({ b64_json })) };
+    },
+  };
+}

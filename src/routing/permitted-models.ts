@@ -1,0 +1,41 @@
+import type { ChannelConfig, GatewayConfig, ModelConfig } from '../config/gateway-file.ts';
+import type { Caller } from '../domain/caller.ts';
+import { GatewayError } from '../domain/errors.ts';
+import { didYouMean } from '../domain/nearest.ts';
+
+/** Which models of the running configuration a caller may use. As `models` and `model` of the catalogue. */
+export function createPermittedModels(current: () => GatewayConfig) {
+  const models = (caller: Caller): readonly ModelConfig[] =>
+    current().models.filter(
+      (model) =>
+        (caller.models === undefined || caller.models.includes(model.id)) &&
+        current().channels.some(
+          (channel) => channel.models[model.id] !== undefined && isPermitted(channel, caller),
+        ),
+    );
+  const model = (id: string, caller: Caller): ModelConfig => {
+    const found = current().models.find((entry) => entry.id === id);
+    if (found === undefined) {
+      const nearest = didYouMean(
+        id,
+        models(caller).map((entry) => entry.id),
+      );
+      throw new GatewayError(
+        'model_not_found',
+        `There is no model "${id.slice(0, 80)}".${nearest} GET /v1/models lists them.`,
+        { param: 'model' },
+      );
+    }
+    if (caller.models !== undefined && !caller.models.includes(id)) {
+      throw new GatewayError('model_not_allowed', `This API key may not use the model ${id}.`, {
+        param: 'model',
+      });
+    }
+    return found;
+  };
+  return { models, model };
+}
+
+export function isPermitted(channel: ChannelConfig, caller: Caller): boolean {
+  return caller.channels === undefined || caller.channels.includes(channel.id);
+}

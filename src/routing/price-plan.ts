@@ -1,0 +1,85 @@
+import type { ModelConfig } from '../config/gateway-file.ts';
+import { defined } from '../domain/defined.ts';
+import type { Micros } from '../domain/money.ts';
+import { multiply } from '../domain/price.ts';
+import type { MostOutput, Price, PriceBasis } from '../domain/price.ts';
+import { writeStep } from '../domain/reckoning.ts';
+import type { Reckoning } from '../domain/reckoning.ts';
+import { dearest, reckon, requestFacts } from './quote.ts';
+import type { Quote, QuotedCharge, ReckonedRequest } from './quote.ts';
+
+/** What a request costs, over all channels that may render it. */
+export interface PlannedPrice {
+  /** The worst case over everything that the request leaves open and every candidate, those of the fallback too. */
+  readonly hold: Micros;
+  /** How the hold comes about: kept beside the basis in the ledger. */
+  readonly reckoning: Reckoning;
+  /** What it will cost if the first candidate renders what the request and the model's defaults say. */
+  readonly expected: QuotedCharge;
+  /** How that would come about. */
+  readonly expectedReckoning: () => Reckoning;
+  /** Of the video that is paid for if nobody reports its length; absent: nothing names it. */
+  readonly seconds?: number;
+  /** By the ids of the channels that may render it; the hold is for the dearest of them. */
+  readonly quotes: ReadonlyMap<string, Quote>;
+  readonly basis: PriceBasis;
+}
+
+export interface PricedRequest extends ReckonedRequest {
+  readonly model: ModelConfig;
+  /** Of the first candidate. */
+  readonly first: Quote;
+}
+
+/** `version`: the configuration's fingerprint. */
+export function pricePlan(
+  quotes: ReadonlyMap<string, Quote>,
+  { model, first, ...reckoned }: PricedRequest,
+  version: string,
+): PlannedPrice {
+  const { multiplier } = model.price.hold;
+  const priced = [...quotes.values()].map((quote) => ({ quote, amount: quote.worst.amount }));
+  const { quote: most } = dearest(priced, { quote: first, amount: first.worst.amount });
+  const hold = multiply(most.worst.amount, multiplier);
+  const worst = reckon(most.worst, most.price, reckoned);
+  const step = writeStep({ kind: 'multiplier', multiplier, amount: hold });
+  return {
+    hold,
+    reckoning: { ...worst, steps: [...worst.steps, step] },
+    expected: first.expected,
+    expectedReckoning: () => reckon(first.expected, first.price, reckoned),
+    ...defined({ seconds: first.seconds }),
+    quotes,
+    basis: {
+      price: stripHold(model),
+      ...defined({ channels: ownPrices(quotes) }),
+      facts: requestFacts(reckoned.request),
+      ...defined({ input_seconds: reckoned.inputSeconds, most: mostOf(quotes, reckoned) }),
+      version,
+    },
+  };
+}
+
+/** Without what only concerns the hold itself. */
+function stripHold({ price: { unit, minimum, rules, hold } }: ModelConfig): Price {
+  return { unit, minimum, rules, ...defined({ reviewAbove: hold.review_above }) };
+}
+
+/** Over all channels. */
+function mostOf(quotes: ReadonlyMap<string, Quote>, { request }: ReckonedRequest): MostOutput | undefined {
+  if (request.kind === 'image') return { images: request.n };
+  const all = [...quotes.values()];
+  const seconds = Math.max(...all.map(({ secondsMax }) => secondsMax ?? Infinity));
+  const open = [...new Set(all.flatMap((quote) => quote.open))];
+  const most = { ...(Number.isFinite(seconds) ? { seconds } : {}), ...(open.length === 0 ? {} : { open }) };
+  return Object.keys(most).length === 0 ? undefined : most;
+}
+
+/** Undefined: each channel has the model's. */
+function ownPrices(quotes: ReadonlyMap<string, Quote>): Record<string, Price> | undefined {
+  const own = [...quotes].flatMap(([channel, { price }]) => {
+    const { isOwn, unit, minimum, rules } = price;
+    return isOwn ? [[channel, { unit, minimum, rules }] as const] : [];
+  });
+  return own.length === 0 ? undefined : Object.fromEntries(own);
+}

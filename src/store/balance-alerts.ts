@@ -1,0 +1,139 @@
+import type { Collection, Db } from 'mongodb';
+import type { Micros } from '../domain/money.ts';
+import type { Sealed } from '../domain/sealed.ts';
+import { durable, ensureIndexes } from './mongo.ts';
+import { toSealed, toSealedDocument } from './sealed-document.ts';
+import type { SealedDocument } from './sealed-document.ts';
+
+/** One event for each time that an account's balance falls below a limit. Times in Unix milliseconds. */
+export interface BalanceAlert {
+  readonly account: string;
+  readonly threshold: Micros;
+  /** Where events are posted; it may hold secrets. */
+  readonly address: Sealed;
+  readonly isBelow: boolean;
+  /** The ledger entry that decided it last: what an older one says is of no interest any more. */
+  readonly seq: bigint;
+  /** Events that were not delivered yet. */
+  readonly pending: readonly BalanceEvent[];
+}
+
+export interface BalanceEvent {
+  readonly id: string;
+  readonly available: Micros;
+  readonly at: number;
+  /** Requests that were begun. */
+  readonly tries: number;
+  readonly dueAt: number;
+}
+
+type SeenEvent = Pick<BalanceEvent, 'id' | 'tries'>;
+
+/** What an entry has left, compared with the limit. */
+export interface Crossing {
+  readonly isBelow: boolean;
+  readonly seq: bigint;
+  /** Of a fall. */
+  readonly event?: BalanceEvent;
+}
+
+interface AlertDocument extends Omit<BalanceAlert, 'account' | 'address'> {
+  readonly _id: string;
+  /** The address. */
+  readonly sealed: SealedDocument;
+  /** Each change of the events guards against the one before. */
+  readonly rev: number;
+}
+
+/** Of a receiver that is away while the balance falls again and again, the newest are kept. */
+const pendingMax = 20;
+
+export type BalanceAlertStore = ReturnType<typeof createBalanceAlertStore>;
+
+export function createBalanceAlertStore(db: Db) {
+  const alerts: Collection<AlertDocument> = db.collection<AlertDocument>('balance_alerts', durable);
+  return {
+    async ensureIndexes(): Promise<void> {
+      await ensureIndexes(alerts, [{ name: 'due', key: { 'pending.dueAt': 1 } }]);
+    },
+
+    /** Replaces the account's alert; a balance that is below the limit already is an event. */
+    async set({
+      account,
+      threshold,
+      address,
+    }: Pick<BalanceAlert, 'account' | 'threshold' | 'address'>): Promise<void> {
+      const sealed = toSealedDocument(address);
+      const alert = { threshold, sealed, isBelow: false, seq: -1n, pending: [], rev: 0 };
+      await alerts.replaceOne({ _id: account }, alert, { upsert: true });
+    },
+
+    async remove(account: string): Promise<void> {
+      await alerts.deleteOne({ _id: account });
+    },
+
+    async findMany(accounts: readonly string[]): Promise<BalanceAlert[]> {
+      return (await alerts.find({ _id: { $in: [...accounts] } }).toArray()).map(toAlert);
+    },
+
+    /** In the order of the accounts. */
+    async list({
+      after,
+      limit,
+    }: {
+      readonly after: string;
+      readonly limit: number;
+    }): Promise<BalanceAlert[]> {
+      const found = alerts.find({ _id: { $gt: after } }).sort({ _id: 1 });
+      return (await found.limit(limit).toArray()).map(toAlert);
+    },
+
+    /** False: another process has said so already, or a later entry has decided. */
+    async cross({ account, threshold }: BalanceAlert, { isBelow, seq, event }: Crossing): Promise<boolean> {
+      const crossed = await alerts.updateOne(
+        { _id: account, threshold, isBelow: !isBelow, seq: { $lt: seq } },
+        {
+          $set: { isBelow, seq },
+          $inc: { rev: 1 },
+          ...(event === undefined ? {} : { $push: { pending: { $each: [event], $slice: -pendingMax } } }),
+        },
+      );
+      return crossed.matchedCount === 1;
+    },
+    ...alertEvents(alerts),
+  };
+}
+
+function alertEvents(alerts: Collection<AlertDocument>) {
+  return {
+    /** Alerts with an event whose next request is due. */
+    async due(now: number, limit: number): Promise<BalanceAlert[]> {
+      return (
+        await alerts
+          .find({ 'pending.dueAt': { $lte: now } })
+          .limit(limit)
+          .toArray()
+      ).map(toAlert);
+    },
+
+    /** Replaces an event, or removes it. False: it is no longer as it was seen, since another process has begun it. */
+    async change(account: string, seen: SeenEvent, changed: BalanceEvent | undefined): Promise<boolean> {
+      for (;;) {
+        const found = await alerts.findOne({ _id: account });
+        const at = found?.pending.findIndex(({ id, tries }) => id === seen.id && tries === seen.tries) ?? -1;
+        if (found === null || at < 0) return false;
+        const pending = found.pending.toSpliced(at, 1, ...(changed === undefined ? [] : [changed]));
+        const { rev } = found;
+        const { matchedCount } = await alerts.updateOne(
+          { _id: account, rev },
+          { $set: { pending, rev: rev + 1 } },
+        );
+        if (matchedCount === 1) return true;
+      }
+    },
+  };
+}
+
+function toAlert({ _id: account, sealed, rev: _rev, ...alert }: AlertDocument): BalanceAlert {
+  return { account, address: toSealed(sealed), ...alert };
+}

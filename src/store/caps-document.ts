@@ -1,0 +1,27 @@
+import type { Caps } from '../domain/caps.ts';
+import { defined } from '../domain/defined.ts';
+
+/** The caps of a part: a model, or an end user. Names of both may have dots, so that they are values and no fields. */
+export interface CapsDocument {
+  /** Absent: of the whole key, or of each end user who is not named. */
+  readonly of?: string;
+  readonly day?: bigint;
+  readonly month?: bigint;
+  readonly total?: bigint;
+}
+
+export function toCapsDocuments(whole: Caps | undefined, parts: ReadonlyMap<string, Caps>): CapsDocument[] {
+  const named = [...parts].map(([of, caps]) => ({ of, ...caps }));
+  return whole === undefined ? named : [{ ...whole }, ...named];
+}
+
+export function toCaps(documents: readonly CapsDocument[] = []): {
+  readonly whole: Caps | undefined;
+  readonly parts: ReadonlyMap<string, Caps>;
+} {
+  const caps = documents.map(({ of, day, month, total }) => [of, defined({ day, month, total })] as const);
+  return {
+    whole: caps.find(([of]) => of === undefined)?.[1],
+    parts: new Map(caps.flatMap(([of, own]) => (of === undefined ? [] : [[of, own] as const]))),
+  };
+}

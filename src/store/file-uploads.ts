@@ -1,0 +1,131 @@
+import type { Collection, Db } from 'mongodb';
+import { defined } from '../domain/defined.ts';
+import { ensureIndexes, isDuplicateKey } from './mongo.ts';
+
+/** A file at an upstream, under one of its credentials. Times in Unix milliseconds. */
+export interface UploadKey {
+  /** `file_…` */
+  readonly file: string;
+  readonly channel: string;
+  readonly credential: string;
+}
+
+export interface StoredUpload extends UploadKey {
+  /** Unknown while it is uploaded. */
+  readonly id?: string;
+  readonly tries: number;
+}
+
+export interface ReadyUpload {
+  /** By which the upstream deletes it. */
+  readonly id: string;
+  /** By which a request names it. */
+  readonly url: string;
+  /** After that no request names it. */
+  readonly usableUntil: number;
+  /** When it is deleted at the upstream. */
+  readonly dueAt: number;
+}
+
+export type Claim =
+  | { readonly kind: 'ours' }
+  | { readonly kind: 'ready'; readonly url: string }
+  /** Another process uploads it. */
+  | { readonly kind: 'busy'; readonly owner: string };
+
+interface UploadDocument {
+  /** `<file>/<channel>/<credential>` */
+  readonly _id: string;
+  readonly file: string;
+  readonly channel: string;
+  readonly credential: string;
+  readonly state: 'uploading' | 'ready';
+  /** Of the upload: a new one for each. */
+  readonly owner: string;
+  readonly id?: string;
+  readonly url?: string;
+  readonly usable_until?: number;
+  /** 0: its file is gone. */
+  readonly due_at: number;
+  readonly tries: number;
+}
+
+export type FileUploadStore = ReturnType<typeof createFileUploadStore>;
+
+/** Of an upload whose process died. */
+const forgottenMs = 86_400_000;
+
+export function createFileUploadStore(db: Db, now: () => number) {
+  const uploads: Collection<UploadDocument> = db.collection<UploadDocument>('file_uploads');
+  return {
+    async ensureIndexes(): Promise<void> {
+      await ensureIndexes(uploads, [
+        { name: 'file', key: { file: 1 } },
+        { name: 'due', key: { due_at: 1 } },
+      ]);
+    },
+
+    /** One of all that ask at once uploads the file. `gone`: whose upload is taken over, since it does not end. */
+    async claim(key: UploadKey, owner: string, gone = ''): Promise<Claim> {
+      const _id = idOf(key);
+      const begun = { state: 'uploading' as const, owner, due_at: now() + forgottenMs, tries: 0 };
+      const isFree = [
+        { state: 'uploading' as const, owner: gone },
+        { state: 'ready' as const, usable_until: { $lte: now() }, due_at: { $gt: 0 } },
+      ];
+      if ((await uploads.findOneAndUpdate({ _id, $or: isFree }, { $set: begun })) !== null)
+        return { kind: 'ours' };
+      try {
+        await uploads.insertOne({ _id, ...key, ...begun });
+        return { kind: 'ours' };
+      } catch (error) {
+        if (!isDuplicateKey(error)) throw error;
+      }
+      const { state, url, owner: other = '' } = (await uploads.findOne({ _id })) ?? {};
+      return state === 'ready' && url !== undefined ? { kind: 'ready', url } : { kind: 'busy', owner: other };
+    },
+
+    /** False: it was taken over, or its file is gone. */
+    async complete(key: UploadKey, owner: string, ready: ReadyUpload): Promise<boolean> {
+      const { id, url, usableUntil: usable_until, dueAt: due_at } = ready;
+      const $set = { state: 'ready' as const, id, url, usable_until, due_at };
+      const owned = { _id: idOf(key), owner, due_at: { $gt: 0 } };
+      return (await uploads.updateOne(owned, { $set })).matchedCount === 1;
+    },
+
+    /** An upload that has failed: it is retried by the next one who asks. */
+    async abandon(key: UploadKey, owner: string): Promise<void> {
+      await uploads.deleteOne({ _id: idOf(key), owner, state: 'uploading' });
+    },
+
+    /** The file is gone: so are its copies, soon. */
+    async drop(file: string): Promise<void> {
+      await uploads.updateMany({ file }, { $set: { due_at: 0, usable_until: 0 } });
+    },
+
+    async listDue(limit: number): Promise<readonly StoredUpload[]> {
+      const found = await uploads
+        .find({ due_at: { $lte: now() } })
+        .sort({ due_at: 1 })
+        .limit(limit)
+        .toArray();
+      return found.map(toUpload);
+    },
+
+    async postpone(key: UploadKey, dueAt: number): Promise<void> {
+      await uploads.updateOne({ _id: idOf(key) }, { $set: { due_at: dueAt }, $inc: { tries: 1 } });
+    },
+
+    async remove(key: UploadKey): Promise<void> {
+      await uploads.deleteOne({ _id: idOf(key) });
+    },
+  };
+}
+
+function toUpload({ file, channel, credential, id, tries }: UploadDocument): StoredUpload {
+  return { file, channel, credential, tries, ...defined({ id }) };
+}
+
+function idOf({ file, channel, credential }: UploadKey): string {
+  return `${file}/${channel}/${credential}`;
+}

@@ -1,0 +1,75 @@
+import type { Collection, Filter, WithId } from 'mongodb';
+import { jobKey } from '../domain/attempt.ts';
+import type { BilledTask } from '../domain/expected-bill.ts';
+import { sortKey } from './task-document.ts';
+import type { TaskDocument } from './task-document.ts';
+
+export interface BilledPage {
+  readonly tasks: readonly BilledTask[];
+  /** Names the next page; absent: it was the last one. */
+  readonly next?: string;
+}
+
+/** Tasks of a channel that were created in this time, in Unix milliseconds: inclusive, and exclusive. */
+export interface BilledSpan {
+  readonly channel: string;
+  readonly from: number;
+  readonly before: number;
+  readonly limit: number;
+  /** `next` of the page before. */
+  readonly after?: string | undefined;
+}
+
+/** Nothing else of the record is read: an upstream's bill may be about a hundred thousand tasks. */
+const projection = {
+  sort: 1,
+  account: 1,
+  model: 1,
+  output: 1,
+  status: 1,
+  attempts: 1,
+  completedAt: 1,
+  cost: 1,
+  costUnknown: 1,
+  'outcome.kind': 1,
+  'outcome.cost': 1,
+} as const;
+
+type Found = WithId<Omit<BilledTask, 'id'> & Pick<TaskDocument, 'sort'>> & { readonly _id: string };
+
+/** What bills of upstreams are compared with. Newest first. */
+export function taskBills(tasks: Collection<TaskDocument>) {
+  async function page(
+    name: 'sort' | 'unclaimed',
+    filter: Filter<TaskDocument>,
+    { from, before, limit, after }: BilledSpan,
+  ): Promise<BilledPage> {
+    const end = sortKey(before, '');
+    const range = { $gte: sortKey(from, ''), $lt: after !== undefined && after < end ? after : end };
+    const found = await tasks
+      .find<Found>({ ...filter, [name]: range }, { projection })
+      .sort({ [name]: -1 })
+      .limit(limit + 1)
+      .toArray();
+    const next = found.length > limit ? found[limit - 1]?.sort : undefined;
+    return { tasks: found.slice(0, limit).map(toBilled), ...(next === undefined ? {} : { next }) };
+  }
+
+  return {
+    /** Those whose last job is, or was, at the channel. */
+    listBilled: (span: BilledSpan) => page('sort', { channel: span.channel }, span),
+
+    /** Those with an attempt at the channel of which it is not known whether there is a job. Few of all. */
+    listUnclaimed: (span: BilledSpan) => page('unclaimed', { 'attempts.channel': span.channel }, span),
+
+    /** Those that have, or had, these jobs of the channel, in no order. */
+    async findBilled(channel: string, jobs: readonly string[]): Promise<BilledTask[]> {
+      const keys = jobs.map((job) => jobKey(channel, job));
+      return (await tasks.find<Found>({ jobs: { $in: keys } }, { projection }).toArray()).map(toBilled);
+    },
+  };
+}
+
+function toBilled({ _id: id, sort: _sort, ...task }: Found): BilledTask {
+  return { id, ...task };
+}

@@ -1,0 +1,29 @@
+import type { Collection, Db } from 'mongodb';
+import type { VerificationSummary } from '../domain/census.ts';
+import { repeatOnDuplicate } from './mongo.ts';
+
+interface VerificationDocument extends VerificationSummary {
+  readonly _id: 'last';
+}
+
+export type VerificationStore = ReturnType<typeof createVerificationStore>;
+
+/** What the last verification of the ledger found: one document. */
+export function createVerificationStore(db: Db) {
+  const verifications: Collection<VerificationDocument> =
+    db.collection<VerificationDocument>('ledger_verifications');
+  return {
+    async last(): Promise<VerificationSummary | undefined> {
+      const found = await verifications.findOne({ _id: 'last' });
+      if (found === null) return undefined;
+      const { startedAt, endedAt, violations } = found;
+      return { startedAt, endedAt, violations };
+    },
+
+    async record(summary: VerificationSummary): Promise<void> {
+      await repeatOnDuplicate(() =>
+        verifications.replaceOne({ _id: 'last' }, { ...summary }, { upsert: true }),
+      );
+    },
+  };
+}

@@ -1,0 +1,23 @@
+import type { ExchangeStore } from '../store/exchanges.ts';
+import type { RequestStore } from '../store/requests.ts';
+import type { TaskStore } from '../store/tasks.ts';
+
+export interface RemoveTasksDeps {
+  readonly tasks: Pick<TaskStore, 'removeEnded'>;
+  readonly requests: Pick<RequestStore, 'removeMany'>;
+  readonly exchanges: Pick<ExchangeStore, 'removeMany'>;
+  /** Deletes our copies of results. */
+  readonly removeCopies: (ids: readonly string[]) => Promise<void>;
+}
+
+/** Removes what is known of these tasks but their entries in the ledger. Resolves with how many records it removed. */
+export type RemoveTasks = (ids: readonly string[]) => Promise<number>;
+
+/** The records last: whoever finds one continues. */
+export function createRemoveTasks(deps: RemoveTasksDeps): RemoveTasks {
+  return async (ids) => {
+    await deps.removeCopies(ids);
+    await Promise.all([deps.requests.removeMany(ids), deps.exchanges.removeMany(ids)]);
+    return deps.tasks.removeEnded(ids);
+  };
+}

@@ -1,0 +1,20 @@
+import { WorkflowNotFoundError } from '@temporalio/client';
+import type { Client } from '@temporalio/client';
+import type { TaskSignals } from '../../activities/deps.ts';
+import { concernSignal, unservedSignal } from '../../workflows/messages.ts';
+
+/** A task whose workflow is gone has nobody who listens: the reconciler ends it. */
+export function createTaskSignals({ workflow }: Client): TaskSignals {
+  return {
+    concern: (task, news) => ifThere(workflow.getHandle(task).signal(concernSignal, news)),
+    unserved: (task, channels) => ifThere(workflow.getHandle(task).signal(unservedSignal, channels)),
+  };
+}
+
+async function ifThere(signalled: Promise<void>): Promise<void> {
+  try {
+    await signalled;
+  } catch (error) {
+    if (!(error instanceof WorkflowNotFoundError)) throw error;
+  }
+}

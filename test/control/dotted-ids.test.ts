@@ -1,0 +1,50 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { startApi } from '../../src/api.ts';
+import { readEnvironment } from '../../src/config/environment.ts';
+import { openCore } from '../../src/core.ts';
+import { createLogger } from '../../src/observability/log.ts';
+import { startGateway, testYaml } from '../support/gateway.ts';
+import type { TestGateway } from '../support/gateway.ts';
+
+/** Ids of channels, credentials and models may have dots: one that is the start of another must not stand in its way. */
+
+const channel = /^ {2}- id: ark\n(?: {4}.*\n)+/m.exec(testYaml)?.[0] ?? '';
+const second = channel
+  .replace('id: ark', 'id: ark.cn')
+  .replace('{ id: a,', '{ id: a.b,')
+  .replace('{ seedance:', '{ seedance.2.0:')
+  .replace('polls_per_second: 500 }', 'polls_per_second: 500, concurrent_tasks: 2 }');
+const model = testYaml
+  .slice(testYaml.indexOf('  - id: seedance'))
+  .replace('id: seedance', 'id: seedance.2.0');
+
+let gateway: TestGateway;
+beforeAll(async () => {
+  gateway = await startGateway({ yaml: testYaml.replace(channel, channel + second) + model });
+});
+afterAll(() => gateway.stop());
+
+it('a channel `ark.cn` beside `ark` is served, found by every process and by the reconciler', async () => {
+  const account = await gateway.account();
+  for (const id of ['seedance', 'seedance.2.0']) {
+    const created = await account.create({ model: id });
+    expect(await account.finished(created.body.id)).toMatchObject({ status: 'succeeded' });
+  }
+  const lastServed = await gateway.core.stores.nodes.lastServed();
+  expect([...lastServed.keys()]).toEqual(['ark', 'ark.cn']);
+  for (const at of lastServed.values()) expect(Math.abs(at - Date.now())).toBeLessThan(60_000);
+  expect((await gateway.reconcile()).upkeep).toBeDefined();
+
+  const log = createLogger({ level: 'silent', format: 'json' });
+  const core = await openCore(readEnvironment(gateway.environment), log);
+  const api = await startApi(core);
+  const { body } = await gateway.admin('GET', '/nodes');
+  const kinds = body.data.map(({ kind, channels }: any) => [kind, channels]);
+  expect(kinds).toEqual([
+    ['api', null],
+    ['api', null],
+    ['worker', ['ark', 'ark.cn']],
+  ]);
+  await api.stop();
+  await core.close();
+});

@@ -1,0 +1,23 @@
+import { readdirSync } from 'node:fs';
+import { expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { z } from 'zod';
+import { readRepositoryFile, repositoryPath } from './compose-file.ts';
+
+const stepsSchema = z.object({
+  jobs: z.record(
+    z.string(),
+    z.object({ 'timeout-minutes': z.number(), steps: z.array(z.object({ run: z.string().optional() })) }),
+  ),
+});
+const { scripts } = z
+  .object({ scripts: z.record(z.string(), z.string()) })
+  .parse(JSON.parse(readRepositoryFile('package.json')));
+
+it.each(readdirSync(repositoryPath('.github/workflows')))('%s runs nothing that is not there', (file) => {
+  const { jobs } = stepsSchema.parse(parse(readRepositoryFile(`.github/workflows/${file}`)));
+  const commands = Object.values(jobs).flatMap(({ steps }) => steps.flatMap(({ run = [] }) => run));
+  expect(commands).toContain('.ci/run');
+  const named = commands.flatMap((command) => /^npm run (\S+)/.exec(command)?.[1] ?? []);
+  expect(named.filter((name) => scripts[name] === undefined)).toEqual([]);
+});

@@ -1,0 +1,38 @@
+import { expect, it } from 'vitest';
+import { useHttpWorld } from '../../support/http-world.ts';
+
+const world = useHttpWorld('route_list_offered_models');
+
+it('has every model with its price, and the channels that offer it, switched off ones too', async () => {
+  await world.admin('POST', '/channels/two', { enabled: false, reason: 'slow' });
+  const { status, body } = await world.admin('GET', '/models');
+  expect([status, body.data.map(({ id }: { id: string }) => id)]).toEqual([
+    200,
+    ['clip', 'plain', 'other', 'picture'],
+  ]);
+  expect(body.data[0]).toMatchObject({
+    object: 'model',
+    kind: 'video',
+    pricing: { currency: 'USD', unit: 'second', channels: [] },
+    channels: [
+      { channel: 'one', upstream: 'u', enabled: true },
+      { channel: 'two', upstream: 'u', enabled: false },
+    ],
+  });
+});
+
+it('states what a channel has as a price of its own', async () => {
+  world.configure((yaml) =>
+    yaml.replace(
+      'plain: { upstream: p }',
+      'plain: { upstream: p, price: { unit: call, rules: [{ price: "3" }] } }',
+    ),
+  );
+  const { body } = await world.admin('GET', '/models');
+  world.configure();
+  const { pricing } = body.data.find(({ id }: { id: string }) => id === 'plain');
+  expect(pricing).toMatchObject({
+    rules: [{ when: {}, price: '1.000000' }],
+    channels: [{ channel: 'one', unit: 'call', rules: [{ when: {}, price: '3.000000' }] }],
+  });
+});

@@ -1,0 +1,40 @@
+import { expect, it } from 'vitest';
+import { useHttpWorld } from '../../support/http-world.ts';
+
+const world = useHttpWorld('route_redeliver_callback');
+
+const metadata = { callback_url: 'https://shop.example/hook' };
+const path = (task: string) => `/v1/callbacks/${task}/redeliver`;
+
+it('sends the callback of a task that has ended again, and writes nothing into its record', async () => {
+  const account = await world.newAccount();
+  const { id } = (await account.create({ metadata })).body;
+  await world.port.cancel(id);
+  const { status, body } = await account.call('POST', path(id));
+  expect([status, body]).toEqual([200, { object: 'callback', task_id: id, is_wanted: true, delivery: null }]);
+  expect(world.port.redelivered).toEqual([id]);
+  // An owner may repeat it as often as they like: what operators did must not leave the record for it.
+  expect((await world.admin('GET', `/tasks/${id}`)).body.actions).toEqual([]);
+});
+
+it('409: the task is unfinished, or has no callback address', async () => {
+  const account = await world.newAccount();
+  const [wanted, unwanted] = [await account.create({ metadata }), await account.create()];
+  const unfinished = await account.call('POST', path(wanted.body.id));
+  expect([unfinished.status, unfinished.body.error.code]).toEqual([409, 'action_not_possible']);
+  await world.port.cancel(unwanted.body.id);
+  const without = await account.call('POST', path(unwanted.body.id));
+  expect([without.status, without.body.error.message]).toEqual([409, 'The task has no callback address.']);
+});
+
+it('404: unknown, and another account’s', async () => {
+  const [account, stranger] = await Promise.all([world.newAccount(), world.newAccount()]);
+  const { id } = (await account.create({ metadata })).body;
+  await world.port.cancel(id);
+  const before = world.port.redelivered.length;
+  for (const task of ['x', 'task_0000000000000000000000', id]) {
+    const answer = await stranger.call('POST', path(task));
+    expect([answer.status, answer.body.error.code]).toEqual([404, 'task_not_found']);
+  }
+  expect(world.port.redelivered).toHaveLength(before);
+});

@@ -1,0 +1,179 @@
+import OpenAI from 'openai';
+import { toFile } from 'openai';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { inspectImage } from '../../src/images/inspect-image.ts';
+import type { TestAccount } from '../support/client.ts';
+import { startGateway } from '../support/gateway.ts';
+import type { TestGateway } from '../support/gateway.ts';
+import { png } from './support.ts';
+
+/** `stream: true`, as the official client reads it, on an upstream that streams and on one that does not. */
+
+let gateway: TestGateway;
+let account: TestAccount;
+let client: OpenAI;
+let directory: string;
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'streamed-images-'));
+  gateway = await startGateway({ yaml, renderSeconds: 0.2, environment: { DATA_DIR: directory } });
+  account = await gateway.account();
+  client = new OpenAI({ apiKey: account.key, baseURL: `${gateway.url}/v1`, maxRetries: 0 });
+});
+afterAll(async () => {
+  await gateway.stop();
+  await rm(directory, { recursive: true, force: true });
+});
+
+const size = { width: 1024, height: 1024 };
+const asked = { prompt: 'a red cube', size: '1024x1024', quality: 'medium', stream: true } as const;
+const picture = (base64: string) => inspectImage(Buffer.from(base64, 'base64'));
+const generate = (more: Partial<OpenAI.ImageGenerateParamsStreaming> = {}) =>
+  client.images.generate({ model: 'gpt-image', ...asked, ...more }).withResponse();
+
+async function eventsOf<Event>(stream: AsyncIterable<Event>): Promise<Event[]> {
+  const events: Event[] = [];
+  for await (const event of stream) events.push(event);
+  return events;
+}
+
+const creates = (): number => gateway.simulator.stats().creates;
+
+it('partial images come before the image, are held for, and charged as the upstream bills them', async () => {
+  const before = await account.balance();
+  const { data: stream, response } = await generate({ partial_images: 2 });
+  const id = response.headers.get('x-mediary-image') ?? '';
+  expect(id).toMatch(/^task_/);
+  expect(response.headers.get('content-type')).toContain('text/event-stream');
+  // 1584 tokens for the image at most, and 100 for each partial one, at 40 a million.
+  expect(response.headers.get('x-mediary-hold')).toBe('0.071360');
+  expect(response.headers.has('x-mediary-warning')).toBe(false);
+  const events = await eventsOf(stream);
+  expect(events.map(({ type }) => type)).toEqual([
+    'image_generation.partial_image',
+    'image_generation.partial_image',
+    'image_generation.completed',
+  ]);
+  for (const { b64_json } of events) expect(picture(b64_json)).toMatchObject(size);
+  expect(new Set(events.map(({ b64_json }) => b64_json)).size).toBe(3);
+  expect(events).toMatchObject([
+    { partial_image_index: 0, size: '1024x1024', quality: 'medium', output_format: 'png' },
+    { partial_image_index: 1 },
+    { usage: { output_tokens: 1_256, input_tokens: 3, total_tokens: 1_259 } },
+  ]);
+  const { body: task } = await account.call('GET', `/v1/images/generations/${id}`);
+  expect(task).toMatchObject({ status: 'succeeded', charge: '0.050240' });
+  expect(Number((await account.balance()).available)).toBeCloseTo(Number(before.available) - 0.05024, 6);
+});
+
+it('an edit, with links', async () => {
+  const image = await toFile(png(64, 64), 'one.png', { type: 'image/png' });
+  const edit = { model: 'gpt-image', prompt: 'x', image, response_format: 'url', partial_images: 1 } as const;
+  const events = await eventsOf(await client.images.edit({ ...edit, stream: true }));
+  expect(events.map(({ type }) => type)).toEqual(['image_edit.partial_image', 'image_edit.completed']);
+  const [, { url = '', b64_json } = {}] = events as { url?: string; b64_json?: string }[];
+  expect(b64_json).toBeUndefined();
+  const { pathname, search } = new URL(url);
+  const file = await fetch(gateway.url + pathname + search);
+  expect(inspectImage(new Uint8Array(await file.arrayBuffer()))).toMatchObject(size);
+});
+
+it('where the upstream does not stream, the image comes alone, and the answer says so', async () => {
+  const { data: stream, response } = await generate({ model: 'seedream', n: 2, partial_images: 3 });
+  expect(response.headers.get('x-mediary-warning')).toContain('partial_images');
+  const events = await eventsOf(stream);
+  expect(events.map(({ type }) => type)).toEqual([
+    'image_generation.completed',
+    'image_generation.completed',
+  ]);
+  for (const { b64_json } of events) expect(picture(b64_json)).toMatchObject(size);
+});
+
+it('a comment comes every 15 seconds while nothing else does', async () => {
+  const response = await fetch(`${gateway.url}/v1/images/generations`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${account.key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({
+      model: 'seedream',
+      ...asked,
+      prompt: 'a red cube [sim:render=3]',
+      partial_images: 1,
+    }),
+  });
+  gateway.clock.aheadMs += 15_000;
+  const text = await response.text();
+  expect(text).toMatch(/^: task_\w+\n\n(?:: waiting\n\n)+event: image_generation\.completed\ndata: \{/);
+});
+
+it('a failure is an error event, and costs nothing', async () => {
+  const before = await account.balance();
+  const { data: stream } = await generate({ prompt: 'a red cube [sim:item-moderation]', partial_images: 1 });
+  const failed = await eventsOf(stream).catch((error: unknown) => error);
+  expect(failed).toBeInstanceOf(OpenAI.APIError);
+  expect(failed).toMatchObject({ code: 'provider_error' });
+  expect(await account.balance()).toEqual(before);
+});
+
+it('who hangs up is charged for what was made, and finds it by id', async () => {
+  const made = creates();
+  const { data: stream, response } = await generate({ prompt: 'a red cube [sim:render=3]' });
+  stream.controller.abort();
+  const id = response.headers.get('x-mediary-image') ?? '';
+  const find = async () => (await account.call('GET', `/v1/images/generations/${id}`)).body;
+  await expect.poll(async () => (await find()).status, { timeout: 60_000 }).toBe('succeeded');
+  expect(await find()).toMatchObject({ status: 'succeeded', charge: expect.any(String), data: [{}] });
+  expect(creates()).toBe(made + 1);
+});
+
+it('a repeat with the same key is the same image', async () => {
+  const made = creates();
+  const again = () => client.images.generate({ model: 'gpt-image', ...asked }, keyed);
+  const keyed = { headers: { 'idempotency-key': 'streamed-once' } };
+  const [first, second] = [await eventsOf(await again()), await eventsOf(await again())];
+  expect(second.map(({ b64_json }) => b64_json)).toEqual(first.map(({ b64_json }) => b64_json));
+  expect(creates()).toBe(made + 1);
+});
+
+describe('is refused', () => {
+  it.each([
+    ['without a stream', { stream: undefined, partial_images: 1 }, 'unsupported_parameter'],
+    ['beyond three', { partial_images: 4 }, 'invalid_parameter'],
+  ])('partial_images %s', async (_, more, code) => {
+    const body = { model: 'gpt-image', ...asked, ...more };
+    const answer = await account.call('POST', '/v1/images/generations', { body });
+    expect([answer.status, answer.body.error.code, answer.body.error.param]).toEqual([
+      400,
+      code,
+      'partial_images',
+    ]);
+  });
+});
+
+const yaml = `
+currency: USD
+results: { storage: directory }
+channels:
+  - id: openai
+    provider: openai
+    base_url: \${SIMULATOR_URL}/openai/v1
+    credentials: [{ id: a, api_key: simulated }]
+    models: { gpt-image: { upstream: gpt-image-1 } }
+  - id: ark
+    provider: ark
+    base_url: \${SIMULATOR_URL}/ark/api/v3
+    credentials: [{ id: a, api_key: simulated }]
+    models: { seedream: { upstream: doubao-seedream-4-0-250828 } }
+models:
+  - id: gpt-image
+    kind: image
+    inputs: { images: { max: 16 } }
+    n: { max: 4 }
+    price: { unit: million_tokens, rules: [{ price: "40" }] }
+  - id: seedream
+    kind: image
+    n: { max: 4 }
+    price: { unit: image, rules: [{ price: "0.02" }] }
+`;

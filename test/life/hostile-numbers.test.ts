@@ -1,0 +1,84 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { TestAccount } from '../support/client.ts';
+import { startGateway, testYaml } from '../support/gateway.ts';
+import type { TestGateway } from '../support/gateway.ts';
+import { waitUntil } from '../support/processes.ts';
+import { startRewritingUpstream } from '../support/rewriting-upstream.ts';
+import type { RewritingUpstream } from '../support/rewriting-upstream.ts';
+import { expectSoundLedger } from '../support/sound-ledger.ts';
+
+describe('a success without usage, and a length that cannot be true', () => {
+  let upstream: RewritingUpstream;
+  let gateway: TestGateway;
+  let account: TestAccount;
+  /** As the JSON has it. */
+  let duration = '5';
+  beforeAll(async () => {
+    upstream = await startRewritingUpstream(
+      () => gateway.simulatorUrl,
+      (text) =>
+        text
+          .replaceAll(/"usage":\s*\{[^}]*\}/g, '"usage":null')
+          .replaceAll(/"duration":\s*[\d.]+/g, () => `"duration":${duration}`),
+    );
+    gateway = await startGateway({ yaml: testYaml.replace('${SIMULATOR_URL}', upstream.url) });
+    account = await gateway.account();
+  });
+  afterAll(async () => {
+    await gateway.stop();
+    upstream.close();
+  });
+
+  const kindsOf = async (task: string) =>
+    (await gateway.core.ledger.entriesOfTask(task)).map(({ kind }) => kind);
+  const shown = async (id: string) => (await gateway.admin('GET', `/admin/v1/tasks/${id}`)).body;
+  const act = (id: string, action: string) =>
+    gateway.admin('POST', `/admin/v1/tasks/${id}/actions`, { action, reason: 'looked at it' });
+
+  async function asked(reported: string, more: Record<string, unknown> = {}): Promise<string> {
+    duration = reported;
+    const { body } = await account.create(more);
+    await waitUntil(
+      'an operator is asked',
+      async () => (await shown(body.id)).needs_attention === 'charge_review',
+    );
+    expect(await kindsOf(body.id)).toEqual(['hold']);
+    return body.id;
+  }
+
+  // JSON reads the last one as Infinity.
+  it.each(['1e307', '1e308', '-5', '1e999'])('%s asks a person, who fails the task', async (reported) => {
+    const id = await asked(reported);
+    expect((await act(id, 'retry_now')).status).toBe(409);
+    expect((await act(id, 'fail')).status).toBe(200);
+    expect(await account.finished(id)).toMatchObject({ status: 'failed' });
+    expect(await kindsOf(id)).toEqual(['hold', 'release']);
+  });
+
+  it.each(['1e307', '-5'])('%s asks a person, who accepts what is held', async (reported) => {
+    const id = await asked(reported);
+    const { hold, situation } = await shown(id);
+    expect(situation.charge).toBe(hold);
+    expect((await act(id, 'accept_charge')).status).toBe(200);
+    expect(await account.finished(id)).toMatchObject({ status: 'succeeded' });
+    expect(await shown(id)).toMatchObject({ charge: hold, charge_estimated: true });
+    expect(await kindsOf(id)).toEqual(['hold', 'settle']);
+  });
+
+  it('1e307 that nobody decided about is released at the deadline', async () => {
+    const id = await asked('1e307', { metadata: { execution_expires_after: 20 } });
+    expect(await account.finished(id, 60_000)).toMatchObject({ error: { code: 'task_expired' } });
+    expect(await kindsOf(id)).toEqual(['hold', 'release']);
+  }, 120_000);
+
+  it.each(['"NaN"', 'null'])('%s in place of a number: what is held is charged', async (none) => {
+    duration = none;
+    const { body } = await account.create();
+    expect(await account.finished(body.id)).toMatchObject({ status: 'succeeded' });
+    const { hold, needs_attention } = await shown(body.id);
+    expect(needs_attention).toBeNull();
+    expect(await shown(body.id)).toMatchObject({ charge: hold, charge_estimated: true });
+  });
+
+  it('leaves books in which every entry adds up', () => expectSoundLedger(gateway.core));
+});

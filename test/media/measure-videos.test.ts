@@ -1,0 +1,99 @@
+import { createServer } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { createGuardedClient } from '../../src/http-client/index.ts';
+import { createMeasureVideos } from '../../src/media/measure-videos.ts';
+import { createMediaProbe } from '../../src/media/media-probe.ts';
+import { clip, hostileFilms } from './hostile-films.ts';
+
+/** Videos at addresses that callers name, on a server that can do each of them in its way. */
+
+const probe = createMediaProbe();
+const client = createGuardedClient({ allowPrivateNetworks: ['127.0.0.0/8'] });
+const openMedia: typeof client.openMedia = (fetch) => client.openMedia(fetch);
+const caller = { account: 'a', key: 'k' };
+const longEnough = createMeasureVideos({ probe, openMedia, timeoutMs: 60_000 });
+
+/** The clip, with its table of boxes behind a megabyte of nothing. */
+const tail = Buffer.concat([Buffer.alloc(1024 * 1024), Buffer.alloc(0)]);
+tail.writeUInt32BE(tail.length, 0);
+tail.write('free', 4, 'latin1');
+const fileTypeBytes = clip.readUInt32BE(0);
+const late = Buffer.concat([clip.subarray(0, fileTypeBytes), tail, clip.subarray(fileTypeBytes)]);
+/** No table points to the frames any more, but it says how many there are and for how long. */
+
+const ranges: string[] = [];
+
+function sendRange(request: IncomingMessage, response: ServerResponse, file: Buffer): void {
+  const [, from = '0', to = ''] = /^bytes=(\d+)-(\d+)$/.exec(request.headers.range ?? '') ?? [];
+  ranges.push(request.headers.range ?? '');
+  const end = Math.min(Number(to), file.length - 1);
+  const head = { 'content-range': `bytes ${from}-${end}/${file.length}` };
+  response.writeHead(206, head).end(file.subarray(Number(from), end + 1));
+}
+
+const answers: Readonly<Record<string, (request: IncomingMessage, response: ServerResponse) => void>> = {
+  '/ranges.mp4': (request, response) => sendRange(request, response, late),
+  '/whole.mp4': (_, response) => response.end(clip),
+  '/page.mp4': (_, response) => response.end(hostileFilms['HTML with the name of an MP4']),
+  '/moved.mp4': (_, response) => response.writeHead(302, { location: '/whole.mp4' }).end(),
+  '/private.mp4': (_, response) => response.writeHead(302, { location: 'http://10.0.0.1/a.mp4' }).end(),
+  '/other-range.mp4': (_, response) =>
+    response.writeHead(206, { 'content-range': 'bytes 100-200/300' }).end(Buffer.alloc(101)),
+  '/endless.mp4': (_, response) => {
+    const more = (): void => {
+      while (!response.destroyed && response.write(Buffer.alloc(65_536)));
+    };
+    response.writeHead(200).on('drain', more);
+    more();
+  },
+  '/silent.mp4': () => undefined,
+};
+
+const server = createServer((request, response) => answers[request.url ?? '']?.(request, response));
+let url = '';
+
+beforeAll(async () => {
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+});
+afterAll(async () => {
+  await Promise.all([probe.close(), client.close()]);
+  server.closeAllConnections();
+  server.close();
+});
+
+it('are read by ranges, and no more of them than it takes', async () => {
+  expect(await longEnough([`${url}/ranges.mp4`], caller)).toEqual([5]);
+  expect(ranges.length).toBeGreaterThan(1);
+  expect(ranges[0]).toBe('bytes=0-65535');
+});
+
+it.each(['/whole.mp4', '/moved.mp4'])('are read whole where %s knows no ranges', async (path) => {
+  expect(await longEnough([url + path], caller)).toEqual([5]);
+});
+
+it.each(['/page.mp4', '/private.mp4', '/other-range.mp4', '/endless.mp4', '/gone-with-the-port'])(
+  'have no length that is known at %s',
+  async (path) => {
+    const address = path === '/gone-with-the-port' ? 'http://127.0.0.1:1/a.mp4' : url + path;
+    expect(await longEnough([address], caller)).toEqual([undefined]);
+  },
+);
+
+it('are measured side by side, each for itself, within one time', async () => {
+  const measure = createMeasureVideos({ probe, openMedia, timeoutMs: 8_000 });
+  const silent = Array.from({ length: 9 }, () => `${url}/silent.mp4`);
+  const data = `data:video/mp4;base64,${clip.toString('base64')}`;
+  expect(await measure([...silent, data], caller)).toEqual([...silent.map(() => undefined), 5]);
+});
+
+it('are not looked at where that is switched off', async () => {
+  const before = ranges.length;
+  const measure = createMeasureVideos({ probe, openMedia, timeoutMs: 0 });
+  expect(await measure([`${url}/ranges.mp4`], caller)).toEqual([undefined]);
+  expect(ranges.length).toBe(before);
+});

@@ -1,0 +1,158 @@
+import { randomBytes } from 'node:crypto';
+import { Webhook } from 'standardwebhooks';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { createGuardedClient } from '../../src/http-client/index.ts';
+import { createBalanceAlerts } from '../../src/notices/balance-alerts.ts';
+import { createBalanceAlertStore } from '../../src/store/balance-alerts.ts';
+import { useLedgerWorld } from '../ledger/support.ts';
+import { startCallbackReceiver } from '../support/callback-receiver.ts';
+import { pauseFirstAt } from '../support/race.ts';
+import { testSealing } from '../support/sealing.ts';
+
+const world = useLedgerWorld('balance_alerts');
+const secret = `whsec_${randomBytes(24).toString('base64')}`;
+const client = createGuardedClient({ allowPrivateNetworks: ['127.0.0.0/8'] });
+let clock = 1_800_000_000_000;
+const receivers: Awaited<ReturnType<typeof startCallbackReceiver>>[] = [];
+
+beforeAll(() => createBalanceAlertStore(world.db).ensureIndexes());
+afterAll(async () => {
+  await client.close();
+  for (const receiver of receivers) receiver.close();
+});
+
+/** A ledger and what watches its balances, as one process has them. */
+async function startProcess() {
+  const store = createBalanceAlertStore(world.db);
+  const alerts = createBalanceAlerts({
+    store,
+    webhookSecrets: () => Promise.resolve([secret]),
+    open: (purpose, sealed) => testSealing.open(purpose, sealed),
+    deliver: (delivery) => client.deliver(delivery),
+    currency: () => 'USD',
+    log: { warn: () => undefined, error: () => undefined },
+    now: () => clock,
+    random: () => 0.5,
+    randomBytes,
+  });
+  return { alerts, store, ledger: await world.openLedger({ onBalance: alerts.note }) };
+}
+
+type Process = Awaited<ReturnType<typeof startProcess>>;
+
+async function watched({ store, ledger }: Process, statuses?: readonly number[]) {
+  const account = world.newAccount();
+  const receiver = await startCallbackReceiver(statuses);
+  receivers.push(receiver);
+  const address = testSealing.seal('alert-address', receiver.url);
+  let count = 0;
+  const credit = (amount: bigint, by = ledger) =>
+    by.credit({ account, amount, reference: `r${(count += 1)}` });
+  await credit(20n);
+  await store.set({ account, threshold: 10n, address });
+  const events = () => receiver.received.map(({ body }) => [body.type, body.data.available]);
+  return { account, receiver, credit, events };
+}
+
+it('a fall below the threshold is one signed event, of however many processes; the next one follows after a rise', async () => {
+  const [one, two] = [await startProcess(), await startProcess()];
+  const { account, receiver, credit, events } = await watched(one);
+  await Promise.all([one.alerts.tick(), two.alerts.tick()]);
+  expect(events()).toEqual([]);
+  await credit(-10n);
+  await one.alerts.tick();
+  expect(events()).toEqual([]);
+  await credit(-1n);
+  await credit(-1n, two.ledger);
+  await Promise.all([one.alerts.tick(), two.alerts.tick(), one.alerts.tick(), two.alerts.tick()]);
+  expect(events()).toHaveLength(1);
+  const [{ headers, text, body } = expect.fail()] = receiver.received;
+  expect(body).toEqual({
+    type: 'balance.low',
+    timestamp: new Date(clock).toISOString(),
+    data: {
+      account,
+      currency: 'USD',
+      available: expect.stringMatching(/^0\.00000[89]$/),
+      threshold: '0.000010',
+      at: clock / 1000,
+    },
+  });
+  const atItsTime = headers as Record<string, string>;
+  expect(() => new Webhook(secret).verify(text, atItsTime)).toThrow('Message timestamp too new');
+  expect(headers['webhook-signature']).toBe(
+    new Webhook(secret).sign(String(headers['webhook-id']), new Date(clock), text),
+  );
+  await credit(-1n);
+  await one.alerts.tick();
+  await credit(5n, two.ledger);
+  await two.alerts.tick();
+  expect(events()).toHaveLength(1);
+  await credit(-5n);
+  await Promise.all([one.alerts.tick(), two.alerts.tick()]);
+  expect(events()).toHaveLength(2);
+});
+
+it('a process that was stopped for a while decides nothing by what it saw before', async () => {
+  const [slow, fast] = [await startProcess(), await startProcess()];
+  const { account, credit, events } = await watched(slow);
+  await credit(-15n);
+  const paused = pauseFirstAt('alert.cross', account);
+  const late = slow.alerts.tick();
+  await paused.reached;
+  await credit(15n, fast.ledger);
+  await fast.alerts.tick();
+  await credit(-15n, fast.ledger);
+  await fast.alerts.tick();
+  expect(events()).toHaveLength(1);
+  await credit(15n, fast.ledger);
+  await fast.alerts.tick();
+  paused.release();
+  await late;
+  await fast.alerts.tick();
+  expect(events()).toHaveLength(1);
+});
+
+it('an event is posted again, under its id, until it is taken; none is posted by two at once', async () => {
+  const [one, two] = [await startProcess(), await startProcess()];
+  const { account, receiver, credit } = await watched(one, [503, 503, 204]);
+  await credit(-11n);
+  await one.alerts.tick();
+  await one.alerts.tick();
+  expect(receiver.received).toHaveLength(1);
+  clock += 10_000;
+  await Promise.all([one.alerts.tick(), two.alerts.tick()]);
+  expect(receiver.received).toHaveLength(2);
+  clock += 10 * 60_000;
+  // Whoever began it may have died: what it left behind is another's.
+  await two.alerts.tick();
+  clock += 10 * 60_000;
+  await one.alerts.tick();
+  expect(receiver.received).toHaveLength(3);
+  expect(new Set(receiver.received.map(({ headers }) => headers['webhook-id'])).size).toBe(1);
+  expect((await one.store.findMany([account]))[0]).toMatchObject({ isBelow: true, pending: [] });
+});
+
+it('an address that says 410, or that never accepts, is left alone', async () => {
+  const one = await startProcess();
+  const gone = await watched(one, [410]);
+  const away = await watched(one, [500]);
+  await Promise.all([gone.credit(-11n), away.credit(-11n)]);
+  for (let n = 0; n < 12; n += 1) {
+    await one.alerts.tick();
+    clock += 2 * 86_400_000;
+  }
+  expect([gone.receiver.received.length, away.receiver.received.length]).toEqual([1, 10]);
+});
+
+it('what a process that died has seen is found by the upkeep', async () => {
+  const [dead, alive] = [await startProcess(), await startProcess()];
+  const { credit, events } = await watched(dead);
+  await credit(-11n);
+  const balance = (account: string) => alive.ledger.balance(account);
+  expect(await alive.alerts.repair(balance)).toBe(1);
+  expect(await alive.alerts.repair(balance)).toBe(0);
+  await alive.alerts.tick();
+  await dead.alerts.tick();
+  expect(events()).toHaveLength(1);
+});

@@ -1,0 +1,110 @@
+import { expect, it } from 'vitest';
+import type { MarginAsked, MarginRow } from '../../src/domain/margin.ts';
+import { createSources } from '../../src/notices/conditions.ts';
+import type { Circuit } from '../../src/store/channel-health.ts';
+
+let now = 0;
+let since: number | undefined;
+let unfinished = 3;
+const asked: MarginAsked[] = [];
+const rows: MarginRow[] = [];
+const circuits: Circuit[] = [];
+const low: { account: string; available: bigint }[] = [];
+const config = {
+  currency: 'USD',
+  channels: [{ id: 'one', credentials: [{ id: 'a' }, { id: 'b' }] }],
+  notify: { low_balance: '2' as string | undefined },
+};
+const sources = createSources({
+  tasks: {
+    countAttention: async () => [],
+    countUnfinished: async () => [
+      { state: 'waiting', channel: 'one', wait: '', count: unfinished, since: 1 },
+    ],
+    abandonedCallbacks: async () => [],
+  },
+  circuits: { list: async () => circuits },
+  accounts: { closedAmong: async () => new Set(['closed']) },
+  workers: async () => ({ unserved: () => (since === undefined ? undefined : { since }) }),
+  async *margin(range) {
+    asked.push(range);
+    yield* rows;
+  },
+  lowBalances: async (below) => low.filter(({ available }) => available < below),
+  config: () => config,
+  now: () => now,
+});
+const seen = async () => (await sources.attention()).map(({ subject, count }) => [subject, count]);
+
+it('tasks need somebody where no worker has run for a minute, and there are any', async () => {
+  expect(await seen()).toEqual([]);
+  since = 1;
+  expect(await seen()).toEqual([]);
+  now = 59_000;
+  expect(await seen()).toEqual([]);
+  // One has been there meanwhile.
+  since = 2;
+  now = 61_000;
+  expect(await seen()).toEqual([]);
+  now = 121_000;
+  expect(await seen()).toEqual([['no_worker', 3]]);
+  unfinished = 0;
+  expect(await seen()).toEqual([]);
+});
+
+it('a channel costs more than it earns, which is read every quarter of an hour', async () => {
+  now = Date.parse('2026-11-23T12:00:00Z');
+  const row = (channel: string, charged: bigint) => ({
+    of: { channel }, tasks: 4, charged, refunded: 500_000n, cost: 1_000_000n, unknown: 0,
+  }); // prettier-ignore
+  rows.push(row('dear', 1_499_999n), row('even', 1_500_000n));
+  expect(await sources.margin_negative()).toMatchObject([
+    {
+      kind: 'margin_negative',
+      subject: 'dear',
+      count: 4,
+      text: expect.stringContaining('earned 0.999999 USD'),
+    },
+  ]);
+  expect(asked).toEqual([{ from: '2026-11-22', before: '2026-11-24', by: ['channel'] }]);
+  rows.splice(0);
+  now += 15 * 60_000 - 1;
+  expect(await sources.margin_negative()).toHaveLength(1);
+  now += 1;
+  expect(await sources.margin_negative()).toEqual([]);
+});
+
+it('a circuit counts while it keeps tasks from a credential of the configuration', async () => {
+  const circuit = { state: 'open', sign: 'account', code: '401', coolDownMs: 1, at: now } as const;
+  const open = (id: string, until: number) => circuits.push({ ...circuit, id, until });
+  open('one/a', now + 1);
+  open('one/b/clip', now + 1);
+  open('one/b', now);
+  open('one/gone', now + 1);
+  open('gone/a', now + 1);
+  const seenNow = async () => (await sources.circuit_open()).map(({ subject }) => subject);
+  expect(await seenNow()).toEqual(['one/a', 'one/b/clip']);
+  now += 1;
+  expect(await seenNow()).toEqual([]);
+});
+
+it('accounts are low by what the ledger says, each minute anew; of many the poorest have notices of their own', async () => {
+  const subjects = async () => (await sources.low_balance()).map(({ subject, count }) => [subject, count]);
+  low.push({ account: 'closed', available: -1n }, { account: 'poor', available: 1_999_999n });
+  low.push({ account: 'rich', available: 2_000_000n });
+  expect(await subjects()).toEqual([['poor', 1]]);
+  low.splice(0);
+  now += 59_999;
+  expect(await subjects()).toEqual([['poor', 1]]);
+  now += 1;
+  expect(await subjects()).toEqual([]);
+  low.push(...Array.from({ length: 103 }, (_, n) => ({ account: `a${n}`, available: 0n })));
+  now += 60_000;
+  expect((await subjects()).slice(-2)).toEqual([
+    ['a99', 1],
+    ['more accounts', 3],
+  ]);
+  config.notify.low_balance = undefined;
+  now += 60_000;
+  expect(await subjects()).toEqual([]);
+});

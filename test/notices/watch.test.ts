@@ -1,0 +1,89 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { createDuty } from '../../src/capacity/duty.ts';
+import { createNoticeWatch } from '../../src/notices/watch.ts';
+import type { NoticeWatchDeps } from '../../src/notices/watch.ts';
+import { createDuties } from '../../src/store/duties.ts';
+import { createNoticeStore } from '../../src/store/notices.ts';
+import { openDatabase } from '../capacity/support.ts';
+
+/** Targets that answer late: nobody else takes over meanwhile, and a stop waits for no more than what is being sent. */
+
+const silenceMs = 60_000;
+let database: Awaited<ReturnType<typeof openDatabase>>;
+let clock = 0;
+
+beforeAll(async () => {
+  database = await openDatabase();
+});
+afterAll(() => database.drop());
+
+const target = (id: string) => ({ id, url: 'http://127.0.0.1', format: 'json' }) as const;
+
+/** A process that may notify; ten conditions are seen by its looks. */
+function openProcess(send: NoticeWatchDeps['send'], name: string) {
+  const { db } = database;
+  const now = () => clock;
+  return createNoticeWatch({
+    store: createNoticeStore(db),
+    sources: {
+      attention: async () =>
+        Array.from({ length: 10 }, (_, n) => ({ kind: 'attention', subject: `${n}`, count: 1, text: '.' })),
+    },
+    targets: () => [target(`${name}-fast`), target(`${name}-slow`)],
+    send,
+    duty: createDuty({ name, duties: createDuties(db), silenceMs, now }),
+    log: { warn: () => undefined, error: () => undefined } as unknown as NoticeWatchDeps['log'],
+    now,
+  });
+}
+
+it('a process that sends for minutes keeps the duty: each target gets each notice once', async () => {
+  const got: string[] = [];
+  const other = openProcess(async ({ id }, notice) => void got.push(`${id} ${notice.id}`), 'kept');
+  let looks = 0;
+  const slow = openProcess(async ({ id }, notice) => {
+    got.push(`${id} ${notice.id}`);
+    if (id !== 'kept-slow') return undefined;
+    clock += 9_000;
+    looks += 1;
+    await other.tick();
+    return undefined;
+  }, 'kept');
+  await slow.tick();
+  // The other one has looked all the time, for longer than the silence of a process that is gone.
+  expect(looks * 9_000).toBeGreaterThan(silenceMs);
+  expect(got).toHaveLength(20);
+  expect(new Set(got).size).toBe(20);
+});
+
+it('a process that lost the duty while it stood still sends what it had begun, and no more', async () => {
+  let [sent, takenOver] = [0, 0];
+  const other = openProcess(async () => void (takenOver += 1), 'lost');
+  const standing = openProcess(async () => {
+    sent += 1;
+    if (sent > 1) return undefined;
+    await other.tick();
+    clock += silenceMs;
+    await other.tick();
+    return undefined;
+  }, 'lost');
+  await standing.tick();
+  expect(takenOver).toBeGreaterThan(0);
+  expect(sent).toBe(2);
+});
+
+it('a stop waits for what is being sent, and for nothing after it', async () => {
+  const answers: (() => void)[] = [];
+  const watch = openProcess(
+    () => new Promise((resolve) => answers.push(() => resolve(undefined))),
+    'stopped',
+  );
+  const tick = watch.tick();
+  await expect.poll(() => answers.length).toBe(2);
+  let stopped = false;
+  const stop = watch.stop().then(() => (stopped = true));
+  expect(stopped).toBe(false);
+  for (const answer of answers) answer();
+  await Promise.all([tick, stop]);
+  expect(answers).toHaveLength(2);
+});

@@ -1,0 +1,67 @@
+import { describe, expect, it } from 'vitest';
+import { counted, dateTime, money, relative, span, sumMoney, words } from '../../src/pages/shared/format.js';
+import { sourceOf } from '../../src/pages/shared/source.js';
+import { withQuery } from '../../src/pages/shared/query.js';
+
+describe('money', () => {
+  it.each([
+    ['0.5', '0.50'],
+    ['0.762300', '0.7623'],
+    ['1234567.000000', '1,234,567.00'],
+    ['-12.345', '−12.345'],
+    ['9007199254740993.000001', '9,007,199,254,740,993.000001'],
+    ['7', '7.00'],
+    [null, '–'],
+    ['<b>', '<b>'],
+  ])('%s is written as %s', (amount, written) => expect(money(amount)).toBe(written));
+});
+
+it('adds money exactly', () => {
+  expect(sumMoney(['0.1', '0.2', '9007199254740993.000001'])).toBe('9007199254740993.300001');
+  expect([sumMoney([]), sumMoney(['-0.5', '0.25'])]).toEqual(['0.000000', '-0.250000']);
+});
+
+it.each([
+  [0, '0 s'],
+  [59.9, '59 s'],
+  [60, '1 min'],
+  [3600, '1 h'],
+  [12_000, '3 h 20 min'],
+  [187_200, '2 d 4 h'],
+  [-5, '0 s'],
+])('a span of %d seconds is written as %s', (seconds, written) => expect(span(seconds)).toBe(written));
+
+it('says how far a moment is', () => {
+  expect([relative(1000, 1000), relative(940, 1000), relative(4600, 1000)]).toEqual([
+    'now',
+    '1 min ago',
+    'in 1 h',
+  ]);
+});
+
+it('writes moments with their date', () =>
+  expect(dateTime(1_732_287_383)).toMatch(/^2024-11-2[23] \d\d:\d\d:23$/));
+
+it('writes names as words, and counts with their noun', () => {
+  expect([words('submit_ambiguous'), counted(1, 'task'), counted(2500, 'task')]).toEqual([
+    'submit ambiguous',
+    '1 task',
+    '2,500 tasks',
+  ]);
+});
+
+it('puts into an address only what was given, and nothing that changes it', () => {
+  expect(withQuery('/a', { b: undefined, c: '', d: 'x&y=1#?', e: 20 })).toBe('/a?d=x%26y%3D1%23%3F&e=20');
+  expect(withQuery('/a', {})).toBe('/a');
+});
+
+it.each([
+  ['https://g.example:8443/media/task_1/0.mp4?expires=1&sig=x', 'media/task_1/0.mp4?expires=1&sig=x', true],
+  ['http://10.0.0.1:8080/below/media/task_1/0?expires=1&sig=x', 'media/task_1/0?expires=1&sig=x', true],
+  ['https://cdn.example/a.mp4', 'https://cdn.example/a.mp4', false],
+  ['data:text/html,<b>', '', false],
+  ['https://upstream.example/media/a.mp4', 'https://upstream.example/media/a.mp4', false],
+  ['javascript:alert(1)', '', false],
+  ['data:text/html,x', '', false],
+  ['', '', false],
+])('shows %s from "%s"', (url, src, isOurs) => expect(sourceOf(url)).toEqual({ src, isOurs }));

@@ -1,0 +1,136 @@
+import { readFileSync } from 'node:fs';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { startBrowser } from '../support/browser.ts';
+import type { TestBrowser } from '../support/browser.ts';
+import type { TestAccount } from '../support/client.ts';
+import { startGateway } from '../support/gateway.ts';
+import type { TestGateway } from '../support/gateway.ts';
+import { snap } from '../support/shots.ts';
+
+/**
+ * The pictures of docs/images: every page, light and dark, of a gateway with something to see.
+ *
+ *     SCREENSHOTS=docs/images npx vitest run test/pages/record-pictures.ts
+ */
+
+const local = readFileSync(new URL('../../src/local/gateway.local.yaml', import.meta.url), 'utf8');
+/** A vendor that cannot be asked for a lost job. */
+const yaml = local.replaceAll('${SIMULATOR_API_KEY}', 'simulated');
+
+let gateway: TestGateway;
+let browser: TestBrowser;
+let acme: TestAccount;
+let parked = '';
+let done = '';
+
+const small = { resolution: undefined, ratio: undefined };
+const prompts = ['A paper boat on a rainy street', 'A lighthouse in a storm', 'A red fox in the snow'];
+
+beforeAll(async () => {
+  [gateway, browser] = await Promise.all([startGateway({ yaml, renderSeconds: 1 }), startBrowser()]);
+  acme = await gateway.account({ credit: '250' });
+  const birch = await gateway.account({ credit: '40' });
+  const create = async (account: TestAccount, body: object) =>
+    String((await account.create({ model: 'seedance-2.5', ...small, ...body })).body.id);
+  const made: string[] = [];
+  for (const [n, prompt] of prompts.entries())
+    made.push(await create(n === 1 ? birch : acme, { prompt, duration: 4 + n }));
+  for (const marks of ['[sim:failed]', '[sim:moderation-in-task]'])
+    made.push(await create(acme, { prompt: `A cat ${marks}` }));
+  await create(acme, { prompt: 'A long tracking shot [sim:never-finishes]' });
+  const lost: string[] = [];
+  for (const account of [acme, acme, birch])
+    lost.push(await create(account, { model: 'wan-2.6', prompt: 'A whale [sim:create:accepted-500]' }));
+  [parked = ''] = lost;
+  [done = ''] = made;
+  await acme.finished(done);
+  await vi.waitUntil(async () => (await waiting()) >= lost.length, { timeout: 90_000, interval: 500 });
+  await gateway.admin('POST', '/channels/simulated-luma', {
+    enabled: false,
+    reason: 'Renders are late since noon',
+  });
+}, 240_000);
+afterAll(() => Promise.all([gateway.stop(), browser.close()]));
+
+async function waiting(): Promise<number> {
+  return (await gateway.admin('GET', '/tasks?needs_attention=true')).body.data.length;
+}
+
+async function show(
+  { app, name, dark }: { app: string; name: string; dark: boolean },
+  place: string,
+  prepare?: (page: Page) => Promise<void>,
+): Promise<void> {
+  const { page } = await browser.open({
+    viewport: { width: 1280, height: 800 },
+    colorScheme: dark ? 'dark' : 'light',
+  });
+  const [key, token] =
+    app === 'console' ? ['mediary.operator', gateway.adminToken] : ['mediary.key', acme.key];
+  if (place !== 'sign-in')
+    await page.addInitScript(`sessionStorage.setItem('${key}', ${JSON.stringify(token)})`);
+  await page.goto(`${gateway.url}/${app}${place === 'sign-in' || place === '' ? '' : `#/${place}`}`);
+  await page.locator('main, #swagger-ui').first().waitFor();
+  await prepare?.(page);
+  await page.waitForLoadState('networkidle');
+  await page.evaluate('scrollTo(0, 0)');
+  await snap(page, `${name}-${dark ? 'dark' : 'light'}`);
+  await page.context().close();
+}
+
+/** The acts of the parked task, as far as the preview. */
+async function preview(page: Page): Promise<void> {
+  await page.getByRole('button', { name: /^Fail/ }).click();
+  await page.getByLabel(/^Reason/).fill('Not in the upstream’s console');
+  await page.getByRole('button', { name: 'Preview' }).click();
+  await page.getByText('Nothing has been done yet').waitFor();
+}
+
+async function bulk(page: Page): Promise<void> {
+  await page.getByLabel('Select all in sight').check();
+  await page.getByRole('button', { name: /^Act on \d/ }).click();
+  await page.getByLabel('Act', { exact: true }).selectOption('fail');
+  await page.getByRole('textbox', { name: /^Reason/ }).fill('An outage of the upstream');
+  await page.getByRole('button', { name: /^Preview/ }).click();
+  await page.getByText('Nothing has been done yet').waitFor();
+}
+
+async function play(page: Page): Promise<void> {
+  await page.getByLabel('Model').selectOption('seedance-2.5');
+  await page.getByLabel('Prompt').fill(prompts[0] ?? '');
+  await page.getByLabel('Resolution').selectOption('480p');
+  await page.getByText(/Expected \d/).waitFor();
+  await page.getByRole('button', { name: 'Make the video' }).click();
+  await page.locator('video').waitFor();
+}
+
+const rows = async (page: Page) => page.getByRole('row').nth(1).waitFor();
+const heading = (name: string) => (page: Page) => page.getByRole('heading', { name }).first().waitFor();
+
+it.each([false, true])('every page, dark: %s', { timeout: 300_000 }, async (dark) => {
+  const pages: [app: string, name: string, place: () => string, prepare?: (page: Page) => Promise<void>][] = [
+    ['console', 'console-sign-in', () => 'sign-in'],
+    ['console', 'console-now', () => 'now', rows],
+    ['console', 'console-tasks', () => 'tasks', rows],
+    ['console', 'console-bulk', () => 'tasks?state=attention', bulk],
+    ['console', 'console-task', () => `tasks/${parked}`, heading('Attempts')],
+    ['console', 'console-act', () => `tasks/${parked}`, preview],
+    ['console', 'console-result', () => `tasks/${done}`, heading('Attempts')],
+    ['console', 'console-channels', () => 'channels', heading('Where would')],
+    ['console', 'console-models', () => 'models', rows],
+    ['console', 'console-accounts', () => 'accounts', rows],
+    ['console', 'console-account', () => `accounts/${acme.id}`, rows],
+    ['console', 'console-nodes', () => 'nodes', heading('Nodes')],
+    ['console', 'console-audit', () => 'audit', rows],
+    ['account', 'account-tasks', () => '', heading('Tasks')],
+    ['account', 'account-task', () => `tasks/video/${done}`, heading('Task')],
+    ['account', 'account-playground', () => 'playground', play],
+    ['account', 'account-usage', () => 'usage', rows],
+    ['account', 'account-key', () => 'key', rows],
+    ['', 'welcome', () => ''],
+    ['docs', 'docs', () => '', heading('Videos')],
+  ];
+  for (const [app, name, place, prepare] of pages) await show({ app, name, dark }, place(), prepare);
+  expect(pages.length).toBe(20);
+});

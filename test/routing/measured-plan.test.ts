@@ -1,0 +1,131 @@
+import { describe, expect, it } from 'vitest';
+import { fileSchema } from '../../src/config/gateway-schema.ts';
+import { defined } from '../../src/domain/defined.ts';
+import { settle } from '../../src/domain/price.ts';
+import type { VideoRequest } from '../../src/domain/request.ts';
+import { providers } from '../../src/providers/index.ts';
+import { createCatalogue } from '../../src/routing/catalogue.ts';
+import type { MeasureVideos } from '../../src/routing/measured-plan.ts';
+import { asAsked, videoRequest } from '../providers/support.ts';
+
+/** What is held where a model charges for the length of the videos that a request gives. */
+
+const caller = { key: 'k', account: 'a' };
+const clips = ['https://media.example/1.mp4', 'https://media.example/2.mp4'];
+
+interface Sold {
+  readonly provider: string;
+  readonly upstream: string;
+  readonly unit: string;
+}
+
+const byTokens: Sold = {
+  provider: 'ark',
+  upstream: 'dreamina-seedance-2-0-260128',
+  unit: 'million_tokens',
+};
+const bySeconds: Sold = { provider: 'dashscope', upstream: 'wan2.7-r2v', unit: 'second' };
+
+function catalogueOf({ provider, upstream, unit }: Sold, measureVideos?: MeasureVideos) {
+  const channel = {
+    id: 'one',
+    provider,
+    base_url: 'http://u.test',
+    credentials: [{ id: 'a', api_key: 'k' }],
+    models: { m: { upstream } },
+  };
+  const model = {
+    id: 'm',
+    kind: 'video',
+    input_types: ['text_to_video', 'first_last_frame', 'reference'],
+    resolutions: ['720p'],
+    ratios: ['16:9'],
+    durations: { min: 4, max: 15, default: 5 },
+    inputs: { images: { max: 9 }, videos: { max: 3 } },
+    price: { unit, rules: [{ price: '1' }] },
+  };
+  const config = fileSchema.parse({ currency: 'USD', channels: [channel], models: [model] });
+  return createCatalogue({
+    current: () => ({ ...config, hash: 'v' }),
+    providers,
+    random: () => 0,
+    ...defined({ measureVideos }),
+  });
+}
+
+function planned(sold: Sold, seconds: readonly (number | undefined)[], asked: Partial<VideoRequest> = {}) {
+  const measured: (readonly string[])[] = [];
+  const catalogue = catalogueOf(sold, (urls) => {
+    measured.push(urls);
+    return Promise.resolve(seconds);
+  });
+  const request = asAsked(
+    videoRequest({
+      model: 'm',
+      ratio: '16:9',
+      duration: 5,
+      videos: clips.slice(0, seconds.length),
+      ...asked,
+    }),
+  );
+  return catalogue.planMeasured(request, caller).then((plan) => ({ plan, measured }));
+}
+
+/** 1280 x 720 pixels, 24 frames a second and one, a price of one for a million. */
+const micros = (seconds: number): bigint => (921_600n * BigInt(Math.ceil(seconds * 24) + 1)) / 1024n;
+
+describe('the hold of a request that gives videos', () => {
+  it('is for their length, as measured, where tokens are charged for it', async () => {
+    const { plan, measured } = await planned(byTokens, [2, 1.5]);
+    expect(measured).toEqual([clips]);
+    expect(plan.hold).toBe(micros(5 + 3.5));
+    expect(plan.warnings).toEqual([]);
+    expect(plan.reckoning).toMatchObject({ seconds: 5, input_seconds: 3.5 });
+    expect(plan.basis.input_seconds).toBe(3.5);
+  });
+
+  it('is for no more than the model takes, however long they are', async () => {
+    expect((await planned(byTokens, [40, 40])).plan.hold).toBe(micros(5 + 15));
+  });
+
+  it('is for their length where seconds are charged for it', async () => {
+    expect((await planned(bySeconds, [2])).plan.hold).toBe(7_000_000n);
+  });
+
+  it.each([byTokens, bySeconds])(
+    'is for the longest, with a warning, where one is not known',
+    async (sold) => {
+      const { plan } = await planned(sold, [2, undefined]);
+      const { hold, basis } = catalogueOf(sold).plan(asAsked(plan.request as VideoRequest), caller);
+      expect(plan.hold).toBe(hold);
+      expect(plan.basis).toEqual(basis);
+      expect(plan.warnings).toEqual([
+        'videos[1]: its length could not be read; the hold is for the longest that the model takes.',
+      ]);
+    },
+  );
+
+  it('waits for nobody where their length costs nothing, or there are none', async () => {
+    const free = await planned({ ...byTokens, unit: 'call' }, [2, 2]);
+    const none = await planned(byTokens, []);
+    expect([...free.measured, ...none.measured]).toEqual([]);
+    expect(free.plan.warnings).toEqual([]);
+  });
+});
+
+it('what an upstream does not report is charged by the same length', async () => {
+  const { plan } = await planned(byTokens, [2, 1.5]);
+  const formula = providers['ark']?.video?.estimateTokens;
+  const output = { resolution: '720p', ratio: '16:9', durationSeconds: 5 };
+  const given = defined({ inputSeconds: plan.basis.input_seconds });
+  const estimatedTokens = formula?.(plan.request as VideoRequest, { ...output, ...given }, byTokens.upstream);
+  const facts = { resolution: '720p', ratio: '16:9', durationSeconds: 5 };
+  const settled = settle({
+    basis: plan.basis,
+    channel: 'one',
+    facts,
+    held: plan.hold,
+    ...defined({ estimatedTokens }),
+  });
+  expect(settled).toMatchObject({ amount: plan.hold, input_seconds: 3.5, measured: 'formula' });
+});

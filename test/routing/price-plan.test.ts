@@ -1,0 +1,140 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { stringify } from 'yaml';
+import { parseGatewayConfig } from '../../src/config/gateway-file.ts';
+import { formatMicros } from '../../src/domain/money.ts';
+import { priceUnits, settle } from '../../src/domain/price.ts';
+import type { VideoRequest } from '../../src/domain/request.ts';
+import { providers } from '../../src/providers/index.ts';
+import { createCatalogue } from '../../src/routing/catalogue.ts';
+import { reckoned } from '../domain/reckoned.ts';
+import { asAsked, videoRequest } from '../providers/support.ts';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** `main` has the model's price, `dear` perhaps one of its own. */
+function planOf(modelPrice: Fields, own: Fields | undefined, fields: Partial<VideoRequest> = {}) {
+  const channel = (id: string, priority: number, price: Fields = {}) => ({
+    id,
+    provider: 'ark',
+    base_url: 'https://one.example',
+    credentials: [{ id: 'a', api_key: 'k' }],
+    priority,
+    models: { m: { upstream: 'dreamina-seedance-2-0-260128', ...price } },
+  });
+  const file = {
+    currency: 'USD',
+    channels: [channel('main', 1), channel('dear', 0, own === undefined ? {} : { price: own })],
+    models: [
+      {
+        id: 'm',
+        kind: 'video',
+        input_types: ['text_to_video'],
+        resolutions: ['720p', '1080p'],
+        ratios: ['16:9', 'adaptive'],
+        durations: { min: 4, max: 12, default: 5, auto: true },
+        price: modelPrice,
+      },
+    ],
+  };
+  const config = parseGatewayConfig(stringify(file), 'test', {
+    environment: {},
+    providerNames: Object.keys(providers),
+  });
+  const catalogue = createCatalogue({ current: () => config, providers, random: () => 0.5 });
+  return catalogue.plan(asAsked(videoRequest({ model: 'm', ...fields })), { account: 'a', key: 'k' });
+}
+
+const second = (price: string, more: Fields = {}) => ({ unit: 'second', rules: [{ price }], ...more });
+
+describe('the price of a plan', () => {
+  it('is the dearest over all channels, each with its own unit and minimum', () => {
+    const plan = planOf(second('0.10'), { unit: 'call', minimum: '2', rules: [{ price: '1.50' }] });
+    expect(plan.hold).toBe(2_000_000n);
+    expect(plan.expected.amount).toBe(500_000n);
+    expect(plan.reckoning).toMatchObject({ unit: 'call', rules_of: 'channel', facts: { channel: 'dear' } });
+    const cheaper = planOf(second('0.10'), { unit: 'call', rules: [{ price: '0.40' }] });
+    expect(cheaper.hold).toBe(500_000n);
+    expect(cheaper.reckoning).toMatchObject({
+      unit: 'second',
+      rules_of: 'model',
+      facts: { channel: 'main' },
+    });
+  });
+
+  it('is frozen for each channel, and the one that delivers decides which is charged', () => {
+    const { basis, hold } = planOf(second('0.10'), { unit: 'call', rules: [{ price: '1.50' }] });
+    expect(basis.channels).toEqual({
+      dear: { unit: 'call', minimum: '0', rules: [{ price: '1.50' }] },
+    });
+    const facts = { durationSeconds: 5 };
+    const charge = (channel: string) => settle({ basis, channel, facts, held: hold }).amount;
+    expect([charge('main'), charge('dear'), charge('constructor')]).toEqual([500_000n, 1_500_000n, 500_000n]);
+    expect(planOf(second('0.10'), undefined).basis).not.toHaveProperty('channels');
+  });
+
+  it('names where each fact of the hold comes from', () => {
+    const rules = [{ when: { duration: { min: 10 } }, price: '0.30' }, { price: '0.10' }];
+    const price = { unit: 'second', rules, hold: { multiplier: '1.25' } };
+    const open = planOf(price, undefined, { duration: 'auto' });
+    expect(open.reckoning).toMatchObject({
+      facts: { resolution: '720p', duration: 15 },
+      sources: { resolution: 'default', duration: 'open' },
+      rule: 0,
+      seconds: 15,
+      measured: 'open',
+    });
+    expect(open.reckoning.steps.at(-1)).toEqual({
+      kind: 'multiplier',
+      multiplier: '1.25',
+      amount: '5.625000',
+    });
+    const bare = planOf(price, undefined);
+    expect(bare.reckoning.sources).toMatchObject({ duration: 'default', resolution: 'default' });
+    const asked = planOf(price, undefined, { duration: 6, resolution: '1080p', ratio: '16:9' });
+    expect(asked.reckoning).toMatchObject({
+      facts: { duration: 6, resolution: '1080p' },
+      sources: {},
+      rule: 1,
+    });
+    const tokens = planOf({ unit: 'million_tokens', rules: [{ price: '2.50' }] }, undefined);
+    expect(tokens.reckoning).toMatchObject({ measured: 'formula', seconds: 5 });
+  });
+
+  it('comes to its amount by the steps, whatever is asked and sold', () => {
+    const decimal = fc.integer({ min: 1, max: 10 ** 7 }).map((micros) => formatMicros(BigInt(micros)));
+    const price = fc.record({
+      unit: fc.constantFrom(...priceUnits.filter((unit) => unit !== 'image')),
+      minimum: decimal,
+      rules: fc.tuple(
+        fc.record({ when: fc.constant({ resolution: ['1080p'] }), price: decimal }),
+        fc.record({ price: decimal }),
+      ),
+    });
+    const wish = fc.record<Partial<VideoRequest>>(
+      {
+        duration: fc.constantFrom<VideoRequest['duration'][]>(4, 7, 'auto'),
+        resolution: fc.constantFrom('720p', '1080p'),
+        ratio: fc.constantFrom('16:9', 'adaptive'),
+      },
+      { requiredKeys: [] },
+    );
+    fc.assert(
+      fc.property(
+        price,
+        fc.option(price, { nil: undefined }),
+        decimal,
+        wish,
+        (list, own, multiplier, asked) => {
+          const plan = planOf({ ...list, hold: { multiplier } }, own, asked);
+          expect(reckoned(plan.reckoning.steps)).toBe(formatMicros(plan.hold));
+          expect(reckoned(plan.expectedReckoning().steps)).toBe(formatMicros(plan.expected.amount));
+          const most = [...plan.quotes.values()].map(({ worst }) => worst.amount);
+          expect(plan.reckoning.steps.at(-2)?.amount).toBe(
+            formatMicros(most.reduce((one, other) => (one > other ? one : other))),
+          );
+        },
+      ),
+    );
+  });
+});

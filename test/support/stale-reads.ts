@@ -1,0 +1,45 @@
+import type { Collection, Db, Document } from 'mongodb';
+
+const reading: readonly PropertyKey[] = ['findOne', 'find', 'aggregate', 'countDocuments', 'distinct'];
+
+/** Ends the names of copies that stale reads are answered from. */
+export const copySuffix = '_as_of_now';
+
+/**
+ * The database as a process sees it whose reads come from a member that an election has left behind: these collections
+ * are read as they are now, from then on, and written where everybody writes.
+ */
+export async function staleReads(db: Db, names: readonly string[]): Promise<Db> {
+  const former = (name: string): string => `${name}${copySuffix}`;
+  for (const name of names) {
+    await db.collection(former(name)).deleteMany({});
+    const documents = await db.collection(name).find().toArray();
+    if (documents.length > 0) await db.collection(former(name)).insertMany(documents);
+  }
+  const collection = (name: string, options?: object): Collection => {
+    const current = db.collection(name, options);
+    return names.includes(name) ? readingFrom(db.collection(former(name), options), current) : current;
+  };
+  const command = (asked: Document, options?: object): Promise<Document> => {
+    const name: unknown = asked['find'];
+    const isStale = typeof name === 'string' && names.includes(name);
+    return db.command(isStale ? { ...asked, find: former(name) } : asked, options);
+  };
+  return new Proxy(db, {
+    get: (_, name) => {
+      if (name === 'collection') return collection;
+      return name === 'command' ? command : bound(db, name);
+    },
+  });
+}
+
+function readingFrom(stale: Collection, current: Collection): Collection {
+  return new Proxy(current, {
+    get: (_, name) => bound(reading.includes(name) ? stale : current, name),
+  });
+}
+
+function bound(target: object, name: PropertyKey): unknown {
+  const value: unknown = Reflect.get(target, name);
+  return typeof value === 'function' ? value.bind(target) : value;
+}

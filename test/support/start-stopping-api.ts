@@ -1,0 +1,45 @@
+import { spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { onTestFinished } from 'vitest';
+import type { RacePoint } from '../../src/domain/race-point.ts';
+
+/** An API in a process of its own, which a test may kill. */
+export interface StoppingApi {
+  readonly child: ChildProcess;
+  /** It has died, and everything that it wrote has been read. */
+  readonly closed: Promise<unknown>;
+  readonly url: string;
+  readonly lines: string[];
+}
+
+export interface StoppingApiOptions {
+  /** Where it kills itself. Absent: nowhere. */
+  readonly at?: RacePoint;
+  /** Of its clock. */
+  readonly aheadMs?: number;
+  /** It is a worker, too. */
+  readonly works?: true;
+}
+
+export async function startStoppingApi(
+  environment: NodeJS.ProcessEnv,
+  { at, aheadMs = 0, works }: StoppingApiOptions = {},
+): Promise<StoppingApi> {
+  const script = fileURLToPath(new URL('stopping-api.ts', import.meta.url));
+  const role = works === true ? 'worker' : 'api';
+  const child = spawn(process.execPath, ['--import', 'tsx', script, at ?? 'never', `${aheadMs}`, role], {
+    env: { PATH: process.env['PATH'], ...environment },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  const closed = once(child, 'close');
+  const lines: string[] = [];
+  const reader = createInterface({ input: child.stdout });
+  const first = once(reader, 'line');
+  reader.on('line', (line) => lines.push(line));
+  const [url]: unknown[] = await first;
+  return { child, closed, url: String(url), lines };
+}

@@ -1,0 +1,189 @@
+import { execFile } from 'node:child_process';
+import { cp, mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { delimiter, dirname, join } from 'node:path';
+import { json } from 'node:stream/consumers';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
+import { parse } from 'yaml';
+import { databaseUri, temporalAddress } from '../support/run-servers.ts';
+
+/** What `npm run package` writes: it is published by the steps of the release, and installed as anybody installs it. */
+
+const run = promisify(execFile);
+const root = join(import.meta.dirname, '../..');
+const bytesMax = 5_000_000;
+const address = 'https://code.example/team/mediary';
+let directory: string;
+let tarball: string;
+
+/** Of a shell of nobody in particular, with this version of Node. */
+function environment(more: Readonly<Record<string, string>> = {}): NodeJS.ProcessEnv {
+  const { PATH = '', HOME, ...rest } = process.env;
+  const npm = Object.entries(rest).filter(([name]) => /^npm_config_|^(?:HTTPS?|NO)_PROXY$/i.test(name));
+  return {
+    ...Object.fromEntries(npm),
+    HOME,
+    PATH: `${dirname(process.execPath)}${delimiter}${PATH}`,
+    ...more,
+  };
+}
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'mediary-package-test-'));
+  const command = ['--import', 'tsx', 'workshop/package.ts', '--destination', directory];
+  const release = { GITHUB_SERVER_URL: 'https://code.example', GITHUB_REPOSITORY: 'team/mediary' };
+  const { stdout } = await run(process.execPath, command, { cwd: root, env: environment(release) });
+  tarball = stdout.trim();
+});
+afterAll(() => rm(directory, { recursive: true, force: true }));
+
+it('has at most 5 MB, and nothing that its users do not need', async () => {
+  expect((await stat(tarball)).size).toBeLessThan(bytesMax);
+  const { stdout } = await run('tar', ['-tzf', tarball]);
+  const files = stdout
+    .trimEnd()
+    .split('\n')
+    .map((line) => line.replace(/^package\//, ''));
+  const place = /^(?:(?:workshop|node_modules)\/[^/]+|[^/]+)/;
+  const places = new Set(files.map((file) => place.exec(file)?.[0] ?? ''));
+  expect([...places].toSorted()).toEqual([
+    'LICENSE',
+    'README.md',
+    'activities',
+    'docs',
+    'gateway.example.yaml',
+    'node_modules/swagger-ui-dist',
+    'package.json',
+    'src',
+    'workflows',
+    'workshop/mongo-standin',
+    'workshop/simulator',
+  ]);
+  const isTyped = (file: string) => file.startsWith('src/client/');
+  expect(files.filter((file) => !isTyped(file) && /\.tsx?$|\.test\.|histories/.test(file))).toEqual([]);
+});
+
+/** The commands of the release, in their order. */
+async function releaseSteps(): Promise<string[]> {
+  const { jobs } = parse(await readFile(join(root, '.github/workflows/release.yml'), 'utf8'));
+  return jobs.package.steps.flatMap(({ run: command }: { run?: string }) => command ?? []);
+}
+
+/** Takes what npm publishes. */
+async function startRegistry() {
+  const published: { authorization: string | undefined; body: any }[] = [];
+  const server = createServer((incoming, answer) => {
+    void (async () => {
+      if (incoming.method !== 'PUT') return void answer.writeHead(404).end('{}');
+      published.push({ authorization: incoming.headers.authorization, body: await json(incoming) });
+      answer.writeHead(201, { 'content-type': 'application/json' }).end('{"ok":true}');
+    })();
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return { published, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/` };
+}
+
+it('is published by the steps of the release, with its token, and says where it is from', async () => {
+  const { published, url } = await startRegistry();
+  const steps = await releaseSteps();
+  const [setToken, publish] = steps.slice(-2);
+  const checkout = join(directory, 'checkout');
+  await mkdir(checkout);
+  await cp(tarball, join(checkout, 'mediary-0.1.0.tgz'));
+  const env = environment({
+    HOME: checkout,
+    npm_config_registry: url,
+    npm_config_userconfig: join(checkout, 'npmrc'),
+  });
+  const shell = (command = '', more = {}) =>
+    run('bash', ['-euc', command], { cwd: checkout, env: { ...env, ...more } });
+  await shell(setToken);
+  expect(await readFile(join(checkout, 'npmrc'), 'utf8')).toContain('_authToken=${NODE_AUTH_TOKEN}');
+  await shell(publish, { NODE_AUTH_TOKEN: 'token-of-the-release' });
+  const access = published.map(({ authorization, body }) => [authorization, body.access]);
+  expect(access).toEqual([['Bearer token-of-the-release', 'public']]);
+  const [manifest]: any[] = Object.values(published[0]?.body.versions);
+  expect(manifest).toMatchObject({
+    name: 'mediary',
+    repository: { type: 'git', url: `git+${address}.git` },
+    bugs: { url: `${address}/issues` },
+    homepage: `${address}#readme`,
+    bin: { mediary: 'src/mediary.js', gateway: 'src/gateway.js' },
+  });
+  for (const name of ['private', 'scripts', 'devDependencies']) expect(manifest).not.toHaveProperty(name);
+});
+
+it('the repository itself cannot be published', async () => {
+  const { published, url } = await startRegistry();
+  const empty = join(directory, 'repository');
+  await mkdir(empty);
+  await cp(join(root, 'package.json'), join(empty, 'package.json'));
+  const env = environment({ npm_config_registry: url, npm_config_ignore_scripts: 'false' });
+  const asPublisher = { ...env, [`npm_config_${url.replace('http:', '')}:_authToken`]: 'x' };
+  const refused = run('npm', ['publish'], { cwd: empty, env: asPublisher });
+  await expect(refused).rejects.toThrow('npm run package writes what is published');
+  expect(published).toEqual([]);
+});
+
+it('the release continues only where its tag is the version', async () => {
+  const [compare = ''] = await releaseSteps();
+  const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'));
+  const tagged = (tag: string) =>
+    run('bash', ['-euc', compare], { cwd: root, env: environment({ GITHUB_REF_NAME: tag }) });
+  await tagged(`v${version}`);
+  await expect(tagged('v99.0.0')).rejects.toThrow();
+});
+
+/** A program of somebody else, with a strict compiler and without the types of Node. */
+const program = `import { createClient, readCallback, MediaryError } from 'mediary/client';
+import type { VideoRequest } from 'mediary/client';
+
+const client = createClient({ baseUrl: 'https://gateway.example', apiKey: 'sk-x' });
+const body: VideoRequest = { model: 'm', prompt: 'p', duration: 5, metadata: { seed: 7 } };
+export async function address(): Promise<string> {
+  const { id } = await client.videos.create(body);
+  const task = await client.videos.wait(id, { onAnswer: ({ status }) => status });
+  // @ts-expect-error: only a task that succeeded has a video
+  const early: string = task.video_url;
+  return task.status === 'succeeded' ? task.video_url : task.error.message + early;
+}
+// @ts-expect-error: a misspelt field
+export const misspelt: VideoRequest = { model: 'm', prompt: 'p', resolutoin: '480p' };
+export const verify = (body: string, headers: Headers) => readCallback({ body, headers, secret: 'whsec_x' });
+export const why = (error: MediaryError): string => error.code;
+`;
+
+it('an empty directory has a finished video after two commands, and a typed client', async () => {
+  const home = join(directory, 'app');
+  const data = join(home, 'data');
+  await mkdir(data, { recursive: true });
+  await writeFile(join(home, 'package.json'), '{"private":true,"type":"module"}');
+  // Servers of its own are started by the test of a clean clone: two that start at once may choose the same ports.
+  const servers = {
+    MONGODB_URI: databaseUri('package'),
+    TEMPORAL_ADDRESS: temporalAddress(),
+    TASK_QUEUE_PREFIX: 'package-',
+  };
+  const env = environment({ DATA_DIR: data, PORT: '0', ...servers });
+  const flags = ['--prefer-offline', '--no-audit', '--no-fund'];
+  await run('npm', ['install', ...flags, tarball], { cwd: home, env });
+  const { stdout } = await run('npx', ['mediary', 'demo'], { cwd: home, env });
+  expect(stdout).toMatch(/created task_[^]*succeeded[^]*downloaded[^]*callback arrived, signed/);
+
+  await writeFile(join(home, 'program.ts'), program);
+  const compiler = ['--strict', '--exactOptionalPropertyTypes', '--noUncheckedIndexedAccess', '--types', ''];
+  const target = ['--module', 'nodenext', '--target', 'es2022', '--lib', 'es2022,dom'];
+  await run(join(root, 'node_modules/.bin/tsc'), [...compiler, ...target, 'program.ts'], { cwd: home, env });
+  const imported = `import('./program.js').then(({ verify }) => console.log(typeof verify))`;
+  const loaded = await run(process.execPath, ['--eval', imported], { cwd: home, env });
+  expect(loaded.stdout).toBe('function\n');
+}, 400_000);

@@ -1,0 +1,218 @@
+import { loadavg } from 'node:os';
+import type { Collection } from 'mongodb';
+import { sortKey } from '../../src/store/task-document.ts';
+import { jsonHeaders, startBenchGateway } from './support/gateway.ts';
+import type { BenchGateway } from './support/gateway.ts';
+import { expectStatus, openConnections } from './support/http-connections.ts';
+import type { HttpConnections } from './support/http-connections.ts';
+import { runLoad } from './support/load.ts';
+import type { LoadResult } from './support/load.ts';
+import type { BenchOptions } from './support/options.ts';
+import { publish, short } from './support/report.ts';
+import { openStand, waitUntil } from './support/stand.ts';
+
+/**
+ * The console's reads with many tasks: records of tasks that have ended are written straight into MongoDB, then each
+ * read is repeated by one caller. Accounts, keys and channels have unequal shares, and a few tasks wait for a person.
+ */
+
+const goalMs = 50;
+const batch = 2_000;
+const defaultCounts = { mongod: 1_000_000, java: 100_000 };
+const accounts = 500;
+const channels = 12;
+const oneInFailed = 25;
+const oneInAsking = 5_000;
+const spacingMs = 1_000;
+
+interface TaskRow {
+  readonly _id: string;
+  readonly [field: string]: unknown;
+}
+
+export async function benchConsole(options: BenchOptions): Promise<void> {
+  const load = loadavg();
+  const stand = await openStand();
+  try {
+    const count = options.count ?? (options.quick ? 2_000 : defaultCounts[stand.mongoKind]);
+    const gateway = await startBenchGateway(stand, { profile: options.profile, accounts: 1 });
+    const http = openConnections(gateway.url, 1);
+    const finished = await finishedTask(gateway, http);
+    await seed(gateway.db.collection<TaskRow>('tasks'), { finished, count });
+    const runs: (readonly [string, LoadResult])[] = [];
+    for (const path of readsOf(finished, count)) {
+      runs.push([
+        path,
+        await measure(path, { gateway, http, rounds: options.rounds ?? (options.quick ? 3 : 30) }),
+      ]);
+    }
+    await Promise.all([http.close(), gateway.close()]);
+    await publish(
+      {
+        name: 'console',
+        command: options.command,
+        setting: { mongodb: stand.mongoKind, tasks: count },
+        tables: [
+          {
+            title: `Reads of the console with ${count.toLocaleString('en')} tasks`,
+            rows: runs.map(([path, { p50, p99 }]) => ({
+              read: path,
+              'p50 ms': short(p50),
+              'p99 ms': short(p99),
+            })),
+          },
+        ],
+        goals: runs.map(([path, { p50 }]) => ({
+          what: path,
+          goal: `≤ ${goalMs} ms`,
+          measured: `${short(p50)} ms`,
+          met: p50 <= goalMs,
+        })),
+        raw: runs,
+      },
+      load,
+    );
+  } finally {
+    await stand.close();
+  }
+}
+
+/** The id of one that went all the way. */
+async function finishedTask(gateway: BenchGateway, http: HttpConnections): Promise<TaskRow> {
+  const headers = jsonHeaders(gateway.keys[0] ?? '');
+  const path = '/v1/videos/generations';
+  const answer = await http.call(0, { method: 'POST', path, headers, body: gateway.videoBody('short') });
+  const { id } = JSON.parse(expectStatus(answer, 200).body.toString('utf8')) as { id: string };
+  const tasks = gateway.db.collection<TaskRow>('tasks');
+  const ended = () => tasks.findOne({ _id: id, status: 'succeeded' });
+  await waitUntil('a finished task', async () => (await ended()) !== null);
+  const task = await ended();
+  if (task === null) throw new Error(`task ${id} has not succeeded`);
+  return task;
+}
+
+async function seed(
+  tasks: Collection<TaskRow>,
+  { finished, count }: { readonly finished: TaskRow; readonly count: number },
+): Promise<void> {
+  const newest = Date.now();
+  for (let from = 0; from < count; from += batch) {
+    const rows = Array.from({ length: Math.min(batch, count - from) }, (_, n) =>
+      rowOf(finished, from + n, newest),
+    );
+    await tasks.insertMany(rows, { ordered: false });
+  }
+}
+
+/** Of equal ones the first is the newest. Small numbers have large shares. */
+function rowOf(finished: TaskRow, n: number, newest: number): TaskRow {
+  const { error: _error, attention: _attention, end: _end, ...usual } = finished;
+  const id = `task_${String(n).padStart(22, '0')}`;
+  const createdAt = newest - n * spacingMs;
+  const account = Math.floor(accounts * (((n * 7_919) % 10_007) / 10_007) ** 3);
+  const channel = `channel-${n % channels}`;
+  const operation = { id: `up-${n}` };
+  return {
+    ...usual,
+    _id: id,
+    sort: sortKey(createdAt, id),
+    account: `seeded-${account}`,
+    key: `key_${account}_${n % 3}`,
+    model: n % 100_000 === 99 ? 'rare' : `model-${n % 9}`,
+    channel,
+    upstreamId: operation.id,
+    jobs: [`${channel}/${operation.id}`],
+    attempts: [
+      {
+        n: 1,
+        state: 'accepted',
+        channel,
+        credential: 'a',
+        marker: `m-${n}`,
+        operation,
+        startedAt: createdAt,
+      },
+    ],
+    requestId: `request-${n}`,
+    createdAt,
+    ...endOf(n, createdAt),
+  };
+}
+
+function endOf(n: number, createdAt: number): object {
+  if (n % oneInAsking === 1) return { status: 'running', attention: 'submit_ambiguous' };
+  const at = createdAt + spacingMs;
+  const isFailed = n % oneInFailed === 0;
+  const error = { code: 'upstream_error', message: '', class: 'internal' };
+  return {
+    completedAt: at,
+    ...(isFailed ? { status: 'failed', error } : {}),
+    end: {
+      at,
+      ...(isFailed ? { status: 'failed', class: 'internal' } : { status: 'succeeded', lateMs: n % 9_000 }),
+    },
+  };
+}
+
+/** What each page asks, and the filters that people use. */
+function readsOf({ _id: id }: TaskRow, count: number): string[] {
+  const middle = `task_${String(Math.floor(count / 2)).padStart(22, '0')}`;
+  const anHourAgo = Math.floor(Date.now() / 1000) - 3_600;
+  const lists = [
+    '',
+    `after=${middle}`,
+    'status=succeeded',
+    'status=running',
+    'needs_attention=true',
+    'attention=submit_ambiguous&channel=channel-1',
+    'class=internal',
+    'class=internal&channel=channel-0',
+    'account=seeded-0',
+    'account=seeded-400&status=failed',
+    'account=seeded-0&model=model-1',
+    'key=key_0_1',
+    'key=key_400_1',
+    'model=model-3',
+    'model=rare',
+    'channel=channel-2',
+    'callback_failed=true',
+    `created_after=${anHourAgo}`,
+    `created_after=${anHourAgo}&status=failed`,
+  ];
+  return [
+    'overview',
+    ...lists.map((query) => `tasks?limit=50${query === '' ? '' : `&${query}`}`),
+    'find?id=up-77',
+    'find?id=nothing',
+    `tasks/${id}`,
+    `tasks/${id}/record`,
+    `tasks/${id}/price`,
+    'accounts?limit=50',
+    'accounts/account-0',
+    'accounts/account-0/ledger?limit=50&order=newest',
+    'keys?account=account-0&limit=100',
+    'channels',
+    'models',
+    'config',
+    'audit?limit=50',
+  ];
+}
+
+interface Measuring {
+  readonly gateway: BenchGateway;
+  readonly http: HttpConnections;
+  readonly rounds: number;
+}
+
+/** By one caller, one after the other. */
+async function measure(path: string, { gateway, http, rounds }: Measuring): Promise<LoadResult> {
+  const headers = { authorization: `Bearer ${gateway.adminToken}` };
+  return runLoad({
+    concurrency: 1,
+    seconds: rounds,
+    countMax: rounds,
+    once: async () => {
+      expectStatus(await http.call(0, { method: 'GET', path: `/admin/v1/${path}`, headers }), 200);
+    },
+  });
+}

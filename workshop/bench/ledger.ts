@@ -1,0 +1,280 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { loadavg } from 'node:os';
+import { fileURLToPath } from 'node:url';
+import { request } from 'undici';
+import { ensureLedgerIndexes } from '../../src/ledger/collection.ts';
+import { connectMongo } from '../../src/store/mongo.ts';
+import type { LedgerOrder, LedgerReport } from './support/ledger-entries.ts';
+import { startBenchGateway } from './support/gateway.ts';
+import type { BenchGateway } from './support/gateway.ts';
+import type { BenchOptions } from './support/options.ts';
+import { startProfiling } from './support/profile.ts';
+import { megabytes, publish, short, times } from './support/report.ts';
+import type { Goal, Row, Table } from './support/report.ts';
+import { openStand } from './support/stand.ts';
+import type { Stand } from './support/stand.ts';
+import { measureCpu, usageOf } from './support/usage.ts';
+
+/**
+ * Entries appended a second to one hot account, from one process and from four, and to a thousand accounts, beside what
+ * MongoDB itself does with documents of that size; and how long a verification takes.
+ */
+
+const callers = 64;
+const processesMax = 4;
+const verifyGoalSeconds = 60;
+
+interface Subject {
+  readonly name: string;
+  readonly order: Pick<LedgerOrder, 'work' | 'concurrency' | 'accounts'>;
+  readonly processes: number;
+}
+
+const subjects: readonly Subject[] = [
+  {
+    name: 'insertOne, one connection',
+    order: { work: 'insertOne', concurrency: 1, accounts: 1 },
+    processes: 1,
+  },
+  {
+    name: 'insertMany of 100, ordered',
+    order: { work: 'insertMany', concurrency: 1, accounts: 1 },
+    processes: 1,
+  },
+  { name: 'hot account', order: { work: 'append', concurrency: callers, accounts: 1 }, processes: 1 },
+  {
+    name: 'hot account, four processes',
+    order: { work: 'append', concurrency: callers / processesMax, accounts: 1 },
+    processes: processesMax,
+  },
+  { name: '1,000 accounts', order: { work: 'append', concurrency: callers, accounts: 1_000 }, processes: 1 },
+];
+
+interface Measured {
+  readonly rate: number;
+  readonly cpuMs: number;
+  readonly collisions: number;
+}
+
+export async function benchLedger(options: BenchOptions): Promise<void> {
+  const load = loadavg();
+  const seconds = options.seconds ?? (options.quick ? 1 : 5);
+  const rounds = options.rounds ?? (options.quick ? 1 : 3);
+  const entries = options.count ?? (options.quick ? 2_000 : 1_000_000);
+  const only = options.only ?? ['append', 'verify'];
+  const stand = await openStand();
+  try {
+    const uri = stand.mongodbUri;
+    const measured = new Map<string, Measured[]>(subjects.map(({ name }) => [name, []]));
+    const common = { uri: databaseAt(uri, 'append'), seconds, entries };
+    if (only.includes('append')) {
+      await prepare(common.uri);
+      for (let round = 0; round <= rounds; round += 1) await turn(common, round === 0 ? undefined : measured);
+    }
+    const verified = only.includes('verify')
+      ? await verifications({ stand, entries, profile: options.profile })
+      : [];
+    const rates = subjects.map(({ name }) => ({ name, ...middle(measured.get(name) ?? []) }));
+    await publish(
+      {
+        name: 'ledger',
+        command: options.command,
+        setting: { MongoDB: stand.mongoKind, rounds, seconds, callers },
+        tables: [
+          ...(only.includes('append') ? [{ title: 'Appends', rows: rates.map(rowOf) }] : []),
+          ...(verified.length > 0 ? [{ title: 'ledger verify', rows: verified.map(verifiedRow) }] : []),
+          ...verified.flatMap(({ profiles }) => profiles),
+        ],
+        goals: [...appendGoals(rates), ...verified.map(verifyGoal)],
+        raw: { measured: Object.fromEntries(measured), verified },
+      },
+      load,
+    );
+  } finally {
+    await stand.close();
+  }
+}
+
+/** Each subject once; the first turn compiles the server's code, and is not kept. */
+async function turn(
+  common: Pick<LedgerOrder, 'uri' | 'seconds' | 'entries'>,
+  measured: ReadonlyMap<string, Measured[]> | undefined,
+): Promise<void> {
+  for (const { name, order, processes } of subjects) {
+    const result = sum(await inProcesses({ ...common, ...order }, processes));
+    measured?.get(name)?.push(result);
+  }
+}
+
+function databaseAt(uri: string, name: string): string {
+  const url = new URL(uri);
+  url.pathname = `/bench_ledger_${name}`;
+  return url.href;
+}
+
+async function prepare(uri: string): Promise<void> {
+  const mongo = await connectMongo(uri);
+  await ensureLedgerIndexes(mongo.db);
+  await mongo.close();
+}
+
+/** Starts them all, then lets them begin at once. */
+async function inProcesses(order: LedgerOrder, count: number): Promise<LedgerReport[]> {
+  const script = fileURLToPath(new URL('support/ledger-process.ts', import.meta.url));
+  const children = Array.from({ length: count }, () => fork(script, { execArgv: ['--import', 'tsx'] }));
+  try {
+    await Promise.all(
+      children.map(async (child) => {
+        child.send(order);
+        await once(child, 'message');
+      }),
+    );
+    return await Promise.all(
+      children.map(async (child) => {
+        const answered = once(child, 'message');
+        const failed = once(child, 'exit').then(([code]) => {
+          throw new Error(`a process of the bench ended with ${String(code)}`);
+        });
+        failed.catch(() => undefined);
+        child.send('go');
+        const [report] = await Promise.race([answered, failed]);
+        return report as LedgerReport;
+      }),
+    );
+  } finally {
+    for (const child of children) child.kill();
+  }
+}
+
+function sum(reports: readonly LedgerReport[]): Measured {
+  const total = (of: (report: LedgerReport) => number): number =>
+    reports.reduce((all, report) => all + of(report), 0);
+  return {
+    rate: total(({ appends, seconds }) => appends / seconds),
+    cpuMs: total(({ cpuMs }) => cpuMs) / total(({ appends }) => appends),
+    collisions: total(({ collisions = 0 }) => collisions) / total(({ appends }) => appends),
+  };
+}
+
+function middle(all: readonly Measured[]): Measured {
+  const sorted = all.toSorted((a, b) => a.rate - b.rate);
+  return sorted[Math.floor((sorted.length - 1) / 2)] ?? { rate: 0, cpuMs: 0, collisions: 0 };
+}
+
+type Rate = Measured & Pick<Subject, 'name'>;
+
+function rowOf({ name, rate, cpuMs, collisions }: Rate): Row {
+  return {
+    subject: name,
+    'entries a second': short(rate),
+    'CPU of an entry, ms': short(cpuMs),
+    'collisions of an entry': short(collisions),
+  };
+}
+
+function appendGoals(rates: readonly Rate[]): Goal[] {
+  const [one, , hot, four] = rates.map(({ rate }) => rate);
+  if (one === undefined || hot === undefined || four === undefined || one === 0) return [];
+  return [
+    {
+      what: 'a hot account beside insertOne',
+      goal: '3.00 ×',
+      measured: times(hot, one),
+      met: hot >= 3 * one,
+    },
+    {
+      what: 'four processes beside one',
+      goal: '1.00 ×',
+      measured: times(four, hot),
+      met: four >= hot,
+    },
+  ];
+}
+
+interface Verified {
+  readonly name: string;
+  readonly entries: number;
+  readonly seconds: number;
+  readonly violations: number;
+  /** Of the gateway's process that is asked. */
+  readonly peakBytes: number;
+  /** In seconds, by process. */
+  readonly cpu: Readonly<Record<string, number>>;
+  readonly profiles: readonly Table[];
+}
+
+interface Verifying extends Pick<BenchOptions, 'profile'> {
+  readonly stand: Stand;
+  readonly entries: number;
+}
+
+/** Each ledger in a gateway of its own, over its API. */
+async function verifications({ stand, entries, profile }: Verifying): Promise<Verified[]> {
+  const done: Verified[] = [];
+  for (const accounts of [1, 1_000]) {
+    const prefix = `verify-${accounts}-`;
+    const gateway = await startBenchGateway(stand, { profile, prefix });
+    for (const name of ['worker', 'simulator']) await stand.endProgram(prefix + name);
+    const { mongodbUri: uri, secretsKey } = gateway;
+    await inProcesses({ uri, secretsKey, concurrency: 1, seconds: 0, accounts, entries, work: 'fill' }, 1);
+    const name = accounts === 1 ? 'one account' : '1,000 accounts';
+    const api = `${prefix}api`;
+    const profiling = profile ? await startProfiling(stand, [api]) : undefined;
+    const verified = await verify(gateway, { stand, api });
+    const profiles = (await profiling?.finish(verified.entries)) ?? [];
+    done.push({ name, ...verified, profiles });
+    await gateway.close();
+    await stand.endProgram(api);
+  }
+  return done;
+}
+
+async function verify(
+  { url, adminToken }: BenchGateway,
+  { stand, api }: { readonly stand: Stand; readonly api: string },
+): Promise<Omit<Verified, 'name' | 'profiles'>> {
+  const cpu = await measureCpu(stand.pids);
+  const startedAt = performance.now();
+  const answer = await request(`${url}/admin/v1/ledger/verify`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${adminToken}` },
+    bodyTimeout: 60_000,
+  });
+  const lines = (await answer.body.text()).trim().split('\n');
+  const seconds = (performance.now() - startedAt) / 1000;
+  const { result } = JSON.parse(lines.at(-1) ?? '{}');
+  if (result === undefined) throw new Error(`the ledger could not be verified: ${lines.at(-1)}`);
+  const used = Object.entries(await cpu.stop()).filter(([name]) => name === api || name === 'MongoDB');
+  const { bytes, peakBytes = bytes } = await usageOf(stand.pids[api] ?? process.pid);
+  const { entries, violation_count: violations } = result;
+  return {
+    entries,
+    violations,
+    seconds,
+    peakBytes,
+    cpu: Object.fromEntries(used.map(([name, ms]) => [name === api ? 'api' : name, ms / 1000])),
+  };
+}
+
+function verifiedRow({ name, entries, seconds, cpu, peakBytes, violations }: Verified): Row {
+  return {
+    ledger: name,
+    entries,
+    seconds: short(seconds),
+    'entries a second': short(entries / seconds),
+    ...Object.fromEntries(Object.entries(cpu).map(([of, used]) => [`CPU s, ${of}`, short(used)])),
+    'peak memory': megabytes(peakBytes),
+    violations,
+  };
+}
+
+function verifyGoal({ name, seconds, entries }: Verified): Goal {
+  const forMillion = (seconds * 1_000_000) / entries;
+  return {
+    what: `a million entries of ${name}`,
+    goal: `${verifyGoalSeconds} s`,
+    measured: `${short(forMillion)} s`,
+    met: forMillion <= verifyGoalSeconds,
+  };
+}

@@ -1,0 +1,151 @@
+import { Buffer } from 'node:buffer';
+import { createHash } from 'node:crypto';
+import type { Db } from 'mongodb';
+import { settle } from '../../../src/domain/price.ts';
+import type { PriceBasis } from '../../../src/domain/price.ts';
+import { ledgerCollection } from '../../../src/ledger/collection.ts';
+import { createEntryHash, emptyHead } from '../../../src/ledger/entry.ts';
+import type { EntryDocument, Head } from '../../../src/ledger/entry.ts';
+import { creditOperation, holdOperation, settleOperation } from '../../../src/ledger/operation.ts';
+import type { Operation } from '../../../src/ledger/operation.ts';
+import { planBatch, scopesOfBatch } from '../../../src/ledger/plan.ts';
+import { nothingSpent } from '../../../src/ledger/spent.ts';
+import type { Spent } from '../../../src/ledger/spent.ts';
+import { toDocument } from '../../../src/store/task-document.ts';
+import type { TaskDocument } from '../../../src/store/task-document.ts';
+import { endedTask } from './ended-task.ts';
+
+export const benchKey = Buffer.alloc(32, 'bench');
+
+export interface LedgerOrder {
+  readonly work: 'insertOne' | 'insertMany' | 'append' | 'fill';
+  readonly uri: string;
+  /** Callers. */
+  readonly concurrency: number;
+  readonly seconds: number;
+  readonly accounts: number;
+  /** Entries to fill in. */
+  readonly entries: number;
+  /** Of the database that is filled. */
+  readonly secretsKey?: string;
+}
+
+export interface LedgerReport {
+  readonly appends: number;
+  readonly seconds: number;
+  readonly cpuMs: number;
+  readonly collisions?: number;
+}
+
+const rules = Array.from({ length: 6 }, (_, n) => ({
+  price: '0.00001',
+  when: { resolution: [`${480 + n}p`] },
+}));
+const prices: PriceBasis = {
+  price: { unit: 'second', minimum: '0', rules: [...rules, { price: '0.00001' }] },
+  facts: { mode: 'pro', duration: 10 },
+  version: 'bench',
+};
+/** As a create freezes it: 10 micro-units a second, and about as long. */
+export const heldBasis = JSON.stringify(prices);
+const settlement = settle({ basis: prices, channel: 'one', facts: { billedSeconds: 7 }, held: 100n });
+/** Of 70 micro-units. */
+export const settledBasis = JSON.stringify({ ...settlement, amount: settlement.amount.toString() });
+
+/** An entry's document that is in no chain. */
+export function rawEntry(process: string, n: number): EntryDocument {
+  const id = `${process}/${n}`;
+  const amounts = { amount: 100n, available: 100n, held: 100n };
+  const text = {
+    basis: n % 2 === 0 ? heldBasis : settledBasis,
+    hash: emptyHead.hash,
+    prev_hash: emptyHead.hash,
+  };
+  return {
+    _id: id,
+    account: process,
+    seq: BigInt(n),
+    key: id,
+    kind: 'hold',
+    task: id,
+    at: 1,
+    ...amounts,
+    ...text,
+  };
+}
+
+const tasksAtOnce = 500;
+const endUsers = 200;
+/** Of an account whose tasks were spread over so much time. */
+const taskEveryMs = 5_000;
+const begin = Date.parse('2026-10-01T00:00:00Z');
+
+/**
+ * Tasks that were held and settled, and their records, over some accounts: what the ledger itself plans, with keys, models,
+ * end users and their sums. Resolves with the number of entries.
+ */
+export async function fillLedger(
+  db: Db,
+  {
+    accounts,
+    entries,
+    key,
+  }: { readonly accounts: number; readonly entries: number; readonly key: Uint8Array },
+): Promise<number> {
+  const hash = createEntryHash(key);
+  const tasksOfEach = Math.ceil(entries / accounts / 2);
+  const records = db.collection<TaskDocument>('tasks');
+  let written = 0;
+  for (let a = 0; a < accounts; a += 1) {
+    const account = `v${a}`;
+    const sums = new Map<string, Spent>();
+    let head: Head = emptyHead;
+    const append = async (operations: readonly Operation[], at: number): Promise<void> => {
+      const scopes = [...scopesOfBatch(operations, new Map())];
+      const spent = new Map(scopes.map((scope) => [scope, sums.get(scope) ?? nothingSpent(scope)]));
+      const plan = planBatch(operations, { head, known: new Map(), spent, at, hash });
+      for (const sum of plan.entries.flatMap((entry) => entry.spent ?? [])) sums.set(sum.scope, sum);
+      head = plan.entries.at(-1) ?? head;
+      written += plan.entries.length;
+      await ledgerCollection(db).insertMany([...plan.entries]);
+    };
+    await append([creditOperation({ account, amount: 10n ** 12n, reference: 'start' })], begin);
+    for (let from = 0; from < tasksOfEach; from += tasksAtOnce) {
+      const count = Math.min(tasksAtOnce, tasksOfEach - from);
+      const tasks = Array.from({ length: count }, (_, n) => taskOf(account, from + n));
+      await Promise.all([
+        append(tasks.flatMap(operationsOf), begin + from * taskEveryMs),
+        records.insertMany(tasks.map(recordOf)),
+      ]);
+    }
+  }
+  return written;
+}
+
+interface BenchTask {
+  readonly account: string;
+  readonly id: string;
+  readonly n: number;
+}
+
+function taskOf(account: string, n: number): BenchTask {
+  // As random as real ones are: neither the ledger nor the records are in their order.
+  const random = createHash('sha256').update(`${account}/${n}`).digest('hex').slice(0, 24);
+  return { account, id: `task_${random}`, n };
+}
+
+const upstream = { model: 'short', channel: 'ark', cost: 35n, unknown: 0 };
+
+function operationsOf({ account, id: task, n }: BenchTask): Operation[] {
+  const by = { key: `key_${n % 3}`, model: 'short', endUser: `user-${n % endUsers}` };
+  return [
+    holdOperation({ account, task, by, amount: 100n, basis: heldBasis, overdraftLimit: 0n }),
+    settleOperation({ account, task, held: 100n, amount: 70n, basis: settledBasis, upstream }),
+  ];
+}
+
+function recordOf({ account, id, n }: BenchTask): TaskDocument {
+  const money = { hold: 100n, charge: 70n, cost: upstream.cost, costUnknown: 0 };
+  const at = begin + n * taskEveryMs;
+  return toDocument(endedTask({ id, account, model: 'short', at, job: `job-${id}`, money }));
+}

@@ -1,0 +1,176 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { Command, InvalidArgumentError } from 'commander';
+import { z } from 'zod';
+import { openStand } from './bench/support/stand.ts';
+import { beginProbe, readProbe } from '../test/support/read-probe.ts';
+import { attacks } from './hostile/attacks.ts';
+import type { Attack } from './hostile/attacks.ts';
+import { startHostileGateway } from './hostile/gateway.ts';
+import type { HostileGateway } from './hostile/gateway.ts';
+import { startHelper } from './hostile/helper.ts';
+import type { Helper } from './hostile/helper.ts';
+import { header, problemsOf, row } from './hostile/table.ts';
+import type { Outcome } from './hostile/table.ts';
+import { victimReport } from './hostile/victim-report.ts';
+import { ask } from './soak/http.ts';
+
+/**
+ * `npm run hostile -- [--only text] [--seconds n] [--clients n] [--seed n] [--strict]`: attacks on a gateway of its own
+ * with a heap of 640 MB, each beside somebody else who creates tasks and reads. One table: what the attackers got, how
+ * long the event loop stood still, the growth of memory, and the worst answer of somebody else. Exits with 1 when the
+ * process ended, an attacker got a 5xx other than 503, somebody else got no success, or memory grew by more than
+ * 100 MiB beyond the bodies that it may hold; with `--strict`, also when a stall was longer than 50 ms.
+ */
+
+const count = (text: string): number => {
+  const number = Number(text);
+  if (!Number.isInteger(number) || number < 1)
+    throw new InvalidArgumentError('must be a whole number from 1');
+  return number;
+};
+
+interface Options {
+  readonly only: string;
+  readonly seconds: number;
+  readonly clients: number;
+  readonly seed: number;
+  readonly strict?: true;
+}
+
+const options = new Command()
+  .name('hostile')
+  .option('--only <text>', 'the attacks whose name holds this', '')
+  .option('--seconds <n>', 'for each attack', count, 3)
+  .option('--clients <n>', 'attackers side by side, each with an account of its own', count, 1)
+  .option('--seed <n>', 'of all random decisions', count, 1)
+  .option('--strict', 'fails for stalls of more than 50 ms, too')
+  .parse()
+  .opts<Options>();
+
+const report = (text: string): void => void process.stdout.write(`${text}\n`);
+const attackerProgram = new URL('hostile/attacker.ts', import.meta.url);
+const victimProgram = new URL('hostile/victim.ts', import.meta.url);
+const keysOfAttacker = 2;
+const aliveWithinMs = 60_000;
+const calmMs = 200;
+/** An address of its own, which limits by address count for itself. Linux has them without any configuration. */
+const addressOf = (host: string) => (process.platform === 'linux' ? { localAddress: `127.0.${host}` } : {});
+
+interface World {
+  readonly gateway: HostileGateway;
+  readonly victim: Helper;
+  readonly victimKey: string;
+  readonly attackers: readonly Attacker[];
+}
+
+interface Attacker {
+  readonly helper: Helper;
+  readonly keys: readonly string[];
+  readonly localAddress?: string;
+}
+
+async function runAll(): Promise<number> {
+  const chosen = attacks.filter(({ name }) => name.includes(options.only));
+  if (chosen.length === 0) throw new Error(`no attack has "${options.only}" in its name`);
+  const stand = await openStand();
+  const helpers: Helper[] = [];
+  const help = (program: URL): Helper => {
+    const helper = startHelper(program);
+    helpers.push(helper);
+    return helper;
+  };
+  try {
+    const world = await openWorld(await startHostileGateway(stand), help);
+    report(header);
+    let failed = 0;
+    for (const attack of chosen) {
+      const outcome = await carryOut(world, attack);
+      report(row(outcome, options.strict === true));
+      if (problemsOf(outcome, options.strict === true).length > 0) failed += 1;
+    }
+    report(failed === 0 ? `seed ${options.seed}: nobody noticed` : `seed ${options.seed}: ${failed} failed`);
+    return failed === 0 ? 0 : 1;
+  } finally {
+    for (const helper of helpers) helper.end();
+    await stand.close();
+  }
+}
+
+async function openWorld(gateway: HostileGateway, help: (program: URL) => Helper): Promise<World> {
+  const [victimKey = ''] = await gateway.newKeys('victim', 1);
+  const attackers: Attacker[] = [];
+  for (let n = 1; n <= options.clients; n += 1) {
+    const keys = await gateway.newKeys(`attacker-${n}`, keysOfAttacker);
+    attackers.push({ helper: help(attackerProgram), keys, ...addressOf(`1.${n}`) });
+  }
+  return { gateway, victim: help(victimProgram), victimKey, attackers };
+}
+
+/** Leaves a gateway that runs. */
+async function carryOut(world: World, attack: Attack): Promise<Outcome> {
+  const { gateway, victim, victimKey, attackers } = world;
+  const api = gateway.api();
+  const { url } = gateway;
+  const read = await beginProbe(api);
+  await victim.order(z.object({}), { what: 'begin', url, key: victimKey, ...addressOf('0.2') });
+  const seconds = Math.max(options.seconds, attack.secondsLeast ?? 0);
+  const got = await Promise.all(
+    attackers.map(({ helper, ...own }, n) =>
+      helper.order(z.object({ statuses: z.record(z.string(), z.number()) }), {
+        ...own,
+        attack: attack.name,
+        url,
+        seconds,
+        seed: options.seed + n,
+      }),
+    ),
+  );
+  const asked = victim.order(victimReport, { what: 'end' });
+  const end = await untilIdle(api, read);
+  const probe = await readProbe(api);
+  const after = end ?? (await untilIdle(api, () => beginProbe(api)));
+  const outcome = {
+    attack,
+    statuses: sum(got.map(({ statuses }) => statuses)),
+    victim: await asked,
+    probe,
+    ...(after === undefined ? {} : { end: after }),
+  };
+  if (after === undefined) await untilCalm(url);
+  else await gateway.restart();
+  return outcome;
+}
+
+/** What one attack left behind is not blamed on the next one. */
+async function untilCalm(url: string): Promise<void> {
+  for (const endsAt = Date.now() + aliveWithinMs; Date.now() < endsAt; await delay(calmMs)) {
+    const startedAt = performance.now();
+    const answer = await ask(`${url}/healthz`).catch(() => undefined);
+    if (answer !== undefined && performance.now() - startedAt < calmMs) return;
+  }
+}
+
+/** Undefined once the process has turned to other things; otherwise a word for what became of it. */
+async function untilIdle(
+  api: ReturnType<HostileGateway['api']>,
+  turns: () => Promise<unknown>,
+): Promise<string | undefined> {
+  const late = new AbortController();
+  const hung = delay(aliveWithinMs, 'hung', { signal: late.signal }).catch(() => undefined);
+  const idle = turns().then(
+    () => undefined,
+    async () => `it ${await api.exited}`,
+  );
+  const end = await Promise.race([idle, hung]);
+  late.abort();
+  return end;
+}
+
+function sum(all: readonly Readonly<Record<string, number>>[]): Readonly<Record<string, number>> {
+  const total: Record<string, number> = {};
+  for (const [name, value] of all.flatMap((each) => Object.entries(each)))
+    total[name] = (total[name] ?? 0) + value;
+  return total;
+}
+
+process.exitCode = await runAll();

@@ -1,0 +1,112 @@
+import type { Mutant } from './mutant.ts';
+
+const submit = ['test/activities/submit.test.ts'];
+
+/** "Submitted once": what is done with the record of an attempt. */
+export const submissionMutants: readonly Mutant[] = [
+  {
+    name: 'answer-is-the-result',
+    breaks:
+      'A result that came with the answer to a submission is on record with it: nobody can ask for it again.',
+    file: 'src/domain/task-job.ts',
+    find: 'return over.ok ? change({ ...taken.changes, ...over.changes }) : over;',
+    replace: 'return over.ok ? taken : over;',
+    tests: ['test/domain/task-next.test.ts'],
+  },
+  {
+    name: 'record-read-first',
+    breaks: 'The record is read before any waiting: an accepted job is never behind unsent ones.',
+    file: 'activities/submit.ts',
+    find: '    if (inFlight !== undefined) return resume(task, inFlight);\n',
+    replace: '',
+    tests: submit,
+  },
+  {
+    name: 'stalled-worker',
+    breaks: 'A worker that stood still between the record and the request does not send.',
+    file: 'activities/send-submission.ts',
+    find: '    if (deps.now() - begunAt > stalledMs) return asItIs(await recordStall(sent, deps));\n',
+    replace: '',
+    tests: submit,
+  },
+  {
+    name: 'accept-heartbeat',
+    breaks: 'The job’s id reaches the server while MongoDB is away, so that it survives this worker.',
+    file: 'activities/send-submission.ts',
+    find: 'recordAcceptance(sent, answer, deps), remembered)',
+    replace: 'recordAcceptance(sent, answer, deps))',
+    tests: submit,
+  },
+  {
+    name: 'accept-repeated',
+    breaks: 'The job’s id is written until it is written.',
+    file: 'activities/submit-answer.ts',
+    find: 'const stepped = await persistently(() => deps.tasks.step(task.id, event), deps);',
+    replace: 'const stepped = await deps.tasks.step(task.id, event);',
+    tests: submit,
+  },
+  {
+    name: 'accept-remembered',
+    breaks: 'The job’s id that a dead worker heartbeat is taken up by the next one.',
+    file: 'activities/submit.ts',
+    find: 'remembered.success && remembered.data.n === n',
+    replace: 'remembered.success && remembered.data.n < 0',
+    tests: submit,
+  },
+  {
+    name: 'heartbeat-kept',
+    breaks: 'A heartbeat without details keeps those of the run before.',
+    file: 'activities/heartbeat.ts',
+    find: 'details ?? context.info.heartbeatDetails',
+    replace: 'details',
+    tests: ['test/activities/heartbeat.test.ts'],
+  },
+  {
+    name: 'refusal-repeated',
+    breaks: 'A refusal is written until it is written.',
+    file: 'activities/submit-answer.ts',
+    find: 'return withHeartbeat(persistently(() => stepTo(task, event, deps), deps));',
+    replace: 'return withHeartbeat(stepTo(task, event, deps));',
+    tests: submit,
+  },
+  {
+    name: 'unwanted-job-stopped',
+    breaks: 'A job that is not wanted any more when it is accepted is stopped at once.',
+    file: 'activities/submit-answer.ts',
+    find: "const isWanted = after.state.at !== 'waiting' || after.wanted === undefined;",
+    replace: 'const isWanted = after.rev >= 0;',
+    tests: submit,
+  },
+  {
+    name: 'result-at-the-deadline',
+    breaks: 'A result that is there at the deadline counts.',
+    file: 'activities/stop-job.ts',
+    find: 'target === undefined ? undefined : await askOnceMore(job, target, deps)',
+    replace: 'undefined',
+    tests: ['test/activities/stop-job.test.ts'],
+  },
+  {
+    name: 'local-activities-in-turn',
+    breaks: 'A task that an operator has acted on can be continued from its history.',
+    file: 'workflows/activity-proxies.ts',
+    find: 'const result = run.lastLocal.then(work);',
+    replace: 'const result = work();',
+    tests: ['test/workflows/operator-actions.test.ts'],
+  },
+  {
+    name: 'slot-served-after-queueing',
+    breaks: 'A slot that became free between a look and the place in the queue is not missed.',
+    file: 'src/capacity/slot-keeper.ts',
+    find: 'const served = await queues.serve(queueOf(request.candidate), request.task);',
+    replace: 'const served = false;',
+    tests: ['test/capacity/slots.test.ts'],
+  },
+  {
+    name: 'slot-freed-by-its-lease',
+    breaks: 'A slot whose lease was made longer meanwhile stays its holder’s.',
+    file: 'src/store/slots.ts',
+    find: '{ _id: id, task, ...defined({ until }) }',
+    replace: '{ _id: id, task }',
+    tests: ['test/capacity/slots.test.ts'],
+  },
+];

@@ -1,0 +1,149 @@
+import { execFileSync } from 'node:child_process';
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { z } from 'zod';
+import { rawEnvironment } from '../src/config/environment.ts';
+
+/**
+ * `npm run package [-- --destination DIR]`: writes mediary-VERSION.tgz, what `npm publish` would publish, and prints its
+ * path. Node removes no types below node_modules, so the sources are compiled, each to where it stood; what is no code is
+ * copied.
+ */
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const folders = ['src', 'workflows', 'activities', 'workshop/simulator'];
+const copied = [
+  'src/pages',
+  'workshop/mongo-standin',
+  'docs',
+  'README.md',
+  'LICENSE',
+  'gateway.example.yaml',
+];
+/** What `npx mediary` fetches servers with; the image, which has none, leaves them out. */
+const forServers = ['@temporalio/testing', 'mongodb-memory-server-core'];
+
+/**
+ * Packed with it, as these files alone: as a dependency it would bring another package, which reports each installation to
+ * its maker.
+ */
+const bundled = {
+  'swagger-ui-dist': [
+    'swagger-ui-bundle.js',
+    'swagger-ui.css',
+    'swagger-ui-bundle.js.LICENSE.txt',
+    'LICENSE',
+    'NOTICE',
+  ],
+};
+
+const manifestSchema = z.looseObject({
+  dependencies: z.record(z.string(), z.string()),
+  devDependencies: z.record(z.string(), z.string()),
+});
+const bundledSchema = z.object({ version: z.string(), license: z.string() });
+
+const { values } = parseArgs({ options: { destination: { type: 'string', default: '.' } } });
+const directory = mkdtempSync(join(tmpdir(), 'mediary-package-'));
+try {
+  compile({ include: folders.map((folder) => join(root, folder)) });
+  // Of the client alone there are types: nobody else is to be imported.
+  compile({ include: [join(root, 'src/client')], declaration: true });
+  for (const folder of folders) {
+    cpSync(join(root, folder), join(directory, folder), {
+      recursive: true,
+      filter: (path) => !/\.[jt]s$/.test(path),
+    });
+  }
+  for (const name of copied) {
+    cpSync(join(root, name), join(directory, name), {
+      recursive: true,
+      filter: (path) => !path.endsWith('.ts'),
+    });
+  }
+  for (const [name, files] of Object.entries(bundled)) bundle(name, files);
+  writeFileSync(join(directory, 'package.json'), `${JSON.stringify(manifest(), undefined, 2)}\n`);
+  const destination = resolve(values.destination);
+  const [packed] = z
+    .tuple([z.object({ filename: z.string(), size: z.number(), entryCount: z.number() })])
+    .parse(JSON.parse(run('npm', ['pack', directory, '--pack-destination', destination, '--json'])));
+  console.error(`${packed.entryCount} files, ${(packed.size / 1e6).toFixed(1)} MB`);
+  console.log(join(destination, packed.filename));
+} finally {
+  rmSync(directory, { recursive: true });
+}
+
+function compile({
+  include,
+  ...more
+}: {
+  readonly include: readonly string[];
+  readonly declaration?: true;
+}): void {
+  const options = {
+    extends: join(root, 'tsconfig.json'),
+    compilerOptions: {
+      ...more,
+      noEmit: false,
+      rootDir: root,
+      outDir: directory,
+      rewriteRelativeImportExtensions: true,
+      typeRoots: [join(root, 'node_modules/@types')],
+    },
+    include,
+    // They run in browsers as they are.
+    exclude: [join(root, 'src/pages')],
+  };
+  const file = join(directory, 'tsconfig.json');
+  writeFileSync(file, JSON.stringify(options));
+  run('npx', ['tsc', '-p', file]);
+  rmSync(file);
+}
+
+function manifest() {
+  const {
+    scripts: _,
+    devDependencies,
+    ...kept
+  } = manifestSchema.parse(JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')));
+  const fetchers = forServers.map((name): [string, string] => [name, devDependencies[name] ?? '']);
+  return {
+    ...kept,
+    ...repositoryFields(),
+    exports: {
+      './client': { types: './src/client/client.d.ts', default: './src/client/client.js' },
+      './package.json': './package.json',
+    },
+    dependencies: { ...kept.dependencies, ...Object.fromEntries(fetchers) },
+    bundleDependencies: Object.keys(bundled),
+  };
+}
+
+/** The project is published from wherever it is kept: a release fills in what npm compares with its provenance. */
+function repositoryFields() {
+  const { GITHUB_SERVER_URL: server, GITHUB_REPOSITORY: name } = rawEnvironment();
+  if (server === undefined || name === undefined) return {};
+  const address = `${server}/${name}`;
+  return {
+    homepage: `${address}#readme`,
+    repository: { type: 'git', url: `git+${address}.git` },
+    bugs: { url: `${address}/issues` },
+  };
+}
+
+function bundle(name: string, files: readonly string[]): void {
+  const from = join(root, 'node_modules', name);
+  const to = join(directory, 'node_modules', name);
+  for (const file of files) cpSync(join(from, file), join(to, file));
+  const { version, license } = bundledSchema.parse(
+    JSON.parse(readFileSync(join(from, 'package.json'), 'utf8')),
+  );
+  writeFileSync(join(to, 'package.json'), JSON.stringify({ name, version, license, main: files[0] }));
+}
+
+function run(command: string, words: readonly string[]): string {
+  return execFileSync(command, words, { cwd: root, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] });
+}

@@ -1,0 +1,137 @@
+import { spawn } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { parseArgs } from 'node:util';
+import { request } from 'undici';
+import { z } from 'zod';
+import { openStand } from './bench/support/stand.ts';
+import { installFromPypi } from './pypi-venv.ts';
+import { spareChannel, startOwnGateway } from './schemathesis/own-gateway.ts';
+import type { Target } from './schemathesis/own-gateway.ts';
+
+/**
+ * `npm run schemathesis -- [--cases n] [--seed n] [--base-url url --key sk-… [--admin-token …]]`: generated requests, valid and
+ * not, against a gateway of its own or the one at the address; no 5xx, and nothing that its OpenAPI document does not
+ * say. Schemathesis comes from PyPI and is kept beside the servers of the local mode. Needs Python 3 with venv and pip.
+ */
+
+const version = '4.32.5';
+const casesDefault = 3_000;
+/** What the document asks to try in any case, about so many for each operation. */
+const coverageCases = 70;
+
+const { values } = parseArgs({
+  options: {
+    cases: { type: 'string', default: String(casesDefault) },
+    seed: { type: 'string' },
+    'base-url': { type: 'string' },
+    key: { type: 'string' },
+    'admin-token': { type: 'string' },
+  },
+});
+
+async function runAll(): Promise<number> {
+  const program = join(
+    installFromPypi(`schemathesis-${version}`, [`schemathesis==${version}`]),
+    'schemathesis',
+  );
+  const { 'base-url': url, key, 'admin-token': adminToken } = values;
+  if (url !== undefined && key !== undefined)
+    return generate(program, { url, key, ...(adminToken === undefined ? {} : { adminToken }) });
+  const stand = await openStand();
+  try {
+    return await generate(program, await startOwnGateway(stand));
+  } finally {
+    await stand.close();
+  }
+}
+
+/**
+ * What a schema cannot say (models, balances, what an upstream takes) is refused with a documented 4xx. /readyz answers
+ * 503 while a server is slow: that is what it is for. One dialect answers 422 where the others answer 400.
+ */
+function configuration({ key, adminToken }: Target): string {
+  return `
+headers = { Authorization = "Bearer ${key}" }
+
+[checks]
+positive_data_acceptance.expected-statuses = ["2xx", 302, 304, 400, 401, 402, 403, 404, 409, 413, 415, 416, 429]
+negative_data_rejection.expected-statuses = [400, 401, 403, 404, 405, 406, 409, 413, 415, 422, 428, 429, 431]
+
+[[operations]]
+include-path-regex = "^/admin/"
+headers = { Authorization = "Bearer ${adminToken ?? ''}" }
+
+[[operations]]
+include-path = "/admin/v1/channels/{channel}"
+headers = { Authorization = "Bearer ${adminToken ?? ''}" }
+parameters = { "path.channel" = "${spareChannel}" }
+
+[[operations]]
+include-path-regex = "^/fal/"
+checks.positive_data_acceptance.expected-statuses = ["2xx", 400, 401, 402, 403, 404, 409, 413, 415, 422, 429]
+
+[[operations]]
+include-path = "/readyz"
+checks.not_a_server_error.expected-statuses = ["2xx", "4xx", 503]
+`;
+}
+
+const alwaysOptions =
+  '--continue-on-failure --suppress-health-check all --request-timeout 60 --workers 2 --no-color';
+
+async function countOperations({ url }: Target): Promise<number> {
+  const document = await (await request(`${url}/openapi.json`)).body.json();
+  const { paths } = z
+    .object({ paths: z.record(z.string(), z.record(z.string(), z.unknown())) })
+    .parse(document);
+  return Object.values(paths).flatMap((path) => Object.keys(path)).length;
+}
+
+async function generate(program: string, target: Target): Promise<number> {
+  const directory = mkdtempSync(join(tmpdir(), 'mediary-schemathesis-'));
+  try {
+    const config = join(directory, 'schemathesis.toml');
+    writeFileSync(config, configuration(target));
+    const examples = Math.max(
+      1,
+      Math.ceil(Number(values.cases) / (await countOperations(target)) - coverageCases),
+    );
+    const options = `--checks all --phases examples,coverage,fuzzing --max-examples ${examples} ${alwaysOptions}`;
+    return await run(program, directory, [
+      '--config-file',
+      config,
+      'run',
+      `${target.url}/openapi.json`,
+      '--url',
+      target.url,
+      ...options.split(' '),
+      ...(values.seed === undefined ? [] : ['--seed', values.seed]),
+      ...(target.adminToken === undefined ? ['--exclude-path-regex', '^/admin/'] : []),
+    ]);
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+/** Resolves with its exit status, or with 1 if it tried fewer cases than it should. */
+function run(program: string, directory: string, args: readonly string[]): Promise<number> {
+  const child = spawn(program, args, { cwd: directory, stdio: ['ignore', 'pipe', 'inherit'] });
+  let generated = 0;
+  createInterface(child.stdout).on('line', (line) => {
+    process.stdout.write(`${line}\n`);
+    generated = Number(/^ *(\d+) generated/.exec(line)?.[1] ?? generated);
+  });
+  return new Promise((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', (status) => {
+      const isComplete = generated >= Number(values.cases);
+      if (!isComplete) process.stderr.write(`${generated} cases were tried, not ${values.cases}.\n`);
+      resolve(status === 0 && !isComplete ? 1 : (status ?? 1));
+    });
+  });
+}
+
+process.exitCode = await runAll();

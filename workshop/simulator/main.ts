@@ -1,0 +1,14 @@
+import { parseArgs } from 'node:util';
+import { simulatorApiKey } from '../../src/config/local-mode.ts';
+import { startSimulator } from './simulator.ts';
+
+/** The upstreams of `npm start`, as a process: `--port N --state-file FILE`, where its jobs survive a restart. */
+const { values } = parseArgs({
+  options: { port: { type: 'string', default: '0' }, 'state-file': { type: 'string', default: '' } },
+});
+await startSimulator({
+  host: '127.0.0.1',
+  port: Number(values.port),
+  apiKeys: [simulatorApiKey],
+  stateFile: values['state-file'],
+});

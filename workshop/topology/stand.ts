@@ -1,0 +1,271 @@
+import { randomBytes } from 'node:crypto';
+import { chmod, cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { cacheDir } from '../bench/support/stand.ts';
+import { rawEnvironment } from '../../src/config/environment.ts';
+import { LocalServerError } from '../../src/local/servers/local-options.ts';
+import type { LocalOptions } from '../../src/local/servers/local-options.ts';
+import { startMongoServer } from '../../src/local/servers/mongodb-server.ts';
+import type { MongoServer } from '../../src/local/servers/mongodb-server.ts';
+import { resolveMongo } from '../../src/local/servers/mongodb-source.ts';
+import { choosePort } from '../../src/local/servers/ports.ts';
+import { resolveTemporal } from '../../src/local/servers/temporal-source.ts';
+import { startSimulator } from '../simulator/simulator.ts';
+import { repositoryPath } from '../../test/deploy/compose-file.ts';
+import { twoChannels } from '../soak/configuration.ts';
+import { addressOf, composeProcess, composeService } from './compose-process.ts';
+import type { ComposeProcess, Surroundings } from './compose-process.ts';
+import { asPostgresUser, postgresqlPrograms, temporalPrograms, temporalUi } from './programs.ts';
+import { makeSecurity } from './security.ts';
+
+const renderSeconds = 2;
+const gatewayScript = repositoryPath('src/gateway.js');
+const required = [
+  'MONGODB_ROOT_PASSWORD',
+  'MONGODB_PASSWORD',
+  'MONGODB_REPLICA_SET_KEY',
+  'TEMPORAL_POSTGRES_PASSWORD',
+  'ADMIN_TOKEN',
+] as const;
+
+/** The services of docker-compose.yml; nothing has been started, but the simulator of the upstreams. */
+export interface TopologyStand {
+  readonly directory: string;
+  /** The folders of Temporal's programs. */
+  readonly programs: Pick<Programs, 'server' | 'ui'>;
+  readonly postgresql: ComposeProcess;
+  readonly temporal: ComposeProcess;
+  readonly ui: ComposeProcess;
+  readonly apis: readonly ComposeProcess[];
+  readonly workers: readonly ComposeProcess[];
+  readonly mongodb: MongoProcess;
+  /** Runs a one-shot service's script to its end; resolves with its last line. */
+  readonly once: (service: string) => Promise<string>;
+  /** As `docker compose exec api gateway …`. */
+  readonly gateway: (...args: readonly string[]) => Promise<string>;
+  close(): Promise<void>;
+}
+
+export interface MongoProcess {
+  readonly kind: MongoServer['kind'];
+  readonly files: string;
+  start(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export interface TopologyOptions {
+  readonly namespace: string;
+  /** Temporal asks for TLS, a client's certificate and a token. */
+  readonly secured: boolean;
+  readonly keepsLogs: boolean;
+  readonly report: (line: string) => void;
+}
+
+export async function openTopology(options: TopologyOptions): Promise<TopologyStand> {
+  const { namespace, secured, keepsLogs, report } = options;
+  const directory = await mkdtemp(join(tmpdir(), 'mediary-topology-'));
+  // The user of PostgreSQL has a folder in it.
+  await chmod(directory, 0o711);
+  const simulator = await startSimulator({
+    host: '127.0.0.1',
+    port: 0,
+    apiKeys: ['simulated'],
+    renderSeconds,
+  });
+  const mongodb = await prepareMongo(directory, report);
+  const security = secured
+    ? await makeSecurity(directory, { address: addressOf('temporal'), namespace })
+    : undefined;
+  const programs = await findPrograms(report);
+  const surroundings: Surroundings = {
+    directory,
+    variables: environmentFile(namespace),
+    keys: { SIMULATOR_URL: simulator.url },
+    path: programs.path,
+    overrides: (service) => ({
+      MONGODB_URI: mongodb.uri,
+      PGHOST: join(directory, 'postgresql'),
+      ...(service === 'temporal' ? security?.server : {}),
+      ...(service === 'temporal-namespace' ? security?.operator : security?.gateway),
+    }),
+  };
+  await writeFile(join(directory, 'gateway.yaml'), twoChannels.yaml(false));
+  const processes = describeProcesses(surroundings, secured);
+  return {
+    directory,
+    programs,
+    mongodb,
+    ...processes,
+    async once(service) {
+      const args = (composeService(service).entrypoint ?? []).slice(1);
+      const output = await composeProcess(surroundings, service).run('sh', args);
+      return output.trim().split('\n').at(-1) ?? '';
+    },
+    gateway: (...args) => processes.apis[0].run(process.execPath, [gatewayScript, ...args]),
+    async close() {
+      const { postgresql, temporal, ui, apis, workers } = processes;
+      for (const each of [...apis, ...workers, ui, temporal])
+        await each.stop().catch((error: unknown) => report(String(error)));
+      await postgresql.stop('SIGINT').catch((error: unknown) => report(String(error)));
+      await Promise.all([mongodb.stop(), simulator.close()]);
+      if (!keepsLogs) await rm(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+function describeProcesses(surroundings: Surroundings, secured: boolean) {
+  const gateway = (name: string, replica: number): ComposeProcess =>
+    composeProcess(surroundings, name, {
+      replica,
+      program: { command: process.execPath, args: [gatewayScript, ...(composeService(name).command ?? [])] },
+    });
+  const [postgres, args] = asPostgresUser('postgres', [
+    ...(composeService('postgresql').command ?? []).slice(1),
+    '-D',
+    dataOf(surroundings.directory),
+    '-c',
+    `listen_addresses=${addressOf('postgresql')}`,
+    '-c',
+    `unix_socket_directories=${join(surroundings.directory, 'postgresql')}`,
+  ]);
+  return {
+    postgresql: composeProcess(surroundings, 'postgresql', { program: { command: postgres, args } }),
+    temporal: composeProcess(surroundings, 'temporal', {
+      program: { command: 'temporal-server', args: ['start'] },
+      // The check of the file is for plain HTTP.
+      ...(secured
+        ? {
+            check: [
+              'temporal',
+              'operator',
+              'cluster',
+              'health',
+              '--address',
+              `${addressOf('temporal')}:7233`,
+            ],
+          }
+        : {}),
+    }),
+    ui: composeProcess(surroundings, 'temporal-ui', {
+      program: {
+        command: 'temporal-ui',
+        args: ['--root', uiRoot(surroundings.directory), '--env', 'docker', 'start'],
+      },
+    }),
+    workers: [gateway('worker', 0), gateway('worker', 1)],
+    apis: [gateway('api', 0), gateway('api', 1)] as const,
+  };
+}
+
+/** The settings that the image makes; its template has no variable for the address, and would listen on all. */
+export async function prepareUi({ directory, ui, programs }: TopologyStand): Promise<void> {
+  const template = join(programs.ui, 'docker.yaml');
+  await requireRead('temporal-ui', template);
+  const folder = join(uiRoot(directory), 'config');
+  await mkdir(folder, { recursive: true });
+  await writeFile(join(folder, 'docker.yaml'), `${await readFile(template, 'utf8')}\nhost: ${ui.address}\n`);
+}
+
+/** Throws when docker-compose.yml sets a variable of Temporal's server that it does not have. */
+export function requireServerReads({ programs }: TopologyStand): Promise<void> {
+  return requireRead('temporal', join(programs.server, 'temporal-server'));
+}
+
+/** A program has the names of the variables that it reads in itself. */
+async function requireRead(service: string, file: string): Promise<void> {
+  const content = await readFile(file);
+  const unread = Object.keys(composeService(service).environment).filter((name) => !content.includes(name));
+  if (unread.length > 0) throw new LocalServerError(`${service} does not read ${unread.join(', ')}`);
+}
+
+function uiRoot(directory: string): string {
+  return join(directory, 'temporal-ui');
+}
+
+/** The first start, as the image of PostgreSQL does it: whoever comes by the socket is trusted, others need the password. */
+export async function initializePostgresql({ directory, postgresql }: TopologyStand): Promise<void> {
+  const folder = join(directory, 'postgresql');
+  const passwordFile = join(folder, 'password');
+  await mkdir(folder);
+  await writeFile(passwordFile, postgresql.environment['POSTGRES_PASSWORD'] ?? '', { mode: 0o400 });
+  if (process.getuid?.() === 0) await postgresql.run('chown', ['-R', 'postgres', folder]);
+  const user = postgresql.environment['POSTGRES_USER'] ?? '';
+  const options = ['--auth-local=trust', '--auth-host=scram-sha-256', `--pwfile=${passwordFile}`];
+  await postgresql.run(
+    ...asPostgresUser('initdb', ['-D', dataOf(directory), '--username', user, ...options]),
+  );
+}
+
+function dataOf(directory: string): string {
+  return join(directory, 'postgresql', 'data');
+}
+
+/** .env as docs/deployment.md fills it in, and what reaches the simulator and the demo's receiver on this machine. */
+function environmentFile(namespace: string): ReadonlyMap<string, string> {
+  const loopback = '127.0.0.0/8';
+  return new Map([
+    ...required.map((name) => [name, randomBytes(32).toString('hex')] as const),
+    ['SECRETS_KEY', randomBytes(32).toString('base64')],
+    ['TEMPORAL_NAMESPACE', namespace],
+    ['WEBHOOK_ALLOW_PRIVATE_NETWORKS', loopback],
+    ['MEDIA_ALLOW_PRIVATE_NETWORKS', loopback],
+    ['UPSTREAM_ALLOW_PRIVATE_NETWORKS', loopback],
+  ]);
+}
+
+interface Programs {
+  readonly server: string;
+  readonly ui: string;
+  readonly path: readonly string[];
+}
+
+async function findPrograms(report: (line: string) => void): Promise<Programs> {
+  const options: LocalOptions = { dataDir: cacheDir, report, environment: rawEnvironment() };
+  const { path } = await resolveTemporal(options);
+  const server = await temporalPrograms(cacheDir, versionOf('temporal'), report);
+  const ui = await temporalUi(cacheDir, versionOf('temporal-ui'), report);
+  return {
+    server,
+    ui,
+    path: [server, ui, dirname(path), await postgresqlPrograms(), dirname(process.execPath)],
+  };
+}
+
+function versionOf(service: string): string {
+  return composeService(service).image.split(':')[1] ?? '';
+}
+
+/** MongoDB is not started as docker-compose.yml says: the stand-in has no passwords, and its programs no shell. */
+async function prepareMongo(
+  directory: string,
+  report: (line: string) => void,
+): Promise<MongoProcess & { readonly uri: string }> {
+  const options: LocalOptions = { dataDir: directory, report, environment: rawEnvironment() };
+  const mongodBinary = rawEnvironment()['MONGOD_BINARY'];
+  const program = await resolveMongo({
+    ...options,
+    dataDir: cacheDir,
+    ...(mongodBinary === undefined ? {} : { mongodBinary }),
+  });
+  const port = await choosePort('any', 'MongoDB');
+  let server: MongoServer | undefined;
+  return {
+    kind: program.kind,
+    files: join(directory, 'mongodb'),
+    uri: `mongodb://127.0.0.1:${port}/mediary?directConnection=true`,
+    async start() {
+      server = await startMongoServer({ ...options, program, programDir: cacheDir, port: { fixed: port } });
+    },
+    async stop() {
+      await server?.stop();
+      server = undefined;
+    },
+  };
+}
+
+/** A copy of files that nobody writes; what was there is replaced. */
+export async function replaceFiles(from: string, to: string): Promise<void> {
+  await rm(to, { recursive: true, force: true });
+  await cp(from, to, { recursive: true });
+}
