@@ -64,9 +64,15 @@ export async function waitUntil(
   deadlineMs = 60_000,
 ): Promise<void> {
   const endsAt = Date.now() + deadlineMs;
+  let cause: unknown;
+  const isSo = () =>
+    check().catch((error: unknown) => {
+      cause = error;
+      return false;
+    });
   for (;;) {
-    if (await check().catch(() => false)) return;
-    if (Date.now() > endsAt) throw new Error(`${what}: not within ${deadlineMs / 1000} s`);
+    if (await isSo()) return;
+    if (Date.now() > endsAt) throw new Error(`${what}: not within ${deadlineMs / 1000} s`, { cause });
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
 }
