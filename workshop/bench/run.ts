@@ -11,6 +11,7 @@ const benches: Readonly<Record<string, () => Promise<Bench>>> = {
   tasks: async () => (await import('./tasks.ts')).benchTasks,
   steps: async () => (await import('./steps.ts')).benchSteps,
   news: async () => (await import('./news.ts')).benchNews,
+  questions: async () => (await import('./questions.ts')).benchQuestions,
   memory: async () => (await import('./memory.ts')).benchMemory,
   images: async () => (await import('./images.ts')).benchImages,
   console: async () => (await import('./console.ts')).benchConsole,
