@@ -190,7 +190,9 @@ function planHold(operation: HoldOperation, { head, known, spent, at }: Books): 
     return { drafts: [], outcome: { state: 'voided' } };
   }
   if (existing !== undefined) return replay(operation, existing);
-  if (amount > amountMax || head.available - amount < -operation.overdraftLimit) {
+  // What costs nothing is held whatever the account owes.
+  const isTooMuch = amount > 0n && head.available - amount < -operation.overdraftLimit;
+  if (amount > amountMax || isTooMuch) {
     return { drafts: [], outcome: { state: 'refused', available: head.available } };
   }
   const sums = scopesOf(attributionOfSpender(by)).map(({ of, id }) => [of, sumsOf(spent, id)] as const);

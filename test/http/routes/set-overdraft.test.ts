@@ -29,6 +29,24 @@ it('holds obey the new limit, up and down, and the record says who and why', asy
   expect((await account.create()).body.error.code).toBe('insufficient_balance');
 });
 
+it('what costs nothing is created whatever the account owes', async () => {
+  world.configure((yaml) => yaml.replaceAll(/price: "[0-9.]+"/g, 'price: "0"'));
+  const account = await world.newAccount({ credit: '0' });
+  await world.admin('POST', `/accounts/${account.id}/credits`, {
+    amount: '-3',
+    reference: 'correction',
+    note: 'a chargeback',
+  });
+  const created = await account.create();
+  world.configure();
+  expect(created.status).toBe(200);
+  expect((await account.call('GET', '/v1/balance')).body).toMatchObject({
+    available: '-3.000000',
+    held: '0.000000',
+  });
+  expect((await account.create()).body.error.code).toBe('insufficient_balance');
+});
+
 it('404, 400', async () => {
   const { id } = await world.newAccount();
   const set = async (account: string, body: object) =>
