@@ -11,6 +11,7 @@ import {
   withStep,
 } from './price.ts';
 import type { PriceBasis, SettleInput, Settlement } from './price.ts';
+import type { Micros } from './money.ts';
 import type { SettleFacts, TaskKind } from './task.ts';
 
 /** What a task that succeeded is charged: one place for tasks, for images that a caller waits for, and for replays. */
@@ -36,14 +37,14 @@ export function chargeTask(kind: TaskKind, input: ChargeInput): TaskCharge {
  */
 function chargeVideo(input: ChargeInput): TaskCharge {
   const { facts, basis, channel } = input;
-  const allowed = settleBy(input, videoWithin(facts, basis));
+  const allowed = allowedAmount(input);
   const reported = settleBy(input, facts);
-  const isWithin = reported.measured !== 'hold' && reported.amount <= allowed.amount;
+  const isWithin = reported.measured !== 'hold' && reported.amount <= allowed;
   const settlement = isWithin ? reported : settleBy(input, inWordsOfPrice(input));
   // Reported tokens are those of the longer video.
   const { unit } = priceAt(basis, channel);
   const isLonger = isByFormula(unit) && isTooLong(facts.durationSeconds, basis.most?.seconds);
-  const isBeyond = isLonger || settlement.amount > allowed.amount;
+  const isBeyond = isLonger || settlement.amount > allowed;
   return { settlement, isBeyond: isBeyond && basis.price.reviewAbove !== noReview };
 }
 
@@ -59,6 +60,21 @@ function isFixed(name: Word | 'generate_audio', { facts, most }: PriceBasis): bo
   const asked = facts[name];
   const isNamed = typeof asked === 'string' ? !isOpenFact(asked) : asked !== undefined;
   return isNamed && most?.open?.includes(name) !== true;
+}
+
+/** What the report comes to within the request; in a resolution that the upstream should not choose, the dearest of those that it may. */
+function allowedAmount(input: ChargeInput): Micros {
+  const within = videoWithin(input.facts, input.basis);
+  const { resolution, ...others } = within;
+  const { resolutions } = input.basis.most ?? {};
+  if (resolution === undefined || resolutions === undefined || resolutions.includes(resolution)) {
+    return settleBy(input, within).amount;
+  }
+  // It may also be one that no rule knows, or that is not reported.
+  const possible = [others, ...resolutions.map((one) => ({ ...others, resolution: one }))];
+  return possible
+    .map((facts) => settleBy(input, facts).amount)
+    .reduce((most, amount) => (amount > most ? amount : most));
 }
 
 /** The report without what the request names otherwise, and no longer than it allows. */

@@ -22,6 +22,7 @@ const frozen = z.object({
       seconds: z.number().exactOptional(),
       images: z.int().positive().exactOptional(),
       open: z.array(z.string()).exactOptional(),
+      resolutions: z.array(z.string()).exactOptional(),
     })
     .exactOptional(),
   version: z.string(),

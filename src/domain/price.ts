@@ -88,6 +88,8 @@ export interface MostOutput {
   readonly images?: number;
   /** Facts that the request names, and the upstream chooses all the same. */
   readonly open?: readonly (keyof PriceFacts)[];
+  /** Of a request that names no resolution: those that the upstream may choose. */
+  readonly resolutions?: readonly string[];
 }
 
 export interface Charge {

@@ -71,7 +71,12 @@ function mostOf(quotes: ReadonlyMap<string, Quote>, { request }: ReckonedRequest
   const all = [...quotes.values()];
   const seconds = Math.max(...all.map(({ secondsMax }) => secondsMax ?? Infinity));
   const open = [...new Set(all.flatMap((quote) => quote.open))];
-  const most = { ...(Number.isFinite(seconds) ? { seconds } : {}), ...(open.length === 0 ? {} : { open }) };
+  const isBounded = all.every(({ resolutions }) => resolutions !== undefined);
+  const most = {
+    ...(Number.isFinite(seconds) ? { seconds } : {}),
+    ...(open.length === 0 ? {} : { open }),
+    ...(isBounded ? { resolutions: [...new Set(all.flatMap(({ resolutions = [] }) => resolutions))] } : {}),
+  };
   return Object.keys(most).length === 0 ? undefined : most;
 }
 

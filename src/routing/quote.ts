@@ -24,6 +24,8 @@ export interface Quote {
   readonly secondsMax?: number;
   /** Facts that the request names, and the upstream may render otherwise. */
   readonly open: readonly (keyof PriceFacts)[];
+  /** Of a request that names no resolution: those that the upstream may render; absent: not known, or named. */
+  readonly resolutions?: readonly string[];
 }
 
 export interface QuotedCharge extends Charge {
@@ -73,6 +75,7 @@ export function quoteRequest(request: GenerationRequest, context: QuoteContext):
     expected,
     open: openOf(outputs, fixed),
     ...defined({ seconds, secondsMax: longest(outputs) }),
+    ...(fixed.resolution === undefined ? defined({ resolutions: context.possible?.resolutions }) : {}),
   };
 }
 

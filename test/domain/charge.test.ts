@@ -60,6 +60,35 @@ describe('the charge of a video', () => {
     expect(charge({ durationSeconds: 5, resolution: '1280x720' }, strict)).toEqual([500_000n, false]);
   });
 
+  describe('whose resolution the request leaves open', () => {
+    const { resolution: _named, ...facts } = bySecond.facts;
+    const open = { ...bySecond, facts, most: { seconds: 5, resolutions: ['480p', '720p'] } };
+
+    it.each<[string, string, [bigint, boolean]]>([
+      ['one that the upstream may choose', '480p', [250_000n, false]],
+      ['one that it may, and no rule knows', '720p', [500_000n, false]],
+      ['one that neither knows', '1280x720', [500_000n, false]],
+      ['a dearer one than all that it may', '1080p', [1_500_000n, true]],
+    ])('%s', (_, resolution, expected) => {
+      expect(charge({ durationSeconds: 5, resolution }, open)).toEqual(expected);
+    });
+
+    it('is at most the hold where a rule is missing for what is not reported', () => {
+      const rules = [
+        { when: { resolution: ['720p'] }, price: '0.1' },
+        { when: { resolution: ['1080p'] }, price: '0.101' },
+      ];
+      const strict = { ...open, price: { ...open.price, rules } };
+      expect(charge({ durationSeconds: 5, resolution: '720p' }, strict)).toEqual([500_000n, false]);
+      expect(charge({ durationSeconds: 5, resolution: '1080p' }, strict)).toEqual([505_000n, true]);
+    });
+
+    it('any, where it is not known what the upstream may choose', () => {
+      const unknown = { ...open, most: { seconds: 5 } };
+      expect(charge({ durationSeconds: 5, resolution: '1080p' }, unknown)).toEqual([1_500_000n, false]);
+    });
+  });
+
   it('includes the videos that were given, if they were measured', () => {
     const facts = { ...bySecond.facts, video_input: true };
     const measured = { ...bySecond, facts, input_seconds: 9 };

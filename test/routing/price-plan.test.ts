@@ -12,8 +12,15 @@ import { asAsked, videoRequest } from '../providers/support.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
+/** What is asked for; `resolutions` are the model's. */
+type Wish = Partial<VideoRequest> & { readonly resolutions?: readonly string[] };
+
 /** `main` has the model's price, `dear` perhaps one of its own. */
-function planOf(modelPrice: Fields, own: Fields | undefined, fields: Partial<VideoRequest> = {}) {
+function planOf(
+  modelPrice: Fields,
+  own: Fields | undefined,
+  { resolutions = ['720p', '1080p'], ...fields }: Wish = {},
+) {
   const channel = (id: string, priority: number, price: Fields = {}) => ({
     id,
     provider: 'ark',
@@ -30,7 +37,7 @@ function planOf(modelPrice: Fields, own: Fields | undefined, fields: Partial<Vid
         id: 'm',
         kind: 'video',
         input_types: ['text_to_video'],
-        resolutions: ['720p', '1080p'],
+        resolutions,
         ratios: ['16:9', 'adaptive'],
         durations: { min: 4, max: 12, default: 5, auto: true },
         price: modelPrice,
@@ -48,6 +55,13 @@ function planOf(modelPrice: Fields, own: Fields | undefined, fields: Partial<Vid
 const second = (price: string, more: Fields = {}) => ({ unit: 'second', rules: [{ price }], ...more });
 
 describe('the price of a plan', () => {
+  it('freezes which resolutions the upstream may choose, if the request names none', () => {
+    const mostOf = (resolutions: readonly string[]) =>
+      planOf(second('0.10'), undefined, { resolutions }).basis.most;
+    expect(mostOf([])).toEqual({ seconds: 5, resolutions: ['720p', '1080p'] });
+    expect(mostOf(['1080p'])).toEqual({ seconds: 5 });
+  });
+
   it('is the dearest over all channels, each with its own unit and minimum', () => {
     const plan = planOf(second('0.10'), { unit: 'call', minimum: '2', rules: [{ price: '1.50' }] });
     expect(plan.hold).toBe(2_000_000n);
