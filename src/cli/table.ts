@@ -147,8 +147,12 @@ export function formatCell(name: string, value: unknown, now?: number): string {
 function wordsOf(value: unknown): string {
   if (typeof value === 'string') return value;
   if (Array.isArray(value) && value.every((item) => typeof item === 'string'))
-    return value.join(', ') || missing;
+    return value.join(value.every(isSentence) ? ' ' : ', ') || missing;
   return JSON.stringify(value);
+}
+
+function isSentence(text: string): boolean {
+  return text.endsWith('.');
 }
 
 export function formatTime(value: number): string {

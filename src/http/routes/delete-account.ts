@@ -77,7 +77,7 @@ function obstaclesOf(
   const obstacles: string[] = [];
   if (closedAt === undefined) obstacles.push('It is not closed.');
   if (deletion !== undefined) obstacles.push('It is being deleted, or was.');
-  if (unfinished > 0) obstacles.push(`${unfinished} of its tasks have not ended.`);
+  if (unfinished > 0) obstacles.push(`Unfinished tasks: ${unfinished}.`);
   if (held > 0n) obstacles.push(`${formatMicros(held)} is held.`);
   return obstacles;
 }

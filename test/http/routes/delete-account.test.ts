@@ -12,7 +12,7 @@ it('begins for a closed account whose tasks have ended; a dry run says what is i
   const dry = async () => (await remove(account.id, { reason: 'x', dry_run: true })).body;
   expect(await dry()).toMatchObject({
     begun: false,
-    obstacles: ['It is not closed.', '1 of its tasks have not ended.', '0.500000 is held.'],
+    obstacles: ['It is not closed.', 'Unfinished tasks: 1.', '0.500000 is held.'],
     removes: { keys: 1, tasks: 1 },
     keeps: { ledger_entries: 2 },
   });
@@ -22,7 +22,7 @@ it('begins for a closed account whose tasks have ended; a dry run says what is i
     409,
     {
       code: 'action_not_possible',
-      message: `The account ${account.id} cannot be deleted. 1 of its tasks have not ended. 0.500000 is held.`,
+      message: `The account ${account.id} cannot be deleted. Unfinished tasks: 1. 0.500000 is held.`,
     },
   ]);
   await world.deps.ledger.entriesOfTask(id);

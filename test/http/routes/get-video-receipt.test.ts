@@ -1,5 +1,10 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { compactVerify, createLocalJWKSet } from 'jose';
-import { expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { canonicalJson } from '../../../src/domain/canonical-json.ts';
 import { settle } from '../../../src/domain/price.ts';
 import { ledgerCollection } from '../../../src/ledger/collection.ts';
@@ -130,4 +135,39 @@ it('404: of another account’s task, and of images', async () => {
   expect([other.status, other.body.error.code]).toEqual([404, 'task_not_found']);
   const none = await receiptOf(account, 'task_none');
   expect([none.status, none.body.error.code]).toEqual([404, 'task_not_found']);
+});
+
+describe('the program of docs/money.md', () => {
+  let directory: string;
+  beforeEach(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'receipt-'));
+  });
+  afterEach(() => rm(directory, { recursive: true }));
+
+  /** Runs it in a process of its own, without the gateway, and resolves with what it prints. */
+  async function check(receipt: object): Promise<unknown> {
+    const page = await readFile(new URL('../../../docs/money.md', import.meta.url), 'utf8');
+    const [, program = ''] = /```js\n(.*?)```/s.exec(page) ?? [];
+    const { text: keys } = await world.call('GET', '/.well-known/jwks.json');
+    const files = {
+      'check-receipt.mjs': program,
+      'receipt.json': JSON.stringify(receipt),
+      'keys.json': keys,
+    };
+    for (const [name, text] of Object.entries(files)) await writeFile(join(directory, name), text);
+    const { stdout } = await promisify(execFile)(process.execPath, Object.keys(files), { cwd: directory });
+    return JSON.parse(stdout);
+  }
+
+  it('prints what was signed, and refuses what was changed', async () => {
+    const account = await world.newAccount();
+    const { id } = (await account.create()).body;
+    const { body } = await receiptOf(account, id);
+    expect(await check(body)).toEqual(body.payload);
+    const [header, , signature] = body.jws.split('.');
+    const other = Buffer.from(JSON.stringify({ ...body.payload, account: 'another' })).toString('base64url');
+    await expect(check({ ...body, jws: [header, other, signature].join('.') })).rejects.toThrow(
+      'This receipt was not signed with these keys, or was changed.',
+    );
+  });
 });
