@@ -22,6 +22,8 @@ export type MongoOptions = LocalOptions & {
   programDir?: string;
   /** Default: 27017 or the next free one. */
   port?: PortRequest;
+  /** Of the stand-in; default: 512. */
+  heapMegabytes?: number;
 };
 
 export type MongoServer = ChildServer & { uri: string; kind: MongoProgram['kind'] };
@@ -61,7 +63,9 @@ async function commandLine(
   if (program.kind === 'java') {
     const classPath = await compileLauncher(program, options.programDir ?? options.dataDir, options);
     const file = join(directory, fallbackFile);
-    return { command: program.java, args: [...javaFlags, '-cp', classPath, 'Launcher', file, String(port)] };
+    const heap = `-Xmx${options.heapMegabytes ?? heapMegabytesDefault}m`;
+    const args = [...javaFlags, heap, '-cp', classPath, 'Launcher', file, String(port)];
+    return { command: program.java, args };
   }
   return {
     command: program.path,
@@ -84,8 +88,9 @@ async function commandLine(
   };
 }
 
-/** A small heap and the first compiler only: ready in half the time, and fast enough for one machine. */
-const javaFlags = ['-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC', '-Xshare:auto', '-Xmx512m'];
+/** The first compiler only and a small heap: ready in half the time, and fast enough for one machine. */
+const javaFlags = ['-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC', '-Xshare:auto'];
+const heapMegabytesDefault = 512;
 
 async function prepare(uri: string, host: string, kind: MongoProgram['kind']): Promise<void> {
   const client = new MongoClient(uri, { serverSelectionTimeoutMS: 1_000, connectTimeoutMS: 1_000 });

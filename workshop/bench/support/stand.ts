@@ -7,6 +7,7 @@ import { Client, Connection } from '@temporalio/client';
 
 import type { LocalOptions } from '../../../src/local/servers/local-options.ts';
 import { startMongoServer } from '../../../src/local/servers/mongodb-server.ts';
+import type { MongoOptions } from '../../../src/local/servers/mongodb-server.ts';
 import { resolveMongo } from '../../../src/local/servers/mongodb-source.ts';
 import { choosePort } from '../../../src/local/servers/ports.ts';
 import { startChild, waitUntilServing } from '../../../src/local/servers/process.ts';
@@ -52,7 +53,7 @@ export interface Program {
   readonly readyWithinMs?: number;
 }
 
-export async function openStand(): Promise<Stand> {
+export async function openStand(settings: Pick<MongoOptions, 'heapMegabytes'> = {}): Promise<Stand> {
   const directory = await mkdtemp(join(tmpdir(), 'mediary-bench-'));
   const options: LocalOptions = {
     dataDir: directory,
@@ -74,7 +75,10 @@ export async function openStand(): Promise<Stand> {
   };
   closeOnSignal(close);
   try {
-    const [temporal, mongo] = await Promise.all([startTemporal(options), startMongo(options)]);
+    const [temporal, mongo] = await Promise.all([
+      startTemporal(options),
+      startMongo({ ...options, ...settings }),
+    ]);
     keep(temporal);
     keep(mongo);
     const connection = await Connection.connect({ address: temporal.address });
@@ -107,7 +111,7 @@ async function startTemporal(options: LocalOptions) {
   return startTemporalServer({ ...options, binary, port: 'any', uiPort: 'none' });
 }
 
-async function startMongo(options: LocalOptions) {
+async function startMongo(options: LocalOptions & Pick<MongoOptions, 'heapMegabytes'>) {
   const mongodBinary = process.env['MONGOD_BINARY'];
   const program = await resolveMongo({
     ...options,
