@@ -72,7 +72,8 @@ function show(explained: Explained, output: Output): void {
   }
   const { hold, expected, channels, dropped } = explained;
   showPart('hold', { currency, part: { amount: hold.amount, how: hold } }, output);
-  showPart('expected charge', { currency, part: { amount: expected.amount, how: expected } }, output);
+  const part = { amount: expected.amount, how: expected };
+  showPart('expected charge', { currency, part, open: 'the usual' }, output);
   const rendered = channels.map(({ channel, dearest, rules_of: of }) => ({
     channel,
     'at most': dearest,
@@ -85,24 +86,27 @@ function show(explained: Explained, output: Output): void {
 interface Part {
   readonly currency: string;
   readonly part: { readonly amount: string; readonly how: Reckoning | null } | null;
+  /** Which of all that is left open it is for; a hold is for the dearest. */
+  readonly open?: string;
 }
 
-function showPart(name: string, { currency, part }: Part, output: Output): void {
+function showPart(name: string, { currency, part, open = 'the dearest' }: Part, output: Output): void {
   if (part === null) return output.note(`${name}: none`);
   output.note(`${name}: ${part.amount} ${currency}`);
-  for (const line of part.how === null ? [] : linesOf(part.how)) output.note(`  ${line}`);
+  for (const line of part.how === null ? [] : linesOf(part.how, open)) output.note(`  ${line}`);
 }
 
 const sourceWords = {
   request: 'as requested',
   default: 'the model’s default',
-  open: 'left open: the dearest',
   upstream: 'the upstream’s answer',
   formula: 'the formula of the adapter',
   hold: 'what was held',
 };
 
-function linesOf({ channel, rules_of: of, rule, facts, quantity, steps }: Reckoning): string[] {
+function linesOf({ channel, rules_of: of, rule, facts, quantity, steps }: Reckoning, open: string): string[] {
+  const wordsOf = (source: keyof typeof sourceWords | 'open'): string =>
+    source === 'open' ? `left open: ${open}` : sourceWords[source];
   const where = `at the channel ${channel}`;
   const applied =
     rule === null
@@ -110,10 +114,10 @@ function linesOf({ channel, rules_of: of, rule, facts, quantity, steps }: Reckon
       : `rule ${rule.index + 1} of the ${of}’s price ${where}: ${rule.price}, when ${JSON.stringify(rule.when)}`;
   return [
     applied,
-    ...facts.map(({ name, value, source }) => `${name} ${String(value)} (${sourceWords[source]})`),
+    ...facts.map(({ name, value, source }) => `${name} ${String(value)} (${wordsOf(source)})`),
     ...(quantity === null
       ? []
-      : [`${quantity.value} ${quantity.unit} (${sourceWords[quantity.source]}${lengthOf(quantity)})`]),
+      : [`${quantity.value} ${quantity.unit} (${wordsOf(quantity.source)}${lengthOf(quantity)})`]),
     ...steps.map(({ text, amount }) => `= ${amount}   ${text}`),
   ];
 }

@@ -142,7 +142,7 @@ function Priced({ explained: { currency, hold, expected, channels, dropped, warn
   ];
   return html`${warnings.length > 0 && html`<p class="notice warn">Ignored: ${warnings.join(', ')}</p>`}
     <div class="columns even">
-      <${Reckoning} title="Expected" how=${expected} currency=${currency} />
+      <${Reckoning} title="Expected" how=${expected} currency=${currency} open="the usual" />
       <${Reckoning} title="Held" how=${hold} currency=${currency} />
     </div>
     <${Table}

@@ -7,7 +7,6 @@ import { html } from '../shared/preact.js';
 const sources = {
   request: 'as requested',
   default: 'default of the model',
-  open: 'left open: the dearest',
   upstream: 'reported by the upstream',
   formula: 'by the formula of tokens',
   hold: 'as held',
@@ -16,21 +15,23 @@ const sources = {
 /**
  * How an amount came about: the rule, the facts that it was applied to, and each step with what it comes to.
  *
- * @param {{ title: string, amount?: string, how: PriceReckoning | null, currency: string }} props `amount`: of the ledger.
+ * @param {{ title: string, amount?: string, how: PriceReckoning | null, currency: string, open?: string }} props `amount`: of
+ *   the ledger; `open`: which of all that is left open it is for, which is the dearest for a hold.
  */
-export function Reckoning({ title, amount, how, currency }) {
+export function Reckoning({ title, amount, how, currency, open = 'the dearest' }) {
   return html`<section class="reckoning">
     <h3>${title}: ${money(amount ?? how?.amount)} ${currency}</h3>
-    ${how === null ? html`<p class="soft">Its entry does not state how.</p>` : html`<${Steps} how=${how} />`}
+    ${how === null ? html`<p class="soft">Its entry does not state how.</p>` : html`<${Steps} how=${how} open=${open} />`}
   </section>`;
 }
 
-/** @param {{ how: PriceReckoning }} props */
-function Steps({ how: { rule, rules_of: rulesOf, channel, facts, quantity, steps } }) {
+/** @param {{ how: PriceReckoning, open: string }} props */
+function Steps({ how: { rule, rules_of: rulesOf, channel, facts, quantity, steps }, open }) {
+  const all = { ...sources, open: `left open: ${open}` };
   const tested = Object.keys(rule?.when ?? {});
   const given = facts
     .filter(({ value }) => value !== null && value !== false)
-    .map(({ name, value, source }) => `${words(name)} ${String(value)} (${sources[source]})`);
+    .map(({ name, value, source }) => `${words(name)} ${String(value)} (${all[source]})`);
   return html`<p class="small">
       ${rule === null ? 'No rule was applied' : `Rule ${rule.index + 1} of the ${rulesOf}`}${
         channel === '' ? '' : ` at ${channel}`
@@ -43,7 +44,7 @@ function Steps({ how: { rule, rules_of: rulesOf, channel, facts, quantity, steps
           quantity &&
           html`<tr>
             <td>
-              ${quantity.value} ${quantity.unit} <span class="soft small">${sources[quantity.source]}</span>
+              ${quantity.value} ${quantity.unit} <span class="soft small">${all[quantity.source]}</span>
             </td>
             <td></td>
           </tr>`
