@@ -14,7 +14,8 @@ import type { FailureClass } from '../domain/failure.ts';
 import { statusesBefore, taskStatuses } from '../domain/task.ts';
 import type { TaskStatus } from '../domain/task.ts';
 import { sortKey } from './task-document.ts';
-import type { TaskDocument } from './task-document.ts';
+import type { EndKind, TaskDocument } from './task-document.ts';
+import { endKinds } from './task-query.ts';
 
 /** Of a count that takes longer nothing is learned. */
 const limit = { maxTimeMS: 10_000 };
@@ -109,7 +110,7 @@ async function countCreated(tasks: Collection<TaskDocument>, since: number): Pro
 }
 
 interface EndRow {
-  readonly _id: { readonly status: TaskStatus; readonly class: FailureClass | '' };
+  readonly _id: EndKind;
   readonly count: number;
 }
 
@@ -120,22 +121,15 @@ async function countEnded(
   const rows = await tasks
     .aggregate<EndRow>(
       [
-        { $match: { 'end.at': { $gte: since } } },
-        {
-          $group: {
-            _id: { status: '$end.status', class: { $ifNull: ['$end.class', ''] } },
-            count: { $sum: 1 },
-          },
-        },
+        { $match: { 'end.kind': { $in: [...endKinds] }, 'end.sort': { $gte: sortKey(since, '') } } },
+        { $group: { _id: '$end.kind', count: { $sum: 1 } } },
       ],
       limit,
     )
     .toArray();
   return {
-    succeeded: rows.find(({ _id }) => _id.status === 'succeeded')?.count ?? 0,
-    failures: rows.flatMap(({ _id, count }) =>
-      _id.status === 'failed' ? [{ class: _id.class === '' ? 'internal' : _id.class, count }] : [],
-    ),
+    succeeded: rows.find(({ _id }) => _id === 'succeeded')?.count ?? 0,
+    failures: rows.flatMap(({ _id, count }) => (_id === 'succeeded' ? [] : [{ class: _id, count }])),
   };
 }
 
@@ -148,10 +142,14 @@ async function measureLateness(
 ): Promise<Lateness | undefined> {
   const found = await tasks
     .find(
-      { 'end.at': { $gte: since }, 'end.lateMs': { $gte: 0 } },
+      {
+        'end.kind': 'succeeded',
+        'end.sort': { $gte: sortKey(since, '') },
+        'end.lateMs': { $gte: 0 },
+      },
       { ...limit, projection: { _id: 0, 'end.lateMs': 1 } },
     )
-    .sort({ 'end.at': -1 })
+    .sort({ 'end.sort': -1 })
     .limit(measuredMax)
     .toArray();
   const late = found.map(({ end }) => end?.lateMs ?? 0).toSorted((a, b) => a - b);

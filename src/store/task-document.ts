@@ -4,7 +4,6 @@ import { defined } from '../domain/defined.ts';
 import type { FailureClass } from '../domain/failure.ts';
 import type { Changes } from '../domain/task-next.ts';
 import type { Task } from '../domain/task-record.ts';
-import type { TaskStatus } from '../domain/task.ts';
 import { attemptAt } from '../domain/task-state.ts';
 import type { SealedDocument } from './sealed-document.ts';
 
@@ -29,10 +28,13 @@ export interface TaskDocument extends Omit<Task, 'id'> {
   readonly reads?: number;
 }
 
+/** How a task ended: as what it failed, unless it succeeded. */
+export type EndKind = 'succeeded' | FailureClass;
+
 interface TaskEnd {
-  readonly at: number;
-  readonly status: TaskStatus;
-  readonly class?: FailureClass;
+  readonly kind: EndKind;
+  /** As `sort` of the task, with the time of its end. */
+  readonly sort: string;
   /** From the end of the render to the task's. Absent: its vendor does not say when that was. */
   readonly lateMs?: number;
 }
@@ -81,11 +83,12 @@ export function updateOf(before: Task, changes: Changes & { readonly words?: Sea
 }
 
 /** Written once, with the end. */
-function endOf({ outcome }: Task, { completedAt, status, error }: Changes): TaskEnd | undefined {
+function endOf({ id, outcome }: Task, { completedAt, status, error }: Changes): TaskEnd | undefined {
   if (completedAt === undefined || status === undefined) return undefined;
   const renderedAt = status === 'succeeded' && outcome?.kind === 'succeeded' ? outcome.renderedAt : undefined;
   const lateMs = renderedAt === undefined ? undefined : Math.max(0, completedAt - renderedAt);
-  return { at: completedAt, status, ...defined({ class: error?.class, lateMs }) };
+  const kind = status === 'succeeded' ? status : (error?.class ?? 'internal');
+  return { kind, sort: sortKey(completedAt, id), ...defined({ lateMs }) };
 }
 
 /** Fields that follow from the rest of the record, for lists and indexes; undefined: absent. */
@@ -133,8 +136,8 @@ function changed(was: Derived, follows: Derived): Partial<Derived> {
 }
 
 /** Fixed width, so that strings sort as times do. */
-export function sortKey(createdAt: number, id: string): string {
-  return `${paddedTime(createdAt)}-${id}`;
+export function sortKey(time: number, id: string): string {
+  return `${paddedTime(time)}-${id}`;
 }
 
 function paddedTime(milliseconds: number): string {

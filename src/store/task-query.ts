@@ -2,11 +2,12 @@ import type { Filter } from 'mongodb';
 import { attentionReasons } from '../domain/attention.ts';
 import type { AttentionReason } from '../domain/attention.ts';
 import { defined } from '../domain/defined.ts';
+import { failureClasses } from '../domain/failure.ts';
 import type { FailureClass } from '../domain/failure.ts';
 import { taskStatuses } from '../domain/task.ts';
 import type { TaskKind, TaskStatus } from '../domain/task.ts';
 import { sortKey } from './task-document.ts';
-import type { TaskDocument } from './task-document.ts';
+import type { EndKind, TaskDocument } from './task-document.ts';
 
 export interface TaskFilter {
   readonly account?: string;
@@ -57,6 +58,32 @@ export function listQuery(
       : {}),
     ...(Object.keys(range).length === 0 ? {} : { sort: range }),
   };
+}
+
+/** Times in Unix seconds, inclusive and exclusive. */
+export interface EndFilter extends Pick<TaskFilter, 'status' | 'failureClass'> {
+  readonly endedAfter?: number;
+  readonly endedBefore?: number;
+}
+
+/** The query of a page of tasks that have ended; `last` is the `end.sort` that the page before ended with. */
+export function endQuery(filter: EndFilter, last: string | undefined): Filter<TaskDocument> {
+  const { endedAfter, endedBefore } = filter;
+  const before = endedBefore === undefined ? [] : [sortKey(endedBefore * 1000, '')];
+  const [upper] = [...before, ...(last === undefined ? [] : [last])].sort();
+  const lower = endedAfter === undefined ? '' : sortKey(endedAfter * 1000, '');
+  return {
+    'end.kind': { $in: endKinds.filter((kind) => isEnd(kind, filter)) },
+    'end.sort': { $gte: lower, ...defined({ $lt: upper }) },
+  };
+}
+
+/** Named one by one, each is an interval of the index. */
+export const endKinds: readonly EndKind[] = ['succeeded', ...failureClasses];
+
+function isEnd(kind: EndKind, { status, failureClass }: EndFilter): boolean {
+  const isAsked = failureClass === undefined || kind === failureClass;
+  return isAsked && (status === undefined || status === (kind === 'succeeded' ? kind : 'failed'));
 }
 
 /** Whether an index of tasks begins with one of the fields; the others only narrow what it finds. */

@@ -14,14 +14,14 @@ import { taskCensus } from './task-census.ts';
 import { sortKey } from './task-document.ts';
 import type { TaskDocument } from './task-document.ts';
 import { readByWrite } from './read-by-write.ts';
-import { listQuery } from './task-query.ts';
-import type { TaskFilter } from './task-query.ts';
+import { endQuery, listQuery } from './task-query.ts';
+import type { EndFilter, TaskFilter } from './task-query.ts';
 import { taskSights } from './task-sights.ts';
 import { taskSteps } from './task-steps.ts';
 import { createTaskForm } from './task-words.ts';
 import type { TaskForm } from './task-words.ts';
 
-export type { TaskFilter } from './task-query.ts';
+export type { EndFilter, TaskFilter } from './task-query.ts';
 export type { Stepped } from './task-steps.ts';
 
 export interface TaskPage {
@@ -75,11 +75,7 @@ export function createTaskStore(db: Db, now: () => number, sealing: Sealing) {
         { key: { owes: 1 }, name: 'owes', sparse: true },
         { key: { gaveUp: 1 }, name: 'gave_up', sparse: true },
         { key: { unclaimed: -1 }, name: 'unclaimed', sparse: true },
-        {
-          key: { 'end.at': -1, 'end.status': 1, 'end.class': 1, 'end.lateMs': 1 },
-          name: 'end',
-          sparse: true,
-        },
+        { key: { 'end.kind': 1, 'end.sort': -1, 'end.lateMs': 1 }, name: 'end', sparse: true },
       ]);
     },
 
@@ -179,6 +175,18 @@ function taskReads(tasks: Collection<TaskDocument>, { findById, toTask }: TaskRe
         .limit(page.limit + 1)
         .toArray();
       return { tasks: found.slice(0, page.limit).map(toTask), hasMore: found.length > page.limit };
+    },
+
+    /** Tasks that have ended, the latest end first. */
+    async listEnded(filter: EndFilter, { limit, after }: PageRequest): Promise<TaskPage> {
+      const last = after === undefined ? undefined : (await tasks.findOne({ _id: after }))?.end?.sort;
+      if (after !== undefined && last === undefined) return { tasks: [], hasMore: false };
+      const found = await tasks
+        .find(endQuery(filter, last))
+        .sort({ 'end.sort': -1 })
+        .limit(limit + 1)
+        .toArray();
+      return { tasks: found.slice(0, limit).map(toTask), hasMore: found.length > limit };
     },
 
     /** Those of these tasks that the filter lets pass, by id. */

@@ -135,11 +135,11 @@ function rowOf(finished: TaskRow, n: number, newest: number): TaskRow {
     ],
     requestId: `request-${n}`,
     createdAt,
-    ...endOf(n, createdAt),
+    ...endOf(n, id, createdAt),
   };
 }
 
-function endOf(n: number, createdAt: number): object {
+function endOf(n: number, id: string, createdAt: number): object {
   if (n % oneInAsking === 1) return { status: 'running', attention: 'submit_ambiguous' };
   const at = createdAt + spacingMs;
   const isFailed = n % oneInFailed === 0;
@@ -148,8 +148,8 @@ function endOf(n: number, createdAt: number): object {
     completedAt: at,
     ...(isFailed ? { status: 'failed', error } : {}),
     end: {
-      at,
-      ...(isFailed ? { status: 'failed', class: 'internal' } : { status: 'succeeded', lateMs: n % 9_000 }),
+      sort: sortKey(at, id),
+      ...(isFailed ? { kind: 'internal' } : { kind: 'succeeded', lateMs: n % 9_000 }),
     },
   };
 }
@@ -178,6 +178,8 @@ function readsOf({ _id: id }: TaskRow, count: number): string[] {
     'callback_failed=true',
     `created_after=${anHourAgo}`,
     `created_after=${anHourAgo}&status=failed`,
+    `ended_after=${anHourAgo}&status=succeeded`,
+    `ended_after=${anHourAgo}&class=internal`,
   ];
   return [
     'overview',

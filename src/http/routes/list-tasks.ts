@@ -1,5 +1,6 @@
 import { defined } from '../../domain/defined.ts';
 import { z } from 'zod';
+import { GatewayError } from '../../domain/errors.ts';
 import { attentionReasons } from '../../domain/attention.ts';
 import type { Task } from '../../domain/task-record.ts';
 import type { PageRequest, TaskFilter, TaskPage } from '../../store/tasks.ts';
@@ -31,6 +32,13 @@ const query = z.object({
     .meta({ description: 'Selects tasks that need attention for this reason.' }),
   created_after: queryNumber(z.int().min(0).optional()).meta({ description: 'Unix seconds, inclusive.' }),
   created_before: queryNumber(z.int().min(0).optional()).meta({ description: 'Unix seconds, exclusive.' }),
+  ended_after: queryNumber(z.int().min(0).optional()).meta({
+    description:
+      'Unix seconds, inclusive: tasks that have ended since, the latest end first. With `ended_before`, `status` and `class` only.',
+  }),
+  ended_before: queryNumber(z.int().min(0).optional()).meta({
+    description: 'Unix seconds, exclusive: tasks that had ended by then, as for `ended_after`.',
+  }),
   callback_failed: z.enum(['true', 'false']).optional().meta({
     description: 'Selects tasks whose callback was abandoned, in the order of their ids.',
   }),
@@ -99,17 +107,31 @@ type Asked = Omit<z.output<typeof query>, 'limit' | 'after' | 'upstream_id'>;
 type Found = TaskPage & { readonly next?: string };
 
 function findPage(asked: Asked, page: PageRequest, deps: Deps): Promise<Found> {
+  const { tasks } = deps;
+  const { ended_after: endedAfter, ended_before: endedBefore } = asked;
   const filter = toFilter(asked);
+  if (endedAfter !== undefined || endedBefore !== undefined) {
+    refuseWithEnd(asked);
+    return tasks.listEnded({ ...filter, ...defined({ endedAfter, endedBefore }) }, page);
+  }
   if (asked.query !== undefined) {
     const search = { query: asked.query, limit: page.limit, ...defined({ page: asked.page }) };
     return findByQuery(filter, search, deps);
   }
-  const { tasks } = deps;
   if (asked.callback_failed === 'true')
     return findByCallback(filter, page, { tasks, read: (...of) => tasks.abandonedCallbacks(...of) });
   if (asked.callback_failing === 'true')
     return findByCallback(filter, page, { tasks, read: (...of) => tasks.failingCallbacks(...of) });
   return tasks.list(filter, page);
+}
+
+/** An index has ends in order, by status and class; with any other filter, all of them would have to be read. */
+function refuseWithEnd(asked: Asked): void {
+  const { ended_after: _after, ended_before: _before, status: _status, class: _class, ...others } = asked;
+  const [param] = Object.entries(others).find(([, value]) => value !== undefined && value !== 'false') ?? [];
+  if (param === undefined) return;
+  const message = `\`ended_after\` and \`ended_before\` can be combined with \`status\` and \`class\` only, not with \`${param}\`.`;
+  throw new GatewayError('invalid_parameter', message, { param });
 }
 
 async function findByQuery(

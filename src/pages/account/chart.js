@@ -4,8 +4,6 @@ import { daysBetween } from './periods.js';
 
 /** Small charts: only lengths are computed, and the table has the figures. */
 
-const size = { width: 960, height: 160, left: 112, top: 12, bottom: 20 };
-
 /**
  * What was charged on each day of a period, over an axis of time and one of money.
  *
@@ -14,39 +12,27 @@ const size = { width: 960, height: 160, left: 112, top: 12, bottom: 20 };
 export function DayChart({ rows, from, to, currency }) {
   const days = Math.max(1, daysBetween(from, to));
   const most = rows.reduce((top, { charged }) => (Number(charged) > Number(top) ? charged : top), '0');
-  const [plotWidth, plotHeight] = [size.width - size.left, size.height - size.top - size.bottom];
-  const step = plotWidth / days;
-  const foot = size.top + plotHeight;
-  return html`<div class="chart">
+  return html`<div class="chart small soft">
+    <div>${money(most)} ${currency}</div>
     <svg
-      viewBox=${`0 0 ${size.width} ${size.height}`}
+      viewBox=${`0 0 ${days} 100`}
+      preserveAspectRatio="none"
       role="img"
       aria-label=${`Charged on ${counted(rows.length, 'day')}, ${money(most)} ${currency} at most; the table has the figures.`}
     >
-      ${[
-        [size.top, `${money(most)} ${currency}`],
-        [foot, '0'],
-      ].map(
-        ([y, label]) => html`
-          <line x1=${size.left} x2=${size.width} y1=${y} y2=${y} />
-          <text x=${size.left - 8} y=${Number(y) + 4} text-anchor="end">${label}</text>
-        `,
-      )}
       ${rows.map(({ day, charged }) => {
-        const height = Number(most) === 0 ? 0 : Math.max(1, (Number(charged) / Number(most)) * plotHeight);
-        const at = daysBetween(from, day ?? from);
+        const height = Number(most) === 0 ? 0 : Math.max(1, (Number(charged) / Number(most)) * 100);
         return html`<rect
-          x=${size.left + at * step + step * 0.1}
-          y=${foot - height}
-          width=${Math.max(1, Math.min(step * 0.8, 48))}
+          x=${daysBetween(from, day ?? from) + 0.1}
+          y=${100 - height}
+          width=${Math.min(0.8, days / 20)}
           height=${height}
         >
           <title>${`${day ?? ''}: ${money(charged)} ${currency}`}</title>
         </rect>`;
       })}
-      <text x=${size.left} y=${size.height - 4}>${from}</text>
-      <text x=${size.width} y=${size.height - 4} text-anchor="end">before ${to}</text>
     </svg>
+    <div class="row apart"><span>${from}</span><span>before ${to}</span></div>
   </div>`;
 }
 

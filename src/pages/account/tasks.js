@@ -75,7 +75,7 @@ export function Tasks({ api, balance }) {
     ${live.data !== undefined && tasks.length === 0 && html`<p class="soft">No ${kind} tasks${status === '' ? ' yet' : ` that are ${status}`}. <a href="#/playground">Make one in the playground</a>.</p>`}
     ${tasks.length > 0 && (isList ? html`<${List} tasks=${tasks} kind=${kind} currency=${currency} />` : html`<${Gallery} tasks=${tasks} kind=${kind} currency=${currency} />`)}
     ${error && html`<p class="notice bad" role="alert"><${Refusal} error=${error} /></p>`}
-    ${hasMore && html`<p><button onClick=${load}>Older tasks</button></p>`}
+    ${hasMore && html`<p class="ends row"><button onClick=${load}>Older tasks</button></p>`}
   </main>`;
 }
 

@@ -21,9 +21,10 @@ export function AccountPage({ api, mayAct, currency, id }) {
   const live = useLive(path, (signal) => api.get(path, signal), 15_000);
   const [act, setAct] = useState(/** @type {import('./account-acts.js').ActName | undefined} */ (undefined));
   const account = live.data;
-  if (account === undefined) return html`<main><${LiveState} live=${live} /></main>`;
+  const place = html`<p class="small"><a href=${linkTo(['accounts'])}>Accounts</a> / ${id}</p>`;
+  if (account === undefined) return html`<main>${place}<${LiveState} live=${live} /></main>`;
   return html`<main>
-    <p class="small"><a href=${linkTo(['accounts'])}>Accounts</a> / ${account.id}</p>
+    ${place}
     <div class="row apart head">
       <h1>${money(account.available)} ${currency} <span class="soft">available</span></h1>
       ${mayAct && html`<${AccountActs} account=${account} onAct=${setAct} />`}

@@ -84,8 +84,8 @@ function OneChannel({ channel, onSwitch }) {
           used &&
             html`${used.enabled ? 'on' : 'off'} by ${used.by} <${Time} at=${used.at} />: ${used.reason}`,
         ],
-        ['Priority, weight', `${channel.priority}, ${channel.weight}`],
         ['Models', models.join(', ')],
+        ['Last 3 hours', recentOf(channel)],
         ['Credentials', credentials.join(', ')],
         [
           'Limits',
@@ -94,7 +94,7 @@ function OneChannel({ channel, onSwitch }) {
             .join(', '),
         ],
         ['Slots', slotsOf(channel)],
-        ['Last 3 hours', recentOf(channel)],
+        ['Priority, weight', `${channel.priority}, ${channel.weight}`],
         ['Tasks', html`<a href=${linkTo(['tasks'], { channel: id })}>those of this channel</a>`],
       ]}
     />

@@ -34,9 +34,10 @@ export function Filters({ place, searchRef }) {
   /** @param {string} name */
   const set = (name) => (/** @type {string} */ given) =>
     changeQuery(place, {
+      ...without(place.query, name, given),
       [name]: given.trim(),
       after: undefined,
-      ...(name === 'find' ? {} : { find: undefined }),
+      find: undefined,
     });
   return html`<div class="filters">
     <${Search} find=${value('find')} searchRef=${searchRef} />
@@ -62,12 +63,37 @@ export function Filters({ place, searchRef }) {
         options=${options(classNames)}
       />
       <${Choice} label="Created" value=${value('hours')} onChange=${set('hours')} options=${spans} />
+      <${Choice} label="Ended" value=${value('ended')} onChange=${set('ended')} options=${spans} />
       <${Text} label="Account" value=${value('account')} onChange=${set('account')} />
       <${Text} label="Key" value=${value('key')} onChange=${set('key')} />
       <${Text} label="Model" value=${value('model')} onChange=${set('model')} />
       <${Text} label="Channel" value=${value('channel')} onChange=${set('channel')} />
     </div>
   </div>`;
+}
+
+/**
+ * What does not go together with this filter.
+ *
+ * @param {URLSearchParams} query
+ * @param {string} name
+ * @param {string} given
+ * @returns {Record<string, undefined>}
+ */
+function without(query, name, given) {
+  if (name !== 'ended') return goesWithEnd(name, given) ? {} : { ended: undefined };
+  const others = [...query].filter(([other, value]) => given !== '' && !goesWithEnd(other, value));
+  return Object.fromEntries(others.map(([other]) => [other, undefined]));
+}
+
+/**
+ * Tasks are found by the time of their end together with these only: other filters end where one begins.
+ *
+ * @param {string} name
+ * @param {string} given
+ */
+function goesWithEnd(name, given) {
+  return name === 'class' || (name === 'state' && ['', 'succeeded', 'failed'].includes(given));
 }
 
 /** @param {{ find: string, searchRef: { current: HTMLInputElement | null } }} props */

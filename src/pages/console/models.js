@@ -39,7 +39,7 @@ export function Models({ api, currency }) {
       live.data &&
       html`<${Table}
         label="Models"
-        columns=${columnsOf(currency)}
+        columns=${columnsOf(currency, live.data.data)}
         rows=${live.data.data}
         keyOf=${(/** @type {Model} */ { id }) => id}
         empty="The configuration has no model."
@@ -58,9 +58,14 @@ export function Models({ api, currency }) {
 
 /**
  * @param {string} currency
+ * @param {readonly Model[]} models
  * @returns {readonly import('../shared/table.js').Column<Model>[]}
  */
-function columnsOf(currency) {
+function columnsOf(currency, models) {
+  const own = {
+    title: 'Price of its own at',
+    cell: (/** @type {Model} */ { pricing }) => ownPrices(pricing.channels),
+  };
   return [
     { title: 'Model', cell: ({ id }) => html`<a href=${linkTo(['tasks'], { model: id })}>${id}</a>` },
     { title: 'Kind', cell: ({ kind }) => kind },
@@ -68,7 +73,7 @@ function columnsOf(currency) {
       title: `Price in ${currency}`,
       cell: ({ pricing }) => html`<${PriceLines} price=${pricing} />`,
     },
-    { title: 'Price of its own at', cell: ({ pricing }) => ownPrices(pricing.channels) },
+    ...(models.some(({ pricing }) => pricing.channels.length > 0) ? [own] : []),
     { title: 'Channels', isProse: true, cell: ({ channels }) => channels.map(offer) },
   ];
 }

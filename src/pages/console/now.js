@@ -25,7 +25,7 @@ export function Now({ live, overview, currency }) {
   const abandoned = callbacks.find(({ state }) => state === 'abandoned')?.count ?? 0;
   const isWell = attention.length === 0 && notices.length === 0 && abandoned === 0;
   const isStale = Date.now() / 1000 - overview.counted_at > staleSeconds;
-  return html`<main>
+  return html`<main class="now">
     <div class="row apart head">
       <h1>Now</h1>
       ${isStale && html`<span class="soft small">counted <${Time} at=${overview.counted_at} /></span>`}
@@ -171,7 +171,7 @@ function Subject({ kind, subject }) {
   return null;
 }
 
-/** @typedef {{ title: string, link?: string, hour: number, day: number }} Flow */
+/** @typedef {{ title: string, span: string, query: Record<string, string>, hour: number, day: number }} Flow */
 
 /** @param {{ throughput: Overview['throughput'] }} props */
 function Throughput({ throughput: { hour, day } }) {
@@ -180,11 +180,18 @@ function Throughput({ throughput: { hour, day } }) {
   const failed = (counts, name) => counts.failures.find((failure) => failure.class === name)?.count ?? 0;
   /** @type {Flow[]} */
   const all = [
-    { title: 'created', hour: hour.created, day: day.created },
-    { title: 'succeeded', hour: hour.succeeded, day: day.succeeded },
+    { title: 'created', span: 'hours', query: {}, hour: hour.created, day: day.created },
+    {
+      title: 'succeeded',
+      span: 'ended',
+      query: { state: 'succeeded' },
+      hour: hour.succeeded,
+      day: day.succeeded,
+    },
     ...classes.map((name) => ({
       title: `failed: ${named(name)}`,
-      link: linkTo(['tasks'], { class: name, hours: '24' }),
+      span: 'ended',
+      query: { class: name },
       hour: failed(hour, name),
       day: failed(day, name),
     })),
@@ -192,28 +199,28 @@ function Throughput({ throughput: { hour, day } }) {
   return html`<${Table}
     label="Created and ended tasks"
     columns=${[
-      {
-        title: 'Tasks',
-        cell: (/** @type {Flow} */ { title, link }) =>
-          link === undefined
-            ? title
-            : html`<a href=${link} title="Those created in the last day">${title}</a>`,
-      },
+      { title: 'Tasks', cell: (/** @type {Flow} */ { title }) => title },
       {
         title: 'Last hour',
         isNumber: true,
-        cell: (/** @type {Flow} */ flow) => flow.hour.toLocaleString('en'),
+        cell: (/** @type {Flow} */ flow) => html`<${Count} flow=${flow} count=${flow.hour} hours="1" />`,
       },
       {
         title: 'Last day',
         isNumber: true,
-        cell: (/** @type {Flow} */ flow) => flow.day.toLocaleString('en'),
+        cell: (/** @type {Flow} */ flow) => html`<${Count} flow=${flow} count=${flow.day} hours="24" />`,
       },
     ]}
     rows=${all.filter((flow) => flow.day > 0)}
     keyOf=${(/** @type {Flow} */ { title }) => title}
     empty="No task was created, and none has ended, in the last day."
   />`;
+}
+
+/** Leads to the tasks that are counted. @param {{ flow: Flow, count: number, hours: string }} props */
+function Count({ flow: { span: name, query }, count, hours }) {
+  const figure = count.toLocaleString('en');
+  return count === 0 ? figure : html`<a href=${linkTo(['tasks'], { ...query, [name]: hours })}>${figure}</a>`;
 }
 
 /** @typedef {Overview['unfinished'][number]} Depth */

@@ -9,9 +9,10 @@ import { amountOf, TaskState } from './task-state.js';
 
 /**
  * @param {string} currency
+ * @param {boolean} byEnd
  * @returns {readonly import('../shared/table.js').Column<Task>[]}
  */
-export function columnsOf(currency) {
+export function columnsOf(currency, byEnd) {
   return [
     { title: `Amount ${currency}`, money: (task) => amountOf(task).amount },
     { title: 'Is', cell: (task) => html`<span class="soft">${amountOf(task).word}</span>` },
@@ -24,7 +25,9 @@ export function columnsOf(currency) {
     { title: 'Model', cell: ({ model }) => short(model) },
     { title: 'Account', cell: ({ account }) => short(account) },
     { title: 'Channel', cell: ({ channel }) => short(channel ?? '–') },
-    { title: 'Created', cell: ({ created_at: at }) => html`<${Time} at=${at} />` },
+    byEnd
+      ? { title: 'Ended', cell: ({ completed_at: at }) => html`<${Time} at=${at} />` }
+      : { title: 'Created', cell: ({ created_at: at }) => html`<${Time} at=${at} />` },
   ];
 }
 

@@ -34,10 +34,13 @@ export function TaskPage({ api, mayAct, currency, workflowsUrl, id }) {
   const record = useVersions(`${path}/record`, version, (signal) => api.get(`${path}/record`, signal));
   const [action, setAction] = useState(/** @type {ActionName | undefined} */ (undefined));
   useKeys({ a: focusActs });
-  if (task === undefined) return html`<main><${LiveState} live=${live} /></main>`;
+  const place = html`<p class="small">
+    <a href=${backToTasks()}>Tasks</a> / <span class="mono">${id}</span>
+  </p>`;
+  if (task === undefined) return html`<main>${place}<${LiveState} live=${live} /></main>`;
   const { amount, word } = amountOf(task);
   return html`<main>
-    <p class="small"><a href=${backToTasks()}>Tasks</a> / <span class="mono">${task.id}</span></p>
+    ${place}
     <div class="row apart head">
       <h1>
         ${money(amount)} ${currency} <span class="soft">${word}</span> <${TaskState} task=${task} full />

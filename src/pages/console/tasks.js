@@ -101,7 +101,7 @@ function Found({
     return html`<${FoundImages} entries=${ledger} currency=${currency} />`;
   return html`<${Table}
       label="Tasks"
-      columns=${columnsOf(currency)}
+      columns=${columnsOf(currency, place.query.has('ended'))}
       rows=${rows}
       keyOf=${(/** @type {Task} */ { id }) => id}
       onOpen=${(/** @type {Task} */ { id }) => goTo(linkTo(['tasks', id]))}
@@ -208,9 +208,14 @@ function listPath({ state, focus: _focus, ...filters }, limit = pageSize) {
       : state === 'callback_failed'
         ? { callback_failed: 'true' }
         : { status: state };
-  const { hours, find: _find, ...same } = filters;
-  const after = hours === undefined ? undefined : Math.floor(Date.now() / 60_000 - Number(hours) * 60) * 60;
-  return withQuery('/admin/v1/tasks', { ...same, ...status, created_after: after, limit });
+  const { hours, ended, find: _find, ...same } = filters;
+  const times = { created_after: hoursAgo(hours), ended_after: hoursAgo(ended) };
+  return withQuery('/admin/v1/tasks', { ...same, ...status, ...times, limit });
+}
+
+/** In whole minutes. @param {string | undefined} hours */
+function hoursAgo(hours) {
+  return hours === undefined ? undefined : Math.floor(Date.now() / 60_000 - Number(hours) * 60) * 60;
 }
 
 /**

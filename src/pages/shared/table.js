@@ -1,5 +1,5 @@
 import { money, placesOf } from './format.js';
-import { html } from './preact.js';
+import { html, useEffect, useRef } from './preact.js';
 
 /**
  * `isProse`: its text may have several lines. `money`, in place of a cell: an amount, written with as many places as all
@@ -28,11 +28,12 @@ import { html } from './preact.js';
  * }} props
  */
 export function Table({ label, columns, rows, keyOf, empty, onOpen, selection }) {
+  const region = useHeadInSight();
   if (rows.length === 0) return html`<p class="soft">${empty}</p>`;
   const keys = rows.map(keyOf);
   const cells = columns.map((column) => cellOf(column, rows));
   const all = selection !== undefined && keys.every((key) => selection.has(key));
-  return html`<div class="table" tabindex="0" role="region" aria-label=${label}>
+  return html`<div class="table" tabindex="0" role="region" aria-label=${label} ref=${region}>
     <table>
       <thead>
         <tr>
@@ -78,6 +79,25 @@ export function Table({ label, columns, rows, keyOf, empty, onOpen, selection })
       </tbody>
     </table>
   </div>`;
+}
+
+/** Where a table scrolls sideways, its head sticks to it and not to the window: how much of it is above the window. */
+function useHeadInSight() {
+  const region = useRef(/** @type {HTMLElement | null} */ (null));
+  useEffect(() => {
+    const { current } = region;
+    if (current === null) return undefined;
+    const follow = () =>
+      current.style.setProperty('--above', `${Math.max(0, -current.getBoundingClientRect().top)}px`);
+    follow();
+    addEventListener('scroll', follow);
+    addEventListener('resize', follow);
+    return () => {
+      removeEventListener('scroll', follow);
+      removeEventListener('resize', follow);
+    };
+  });
+  return region;
 }
 
 /**

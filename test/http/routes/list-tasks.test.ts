@@ -1,4 +1,5 @@
-import { expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
+import { classified } from '../../../src/domain/task.ts';
 import { taskFailures } from '../../../src/domain/task-failures.ts';
 import { useHttpWorld } from '../../support/http-world.ts';
 
@@ -135,4 +136,85 @@ it('by the key that created them, and by model, whatever the account', async () 
   expect(await ids(`account=${one.id}&key=${other.keyId}`)).toEqual([]);
   expect(await ids('model=plain')).toContain(plain);
   expect(await ids('model=plain')).not.toContain(id);
+});
+
+describe('by when they ended', () => {
+  interface Made {
+    readonly ids: readonly string[];
+    readonly endedAt: number;
+  }
+  let clockMs = Math.floor(Date.now() / 1000) * 1_000;
+  const pageOf = async (query: string) => (await world.admin('GET', `/tasks?${query}`)).body;
+  const idsOf = async (query: string) => (await pageOf(query)).data.map(({ id }: { id: string }) => id);
+
+  /** Named as the list has them: created in that order, an hour before they ended in the reverse, one every second. */
+  async function made(count: number): Promise<Made> {
+    clockMs += 3_600_000;
+    world.clock.stoppedAt = clockMs;
+    const account = await world.newAccount();
+    const ids: string[] = [];
+    for (let n = 0; n < count; n += 1) ids.push((await account.create()).body.id);
+    clockMs += 3_600_000;
+    const endedAt = clockMs / 1000;
+    for (const [n, id] of ids.toReversed().entries()) {
+      world.clock.stoppedAt = clockMs + n * 1_000;
+      await world.drive.fail(id, classified(n % 2 === 0 ? taskFailures.cancelled : taskFailures.upstream));
+    }
+    return { ids, endedAt };
+  }
+
+  afterEach(() => {
+    world.clock.stoppedAt = undefined;
+  });
+
+  it('whenever they were created, the latest end first, by status and class, a page at a time', async () => {
+    const { ids, endedAt } = await made(4);
+    const since = `ended_after=${endedAt}`;
+    expect(await idsOf(since)).toEqual(ids);
+    expect(await idsOf(`${since}&status=failed`)).toEqual(ids);
+    expect(await idsOf(`${since}&status=succeeded`)).toEqual([]);
+    expect(await idsOf(`${since}&status=running`)).toEqual([]);
+    expect(await idsOf(`${since}&class=cancelled`)).toEqual([ids[1], ids[3]]);
+    expect(await idsOf(`${since}&class=cancelled&status=succeeded`)).toEqual([]);
+    expect(await idsOf(`${since}&needs_attention=false`)).toEqual(ids);
+    // Each of them was created an hour before.
+    expect(await idsOf(`created_after=${endedAt}`)).toEqual([]);
+    const first = await pageOf(`${since}&limit=3`);
+    expect(first).toMatchObject({ has_more: true, data: ids.slice(0, 3).map((id) => ({ id })) });
+    expect(await pageOf(`${since}&limit=3&after=${ids[2]}`)).toMatchObject({
+      has_more: false,
+      data: [{ id: ids[3] }],
+    });
+  });
+
+  it('until a time, which is not part of it', async () => {
+    const { ids, endedAt } = await made(2);
+    const [later = ''] = (await made(1)).ids;
+    expect(await idsOf(`ended_after=${endedAt}`)).toEqual([later, ...ids]);
+    expect(await idsOf(`ended_after=${endedAt}&ended_before=${endedAt + 3_600}`)).toEqual(ids);
+    expect(await idsOf(`ended_before=${endedAt}`)).not.toContain(ids[0]);
+  });
+
+  it('after a task that has not ended, or that nobody knows: none', async () => {
+    const { endedAt } = await made(1);
+    const unfinished = (await (await world.newAccount()).create()).body.id;
+    for (const after of [unfinished, 'task_nothing'])
+      expect(await pageOf(`ended_after=${endedAt}&after=${after}`)).toMatchObject({
+        data: [],
+        has_more: false,
+      });
+  });
+
+  it.each([
+    ['account', 'acme'],
+    ['model', 'clip'],
+    ['created_after', '1'],
+    ['needs_attention', 'true'],
+    ['callback_failed', 'true'],
+  ])('not together with what no index serves: %s', async (param, value) => {
+    for (const end of ['ended_after', 'ended_before']) {
+      const { status, body } = await world.admin('GET', `/tasks?${end}=1&${param}=${value}`);
+      expect([status, body.error]).toMatchObject([400, { code: 'invalid_parameter', param }]);
+    }
+  });
 });
