@@ -1,3 +1,4 @@
+import { useEffect } from '../shared/preact.js';
 import { useKeys } from './keyboard.js';
 
 /**
@@ -14,6 +15,31 @@ export function useRowKeys() {
     link?.focus();
   };
   useKeys({ j: () => move(1), k: () => move(-1) });
+}
+
+/** Where a list was left. */
+let left = { list: '', y: 0, key: /** @type {string | undefined} */ (undefined) };
+
+/**
+ * Whoever comes back to a list finds it where it was, with the focus in the same row.
+ *
+ * @param {string} list
+ * @param {boolean} isShown
+ */
+export function usePosition(list, isShown) {
+  useEffect(() => {
+    if (!isShown) return undefined;
+    const { list: known, y, key } = left;
+    if (known === list) {
+      scrollTo(0, y);
+      const rows = /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll('tr.opens'));
+      const row = [...rows].find(({ dataset }) => dataset['key'] === key);
+      row?.querySelector('a')?.focus({ preventScroll: true });
+    }
+    return () => {
+      left = { list, y: scrollY, key: focusedRow() };
+    };
+  }, [list, isShown]);
 }
 
 /** The key of the row that has the focus. */

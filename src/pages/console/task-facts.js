@@ -37,7 +37,7 @@ export function TaskFacts({ task, currency, workflowsUrl }) {
       ],
       ['Request', mono(task.request_id)],
       ['Duration', task.duration && `${task.duration} s`],
-      ['Tokens', task.usage?.total_tokens],
+      ['Tokens', task.usage?.total_tokens?.toLocaleString('en')],
       ['Deadline', html`<${Time} at=${task.deadline_at} exact />`],
       ['Ended', task.completed_at && html`<${Time} at=${task.completed_at} exact />`],
     ]}

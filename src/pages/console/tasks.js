@@ -10,7 +10,7 @@ import { Filters } from './filters.js';
 import { useKeys } from './keyboard.js';
 import { LedgerTable } from './ledger-table.js';
 import { Pages } from './pages.js';
-import { focusedRow, useRowKeys } from './row-keys.js';
+import { focusedRow, usePosition, useRowKeys } from './row-keys.js';
 import { changeQuery, goTo, keepList, linkTo } from './router.js';
 import { useSelection } from './selection.js';
 import { columnsOf } from './task-columns.js';
@@ -38,6 +38,7 @@ export function Tasks({ api, mayAct, currency, place }) {
   const { chosen } = selection;
   const act = () => mayAct && chosen.length > 0 && setActed(chosen);
   keepList(place);
+  usePosition(list, live.data !== undefined);
   useListKeys({ selection: mayAct ? selection : undefined, search, act });
   return html`<main>
     <div class="row apart head">
