@@ -65,13 +65,19 @@ describe.skipIf(browserPath === undefined)(`pages for owners of keys${noBrowser}
     const tried: [path: string, status: number][] = [];
     for (const [path, { post }] of Object.entries<{ post?: any }>(paths)) {
       const { schema } = post?.requestBody?.content['application/json'] ?? {};
-      const { examples = [] } = components.schemas[String(schema?.$ref).split('/').at(-1) ?? ''] ?? {};
+      const named = components.schemas[String(schema?.$ref).split('/').at(-1) ?? ''];
+      const { examples = [] } = named ?? schema ?? {};
       // Of an address with a name in it, the document says what the name may be, and has no example of it.
       if (path.includes('{')) continue;
       for (const body of examples) tried.push([path, (await call('POST', path, { body })).status]);
     }
-    const creates = ['/v1/videos/generations', '/v1/images/generations', '/v1/images/edits'];
-    expect(tried).toEqual(expect.arrayContaining(creates.map((path) => [path, 200])));
+    const posts = [
+      '/v1/videos/generations',
+      '/v1/images/generations',
+      '/v1/images/edits',
+      '/v1/balance/alert',
+    ];
+    expect(tried).toEqual(expect.arrayContaining(posts.map((path) => [path, 200])));
     expect(tried.filter(([, status]) => status < 200 || status > 299)).toEqual([]);
   });
 

@@ -5,6 +5,10 @@ import { jsonBody, videoBodyBytesMax } from '../body.ts';
 import { keyRoute } from '../route.ts';
 import type { Route } from '../route.ts';
 
+const body = z
+  .object(balanceAlertFields)
+  .meta({ examples: [{ threshold: '10.00', url: 'https://example.com/hooks' }] });
+
 export function setOwnBalanceAlert(deps: BalanceAlertDeps): Route {
   return keyRoute({
     operationId: 'setOwnBalanceAlert',
@@ -13,7 +17,7 @@ export function setOwnBalanceAlert(deps: BalanceAlertDeps): Route {
     tag: 'Account',
     method: 'post',
     paths: ['/v1/balance/alert'],
-    input: z.object({ body: z.object(balanceAlertFields) }),
+    input: z.object({ body }),
     readBody: jsonBody(videoBodyBytesMax),
     success: balanceAlertSuccess,
     errors: ['callback_url_not_allowed'],

@@ -5,7 +5,7 @@ import { html } from '../shared/preact.js';
 import { withQuery } from '../shared/query.js';
 import { Table } from '../shared/table.js';
 import { Pages } from './pages.js';
-import { useRowKeys } from './row-keys.js';
+import { usePosition, useRowKeys } from './row-keys.js';
 import { changeQuery, goTo, linkTo } from './router.js';
 
 /** @typedef {import('./types.d.ts').Account} Account */
@@ -18,6 +18,7 @@ export function Accounts({ api, currency, place }) {
   const live = useLive(path, (signal) => api.get(path, signal), 15_000);
   const rows = live.data?.data ?? [];
   useRowKeys();
+  usePosition(path, live.data !== undefined);
   return html`<main>
     <div class="row apart head">
       <h1>Accounts</h1>

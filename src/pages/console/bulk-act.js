@@ -1,7 +1,7 @@
 /** The question: what would this act do to these tasks and to the money, and which of them cannot have it? */
 import { Dialog } from '../shared/dialog.js';
 import { counted, money, shortAmounts, sumMoney } from '../shared/format.js';
-import { html, useState } from '../shared/preact.js';
+import { html, useEffect, useRef, useState } from '../shared/preact.js';
 import { ActFields, actBody, acts } from './act-fields.js';
 import { useRuns } from './bulk-runs.js';
 import { Choice } from './filters.js';
@@ -11,7 +11,7 @@ import { named } from './names.js';
 /** @typedef {import('./types.d.ts').Task} Task */
 /** @typedef {import('./act-fields.js').ActionName} ActionName */
 /** @typedef {import('./bulk-runs.js').Outcome} Outcome */
-/** @typedef {{ api: import('./types.d.ts').Api, tasks: readonly Task[], currency: string, onClose: () => void }} Props */
+/** @typedef {{ api: import('./types.d.ts').Api, tasks: readonly Task[], currency: string, onClose: () => void, onDone: () => void }} Props */
 
 /** @param {Props} props */
 export function BulkAct(props) {
@@ -25,12 +25,17 @@ export function BulkAct(props) {
 }
 
 /** @param {Props & { possible: readonly ActionName[], first: ActionName }} props */
-function Form({ api, tasks, currency, onClose, possible, first }) {
+function Form({ api, tasks, currency, onClose, onDone, possible, first }) {
   const [action, setAction] = useState(first);
   const [written, setWritten] = useState(/** @type {Record<string, string>} */ ({}));
   const { frozen, done, progress, run, stop, forget } = useRuns(api);
   const { title } = acts[action];
-  if (done !== undefined) return html`<${Done} outcome=${done} title=${title} onClose=${onClose} />`;
+  const next = useRef(/** @type {HTMLButtonElement | null} */ (null));
+  // While it ran, the fields had to give the focus away.
+  useEffect(() => {
+    if (frozen !== undefined) next.current?.focus();
+  }, [frozen]);
+  if (done !== undefined) return html`<${Done} outcome=${done} title=${title} onClose=${onDone} />`;
   const isActing = progress !== undefined && frozen !== undefined;
   const concerned = frozen?.done.map(({ task }) => task) ?? tasks;
   const count = counted(concerned.length, 'task');
@@ -74,6 +79,7 @@ function Form({ api, tasks, currency, onClose, possible, first }) {
       <div class="row ends">
         <button type="button" onClick=${leave}>${isActing ? 'Stop' : 'Back'}</button>
         <button
+          ref=${next}
           class=${acts[action].isDestructive === true && frozen !== undefined ? 'main destructive' : 'main'}
           disabled=${progress !== undefined || concerned.length === 0}
         >

@@ -36,15 +36,21 @@ export function usePosition(list, isShown) {
       const row = [...rows].find(({ dataset }) => dataset['key'] === key);
       row?.querySelector('a')?.focus({ preventScroll: true });
     }
-    return () => {
-      left = { list, y: scrollY, key: focusedRow() };
+    // Enter on a link is a click, too. Once the address has changed, the browser has moved both.
+    const leave = (/** @type {MouseEvent} */ event) => {
+      left = { list, y: scrollY, key: rowOf(event.target) };
     };
+    addEventListener('click', leave, true);
+    return () => removeEventListener('click', leave, true);
   }, [list, isShown]);
 }
 
 /** The key of the row that has the focus. */
-export function focusedRow() {
-  /** @type {HTMLElement | null | undefined} */
-  const row = document.activeElement?.closest('tr.opens');
+export const focusedRow = () => rowOf(document.activeElement);
+
+/** @param {EventTarget | null} target */
+function rowOf(target) {
+  /** @type {HTMLElement | null} */
+  const row = target instanceof Element ? target.closest('tr.opens') : null;
   return row?.dataset['key'];
 }

@@ -69,7 +69,8 @@ export function Tasks({ api, mayAct, currency, place }) {
         api=${api}
         tasks=${acted}
         currency=${currency}
-        onClose=${() => {
+        onClose=${() => setActed(undefined)}
+        onDone=${() => {
           setActed(undefined);
           selection.clear();
           live.refresh();

@@ -87,8 +87,10 @@ function useHeadInSight() {
   useEffect(() => {
     const { current } = region;
     if (current === null) return undefined;
-    const follow = () =>
-      current.style.setProperty('--above', `${Math.max(0, -current.getBoundingClientRect().top)}px`);
+    const follow = () => {
+      const above = -current.getBoundingClientRect().top - current.clientTop;
+      current.style.setProperty('--above', `${Math.max(0, above)}px`);
+    };
     follow();
     addEventListener('scroll', follow);
     addEventListener('resize', follow);
