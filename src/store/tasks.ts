@@ -103,6 +103,7 @@ export function createTaskStore(db: Db, now: () => number, sealing: Sealing) {
       await tasks.deleteOne({ _id: id, 'state.at': 'given_up' });
     },
     ...taskReads(tasks, { findById: createFindById(db, tasks), toTask: form.toTask }),
+    ...taskEnds(tasks, form.toTask),
     ...taskSteps({ tasks, hints, now, form }),
     ...taskSights(tasks, now),
     ...taskCallbacks(tasks),
@@ -177,18 +178,6 @@ function taskReads(tasks: Collection<TaskDocument>, { findById, toTask }: TaskRe
       return { tasks: found.slice(0, page.limit).map(toTask), hasMore: found.length > page.limit };
     },
 
-    /** Tasks that have ended, the latest end first. */
-    async listEnded(filter: EndFilter, { limit, after }: PageRequest): Promise<TaskPage> {
-      const last = after === undefined ? undefined : (await tasks.findOne({ _id: after }))?.end?.sort;
-      if (after !== undefined && last === undefined) return { tasks: [], hasMore: false };
-      const found = await tasks
-        .find(endQuery(filter, last))
-        .sort({ 'end.sort': -1 })
-        .limit(limit + 1)
-        .toArray();
-      return { tasks: found.slice(0, limit).map(toTask), hasMore: found.length > limit };
-    },
-
     /** Those of these tasks that the filter lets pass, by id. */
     async listThese(ids: readonly string[], filter: TaskFilter): Promise<Task[]> {
       const these = { ...listQuery(filter, undefined), _id: { $in: [...ids] } };
@@ -241,6 +230,22 @@ function taskReads(tasks: Collection<TaskDocument>, { findById, toTask }: TaskRe
     /** Tasks that have ended, and whose callers do not know it. */
     async *owing(): AsyncIterable<Task> {
       yield* each(tasks.find({ owes: { $gt: '' } }).sort({ owes: 1 }));
+    },
+  };
+}
+
+function taskEnds(tasks: Collection<TaskDocument>, toTask: TaskForm['toTask']) {
+  return {
+    /** Tasks that have ended, the latest end first. */
+    async listEnded(filter: EndFilter, { limit, after }: PageRequest): Promise<TaskPage> {
+      const last = after === undefined ? undefined : (await tasks.findOne({ _id: after }))?.end?.sort;
+      if (after !== undefined && last === undefined) return { tasks: [], hasMore: false };
+      const found = await tasks
+        .find(endQuery(filter, last))
+        .sort({ 'end.sort': -1 })
+        .limit(limit + 1)
+        .toArray();
+      return { tasks: found.slice(0, limit).map(toTask), hasMore: found.length > limit };
     },
   };
 }

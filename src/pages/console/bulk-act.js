@@ -30,11 +30,7 @@ function Form({ api, tasks, currency, onClose, onDone, possible, first }) {
   const [written, setWritten] = useState(/** @type {Record<string, string>} */ ({}));
   const { frozen, done, progress, run, stop, forget } = useRuns(api);
   const { title } = acts[action];
-  const next = useRef(/** @type {HTMLButtonElement | null} */ (null));
-  // While it ran, the fields had to give the focus away.
-  useEffect(() => {
-    if (frozen !== undefined) next.current?.focus();
-  }, [frozen]);
+  const next = useFocus(frozen);
   if (done !== undefined) return html`<${Done} outcome=${done} title=${title} onClose=${onDone} />`;
   const isActing = progress !== undefined && frozen !== undefined;
   const concerned = frozen?.done.map(({ task }) => task) ?? tasks;
@@ -88,6 +84,15 @@ function Form({ api, tasks, currency, onClose, onDone, possible, first }) {
       </div>
     </form>
   <//>`;
+}
+
+/** While the dry run ran, the fields had to give the focus away. @param {Outcome | undefined} frozen */
+function useFocus(frozen) {
+  const button = useRef(/** @type {HTMLButtonElement | null} */ (null));
+  useEffect(() => {
+    if (frozen !== undefined) button.current?.focus();
+  }, [frozen]);
+  return button;
 }
 
 /** @param {readonly Task[]} tasks */
