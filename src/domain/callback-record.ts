@@ -8,6 +8,10 @@ export interface CallbackRecord {
   readonly round: string;
   /** Attempts of this round that were begun; each is counted before its request leaves. */
   readonly begun: number;
+  /** From when on a round on demand owes the callback; absent: it is owed since the task's end. */
+  readonly since?: number;
+  /** An attempt of this round has failed, and another one follows. */
+  readonly isFailing?: boolean;
   /** The rounds that this one replaced, newest last: none of them sends again. */
   readonly replaced?: readonly string[];
 }

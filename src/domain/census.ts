@@ -54,7 +54,7 @@ export interface AttentionCount {
 export interface CallbackCount {
   readonly state: 'due' | 'failing' | 'abandoned';
   readonly count: number;
-  /** When the task of the oldest one ended. */
+  /** Since when the oldest one is owed. */
   readonly since?: number;
 }
 

@@ -15,11 +15,11 @@ const attemptsMax = 50;
 const replacedMax = 50;
 
 /** The callback's part of a task's record. */
-export function taskCallbacks(tasks: Collection<TaskDocument>) {
-  return { ...callbackRounds(tasks), ...callbackAnswers(tasks) };
+export function taskCallbacks(tasks: Collection<TaskDocument>, now: () => number) {
+  return { ...callbackRounds(tasks, now), ...callbackAnswers(tasks) };
 }
 
-function callbackRounds(tasks: Collection<TaskDocument>) {
+function callbackRounds(tasks: Collection<TaskDocument>, now: () => number) {
   /** Undefined: another round is in force, or this one has delivered. */
   async function count({ task, round, target }: CallbackRound): Promise<number | undefined> {
     const counted = await tasks.findOneAndUpdate(
@@ -40,8 +40,8 @@ function callbackRounds(tasks: Collection<TaskDocument>) {
     /**
      * Counts an attempt before its request leaves, so that one whose process died counts too. Resolves with its number
      * in this round, from 1; undefined: this round has delivered the callback already, or a newer one has replaced it.
-     * One round is in force at a time: two that counted in turns would never reach their end. `isFirst`: hardly ever is
-     * there a record.
+     * One round is in force at a time: two that counted in turns would never reach their end. A round on demand owes the
+     * callback again, whatever became of it before. `isFirst`: hardly ever is there a record.
      */
     async beginCallback(next: CallbackRound, isFirst: boolean): Promise<number | undefined> {
       const { task, round } = next;
@@ -62,7 +62,14 @@ function callbackRounds(tasks: Collection<TaskDocument>) {
         await tasks.updateOne(
           { _id: task, 'callback.round': callback.round },
           {
-            $set: { 'callback.round': round, 'callback.begun': 0, 'callback.state': 'pending' },
+            $set: {
+              owes: task,
+              'callback.round': round,
+              'callback.begun': 0,
+              'callback.state': 'pending',
+              'callback.since': now(),
+              'callback.isFailing': false,
+            },
             $unset: { gaveUp: '' },
             $push: { 'callback.replaced': { $each: [callback.round], $slice: -replacedMax } },
           },
@@ -85,7 +92,11 @@ function callbackAnswers(tasks: Collection<TaskDocument>) {
     ): Promise<void> {
       const isNew = { 'callback.attempts.at': { $ne: attempt.at } };
       const $push = { 'callback.attempts': { $each: [attempt], $slice: -attemptsMax } };
-      const $set = { 'callback.state': state, 'callback.target': target };
+      const $set = {
+        'callback.state': state,
+        'callback.target': target,
+        'callback.isFailing': state === 'pending',
+      };
       const inForce = await tasks.updateOne(
         { _id: task, 'callback.round': round, ...isNew },
         {
@@ -122,9 +133,9 @@ function callbackAnswers(tasks: Collection<TaskDocument>) {
       return (await found.limit(limit).toArray()).map(({ _id }) => _id);
     },
 
-    /** The same of tasks whose callback is due, and has failed at least once. */
+    /** The same of tasks whose callback is due, and has failed at least once since it is. */
     async failingCallbacks(limit: number, after: string = ''): Promise<string[]> {
-      const failing = { owes: { $gt: after }, 'callback.attempts.0': { $exists: true } };
+      const failing = { owes: { $gt: after }, 'callback.isFailing': true };
       const found = tasks.find(failing, { projection: { _id: 1 } }).sort({ owes: 1 });
       return (await found.limit(limit).toArray()).map(({ _id }) => _id);
     },

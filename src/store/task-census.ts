@@ -72,12 +72,12 @@ export function taskCensus(tasks: Collection<TaskDocument>) {
     countByChannel: (channels: readonly string[], since: number): Promise<ChannelCounts[]> =>
       countByChannel(tasks, channels, since),
 
-    /** A callback is failing from its first attempt that was recorded on. */
+    /** A callback is failing from its first failed attempt on. */
     async countCallbacks(): Promise<CallbackCount[]> {
       const owed = tasks.aggregate<Row<boolean>>(
         [
           { $match: { owes: { $gt: '' } } },
-          { $group: { _id: hasAttempts, count: { $sum: 1 }, since: { $min: '$completedAt' } } },
+          { $group: { _id: isFailing, count: { $sum: 1 }, since: { $min: owedSince } } },
         ],
         limit,
       );
@@ -85,8 +85,8 @@ export function taskCensus(tasks: Collection<TaskDocument>) {
         owed.toArray(),
         tasks.countDocuments({ gaveUp: { $gt: '' } }, limit),
       ]);
-      const row = (isFailing: boolean) => {
-        const { count = 0, since } = rows.find(({ _id }) => _id === isFailing) ?? {};
+      const row = (fails: boolean) => {
+        const { count = 0, since } = rows.find(({ _id }) => _id === fails) ?? {};
         return { count, ...defined({ since }) };
       };
       return [
@@ -212,4 +212,5 @@ const taskKind = {
   channel: { $ifNull: ['$channel', nextChannel] },
   wait: { $ifNull: ['$waitsFor', ''] },
 };
-const hasAttempts = { $gt: [{ $size: { $ifNull: ['$callback.attempts', []] } }, 0] };
+const isFailing = { $ifNull: ['$callback.isFailing', false] };
+const owedSince = { $ifNull: ['$callback.since', '$completedAt'] };

@@ -106,7 +106,7 @@ export function createTaskStore(db: Db, now: () => number, sealing: Sealing) {
     ...taskEnds(tasks, form.toTask),
     ...taskSteps({ tasks, hints, now, form }),
     ...taskSights(tasks, now),
-    ...taskCallbacks(tasks),
+    ...taskCallbacks(tasks, now),
     ...taskCensus(tasks),
     ...taskBills(tasks),
   };

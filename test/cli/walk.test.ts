@@ -210,21 +210,27 @@ it('not_delivered is seen everywhere once the last try to copy a result failed, 
   await walk(body.id, { reason: 'not_delivered', advised: 'refund', end: 'succeeded' });
 });
 
-it('an abandoned callback is seen everywhere, and delivered by `redeliver`', async () => {
-  const receiver = await startCallbackReceiver([410, 204]);
+it('an abandoned callback is seen everywhere, also while `redeliver` fails, and delivered by it at last', async () => {
+  const answers = [410, 500];
+  const receiver = await startCallbackReceiver(answers);
   try {
     const { body } = await account.create({ metadata: { callback_url: receiver.url } });
     await account.finished(body.id);
-    const listed = async () =>
-      (await json('tasks', 'list', '--callback-failed')).map((task: { id: string }) => task.id);
-    await expect.poll(listed).toEqual([body.id]);
+    const listed = async (option = '--callback-failed') =>
+      (await json('tasks', 'list', option)).map((task: { id: string }) => task.id);
+    await expect.poll(() => listed()).toEqual([body.id]);
     expect(await measured('mediary_callbacks{state="abandoned"} 1')).toBe(true);
     await look(1);
     expect(await noticesOf('open')).toContain('callbacks_abandoned/all');
     await type(`gateway tasks action ${body.id} redeliver --reason "…"`);
-    await receiver.waitFor(2);
-    await expect.poll(listed).toEqual([]);
-    expect(await measured('mediary_callbacks{state="abandoned"} 0')).toBe(true);
+    await expect.poll(() => listed('--callback-failing'), { timeout: 60_000 }).toEqual([body.id]);
+    expect(await listed()).toEqual([]);
+    expect(await measured('mediary_callbacks{state="failing"} 1')).toBe(true);
+    answers.push(204);
+    await type(`gateway tasks action ${body.id} redeliver --reason "…"`);
+    await expect.poll(() => listed('--callback-failing'), { timeout: 60_000 }).toEqual([]);
+    for (const state of ['abandoned', 'failing'])
+      expect(await measured(`mediary_callbacks{state="${state}"} 0`)).toBe(true);
     await look(8);
     expect(await noticesOf('over')).toContain('callbacks_abandoned/all');
   } finally {

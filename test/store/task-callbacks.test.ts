@@ -72,6 +72,48 @@ describe('a callback that is owed', () => {
     for (const task of [answered410, died]) expect(await isOwed(task)).toBe(false);
   });
 
+  it.each(['delivered', 'gave_up'] as const)('that was %s is owed again while it is redelivered', async (was) => {
+    const task = await endedTask();
+    await begin(task, ownRound);
+    await record(task, ownRound, answered(1, 500), 'pending');
+    await record(task, ownRound, answered(2, 410), was);
+    const isFailing = async () => (await open().failingCallbacks(100)).includes(task);
+    expect([await isOwed(task), await isFailing()]).toEqual([false, false]);
+
+    await begin(task, 'again');
+    expect([await isOwed(task), await isFailing()]).toEqual([true, false]);
+    await record(task, 'again', answered(3, 500), 'pending');
+    expect([await isOwed(task), await isFailing()]).toEqual([true, true]);
+    await record(task, 'again', answered(4, 200), 'delivered');
+    expect([await isOwed(task), await isFailing()]).toEqual([false, false]);
+  });
+
+  it('counts from the end of its task, and from its redelivery if it is redelivered', async () => {
+    const counted = () => open().countCallbacks();
+    for await (const { id } of open().owing()) {
+      await begin(id, ownRound);
+      await record(id, ownRound, answered(1, 200), 'delivered');
+    }
+    const task = await endedTask();
+    const { completedAt } = (await open().find(task)) ?? {};
+    await begin(task, ownRound);
+    const [due, failing] = await counted();
+    expect([due, failing]).toEqual([
+      { state: 'due', count: 1, since: completedAt },
+      { state: 'failing', count: 0 },
+    ]);
+    await record(task, ownRound, answered(1, 410), 'gave_up');
+    await begin(task, 'again');
+    const since = (await callbackOf(task))?.since;
+    expect(since).toBeGreaterThanOrEqual(completedAt ?? Infinity);
+    expect((await counted())[0]).toEqual({ state: 'due', count: 1, since });
+    await record(task, 'again', answered(2, 500), 'pending');
+    expect((await counted()).slice(0, 2)).toEqual([
+      { state: 'due', count: 0 },
+      { state: 'failing', count: 1, since },
+    ]);
+  });
+
   it('stays delivered through what an operator does later', async () => {
     const task = await endedTask();
     const other = open();
@@ -157,6 +199,7 @@ describe('an attempt', () => {
       target,
       round: ownRound,
       begun: 1,
+      isFailing: true,
       attempts: [
         { at: 1, durationMs: 1, status: 500 },
         { at: 2, durationMs: 3, error: 'timeout' },

@@ -63,7 +63,7 @@ async function fill(): Promise<void> {
   await insert({
     ...ended,
     completedAt: at - 300_000,
-    callback: { ...failing, attempts: [{ at: 1, durationMs: 1, status: 500 }] },
+    callback: { ...failing, isFailing: true, attempts: [{ at: 1, durationMs: 1, status: 500 }] },
   });
   await insert({ ...ended, completedAt: 1 });
   await stores.tasks.beginCallback({ task: `t${tasks}`, round: 'own', target: 'x' }, true);
