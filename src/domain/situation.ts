@@ -94,12 +94,9 @@ export const advice: Readonly<Record<AttentionReason, string>> = {
   poll_failed:
     'Polling stopped with an error that retrying will not fix. Fix the cause, then use `retry_now`, or `complete` or `fail`.',
   charge_review:
-    'The charge is far above the hold (the model’s `hold.review_above`, 3 times unless it says otherwise), is for more ' +
-    'than the request and its model allow, rests on numbers that contradict each other or cannot be true, is more than ' +
-    'the ledger can hold, or cannot be computed. Check the usage that the upstream reported, then use `accept_charge`; or ' +
-    '`complete` with the true facts; or `fail`, which charges nothing. What the ledger or a sealed request refuses is in ' +
-    'the worker’s log: repair it, then use `retry_now`; `fail` ends a failed task also where its hold cannot be released, ' +
-    'which `gateway ledger verify` then reports.',
+    'Check the usage that the upstream reported, then use `accept_charge`; or `complete` with the true facts; or `fail`, ' +
+    'which charges nothing. What could not be computed or written is in the worker’s log: repair it, then use `retry_now`; ' +
+    '`fail` ends a failed task also where its hold cannot be released, which `gateway ledger verify` then reports.',
   poll_failing:
     'Polling fails, and continues. Check the channel’s key, balance and address; `retry_now` polls immediately.',
   overdue:
@@ -303,8 +300,19 @@ const reviewSentences: Readonly<Record<Question['why'], string>> = {
   unreleased: 'The task fails, and the ledger contradicts that its hold is released.',
 };
 
+/** What was noted beside the state is what matters then; and a workflow hears of it before it knows of a new state. */
+const concernSentences: Readonly<Partial<Record<AttentionReason, string>>> = {
+  poll_failing: 'The polls of its job fail.',
+  overdue: 'Its job takes five times as long as usual.',
+  channel_gone: 'The running configuration has no such channel or credential any more.',
+  workflow_failing: 'The steps of its workflow fail one after the other.',
+  workflow_overdue: 'Its workflow should have ended it, and still runs.',
+};
+
 function whatOf(standing: Standing): string {
-  const { unserved } = standing;
+  const { unserved, wanted } = standing;
+  const noted = concernSentences[attentionOf(standing) ?? 'no_worker'];
+  if (noted !== undefined) return `${noted}${wanted === undefined ? '' : wantedSentences[wanted]}`;
   if (unserved === undefined) return whatOfState(standing);
   const { channel } = unserved;
   return `${channel === undefined ? 'No worker runs.' : `No running worker serves ${channel}.`} ${whatOfState(standing)}`;

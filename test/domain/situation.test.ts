@@ -101,6 +101,18 @@ it('of what the ledger does not release promises no release', () => {
   expect(actions.find(({ name }) => name === 'fail')?.money).toEqual(nothing);
 });
 
+it('of a concern says what it is, whatever the state beside it; and that the task is to end', () => {
+  const what = (more: object) =>
+    situation({ id: 't', ...standing, state: { at: 'submitting', left: [at], round: 1, full: [] }, ...more })
+      .what;
+  expect(what({ concern: 'poll_failing' })).toBe('The polls of its job fail.');
+  expect(what({ concern: 'overdue', wanted: 'cancel' })).toBe(
+    'Its job takes five times as long as usual. It is to be cancelled.',
+  );
+  const decided = { state: { at: 'broken', n: 1, code: 'job_unknown' }, attempt: at, concern: 'overdue' };
+  expect(what(decided)).toBe('Polling one has stopped (job_unknown).');
+});
+
 it('every unfinished task waits for something, and since its state began', () => {
   const round = { round: 2, full: [] };
   const waitsFor = (state: TaskState, more: object = {}) => {
