@@ -22,7 +22,10 @@ import { runLine } from './support.ts';
  */
 const read = (path: string) => readFile(new URL(`../../${path}`, import.meta.url), 'utf8');
 const page = await read('docs/operating.md');
-const localYaml = (await read('src/local/gateway.local.yaml')).replaceAll('${SIMULATOR_API_KEY}', 'simulated');
+const localYaml = (await read('src/local/gateway.local.yaml')).replaceAll(
+  '${SIMULATOR_API_KEY}',
+  'simulated',
+);
 
 interface Sample {
   readonly command: string;
@@ -151,7 +154,12 @@ async function cli(command: string): Promise<{ text: string }> {
 /** A program of its own; a key was put before that of the gateway. */
 async function run(program: string, line: readonly string[]): Promise<{ text: string }> {
   const keys = [randomBytes(32).toString('base64'), gateway.environment['SECRETS_KEY']];
-  const env = { PATH: process.env['PATH'], HOME: directory, ...gateway.environment, SECRETS_KEY: keys.join() };
+  const env = {
+    PATH: process.env['PATH'],
+    HOME: directory,
+    ...gateway.environment,
+    SECRETS_KEY: keys.join(),
+  };
   const { stdout } = await promisify(execFile)(program, [...line], { env });
   return { text: stdout };
 }
@@ -190,21 +198,18 @@ it('shows some', () => {
   expect(samples.length).toBeGreaterThan(12);
 });
 
-it.each(samples.toSorted((a, b) => rank(a) - rank(b)))(
-  '$command',
-  async ({ command, printed }) => {
-    // It would be overdue where the other samples take their time.
-    if (command.includes(shown.unwanted)) await makeUnwanted();
-    const typed = [...here].reduce((line, [there, id]) => line.replaceAll(there, id), command);
-    const { text } = await cli(typed);
-    let rest = stable(text)
-      .split('\n')
-      .filter((line) => line !== '');
-    for (const chunk of stable(printed).split(/^…$/m)) {
-      const lines = chunk.split('\n').filter((line) => line !== '');
-      const at = rest.findIndex((_, index) => lines.every((line, offset) => rest[index + offset] === line));
-      expect(at < 0 ? rest : lines).toEqual(lines);
-      rest = rest.slice(at + lines.length);
-    }
-  },
-);
+it.each(samples.toSorted((a, b) => rank(a) - rank(b)))('$command', async ({ command, printed }) => {
+  // It would be overdue where the other samples take their time.
+  if (command.includes(shown.unwanted)) await makeUnwanted();
+  const typed = [...here].reduce((line, [there, id]) => line.replaceAll(there, id), command);
+  const { text } = await cli(typed);
+  let rest = stable(text)
+    .split('\n')
+    .filter((line) => line !== '');
+  for (const chunk of stable(printed).split(/^…$/m)) {
+    const lines = chunk.split('\n').filter((line) => line !== '');
+    const at = rest.findIndex((_, index) => lines.every((line, offset) => rest[index + offset] === line));
+    expect(at < 0 ? rest : lines).toEqual(lines);
+    rest = rest.slice(at + lines.length);
+  }
+});

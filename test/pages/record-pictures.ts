@@ -1,4 +1,7 @@
 import { readFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { startBrowser } from '../support/browser.ts';
@@ -6,10 +9,13 @@ import type { TestBrowser } from '../support/browser.ts';
 import type { TestAccount } from '../support/client.ts';
 import { startGateway } from '../support/gateway.ts';
 import type { TestGateway } from '../support/gateway.ts';
+import { startTemporal } from '../support/servers.ts';
+import type { TestTemporal } from '../support/servers.ts';
 import { snap } from '../support/shots.ts';
 
 /**
- * The pictures of docs/images: every page, light and dark, of a gateway with something to see.
+ * The pictures of docs/images: every page, light and dark, of a gateway with something to see; and what the Temporal UI
+ * shows of a task that needs a person.
  *
  *     SCREENSHOTS=docs/images npx vitest run test/pages/record-pictures.ts
  */
@@ -18,6 +24,8 @@ const local = readFileSync(new URL('../../src/local/gateway.local.yaml', import.
 /** A vendor that cannot be asked for a lost job. */
 const yaml = local.replaceAll('${SIMULATOR_API_KEY}', 'simulated');
 
+let directory: string;
+let temporal: TestTemporal;
 let gateway: TestGateway;
 let browser: TestBrowser;
 let acme: TestAccount;
@@ -28,7 +36,12 @@ const small = { resolution: undefined, ratio: undefined };
 const prompts = ['A paper boat on a rainy street', 'A lighthouse in a storm', 'A red fox in the snow'];
 
 beforeAll(async () => {
-  [gateway, browser] = await Promise.all([startGateway({ yaml, renderSeconds: 1 }), startBrowser()]);
+  directory = await mkdtemp(join(tmpdir(), 'mediary-pictures-'));
+  temporal = await startTemporal({ dir: directory, hasPages: true });
+  // As in local mode.
+  const environment = { TEMPORAL_ADDRESS: temporal.address, PAYLOAD_ENCRYPTION: 'off' };
+  gateway = await startGateway({ yaml, environment, renderSeconds: 1 });
+  browser = await startBrowser();
   acme = await gateway.account({ credit: '250' });
   const birch = await gateway.account({ credit: '40' });
   const create = async (account: TestAccount, body: object) =>
@@ -51,7 +64,11 @@ beforeAll(async () => {
     reason: 'Renders are late since noon',
   });
 }, 240_000);
-afterAll(() => Promise.all([gateway.stop(), browser.close()]));
+afterAll(async () => {
+  await Promise.all([gateway.stop(), browser.close()]);
+  await temporal.stop();
+  await rm(directory, { recursive: true });
+});
 
 async function waiting(): Promise<number> {
   return (await gateway.admin('GET', '/tasks?needs_attention=true')).body.data.length;
@@ -133,4 +150,15 @@ it.each([false, true])('every page, dark: %s', { timeout: 300_000 }, async (dark
   ];
   for (const [app, name, place, prepare] of pages) await show({ app, name, dark }, place(), prepare);
   expect(pages.length).toBe(20);
+});
+
+it('the Temporal UI', { timeout: 300_000 }, async () => {
+  const { page } = await browser.open({ viewport: { width: 1440, height: 1000 } });
+  await page.goto(`${temporal.uiUrl}/namespaces/default/workflows/${parked}`);
+  await page.getByText(/^Waits: needs attention/).waitFor();
+  await page.getByRole('heading', { name: /^Timeline/ }).scrollIntoViewIfNeeded();
+  await snap(page, 'temporal-timeline');
+  await page.getByText('User Metadata').first().click();
+  await page.getByText('Needs attention: submit_ambiguous').waitFor();
+  await snap(page, 'temporal-details');
 });

@@ -72,21 +72,24 @@ describe('a callback that is owed', () => {
     for (const task of [answered410, died]) expect(await isOwed(task)).toBe(false);
   });
 
-  it.each(['delivered', 'gave_up'] as const)('that was %s is owed again while it is redelivered', async (was) => {
-    const task = await endedTask();
-    await begin(task, ownRound);
-    await record(task, ownRound, answered(1, 500), 'pending');
-    await record(task, ownRound, answered(2, 410), was);
-    const isFailing = async () => (await open().failingCallbacks(100)).includes(task);
-    expect([await isOwed(task), await isFailing()]).toEqual([false, false]);
+  it.each(['delivered', 'gave_up'] as const)(
+    'that was %s is owed again while it is redelivered',
+    async (was) => {
+      const task = await endedTask();
+      await begin(task, ownRound);
+      await record(task, ownRound, answered(1, 500), 'pending');
+      await record(task, ownRound, answered(2, 410), was);
+      const isFailing = async () => (await open().failingCallbacks(100)).includes(task);
+      expect([await isOwed(task), await isFailing()]).toEqual([false, false]);
 
-    await begin(task, 'again');
-    expect([await isOwed(task), await isFailing()]).toEqual([true, false]);
-    await record(task, 'again', answered(3, 500), 'pending');
-    expect([await isOwed(task), await isFailing()]).toEqual([true, true]);
-    await record(task, 'again', answered(4, 200), 'delivered');
-    expect([await isOwed(task), await isFailing()]).toEqual([false, false]);
-  });
+      await begin(task, 'again');
+      expect([await isOwed(task), await isFailing()]).toEqual([true, false]);
+      await record(task, 'again', answered(3, 500), 'pending');
+      expect([await isOwed(task), await isFailing()]).toEqual([true, true]);
+      await record(task, 'again', answered(4, 200), 'delivered');
+      expect([await isOwed(task), await isFailing()]).toEqual([false, false]);
+    },
+  );
 
   it('counts from the end of its task, and from its redelivery if it is redelivered', async () => {
     const counted = () => open().countCallbacks();

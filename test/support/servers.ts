@@ -29,12 +29,20 @@ type Controls = {
   restart(): Promise<void>;
 };
 
-export type TestTemporal = Controls & { readonly address: string };
+export type TestTemporal = Controls & {
+  readonly address: string;
+  /** With `hasPages`. */
+  readonly uiUrl: string | undefined;
+};
 
 export type TestMongo = Controls & { readonly uri: string; readonly kind: MongoServer['kind'] };
 
-/** A Temporal dev server of the test's own, with time skipping. */
-export async function startTemporal({ dir, port }: Start): Promise<TestTemporal> {
+/** A Temporal dev server of the test's own, with time skipping; `hasPages`: and with its UI. */
+export async function startTemporal({
+  dir,
+  port,
+  hasPages = false,
+}: Start & { readonly hasPages?: boolean }): Promise<TestTemporal> {
   markServerUse();
   const binary = await resolveTemporal(localOptions(cacheDir));
   const start = (fixed: number | undefined): Promise<TemporalServer> =>
@@ -42,13 +50,14 @@ export async function startTemporal({ dir, port }: Start): Promise<TestTemporal>
       ...localOptions(dir),
       binary,
       port: fixed === undefined ? 'any' : { fixed },
-      uiPort: 'none',
+      uiPort: hasPages ? 'any' : 'none',
       timeSkipping: true,
     });
   let server = await start(port);
-  const { address } = server;
+  const { address, uiUrl } = server;
   return {
     address,
+    uiUrl,
     get pid() {
       return server.pid;
     },
