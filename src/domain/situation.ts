@@ -83,6 +83,9 @@ export interface MoneyPreview<Amount = Micros> {
   readonly refunded: Amount;
 }
 
+const reset =
+  '`temporal workflow reset -w ID --type FirstWorkflowTask --reapply-exclude All --reason "…"` continues the task from its record.';
+
 export const advice: Readonly<Record<AttentionReason, string>> = {
   submit_ambiguous:
     'The submission may have reached the upstream, and the job may be billed: it is never resubmitted automatically. ' +
@@ -109,10 +112,10 @@ export const advice: Readonly<Record<AttentionReason, string>> = {
     'No step of the task is taken until a worker serves it: `gateway nodes` lists the workers, their channels and the ' +
     'configurations that they could not load. Start a worker that runs the configuration with the channel, or correct the ' +
     'configuration and use `gateway config reload`: the task then continues.',
-  workflow_failing: 'The steps of its workflow fail one after the other: see the worker’s log.',
+  workflow_failing: `The failure is on the task’s page in the Temporal UI, and in the worker’s log: report it. ${reset}`,
   workflow_overdue:
-    'Its workflow should have ended it, and still runs: the deadline has passed, or the end cannot be written. See the ' +
-    'worker’s log; while the end is not written, `fail` releases the hold.',
+    'The failure is on the task’s page in the Temporal UI, and in the worker’s log: remove its cause. While the end is not ' +
+    `written, \`fail\` releases the hold. ${reset}`,
   not_delivered:
     'The result could not be copied while its upstream had it. Callers may have a link that no longer works: `refund` gives ' +
     'back what they were charged for it.',

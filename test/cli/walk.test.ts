@@ -1,27 +1,38 @@
+import { execFile } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { promisify } from 'node:util';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { startApi } from '../../src/api.ts';
 import { readEnvironment } from '../../src/config/environment.ts';
 import { openCore } from '../../src/core.ts';
+import { tasksQueue } from '../../src/domain/queues.ts';
 import { ledgerCollection } from '../../src/ledger/collection.ts';
 import { readLedgerTotals } from '../../src/ledger/totals.ts';
+import { resolveTemporal } from '../../src/local/servers/temporal-source.ts';
 import { createLogger } from '../../src/observability/log.ts';
 import { takeCensus } from '../../src/tasks/take-census.ts';
-import { startCallbackReceiver } from '../support/callback-receiver.ts';
 import { startWorker } from '../../src/worker.ts';
+import { cacheDir } from '../support/cache-dir.ts';
+import { startCallbackReceiver } from '../support/callback-receiver.ts';
 import { caller } from '../support/client.ts';
 import type { TestAccount } from '../support/client.ts';
 import { startGateway, videoBody } from '../support/gateway.ts';
 import type { TestGateway } from '../support/gateway.ts';
+import { startRewritingUpstream } from '../support/rewriting-upstream.ts';
+import type { RewritingUpstream } from '../support/rewriting-upstream.ts';
+import { temporalAddress } from '../support/run-servers.ts';
 import { attendedYaml } from '../support/test-yaml.ts';
+import { concernSignal } from '../../workflows/messages.ts';
 import { runLine } from './support.ts';
 
 /**
  * An operator's walk: each state that needs somebody is in the metrics that the alerts ask, in the list, in `tasks show`
  * and in the notices, and ends by the command that is advised.
  */
+const itemOf = (id: string) =>
+  new RegExp(`^ {2}- id: ${id}\\n(?: {4}.*\\n)+`, 'm').exec(attendedYaml)?.[0] ?? '';
 const yaml = `${attendedYaml}results: { storage: directory, directory: results }
 `.replace(
   '\nmodels:',
@@ -31,16 +42,23 @@ const yaml = `${attendedYaml}results: { storage: directory, directory: results }
     base_url: \${SIMULATOR_URL}/dashscope/api/v1
     credentials: [{ id: a, api_key: simulated }]
     models: { wan: { upstream: wan2.6-t2v } }
-models:`,
+${itemOf('ark').replace('id: ark', 'id: confused').replace('SIMULATOR_URL', 'CONFUSED_URL').replace('seedance:', 'twice:')}models:
+${itemOf('wan').replace('id: wan', 'id: twice')}`,
 );
 
 vi.setConfig({ testTimeout: 120_000 });
 
 let directory: string;
+/** Names each of its jobs as it named the first one. */
+let confused: RewritingUpstream;
 let gateway: TestGateway;
 let account: TestAccount;
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'mediary-walk-'));
+  let first: string | undefined;
+  const rename = (text: string) => text.replace(/"id":"cgt-[^"]+"/, (job) => (first ??= job));
+  confused = await startRewritingUpstream(() => gateway.simulatorUrl, rename);
+  process.env['CONFUSED_URL'] = confused.url;
   gateway = await startGateway({ yaml, environment: { DATA_DIR: directory } });
   account = await gateway.account();
   // Each step looks when it wants to.
@@ -48,6 +66,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await gateway.stop();
+  confused.close();
   await rm(directory, { recursive: true, force: true });
 });
 
@@ -69,30 +88,41 @@ async function look(times: number): Promise<void> {
 
 /** Types what the gateway advises, with a reason. */
 async function type(command: string): Promise<void> {
-  const words = command
-    .replace(/^gateway /, '')
-    .replace(/ --reason "…"$/, '')
-    .split(' ');
-  expect((await cli(...words, '--reason', 'as advised')).status).toBe(0);
+  const [program, ...words] = command.replace(/ --reason "…"$/, '').split(' ');
+  const line = [...words, '--reason', 'as advised'];
+  if (program === 'gateway') expect((await cli(...line)).status).toBe(0);
+  else await promisify(execFile)(await temporal(), [...line, '--address', temporalAddress()]);
+}
+
+const temporal = async () =>
+  (await resolveTemporal({ dataDir: cacheDir, report: () => {}, environment: process.env })).path;
+
+/** It continues the task; then `fail` ends it. */
+const reset = 'temporal workflow reset -w ID --type FirstWorkflowTask --reapply-exclude All --reason "…"';
+
+/** `advised`: an act of the operators, or `reset`. */
+interface Walk {
+  readonly reason: string;
+  readonly advised: string;
+  readonly end: string;
 }
 
 /** A task that waits for this is in the metrics, the lists and the notices, and ends by what is advised. */
-async function walk(
-  id: string,
-  { reason, advised, end }: { readonly reason: string; readonly advised: string; readonly end: string },
-): Promise<void> {
+async function walk(id: string, { reason, advised, end }: Walk): Promise<void> {
   const listed = async () =>
     (await json('tasks', 'list', '--needs-attention')).find((task: { id: string }) => task.id === id);
   await expect.poll(async () => (await listed())?.needs_attention, { timeout: 60_000 }).toBe(reason);
   const { situation, channel } = await listed();
-  const notice = `attention/${reason}/${channel}`;
-  const { command } = situation.actions.find(({ name }: { name: string }) => name === advised);
+  const notice = `attention/${reason}${channel === null ? '' : `/${channel}`}`;
+  const act = situation.actions.find(({ name }: { name: string }) => name === advised);
+  const command: string = act?.command ?? advised;
   expect((await cli('tasks', 'show', id)).text).toContain(command);
   expect(await measured(`mediary_tasks_attention{reason="${reason}"} 1`)).toBe(true);
   await look(1);
   expect(await noticesOf('open')).toContain(notice);
 
-  await type(command);
+  await type(command.replace(' ID ', ` ${id} `));
+  if (advised === reset) await type(`gateway tasks action ${id} fail --reason "…"`);
   expect(await account.finished(id)).toMatchObject({ status: end });
   await expect.poll(listed).toBeUndefined();
   expect(await measured(`mediary_tasks_attention{reason="${reason}"} 0`)).toBe(true);
@@ -197,6 +227,12 @@ it('no_worker is seen everywhere once the only worker of a channel has ended, an
   expect((await cli('config', 'reload', '--reason', 'back')).status).toBe(0);
 });
 
+it('upstream_id_taken is seen everywhere once an upstream names a job of another task, and ends by `fail`', async () => {
+  const create = async () => (await account.create({ model: 'twice' })).body.id;
+  expect(await account.finished(await create())).toMatchObject({ status: 'succeeded' });
+  await walk(await create(), { reason: 'upstream_id_taken', advised: 'fail', end: 'failed' });
+});
+
 it('not_delivered is seen everywhere once the last try to copy a result failed, and ends by `refund`', async () => {
   const { body } = await account.create({ prompt: 'a boat [sim:url-403]' });
   await account.finished(body.id);
@@ -236,4 +272,58 @@ it('an abandoned callback is seen everywhere, also while `redeliver` fails, and 
   } finally {
     receiver.close();
   }
+});
+
+describe('a task whose workflow has a step that no worker here knows', () => {
+  let worker: Awaited<ReturnType<typeof startWorker>> | undefined;
+  const stop = async () => {
+    await worker?.stop();
+    worker = undefined;
+  };
+  afterEach(stop);
+
+  /** A newer worker has begun that step, and is gone. */
+  async function createAhead(): Promise<string> {
+    const { client, environment } = gateway.core;
+    worker = await startWorker(gateway.core);
+    const { id } = (await account.create({ prompt: 'a boat [sim:create:503]' })).body;
+    const unstarted = async () => (await gateway.core.stores.tasks.find(id))?.unstarted;
+    await expect.poll(unstarted, { timeout: 60_000 }).toBeUndefined();
+    await stop();
+    await client.workflow.getHandle(id).signal(concernSignal, { text: 'nothing' });
+    const asked = { namespace: client.options.namespace, identity: 'a newer worker' };
+    const taskQueue = { name: tasksQueue(environment.TASK_QUEUE_PREFIX) };
+    for (let began = ''; began !== id;) {
+      const { taskToken, workflowExecution } = await client.withDeadline(Date.now() + 60_000, () =>
+        client.workflowService.pollWorkflowTaskQueue({ ...asked, taskQueue }),
+      );
+      began = workflowExecution?.workflowId ?? '';
+      const commands = [{ commandType: startTimer, startTimerCommandAttributes: shortTimer }];
+      if (began === id)
+        await client.workflowService.respondWorkflowTaskCompleted({ ...asked, taskToken, commands });
+    }
+    worker = await startWorker(gateway.core);
+    return id;
+  }
+  const startTimer = 3;
+  const shortTimer = { timerId: 'newer', startToFireTimeout: { nanos: 1_000_000 } };
+
+  it('is workflow_failing everywhere, and continues by `temporal workflow reset`', async () => {
+    await gateway.stopWorker();
+    const id = await createAhead();
+    // Temporal marks it after the second failure.
+    const seen = async () => {
+      await gateway.reconcile();
+      return (await gateway.admin('GET', `/tasks/${id}`)).body.needs_attention;
+    };
+    await expect.poll(seen, { timeout: 60_000 }).toBe('workflow_failing');
+    await walk(id, { reason: 'workflow_failing', advised: reset, end: 'failed' });
+  });
+
+  it('is workflow_overdue everywhere once its deadline has passed, and continues by `temporal workflow reset`', async () => {
+    const id = await createAhead();
+    gateway.clock.aheadMs += 2 * 86_400_000 + 11 * 60_000;
+    await gateway.reconcile();
+    await walk(id, { reason: 'workflow_overdue', advised: reset, end: 'failed' });
+  });
 });

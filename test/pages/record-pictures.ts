@@ -159,6 +159,6 @@ it('the Temporal UI', { timeout: 300_000 }, async () => {
   await page.getByRole('heading', { name: /^Timeline/ }).scrollIntoViewIfNeeded();
   await snap(page, 'temporal-timeline');
   await page.getByText('User Metadata').first().click();
-  await page.getByText('Needs attention: submit_ambiguous').waitFor();
+  await page.frameLocator('iframe >> nth=-1').getByText('Needs attention: submit_ambiguous').waitFor();
   await snap(page, 'temporal-details');
 });

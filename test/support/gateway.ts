@@ -41,6 +41,8 @@ export interface TestGateway {
   account(options?: AccountOptions): Promise<TestAccount>;
   /** Runs the reconciler once; the time in which it takes nobody for dead has passed since it ran before. */
   reconcile(): Promise<ReconcileReport>;
+  /** As if its process had ended; what the test starts in its place is the test's. */
+  stopWorker(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -100,7 +102,7 @@ export async function startGateway(options: TestGatewayOptions = {}): Promise<Te
   const clock = { aheadMs: 0 };
   const now = (): number => Date.now() + clock.aheadMs;
   const core = await openCore(parsed, log, { now, databaseNow: now });
-  const worker = options.worker === false ? undefined : await startWorker(core);
+  let worker = options.worker === false ? undefined : await startWorker(core);
   if (worker !== undefined) await pauseReconciler(core);
   const api = await startApi(core);
   const admin = adminCaller(api.url, adminToken);
@@ -122,6 +124,10 @@ export async function startGateway(options: TestGatewayOptions = {}): Promise<Te
         taskQueue: `${parsed.TASK_QUEUE_PREFIX}tasks`,
         args: [],
       });
+    },
+    async stopWorker() {
+      await worker?.stop();
+      worker = undefined;
     },
     account: (accountOptions) => makeAccount({ url: api.url, admin, video: videoBody }, accountOptions),
     async stop() {
