@@ -4,7 +4,7 @@ import type { ActionInput, ActionResult, RunningActionName } from '../src/domain
 import type { PriceBasis } from '../src/domain/price.ts';
 import type { RouteCandidate } from '../src/domain/routing.ts';
 import type { TaskInput } from '../src/domain/task-input.ts';
-import type { Concern } from '../src/domain/task-record.ts';
+import type { Concern } from '../src/domain/attention.ts';
 import type { Stop, TaskEvent, TaskState } from '../src/domain/task-state.ts';
 import type { TaskStatus } from '../src/domain/task.ts';
 

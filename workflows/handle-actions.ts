@@ -6,7 +6,9 @@ import {
   setHandler,
   workflowInfo,
 } from '@temporalio/workflow';
+import type { ConcernNews } from '../activities/deps.ts';
 import type { ActReply, ActRequest } from '../activities/types.ts';
+import { concerns } from '../src/domain/attention.ts';
 import {
   describeAction,
   readActionInput,
@@ -44,8 +46,10 @@ export function handleActions(run: TaskRun): void {
       description: describeAction(name),
     });
   }
-  setHandler(concernSignal, ({ concern }) => {
+  // Whoever may use the Temporal UI may send a signal without its input, or with any other.
+  setHandler(concernSignal, (news: ConcernNews | null | undefined) => {
     if (isOver(run)) return;
+    const concern = concerns.find((known) => known === news?.concern);
     const { concern: _, ...view } = run.view;
     run.view = concern === undefined ? view : { ...view, concern };
     show(run);
@@ -53,7 +57,8 @@ export function handleActions(run: TaskRun): void {
   // What is in flight is not disturbed: the record refuses.
   setHandler(unservedSignal, (channels) =>
     unstopped(async () => {
-      if (!isOver(run)) see(run, await stepTask(run, run.input.task, { kind: 'skipped', channels }));
+      if (!isOver(run) && Array.isArray(channels))
+        see(run, await stepTask(run, run.input.task, { kind: 'skipped', channels }));
     }),
   );
   setHandler(operatorCancelUpdate, (raw) => unstopped(() => cancel(run, raw)), {

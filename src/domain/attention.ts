@@ -1,4 +1,3 @@
-import type { Concern } from './task-record.ts';
 import type { TaskState } from './task-state.ts';
 
 /** Why a task waits for a person: the values of `NeedsAttention` and of a task's `attention`. */
@@ -29,6 +28,18 @@ export const attentionReasons = [
 /** The code of an attempt, too. */
 export const upstreamIdTaken = 'upstream_id_taken';
 export type AttentionReason = (typeof attentionReasons)[number];
+
+/** Those that are noted beside the state: the task continues, or has ended. */
+export const concerns = [
+  'poll_failing',
+  'overdue',
+  'channel_gone',
+  'no_worker',
+  'workflow_failing',
+  'workflow_overdue',
+  'not_delivered',
+] as const satisfies readonly AttentionReason[];
+export type Concern = (typeof concerns)[number];
 
 /** What a state asks a person for, else what was noted beside it. */
 export function attentionOf({

@@ -1,5 +1,5 @@
 import { attentionOf, attentionReasons } from './attention.ts';
-import type { AttentionReason } from './attention.ts';
+import type { AttentionReason, Concern } from './attention.ts';
 import { defined } from './defined.ts';
 import type { Micros } from './money.ts';
 import { operatorActions, refusalOf, situationOf } from './operator-actions.ts';
@@ -7,7 +7,7 @@ import type { OperatorActionName, TaskSituation } from './operator-actions.ts';
 import type { RouteCandidate } from './routing.ts';
 import { nextStep } from './service.ts';
 import type { Service, Unserved } from './service.ts';
-import type { Concern, Task } from './task-record.ts';
+import type { Task } from './task-record.ts';
 import { attemptAt } from './task-state.ts';
 import { settledAgain, unacceptable } from './task-review.ts';
 import type { Question, StateName, Stop, TaskState } from './task-state.ts';

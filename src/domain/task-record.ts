@@ -1,9 +1,8 @@
-import type { AttentionReason } from './attention.ts';
+import type { AttentionReason, Concern } from './attention.ts';
 import type { Attempt } from './attempt.ts';
 import type { CallbackRecord } from './callback-record.ts';
 import type { Cost } from './cost.ts';
 import type { Failure } from './failure.ts';
-import type { PollConcern } from './poll-concern.ts';
 import type { Fallback } from './rescue.ts';
 import type { RouteCandidate } from './routing.ts';
 import type { Stop, TaskState } from './task-state.ts';
@@ -96,10 +95,6 @@ export interface TaskPlan {
 export interface Rest extends RouteCandidate {
   readonly ms: number;
 }
-
-export type Concern =
-  | PollConcern
-  | Extract<AttentionReason, `workflow_${string}` | 'channel_gone' | 'no_worker' | 'not_delivered'>;
 
 export type TaskOutcome =
   | {

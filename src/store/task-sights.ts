@@ -1,6 +1,6 @@
 import type { Collection } from 'mongodb';
 import { defined } from '../domain/defined.ts';
-import type { Concern } from '../domain/task-record.ts';
+import type { Concern } from '../domain/attention.ts';
 import { statusesBefore } from '../domain/task.ts';
 import type { ResultItem } from '../domain/task.ts';
 import type { WaitReason } from '../domain/wait-reason.ts';

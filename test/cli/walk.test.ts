@@ -308,22 +308,24 @@ describe('a task whose workflow has a step that no worker here knows', () => {
   const startTimer = 3;
   const shortTimer = { timerId: 'newer', startToFireTimeout: { nanos: 1_000_000 } };
 
+  /** What the reconciler makes of it. */
+  async function seen(id: string): Promise<unknown> {
+    await gateway.reconcile();
+    return (await gateway.admin('GET', `/tasks/${id}`)).body.needs_attention;
+  }
+
   it('is workflow_failing everywhere, and continues by `temporal workflow reset`', async () => {
     await gateway.stopWorker();
     const id = await createAhead();
     // Temporal marks it after the second failure.
-    const seen = async () => {
-      await gateway.reconcile();
-      return (await gateway.admin('GET', `/tasks/${id}`)).body.needs_attention;
-    };
-    await expect.poll(seen, { timeout: 60_000 }).toBe('workflow_failing');
+    await expect.poll(() => seen(id), { timeout: 60_000 }).toBe('workflow_failing');
     await walk(id, { reason: 'workflow_failing', advised: reset, end: 'failed' });
   });
 
   it('is workflow_overdue everywhere once its deadline has passed, and continues by `temporal workflow reset`', async () => {
     const id = await createAhead();
     gateway.clock.aheadMs += 2 * 86_400_000 + 11 * 60_000;
-    await gateway.reconcile();
+    expect(await seen(id)).toBe('workflow_overdue');
     await walk(id, { reason: 'workflow_overdue', advised: reset, end: 'failed' });
   });
 });

@@ -187,6 +187,18 @@ describe('credits', () => {
   });
 });
 
+it('a signal from the Temporal UI that lacks its input, or has another one, breaks no task', async () => {
+  const account = await gateway.account();
+  const task = await createRunning(account, 'signalled');
+  const handle = gateway.core.client.workflow.getHandle(task);
+  for (const name of ['concern', 'unserved']) {
+    await handle.signal(name);
+    for (const input of [null, 'a text', { concern: 'a text' }, [1]]) await handle.signal(name, input);
+  }
+  finishRenders();
+  expect(await account.finished(task)).toMatchObject({ status: 'succeeded' });
+});
+
 describe('redelivery of a callback', () => {
   const redeliver = (task: string, reason = 'the receiver was down') =>
     gateway.admin('POST', `/tasks/${task}/actions`, { action: 'redeliver', reason });

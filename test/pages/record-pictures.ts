@@ -161,4 +161,5 @@ it('the Temporal UI', { timeout: 300_000 }, async () => {
   await page.getByText('User Metadata').first().click();
   await page.frameLocator('iframe >> nth=-1').getByText('Needs attention: submit_ambiguous').waitFor();
   await snap(page, 'temporal-details');
+  expect(page.url()).toContain(parked);
 });
