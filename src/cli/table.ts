@@ -65,7 +65,7 @@ function readColumn(
 }
 
 /** An age needs no `_at`. */
-export function headerOf(name: string, hasAges: boolean): string {
+function headerOf(name: string, hasAges: boolean): string {
   const shown = hasAges ? (name === 'created_at' ? 'age' : name.replace(/_at$/, '')) : name;
   return shown.toUpperCase();
 }
