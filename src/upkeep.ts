@@ -32,11 +32,22 @@ export function upkeepOf(core: Core): UpkeepStep[] {
 export function openUploads(core: Core): Uploads | undefined {
   const { stores, results, channels, log, now } = core;
   if (results.kept === undefined) return undefined;
-  const { links } = results.kept;
+  const { links, storage } = results.kept;
+  const isRedirecting = storage.directAddress !== undefined;
   const { fileUploads: uploads, files } = stores;
   const { openStored } = results;
   const pause = (ms: number) => sleep(ms, undefined, { ref: false });
-  return createUploads({ uploads, files, links, openStored, channels, log, now, sleep: pause });
+  return createUploads({
+    uploads,
+    files,
+    links,
+    isRedirecting,
+    openStored,
+    channels,
+    log,
+    now,
+    sleep: pause,
+  });
 }
 
 function uploadUpkeep(core: Core): UpkeepStep[] {

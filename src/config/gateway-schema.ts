@@ -149,6 +149,7 @@ const resultsSchema = z
         access_key_id: z.string().min(1).optional(),
         secret_access_key: z.string().min(1).optional(),
         path_style: z.boolean().default(false),
+        links: z.enum(['gateway', 'presigned']).default('gateway'),
       })
       .optional(),
     max_bytes: positiveInt.default(gibibyte),

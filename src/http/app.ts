@@ -240,6 +240,10 @@ class ContextMeta implements RequestMeta {
     return this.#context.path;
   }
 
+  get isHead(): boolean {
+    return this.#context.method === 'HEAD';
+  }
+
   get traceparent(): string | undefined {
     return this.#context.state.span?.traceparent;
   }

@@ -102,6 +102,8 @@ export interface RequestMeta {
   concerns(task: string): void;
   /** As it was sent, without the query. */
   readonly path: string;
+  /** GET without a body: the route itself does not know the difference. */
+  readonly isHead: boolean;
   /** For what the request brings about; absent: no trace. */
   readonly traceparent: string | undefined;
   /** Lower-case name. */

@@ -19,6 +19,7 @@ export const fileAnswers = {
   headers: z.object({ range: z.string().optional(), 'if-none-match': z.string().optional() }),
   success: { description: 'The file.', mediaType: storedMediaTypes },
   otherAnswers: {
+    302: { description: 'The storage itself has it, at `location`, for a while.', mediaType: 'none' },
     206: { description: 'The part that `range` asks for.', mediaType: storedMediaTypes },
     304: { description: 'The copy of `if-none-match` is current.', mediaType: 'none' },
     416: { description: '`range` lies outside of the file.', mediaType: 'text/plain' },
@@ -30,13 +31,23 @@ export interface FileAsked {
   readonly mediaType: string;
   /** Seconds for which the caller may keep it. */
   readonly maxAge: number;
+  /** Seconds for which the caller may be sent to the storage itself; absent: as long as is usual. 0: never. */
+  readonly directSeconds?: number;
 }
 
-/** A file of ours, or the part of it that was asked for. Undefined: it is not kept any more. */
+/** A film is watched to its end at one address, in parts. */
+const directSecondsMax = 3_600;
+
+type ReadableStorage = Pick<ResultStorage, 'stat' | 'read' | 'directAddress'>;
+
+/**
+ * A file of ours, the part of it that was asked for, or the way to it where the storage shows it itself. Undefined: it is not
+ * kept any more.
+ */
 export async function replyWithFile(
-  { key, mediaType, maxAge }: FileAsked,
+  { key, mediaType, maxAge, directSeconds = directSecondsMax }: FileAsked,
   meta: RequestMeta,
-  storage: Pick<ResultStorage, 'stat' | 'read'>,
+  storage: ReadableStorage,
 ): Promise<Reply | undefined> {
   const file = await storage.stat(key);
   if (file === undefined) return undefined;
@@ -47,6 +58,11 @@ export async function replyWithFile(
     'cache-control': `private, max-age=${maxAge}, immutable`,
   };
   if (matchesEtag(meta.header('if-none-match'), file.etag)) return notModified(headers);
+  const seconds = Math.min(directSeconds, directSecondsMax);
+  if (storage.directAddress !== undefined && seconds > 0) {
+    const method = meta.isHead ? 'HEAD' : 'GET';
+    return sendTo(await storage.directAddress(key, { method, seconds, mediaType }));
+  }
   const range = rangeOf(meta, file);
   if (range === 'unsatisfiable') return refuseRange(file, headers);
   const { start, end } = range ?? { start: 0, end: file.bytes - 1 };
@@ -61,6 +77,12 @@ export async function replyWithFile(
       ...(range === undefined ? {} : { 'content-range': `bytes ${start}-${end}/${file.bytes}` }),
     },
   };
+}
+
+/** The address is anew each time, and signed for one method. */
+function sendTo(location: string): Reply {
+  const headers = { location, 'cache-control': 'no-store' };
+  return { status: 302, mediaType: 'text/plain; charset=utf-8', text: '', headers };
 }
 
 /** Undefined: all of it. Several ranges, other units and nonsense are answered with all of it, as RFC 9110 allows. */

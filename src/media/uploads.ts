@@ -10,6 +10,7 @@ import type { UserFile } from '../domain/user-file.ts';
 import type { Logger } from '../observability/log.ts';
 import type { Provider, ProviderContext } from '../providers/provider.ts';
 import { UpstreamError } from '../providers/provider.ts';
+import { throughGateway } from '../results/media-links.ts';
 import type { MediaLinks } from '../results/media-links.ts';
 import { ChannelGoneError } from '../routing/channels.ts';
 import type { Channels, OpenChannel } from '../routing/channels.ts';
@@ -21,6 +22,8 @@ export interface UploadsDeps {
   readonly uploads: FileUploadStore;
   readonly files: Pick<FileStore, 'find'>;
   readonly links: Pick<MediaLinks, 'read'>;
+  /** Callers are sent on from our links. */
+  readonly isRedirecting: boolean;
   readonly openStored: (file: string, name: string) => Promise<AsyncIterable<Uint8Array> | undefined>;
   readonly channels: Channels;
   readonly log: Logger;
@@ -33,7 +36,8 @@ export interface UploadsDeps {
 export interface Uploads {
   /**
    * The request with the upstream's own address in place of each link to a file of ours: uploaded under this credential at
-   * most once, however many ask at once. Itself where the upstream has no place for files. Throws UpstreamError.
+   * most once, however many ask at once. Where the upstream has no place for files, the links stay, as links without a
+   * redirection. Throws UpstreamError.
    */
   readonly register: (request: GenerationRequest, candidate: RouteCandidate) => Promise<GenerationRequest>;
   /** Deletes at upstreams what is not needed any more; how many. */
@@ -57,19 +61,24 @@ export function createUploads(deps: UploadsDeps): Uploads {
   return {
     async register(request, candidate) {
       const channel = channels(candidate.channel);
-      if (channel?.provider.upload === undefined) return request;
-      const { upload } = channel.provider;
+      const upload = channel?.provider.upload;
+      if (upload === undefined && !deps.isRedirecting) return request;
       return withAddresses(request, async (url) => {
         const link = links.read(url);
-        const file = link === undefined ? undefined : await deps.files.find(link.task);
-        return file === undefined
-          ? url
-          : urlOf(file, { ...candidate, model: request.model, channel, upload });
+        if (link === undefined) return url;
+        const file = upload && (await deps.files.find(link.task));
+        return file && channel
+          ? urlOf(file, { ...candidate, model: request.model, channel, upload })
+          : linkFor(url);
       });
     },
 
     removeDue: () => removeDue(deps),
   };
+
+  function linkFor(url: string): string {
+    return deps.isRedirecting ? throughGateway(url) : url;
+  }
 
   async function urlOf(file: UserFile, place: Place): Promise<string> {
     const key = { file: file.id, channel: place.channel.config.id, credential: place.credential };

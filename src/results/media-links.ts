@@ -63,4 +63,10 @@ export function createMediaLinks(options: MediaLinksOptions): MediaLinks {
   };
 }
 
-const linkPattern = /^(\w{1,80})\/([\w.-]{1,40})\?expires=(\d{1,12})&sig=([\w-]{1,80})$/;
+/** A link of ours that is never answered with a redirection: some upstreams follow none. */
+export function throughGateway(link: string): string {
+  return link.endsWith(throughUs) ? link : `${link}${throughUs}`;
+}
+
+const throughUs = '&via=gateway';
+const linkPattern = /^(\w{1,80})\/([\w.-]{1,40})\?expires=(\d{1,12})&sig=([\w-]{1,80})(?:&via=gateway)?$/;

@@ -9,8 +9,9 @@ import {
 } from '@aws-sdk/client-s3';
 import type { S3ClientConfig } from '@aws-sdk/client-s3';
 import { Upload } from '@aws-sdk/lib-storage';
+import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
 import type { GatewayConfig } from '../config/gateway-file.ts';
-import type { ResultStorage } from './storage.ts';
+import type { DirectAsk, ResultStorage } from './storage.ts';
 
 export type S3Settings = NonNullable<GatewayConfig['results']['s3']>;
 
@@ -21,8 +22,8 @@ const connectTimeoutMs = 5_000;
 const requestTimeoutMs = 60_000;
 
 /**
- * Any server that speaks S3. Its address is the operator's, so the library's own HTTP is used. Read only by the
- * gateway: callers never see the bucket, which may stay private and unreachable for them.
+ * Any server that speaks S3. Its address is the operator's, so the library's own HTTP is used. With `links: gateway` callers
+ * never see the bucket, which may be unreachable for them; with `presigned` they are sent to it, and it stays private.
  */
 export function createS3Storage(settings: S3Settings): ResultStorage {
   const client = new S3Client(clientOptions(settings));
@@ -63,7 +64,15 @@ export function createS3Storage(settings: S3Settings): ResultStorage {
     },
 
     close: () => client.destroy(),
+
+    ...(settings.links === 'gateway' ? {} : { directAddress }),
   };
+
+  function directAddress(key: string, { method, seconds, mediaType }: DirectAsk): Promise<string> {
+    const file = { ...locate(key), ResponseContentType: mediaType };
+    const command = method === 'HEAD' ? new HeadObjectCommand(file) : new GetObjectCommand(file);
+    return getSignedUrl(client, command, { expiresIn: seconds });
+  }
 }
 
 function clientOptions(settings: S3Settings): S3ClientConfig {

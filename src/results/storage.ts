@@ -10,6 +10,8 @@ export interface ResultStorage {
   read(key: string, range: ByteRange): Promise<Readable>;
   /** Also if it is gone already. */
   remove(key: string): Promise<void>;
+  /** An address at which anybody may read the file for a while, without us. Absent: we alone serve files. */
+  readonly directAddress?: (key: string, ask: DirectAsk) => Promise<string>;
   close(): void;
 }
 
@@ -22,4 +24,11 @@ export interface StoredFile {
 export interface ByteRange {
   readonly start: number;
   readonly end: number;
+}
+
+export interface DirectAsk {
+  readonly method: 'GET' | 'HEAD';
+  /** For how long it works, in whole seconds, at least 1. */
+  readonly seconds: number;
+  readonly mediaType: string;
 }

@@ -89,6 +89,44 @@ describe('an S3 server', () => {
   });
 });
 
+const s3Settings = {
+  endpoint: 'https://s3.example',
+  region: 'r',
+  bucket: 'b',
+  prefix: 'of/',
+  path_style: true,
+  links: 'gateway' as const,
+  access_key_id: 'id',
+  secret_access_key: 'secret',
+};
+
+// The test's S3 server does not verify the signatures of addresses.
+describe('an address at which an S3 server shows a file', () => {
+  it.each(['GET', 'HEAD'] as const)('carries a signature that the secret explains: %s', async (method) => {
+    const storage = createS3Storage({ ...s3Settings, links: 'presigned' });
+    const ask = { method, seconds: 90, mediaType: 'image/png' };
+    const address = new URL((await storage.directAddress?.('task_a/0.png', ask)) ?? '');
+    storage.close();
+    const { searchParams: query } = address;
+    expect([address.origin, address.pathname]).toEqual(['https://s3.example', '/b/of/task_a/0.png']);
+    expect([query.get('X-Amz-Expires'), query.get('response-content-type')]).toEqual(['90', 'image/png']);
+    expect(query.get('X-Amz-SignedHeaders')).toBe('host');
+    const { search, pathname: path } = address;
+    const unsigned = search.slice(1).replace(/&?X-Amz-Signature=\w+/, '');
+    const parts = [method, path, unsigned.split('&').sort().join('&'), `host:${address.host}`, ''];
+    const canonical = [...parts, 'host', 'UNSIGNED-PAYLOAD'].join('\n');
+    expect(query.get('X-Amz-Signature')).toBe(
+      sign(canonical, query.get('X-Amz-Date') ?? '', s3Settings.secret_access_key, s3Settings.region),
+    );
+  });
+
+  it('is nowhere, unless the operator wants it', async () => {
+    const storage = createS3Storage(s3Settings);
+    expect(storage.directAddress).toBeUndefined();
+    storage.close();
+  });
+});
+
 describe('what is sent to an S3 server', () => {
   it('carries a signature that the secret explains', async () => {
     let seen: IncomingMessage | undefined;
@@ -96,8 +134,8 @@ describe('what is sent to an S3 server', () => {
       seen ??= request;
       request.resume().on('end', () => response.setHeader('etag', '"x"').end());
     });
-    const settings = { region: 'r', bucket: 'b', prefix: '', path_style: true, endpoint: server.url };
-    const storage = createS3Storage({ ...settings, access_key_id: 'id', secret_access_key: 'secret' });
+    const settings = { ...s3Settings, endpoint: server.url };
+    const storage = createS3Storage(settings);
     await storage.write('task_a/0.png', pieces(png(100)), 'image/png');
     storage.close();
     await server.close();
@@ -105,11 +143,11 @@ describe('what is sent to an S3 server', () => {
     expect(authorization).toContain('AWS4-HMAC-SHA256 Credential=id/');
     expect(/Signature=([0-9a-f]+)/.exec(authorization)?.[1]).toBe(signatureOf(seen, 'secret', 'r'));
     expect(seen?.headers['content-type']).toBe('image/png');
-    expect(seen?.url).toMatch(/^\/b\/task_a\/0\.png/);
+    expect(seen?.url).toMatch(/^\/b\/of\/task_a\/0\.png/);
   });
 });
 
-/** Signature Version 4, from its documentation. */
+/** Signature Version 4, from its documentation, like `sign`. */
 function signatureOf(request: IncomingMessage | undefined, secret: string, region: string): string {
   const headers = request?.headers ?? {};
   const names = (/SignedHeaders=([^,]+)/.exec(headers.authorization ?? '')?.[1] ?? '').split(';');
@@ -123,7 +161,10 @@ function signatureOf(request: IncomingMessage | undefined, secret: string, regio
     names.join(';'),
     headers['x-amz-content-sha256'],
   ].join('\n');
-  const date = String(headers['x-amz-date']);
+  return sign(canonical, String(headers['x-amz-date']), secret, region);
+}
+
+function sign(canonical: string, date: string, secret: string, region: string): string {
   const scope = `${date.slice(0, 8)}/${region}/s3/aws4_request`;
   const hash = createHash('sha256').update(canonical).digest('hex');
   const hmac = (key: string | Buffer, text: string) => createHmac('sha256', key).update(text).digest();

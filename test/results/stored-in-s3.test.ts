@@ -1,5 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { choosePort } from '../../src/local/servers/ports.ts';
+import Replicate from 'replicate';
+import { readClip } from '../../workshop/simulator/media/clips.ts';
+import { postForm } from '../support/client.ts';
 import { startGateway, testYaml } from '../support/gateway.ts';
 import type { TestGateway } from '../support/gateway.ts';
 import { startS3 } from './support.ts';
@@ -42,3 +45,112 @@ describe('results in S3-compatible storage', () => {
     s3 = await startS3();
   });
 });
+
+describe('with presigned links', () => {
+  let s3: Awaited<ReturnType<typeof startS3>>;
+  let gateway: TestGateway;
+  beforeAll(async () => {
+    s3 = await startS3();
+    const port = await choosePort('any', 'the test gateway');
+    gateway = await startGateway({
+      yaml: presignedYaml.replace('S3', JSON.stringify({ ...s3.settings, links: 'presigned' })),
+      environment: { PORT: String(port) },
+    });
+  });
+  afterAll(async () => {
+    await gateway.stop();
+    await s3.close();
+  });
+
+  const unfollowed = (url: string, init: RequestInit = {}) => fetch(url, { ...init, redirect: 'manual' });
+  const finish = async () => {
+    const account = await gateway.account();
+    const task = await account.finished((await account.create({ model: 'wan' })).body.id);
+    return { account, id: task['id'], url: String(task['video_url']) };
+  };
+
+  it('a link keeps its address, and leads to the storage, in ranges and for HEAD too', async () => {
+    const { url } = await finish();
+    expect(url).toContain(`${gateway.url}/media/task_`);
+    const answer = await unfollowed(url);
+    const location = new URL(answer.headers.get('location') ?? '');
+    expect([answer.status, location.origin]).toEqual([302, s3.settings.endpoint]);
+    expect(answer.headers.get('access-control-allow-origin')).toBe('*');
+    expect(answer.headers.get('cache-control')).toBe('no-store');
+    expect(location.searchParams.get('X-Amz-Expires')).toBe('3600');
+    const whole = await fetch(url);
+    expect([whole.status, whole.headers.get('content-type')]).toEqual([200, 'video/mp4']);
+    const bytes = Buffer.from(await whole.arrayBuffer());
+    expect(bytes.toString('latin1', 4, 8)).toBe('ftyp');
+    const part = await fetch(url, { headers: { range: 'bytes=100-199' } });
+    expect(part.status).toBe(206);
+    expect(Buffer.from(await part.arrayBuffer()).equals(bytes.subarray(100, 200))).toBe(true);
+    const head = await fetch(url, { method: 'HEAD' });
+    expect([head.status, head.url.startsWith(location.origin)]).toEqual([200, true]);
+    expect(head.headers.get('content-length')).toBe(String(bytes.length));
+    const etag = whole.headers.get('etag') ?? '';
+    expect((await unfollowed(url, { headers: { 'if-none-match': etag } })).status).toBe(304);
+  });
+
+  it('the storage is shown to nobody without a link, and not for longer than the link works', async () => {
+    const { url } = await finish();
+    const changed = url.replace(/sig=./, (sig) => (sig === 'sig=A' ? 'sig=B' : 'sig=A'));
+    expect((await unfollowed(changed)).status).toBe(404);
+    const expires = Number(new URL(url).searchParams.get('expires'));
+    const before = gateway.clock.aheadMs;
+    gateway.clock.aheadMs = expires * 1_000 - Date.now() - 600_000;
+    const late = await unfollowed(url);
+    gateway.clock.aheadMs = before;
+    const seconds = new URL(late.headers.get('location') ?? '').searchParams.get('X-Amz-Expires');
+    expect(Number(seconds)).toBeLessThanOrEqual(601);
+  });
+
+  it('with a key, too: the content of a video and of a file', async () => {
+    const { account, id } = await finish();
+    const headers = { authorization: `Bearer ${account.key}` };
+    const form = new FormData();
+    form.append('file', new File([readClip('16x9')], 'boat.mp4'));
+    const file = (await postForm(gateway.url, '/v1/files', { key: account.key, form })).body.id;
+    for (const path of [`/v1/videos/${id}/content`, `/v1/files/${file}/content`]) {
+      const answer = await unfollowed(`${gateway.url}${path}`, { headers });
+      expect([answer.status, answer.headers.get('location')]).toEqual([
+        302,
+        expect.stringContaining('X-Amz-Signature='),
+      ]);
+      const bytes = Buffer.from(await (await fetch(`${gateway.url}${path}`, { headers })).arrayBuffer());
+      expect(bytes.toString('latin1', 4, 8)).toBe('ftyp');
+    }
+  });
+
+  it('an upstream gets links without a redirection, which not all follow', async () => {
+    const { account, url } = await finish();
+    const prompt = 'the boat sinks';
+    const next = await account.create({ model: 'wan', prompt, videos: [url] });
+    expect(await account.finished(next.body.id)).toMatchObject({ status: 'succeeded' });
+    const upstream = new Replicate({ auth: 'simulated', baseUrl: `${gateway.simulatorUrl}/replicate/v1` });
+    const { results } = await upstream.predictions.list();
+    const sent = results.find(({ input }) => JSON.stringify(input).includes(prompt));
+    expect(sent?.input).toMatchObject({ reference_videos: [`${url}&via=gateway`] });
+    const answer = await unfollowed(`${url}&via=gateway`);
+    expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'video/mp4']);
+  });
+});
+
+const presignedYaml = `
+currency: USD
+results: { storage: s3, s3: S3 }
+channels:
+  - id: replicate
+    provider: replicate
+    base_url: \${SIMULATOR_URL}/replicate/v1
+    credentials: [{ id: a, api_key: simulated }]
+    limits: { submits_per_second: 100, polls_per_second: 100 }
+    models:
+      wan:
+        upstream: bytedance/seedance-2.0
+        mapping:
+          fields: { prompt: prompt, duration: duration, resolution: resolution, ratio: aspect_ratio, videos: reference_videos }
+          result: output
+models:
+  - { id: wan, kind: video, expected_seconds: 1, input_types: [text_to_video, reference], durations: { min: 1, max: 10 }, resolutions: [720p], ratios: ["16:9"], inputs: { videos: { max: 3 } }, price: { unit: call, rules: [{ price: "0.1" }] } }
+`;

@@ -57,6 +57,7 @@ export async function startS3(): Promise<{ readonly settings: S3Settings; close(
       access_key_id: 'S3RVER',
       secret_access_key: 'S3RVER',
       path_style: true,
+      links: 'gateway',
     },
     async close() {
       await server.close();

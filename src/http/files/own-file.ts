@@ -11,7 +11,7 @@ import type { ResultStorage } from '../../results/storage.ts';
 export interface FileRouteDeps {
   readonly files: Files;
   readonly linkFile: LinkFile;
-  readonly storage: Pick<ResultStorage, 'stat' | 'read'>;
+  readonly storage: Pick<ResultStorage, 'stat' | 'read' | 'directAddress'>;
   /** Files that arrive, for as long as their request. */
   readonly workspaces: ImageWorkspaces;
 }

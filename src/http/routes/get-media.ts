@@ -20,22 +20,32 @@ export function getMedia({ storage, links, now }: MediaDeps): Route {
     operationId: 'getMedia',
     summary: 'Fetch a result from the storage of the gateway',
     description:
-      'The links are in `data[]` of a finished task, and work until `expires_at`; GET the task again for a new one. Answers range requests and `if-none-match`, and pages of any origin (CORS).',
+      'The links are in `data[]` of a finished task, and work until `expires_at`; GET the task again for a new one. Where the storage shows files itself, the answer is a redirection to it. Answers range requests and `if-none-match`, and pages of any origin (CORS).',
     tag: 'Videos',
     method: 'get',
     paths: ['/media/:task_id/:name'],
     input: z.object({
       params: z.object({ task_id: z.string(), name: z.string() }),
-      query: z.object({ expires: z.string().default(''), sig: z.string().default('') }),
+      query: z.object({
+        expires: z.string().default(''),
+        sig: z.string().default(''),
+        via: z.string().optional().meta({
+          description:
+            '`gateway`: the bytes come from here, never by a redirection. Upstreams are given such links.',
+        }),
+      }),
     }),
     ...fileAnswers,
     errors: ['task_not_found'],
-    async handle({ params: { task_id: task, name }, query: { expires, sig }, meta }) {
+    async handle({ params: { task_id: task, name }, query: { expires, sig, via }, meta }) {
       const mediaType = mediaTypeOf(name);
       if (mediaType === undefined || !mediaIdPattern.test(task)) throw mediaNotFound();
       if (!links.isValid({ task, name, expires, sig })) throw mediaNotFound();
       const maxAge = Math.max(0, Number(expires) - Math.floor(now() / 1000));
-      const reply = await replyWithFile({ key: `${task}/${name}`, mediaType, maxAge }, meta, storage);
+      // Links to files of accounts are for upstreams, of which some follow no redirection.
+      const isForUpstreams = via === 'gateway' || task.startsWith('file_');
+      const asked = { key: `${task}/${name}`, mediaType, maxAge, directSeconds: isForUpstreams ? 0 : maxAge };
+      const reply = await replyWithFile(asked, meta, storage);
       if (reply === undefined) throw mediaNotFound();
       return { ...reply, headers: { ...reply.headers, ...openToPages } };
     },

@@ -10,7 +10,10 @@ export const contentAnswers = {
   ...fileAnswers,
   otherAnswers: {
     ...fileAnswers.otherAnswers,
-    302: { description: 'The gateway keeps no copy: the result is at `location`.', mediaType: 'none' },
+    302: {
+      description: 'The gateway does not serve it itself: the result is at `location`.',
+      mediaType: 'none',
+    },
   },
 };
 
