@@ -110,7 +110,7 @@ export function createSubmit(deps: ChannelActivityDeps) {
     { candidate }: SubmitInput,
   ): Promise<GenerationRequest | UpstreamError> {
     try {
-      return await withHeartbeat(deps.registerFiles(request, candidate));
+      return await withHeartbeat(deps.registerFiles(request, candidate, Context.current().cancellationSignal));
     } catch (error) {
       if (!(error instanceof UpstreamError)) throw error;
       return error.outcome === 'rejected' ? request : error;

@@ -36,7 +36,7 @@ export function openUploads(core: Core): Uploads | undefined {
   const isRedirecting = storage.directAddress !== undefined;
   const { fileUploads: uploads, files } = stores;
   const { openStored } = results;
-  const pause = (ms: number) => sleep(ms, undefined, { ref: false });
+  const pause = (ms: number, signal: AbortSignal) => sleep(ms, undefined, { ref: false, signal });
   return createUploads({
     uploads,
     files,

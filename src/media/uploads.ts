@@ -29,7 +29,7 @@ export interface UploadsDeps {
   readonly log: Logger;
   /** Unix milliseconds. */
   readonly now: () => number;
-  readonly sleep: (ms: number) => Promise<void>;
+  readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
 }
 
 /** Our files at upstreams that have a place for them. */
@@ -37,9 +37,14 @@ export interface Uploads {
   /**
    * The request with the upstream's own address in place of each link to a file of ours: uploaded under this credential at
    * most once, however many ask at once. Where the upstream has no place for files, the links stay, as links without a
-   * redirection. Throws UpstreamError.
+   * redirection. Throws UpstreamError, and the signal's reason: whoever waits for another's upload stops waiting at once, and an
+   * upload of its own is abandoned, so that the next one who asks begins it anew.
    */
-  readonly register: (request: GenerationRequest, candidate: RouteCandidate) => Promise<GenerationRequest>;
+  readonly register: (
+    request: GenerationRequest,
+    candidate: RouteCandidate,
+    signal: AbortSignal,
+  ) => Promise<GenerationRequest>;
   /** Deletes at upstreams what is not needed any more; how many. */
   readonly removeDue: () => Promise<number>;
 }
@@ -59,7 +64,7 @@ export function createUploads(deps: UploadsDeps): Uploads {
   const { uploads, links, channels, now } = deps;
 
   return {
-    async register(request, candidate) {
+    async register(request, candidate, signal) {
       const channel = channels(candidate.channel);
       const upload = channel?.provider.upload;
       if (upload === undefined && !deps.isRedirecting) return request;
@@ -68,7 +73,7 @@ export function createUploads(deps: UploadsDeps): Uploads {
         if (link === undefined) return url;
         const file = upload && (await deps.files.find(link.task));
         return file && channel
-          ? urlOf(file, { ...candidate, model: request.model, channel, upload })
+          ? urlOf(file, { ...candidate, model: request.model, channel, upload, signal })
           : linkFor(url);
       });
     },
@@ -85,17 +90,19 @@ export function createUploads(deps: UploadsDeps): Uploads {
     const owner = randomUUID();
     let other = { owner: '', since: now() };
     for (;;) {
+      place.signal.throwIfAborted();
       const isGone = other.owner !== '' && now() - other.since > abandonedMs;
       const claim = await uploads.claim(key, owner, isGone ? other.owner : undefined);
       if (claim.kind === 'ready') return claim.url;
       if (claim.kind === 'ours') return uploadAs(owner, key, { file, place });
       if (claim.owner !== other.owner) other = { owner: claim.owner, since: now() };
-      await deps.sleep(lookMs);
+      await deps.sleep(lookMs, place.signal);
     }
   }
 
   async function uploadAs(owner: string, key: UploadKey, { file, place }: Upload): Promise<string> {
-    const context = place.channel.context(place.credential, place.model, AbortSignal.timeout(uploadMs));
+    const signal = AbortSignal.any([AbortSignal.timeout(uploadMs), place.signal]);
+    const context = place.channel.context(place.credential, place.model, signal);
     try {
       const made = await withBlob(file, deps, (blob) => place.upload({ blob, name: file.name }, context));
       const expiresAt = made.expiresAt ?? Number.MAX_SAFE_INTEGER;
@@ -113,6 +120,7 @@ export function createUploads(deps: UploadsDeps): Uploads {
       throw new UpstreamError('unavailable', 'The file is gone.', { code: 'file_gone' });
     } catch (error) {
       await uploads.abandon(key, owner);
+      place.signal.throwIfAborted();
       throw error;
     }
   }
@@ -123,6 +131,8 @@ interface Place {
   readonly credential: string;
   readonly model: string;
   readonly upload: NonNullable<Provider['upload']>;
+  /** Of the task that asks. */
+  readonly signal: AbortSignal;
 }
 
 interface Upload {

@@ -2,9 +2,11 @@ import Replicate from 'replicate';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { startWorker } from '../../src/worker.ts';
 import { readClip } from '../../workshop/simulator/media/clips.ts';
+import { openUploads } from '../../src/upkeep.ts';
+import { testRequest } from '../routing/support.ts';
 import { postForm } from '../support/client.ts';
 import type { TestAccount } from '../support/client.ts';
 import { startGateway } from '../support/gateway.ts';
@@ -59,6 +61,8 @@ async function run(file: string, model = 'wan'): Promise<Record<string, unknown>
   return account.finished(created.body.id);
 }
 
+/** Well below the time that an upload may last, and far above what is needed. */
+const patience = { timeout: 100_000 };
 const uploads = (name: string) => upstream.control.tasks(name).map(({ id }) => id).length;
 
 it('many tasks at once, in two workers, are one upload, which each of them names', async () => {
@@ -111,6 +115,36 @@ it('an upload whose process died is taken over', async () => {
     clearInterval(clock);
   }
   expect((await idsAt('first')).filter((id) => !before.includes(id))).toHaveLength(1);
+});
+
+describe('whose task is cancelled', () => {
+  it('an upload is abandoned, and free for the next task', async () => {
+    const file = await store();
+    upstream.control.addFault({ match: { path: '/files', method: 'POST' }, fault: 'media:slow=600', times: 1 });
+    const first = await account.create({ model: 'wan', prompt: file, videos: [`asset://${file}`] });
+    await vi.waitFor(() => expect(upstream.control.faults()).toMatchObject([{ left: 0 }]), patience);
+    expect((await account.call('POST', `/v1/videos/generations/${first.body.id}/cancel`)).status).toBe(200);
+    const begun = gateway.core.mongo.db.collection('file_uploads');
+    await vi.waitFor(async () => expect(await begun.countDocuments({ file })).toBe(0), patience);
+    upstream.control.clearFaults();
+    expect(await run(file)).toMatchObject({ status: 'succeeded' });
+  });
+
+  it('nobody waits for the upload of another', async () => {
+    const file = await store();
+    const { fileUploads, files } = gateway.core.stores;
+    const key = { file, channel: 'one', credential: 'a' };
+    expect(await fileUploads.claim(key, 'another process')).toEqual({ kind: 'ours' });
+    const { name, expiresAt } = (await files.find(file)) ?? { name: '', expiresAt: 0 };
+    const link = gateway.core.results.kept?.links.until(file, name, Math.floor(expiresAt / 1000)) ?? '';
+    const request = { ...testRequest, videos: [link] };
+    const task = new AbortController();
+    const registered = openUploads(gateway.core)?.register(request, key, task.signal);
+    task.abort(new Error('the task was cancelled'));
+    await expect(registered).rejects.toThrow();
+    expect(await fileUploads.claim(key, 'a third')).toEqual({ kind: 'busy', owner: 'another process' });
+    await fileUploads.abandon(key, 'another process');
+  });
 });
 
 describe('at the upstream it is deleted', () => {
