@@ -110,7 +110,9 @@ export function createSubmit(deps: ChannelActivityDeps) {
     { candidate }: SubmitInput,
   ): Promise<GenerationRequest | UpstreamError> {
     try {
-      return await withHeartbeat(deps.registerFiles(request, candidate, Context.current().cancellationSignal));
+      return await withHeartbeat(
+        deps.registerFiles(request, candidate, Context.current().cancellationSignal),
+      );
     } catch (error) {
       if (!(error instanceof UpstreamError)) throw error;
       return error.outcome === 'rejected' ? request : error;

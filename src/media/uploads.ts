@@ -104,8 +104,11 @@ export function createUploads(deps: UploadsDeps): Uploads {
     const signal = AbortSignal.any([AbortSignal.timeout(uploadMs), place.signal]);
     const context = place.channel.context(place.credential, place.model, signal);
     try {
-      const made = await withBlob(file, deps, (blob) => place.upload({ blob, name: file.name }, context));
-      const expiresAt = made.expiresAt ?? Number.MAX_SAFE_INTEGER;
+      const begunAt = now();
+      const { keptMs = Infinity, ...made } = await withBlob(file, deps, (blob) =>
+        place.upload({ blob, name: file.name }, context),
+      );
+      const expiresAt = Math.min(made.expiresAt ?? Number.MAX_SAFE_INTEGER, begunAt + keptMs);
       const ready = {
         ...made,
         usableUntil: expiresAt - marginMs,

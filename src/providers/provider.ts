@@ -43,8 +43,10 @@ export interface UploadedMedia {
   readonly id: string;
   /** By which a request names it. */
   readonly url: string;
-  /** Unix milliseconds; absent: the vendor keeps it. */
+  /** Unix milliseconds; without it and `keptMs` the vendor keeps it. */
   readonly expiresAt?: number;
+  /** Of a vendor that does not report when: how long it keeps the file at least. */
+  readonly keptMs?: number;
 }
 
 /** How the vendor's bill is read from CSV. */

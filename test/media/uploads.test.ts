@@ -32,7 +32,7 @@ beforeAll(async () => {
   });
   gateway = await startGateway({
     yaml: yaml.replaceAll('UPSTREAM', upstream.url),
-    environment: { DATA_DIR: directory, PUBLIC_URL: 'http://10.9.8.7' },
+    environment: { DATA_DIR: directory, PUBLIC_URL: 'https://10.9.8.7' },
   });
   second = await startWorker(gateway.core);
   account = await gateway.account();
@@ -117,10 +117,27 @@ it('an upload whose process died is taken over', async () => {
   expect((await idsAt('first')).filter((id) => !before.includes(id))).toHaveLength(1);
 });
 
+it('an upstream that only gives a place for files gets them there, and once', async () => {
+  const file = await store();
+  upstream.control.addFault({
+    match: { path: '/v1/uploads', method: 'POST' },
+    fault: 'media:slow=0.001',
+    times: 9,
+  });
+  for (const task of await Promise.all([run(file, 'runway'), run(file, 'runway')]))
+    expect(task).toMatchObject({ status: 'succeeded' });
+  expect(upstream.control.faults()).toMatchObject([{ left: 8 }]);
+  upstream.control.clearFaults();
+});
+
 describe('whose task is cancelled', () => {
   it('an upload is abandoned, and free for the next task', async () => {
     const file = await store();
-    upstream.control.addFault({ match: { path: '/files', method: 'POST' }, fault: 'media:slow=600', times: 1 });
+    upstream.control.addFault({
+      match: { path: '/files', method: 'POST' },
+      fault: 'media:slow=600',
+      times: 1,
+    });
     const first = await account.create({ model: 'wan', prompt: file, videos: [`asset://${file}`] });
     await vi.waitFor(() => expect(upstream.control.faults()).toMatchObject([{ left: 0 }]), patience);
     expect((await account.call('POST', `/v1/videos/generations/${first.body.id}/cancel`)).status).toBe(200);
@@ -202,7 +219,14 @@ const yaml = `
 currency: USD
 results: { storage: directory }
 channels:${channel('one', 'first').replace('MODEL', 'wan')}${channel('two', 'second').replace('MODEL', 'wan-second')}${channel('three', 'first', 10).replace('MODEL', 'wan-either')}${channel('four', 'second').replace('MODEL', 'wan-either')}
+  - id: runway
+    provider: runway
+    base_url: UPSTREAM/runway
+    credentials: [{ id: a, api_key: first }]
+    limits: { submits_per_second: 100, polls_per_second: 100 }
+    models: { runway: { upstream: seedance2 } }
 models:
+  - { id: runway, ${video} }
   - { id: wan, ${video} }
   - { id: wan-second, ${video} }
   - { id: wan-either, ${video} }

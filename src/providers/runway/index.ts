@@ -1,3 +1,4 @@
+import { uploadToRunway } from './runway-files.ts';
 import { runwayFacts } from './runway-facts.ts';
 import { runwayImage } from './runway-image.ts';
 import { buildRunwayVideo } from './runway-request.ts';
@@ -5,8 +6,8 @@ import { cancelRunway, runwayStatus, submitRunway } from './runway-task.ts';
 import type { Provider, VideoProvider } from '../provider.ts';
 
 /**
- * Videos of Runway: text, frames, references, edits. Not covered: `act_two`, uploads of our own, the model router,
- * and guidance for an edit beyond what `metadata.keyframes` holds.
+ * Videos of Runway: text, frames, references, edits. Not covered: `act_two`, the model router, and guidance for an edit
+ * beyond what `metadata.keyframes` holds.
  */
 const runwayVideo: VideoProvider = {
   cancelUntil: 'running',
@@ -32,4 +33,5 @@ export const runway: Provider = {
   },
   video: runwayVideo,
   imageTask: runwayImage,
+  upload: uploadToRunway,
 };

@@ -1,4 +1,6 @@
+import RunwayML from '@runwayml/sdk';
 import { describe, expect, it } from 'vitest';
+import { readClip } from '../../../workshop/simulator/media/clips.ts';
 import type { ImageRequest, VideoRequest } from '../../../src/domain/request.ts';
 import { runway } from '../../../src/providers/runway/index.ts';
 import { imageRequest, submitContext, upstreamError, videoIssue, videoRequest } from '../support.ts';
@@ -13,6 +15,7 @@ if (video?.cancel === undefined || imageTask === undefined) throw new Error('a c
 const context = (model: string) =>
   submitContext({ request: simulator.request, baseUrl: `${simulator.url}/runway`, model });
 
+const clipFile = new Blob([readClip('16x9')], { type: 'video/mp4' });
 const picture = 'https://ex.com/a.png';
 const clip = 'https://ex.com/a.mp4';
 const song = 'https://ex.com/a.mp3';
@@ -119,4 +122,43 @@ it('an empty account is distinguished from a wrong request, though both are 400'
   const plain = await submit({ firstFrame: 'http://ex.com/a.png' });
   expect([plain.status, plain.outcome, plain.failure.class]).toEqual([400, 'rejected', 'invalid_input']);
   expect(simulator.control.tasks()).toHaveLength(0);
+});
+
+describe('an uploaded file', () => {
+  const edited = (uri: string) => videoRequest({ ...edit, videos: [uri] });
+  const sdk = () => new RunwayML({ apiKey: 'test-key', baseURL: `${simulator.url}/runway`, maxRetries: 0 });
+  const refused = expect.objectContaining({ outcome: 'rejected', status: 400 });
+
+  it('is named by our requests, and by those of the vendor’s client', async () => {
+    const { url, keptMs } = (await runway.upload?.({ blob: clipFile, name: '0.mp4' }, context(''))) ?? {};
+    expect([url, keptMs]).toEqual([expect.stringMatching(/^runway:\/\//), 86_400_000]);
+    await video.submit(edited(url ?? ''), context('seedance2'));
+    const { id } = await sdk().imageToVideo.create({
+      model: 'gen4_turbo',
+      promptImage: url ?? '',
+      ratio: '1280:720',
+      duration: 5,
+    });
+    expect(id).not.toBe('');
+  });
+
+  it('of the vendor’s client is named by ours', async () => {
+    const file = new File([clipFile], 'boat.mp4');
+    const { uri } = await sdk().uploads.createEphemeral({ file });
+    expect(await video.submit(edited(uri), context('seedance2'))).toMatchObject({ operation: {} });
+  });
+
+  it('is refused where it is not there, or not any more', async () => {
+    const { url = '' } = (await runway.upload?.({ blob: clipFile, name: '0.mp4' }, context(''))) ?? {};
+    await expect(video.submit(edited('runway://nothing'), context('seedance2'))).rejects.toEqual(refused);
+    simulator.control.advance(86_401);
+    await expect(video.submit(edited(url), context('seedance2'))).rejects.toEqual(refused);
+  });
+
+  it('that the storage does not take is nobody’s file', async () => {
+    const tiny = new Blob(['tiny'], { type: 'video/mp4' });
+    await expect(runway.upload?.({ blob: tiny, name: '0.mp4' }, context(''))).rejects.toMatchObject({
+      outcome: 'unavailable',
+    });
+  });
 });

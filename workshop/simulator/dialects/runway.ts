@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { check, dialect, empty, json, linesOf, pairIn, parseJson, phaseWords } from '../engine.ts';
 import { refusals, sizeOf, taken } from '../engine.ts';
 import type { Call, Desk, Handler, Job, Mistake, Rendered, Reply } from '../engine.ts';
+import { areKnownUploads, uploadKeyOf, uploadRoutesOf } from './runway-files.ts';
 
 /** Runway: videos and images as jobs, without list, callback or marker. */
 
@@ -72,6 +73,7 @@ export const runway = dialect<Detail>({
   keptMs,
   expiresAfterMs: 2 * keptMs,
   mistake,
+  keyOf: uploadKeyOf,
   noSuchRoute: ({ method, path }) =>
     paths.some((known) => path === `/v1/${known}`)
       ? refuse(405, '', 'Method not allowed.')
@@ -90,6 +92,8 @@ export const runway = dialect<Detail>({
     ...Object.fromEntries(
       paths.map((path) => [`POST /v1/${path}`, versioned((call) => submit(desk, call, path))]),
     ),
+    'POST /v1/uploads': versioned(uploadRoutesOf(desk, uploadRefusals).give),
+    'POST /storage/:id': uploadRoutesOf(desk, uploadRefusals).store,
     'GET /v1/tasks/:id': versioned(desk.shows((job) => present(job, runningBefore(desk, job) >= slots))),
     'DELETE /v1/tasks/:id': versioned((call) =>
       desk.about('delete', call, (job) => {
@@ -101,6 +105,8 @@ export const runway = dialect<Detail>({
     ),
   }),
 });
+
+const uploadRefusals = { mistake, refused: refuse(400, '', 'The policy does not allow this file.') };
 
 function versioned(handle: Handler): Handler {
   return (call) => {
@@ -120,6 +126,8 @@ function submit(desk: Desk<Detail>, { request }: Call, path: string): Promise<Re
   return desk.create(request, { model, prompt }, async (submission) => {
     if (!families.test(submission.model)) throw refuse(400, 'field', 'Invalid discriminator value', 'model');
     const body = check(runwayBody, parseJson(request.body), mistake);
+    if (!areKnownUploads(desk.world, request))
+      throw refuse(400, '', 'An uploaded file does not exist or has expired.');
     const images = path === 'text_to_image' ? (body.outputCount ?? 1) : undefined;
     const asInput = path === 'video_to_video' ? submission.faults.number('input-seconds') : undefined;
     const asked = body.duration === 'auto' ? undefined : body.duration;

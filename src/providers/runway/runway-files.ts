@@ -1,0 +1,39 @@
+import { z } from 'zod';
+import { unreadableError, isSuccess, refusalError } from '../shared/http-outcome.ts';
+import type { ProviderContext, UploadedFile, UploadedMedia } from '../provider.ts';
+import { callRunway } from './runway-call.ts';
+
+/**
+ * The vendor's ephemeral uploads, which requests name as `runway://…` for a day; nothing deletes them before. Sources: the
+ * vendor's SDK (`uploads.createEphemeral`), and for the day its documentation of uploads.
+ */
+
+const slotSchema = z.object({
+  uploadUrl: z.url(),
+  fields: z.record(z.string(), z.string()),
+  runwayUri: z.string().startsWith('runway://').max(2_048),
+});
+
+const keptMs = 86_400_000;
+
+export async function uploadToRunway(
+  { blob, name: filename }: UploadedFile,
+  context: ProviderContext,
+): Promise<UploadedMedia> {
+  const json = { filename, type: 'ephemeral' };
+  const answer = await callRunway({ method: 'POST', path: '/v1/uploads', json }, context);
+  const slot = slotSchema.safeParse(answer.json).data;
+  if (slot === undefined) throw unreadableError(answer, 'it is not a place for a file');
+  const form = new FormData();
+  for (const [field, value] of Object.entries(slot.fields)) form.append(field, value);
+  form.append('file', blob, filename);
+  // A storage of another host: the fields are its permission, and the key of the account is none of its business.
+  const stored = await context.request({
+    method: 'POST',
+    url: slot.uploadUrl,
+    form,
+    signal: context.signal,
+  });
+  if (!isSuccess(stored)) throw refusalError(stored, undefined);
+  return { id: slot.runwayUri, url: slot.runwayUri, keptMs };
+}

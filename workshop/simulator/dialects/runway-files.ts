@@ -1,0 +1,86 @@
+import { randomUUID } from 'node:crypto';
+import { z } from 'zod';
+import { bearerToken, check, empty, json, parseJson, readForm } from '../engine.ts';
+import type { Call, Desk, Mistake, Rendered, Reply, WireRequest } from '../engine.ts';
+import type { WireError } from '../wire.ts';
+import type { World } from '../world.ts';
+
+/** Ephemeral uploads: a place is given for a file, which is sent to a storage, and named `runway://…` for a day. */
+
+interface Slot {
+  /** The token of the account. */
+  readonly owner: string;
+  readonly policy: string;
+  readonly createdAt: number;
+  /** Unknown until the file has come. */
+  size?: number;
+}
+
+const lifetimeMs = 86_400_000;
+/** Fewer bytes are not a medium, by its documentation. */
+const bytesMin = 512;
+const shelves = new WeakMap<World, Map<string, Slot>>();
+
+function shelfOf(world: World): Map<string, Slot> {
+  const shelf = shelves.get(world) ?? new Map<string, Slot>();
+  shelves.set(world, shelf);
+  return shelf;
+}
+
+const storagePath = /^\/storage\/([\w-]+)$/;
+
+/** The storage knows its fields, and refuses who shows the key of the account. */
+export function uploadKeyOf(request: WireRequest, world: World): string | undefined {
+  const [, id] = storagePath.exec(request.path) ?? [];
+  if (id === undefined) return bearerToken(request);
+  return request.headers.authorization === undefined ? shelfOf(world).get(id)?.owner : undefined;
+}
+
+const uriPattern = /runway:\/\/([\w-]+)/g;
+
+/** Whether each upload that the body names is there, and this account's. */
+export function areKnownUploads(world: World, request: WireRequest): boolean {
+  const named = [...request.body.toString('utf8').matchAll(uriPattern)];
+  return named.every(([, id = '']) => {
+    const slot = shelfOf(world).get(id);
+    const isThere = slot?.size !== undefined && slot.createdAt + lifetimeMs > world.now();
+    return isThere && slot.owner === bearerToken(request);
+  });
+}
+
+const uploadBody = z.strictObject({
+  filename: z.string().regex(/\.\w+$/, 'must have an extension'),
+  type: z.literal('ephemeral'),
+});
+
+/** `give` needs the API's key and version; `store` is the storage's, with the form that was given. */
+export function uploadRoutesOf<Detail extends Rendered>(
+  desk: Desk<Detail>,
+  { mistake, refused }: { readonly mistake: (mistake: Mistake) => WireError; readonly refused: WireError },
+) {
+  const { world } = desk;
+  // No job has the id of a file.
+  const answer = (call: Call, act: () => Reply) => desk.about('media', call, act, act);
+  return {
+    give: (call: Call) =>
+      answer(call, () => {
+        check(uploadBody, parseJson(call.request.body), mistake);
+        const [id, policy] = [randomUUID(), randomUUID()];
+        const owner = bearerToken(call.request) ?? '';
+        shelfOf(world).set(id, { owner, policy, createdAt: world.now() });
+        const uploadUrl = `${world.parts.origin}/runway/storage/${id}`;
+        return json(200, { uploadUrl, fields: { key: id, policy }, runwayUri: `runway://${id}` });
+      }),
+    async store(call: Call): Promise<Reply> {
+      const form = await readForm(call.request);
+      const file = form?.get('file') ?? '';
+      const slot = shelfOf(world).get(call.id);
+      const isAllowed = form?.get('key') === call.id && form.get('policy') === slot?.policy;
+      if (slot === undefined || !isAllowed || typeof file === 'string' || file.size < bytesMin) throw refused;
+      return answer(call, () => {
+        slot.size = file.size;
+        return empty(204);
+      });
+    },
+  };
+}
