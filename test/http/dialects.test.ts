@@ -10,7 +10,7 @@ import { ApiError, createFalClient, ValidationError } from '@fal-ai/client';
 import { OpenRouter } from '@openrouter/sdk';
 import OpenAI from 'openai';
 import Replicate from 'replicate';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { openImageWorkspaces } from '../../src/images/workspace.ts';
 import type { ImageWorkspaces } from '../../src/images/workspace.ts';
 import * as processes from '../../src/observability/process-identity.ts';
@@ -911,6 +911,87 @@ describe('fal', () => {
     expect(await refused(queue.status(path, { requestId: 'task_0' }))).toMatchObject({ status: 404 });
   });
 
+  /** The task that the account has just begun. */
+  const begun = (account: TestAccount): Promise<string> =>
+    vi.waitFor(async () => {
+      const { body } = await caller(node.url, account.key)('GET', '/v1/videos/generations');
+      const id: unknown = body.data[0]?.id;
+      if (typeof id !== 'string') throw new Error('nothing has begun yet');
+      return id;
+    }, 60_000);
+
+  it('without the queue, the answer is the result', async () => {
+    const account = await world.newAccount();
+    const asked = clientOf(account).run(path, { input: { prompt, seed: 3 } });
+    const requestId = await begun(account);
+    await world.drive.accept(requestId);
+    await world.stores.tasks.markRunning(requestId);
+    await succeed(requestId);
+    const url = expect.stringContaining(`https://gateway.example/media/${requestId}/0.mp4?`);
+    expect(await asked).toEqual({ data: { video: { url }, seed: 3 }, requestId });
+    expect(await native(account, requestId)).toMatchObject({ status: 'succeeded' });
+  });
+
+  it('without the queue, a failure is as in the queue', async () => {
+    const account = await world.newAccount();
+    const asked = refused(clientOf(account).run(path, { input: { prompt } }));
+    const requestId = await begun(account);
+    const failure = { class: 'moderation_input', input: 'image' } as const;
+    await world.drive.fail(requestId, { code: 'provider_error', message: 'It was refused.', ...failure });
+    const error = await asked;
+    expect([error instanceof ValidationError, error.status, error.requestId]).toEqual([true, 422, requestId]);
+    const wrong = await refused(clientOf(account).run(path, { input: { prompt, seed: 'x' } }));
+    expect(wrong.status).toBe(422);
+  });
+
+  it('a stream has the result as its only event', async () => {
+    const account = await world.newAccount();
+    const stream = await clientOf(account).stream(path, { input: { prompt } });
+    const requestId = await begun(account);
+    await succeed(requestId);
+    const result = { video: { url: expect.stringContaining(`/media/${requestId}/0.mp4?`) } };
+    expect(await stream.done()).toEqual(result);
+  });
+
+  it('a stream of statuses has each of them, and ends with the request', async () => {
+    const account = await world.newAccount();
+    const { queue } = clientOf(account);
+    const { request_id: requestId } = await queue.submit(path, { input: { prompt } });
+    const seen: string[] = [];
+    const hasSeen = (status: string) => vi.waitFor(() => expect(seen).toContain(status), 60_000);
+    const onQueueUpdate = ({ status }: { readonly status: string }) => void seen.push(status);
+    const ended = queue.subscribeToStatus(path, { requestId, mode: 'streaming', onQueueUpdate });
+    await hasSeen('IN_QUEUE');
+    await world.drive.accept(requestId);
+    await world.stores.tasks.markRunning(requestId);
+    await hasSeen('IN_PROGRESS');
+    await succeed(requestId);
+    expect(await ended).toMatchObject({ status: 'COMPLETED', request_id: requestId });
+    expect([...new Set(seen)]).toEqual(['IN_QUEUE', 'IN_PROGRESS', 'COMPLETED']);
+    const unknown = await queue.streamStatus(path, { requestId: 'task_0' });
+    expect(await refused(unknown.done())).toMatchObject({ status: 404 });
+  });
+
+  it('a gateway that restarts ends what waits, and the client makes no second task of it', async () => {
+    const account = await world.newAccount();
+    const leaving = await world.startNode();
+    const proxyUrl = { url: `${leaving.url}/fal`, when: 'always' } as const;
+    const client = createFalClient({ credentials: account.key, proxyUrl });
+    const asked = refused(client.run(path, { input: { prompt } }));
+    const requestId = await begun(account);
+    const statuses = await client.queue.streamStatus(path, { requestId });
+    const seen: unknown[] = [];
+    statuses.on('data', (status) => seen.push(status));
+    await vi.waitFor(() => expect(seen).not.toEqual([]), 60_000);
+    await leaving.close(60_000);
+    const error = await asked;
+    expect([error.status, error.requestId]).toEqual([500, requestId]);
+    expect(error.message).toContain(`GET /fal/any/clip/requests/${requestId} has it`);
+    expect(await statuses.done()).toMatchObject({ status: 'IN_QUEUE' });
+    const { body } = await caller(node.url, account.key)('GET', '/v1/videos/generations');
+    expect(body.data).toHaveLength(1);
+  });
+
   it('the address in the header is read for its path, and never called', async () => {
     const account = await world.newAccount();
     let called = 0;
@@ -923,7 +1004,8 @@ describe('fal', () => {
       `https://${here}/any/clip`,
       `https://queue.fal.run@${here}/any/clip`,
       `https://queue.fal.run.${here}/any/clip`,
-      'https://fal.run/any/clip',
+      'https://fal.run.evil.example/any/clip',
+      'https://x.fal.run/any/clip',
       'https://rest.fal.ai/storage/upload/initiate',
       'file:///etc/passwd',
       '//queue.fal.run/any/clip',

@@ -8,6 +8,9 @@ import { cancelFalRequest } from './fal/cancel-fal-request.ts';
 import type { FalDeps } from './fal/fal-dialect.ts';
 import { getFalResult } from './fal/get-fal-result.ts';
 import { getFalStatus } from './fal/get-fal-status.ts';
+import { runFalRequest } from './fal/run-fal-request.ts';
+import { streamFalRequest } from './fal/stream-fal-request.ts';
+import { streamFalStatus } from './fal/stream-fal-status.ts';
 import { submitFalRequest } from './fal/submit-fal-request.ts';
 import { createOpenaiVideo } from './openai/create-openai-video.ts';
 import { deleteOpenaiVideo } from './openai/delete-openai-video.ts';
@@ -59,5 +62,8 @@ export function dialectRoutes(
     getFalStatus(deps),
     getFalResult(deps),
     cancelFalRequest(deps),
+    streamFalStatus(deps),
+    runFalRequest(deps),
+    streamFalRequest(deps),
   ];
 }

@@ -1,4 +1,3 @@
-import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { GatewayError } from '../../domain/errors.ts';
 import type { ImageRequest } from '../../domain/request.ts';
@@ -7,6 +6,7 @@ import type { ResultItem, SettleFacts } from '../../domain/task.ts';
 import type { Task } from '../../domain/task-record.ts';
 import type { CreatedTask } from '../../tasks/create-task.ts';
 import { holdHeaders } from '../cost-headers.ts';
+import { eventStream } from '../event-stream.ts';
 import { presentError, translateError } from '../error-response.ts';
 import { capHeaders } from '../presenters/cap.ts';
 import { presentStreamEvent } from '../presenters/image-event.ts';
@@ -18,7 +18,6 @@ import type { ImageCreateDeps } from './image-create.ts';
 
 /** Names the images' entries in the ledger, their receipt, and of a stream its task. */
 export const imageHeader = 'x-mediary-image';
-export const streamMediaType = 'text/event-stream';
 
 export interface StreamedImage {
   readonly task: CreatedTask;
@@ -43,22 +42,13 @@ const pauseMs = 1_000;
 export function streamReply(streamed: StreamedImage, deps: ImageCreateDeps): Reply {
   const { task, ignored } = streamed;
   const warnings = [...ignored, ...task.warnings];
-  return {
-    status: 200,
-    headers: {
-      [imageHeader]: task.id,
-      ...holdHeaders(task.hold),
-      ...capHeaders(task.cap),
-      ...(task.replayed ? { 'idempotency-replayed': 'true' } : {}),
-      ...(warnings.length === 0 ? {} : { 'x-mediary-warning': warnings.join('; ') }),
-      'cache-control': 'no-cache',
-      // Some proxies gather what they pass on.
-      'x-accel-buffering': 'no',
-    },
-    mediaType: streamMediaType,
-    text: '',
-    stream: Readable.from(partsOf(streamed, deps), { objectMode: false }),
-  };
+  return eventStream(partsOf(streamed, deps), {
+    [imageHeader]: task.id,
+    ...holdHeaders(task.hold),
+    ...capHeaders(task.cap),
+    ...(task.replayed ? { 'idempotency-replayed': 'true' } : {}),
+    ...(warnings.length === 0 ? {} : { 'x-mediary-warning': warnings.join('; ') }),
+  });
 }
 
 async function* partsOf(streamed: StreamedImage, deps: ImageCreateDeps): AsyncGenerator<BodyPart> {

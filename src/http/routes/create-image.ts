@@ -5,7 +5,7 @@ import type { ImageCreateDeps } from '../images/image-create.ts';
 import { imageBody } from '../images/image-upload.ts';
 import { createdTaskSchema } from '../presenters/created-task.ts';
 import { imageEventSchema } from '../presenters/image-event.ts';
-import { streamMediaType } from '../images/image-stream.ts';
+import { eventStreamType } from '../event-stream.ts';
 import { imageAnswerSchema } from '../presenters/image.ts';
 import { keyRoute } from '../route.ts';
 import type { Route } from '../route.ts';
@@ -25,7 +25,7 @@ export function createImage(deps: ImageCreateDeps): Route {
     success: {
       description: 'The images, or the task.',
       schema: z.union([imageAnswerSchema, createdTaskSchema, imageEventSchema]),
-      mediaType: ['application/json', streamMediaType],
+      mediaType: ['application/json', eventStreamType],
     },
     errors: imageCreateErrors,
     handle: ({ body, caller, meta }) =>

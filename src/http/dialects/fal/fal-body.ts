@@ -39,7 +39,7 @@ export const falBody = z
     examples: [{ prompt: 'A paper boat on a rainy street', duration: '5' }],
   });
 
-type FalInput = z.output<typeof falBody>;
+export type FalInput = z.output<typeof falBody>;
 
 /** The body of our own create. Throws GatewayError, which names our fields: see `falName`. */
 export function decodeFal(asked: FalInput, model: string, webhook: string | undefined): VideoBody {

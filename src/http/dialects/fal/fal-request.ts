@@ -24,6 +24,7 @@ export const falModelParams = z.object({
   owner: z.string().min(1).meta({ description: 'Any word, where the name of the model has no slash.' }),
   name: z.string().min(1),
 });
+export type FalModel = z.output<typeof falModelParams>;
 export const falRequestParams = falModelParams.extend({ task_id: z.string().min(1) });
 
 const words = {
@@ -34,7 +35,7 @@ const words = {
   failed: 'COMPLETED',
 } as const satisfies Record<TaskStatus, z.output<typeof falRequestSchema>['status']>;
 
-export interface FalFacts extends z.output<typeof falModelParams> {
+export interface FalFacts extends FalModel {
   readonly publicUrl: string | undefined;
   readonly warnings?: readonly string[];
 }

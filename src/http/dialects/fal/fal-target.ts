@@ -5,6 +5,8 @@ import { falDialect } from './fal-dialect.ts';
 
 const header = 'x-fal-target-url';
 const queueHost = 'queue.fal.run';
+/** What its addresses are with us, by their hosts. */
+const places: Readonly<Record<string, string>> = { [queueHost]: '/fal', 'fal.run': '/fal/run' };
 
 /**
  * The official client has one address for a proxy, and names the one of the service in a header. That header is read for
@@ -15,12 +17,13 @@ export const readFalTarget: Middleware<RequestState> = (context, next) => {
   context.state.dialect = falDialect;
   const target = context.get(header);
   const url = URL.canParse(target) ? new URL(target) : undefined;
-  if (url?.host !== queueHost)
+  const place = url === undefined || !Object.hasOwn(places, url.host) ? undefined : places[url.host];
+  if (url === undefined || place === undefined)
     throw new GatewayError(
       'invalid_parameter',
-      `The header ${header} must name an address of https://${queueHost}: this gateway has the queue, and neither uploads nor requests without it. Send media by their addresses.`,
+      `The header ${header} must name an address of https://${queueHost} or https://fal.run: this gateway has no uploads and no tokens. Send media by their addresses.`,
       { param: header },
     );
-  context.url = `/fal${url.pathname}${url.search}`;
+  context.url = `${place}${url.pathname}${url.search}`;
   return next();
 };

@@ -1,0 +1,56 @@
+import { z } from 'zod';
+import type { Caller } from '../../../domain/caller.ts';
+import type { Task } from '../../../domain/task-record.ts';
+import { jsonBody, videoBodyBytesMax } from '../../body.ts';
+import type { RequestMeta } from '../../route.ts';
+import { createVideoTask, videoCreateErrors } from '../../videos/create-video-task.ts';
+import { findOwnTask } from '../../videos/own-task.ts';
+import { inTheirWords } from '../their-words.ts';
+import { decodeFal, falName } from './fal-body.ts';
+import type { FalInput } from './fal-body.ts';
+import { falDialect, falStatuses } from './fal-dialect.ts';
+import type { FalDeps } from './fal-dialect.ts';
+import type { FalModel } from './fal-request.ts';
+
+/** What every route of the dialect that creates a task declares. */
+export const falCreate = {
+  tag: 'Videos',
+  dialect: falDialect,
+  method: 'post',
+  readBody: jsonBody(videoBodyBytesMax),
+  headers: z.object({ 'idempotency-key': z.string().optional() }),
+  errors: videoCreateErrors,
+  statuses: falStatuses,
+} as const;
+
+export interface FalCreate {
+  /** Of the route. */
+  readonly route: string;
+  readonly params: FalModel;
+  readonly webhook?: string | undefined;
+  readonly body: FalInput;
+  readonly caller: Caller;
+  readonly meta: RequestMeta;
+}
+
+export interface FalCreated {
+  readonly task: Task;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Names of the fields that were ignored. */
+  readonly warnings: readonly string[];
+}
+
+export async function createFalTask(
+  { route, params, webhook, body: asked, caller, meta }: FalCreate,
+  deps: FalDeps,
+): Promise<FalCreated> {
+  const whole = `${params.owner}/${params.name}`;
+  const isWhole = deps.catalogue.models(caller).some(({ id }) => id === whole);
+  const nameOf = falName(asked);
+  const { task, headers, warnings } = await inTheirWords(nameOf, async () => {
+    const body = decodeFal(asked, isWhole ? whole : params.name, webhook);
+    return createVideoTask({ route, body, unread: [], caller, meta }, deps);
+  });
+  const record = await findOwnTask(deps.tasks, { id: task.id, caller, kind: 'video' });
+  return { task: record, headers, warnings: [...warnings, ...task.warnings].map(nameOf) };
+}

@@ -1,0 +1,58 @@
+import { z } from 'zod';
+import { defined } from '../../../domain/defined.ts';
+import type { Task } from '../../../domain/task-record.ts';
+import { costHeaders } from '../../cost-headers.ts';
+import { presentWarnings } from '../../presenters/image.ts';
+import { presentTask } from '../../presenters/video-task.ts';
+import type { taskFields } from '../../presenters/video-task.ts';
+import { jsonReply } from '../../route.ts';
+import type { Reply, Route } from '../../route.ts';
+import { falErrorSchema, invalidInput, presentFalError } from './fal-dialect.ts';
+import type { FalDeps } from './fal-dialect.ts';
+
+export const falResultSchema = z.object({
+  video: z.object({ url: z.string() }),
+  seed: z.number().optional().meta({ description: 'That was asked for, while the request is kept.' }),
+  warnings: z.array(z.string()).optional().meta({ description: 'Names of the fields that were ignored.' }),
+});
+
+/** Of a task that has failed. */
+export const falFailures = {
+  422: { description: 'It failed by what was asked for.', schema: falErrorSchema },
+  500: { description: 'It failed otherwise.', schema: falErrorSchema },
+} satisfies Route['otherAnswers'];
+
+/** How a request has ended; undefined: it has not. */
+export async function replyWithFalResult(
+  task: Task,
+  { requests, catalogue, mediaUrl }: Pick<FalDeps, 'requests' | 'catalogue' | 'mediaUrl'>,
+  warnings: readonly string[] = [],
+): Promise<Reply | undefined> {
+  const presented: z.output<typeof taskFields> = presentTask(task, mediaUrl);
+  const named = namedReply(task);
+  if (presented.error !== undefined) return failedReply(presented.error, named);
+  const url = presented.data[0]?.url;
+  if (url === undefined) return undefined;
+  const request = (await requests.find(task.id))?.request;
+  const seed = request?.kind === 'video' ? request.seed : undefined;
+  const money = costHeaders(task.charge, catalogue.current().currency);
+  const result = { video: { url }, ...defined({ seed }), ...presentWarnings(warnings) };
+  return jsonReply(result, { ...money, ...named });
+}
+
+/** Its id is read from here, too. */
+export function namedReply({ id }: Pick<Task, 'id'>): Readonly<Record<string, string>> {
+  return { 'x-fal-request-id': id };
+}
+
+type Failure = NonNullable<z.output<typeof taskFields>['error']>;
+
+/** Not a status that the official client repeats: the task has ended. */
+function failedReply({ message, code, ...about }: Failure, headers: Readonly<Record<string, string>>): Reply {
+  const moderated = about.class === 'moderation_input' || about.class === 'moderation_output';
+  const isInput = moderated || about.class === 'invalid_input';
+  const field = isInput ? (about.field ?? about.input ?? 'prompt') : '';
+  const type = moderated ? 'content_policy_violation' : code;
+  const body = presentFalError({ message, type, field });
+  return { ...jsonReply(body, headers), status: isInput ? invalidInput : 500 };
+}

@@ -1,0 +1,24 @@
+import { z } from 'zod';
+import { keyRoute } from '../../route.ts';
+import type { Route } from '../../route.ts';
+import { falBody } from './fal-body.ts';
+import { falCreate } from './fal-create.ts';
+import type { FalDeps } from './fal-dialect.ts';
+import { falModelParams } from './fal-request.ts';
+import { falFailures, falResultSchema } from './fal-result.ts';
+import { runFal } from './fal-run.ts';
+
+export function runFalRequest(deps: FalDeps): Route {
+  return keyRoute({
+    ...falCreate,
+    operationId: 'runFalRequest',
+    summary: 'Make a video in one request',
+    description:
+      'Answers when the task has ended, which takes minutes: send an `Idempotency-Key`, so that a repeat after a broken connection finds the same task. The queue does not have this trouble.',
+    paths: ['/fal/run/:owner/:name'],
+    input: z.object({ params: falModelParams, body: falBody }),
+    success: { description: 'The video.', schema: falResultSchema },
+    otherAnswers: falFailures,
+    handle: (asked) => runFal({ route: 'runFalRequest', ...asked }, deps),
+  });
+}

@@ -1,0 +1,28 @@
+import { z } from 'zod';
+import { eventStream, eventStreamType } from '../../event-stream.ts';
+import { keyRoute } from '../../route.ts';
+import type { Route } from '../../route.ts';
+import { falBody } from './fal-body.ts';
+import { falCreate } from './fal-create.ts';
+import type { FalDeps } from './fal-dialect.ts';
+import { falModelParams } from './fal-request.ts';
+import { falFailures } from './fal-result.ts';
+import { runFal } from './fal-run.ts';
+
+export function streamFalRequest(deps: FalDeps): Route {
+  return keyRoute({
+    ...falCreate,
+    operationId: 'streamFalRequest',
+    summary: 'Make a video in one request, as a stream',
+    description:
+      'As `POST /fal/run/{owner}/{name}`, with the result as the only event: no video is there in parts.',
+    paths: ['/fal/run/:owner/:name/stream'],
+    input: z.object({ params: falModelParams, body: falBody }),
+    success: { description: 'The video, as one event.', mediaType: eventStreamType },
+    otherAnswers: falFailures,
+    async handle(asked) {
+      const reply = await runFal({ route: 'streamFalRequest', ...asked }, deps);
+      return reply.status === 200 ? eventStream([`data: ${reply.text}\n\n`], reply.headers) : reply;
+    },
+  });
+}

@@ -1,0 +1,47 @@
+import { z } from 'zod';
+import type { Task } from '../../../domain/task-record.ts';
+import { eventStream, eventStreamType } from '../../event-stream.ts';
+import { keyRoute } from '../../route.ts';
+import type { Route } from '../../route.ts';
+import { changesOf } from '../../task-changes.ts';
+import { findOwnTask } from '../../videos/own-task.ts';
+import { falDialect } from './fal-dialect.ts';
+import type { FalDeps } from './fal-dialect.ts';
+import { falRequestParams, presentFalRequest } from './fal-request.ts';
+import type { FalFacts } from './fal-request.ts';
+import { namedReply } from './fal-result.ts';
+
+/** Proxies take a connection for dead on which nothing comes for a minute, some after half of one. */
+const commentMs = 15_000;
+
+export function streamFalStatus(deps: FalDeps): Route {
+  return keyRoute({
+    operationId: 'streamFalStatus',
+    summary: 'Follow a request of the queue',
+    description:
+      'Server-sent events: the request as it is now, and again with each change of its status, until it has ended. A comment line comes every 15 seconds. Where the gateway restarts, the stream ends before the request does.',
+    tag: 'Videos',
+    dialect: falDialect,
+    method: 'get',
+    paths: ['/fal/:owner/:name/requests/:task_id/status/stream'],
+    input: z.object({ params: falRequestParams }),
+    success: { description: 'Each is a `FalRequest`.', mediaType: eventStreamType },
+    errors: ['task_not_found'],
+    async handle({ params, caller, meta }) {
+      const task = await findOwnTask(deps.tasks, { id: params.task_id, caller, kind: 'video' });
+      const facts = { ...params, publicUrl: deps.publicUrl };
+      return eventStream(events(task, { facts, signal: meta.closed() }, deps), namedReply(task));
+    },
+  });
+}
+
+async function* events(
+  task: Task,
+  { facts, signal }: { readonly facts: FalFacts; readonly signal: AbortSignal },
+  deps: FalDeps,
+): AsyncGenerator<string> {
+  for await (const changed of changesOf(task, { everyMs: commentMs, signal }, deps))
+    yield changed === undefined
+      ? ': waiting\n\n'
+      : `data: ${JSON.stringify(presentFalRequest(changed, facts))}\n\n`;
+}

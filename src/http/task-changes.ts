@@ -1,0 +1,33 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { isTerminal } from '../domain/task.ts';
+import type { Task } from '../domain/task-record.ts';
+import type { RouteDeps } from './deps.ts';
+
+export type TaskChangesDeps = Pick<RouteDeps, 'tasks' | 'watcher' | 'isDraining' | 'now'>;
+
+/** A wait that ends at once is not repeated at once. */
+const pauseMs = 1_000;
+
+/**
+ * A task as it is now, and with each later status, until it has ended; undefined whenever `everyMs` have passed without news.
+ * Ends before the task does where nobody reads any more, or the process ends.
+ */
+export async function* changesOf(
+  first: Task,
+  { everyMs, signal }: { readonly everyMs: number; readonly signal: AbortSignal },
+  { tasks, watcher, isDraining, now }: TaskChangesDeps,
+): AsyncGenerator<Task | undefined, void, undefined> {
+  let task = first;
+  yield task;
+  while (!isTerminal(task.status) && !signal.aborted && !isDraining()) {
+    const { id, status, account } = task;
+    const waitedFrom = now();
+    const wait = { task: id, account, status, timeoutMs: everyMs, signal };
+    const changed = await watcher.waitForChange(wait);
+    if (changed === undefined && now() - waitedFrom < pauseMs)
+      await sleep(pauseMs, undefined, { signal }).catch(() => undefined);
+    // It may have changed while nobody waited for it.
+    task = changed ?? (await tasks.find(id)) ?? task;
+    yield task.status === status ? undefined : task;
+  }
+}
