@@ -293,11 +293,40 @@ describe('OpenAI', () => {
     const { videos } = clientOf(account);
     const { id } = await videos.create({ model: 'clip', prompt });
     await succeed(id);
-    for (const variant of ['thumbnail', 'spritesheet'] as const)
-      expect(await refused(videos.downloadContent(id, { variant }))).toMatchObject({
-        status: 404,
-        param: 'variant',
-      });
+    const asked = (variant: 'thumbnail' | 'spritesheet') => refused(videos.downloadContent(id, { variant }));
+    expect(await asked('spritesheet')).toMatchObject({ status: 404, param: 'variant' });
+    expect((await asked('thumbnail')).error.message).toContain('gave no last frame');
+  });
+
+  it('the thumbnail is the last frame, where there is one', async () => {
+    const account = await world.newAccount();
+    const { videos } = clientOf(account);
+    const [kept, linked] = [
+      await videos.create({ model: 'clip', prompt }),
+      await videos.create({ model: 'clip', prompt }),
+    ];
+    const lastFrame = '0-last-frame.png';
+    await createDirectoryStorage(directory).write(
+      `${kept.id}/${lastFrame}`,
+      Readable.from([pixel]),
+      'image/png',
+    );
+    const stored = { name: '0.mp4', lastFrame, sha256: 'f'.repeat(64), at: storedAt };
+    const items = (id: string) => [
+      { url: `https://cdn.example/${id}.mp4`, lastFrameUrl: `https://cdn.example/${id}.png` },
+    ];
+    const ofKept = items(kept.id).map((item) => ({ ...item, stored }));
+    await world.drive.succeed(kept.id, { kind: 'succeeded', items: ofKept, facts: {} });
+    await world.drive.succeed(linked.id, { kind: 'succeeded', items: items(linked.id), facts: {} });
+    const thumbnail = await videos.downloadContent(kept.id, { variant: 'thumbnail' });
+    expect(thumbnail.headers.get('content-type')).toBe('image/png');
+    expect(Buffer.from(await thumbnail.arrayBuffer()).equals(pixel)).toBe(true);
+    const path = `/v1/videos/${linked.id}/content?variant=thumbnail`;
+    const elsewhere = await caller(node.url, account.key)('GET', path);
+    expect([elsewhere.status, elsewhere.headers.location]).toEqual([
+      302,
+      `https://cdn.example/${linked.id}.png`,
+    ]);
   });
 
   it('without a copy of ours, the file is where the upstream has it', async () => {

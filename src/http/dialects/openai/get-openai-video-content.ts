@@ -9,7 +9,8 @@ import type { OpenaiDeps } from './openai-dialect.ts';
 
 const query = z.object({
   variant: z.enum(['video', 'thumbnail', 'spritesheet']).default('video').meta({
-    description: 'Of a video there is the video alone; the other variants are a 404.',
+    description:
+      '`thumbnail` is the last frame, where the model gave one (some do when `return_last_frame` asks for it); otherwise, and for `spritesheet`, 404.',
   }),
 });
 
@@ -30,11 +31,12 @@ export function getOpenaiVideoContent({ tasks, keptResults }: OpenaiDeps): Route
     statuses: { unsupported_parameter: 404 },
     async handle({ params, query: { variant }, caller, meta }) {
       const task = await findOwnTask(tasks, { id: params.task_id, caller, kind: 'video' });
-      if (variant !== 'video') {
-        const message = `There is no ${variant} of this video: only the video itself is kept.`;
+      if (variant === 'spritesheet') {
+        const message = 'There is no spritesheet of a video: this gateway decodes none.';
         throw new GatewayError('unsupported_parameter', message, { param: 'variant' });
       }
-      return replyWithContent(task, { index: 0, meta }, keptResults);
+      const part = variant === 'thumbnail' ? 'last_frame' : 'video';
+      return replyWithContent(task, { index: 0, meta, part }, keptResults);
     },
   });
 }
