@@ -2,7 +2,8 @@ import { join } from 'node:path';
 import { Command } from 'commander';
 import { aiSdk } from './acceptance/ai-sdk.ts';
 import { startLossyProxy } from './acceptance/lossy-proxy.ts';
-import { openaiNode } from './acceptance/openai-node.ts';
+import { newestOpenai } from './acceptance/newest-openai.ts';
+import { newestOpenaiNode, openaiNode } from './acceptance/openai-node.ts';
 import { pythonClients } from './acceptance/python-clients.ts';
 import { runChecks } from './acceptance/run.ts';
 import { submittingClients } from './acceptance/submitted-videos.ts';
@@ -51,10 +52,12 @@ const proxy = await startLossyProxy(baseUrl);
 const { videoModel } = options;
 const packages = ['openai==3.57.0', 'litellm==1.110.2', 'volcengine-ark-runtime==5.0.54'];
 const python = options.python ?? join(installFromPypi('acceptance', packages), 'python3');
+const newest = await newestOpenai();
 const clients = [
   await openaiNode(),
+  newestOpenaiNode(newest),
   await aiSdk(),
-  ...(videoModel === undefined ? [] : [...(await videoClients()), ...(await submittingClients())]),
+  ...(videoModel === undefined ? [] : [...(await videoClients(newest)), ...(await submittingClients())]),
   ...(await pythonClients(python, { withVideos: videoModel !== undefined })),
 ];
 const tally = await runChecks(

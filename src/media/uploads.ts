@@ -8,14 +8,14 @@ import type { GenerationRequest } from '../domain/request.ts';
 import type { RouteCandidate } from '../domain/routing.ts';
 import type { UserFile } from '../domain/user-file.ts';
 import type { Logger } from '../observability/log.ts';
-import type { Provider, ProviderContext } from '../providers/provider.ts';
+import type { Provider, ProviderContext, UploadedMedia } from '../providers/provider.ts';
 import { UpstreamError } from '../providers/provider.ts';
 import { throughGateway } from '../results/media-links.ts';
 import type { MediaLinks } from '../results/media-links.ts';
 import { ChannelGoneError } from '../routing/channels.ts';
 import type { Channels, OpenChannel } from '../routing/channels.ts';
 import type { FileStore } from '../store/files.ts';
-import type { FileUploadStore, StoredUpload, UploadKey } from '../store/file-uploads.ts';
+import type { FileUploadStore, ReadyUpload, StoredUpload, UploadKey } from '../store/file-uploads.ts';
 import { withAddresses } from './file-links.ts';
 
 export interface UploadsDeps {
@@ -105,16 +105,8 @@ export function createUploads(deps: UploadsDeps): Uploads {
     const context = place.channel.context(place.credential, place.model, signal);
     try {
       const begunAt = now();
-      const { keptMs = Infinity, ...made } = await withBlob(file, deps, (blob) =>
-        place.upload({ blob, name: file.name }, context),
-      );
-      const expiresAt = Math.min(made.expiresAt ?? Number.MAX_SAFE_INTEGER, begunAt + keptMs);
-      const ready = {
-        ...made,
-        usableUntil: expiresAt - marginMs,
-        dueAt: Math.min(expiresAt, file.expiresAt),
-      };
-      if (await uploads.complete(key, owner, ready)) {
+      const made = await withBlob(file, deps, (blob) => place.upload({ blob, name: file.name }, context));
+      if (await uploads.complete(key, owner, readyOf(made, begunAt, file))) {
         // It may have been deleted before its upload was on record.
         if ((await deps.files.find(file.id)) === undefined) await uploads.drop(file.id);
         return made.url;
@@ -127,6 +119,15 @@ export function createUploads(deps: UploadsDeps): Uploads {
       throw error;
     }
   }
+}
+
+function readyOf(
+  { id, url, expiresAt = Number.MAX_SAFE_INTEGER, keptMs = Infinity }: UploadedMedia,
+  begunAt: number,
+  file: UserFile,
+): ReadyUpload {
+  const endsAt = Math.min(expiresAt, begunAt + keptMs);
+  return { id, url, usableUntil: endsAt - marginMs, dueAt: Math.min(endsAt, file.expiresAt) };
 }
 
 interface Place {

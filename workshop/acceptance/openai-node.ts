@@ -1,14 +1,23 @@
 import type * as Library from 'openai';
 import { must, prompt, refusalOf } from './check.ts';
 import type { Check, Client, Target } from './check.ts';
+import { newestOpenaiNeeds, newestOpenaiVersion } from './newest-openai.ts';
 import { picture } from './picture.ts';
 
 /** The official client for Node, with its own retries and time limits. */
 export async function openaiNode(): Promise<Client> {
-  const name = 'openai (Node)';
   const library = await import('openai').catch(() => undefined);
-  if (library === undefined) return { name, skipped: 'the package openai is not installed' };
-  return { name, checks: checksWith(library) };
+  return clientWith('openai (Node)', library, 'the package openai is not installed');
+}
+
+/** Undefined: this Node is too old for it. */
+export function newestOpenaiNode(library: typeof Library | undefined): Client {
+  const reason = `it asks for Node ${newestOpenaiNeeds}, and this is ${process.versions.node}`;
+  return clientWith(`openai ${newestOpenaiVersion} (Node)`, library, reason);
+}
+
+function clientWith(name: string, library: typeof Library | undefined, skipped: string): Client {
+  return library === undefined ? { name, skipped } : { name, checks: checksWith(library) };
 }
 
 function checksWith(library: typeof Library): Check[] {

@@ -3,15 +3,19 @@ import type * as OpenaiLibrary from 'openai';
 import type * as OpenrouterLibrary from '@openrouter/sdk';
 import { must, prompt, refusalOf } from './check.ts';
 import type { Check, Client, Target } from './check.ts';
+import { newestOpenaiVersion } from './newest-openai.ts';
 
 /** The official clients of other services' video interfaces, as far as npm has them. */
-export async function videoClients(): Promise<Client[]> {
+export async function videoClients(newest?: typeof OpenaiLibrary): Promise<Client[]> {
   const [openai, openrouter] = await Promise.all([
     import('openai').catch(() => undefined),
     import('@openrouter/sdk').catch(() => undefined),
   ]);
   return [
     clientFor('openai videos (Node)', openai, openaiChecks),
+    ...(newest === undefined
+      ? []
+      : [clientFor(`openai ${newestOpenaiVersion} videos (Node)`, newest, openaiChecks)]),
     clientFor('@openrouter/sdk videos', openrouter, openrouterChecks),
   ];
 }

@@ -71,7 +71,7 @@ export function uploadRoutesOf<Detail extends Rendered>(
         const uploadUrl = `${world.parts.origin}/runway/storage/${id}`;
         return json(200, { uploadUrl, fields: { key: id, policy }, runwayUri: `runway://${id}` });
       }),
-    async store(call: Call): Promise<Reply> {
+    store: async (call: Call): Promise<Reply> => {
       const form = await readForm(call.request);
       const file = form?.get('file') ?? '';
       const slot = shelfOf(world).get(call.id);
