@@ -27,7 +27,7 @@ export async function uploadToRunway(
   const form = new FormData();
   for (const [field, value] of Object.entries(slot.fields)) form.append(field, value);
   form.append('file', blob, filename);
-  // A storage of another host: the fields are its permission, and the key of the account is none of its business.
+  // A storage at another host: the fields are the permission, and the account's key must not reach it.
   const stored = await context.request({
     method: 'POST',
     url: slot.uploadUrl,
