@@ -18,7 +18,8 @@ export type RacePoint =
   | 'audit.acted'
   | 'lease.renew'
   | 'slots.take'
-  | 'slots.queue';
+  | 'slots.queue'
+  | 'runtime.install';
 
 type RaceHook = (point: RacePoint, subject: string) => Promise<void> | undefined;
 

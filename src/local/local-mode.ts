@@ -19,11 +19,12 @@ import type { RunningGateway } from './find-running.ts';
 import { makeAccount, publishFile } from './first-account.ts';
 import { LocalServerError } from './servers/local-options.ts';
 import type { LocalOptions } from './servers/local-options.ts';
-import { choosePort } from './servers/ports.ts';
+import { choosePort, startOnPort } from './servers/ports.ts';
+import type { PortRequest } from './servers/ports.ts';
 import type { StartDisplay } from './start-display.ts';
 import { probe, startGateway } from './start-gateway.ts';
 import { startServers } from './start-servers.ts';
-import type { Started } from './start-servers.ts';
+import type { Servers, Started } from './start-servers.ts';
 import { startSimulator } from './start-simulator.ts';
 import { followFile, terminalLine } from './terminal-lines.ts';
 import { watchGateway } from './watch-gateway.ts';
@@ -177,31 +178,17 @@ async function startLocalMode(plan: Plan, display: StartDisplay, started: Starte
   const lock = await lockDataDir(dataDir);
   started.push({ stop: () => lock.release() });
   const options = { dataDir, report: display.report, environment: rawEnvironment() };
+  const portRequest = portRequestOf(environment);
   // Before minutes of fetching; asked again when the API is about to bind it.
-  if (isPortFixed()) await choosePort({ fixed: environment.PORT }, portPurpose);
+  if (typeof portRequest === 'object' && 'fixed' in portRequest) await choosePort(portRequest, portPurpose);
   const settings = await loadOrCreateLocalSettings(dataDir);
   const [servers, simulatorUrl] = await Promise.all([
     startServers(environment, options, started),
     own === undefined ? startSimulator(simulatorPort, options, started) : undefined,
   ]);
-  const { port, listeningUrl } = await chooseAddress(environment, options);
-  const used: LocalSettings = {
-    ...settings,
-    adminToken: environment.ADMIN_TOKEN ?? settings.adminToken,
-    apiUrl: listeningUrl,
-    simulatorUrl,
-    mongodbUri: servers.mongodbUri,
-    temporalAddress: servers.temporalAddress,
-  };
-  display.report('Starting the worker and the API…');
-  const apiUrl = environment.PUBLIC_URL ?? listeningUrl;
-  const variables = {
-    ...localEnvironment(rawEnvironment(), used),
-    PORT: String(port),
-    PUBLIC_URL: apiUrl,
-    TEMPORAL_UI_URL: environment.TEMPORAL_UI_URL ?? servers.temporalUi,
-  };
-  const logFiles = await startGateway(listeningUrl, { ...options, environment: variables }, started);
+  const { used, apiUrl, listeningUrl, logFiles } = await startOnPort(portRequest, portPurpose, (port) =>
+    startGatewayOn(port, { environment, options, settings: { ...settings, simulatorUrl }, servers, started }),
+  );
   await publishFile(used);
   const account = await makeAccount(used);
   const saved = { ...used, apiKey: account.apiKey };
@@ -227,17 +214,42 @@ async function startLocalMode(plan: Plan, display: StartDisplay, started: Starte
 
 const portPurpose = 'the API (PORT)';
 
-function isPortFixed(): boolean {
-  return (rawEnvironment()['PORT'] ?? '') !== '';
+function portRequestOf({ PORT }: Environment): PortRequest {
+  if (PORT === 0) return 'any';
+  return (rawEnvironment()['PORT'] ?? '') === '' ? { preferred: PORT } : { fixed: PORT };
 }
 
-async function chooseAddress(environment: Environment, { report }: LocalOptions) {
-  const port = await choosePort(
-    isPortFixed() ? { fixed: environment.PORT } : { preferred: environment.PORT },
-    portPurpose,
-  );
+interface GatewayParts {
+  readonly environment: Environment;
+  readonly options: LocalOptions;
+  readonly settings: LocalSettings;
+  readonly servers: Servers;
+  readonly started: Started;
+}
+
+async function startGatewayOn(
+  port: number,
+  { environment, options, settings, servers, started }: GatewayParts,
+) {
   if (port !== environment.PORT && environment.PORT !== 0)
-    report(`Port ${environment.PORT} is taken: the API listens on ${port}.`, 'lasting');
+    options.report(`Port ${environment.PORT} is taken: the API listens on ${port}.`, 'lasting');
   const host = anyAddress.has(environment.HOST) ? '127.0.0.1' : environment.HOST;
-  return { port, listeningUrl: `http://${host}:${port}` };
+  const listeningUrl = `http://${host}:${port}`;
+  const used: LocalSettings = {
+    ...settings,
+    adminToken: environment.ADMIN_TOKEN ?? settings.adminToken,
+    apiUrl: listeningUrl,
+    mongodbUri: servers.mongodbUri,
+    temporalAddress: servers.temporalAddress,
+  };
+  options.report('Starting the worker and the API…');
+  const apiUrl = environment.PUBLIC_URL ?? listeningUrl;
+  const variables = {
+    ...localEnvironment(rawEnvironment(), used),
+    PORT: String(port),
+    PUBLIC_URL: apiUrl,
+    TEMPORAL_UI_URL: environment.TEMPORAL_UI_URL ?? servers.temporalUi,
+  };
+  const logFiles = await startGateway(listeningUrl, { ...options, environment: variables }, started);
+  return { used, apiUrl, listeningUrl, logFiles };
 }

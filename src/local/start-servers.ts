@@ -4,7 +4,7 @@ import { defined } from '../domain/defined.ts';
 import type { LocalOptions } from './servers/local-options.ts';
 import { startMongoServer } from './servers/mongodb-server.ts';
 import { resolveMongo } from './servers/mongodb-source.ts';
-import { choosePort } from './servers/ports.ts';
+import { startOnPort } from './servers/ports.ts';
 import { supervise } from './servers/supervisor.ts';
 import { startTemporalServer } from './servers/temporal-server.ts';
 import { resolveTemporal } from './servers/temporal-source.ts';
@@ -70,8 +70,9 @@ async function startTemporal(options: LocalOptions, started: Started): Promise<O
 /** The UI is a convenience: where the proxy cannot start, its own address is reported, and the gateway starts. */
 async function startUi(own: string, { report }: LocalOptions, started: Started): Promise<string> {
   try {
-    const port = await choosePort({ preferred: uiPortDefault }, 'the Temporal UI');
-    const proxy = await startUiProxy(own, port);
+    const proxy = await startOnPort({ preferred: uiPortDefault }, 'the Temporal UI', (port) =>
+      startUiProxy(own, port),
+    );
     started.push(proxy);
     return proxy.url;
   } catch (error) {

@@ -2,7 +2,7 @@ import { extname, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { request } from 'undici';
 import type { LocalOptions } from './servers/local-options.ts';
-import { choosePort } from './servers/ports.ts';
+import { startOnPort } from './servers/ports.ts';
 import { startChild, waitUntilServing } from './servers/process.ts';
 import { supervise } from './servers/supervisor.ts';
 import type { Started } from './start-servers.ts';
@@ -18,7 +18,12 @@ export async function startSimulator(
   options: LocalOptions,
   started: Started,
 ): Promise<string> {
-  const port = await choosePort({ preferred: preferredPort }, 'the simulator');
+  return startOnPort({ preferred: preferredPort }, 'the simulator', (port) =>
+    startOn(port, options, started),
+  );
+}
+
+async function startOn(port: number, options: LocalOptions, started: Started): Promise<string> {
   const stateFile = resolve(options.dataDir, 'simulator.jsonl');
   const loader = new URL('../typescript.js', import.meta.url).href;
   const terms = ['--port', String(port), '--state-file', stateFile];
@@ -26,7 +31,12 @@ export async function startSimulator(
   const start = () => startChild({ ...options, name: 'simulator', command: process.execPath, args });
   const first = await start();
   const url = `http://127.0.0.1:${port}`;
+  try {
+    await waitUntilServing(first, async () => (await request(url)).body.dump(), readyDeadlineMs);
+  } catch (error) {
+    await first.kill();
+    throw error;
+  }
   started.push(supervise(first, start, options.report));
-  await waitUntilServing(first, async () => (await request(url)).body.dump(), readyDeadlineMs);
   return url;
 }

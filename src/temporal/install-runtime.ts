@@ -2,6 +2,10 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { DefaultLogger, makeTelemetryFilterString, Runtime } from '@temporalio/worker';
 import type { Environment } from '../config/environment.ts';
+import { messageOf } from '../domain/caught.ts';
+import { racePoint } from '../domain/race-point.ts';
+
+const installsMax = 5;
 
 type RuntimeLog = Readonly<
   Record<'error' | 'warn', (facts: { readonly detail: unknown }, message: string) => void>
@@ -16,7 +20,24 @@ export async function installRuntime(
   log: RuntimeLog,
   { METRICS_PORT }: Environment,
 ): Promise<string | undefined> {
-  const metricsAddress = METRICS_PORT === undefined ? undefined : `127.0.0.1:${await freePort()}`;
+  if (METRICS_PORT === undefined) {
+    install(log);
+    return undefined;
+  }
+  for (let attempt = 1; ; attempt += 1) {
+    const address = `127.0.0.1:${await freePort()}`;
+    await racePoint('runtime.install', address);
+    try {
+      install(log, address);
+      return `http://${address}/metrics`;
+    } catch (error) {
+      // Another program, or a connection, was faster.
+      if (attempt === installsMax || !/address already in use/i.test(messageOf(error))) throw error;
+    }
+  }
+}
+
+function install(log: RuntimeLog, metricsAddress?: string): void {
   Runtime.install({
     shutdownSignals: [],
     logger: new DefaultLogger('WARN', ({ level, message, meta }) => {
@@ -27,10 +48,9 @@ export async function installRuntime(
       ...(metricsAddress === undefined ? {} : { metrics: { prometheus: { bindAddress: metricsAddress } } }),
     },
   });
-  return metricsAddress === undefined ? undefined : `http://${metricsAddress}/metrics`;
 }
 
-/** Temporal's runtime does not say which port it was given. */
+/** Temporal's runtime does not say which port it was given: one is chosen here, and is anybody's until it binds it. */
 async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');

@@ -1,9 +1,7 @@
-import { once } from 'node:events';
-import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { AttemptState } from '../../src/domain/attempt.ts';
 import { waitMessages } from '../../src/domain/wait-reason.ts';
+import { choosePort } from '../../src/local/servers/ports.ts';
 import type { TestAccount } from '../support/client.ts';
 import { startGateway, videoBody } from '../support/gateway.ts';
 import type { TestGateway } from '../support/gateway.ts';
@@ -147,15 +145,6 @@ const ledgerOf: Readonly<Record<Course, readonly string[]>> = {
   parked: ['hold'],
 };
 
-async function unusedPort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
-}
-
 function yamlOf(port: number, closedPort: number): string {
   const urls = {
     tls: `https://127.0.0.1:${port}/tls/ark/api/v3`,
@@ -187,7 +176,7 @@ beforeAll(async () => {
     new Map(rows.map((row) => [row.name, row])),
     () => gateway.simulatorUrl,
   );
-  gateway = await startGateway({ yaml: yamlOf(upstream.port, await unusedPort()) });
+  gateway = await startGateway({ yaml: yamlOf(upstream.port, await choosePort('any', 'nobody')) });
   account = await gateway.account({ credit: '1000' });
   for (const { name } of rows) {
     const { body } = await account.create({ ...videoBody, model: `m-${name}`, prompt: `row ${name}` });

@@ -13,6 +13,7 @@ import { caller } from '../support/client.ts';
 import { testYaml } from '../support/gateway.ts';
 import { isAlive, pidsOf, startLocalMode } from '../support/local-mode.ts';
 import type { LocalMode } from '../support/local-mode.ts';
+import { startPortTaker } from '../support/port-taker.ts';
 import { untilReady, waitUntil } from '../support/processes.ts';
 import { databaseUri, temporalAddress } from '../support/run-servers.ts';
 import { cacheDir } from '../support/cache-dir.ts';
@@ -168,6 +169,24 @@ describe('npm start with a configuration of its own', () => {
     await delay(laterMs);
     expect(mode.isRunning()).toBe(true);
     await untilReady(`http://127.0.0.1:${port}`);
+  }, 900_000);
+
+  it('gives the API another port if the one that was chosen is taken before it listens', async () => {
+    const taker = await startPortTaker();
+    const mode = start({
+      DATA_DIR: join(directory, 'taken-late'),
+      PORT: '0',
+      GATEWAY_CONFIG: file,
+      MONGODB_URI: databaseUri('local_start_taken'),
+      TEMPORAL_ADDRESS: temporalAddress(),
+      TASK_QUEUE_PREFIX: 'local-start-taken-',
+      NODE_OPTIONS: taker.nodeOptions,
+    });
+    await mode.ready();
+    expect(taker.taken).toEqual([expect.any(Number)]);
+    const url = /(http:\/\/127\.0\.0\.1:\d+)/.exec(mode.output())?.[1] ?? '';
+    expect(new URL(url).port).not.toBe(String(taker.taken[0]));
+    await untilReady(url);
   }, 900_000);
 
   it('refuses a bad file before anything starts, and says how to return to the simulator', async () => {

@@ -47,7 +47,14 @@ public final class Launcher extends AbstractMongoBackend {
         store.setRetentionTime(0);
         store.setVersionsToKeep(0);
         MongoServer server = new MongoServer(new Launcher(store));
-        server.bind(new InetSocketAddress("127.0.0.1", Integer.parseInt(arguments[1])), 1, CONNECTION_THREADS);
+        try {
+            server.bind(new InetSocketAddress("127.0.0.1", Integer.parseInt(arguments[1])), 1, CONNECTION_THREADS);
+        } catch (Exception failure) {
+            // The threads of the server and of the store would keep a process that serves nobody.
+            System.err.println("cannot listen on port " + arguments[1] + ": " + failure.getMessage());
+            store.closeImmediately();
+            System.exit(1);
+        }
         Runtime.getRuntime().addShutdownHook(new Thread(server::shutdownNow));
     }
 

@@ -8,7 +8,7 @@ import { compileLauncher } from './java-launcher.ts';
 import type { LocalOptions } from './local-options.ts';
 import type { MongoProgram } from './mongodb-source.ts';
 import { exists } from './program-files.ts';
-import { choosePort, type PortRequest } from './ports.ts';
+import { startOnPort, type PortRequest } from './ports.ts';
 import { startChild, waitUntilServing, type ChildServer } from './process.ts';
 
 const portDefault = 27_017;
@@ -36,7 +36,12 @@ export async function startMongoServer(options: MongoOptions): Promise<MongoServ
   const directory = join(options.dataDir, 'mongodb');
   await mkdir(directory, { recursive: true });
   await warnOfOtherData(directory, options);
-  const port = await choosePort(options.port ?? { preferred: portDefault }, 'MongoDB');
+  return startOnPort(options.port ?? { preferred: portDefault }, 'MongoDB', (port) =>
+    startOn(port, directory, options),
+  );
+}
+
+async function startOn(port: number, directory: string, options: MongoOptions): Promise<MongoServer> {
   const child = await startChild({
     ...options,
     name: 'mongodb',

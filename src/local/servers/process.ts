@@ -73,8 +73,8 @@ export async function waitUntilServing(
   const deadline = Date.now() + deadlineMs;
   for (;;) {
     try {
-      // Each attempt follows the one before.
-      await probe();
+      // Each attempt follows the one before. Who else listens on the port of a process that ended may never answer.
+      await Promise.race([probe(), child.exited]);
       // Another server may answer on the port that ours could not get.
       if (!child.hasExited()) {
         return;

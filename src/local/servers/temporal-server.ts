@@ -6,7 +6,7 @@ import { msToTs, optionalTsToMs } from '@temporalio/common/lib/time.js';
 
 import { searchAttributeNames } from '../../domain/queues.ts';
 import type { LocalOptions } from './local-options.ts';
-import { choosePort, type PortRequest } from './ports.ts';
+import { choosePort, startOnPort, type PortRequest } from './ports.ts';
 import { startChild, waitUntilServing, type ChildServer } from './process.ts';
 import type { TemporalBinary } from './temporal-source.ts';
 
@@ -52,7 +52,13 @@ export type TemporalServer = ChildServer & {
 /** Starts a dev server on DATA_DIR/temporal.db and waits until its namespace answers. */
 export async function startTemporalServer(options: TemporalOptions): Promise<TemporalServer> {
   await mkdir(options.dataDir, { recursive: true });
-  const port = await choosePort(options.port ?? { preferred: portDefault }, 'Temporal');
+  return startOnPort(options.port ?? { preferred: portDefault }, 'Temporal', (port) =>
+    startOn(port, options),
+  );
+}
+
+async function startOn(port: number, options: TemporalOptions): Promise<TemporalServer> {
+  // Chosen anew with each port: either may be the one that was taken.
   const uiPort = options.uiPort === 'none' ? undefined : await choosePort(options.uiPort, 'the Temporal UI');
   const child = await startChild({
     ...options,

@@ -1,8 +1,10 @@
-import { createServer, type Server } from 'node:net';
+import { connect, createServer, type Server } from 'node:net';
 
 import { afterEach, expect, it } from 'vitest';
 
 import { choosePort } from '../../../src/local/servers/ports.ts';
+import { waitUntil } from '../../support/processes.ts';
+import { runProgram } from './programs/run-program.ts';
 
 const servers: Server[] = [];
 
@@ -12,13 +14,15 @@ afterEach(() => {
   }
 });
 
-function occupy(port: number): Promise<void> {
-  return new Promise((resolve, reject) => {
+async function takenPort(): Promise<number> {
+  const port = await choosePort('any', 'a test');
+  await new Promise<void>((resolve, reject) => {
     const server = createServer();
     servers.push(server);
     server.once('error', reject);
     server.listen(port, '127.0.0.1', () => resolve());
   });
+  return port;
 }
 
 it('any port is none that an outgoing connection may have when its server binds it', async () => {
@@ -30,26 +34,47 @@ it('any port is none that an outgoing connection may have when its server binds 
   }
 });
 
-it('a preferred port that is free is chosen', async () => {
+it('a preferred port is chosen unless another process has chosen it, and still runs', async () => {
+  // Once more if some other test run has chosen it in between.
+  await waitUntil('the port is chosen', async () => {
+    const other = await runProgram(new URL('./programs/choose-port.ts', import.meta.url));
+    const port = Number(other.line);
+    const next = await choosePort({ preferred: port }, 'a test');
+    expect(next).toBeGreaterThan(port);
+    await other.kill();
+    return (await choosePort({ preferred: port }, 'a test')) === port;
+  });
+});
+
+it('a port that is chosen is not chosen again before anything has bound it', async () => {
   const port = await choosePort('any', 'a test');
-  expect(await choosePort({ preferred: port }, 'a test')).toBe(port);
+  expect(await choosePort({ preferred: port }, 'a test')).toBeGreaterThan(port);
+  // Its own process may name it: to start a server again.
+  expect(await choosePort({ fixed: port }, 'a test')).toBe(port);
 });
 
 it('a preferred port that is taken gives way to a later one', async () => {
-  const port = await choosePort('any', 'a test');
-  await occupy(port);
+  const port = await takenPort();
   expect(await choosePort({ preferred: port }, 'a test')).not.toBe(port);
 });
 
 it('a fixed port that is taken is an error that names it and its purpose', async () => {
-  const port = await choosePort('any', 'a test');
-  await occupy(port);
+  const port = await takenPort();
   await expect(choosePort({ fixed: port }, 'the API')).rejects.toThrow(
     `Port ${port} for the API is in use: free it or choose another.`,
   );
 });
 
-it('a fixed port that is free is itself', async () => {
+it('a client that connects while a port is tried does not hold it up', async () => {
   const port = await choosePort('any', 'a test');
-  expect(await choosePort({ fixed: port }, 'a test')).toBe(port);
+  let isOver = false;
+  const knocking = (async () => {
+    while (!isOver) {
+      const client = connect(port, '127.0.0.1');
+      await new Promise<void>((resolve) => client.on('error', () => undefined).once('close', () => resolve()));
+    }
+  })();
+  for (let round = 0; round < 300; round += 1) await choosePort({ fixed: port }, 'a test');
+  isOver = true;
+  await knocking;
 });
