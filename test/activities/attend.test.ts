@@ -176,7 +176,7 @@ async function endedStay(end: (stays: StayPlaces, task: string) => void): Promis
   const { poller, polls } = upstream(pending);
   const stays = createStayPlaces({ placesMax: () => 10, now: Date.now });
   const run = world.worker({ poller, stays }).submit(input);
-  await expect.poll(polls, { timeout: 20_000 }).toBeGreaterThan(0);
+  await expect.poll(polls).toBeGreaterThan(0);
   end(stays, input.task);
   return run.catch((error: unknown) => error);
 }

@@ -86,7 +86,7 @@ it('a receiver that is not quick is waited for by nobody: it is neither cut off 
   expect(slow.urls).toHaveLength(1);
   slow.answer(204);
   await expect
-    .poll(() => delivery(task), { timeout: 20_000 })
+    .poll(() => delivery(task))
     .toMatchObject({ state: 'delivered', attempts: [{ status: 204 }] });
   const now = () => Date.now() + 30_000;
   await world.deliver({ post: slow.post, now }, task, 'task', first.dueAt);

@@ -61,7 +61,7 @@ it('what it waited for is not said any more once it is being sent', async () => 
   const away = () => Promise.reject(new MongoNetworkError('away'));
   let clock = Date.now();
   const sending = world.worker({ tasks: { ...tasks, step: away }, now: () => clock }).submit(input, again);
-  await expect.poll(() => messageOf(input), { timeout: 20_000 }).toBe('The task is waiting to be submitted.');
+  await expect.poll(() => messageOf(input)).toBe('The task is waiting to be submitted.');
   clock += 3_600_000;
   await expect(sending).rejects.toThrow('away');
 });

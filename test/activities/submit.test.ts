@@ -138,7 +138,7 @@ describe('submit', () => {
         world.heartbeats.slice(before).findLast((details) => details !== undefined && details !== null);
       const dead = world.worker({ tasks: { ...tasks, step: away }, now: () => clock }).submit(input);
       await expect
-        .poll(left, { timeout: 20_000 })
+        .poll(left)
         .toMatchObject({ n: 1, operation: { id: expect.any(String) } });
       clock += 3_600_000;
       await expect(dead).rejects.toThrow('away');
@@ -244,7 +244,7 @@ describe('submit', () => {
     it('a cancellation that the upstream refuses is over, and the task continues', async () => {
       const prompt = `${label()} [sim:queue=0] [sim:render=600]`;
       const { input, running, release } = await accepted(prompt, 'cancel');
-      await expect.poll(() => phaseOf(prompt), { timeout: 20_000 }).toEqual(['running']);
+      await expect.poll(() => phaseOf(prompt)).toEqual(['running']);
       release();
       expect(await running).toMatchObject(waiting);
       const record = await world.record(input);
@@ -255,7 +255,7 @@ describe('submit', () => {
     it.each(['expire', 'fail'] as const)('%s: a job that has ended meanwhile counts', async (stop) => {
       const prompt = label();
       const { input, running, release } = await accepted(prompt, stop);
-      await expect.poll(() => phaseOf(prompt), { timeout: 20_000 }).toEqual(['succeeded']);
+      await expect.poll(() => phaseOf(prompt)).toEqual(['succeeded']);
       release();
       expect(await running).toMatchObject({ state: { at: 'ending', ending: { kind: 'succeeded' } } });
       expect((await world.record(input)).outcome).toMatchObject({ kind: 'succeeded', items: [{}] });

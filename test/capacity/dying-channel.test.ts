@@ -123,7 +123,7 @@ describe('a channel that dies in the middle of traffic', () => {
       reason: 'only the other one',
     });
     expect(switched.enabled).toBe(false);
-    await expect.poll(async () => (await explain()).candidates, { timeout: 10_000 }).toHaveLength(1);
+    await expect.poll(async () => (await explain()).candidates).toHaveLength(1);
     await gateway.core.stores.circuits.write('preferred/a', {
       state: 'open',
       sign: 'account',

@@ -60,6 +60,6 @@ describe('a worker that is killed while its tasks hold all slots', () => {
     for (let n = 0; n < ids.length; n += 1) {
       expect(gateway.simulator.submissions(`killed-${n}-end`)).toEqual({ submits: 1, creates: 1 });
     }
-    await expect.poll(() => gateway.core.stores.slots.held(), { timeout: 20_000 }).toEqual([]);
+    await expect.poll(() => gateway.core.stores.slots.held()).toEqual([]);
   }, 400_000);
 });

@@ -168,12 +168,19 @@ describe('the slots of a credential', () => {
         expires: new Date(deadlineAt),
       })),
     );
-    const many = await timeGrants(keeper, few.holder, 20);
+    let { holder } = few;
+    // Repeated: all grants of one moment may be slow on a busy machine, but none is fast that reads 10,000 documents.
+    await expect
+      .poll(async () => {
+        const many = await timeGrants(keeper, holder, 20);
+        holder = many.holder;
+        return many.ms;
+      })
+      .toBeLessThan(few.ms * 4 + 10);
     // Another process has not counted yet.
     const looks = await openKeeper('q5', 1).take(request('q5', 'many9999', 'many'));
     // Ten looks a second: each of them every 1,000 s or so.
     expect(looks.kind === 'wait' && looks.ms).toBeGreaterThan(300_000);
-    expect(many.ms).toBeLessThan(few.ms * 4 + 10);
   }, 120_000);
 
   /** `ms`: of the fastest grant, since a busy machine makes any of them slow, but none fast. */

@@ -212,8 +212,9 @@ describe('a gateway', () => {
         const image = await account.call('POST', '/v1/images/generations', { body });
         expect(image.status).toBeGreaterThanOrEqual(500);
       }
+      let series: readonly Series[] = [];
       const notYet = async () => {
-        const series = await scrape();
+        series = await scrape();
         const missing = faults.filter(
           ({ alert, shows: [name, labels] }) =>
             sumOf(series, name, labels) < (alert === 'MediaryUpstreamFailing' ? 3 : 1),
@@ -222,10 +223,10 @@ describe('a gateway', () => {
         return [...missing.map(({ alert }) => alert), ...(callbacks === 1 ? [] : ['MediaryCallbacksFail'])];
       };
       await expect.poll(notYet, { timeout: 150_000, interval: 250 }).toEqual([]);
-      // Circuits as they are: nobody is kept away any more once their cool-down is over.
+      // Circuits as they were then: nobody is kept away any more once their cool-down is over.
       const isCircuit = ({ name }: Series) => name === 'mediary_circuits_open';
       const later = (await scrape(20 * 60_000)).filter((each) => !isCircuit(each));
-      const fired = await firing([...later, ...(await scrape()).filter(isCircuit)]);
+      const fired = await firing([...later, ...series.filter(isCircuit)]);
       const expected = [
         ...faults.map(({ alert }) => alert),
         'MediaryCallbacksFail',

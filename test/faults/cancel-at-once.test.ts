@@ -12,8 +12,8 @@ import type { Fault, FaultUpstream } from './fault-upstream.ts';
 const tasks = 32;
 const cancelAfterMsMax = 200;
 const upstreamAnswersAfterMs = 2_000;
-/** A caller's patience: more than a busy machine needs, and far less than the ten minutes of the render. */
-const answeredWithinMs = 60_000;
+/** A caller's patience: several times what a busy machine needs, and far less than the ten minutes of the render. */
+const answeredWithinMs = 180_000;
 
 let upstream: FaultUpstream;
 let gateway: TestGateway;
@@ -108,7 +108,7 @@ it('no task is charged, and no job kept, whose cancel right after its create was
   }
   expect(await account.balance()).toMatchObject({ held: '0.000000' });
   await expectSoundLedger(gateway.core);
-}, 240_000);
+}, 480_000);
 
 it('a job that is not wanted any more is stopped by whoever writes down that it was accepted', async () => {
   const paused = pauseFirstAt('submit.answered');
@@ -117,9 +117,7 @@ it('a job that is not wanted any more is stopped by whoever writes down that it 
   const { body } = await account.create({ prompt: `${prompt} [sim:queue=600]` });
   await paused.reached;
   const cancelling = account.call('POST', `/v1/videos/generations/${body.id}/cancel`);
-  await expect
-    .poll(async () => (await gateway.core.stores.tasks.find(body.id))?.wanted, { timeout: 30_000 })
-    .toBe('cancel');
+  await expect.poll(async () => (await gateway.core.stores.tasks.find(body.id))?.wanted).toBe('cancel');
   expect(isAlive(prompt)).toBe(true);
   paused.release();
   expect((await cancelling).status).toBe(200);

@@ -167,7 +167,7 @@ it('tasks of a channel that was removed end in the promised way, and an operator
 
   // Said everywhere, the Temporal UI included: in its list, and by the first tab of the task.
   expect(await situationOf(rendering)).toMatchObject({ attention: 'channel_gone' });
-  await expect.poll(() => attributeOf(rendering), { timeout: 30_000 }).toBe('channel_gone');
+  await expect.poll(() => attributeOf(rendering)).toBe('channel_gone');
   expect((await summariesOf(rendering)).at(-1)).toContain('Waits: needs attention (channel_gone): ');
   await act(failing, 'fail');
   await act(silent, 'fail');
@@ -185,7 +185,7 @@ it('tasks of a channel that was removed end in the promised way, and an operator
   // What is put back continues.
   await runWorkerWith(full);
   await gateway.reconcile();
-  await expect.poll(() => attributeOf(rendering), { timeout: 30_000 }).not.toBe('channel_gone');
+  await expect.poll(() => attributeOf(rendering)).not.toBe('channel_gone');
   gateway.simulator.advance(3600);
   expect(await account.finished(rendering)).toMatchObject({ status: 'succeeded' });
   expect((await account.balance()).held).toBe('0.000000');
@@ -209,7 +209,7 @@ it('a task whose credential was removed says so, and continues when it is back',
   );
   await gateway.reconcile();
   expect(await situationOf(id)).toMatchObject({ attention: 'channel_gone', name: 'watching' });
-  await expect.poll(() => attributeOf(id), { timeout: 30_000 }).toBe('channel_gone');
+  await expect.poll(() => attributeOf(id)).toBe('channel_gone');
   await runWorkerWith(both);
   await gateway.reconcile();
   expect((await situationOf(id)).attention).not.toBe('channel_gone');

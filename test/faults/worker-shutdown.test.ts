@@ -247,7 +247,8 @@ describe('SIGTERM with a callback in flight', () => {
 it('SIGTERM while the upstream is silent for longer than the grace period: the job is found, not resubmitted', async () => {
   const hasty = await startGateway({
     worker: false,
-    yaml: testYaml.replace('submit_ms: 10000', 'submit_ms: 3000'),
+    // Longer than the test takes to send the signal, on a machine that is busy.
+    yaml: testYaml.replace('submit_ms: 10000', 'submit_ms: 15000'),
   });
   onTestFinished(() => hasty.stop());
   const owner = await hasty.account();

@@ -164,7 +164,7 @@ describe('an answer that is encoded', () => {
       more();
     });
     expect((await failureOf(client()(get(server.origin)))).code).toBe('encoded_answer');
-    await expect.poll(() => isClosed, { timeout: 10_000 }).toBe(true);
+    await expect.poll(() => isClosed).toBe(true);
   });
 });
 
@@ -181,7 +181,7 @@ describe('the size limit', () => {
       code: 'answer_too_large',
       status: 200,
     });
-    await expect.poll(() => isClosed, { timeout: 10_000 }).toBe(true);
+    await expect.poll(() => isClosed).toBe(true);
   });
 
   it('holds for answers whose long strings are kept as bytes', async () => {
@@ -266,7 +266,7 @@ describe('the time limits', () => {
       outcome: 'ambiguous',
       code: 'aborted',
     });
-    await expect.poll(() => isClosed, { timeout: 10_000 }).toBe(true);
+    await expect.poll(() => isClosed).toBe(true);
   });
 });
 
@@ -317,7 +317,7 @@ describe('connections', () => {
     });
     const request = client({ connectionsPerOrigin: 1 });
     const first = request(get(server.origin));
-    await expect.poll(() => server.requests, { timeout: 10_000 }).toBe(1);
+    await expect.poll(() => server.requests).toBe(1);
     const caller = new AbortController();
     const second = failureOf(request(get(`${server.origin}/second`, { signal: caller.signal })));
     // It has been dispatched by then, and stands in the queue of its origin.
@@ -327,7 +327,7 @@ describe('connections', () => {
     answer();
     await first;
     const third = request(get(`${server.origin}/third`));
-    await expect.poll(() => server.requests, { timeout: 10_000 }).toBe(2);
+    await expect.poll(() => server.requests).toBe(2);
     answer();
     await third;
     expect(server.requests).toBe(2);

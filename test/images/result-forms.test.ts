@@ -104,7 +104,7 @@ it('b64_json for which there is no memory is refused before anything is rendered
     return (await ask(form)).status;
   };
   await expect.poll(() => stalled).toHaveLength(1);
-  await expect.poll(refused, { timeout: 20_000 }).toBe(429);
+  await expect.poll(refused).toBe(429);
   expect(upstream.calls).toHaveLength(calls);
   expect(await account.balance()).toMatchObject({ held: '0.080000' });
   expect((await ask({ model: 'dall-e' })).status).toBe(200);

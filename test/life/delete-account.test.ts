@@ -119,7 +119,7 @@ it('nothing of a deleted account is left but its ledger and the record of the de
   const before = await gateway.core.ledger.entries(id, { limit: 100 });
   expect(await traces(['canary'])).toEqual(['accounts', 'audit', 'files', 'keys']);
   await expect
-    .poll(() => traces([task]), { timeout: 20_000 })
+    .poll(() => traces([task]))
     .toEqual(expect.arrayContaining(['exchanges', 'requests', 'result_copies', 'tasks']));
   expect(await files()).toBeGreaterThan(1);
   expect((await remove(id)).body.error.message).toContain('It is not closed.');

@@ -57,7 +57,7 @@ describe('a job that failed at its upstream', () => {
     await receiver.waitFor(1);
     expect(receiver.received.map(({ body }) => body.status)).toEqual(['succeeded']);
     receiver.close();
-    await expect.poll(() => world.gateway.core.stores.slots.held(), { timeout: 20_000 }).toEqual([]);
+    await expect.poll(() => world.gateway.core.stores.slots.held()).toEqual([]);
   });
 
   it('holds the dearer channel’s price, and never costs more than that', async () => {

@@ -61,7 +61,11 @@ describe('the trace of a task', () => {
     await account.finished(created.body.id);
     await receiver.waitFor(1);
     await worker.stop();
-    await waitUntil('the API has sent its spans', async () => named('admission').length === 1);
+    // The last one to end, and those below it, which other batches may have brought.
+    const sentByApi = ['POST /v1/videos/generations', 'admission', 'ledger.hold', 'workflow.start'];
+    await waitUntil('the API has sent its spans', async () =>
+      sentByApi.every((name) => named(name).length === 1),
+    );
 
     const request = spanOf('POST /v1/videos/generations');
     expect(request).toMatchObject({

@@ -186,10 +186,12 @@ describe('the spans of a task', () => {
 });
 
 describe('a receiver of traces', () => {
+  const patiently = { timeout: 60_000 };
+
   async function emptyBatch({ tracer }: Tracing): Promise<void> {
     const before = otlp.answer.requests;
     for (let span = 0; span < spansOfABatch; span += 1) tracer.enter(undefined, request)?.end();
-    await vi.waitFor(() => expect(otlp.answer.requests).toBeGreaterThan(before), { timeout: 20_000 });
+    await vi.waitFor(() => expect(otlp.answer.requests).toBeGreaterThan(before), patiently);
     // What its answer brings about has happened.
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
@@ -198,12 +200,12 @@ describe('a receiver of traces', () => {
     const tracing = await openTraced();
     Object.assign(otlp.answer, { status: 400, body: 'the prompt was: a paper boat' });
     for (let batch = 0; batch < 3; batch += 1) await emptyBatch(tracing);
-    await vi.waitFor(() => expect(logged).toHaveLength(1));
+    await vi.waitFor(() => expect(logged).toHaveLength(1), patiently);
     expect(logged[0]).toContain('traces could not be sent');
     expect(logged[0]).not.toContain('a paper boat');
     Object.assign(otlp.answer, { status: 200, body: '' });
     for (let batch = 0; batch < 2; batch += 1) await emptyBatch(tracing);
-    await vi.waitFor(() => expect(logged).toHaveLength(2));
+    await vi.waitFor(() => expect(logged).toHaveLength(2), patiently);
     expect(logged[1]).toContain('traces are received again');
   });
 

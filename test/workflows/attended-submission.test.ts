@@ -108,7 +108,7 @@ describe('a submission', () => {
     await task.called('post two', 2);
     await task.reaches('pausing');
     // The workflow shows what the record says as soon as it has heard of it.
-    await expect.poll(() => task.details(), { timeout: 30_000 }).toContain('(round 2)');
+    await expect.poll(() => task.details()).toContain('(round 2)');
     const pauses = (await task.events()).flatMap(({ timerStartedEventAttributes: timer }) =>
       timer ? [Number(timer.startToFireTimeout?.seconds)] : [],
     );

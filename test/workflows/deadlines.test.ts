@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { signal, both, usePlayedTasks } from './played-tasks.ts';
 import type { PlayedTask } from './played-tasks.ts';
@@ -9,6 +10,28 @@ import type { Upstream } from './played-upstream.ts';
 const tasks = usePlayedTasks();
 const expired = { status: 'failed', code: 'task_expired' };
 const soon = () => Date.now() + 5_000;
+const waits = ['submit one', 'post one', 'wait job-1'];
+
+/**
+ * A task that has made these calls, and half of the time until its deadline still before it. A busy machine may need longer
+ * than there is: then one with more time is started in its place.
+ */
+async function atWork(
+  calls: readonly string[],
+  change: Parameters<typeof tasks.start>[0] = {},
+  leastMs = 5_000,
+): Promise<PlayedTask> {
+  for (let ms = leastMs; ; ms *= 2) {
+    const deadlineAt = Date.now() + ms;
+    const task = await tasks.start({ ...change, deadlineAt });
+    while (task.calls().length < calls.length && Date.now() < deadlineAt) await delay(20);
+    if (Date.now() < deadlineAt - ms / 2) {
+      expect(task.calls()).toEqual(calls);
+      return task;
+    }
+    await task.handle.terminate('too late for what it tries');
+  }
+}
 
 /** Its channel's worker died in the middle of a submission, and no other serves the queue. */
 let abandoned: PlayedTask;
@@ -28,43 +51,49 @@ beforeAll(async () => {
 });
 
 describe('at its deadline', () => {
-  it.each<[string, Partial<Upstream>, readonly string[]]>([
-    ['a submission in backoff ends unsent', { gate: later }, ['submit one', 'finish']],
+  it.each<[string, Partial<Upstream>, readonly string[], readonly string[]]>([
+    ['a submission in backoff ends unsent', { gate: later }, ['submit one'], ['finish']],
     [
       'a pause between two rounds ends',
       { submit: async () => ({ kind: 'not_accepted' }) },
-      ['submit one', 'post one', 'finish'],
+      ['submit one', 'post one'],
+      ['finish'],
     ],
     [
       'what is lost, and asks a person, is looked for once more',
       { submit: async () => ({ kind: 'lost' }) },
-      ['submit one', 'post one', 'find', 'find', 'finish'],
+      ['submit one', 'post one', 'find'],
+      ['find', 'finish'],
     ],
     [
       'a job between two polls is asked about once more, and cancelled',
       { wait: later },
-      ['submit one', 'post one', 'wait job-1', 'last question', 'cancel', 'finish'],
+      waits,
+      ['last question', 'cancel', 'finish'],
     ],
     [
       'a job whose poll is with a worker is asked about once more, and cancelled',
       { wait: asks },
-      ['submit one', 'post one', 'wait job-1', 'last question', 'cancel', 'finish'],
+      waits,
+      ['last question', 'cancel', 'finish'],
     ],
     [
       'a job whose polling broke is asked about once more, and cancelled',
       { wait: async () => ({ kind: 'broken' }) },
-      ['submit one', 'post one', 'wait job-1', 'last question', 'cancel', 'finish'],
+      waits,
+      ['last question', 'cancel', 'finish'],
     ],
     [
       'a charge that nobody has accepted is not charged',
       { wait: async () => ({ kind: 'succeeded' }), reviewed: '9000000' },
-      ['submit one', 'post one', 'wait job-1', 'finish', 'finish'],
+      [...waits, 'finish'],
+      ['finish'],
     ],
-  ])('%s', async (_, change, calls) => {
+  ])('%s', async (_, change, before, after) => {
     Object.assign(tasks.upstream, change);
-    const task = await tasks.start({ deadlineAt: Date.now() + 4_500 });
+    const task = await atWork(before);
     expect(await task.end()).toEqual(expired);
-    expect(task.calls()).toEqual(calls);
+    expect(task.calls()).toEqual([...before, ...after]);
     await expect.poll(() => task.attribute('NeedsAttention')).toBeUndefined();
     expect(await task.failedWorkflowTasks()).toEqual([]);
   });
@@ -72,10 +101,10 @@ describe('at its deadline', () => {
   it('a search for a lost job becomes a last one, and does not last for minutes', async () => {
     tasks.upstream.submit = async () => ({ kind: 'lost' });
     tasks.upstream.find = async () => undefined;
-    const task = await tasks.start({ deadlineAt: soon() });
+    const task = await atWork(['submit one', 'post one', 'find']);
     expect(await task.end()).toEqual(expired);
     const last = task.record().completedAt ?? 0;
-    expect(last - task.record().deadlineAt).toBeLessThan(30_000);
+    expect(last - task.record().deadlineAt).toBeLessThan(60_000);
     expect(task.record().attempts).toMatchObject([{ state: 'abandoned' }]);
   });
 
@@ -85,7 +114,7 @@ describe('at its deadline', () => {
       await answer.given;
       return { kind: 'accepted', id: 'job-1' };
     };
-    const task = await tasks.start({ deadlineAt: soon() });
+    const task = await atWork(['submit one', 'post one']);
     await expect.poll(() => task.record().wanted).toBe('expire');
     answer.give();
     expect(await task.end()).toEqual(expired);
@@ -94,21 +123,21 @@ describe('at its deadline', () => {
 
   it('a result that is there counts', async () => {
     tasks.upstream.status = async () => ({ kind: 'succeeded' });
-    const task = await tasks.start({ deadlineAt: soon() });
+    const task = await atWork(waits);
     expect(await task.end()).toEqual({ status: 'succeeded', charge: '700000' });
   });
 
   it('what waits in a queue that nobody serves ends, and at once when an operator fails it', async () => {
     tasks.upstream.configured = ['unserved'];
     const candidates = [{ channel: 'unserved', credential: 'a' }];
-    const [waits, fails] = await Promise.all([
+    const [unserved, fails] = await Promise.all([
       tasks.start({ deadlineAt: soon(), candidates }),
       tasks.start({ candidates }),
     ]);
     await fails.act('fail');
     expect(await fails.end()).toMatchObject({ code: 'internal_error' });
-    expect(await waits.end()).toEqual(expired);
-    expect((waits.record().completedAt ?? 0) - waits.record().deadlineAt).toBeLessThan(30_000);
+    expect(await unserved.end()).toEqual(expired);
+    expect((unserved.record().completedAt ?? 0) - unserved.record().deadlineAt).toBeLessThan(60_000);
   });
 
   it('a charge that was being written asks nobody any more', async () => {
@@ -117,8 +146,7 @@ describe('at its deadline', () => {
       await mayWrite.given;
       return { kind: 'broken' };
     };
-    const task = await tasks.start({ deadlineAt: soon() });
-    await task.called('wait job-1');
+    const task = await atWork(waits);
     // Its end is decided, and nothing wanted of it counts, until a person is asked.
     tasks.upstream.reviewed = '9000000';
     tasks.records.put(task.id, { state: { at: 'ending', ending: { kind: 'succeeded' } } });
@@ -130,8 +158,7 @@ describe('at its deadline', () => {
 
 describe('a deadline that was moved', () => {
   it('ends nothing the first time, and the task the second', async () => {
-    const task = await tasks.start({ deadlineAt: soon() });
-    await task.called('wait job-1');
+    const task = await atWork(waits, {}, 15_000);
     await task.act('extend', { seconds: 60 });
     const timers = async () =>
       (await task.events()).filter((event) => Boolean(event.timerStartedEventAttributes));
@@ -142,8 +169,7 @@ describe('a deadline that was moved', () => {
   });
 
   it('while it fired ends nothing', async () => {
-    const task = await tasks.start({ deadlineAt: soon() });
-    await task.called('wait job-1');
+    const task = await atWork(waits);
     // Written, and the workflow does not know it yet.
     tasks.records.put(task.id, { deadlineAt: Date.now() + 3_600_000 });
     const timers = async () =>
@@ -160,7 +186,7 @@ describe('a deadline that was moved', () => {
       await answer.given;
       return { kind: 'accepted', id: 'job-1' };
     };
-    const task = await tasks.start({ deadlineAt: soon(), candidates: both });
+    const task = await atWork(['submit one', 'post one'], { candidates: both });
     await expect.poll(() => task.record().wanted).toBe('expire');
     await task.act('extend', { seconds: 3_600 });
     answer.give();

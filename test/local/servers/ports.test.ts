@@ -71,7 +71,9 @@ it('a client that connects while a port is tried does not hold it up', async () 
   const knocking = (async () => {
     while (!isOver) {
       const client = connect(port, '127.0.0.1');
-      await new Promise<void>((resolve) => client.on('error', () => undefined).once('close', () => resolve()));
+      await new Promise<void>((resolve) =>
+        client.on('error', () => undefined).once('close', () => resolve()),
+      );
     }
   })();
   for (let round = 0; round < 300; round += 1) await choosePort({ fixed: port }, 'a test');

@@ -126,7 +126,7 @@ export async function expectCallbacks(
   { control }: Pick<Harness, 'control'>,
   counts: ReturnType<Harness['control']['stats']>['callbacks'],
 ): Promise<void> {
-  await expect.poll(() => control.stats().callbacks, { timeout: 20_000 }).toEqual(counts);
+  await expect.poll(() => control.stats().callbacks).toEqual(counts);
 }
 
 export function text(prompt: string): Record<string, unknown>[] {
