@@ -46,7 +46,6 @@ import { takeCensus } from './tasks/take-census.ts';
 import type { StorageQuota } from './tasks/storage-quota.ts';
 import type { TaskPort } from './tasks/task-port.ts';
 import { createTaskClient } from './temporal/task-client.ts';
-import { workflowsUrlOf } from './temporal/workflows-url.ts';
 import { openVerification } from './verification.ts';
 
 export interface RunningApi {
@@ -210,6 +209,11 @@ function addressesOf({
     workflowsUrl: workflowsUrlOf(environment),
     unreachableLinks: results.kept?.unreachableLinks,
   });
+}
+
+/** Followed by a workflow's id: its page in the Temporal UI. Undefined: nobody says where the UI is. */
+function workflowsUrlOf({ TEMPORAL_UI_URL: url, TEMPORAL_NAMESPACE: namespace }: Core['environment']) {
+  return url === undefined ? undefined : `${url}/namespaces/${encodeURIComponent(namespace)}/workflows/`;
 }
 
 function openCreateTask(

@@ -14,7 +14,7 @@ import type { Core } from './core.ts';
 import type { NodeReports } from './control/node-reports.ts';
 import { readService } from './control/nodes.ts';
 import { logRejections } from './observability/process-ends.ts';
-import { callbacksQueue, channelQueue, pollsQueue, tasksQueue } from './domain/queues.ts';
+import { callbacksQueue, channelQueue, isPollsQueue, pollsQueue, tasksQueue } from './domain/queues.ts';
 import { createStayPlaces } from './capacity/stay-places.ts';
 import type { StayPlaces } from './capacity/stay-places.ts';
 import { createStayWakes } from './capacity/stay-wakes.ts';
@@ -144,10 +144,6 @@ function slotsOf(queue: string): Omit<WorkerOptions, 'taskQueue'> {
   return {
     maxConcurrentActivityTaskExecutions: isPollsQueue(queue) ? pollActivitiesMax : channelActivitiesMax,
   };
-}
-
-function isPollsQueue(queue: string): boolean {
-  return queue.endsWith('-polls');
 }
 
 function commonOptions(core: Core, connection: NativeConnection): Omit<WorkerOptions, 'taskQueue'> {

@@ -10,7 +10,8 @@ import { modelFactsSchema } from '../domain/model-facts.ts';
 
 /** The shape of gateway.yaml. docs/configuration.md describes every key (tested both ways). */
 
-const identifier = z
+/** Of channels, credentials, models. It holds no colon and no slash: names of queues and slots are made of it. */
+export const identifier = z
   .string()
   .regex(/^[a-z0-9][a-z0-9._-]{0,62}$/i, 'must be 1-63 letters, digits, dots, dashes');
 const positiveInt = z.number().int().positive();

@@ -36,12 +36,19 @@ export function channelQueue(prefix: string, channel: string): string {
   return `${prefix}channel-${channel}`;
 }
 
+/** The id of a channel holds no colon: no other channel has a queue of this name. */
+const pollsEnd = ':polls';
+
 /**
  * What follows a submission that is not attended (any more): polls, the final poll, cancels and the search for lost jobs
  * never wait behind submissions.
  */
 export function pollsQueue(prefix: string, channel: string): string {
-  return `${prefix}channel-${channel}-polls`;
+  return `${channelQueue(prefix, channel)}${pollsEnd}`;
+}
+
+export function isPollsQueue(queue: string): boolean {
+  return queue.endsWith(pollsEnd);
 }
 
 /** The prefix of a workflow's own queue: workflows address the other queues of the same gateway. */

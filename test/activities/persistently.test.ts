@@ -2,7 +2,7 @@ import { MongoNetworkError, MongoServerError } from 'mongodb';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { persistently } from '../../activities/persistently.ts';
 import { createLogger } from '../../src/observability/log.ts';
-import { isOutage } from '../../src/store/outage.ts';
+import { isOutage } from '../../src/store/mongo.ts';
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());

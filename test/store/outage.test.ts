@@ -1,7 +1,7 @@
 import { MongoClient, MongoNetworkError, MongoServerError, MongoServerSelectionError } from 'mongodb';
 import type { Db } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { isOutage } from '../../src/store/outage.ts';
+import { isOutage } from '../../src/store/mongo.ts';
 import { openDatabase } from '../capacity/support.ts';
 
 const server = (code: number) => new MongoServerError({ message: 'm', code });

@@ -118,7 +118,7 @@ export function usePlayedTasks(): PlayedTasks {
         taskQueue: `${prefix}tasks`,
         activities: { ...played.task },
       }),
-      ...['one', 'one-polls', 'two', 'two-polls'].map((id) => activitiesOn(`channel-${id}`, played.channel)),
+      ...['one', 'one:polls', 'two', 'two:polls'].map((id) => activitiesOn(`channel-${id}`, played.channel)),
       activitiesOn('callbacks', played.callback),
     ]);
     const running = workers.map((worker) => worker.run());

@@ -10,7 +10,6 @@ import { etagOf, matchesEtag } from '../etag.ts';
 import { findOwnTask, taskParams } from './own-task.ts';
 import { presentTask, taskSchemas } from '../presenters/video-task.ts';
 import { queryNumber } from '../query-fields.ts';
-import { retryAfterSeconds } from '../retry-after.ts';
 import { jsonReply, keyRoute, notModified } from '../route.ts';
 import type { Reply, RequestMeta, Route } from '../route.ts';
 
@@ -20,6 +19,9 @@ export type PollDeps = Pick<RouteDeps, 'catalogue' | 'renders' | 'now'>;
 
 const waitSecondsMax = 30;
 const expectedSecondsDefault = 60;
+/** The contract recommends polling every 2 to 5 seconds. */
+const shortestSeconds = 2;
+const longestSeconds = 5;
 
 const query = z.object({
   wait: queryNumber(z.number().min(0).max(waitSecondsMax).optional()).meta({
@@ -97,4 +99,10 @@ function retryAfter(task: Task, eta: Eta | undefined, { catalogue, now }: PollDe
   if (eta !== undefined) return retryAfterSeconds(elapsedSeconds, elapsedSeconds + eta.p50);
   const model = catalogue.current().models.find(({ id }) => id === task.model);
   return retryAfterSeconds(elapsedSeconds, model?.expected_seconds ?? expectedSecondsDefault);
+}
+
+/** Seconds until news of an unfinished task is likely: short around its expected end, long before and after. */
+function retryAfterSeconds(elapsedSeconds: number, expectedSeconds: number): number {
+  const distance = Math.abs(expectedSeconds - elapsedSeconds);
+  return Math.min(Math.max(Math.round(distance / 10), shortestSeconds), longestSeconds);
 }
