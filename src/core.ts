@@ -19,7 +19,6 @@ import type { NodeReports, NodeReportsDeps } from './control/node-reports.ts';
 import { readService } from './control/nodes.ts';
 import type { RunningConfig } from './control/running-config.ts';
 import { openConfig, startConfig } from './core-config.ts';
-import { defined } from './domain/defined.ts';
 import type { Micros } from './domain/money.ts';
 import { activityIds } from './domain/queues.ts';
 import { createHealth } from './capacity/capacity.ts';
@@ -89,6 +88,10 @@ export interface Core {
   readonly tracing: Tracing | undefined;
   readonly temporal: TemporalSettings;
   readonly client: Client;
+  /**
+   * Unix milliseconds: the time of the database, which is that of all processes. What one of them writes and another one
+   * compares with its own (deadlines, leases of slots, circuits, money) does not depend on the clocks of their machines.
+   */
   readonly now: () => number;
   readonly random: () => number;
   close(): Promise<void>;
@@ -97,9 +100,9 @@ export interface Core {
 export interface CoreOptions {
   /** Replace `${NAME}` in gateway.yaml. */
   readonly variables?: NodeJS.ProcessEnv;
-  /** Unix milliseconds. */
-  readonly now?: () => number;
-  /** Tests only: the time of the database, by which money is written. */
+  /** Tests only: the clock of this machine. Unix milliseconds. */
+  readonly ownNow?: () => number;
+  /** Tests only: the time of the database, and so that of the process. */
   readonly databaseNow?: () => number;
 }
 
@@ -107,12 +110,14 @@ export interface CoreOptions {
 export async function openCore(
   environment: Environment,
   log: Logger,
-  { variables = rawEnvironment(), now = () => Date.now(), databaseNow }: CoreOptions = {},
+  { variables = rawEnvironment(), ...clocks }: CoreOptions = {},
 ): Promise<Core> {
   const addresses = requireAddresses(environment);
   const file = openConfigFile(environment.GATEWAY_CONFIG, { ...adapters, environment: variables });
   const node = `${hostname()}/${process.pid}/${randomBytes(3).toString('hex')}`;
   const mongo = await connectMongo(addresses.mongodbUri, { appName: 'mediary' });
+  const clock = await openClock(mongo, log, clocks);
+  const now = () => clock.now();
   const secrets = await openCoreSecrets(mongo, addresses.secretsKeys);
   const retention = () => runningConfig.current().retention;
   const stores = createStores(mongo.db, now, { ...secrets, retention });
@@ -125,7 +130,7 @@ export async function openCore(
   const margin: Ledger['margin'] = (asked) => ledger.margin(asked);
   const lowBalances = (below: Micros) => readLowBalances(mongo.db, below);
   const notices = openNotices({ ...shared, variables, randomBytes, workers, margin, lowBalances });
-  const { clock, ledger } = await openBooks(mongo, { ...shared, metrics, notices, databaseNow });
+  const ledger = openBooks(mongo, { ...shared, metrics, notices });
   const upstream = createUpstreamClient(privateNetworks(environment));
   const temporal = temporalSettings(environment, addresses.temporalAddress, payloadKey(environment, secrets));
   const client = createTemporalClient(temporal);
@@ -177,40 +182,37 @@ function openChannels({
 
 const clockApartMs = 10_000;
 
-/** Of what is written about money: days, months and the order of entries are the same for all processes. */
 function openClock(
   { db }: Mongo,
-  { log, now, databaseNow }: Pick<Core, 'log' | 'now'> & Pick<CoreOptions, 'databaseNow'>,
+  log: Logger,
+  { ownNow = () => Date.now(), databaseNow }: Omit<CoreOptions, 'variables'>,
 ): Promise<DatabaseClock> | DatabaseClock {
   if (databaseNow !== undefined) return { now: databaseNow, stop: () => undefined };
   return openDatabaseClock({
     db,
     onError: (err) => log.warn({ err }, 'the time of the database could not be read'),
     onTime(serverTime) {
-      const aheadMs = now() - serverTime;
+      const aheadMs = ownNow() - serverTime;
       if (Math.abs(aheadMs) > clockApartMs) log.warn({ ahead_ms: aheadMs }, clockIsApart);
     },
   });
 }
 
 const clockIsApart =
-  'the clock of this process is not that of the database, by which money is written: let the network set both';
+  'the clock of this process is not that of the database, by which money is written and tasks live: let the network set both';
 
-interface BooksDeps extends Pick<Core, 'log' | 'metrics' | 'secrets' | 'now'> {
+interface BooksDeps extends Pick<Core, 'metrics' | 'secrets' | 'now'> {
   readonly notices: { readonly watch: Pick<Notices, 'noteBalance'> };
-  readonly databaseNow: CoreOptions['databaseNow'] | undefined;
 }
 
-async function openBooks(mongo: Mongo, { metrics, secrets, notices, databaseNow, ...deps }: BooksDeps) {
-  const clock = await openClock(mongo, { ...deps, ...defined({ databaseNow }) });
-  const ledger = createLedger({
+function openBooks(mongo: Mongo, { metrics, secrets, notices, now }: BooksDeps): Ledger {
+  return createLedger({
     collection: ledgerCollection(mongo.db),
     key: secrets.deriveKey('ledger-hash'),
     meter: metrics,
-    now: () => clock.now(),
+    now,
     onBalance: (account, balance) => notices.watch.noteBalance(account, balance),
   });
-  return { clock, ledger };
 }
 
 function openHealth(core: Pick<Core, 'stores' | 'client' | 'log' | 'now' | 'config'>): Health {

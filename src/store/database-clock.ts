@@ -21,8 +21,9 @@ const lookEveryMs = 60_000;
 
 /**
  * The time of MongoDB's primary, which is the same for all processes, whatever their own clocks say: looked at now and then,
- * and carried on by the monotonic clock, so that a clock which is set meanwhile changes nothing. It is behind by what an
- * answer takes, and never ahead.
+ * and carried on by the monotonic clock, so that a clock which is set meanwhile changes nothing. It is off by what an answer
+ * takes at most: what is known is kept as long as an answer does not contradict it, however late a busy process reads that.
+ * Not covered: a machine that slept, whose processes are behind until their next look.
  */
 export async function openDatabaseClock({
   db,
@@ -30,16 +31,17 @@ export async function openDatabaseClock({
   onError,
   onTime,
 }: DatabaseClockDeps): Promise<DatabaseClock> {
-  let offset = await look();
-  const timer = setInterval(() => {
-    look().then((found) => (offset = found), onError);
-  }, lookEveryMs).unref();
+  let offset = Number.NEGATIVE_INFINITY;
+  await look();
+  const timer = setInterval(() => void look().catch(onError), lookEveryMs).unref();
 
-  async function look(): Promise<number> {
+  async function look(): Promise<void> {
+    const asked = monotonic();
     const { localTime } = await db.command({ hello: 1 });
     if (!(localTime instanceof Date)) throw new Error('MongoDB does not say what time it is');
-    onTime(localTime.getTime());
-    return localTime.getTime() - monotonic();
+    const time = localTime.getTime();
+    offset = Math.min(Math.max(offset, time - monotonic()), time - asked);
+    onTime(time);
   }
 
   return { now: () => Math.floor(offset + monotonic()), stop: () => clearInterval(timer) };

@@ -9,7 +9,7 @@ export interface NodeReport {
   readonly kind: 'api' | 'worker';
   /** Of the product. */
   readonly version: string;
-  /** Unix milliseconds, by the clock of the process. */
+  /** Unix milliseconds. */
   readonly since: number;
   /** It accepts no new work and ends when it has done what it began. */
   readonly leaving: boolean;

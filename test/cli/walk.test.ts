@@ -203,7 +203,7 @@ it('no_worker is seen everywhere once the only worker of a channel has ended, an
   const core = await openCore(
     readEnvironment({ ...gateway.environment, GATEWAY_CONFIG: file }),
     createLogger({ level: 'silent', format: 'json' }),
-    { now: gateway.core.now, variables: { ...process.env, LEFT_KEY: 'simulated' } },
+    { databaseNow: gateway.core.now, variables: { ...process.env, LEFT_KEY: 'simulated' } },
   );
   await core.notices.stop();
   const [api, worker] = [await startApi(core), await startWorker(core)];

@@ -71,7 +71,7 @@ async function runWorkerWith(yaml: string): Promise<void> {
   gateway.clock.aheadMs = 0;
   const log = createLogger({ level: 'silent', format: 'json' });
   core = await openCore(readEnvironment(gateway.environment), log, {
-    now: () => Date.now() + gateway.clock.aheadMs,
+    databaseNow: () => Date.now() + gateway.clock.aheadMs,
   });
   worker = await startWorker(core);
 }

@@ -26,7 +26,16 @@ const yamlWithImages = (url: string): string =>
     base_url: ${url}
     credentials: [{ id: a, api_key: simulated }]
     models: { gpt-image: { upstream: gpt-image-1 } }
+  - id: narrow
+    provider: openai
+    base_url: ${url}
+    credentials: [{ id: a, api_key: simulated }]
+    limits: { concurrent_tasks: 1 }
+    models: { narrow-image: { upstream: gpt-image-1 } }
 models:
+  - id: narrow-image
+    kind: image
+    price: { unit: image, rules: [{ price: "0.04" }] }
   - id: gpt-image
     kind: image
     price: { unit: image, rules: [{ price: "0.04" }] }`,
@@ -50,7 +59,7 @@ describe.each([
     gateway = await startGateway({ worker: false, yaml: yamlWithImages(images.url) });
     const environment = readEnvironment(gateway.environment);
     const log = createLogger({ level: 'silent', format: 'json' });
-    shifted = await openCore(environment, log, { now: () => Date.now() + shiftMs });
+    shifted = await openCore(environment, log, { ownNow: () => Date.now() + shiftMs });
     api = await startApi(shifted);
     account = await gateway.account();
   });
@@ -156,6 +165,44 @@ describe.each([
     expect(await account.finished(body.id)).toMatchObject({ status: 'succeeded' });
     expect(gateway.simulator.submissions('pauses')).toEqual({ submits: 3, creates: 1 });
     await expectSoundLedger(gateway.core);
+  });
+
+  it('writes deadlines, leases and circuits that last as long for the others as for itself', async () => {
+    const before = Date.now();
+    const created = await caller(api.url, account.key)('POST', '/v1/videos/generations', {
+      body: { ...videoBody, metadata: { execution_expires_after: 3_600 } },
+    });
+    const { createdAt, deadlineAt } =
+      (await gateway.core.stores.tasks.find(created.body.id)) ?? expect.fail();
+    expect(Math.abs(createdAt - before)).toBeLessThan(60_000);
+    expect(deadlineAt).toBe(createdAt + 3_600_000);
+
+    const credential = { channel: 'narrow', credential: 'a' };
+    for (const [one, another] of [
+      [shifted, gateway.core],
+      [gateway.core, shifted],
+    ] as const) {
+      const slots = [one, another].map((core) => core.health.slots);
+      expect(await slots[0]?.tryTake('holder', credential, 90_000)).toBe(true);
+      expect(await slots[1]?.tryTake('other', credential, 90_000)).toBe(false);
+      await slots[1]?.release('holder');
+      expect(await slots[0]?.tryTake('holder', credential, 0)).toBe(true);
+      await expect.poll(() => slots[1]?.tryTake('other', credential, 90_000)).toBe(true);
+      await slots[0]?.release('other');
+
+      const circuits = [one, another].map((core) => core.health.circuits);
+      const outage = async () => {
+        await circuits[1]?.refresh();
+        return circuits[1]?.outage({ ...credential, model: 'narrow-image' });
+      };
+      const order = { by: 'ada', reason: 'a test' };
+      await circuits[0]?.override(credential, { ...order, state: 'open', until: one.now() + 90_000 });
+      expect(await outage()).toMatchObject({ reason: 'circuit_open' });
+      await circuits[0]?.override(credential, { ...order, state: 'open', until: one.now() });
+      await expect.poll(outage).toBeUndefined();
+      await circuits[0]?.override(credential, { ...order, state: 'closed', until: 0 });
+    }
+    await account.call('POST', `/v1/videos/generations/${created.body.id}/cancel`);
   });
 
   it.each([

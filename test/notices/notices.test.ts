@@ -47,7 +47,7 @@ afterAll(async () => {
 /** Another process, whose looks are the test's, too. */
 async function openOther(): Promise<Core> {
   const log = createLogger({ level: 'silent', format: 'json' });
-  const other = await openCore(readEnvironment(gateway.environment), log, { now: gateway.core.now });
+  const other = await openCore(readEnvironment(gateway.environment), log, { databaseNow: gateway.core.now });
   others.push(other);
   await other.notices.stop();
   return other;

@@ -23,7 +23,9 @@ it('a process whose clock is a year ahead says so, and writes money by the time 
     format: 'json',
     destination: { write: (line) => void lines.push(line) },
   });
-  const ahead = await openCore(readEnvironment(gateway.environment), log, { now: () => Date.now() + yearMs });
+  const ahead = await openCore(readEnvironment(gateway.environment), log, {
+    ownNow: () => Date.now() + yearMs,
+  });
   const hold = {
     account: account.id,
     by: { key: account.keyId, model: 'seedance' },
@@ -68,6 +70,35 @@ it('continues between two looks by the monotonic clock, and takes what the next 
     server = 5_000_000;
     await vi.advanceTimersByTimeAsync(120_000);
     expect(clock.now()).toBe(1_061_000);
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
+it('an answer that a busy process reads late does not set the time back', async () => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+  try {
+    let [server, uptime, lateMs] = [1_000_000, 50, 0];
+    const command = () => {
+      const answer = { localTime: new Date(server) };
+      uptime += lateMs;
+      server += lateMs;
+      return Promise.resolve(answer);
+    };
+    const onError = (error: unknown) => expect.fail(String(error));
+    const monotonic = () => uptime;
+    const clock = await openDatabaseClock({ db: { command }, monotonic, onError, onTime: () => undefined });
+    lateMs = 7_000;
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect([server, clock.now()]).toEqual([1_007_000, 1_007_000]);
+    // The other way: what was known contradicts the answer, and was too late or too early.
+    server += 20_000;
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(clock.now()).toBe(1_027_000);
+    server -= 40_000;
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(clock.now()).toBe(server);
+    clock.stop();
   } finally {
     vi.useRealTimers();
   }

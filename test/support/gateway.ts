@@ -101,7 +101,7 @@ export async function startGateway(options: TestGatewayOptions = {}): Promise<Te
   runtimeInstalled = true;
   const clock = { aheadMs: 0 };
   const now = (): number => Date.now() + clock.aheadMs;
-  const core = await openCore(parsed, log, { now, databaseNow: now });
+  const core = await openCore(parsed, log, { databaseNow: now });
   let worker = options.worker === false ? undefined : await startWorker(core);
   if (worker !== undefined) await pauseReconciler(core);
   const api = await startApi(core);

@@ -19,10 +19,7 @@ onRacePoint((at) => {
 const now = (): number => Date.now() + Number(aheadMs);
 const log = createLogger({ level: 'silent', format: 'json' });
 if (role === 'worker') await installRuntime(log, readEnvironment());
-const core = await openCore(readEnvironment(), log, {
-  now,
-  databaseNow: now,
-});
+const core = await openCore(readEnvironment(), log, { databaseNow: now });
 if (role === 'worker') await startWorker(core);
 const api = await startApi(core);
 process.stdout.write(`${api.url}\n`);

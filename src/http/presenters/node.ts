@@ -18,7 +18,7 @@ export const nodeSchema = z
       .object({ config: z.number().int(), reasons: z.array(z.string()) })
       .nullable()
       .meta({ description: 'A newer version that it could not load, and why.' }),
-    since: unixSeconds("By the process's own clock."),
+    since: unixSeconds("By MongoDB's clock."),
     last_seen_at: unixSeconds("By MongoDB's clock."),
     event_loop_lag_ms: z.number().int(),
     in_flight: z.number().int().meta({ description: 'Requests of an API, activities of a worker.' }),
