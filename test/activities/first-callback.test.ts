@@ -85,9 +85,7 @@ it('a receiver that is not quick is waited for by nobody: it is neither cut off 
   expect(await firstCallback(other)).toEqual({ state: 'pending' });
   expect(slow.urls).toHaveLength(1);
   slow.answer(204);
-  await expect
-    .poll(() => delivery(task))
-    .toMatchObject({ state: 'delivered', attempts: [{ status: 204 }] });
+  await expect.poll(() => delivery(task)).toMatchObject({ state: 'delivered', attempts: [{ status: 204 }] });
   const now = () => Date.now() + 30_000;
   await world.deliver({ post: slow.post, now }, task, 'task', first.dueAt);
   expect(slow.urls).toHaveLength(1);

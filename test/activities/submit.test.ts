@@ -137,9 +137,7 @@ describe('submit', () => {
       const left = () =>
         world.heartbeats.slice(before).findLast((details) => details !== undefined && details !== null);
       const dead = world.worker({ tasks: { ...tasks, step: away }, now: () => clock }).submit(input);
-      await expect
-        .poll(left)
-        .toMatchObject({ n: 1, operation: { id: expect.any(String) } });
+      await expect.poll(left).toMatchObject({ n: 1, operation: { id: expect.any(String) } });
       clock += 3_600_000;
       await expect(dead).rejects.toThrow('away');
       expect((await attemptOf(input)).state).toBe('sending');
