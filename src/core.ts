@@ -116,8 +116,7 @@ export async function openCore(
   const file = openConfigFile(environment.GATEWAY_CONFIG, { ...adapters, environment: variables });
   const node = `${hostname()}/${process.pid}/${randomBytes(3).toString('hex')}`;
   const mongo = await connectMongo(addresses.mongodbUri, { appName: 'mediary' });
-  const clock = await openClock(mongo, log, clocks);
-  const now = () => clock.now();
+  const { now, stop: stopClock } = await openClock(mongo, log, clocks);
   const secrets = await openCoreSecrets(mongo, addresses.secretsKeys);
   const retention = () => runningConfig.current().retention;
   const stores = createStores(mongo.db, now, { ...secrets, retention });
@@ -141,8 +140,7 @@ export async function openCore(
   const recorder = openRecorder({ ...shared, tracing });
   const renders = openRenderClock(shared);
   await Promise.all([health.circuits.refresh(), renders.refresh()]);
-  health.circuits.start();
-  renders.start();
+  for (const looking of [health.circuits, renders]) looking.start();
   const stopConfig = startConfig(runningConfig, { ...shared, node });
   const opened = { runningConfig, node, metrics, mongo, ledger };
   return {
@@ -161,7 +159,7 @@ export async function openCore(
     random: Math.random,
     async close() {
       stopConfig();
-      clock.stop();
+      stopClock();
       health.circuits.stop();
       await Promise.all([renders.stop(), notices.close()]);
       await Promise.all([client.connection.close(), mongo.close(), upstream.close(), results.close()]);

@@ -76,7 +76,7 @@ it('a client that connects while a port is tried does not hold it up', async () 
       );
     }
   })();
-  for (let round = 0; round < 300; round += 1) await choosePort({ fixed: port }, 'a test');
+  for (let round = 0; round < 300; round += 1) expect(await choosePort({ fixed: port }, 'a test')).toBe(port);
   isOver = true;
   await knocking;
 });
