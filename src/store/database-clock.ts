@@ -2,8 +2,8 @@ import type { Db } from 'mongodb';
 
 export interface DatabaseClock {
   /** Unix milliseconds. */
-  now(): number;
-  stop(): void;
+  readonly now: () => number;
+  readonly stop: () => void;
 }
 
 export interface DatabaseClockDeps {

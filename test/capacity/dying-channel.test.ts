@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { choosePort } from '../../src/local/servers/ports.ts';
 import { startSimulator } from '../../workshop/simulator/simulator.ts';
 import type { Simulator } from '../../workshop/simulator/simulator.ts';
 import { startGateway, testYaml, videoBody } from '../support/gateway.ts';
@@ -17,10 +18,13 @@ function yamlWith(url: string): string {
     credentials: [{ id: a, api_key: simulated }]
     priority: 10
     limits: { submits_per_second: 500, polls_per_second: 500 }
-    timeouts: { submit_ms: 10000, poll_ms: 10000 }
+    timeouts: { submit_ms: 60000, poll_ms: 60000 }
     models: { seedance: { upstream: dreamina-seedance-2-0-260128 } }
 `;
-  return testYaml.replace('channels:\n', preferred);
+  // So long that no request times out on a busy machine.
+  return testYaml
+    .replace('submit_ms: 10000, poll_ms: 10000', 'submit_ms: 60000, poll_ms: 60000')
+    .replace('channels:\n', preferred);
 }
 
 describe('a channel that dies in the middle of traffic', () => {
@@ -38,7 +42,8 @@ describe('a channel that dies in the middle of traffic', () => {
     });
   beforeAll(async () => {
     directory = await mkdtemp(join(tmpdir(), 'mediary-dying-'));
-    dying = await start(0);
+    // Chosen: it is started once more on its port, which must be nobody else's meanwhile.
+    dying = await start(await choosePort('any', 'the simulator'));
     gateway = await startGateway({ yaml: yamlWith(dying.url), renderSeconds: 0.5 });
     account = await gateway.account();
   });
@@ -70,7 +75,7 @@ describe('a channel that dies in the middle of traffic', () => {
     const early = await create(10, '[sim:render=4] early');
     await expect
       .poll(async () => (await gateway.core.stores.tasks.findMany(early)).map(({ status }) => status), {
-        timeout: 40_000,
+        timeout: 60_000,
       })
       .not.toContain('pending');
     expect(dying.control.submissions('early').creates).toBe(10);

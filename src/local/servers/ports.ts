@@ -116,8 +116,7 @@ function reserve(port: number): Promise<Socket | undefined> {
 
 function bindOnce(port: number): Promise<void> {
   return new Promise((resolve, reject) => {
-    // A client of the server that was here before may be let in.
-    const server = createServer((client) => client.destroy());
+    const server = createServer();
     server.once('error', reject);
     server.listen({ port, host: loopback, exclusive: true }, () => server.close(() => resolve()));
   });

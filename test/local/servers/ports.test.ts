@@ -1,4 +1,4 @@
-import { connect, createServer, type Server } from 'node:net';
+import { createServer, type Server } from 'node:net';
 
 import { afterEach, expect, it } from 'vitest';
 
@@ -63,20 +63,4 @@ it('a fixed port that is taken is an error that names it and its purpose', async
   await expect(choosePort({ fixed: port }, 'the API')).rejects.toThrow(
     `Port ${port} for the API is in use: free it or choose another.`,
   );
-});
-
-it('a client that connects while a port is tried does not hold it up', async () => {
-  const port = await choosePort('any', 'a test');
-  let isOver = false;
-  const knocking = (async () => {
-    while (!isOver) {
-      const client = connect(port, '127.0.0.1');
-      await new Promise<void>((resolve) =>
-        client.on('error', () => undefined).once('close', () => resolve()),
-      );
-    }
-  })();
-  for (let round = 0; round < 300; round += 1) expect(await choosePort({ fixed: port }, 'a test')).toBe(port);
-  isOver = true;
-  await knocking;
 });
