@@ -59,13 +59,14 @@ interface Cancelled {
 }
 
 /**
- * A busy machine may answer 503, whose outcome is not known: it is repeated, and may then have been done by the first.
+ * A busy machine may answer 503, whose outcome is not known: it is repeated, and may then have been done by the first. Or
+ * 408: it did not come to read the request in time.
  */
 async function cancelUntilAnswered(task: string): Promise<Pick<Cancelled, 'status' | 'text'>> {
   for (let isRepeated = false; ; isRepeated = true) {
     const { status, text } = await account.call('POST', `/v1/videos/generations/${task}/cancel`);
     if (isRepeated && text.includes('already failed')) return { status: 200, text };
-    if (status !== 503) return { status, text };
+    if (status !== 503 && status !== 408) return { status, text };
     process.stderr.write(`cancel of ${task}: ${text}\n`);
     await delay(1_000);
   }
