@@ -56,8 +56,16 @@ it('puts into an address only what was given, and nothing that changes it', () =
 });
 
 it.each([
-  ['https://g.example:8443/media/task_1/0.mp4?expires=1&sig=x', 'media/task_1/0.mp4?expires=1&sig=x', true],
-  ['http://10.0.0.1:8080/below/media/task_1/0?expires=1&sig=x', 'media/task_1/0?expires=1&sig=x', true],
+  [
+    'https://g.example:8443/media/task_1/0.mp4?expires=1&sig=x',
+    'media/task_1/0.mp4?expires=1&sig=x&via=gateway',
+    true,
+  ],
+  [
+    'http://10.0.0.1:8080/below/media/task_1/0?expires=1&sig=x',
+    'media/task_1/0?expires=1&sig=x&via=gateway',
+    true,
+  ],
   ['https://cdn.example/a.mp4', 'https://cdn.example/a.mp4', false],
   ['data:text/html,<b>', '', false],
   ['https://upstream.example/media/a.mp4', 'https://upstream.example/media/a.mp4', false],
