@@ -63,12 +63,12 @@ describe('a task that waits for its render', () => {
     gateway.simulator.addFault({ match: { prompt: 'an outage' }, fault: 'poll:500' });
     const ids: string[] = [];
     for (let n = 0; n < 5; n += 1) ids.push((await account.create({ prompt })).body.id);
-    await new Promise((resolve) => setTimeout(resolve, 25_000));
+    await new Promise((resolve) => setTimeout(resolve, 70_000));
     gateway.simulator.clearFaults();
     const back = Date.now();
     for (const id of ids) await account.finished(id);
-    // A task's own back-off would be at 32 s by then.
-    expect(Date.now() - back).toBeLessThan(20_000);
+    // A task's own back-off would have begun to last a minute shortly before.
+    expect(Date.now() - back).toBeLessThan(40_000);
   }, 240_000);
 
   it('is continued by the next worker at once when the one that it stays in shuts down', async () => {
