@@ -6,6 +6,7 @@ import { errorTable } from '../domain/errors.ts';
 import type { ErrorCode } from '../domain/errors.ts';
 import type { Dialect } from './dialects/dialect.ts';
 import { errorSchema } from './error-response.ts';
+import { eventStreamType } from './event-stream.ts';
 import { allowNulls } from './openapi-nulls.ts';
 import { endedTaskSchema } from './presenters/video-task.ts';
 import { accessOf, isProbe } from './route.ts';
@@ -150,10 +151,11 @@ function describeSuccess(success: Success): RouteConfig['responses'][string] {
   return {
     description,
     content: Object.fromEntries(
-      types.map((type) => [
-        type,
-        { schema: type === 'application/json' ? (schema ?? {}) : { type: 'string' } },
-      ]),
+      types.map((type) => {
+        // Tools take the schema of a stream for that of each of its events, whose fields are not JSON.
+        if (type === eventStreamType) return [type, {}];
+        return [type, { schema: type === 'application/json' ? (schema ?? {}) : { type: 'string' } }];
+      }),
     ),
   };
 }

@@ -23,6 +23,7 @@ import { createTaskSearch } from './search-tasks.ts';
 import { findWaiting } from './waiting-activity.ts';
 import { wakeActivity } from './wake-activity.ts';
 import { within } from './within.ts';
+import { isRunning } from './workflow-lookup.ts';
 import { actionUpdate, cancelUpdate, operatorCancelUpdate, refusedAction } from '../../workflows/messages.ts';
 import { searchAttributes } from '../../workflows/search-attributes.ts';
 
@@ -38,6 +39,12 @@ export interface TaskClientOptions {
   readonly newActId: (act: { task: string; action: string; by: string }) => string;
   /** Ends the attempt of a task that stays in a worker, if one does. Never rejects. */
   readonly endStay?: (task: string) => Promise<void>;
+}
+
+/** What is asked of a task is not possible any more. */
+interface Ended {
+  readonly task: string;
+  readonly code: ErrorCode;
 }
 
 export function createTaskClient(options: TaskClientOptions): TaskPort {
@@ -82,30 +89,29 @@ export function createTaskClient(options: TaskClientOptions): TaskPort {
     } as const satisfies WorkflowStartOptions;
   }
 
-  /** Runs calls under one deadline and translates Temporal's errors into those for callers. */
-  async function ask<Result>(
-    ms: number,
-    call: () => Promise<Result>,
-    ended: ErrorCode = 'task_not_cancellable',
-  ): Promise<Result> {
+  /** Runs calls under one deadline and translates Temporal's errors into those for callers. `ended`: of a task that has. */
+  async function ask<Result>(ms: number, call: () => Promise<Result>, ended?: Ended): Promise<Result> {
     try {
-      return await within(ms, () => uncrossed(call), noAnswer);
+      return await within(ms, () => uncrossed(call, ended?.task), noAnswer);
     } catch (error) {
-      throw translate(error, ended);
+      throw translate(error, ended?.code ?? 'task_not_cancellable');
     }
   }
 
   /**
-   * An update that meets a workflow task which is discarded gets FAILED_PRECONDITION, and may be carried out all the same
-   * with the next one: it is repeated, with its id.
+   * An update that meets a workflow task which is discarded gets FAILED_PRECONDITION, and one that crosses a reset gets
+   * NOT_FOUND although the task has a workflow. Either may be carried out all the same: it is repeated, with its id.
    */
-  async function uncrossed<Result>(call: () => Promise<Result>): Promise<Result> {
+  async function uncrossed<Result>(call: () => Promise<Result>, task?: string): Promise<Result> {
     const endsAt = now() + startDeadlineMs;
     for (;;) {
       try {
         return await call();
       } catch (error) {
-        if (grpcCodeOf(error) !== grpcCrossed || now() >= endsAt) throw error;
+        const hasCrossed =
+          grpcCodeOf(error) === grpcCrossed ||
+          (error instanceof WorkflowNotFoundError && task !== undefined && (await isRunning(client, task)));
+        if (!hasCrossed || now() >= endsAt) throw error;
       }
       await delay(startRetryMs);
     }
@@ -136,7 +142,10 @@ export function createTaskClient(options: TaskClientOptions): TaskPort {
     async cancel(task) {
       const handle = client.workflow.getHandle(task);
       const updateId = randomUUID();
-      const answer = await ask(updateDeadlineMs, () => handle.executeUpdate(cancelUpdate, { updateId }));
+      const answer = await ask(updateDeadlineMs, () => handle.executeUpdate(cancelUpdate, { updateId }), {
+        task,
+        code: 'task_not_cancellable',
+      });
       if (!answer.cancelled)
         throw new GatewayError('task_not_cancellable', `The task cannot be cancelled. ${answer.message}`);
       await endStay?.(task);
@@ -148,7 +157,10 @@ export function createTaskClient(options: TaskClientOptions): TaskPort {
 
     act: (task, action, input) => {
       const updateId = newActId({ task, action, by: input.by });
-      return ask(updateDeadlineMs, () => act(task, action, { updateId, input }), 'action_not_possible');
+      return ask(updateDeadlineMs, () => act(task, action, { updateId, input }), {
+        task,
+        code: 'action_not_possible',
+      });
     },
 
     waiting: (task) => findWaiting(client, task, now),

@@ -18,16 +18,19 @@ export function createWorkflowLookup(
     failing: () => failingIds(client, `${ours} AND ExecutionStatus = 'Running'`),
     running: () => ids(client, `${ours} AND ExecutionStatus = 'Running'`),
     wake: (task, activity) => wakeActivity(client, { task, activities: [activity], ...defined({ endStay }) }),
-    async isRunning(id) {
-      try {
-        const { status } = await client.workflow.getHandle(id).describe();
-        return status.name === 'RUNNING' || status.name === 'PAUSED';
-      } catch (error) {
-        if (error instanceof WorkflowNotFoundError) return false;
-        throw error;
-      }
-    },
+    isRunning: (id) => isRunning(client, id),
   };
+}
+
+/** Also of one that is paused. Rejects when Temporal does not answer. */
+export async function isRunning(client: Client, id: string): Promise<boolean> {
+  try {
+    const { status } = await client.workflow.getHandle(id).describe();
+    return status.name === 'RUNNING' || status.name === 'PAUSED';
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) return false;
+    throw error;
+  }
 }
 
 /**

@@ -285,13 +285,21 @@ describe('a task whose workflow has a step that no worker here knows', () => {
   /** A newer worker has begun that step, and is gone. */
   async function createAhead(): Promise<string> {
     const { client, environment } = gateway.core;
+    const asked = { namespace: client.options.namespace, identity: 'a newer worker' };
     worker = await startWorker(gateway.core);
     const { id } = (await account.create({ prompt: 'a boat [sim:create:503]' })).body;
     const unstarted = async () => (await gateway.core.stores.tasks.find(id))?.unstarted;
     await expect.poll(unstarted, { timeout: 60_000 }).toBeUndefined();
     await stop();
+    // Else the submission is tried again, and is news of the task.
+    const { raw } = await client.workflow.getHandle(id).describe();
+    for (const { activityId } of raw.pendingActivities ?? [])
+      await client.workflowService.pauseActivity({
+        ...asked,
+        execution: { workflowId: id },
+        id: activityId ?? '',
+      });
     await client.workflow.getHandle(id).signal(concernSignal, { text: 'nothing' });
-    const asked = { namespace: client.options.namespace, identity: 'a newer worker' };
     const taskQueue = { name: tasksQueue(environment.TASK_QUEUE_PREFIX) };
     for (let began = ''; began !== id;) {
       const { taskToken, workflowExecution } = await client.withDeadline(Date.now() + 60_000, () =>

@@ -104,7 +104,8 @@ async function requestOfReadme(clone: string, printed: string): Promise<string> 
   expect(curl).toContain('http://127.0.0.1:8080/');
   const [origin = ''] = /http:\/\/[^/]+/.exec(printed) ?? [];
   const [key = ''] = /sk-\w+/.exec(printed) ?? [];
-  return `KEY=${key}; ${curl.replace('http://127.0.0.1:8080', origin)}`;
+  expect(curl).toContain('KEY=sk-…\n');
+  return curl.replace('sk-…', key).replace('http://127.0.0.1:8080', origin);
 }
 
 async function bash(command: string, cwd: string): Promise<string> {

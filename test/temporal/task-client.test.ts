@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
+import { WorkflowNotFoundError } from '@temporalio/client';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createTemporalClient } from '../../src/temporal/connection.ts';
 import { createActIds } from '../../src/access/act-ids.ts';
@@ -98,6 +99,32 @@ it('nobody pauses a task: it would pass its deadline unnoticed', async () => {
     'utf8',
   );
   expect(parse(settings)['frontend.WorkflowPauseEnabled']).toEqual([{ value: false }]);
+});
+
+it('an act that crosses a reset, or a step that is discarded, is asked for again, under its id', async () => {
+  const { task } = await world.start();
+  const asked: unknown[] = [];
+  const crossing = {
+    ...world.client.workflow.getHandle(task),
+    executeUpdate(_: unknown, { updateId }: { readonly updateId: string }) {
+      asked.push(updateId);
+      const lost = new WorkflowNotFoundError('the update is not known', task, undefined);
+      return asked.length === 1 ? Promise.reject(lost) : Promise.resolve({ did: { task: 'It failed.' } });
+    },
+  };
+  const workflow = { getHandle: () => crossing };
+  const port = createTaskClient({
+    client: { options: world.client.options, workflow } as never,
+    queuePrefix: world.queuePrefix,
+    now: Date.now,
+    newActId: createActIds(Buffer.alloc(32)).newId,
+  });
+  const act = { reason: 'r', by: 'ada' };
+  expect(await port.act(task, 'fail', act)).toEqual({ did: { task: 'It failed.' } });
+  expect(asked).toEqual([asked[0], asked[0]]);
+  asked.length = 0;
+  await world.client.workflow.getHandle(task).terminate();
+  await expect(port.act(task, 'fail', act)).rejects.toMatchObject({ code: 'action_not_possible' });
 });
 
 describe('of a task that is not there', () => {
