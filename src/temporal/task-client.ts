@@ -92,28 +92,9 @@ export function createTaskClient(options: TaskClientOptions): TaskPort {
   /** Runs calls under one deadline and translates Temporal's errors into those for callers. `ended`: of a task that has. */
   async function ask<Result>(ms: number, call: () => Promise<Result>, ended?: Ended): Promise<Result> {
     try {
-      return await within(ms, () => uncrossed(call, ended?.task), noAnswer);
+      return await within(ms, () => uncrossed(call, { client, now, task: ended?.task }), noAnswer);
     } catch (error) {
       throw translate(error, ended?.code ?? 'task_not_cancellable');
-    }
-  }
-
-  /**
-   * An update that meets a workflow task which is discarded gets FAILED_PRECONDITION, and one that crosses a reset gets
-   * NOT_FOUND although the task has a workflow. Either may be carried out all the same: it is repeated, with its id.
-   */
-  async function uncrossed<Result>(call: () => Promise<Result>, task?: string): Promise<Result> {
-    const endsAt = now() + startDeadlineMs;
-    for (;;) {
-      try {
-        return await call();
-      } catch (error) {
-        const hasCrossed =
-          grpcCodeOf(error) === grpcCrossed ||
-          (error instanceof WorkflowNotFoundError && task !== undefined && (await isRunning(client, task)));
-        if (!hasCrossed || now() >= endsAt) throw error;
-      }
-      await delay(startRetryMs);
     }
   }
 
@@ -171,6 +152,32 @@ export function createTaskClient(options: TaskClientOptions): TaskPort {
 
     unpolledQueues: () => findUnpolled(client, queuePrefix),
   };
+}
+
+interface Crossing extends Pick<TaskClientOptions, 'client' | 'now'> {
+  readonly task: string | undefined;
+}
+
+/**
+ * An update that meets a workflow task which is discarded gets FAILED_PRECONDITION, and one that crosses a reset gets
+ * NOT_FOUND although the task has a workflow. Either may be carried out all the same: it is repeated, with its id.
+ */
+async function uncrossed<Result>(
+  call: () => Promise<Result>,
+  { client, now, task }: Crossing,
+): Promise<Result> {
+  const endsAt = now() + startDeadlineMs;
+  for (;;) {
+    try {
+      return await call();
+    } catch (error) {
+      const hasCrossed =
+        grpcCodeOf(error) === grpcCrossed ||
+        (error instanceof WorkflowNotFoundError && task !== undefined && (await isRunning(client, task)));
+      if (!hasCrossed || now() >= endsAt) throw error;
+    }
+    await delay(startRetryMs);
+  }
 }
 
 /** Where the plan begins; the workflow corrects it if the job goes elsewhere. */

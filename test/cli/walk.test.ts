@@ -291,7 +291,7 @@ describe('a task whose workflow has a step that no worker here knows', () => {
     const unstarted = async () => (await gateway.core.stores.tasks.find(id))?.unstarted;
     await expect.poll(unstarted, { timeout: 60_000 }).toBeUndefined();
     await stop();
-    // Else the submission is tried again, and is news of the task.
+    // Else the submission is repeated, and is news of the task.
     const { raw } = await client.workflow.getHandle(id).describe();
     for (const { activityId } of raw.pendingActivities ?? [])
       await client.workflowService.pauseActivity({
