@@ -149,8 +149,10 @@ async function admitClaimed(
     replayed: !claim.first,
     ...defined({ cap: admitted.cap }),
   };
-  // An earlier try, or a simultaneous one, may have been the one that created it.
-  return claim.first ? created : { ...created, ...(await findCreated(task, deps)) };
+  if (claim.first) return created;
+  // An earlier try, or a simultaneous one, may have been the one that created it: its record says when, and for how much.
+  const recorded = await deps.tasks.find(task);
+  return recorded === undefined ? created : { ...created, ...(await asCreated(recorded, deps)) };
 }
 
 /** Why the task goes where it goes. Most channels do not serve the model: that is not worth a word. */
@@ -198,10 +200,12 @@ async function withinQuota(
 /** A task that has reached its workflow, as its create was answered. */
 async function findCreated(task: string, deps: CreateTaskDeps): Promise<CreatedTask | undefined> {
   const found = await deps.tasks.find(task);
-  if (found === undefined || found.unstarted !== undefined) return undefined;
-  const warnings = (await deps.requests.find(task))?.warnings ?? [];
-  const { model, createdAt, hold } = found;
-  return { id: task, model, createdAt, warnings, hold, replayed: true };
+  return found === undefined || found.unstarted !== undefined ? undefined : asCreated(found, deps);
+}
+
+async function asCreated({ id, model, createdAt, hold }: Task, deps: CreateTaskDeps): Promise<CreatedTask> {
+  const warnings = (await deps.requests.find(id))?.warnings ?? [];
+  return { id, model, createdAt, warnings, hold, replayed: true };
 }
 
 async function claimTask(ask: RepeatRequest | undefined, deps: CreateTaskDeps): Promise<TaskClaim> {

@@ -6,6 +6,7 @@ import { ledgerCollection } from '../../src/ledger/collection.ts';
 import { createLedger } from '../../src/ledger/ledger.ts';
 import { connectMongo } from '../../src/store/mongo.ts';
 import type { Mongo } from '../../src/store/mongo.ts';
+import { unstartedSince } from '../../src/store/task-document.ts';
 import { createTaskStore } from '../../src/store/tasks.ts';
 import type { TaskStore } from '../../src/store/tasks.ts';
 import type { AbandonOutcome } from '../../src/tasks/abandon-creation.ts';
@@ -150,6 +151,18 @@ describe('a repeat with the same Idempotency-Key', () => {
     paused.release();
     expect((await lost).body.id).toBe(again.body.id);
     expect([(await tasksOf(account)).length, await heldBy(account)]).toEqual([1, '0.500000']);
+  });
+
+  it('says when the task was created, also while no worker has begun it', async () => {
+    const account = await world.newAccount();
+    const { body: first } = await account.create({}, keyed('when'));
+    await mongo.db
+      .collection<{ _id: string }>('tasks')
+      .updateOne({ _id: first.id }, { $set: { unstarted: unstartedSince(Date.now(), 'other') } });
+    world.clock.aheadMs += 5_000;
+    const again = await account.create({}, keyed('when'));
+    world.clock.aheadMs -= 5_000;
+    expect(again.body).toEqual(first);
   });
 
   it.each([
