@@ -55,6 +55,7 @@ interface LedgerOptions {
   readonly headsMax?: number;
   readonly meter?: LedgerMeter;
   readonly onBalance?: NonNullable<LedgerDeps['onBalance']>;
+  readonly clock?: NonNullable<LedgerDeps['clock']>;
 }
 
 /** A database for this file: made before its tests, dropped after them. */
