@@ -7,6 +7,7 @@ import { isTerminal } from '../../domain/task.ts';
 import type { CreatedImages } from '../../images/create-images.ts';
 import type { Task } from '../../domain/task-record.ts';
 import type { CreatedTask } from '../../tasks/create-task.ts';
+import { createErrors } from '../create-errors.ts';
 import { costHeaders, holdHeaders } from '../cost-headers.ts';
 import type { ImageRouteDeps, RouteDeps } from '../deps.ts';
 import { presentError } from '../error-response.ts';
@@ -51,21 +52,7 @@ export interface ImageCreate {
 }
 
 /** The codes of both creates. */
-export const imageCreateErrors = [
-  'unsupported_parameter',
-  'model_not_found',
-  'media_url_not_allowed',
-  'callback_url_not_allowed',
-  'account_closed',
-  'insufficient_balance',
-  'spend_cap_exceeded',
-  'model_not_allowed',
-  'channel_not_allowed',
-  'idempotency_key_reused',
-  'concurrency_limit_exceeded',
-  'storage_quota_exceeded',
-  'provider_error',
-] as const satisfies readonly ErrorCode[];
+export const imageCreateErrors = [...createErrors, 'provider_error'] as const satisfies readonly ErrorCode[];
 
 /** One request for images: synchronous, or a task, as the first channel of its plan renders. */
 export async function createImages(create: ImageCreate, deps: ImageCreateDeps): Promise<Reply> {

@@ -4,7 +4,8 @@ import { createdTaskSchema, presentCreatedTask } from '../presenters/created-tas
 import { jsonReply, keyRoute } from '../route.ts';
 import type { Route } from '../route.ts';
 import { videoBodySchema, videoFieldNames } from '../videos/video-body.ts';
-import { createVideoTask, videoCreateErrors } from '../videos/create-video-task.ts';
+import { createErrors } from '../create-errors.ts';
+import { createVideoTask } from '../videos/create-video-task.ts';
 import type { CreateVideoDeps } from '../videos/create-video-task.ts';
 
 export function createVideo(deps: CreateVideoDeps): Route {
@@ -20,7 +21,7 @@ export function createVideo(deps: CreateVideoDeps): Route {
     readBody: jsonBody(videoBodyBytesMax),
     headers: z.object({ 'idempotency-key': z.string().optional() }),
     success: { description: 'The task, its hold and its workflow exist.', schema: createdTaskSchema },
-    errors: videoCreateErrors,
+    errors: createErrors,
     async handle({ body, caller, meta }) {
       const unread = meta.unknownFields(videoFieldNames);
       const { task, warnings, headers } = await createVideoTask(

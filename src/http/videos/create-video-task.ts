@@ -1,7 +1,6 @@
 import type { Caller } from '../../domain/caller.ts';
 import { defined } from '../../domain/defined.ts';
 import { GatewayError } from '../../domain/errors.ts';
-import type { ErrorCode } from '../../domain/errors.ts';
 import type { CreatedTask } from '../../tasks/create-task.ts';
 import { holdHeaders } from '../cost-headers.ts';
 import type { RouteDeps } from '../deps.ts';
@@ -32,22 +31,6 @@ export interface CreatedVideo {
   readonly warnings: readonly string[];
   readonly headers: Readonly<Record<string, string>>;
 }
-
-/** The codes of every route that creates a video. */
-export const videoCreateErrors = [
-  'unsupported_parameter',
-  'model_not_found',
-  'media_url_not_allowed',
-  'callback_url_not_allowed',
-  'account_closed',
-  'insufficient_balance',
-  'spend_cap_exceeded',
-  'model_not_allowed',
-  'channel_not_allowed',
-  'idempotency_key_reused',
-  'concurrency_limit_exceeded',
-  'storage_quota_exceeded',
-] as const satisfies readonly ErrorCode[];
 
 /** The one way to create a video, whichever interface asked for it. Throws GatewayError, which names fields of ours. */
 export async function createVideoTask(

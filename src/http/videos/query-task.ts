@@ -89,6 +89,13 @@ function etaOfTask(task: Task, { renders, now }: PollDeps): Eta | undefined {
   return etaOf(renders.times({ channel, model, output }), now() - createdAt);
 }
 
+/** Of a task as it is now: what it was charged, or when to ask again. */
+export function progressHeaders(task: Task, deps: PollDeps): Readonly<Record<string, string>> {
+  return isTerminal(task.status)
+    ? costHeaders(task.charge, deps.catalogue.current().currency)
+    : { 'retry-after': String(pollAfterSeconds(task, deps)) };
+}
+
 /** Seconds until there is likely to be news of an unfinished task. */
 export function pollAfterSeconds(task: Task, deps: PollDeps): number {
   return retryAfter(task, etaOfTask(task, deps), deps);

@@ -4,7 +4,8 @@ import { jsonBody, videoBodyBytesMax } from '../../body.ts';
 import { presentWarnings } from '../../presenters/image.ts';
 import { jsonReply, keyRoute } from '../../route.ts';
 import type { Route } from '../../route.ts';
-import { createVideoTask, videoCreateErrors } from '../../videos/create-video-task.ts';
+import { createErrors } from '../../create-errors.ts';
+import { createVideoTask } from '../../videos/create-video-task.ts';
 import { inTheirWords } from '../their-words.ts';
 import { arkCreateBody, decodeArk, namesIn } from './ark-body.ts';
 import { arkDialect } from './ark-dialect.ts';
@@ -34,7 +35,7 @@ export function createArkTask(deps: ArkDeps): Route {
           .meta({ description: 'Names of the fields that were ignored.' }),
       }),
     },
-    errors: videoCreateErrors,
+    errors: createErrors,
     async handle({ body: asked, caller, meta }) {
       const nameOf = namesIn(asked.content);
       const { task, warnings, headers, safety } = await inTheirWords(nameOf, async () => {

@@ -1,10 +1,8 @@
 import { z } from 'zod';
-import { isTerminal } from '../../../domain/task.ts';
-import { costHeaders } from '../../cost-headers.ts';
 import { jsonReply, keyRoute } from '../../route.ts';
 import type { Route } from '../../route.ts';
 import { findOwnTask, taskParams } from '../../videos/own-task.ts';
-import { pollAfterSeconds } from '../../videos/query-task.ts';
+import { progressHeaders } from '../../videos/query-task.ts';
 import { arkDialect } from './ark-dialect.ts';
 import type { ArkDeps } from './ark-dialect.ts';
 import { arkTaskSchema, presentArkTask } from './ark-task.ts';
@@ -24,10 +22,10 @@ export function getArkTask(deps: ArkDeps): Route {
     async handle({ params, caller }) {
       const task = await findOwnTask(deps.tasks, { id: params.task_id, caller, kind: 'video' });
       const request = (await deps.requests.find(task.id))?.request;
-      const headers = isTerminal(task.status)
-        ? costHeaders(task.charge, deps.catalogue.current().currency)
-        : { 'retry-after': String(pollAfterSeconds(task, deps)) };
-      return jsonReply(presentArkTask(task, { request, mediaUrl: deps.mediaUrl }), headers);
+      return jsonReply(
+        presentArkTask(task, { request, mediaUrl: deps.mediaUrl }),
+        progressHeaders(task, deps),
+      );
     },
   });
 }

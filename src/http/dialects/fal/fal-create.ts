@@ -3,7 +3,8 @@ import type { Caller } from '../../../domain/caller.ts';
 import type { Task } from '../../../domain/task-record.ts';
 import { jsonBody, videoBodyBytesMax } from '../../body.ts';
 import type { RequestMeta } from '../../route.ts';
-import { createVideoTask, videoCreateErrors } from '../../videos/create-video-task.ts';
+import { createErrors } from '../../create-errors.ts';
+import { createVideoTask } from '../../videos/create-video-task.ts';
 import { findOwnTask } from '../../videos/own-task.ts';
 import { inTheirWords } from '../their-words.ts';
 import { decodeFal, falName } from './fal-body.ts';
@@ -19,7 +20,7 @@ export const falCreate = {
   method: 'post',
   readBody: jsonBody(videoBodyBytesMax),
   headers: z.object({ 'idempotency-key': z.string().optional() }),
-  errors: videoCreateErrors,
+  errors: createErrors,
   statuses: falStatuses,
 } as const;
 

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { jsonReply, keyRoute } from '../../route.ts';
 import type { Route } from '../../route.ts';
-import { createVideoTask, videoCreateErrors } from '../../videos/create-video-task.ts';
+import { createErrors } from '../../create-errors.ts';
+import { createVideoTask } from '../../videos/create-video-task.ts';
 import { findOwnTask } from '../../videos/own-task.ts';
 import { inTheirWords } from '../their-words.ts';
 import { decodeOpenai, openaiBody, openaiCreateBody, openaiCreateFields, openaiName } from './openai-body.ts';
@@ -24,7 +25,7 @@ export function createOpenaiVideo(deps: OpenaiDeps): Route {
     readBody: openaiBody(images),
     headers: z.object({ 'idempotency-key': z.string().optional() }),
     success: { description: 'The task, its hold and its workflow exist.', schema: openaiVideoSchema },
-    errors: videoCreateErrors,
+    errors: createErrors,
     async handle({ body: asked, caller, meta }) {
       const isBracketed = (name: string) => openaiCreateFields.has(name.replace(/\[\w+\]$/, ''));
       const unread = meta.unknownFields(openaiCreateFields).filter((name) => !isBracketed(name));

@@ -7,7 +7,8 @@ import { prompt } from '../../body-fields.ts';
 import { presentTask } from '../../presenters/video-task.ts';
 import { jsonReply, keyRoute } from '../../route.ts';
 import type { Route } from '../../route.ts';
-import { createVideoTask, videoCreateErrors } from '../../videos/create-video-task.ts';
+import { createErrors } from '../../create-errors.ts';
+import { createVideoTask } from '../../videos/create-video-task.ts';
 import { findOwnTask } from '../../videos/own-task.ts';
 import type { VideoBody } from '../../videos/video-body.ts';
 import { inTheirWords } from '../their-words.ts';
@@ -32,7 +33,7 @@ export function remixOpenaiVideo(deps: OpenaiDeps): Route {
     readBody: openaiBody(deps.images),
     headers: z.object({ 'idempotency-key': z.string().optional() }),
     success: { description: 'The task, its hold and its workflow exist.', schema: openaiVideoSchema },
-    errors: [...videoCreateErrors, 'task_not_found'],
+    errors: [...createErrors, 'task_not_found'],
     async handle({ params: { task_id: id }, body: asked, caller, meta }) {
       const source = await findOwnTask(tasks, { id, caller, kind: 'video' });
       const made = (await requests.find(id))?.request;

@@ -3,7 +3,8 @@ import { jsonBody, videoBodyBytesMax } from '../../body.ts';
 import { presentWarnings } from '../../presenters/image.ts';
 import { jsonReply, keyRoute } from '../../route.ts';
 import type { Route } from '../../route.ts';
-import { createVideoTask, videoCreateErrors } from '../../videos/create-video-task.ts';
+import { createErrors } from '../../create-errors.ts';
+import { createVideoTask } from '../../videos/create-video-task.ts';
 import { inTheirWords } from '../their-words.ts';
 import {
   decodeOpenrouter,
@@ -32,7 +33,7 @@ export function createOpenrouterVideo(deps: OpenrouterDeps): Route {
       description: 'The task, its hold and its workflow exist.',
       schema: openrouterJobSchema,
     },
-    errors: videoCreateErrors,
+    errors: createErrors,
     async handle({ body: asked, caller, meta }) {
       const nameOf = openrouterName(asked);
       const unknown = meta.unknownFields(openrouterCreateFields);

@@ -1,10 +1,8 @@
 import { z } from 'zod';
-import { isTerminal } from '../../../domain/task.ts';
-import { costHeaders } from '../../cost-headers.ts';
 import { jsonReply, keyRoute } from '../../route.ts';
 import type { Route } from '../../route.ts';
 import { findOwnTask, taskParams } from '../../videos/own-task.ts';
-import { pollAfterSeconds } from '../../videos/query-task.ts';
+import { progressHeaders } from '../../videos/query-task.ts';
 import { openrouterDialect } from './openrouter-dialect.ts';
 import type { OpenrouterDeps } from './openrouter-dialect.ts';
 import { openrouterJobSchema, presentOpenrouterJob } from './openrouter-job.ts';
@@ -25,10 +23,10 @@ export function getOpenrouterVideo(deps: OpenrouterDeps): Route {
       const { mediaUrl, publicUrl, catalogue } = deps;
       const { currency } = catalogue.current();
       const task = await findOwnTask(deps.tasks, { id: params.task_id, caller, kind: 'video' });
-      const headers = isTerminal(task.status)
-        ? costHeaders(task.charge, currency)
-        : { 'retry-after': String(pollAfterSeconds(task, deps)) };
-      return jsonReply(presentOpenrouterJob(task, { mediaUrl, publicUrl, currency }), headers);
+      return jsonReply(
+        presentOpenrouterJob(task, { mediaUrl, publicUrl, currency }),
+        progressHeaders(task, deps),
+      );
     },
   });
 }

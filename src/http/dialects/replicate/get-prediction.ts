@@ -1,10 +1,8 @@
 import { z } from 'zod';
-import { isTerminal } from '../../../domain/task.ts';
-import { costHeaders } from '../../cost-headers.ts';
 import { jsonReply, keyRoute } from '../../route.ts';
 import type { Route } from '../../route.ts';
 import { findOwnTask, taskParams } from '../../videos/own-task.ts';
-import { pollAfterSeconds } from '../../videos/query-task.ts';
+import { progressHeaders } from '../../videos/query-task.ts';
 import { predictionSchema, presentPrediction } from './prediction.ts';
 import { replicateDialect } from './replicate-dialect.ts';
 import type { ReplicateDeps } from './replicate-dialect.ts';
@@ -25,10 +23,10 @@ export function getPrediction(deps: ReplicateDeps): Route {
     async handle({ params, caller }) {
       const task = await findOwnTask(deps.tasks, { id: params.task_id, caller, kind: 'video' });
       const request = (await deps.requests.find(task.id))?.request;
-      const headers = isTerminal(task.status)
-        ? costHeaders(task.charge, deps.catalogue.current().currency)
-        : { 'retry-after': String(pollAfterSeconds(task, deps)) };
-      return jsonReply(presentPrediction(task, { request, mediaUrl, publicUrl }), headers);
+      return jsonReply(
+        presentPrediction(task, { request, mediaUrl, publicUrl }),
+        progressHeaders(task, deps),
+      );
     },
   });
 }

@@ -5,7 +5,8 @@ import { jsonBody, videoBodyBytesMax } from '../../body.ts';
 import { presentWarnings } from '../../presenters/image.ts';
 import { jsonReply } from '../../route.ts';
 import type { Reply, RequestMeta } from '../../route.ts';
-import { createVideoTask, videoCreateErrors } from '../../videos/create-video-task.ts';
+import { createErrors } from '../../create-errors.ts';
+import { createVideoTask } from '../../videos/create-video-task.ts';
 import { findOwnTask } from '../../videos/own-task.ts';
 import { inTheirWords } from '../their-words.ts';
 import { predictionSchema, presentPrediction } from './prediction.ts';
@@ -28,7 +29,7 @@ export const predictionCreate = {
     description: 'The task, its hold and its workflow exist.',
     schema: predictionSchema,
   },
-  errors: videoCreateErrors,
+  errors: createErrors,
 } as const;
 
 export interface PredictionCreate {
