@@ -33,6 +33,7 @@ import type { Tracing } from './observability/tracing.ts';
 import { createAddressRules, createUpstreamClient } from './http-client/index.ts';
 import { ensureLedgerIndexes, ledgerCollection } from './ledger/collection.ts';
 import { createLedger } from './ledger/ledger.ts';
+import { createTurnLines } from './ledger/turn-lines.ts';
 import type { Ledger } from './ledger/ledger.ts';
 import { readLowBalances } from './ledger/totals.ts';
 import { productVersion } from './observability/product-version.ts';
@@ -206,6 +207,7 @@ interface BooksDeps extends Pick<Core, 'metrics' | 'secrets' | 'now'> {
 function openBooks(mongo: Mongo, { metrics, secrets, notices, now }: BooksDeps): Ledger {
   return createLedger({
     collection: ledgerCollection(mongo.db),
+    lines: createTurnLines(mongo.db, now),
     key: secrets.deriveKey('ledger-hash'),
     meter: metrics,
     now,

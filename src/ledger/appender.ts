@@ -13,8 +13,10 @@ import type { Outcome } from './plan.ts';
 import type { Operation } from './operation.ts';
 import { shareInserts } from './shared-inserts.ts';
 import type { Insert } from './shared-inserts.ts';
+import { alone } from './turn-lines.ts';
+import type { TurnLines } from './turn-lines.ts';
 import { createTurns, realTurnClock } from './turns.ts';
-import type { Turn, TurnClock } from './turns.ts';
+import type { Turn } from './turns.ts';
 
 /** Entries of up to 64 KiB: a batch stays far below a message's 48 MB. */
 const batchOperationsMax = 100;
@@ -39,12 +41,11 @@ export interface AppenderDeps {
   readonly now: () => number;
   readonly onBalance?: (account: string, after: Pick<EntryDocument, 'available' | 'seq'>) => void;
   readonly meter?: LedgerMeter;
-  /** Of those who wait for each other. */
-  readonly clock?: TurnClock;
+  /** Absent: no other process appends. */
+  readonly lines?: TurnLines;
 }
 
 interface Deps extends AppenderDeps {
-  readonly clock: TurnClock;
   readonly turn: Turn;
   readonly insert: Insert;
 }
@@ -61,16 +62,18 @@ interface Waiting {
  */
 export function createAppender(deps: AppenderDeps): Appender {
   const queues = new Map<string, Waiting[]>();
-  const { heads, clock = realTurnClock } = deps;
-  const turns = createTurns(contestedAccountsMax, clock);
+  const { heads, lines = alone } = deps;
+  const turns = createTurns({ lines, accountsMax: contestedAccountsMax, clock: realTurnClock });
   const insert = shareInserts((entries) => insertInOrder(deps.collection, entries));
 
   async function drain(account: string, queue: Waiting[]): Promise<void> {
-    const turn = turns.take(account, () => hasMoved(heads, account));
+    const turn = turns.take(account, () => heads.refresh(account));
+    // Whatever is submitted within one turn of the event loop forms one batch.
+    await nextTurn();
     while (queue.length > 0) {
-      // Whatever is submitted within one turn of the event loop forms one batch.
+      await append({ ...deps, turn, insert }, account, queue);
       await nextTurn();
-      await append({ ...deps, clock, turn, insert }, account, queue);
+      if (queue.length === 0) await turn.end();
     }
     queues.delete(account);
   }
@@ -96,13 +99,6 @@ export function createAppender(deps: AppenderDeps): Appender {
         }
       }),
   };
-}
-
-/** Where MongoDB does not answer, the try that follows meets the same failure, and knows what to do. */
-async function hasMoved(heads: Heads, account: string): Promise<boolean> {
-  const before = heads.seen(account);
-  const head = await heads.refresh(account).catch(() => before);
-  return head?.seq !== before?.seq;
 }
 
 interface Progress {
@@ -158,7 +154,6 @@ async function appendAll(
 
 async function tryOnce(deps: Deps, account: string, progress: Progress): Promise<void> {
   const { collection, heads, hash } = deps;
-  const startedAt = deps.clock.now();
   const operations = progress.left.map(({ operation }) => operation);
   // The head before the keys: were it read after them, an operation done in between would look undone and unaffordable.
   const head = progress.fresh ? await heads.refresh(account) : await heads.get(account);
@@ -192,11 +187,10 @@ async function tryOnce(deps: Deps, account: string, progress: Progress): Promise
   progress.refusedAt = plan.entries[written]?.seq;
   const isLost = progress.refusedAt !== undefined;
   progress.conflicts = isLost && written === 0 ? progress.conflicts + 1 : 0;
-  if (isLost) {
-    heads.contest(account);
-    deps.meter?.countCollision();
-  }
-  await deps.turn.tried(startedAt, isLost ? 'lost' : 'won');
+  if (!isLost) return;
+  heads.contest(account);
+  deps.meter?.countCollision();
+  await deps.turn.lost();
 }
 
 function isRefused({ state }: Outcome): boolean {

@@ -6,6 +6,7 @@ import type { AnchorDocument } from './anchored-heads.ts';
 import { entryId } from './entry.ts';
 import type { EntryDocument } from './entry.ts';
 import type { Spent } from './spent.ts';
+import { ensureTurnLineIndexes } from './turn-lines.ts';
 
 /** The part of the driver's collection that the ledger uses. */
 export type LedgerCollection = Pick<
@@ -53,6 +54,7 @@ export async function ensureLedgerIndexes(db: Db): Promise<void> {
     endedOnIndex,
   ]);
   await ensureIndexes(anchorCollection(db), [{ name: 'account_seq', key: { account: 1, seq: -1 } }]);
+  await ensureTurnLineIndexes(db);
 }
 
 /** One query on the unique index. */

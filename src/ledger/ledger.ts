@@ -9,7 +9,7 @@ import type { UpstreamCost } from '../domain/task-cost.ts';
 import { attributionOfSpender } from './drafts.ts';
 import { dayOfHold, nothingSpent, scopesOf, useOn } from './spent.ts';
 import { createAppender } from './appender.ts';
-import type { TurnClock } from './turns.ts';
+import type { TurnLines } from './turn-lines.ts';
 import { findByKeys } from './collection.ts';
 import type { LedgerCollection } from './collection.ts';
 import { createEntryHash, keys, toEntry } from './entry.ts';
@@ -52,8 +52,8 @@ export interface LedgerDeps {
   /** What an account has left after entries of this process. */
   readonly onBalance?: (account: string, after: Pick<LedgerEntry, 'available' | 'seq'>) => void;
   readonly meter?: LedgerMeter;
-  /** Tests only: of the turns that processes take. */
-  readonly clock?: TurnClock;
+  /** Where other processes append, too: `createTurnLines(db, now)`. */
+  readonly lines?: TurnLines;
 }
 
 export interface Ledger extends History {

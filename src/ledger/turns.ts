@@ -1,101 +1,125 @@
 import { setTimeout } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
+import type { TurnLines } from './turn-lines.ts';
 
-/** The length of a turn, in appends and within these milliseconds, and of the rest after it that lets others in. */
-const turnOfSome = { appends: 15, msMin: 60, msMax: 300, restAppends: 2 };
-/** The same of one that knows of no other: who only loses cannot be seen. */
-const turnOfOne = { appends: 40, msMin: 250, msMax: 600, restAppends: 1.5 };
-/** Who has lost no race for this long has the account alone again. */
-const contestedMs = 1_000;
-/** How long one append takes, until it is known. */
-const paceMsDefault = 5;
-const paceMsMax = 30;
-/** A loser looks this often at most before its next try; each wait is twice the one before. */
-const looksMax = 4;
-/** Who has lost more often waits no longer each time. */
-const patientLossesMax = 3;
+/** How long a process that others wait for appends at a time. */
+const turnMs = 200;
+/** Who wants an account alone looks as rarely as this whether somebody waits for it. */
+const appendsBetweenLooks = 32;
+/** Who is first in line and does not leave it for this long, by the clock of the next one, is dead or stands still. */
+const overdueMs = 1_500;
+/** Between two looks at the line, for each one that stands before us. */
+const lookMs = 12;
+/** A first lost race may have been the only one. */
+const lossesBeforeLine = 2;
 
 interface Turns {
-  /**
-   * For one account, as long as there is something to append to it. `hasMoved` reads the head and says whether another
-   * process has appended since.
-   */
-  take(account: string, hasMoved: () => Promise<boolean>): Turn;
+  /** For one account, as long as there is something to append to it. `refresh` reads its head. */
+  take(account: string, refresh: () => Promise<unknown>): Turn;
 }
 
 export interface Turn {
-  /** Before each append: waits for a moment when the turn has ended. */
+  /** Before each append: waits for our turn where others want the account, too. */
   begin(): Promise<void>;
-  /** After each try that began at `startedAt`: waits for others when it was lost, and not for the first time. */
-  tried(startedAt: number, result: 'won' | 'lost'): Promise<void>;
+  /** After each race for a place in the chain that was lost. */
+  lost(): Promise<void>;
+  /** There is nothing to append any more. */
+  end(): Promise<void>;
 }
 
 export interface TurnClock {
   /** Milliseconds. */
   readonly now: () => number;
   readonly sleep: (ms: number) => Promise<unknown>;
-  /** From 0 to 1. */
-  readonly random: () => number;
 }
 
-export const realTurnClock: TurnClock = {
-  now: () => performance.now(),
-  sleep: (ms) => setTimeout(ms),
-  random: Math.random,
-};
+export const realTurnClock: TurnClock = { now: () => performance.now(), sleep: (ms) => setTimeout(ms) };
+
+export interface TurnDeps {
+  readonly lines: TurnLines;
+  /** Of all accounts that others have wanted, too. */
+  readonly accountsMax: number;
+  readonly clock: TurnClock;
+}
 
 /**
  * Who appends to an account that several processes want at once. The books are right without it: each place is taken
  * once. But while one process reads and plans, another one takes the place: most work would be in vain, and the quickest
- * would have the account to itself. So a process that wins a place appends on from memory for a turn, and then rests; the
- * losers wait for that rest. Nobody is asked and nothing is written: a chain that grows shows that somebody is at work.
+ * would have the account to itself. So whoever lost races stands in line, and appends from memory while it is first. Who
+ * has lost none asks nobody, but for a look from time to time. Where MongoDB does not answer nobody waits: the append
+ * that follows meets the same failure, and knows what to do.
  */
-export function createTurns(accountsMax: number, { now, sleep, random }: TurnClock): Turns {
-  const contestedUntil = new LRUCache<string, number>({ max: accountsMax });
-  let paceMs = paceMsDefault;
-  const pause = (appends: number): Promise<unknown> => sleep(appends * paceMs * (0.5 + random()));
+export function createTurns({ lines, accountsMax, clock: { now, sleep } }: TurnDeps): Turns {
+  const self = crypto.randomUUID();
+  const contested = new LRUCache<string, true>({ max: accountsMax });
+  /** Appends since the last look, also of former turns. */
+  const unlooked = new LRUCache<string, number>({ max: accountsMax });
 
-  function take(account: string, hasMoved: () => Promise<boolean>): Turn {
-    const isContested = (): boolean => (contestedUntil.get(account) ?? 0) > now();
-    const contest = (): void => void contestedUntil.set(account, now() + contestedMs);
-    const rules = () => (isContested() ? turnOfSome : turnOfOne);
-    const end = (): number => {
-      const { appends, msMin, msMax } = rules();
-      return now() + Math.min(msMax, Math.max(msMin, appends * paceMs));
-    };
-    let endsAt = end();
-    let lostInARow = 0;
+  async function untilFirst(account: string): Promise<void> {
+    let seen = await lines.join(account, self);
+    let changedAt = now();
+    for (;;) {
+      const place = seen.line.indexOf(self);
+      const [first] = seen.line;
+      if (place === 0 || first === undefined) return;
+      if (place < 0) seen = await lines.join(account, self);
+      else if (now() - changedAt > overdueMs) {
+        seen = await lines.leave(account, first);
+        changedAt = now();
+      } else {
+        await sleep(lookMs * place);
+        const { turn } = seen;
+        seen = await lines.look(account);
+        if (seen.turn !== turn) changedAt = now();
+      }
+    }
+  }
 
-    async function waitForOthers(): Promise<void> {
-      let looks = 0;
-      do {
-        await pause(lostInARow > patientLossesMax ? 1 : 2 ** looks);
-        looks += 1;
-      } while (looks <= looksMax && (await hasMoved()));
+  async function isWanted(account: string): Promise<boolean> {
+    const appends = (unlooked.get(account) ?? 0) + 1;
+    unlooked.set(account, appends % appendsBetweenLooks);
+    if (appends < appendsBetweenLooks) return false;
+    return (await lines.look(account)).line.length > 0;
+  }
+
+  function take(account: string, refresh: () => Promise<unknown>): Turn {
+    let isInLine = false;
+    let endsAt = 0;
+    let losses = 0;
+
+    async function standInLine(): Promise<void> {
+      contested.set(account, true);
+      isInLine = true;
+      await untilFirst(account);
+      await refresh();
+      endsAt = now() + turnMs;
+    }
+
+    async function leaveLine(): Promise<void> {
+      if (!isInLine) return;
+      isInLine = false;
+      const { line } = await lines.leave(account, self);
+      if (line.length === 0) contested.delete(account);
+    }
+
+    const quietly = (step: Promise<void>): Promise<void> => step.catch(() => undefined);
+
+    async function begin(): Promise<void> {
+      if (isInLine && now() < endsAt) return;
+      await leaveLine();
+      if (contested.has(account) || (await isWanted(account))) await standInLine();
     }
 
     return {
       async begin() {
-        if (now() < endsAt) return;
-        await pause(rules().restAppends);
-        if (isContested() && (await hasMoved())) {
-          contest();
-          await waitForOthers();
-        }
-        endsAt = end();
+        losses = 0;
+        await quietly(begin());
       },
-      async tried(startedAt, result) {
-        paceMs = Math.min(paceMsMax, 0.9 * paceMs + 0.1 * (now() - startedAt));
-        if (result === 'lost') {
-          const isKnown = isContested();
-          contest();
-          lostInARow += 1;
-          if (isKnown) await waitForOthers();
-          return;
-        }
-        if (lostInARow > 0) endsAt = end();
-        lostInARow = 0;
+      async lost() {
+        losses += 1;
+        if (!isInLine && losses >= lossesBeforeLine) await quietly(standInLine());
       },
+      end: () => quietly(leaveLine()),
     };
   }
 

@@ -2,7 +2,6 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { Long } from 'mongodb';
 import { LedgerIntegrityError } from '../../src/ledger/ledger-errors.ts';
 import type { HoldResult, Ledger } from '../../src/ledger/ledger.ts';
-import { realTurnClock } from '../../src/ledger/turns.ts';
 import { hashTestEntry, useLedgerWorld } from './support.ts';
 
 const world = useLedgerWorld('test_ledger');
@@ -487,8 +486,6 @@ describe('round trips', () => {
   async function counted() {
     const calls: string[] = [];
     const counting = await world.openLedger({
-      // A process that stands still for longer than its turn looks once more.
-      clock: { ...realTurnClock, now: () => 0 },
       wrap: (collection) =>
         new Proxy(collection, {
           get(target, property) {

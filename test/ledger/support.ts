@@ -9,6 +9,7 @@ import type { PriceBasis } from '../../src/domain/price.ts';
 import type { LedgerMeter } from '../../src/domain/meter.ts';
 import { createLedger } from '../../src/ledger/ledger.ts';
 import type { Ledger, LedgerDeps } from '../../src/ledger/ledger.ts';
+import { createTurnLines } from '../../src/ledger/turn-lines.ts';
 import { createAccountCheck } from '../../src/ledger/verify-account.ts';
 import type { Violation } from '../../src/ledger/verify-account.ts';
 import { connectMongo } from '../../src/store/mongo.ts';
@@ -55,7 +56,6 @@ interface LedgerOptions {
   readonly headsMax?: number;
   readonly meter?: LedgerMeter;
   readonly onBalance?: NonNullable<LedgerDeps['onBalance']>;
-  readonly clock?: NonNullable<LedgerDeps['clock']>;
 }
 
 /** A database for this file: made before its tests, dropped after them. */
@@ -96,6 +96,7 @@ export function useLedgerWorld(name: string): LedgerWorld {
       const collection = ledgerCollection(mongo.db);
       return createLedger({
         collection: wrap?.(collection) ?? collection,
+        lines: createTurnLines(mongo.db, Date.now),
         key: testLedgerKey,
         now: Date.now,
         headsMax,

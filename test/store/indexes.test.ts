@@ -76,6 +76,7 @@ describe('the declared indexes', () => {
       'exchanges: expires 0',
       'idempotency: expires 0',
       'image_result_bodies: expires 0',
+      'ledger_lines: expires 0',
       'nodes: seen 600',
       'partial_images: expires 0',
       'rate_limits: expires 0',

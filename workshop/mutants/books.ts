@@ -1,5 +1,6 @@
 import type { Mutant } from './mutant.ts';
 
+const turns = ['test/ledger/turns.test.ts'];
 const caps = ['test/ledger/caps.test.ts'];
 const usage = ['test/http/routes/get-usage.test.ts'];
 const margin = ['test/http/routes/get-margin.test.ts'];
@@ -8,6 +9,30 @@ const finished = ['test/activities/finish.test.ts'];
 
 /** What is read from the ledger's entries: what caps leave, what was used, and what was earned. */
 export const bookMutants: readonly Mutant[] = [
+  {
+    name: 'line-after-losses',
+    breaks: 'A process that keeps losing an account to a quicker one stands in line, and gets its turn.',
+    file: 'src/ledger/turns.ts',
+    find: 'losses >= lossesBeforeLine',
+    replace: 'losses >= 1_000',
+    tests: turns,
+  },
+  {
+    name: 'line-is-seen',
+    breaks: 'Who has an account alone learns that others wait.',
+    file: 'src/ledger/turns.ts',
+    find: 'line.length > 0',
+    replace: 'false',
+    tests: ['test/ledger/turn-lines.test.ts'],
+  },
+  {
+    name: 'line-of-the-dead',
+    breaks: 'Nobody waits for ever behind a process that died in line.',
+    file: 'src/ledger/turns.ts',
+    find: 'seen = await lines.leave(account, first);',
+    replace: 'seen = await lines.look(account);',
+    tests: turns,
+  },
   {
     name: 'caps-to-the-last',
     breaks: 'A cap lets through what fits, to its last micro-unit.',

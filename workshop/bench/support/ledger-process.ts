@@ -5,6 +5,7 @@ import { openSecrets } from '../../../src/access/secrets.ts';
 import { ledgerCollection } from '../../../src/ledger/collection.ts';
 import type { EntryDocument } from '../../../src/ledger/entry.ts';
 import { createLedger } from '../../../src/ledger/ledger.ts';
+import { createTurnLines } from '../../../src/ledger/turn-lines.ts';
 import { connectMongo } from '../../../src/store/mongo.ts';
 import { createRootKeyStore } from '../../../src/store/root-key.ts';
 import { benchKey, fillLedger, heldBasis, rawEntry, settledBasis } from './ledger-entries.ts';
@@ -60,7 +61,13 @@ async function carryOut(
     case 'append': {
       let collisions = 0;
       const meter = { beginAppend: () => () => undefined, countCollision: () => (collisions += 1) };
-      const ledger = createLedger({ collection: ledgerCollection(db), key: benchKey, now: Date.now, meter });
+      const ledger = createLedger({
+        collection: ledgerCollection(db),
+        lines: createTurnLines(db, Date.now),
+        key: benchKey,
+        now: Date.now,
+        meter,
+      });
       let n = 0;
       const { count, failed, firstError } = await runLoad({
         ...order,
