@@ -49,31 +49,12 @@ export interface TurnDeps {
  * has lost none asks nobody, but for a look from time to time. Where MongoDB does not answer nobody waits: the append
  * that follows meets the same failure, and knows what to do.
  */
-export function createTurns({ lines, accountsMax, clock: { now, sleep } }: TurnDeps): Turns {
+export function createTurns(deps: TurnDeps): Turns {
+  const { lines, accountsMax, clock } = deps;
   const self = crypto.randomUUID();
   const contested = new LRUCache<string, true>({ max: accountsMax });
   /** Appends since the last look, also of former turns. */
   const unlooked = new LRUCache<string, number>({ max: accountsMax });
-
-  async function untilFirst(account: string): Promise<void> {
-    let seen = await lines.join(account, self);
-    let changedAt = now();
-    for (;;) {
-      const place = seen.line.indexOf(self);
-      const [first] = seen.line;
-      if (place === 0 || first === undefined) return;
-      if (place < 0) seen = await lines.join(account, self);
-      else if (now() - changedAt > overdueMs) {
-        seen = await lines.leave(account, first);
-        changedAt = now();
-      } else {
-        await sleep(lookMs * place);
-        const { turn } = seen;
-        seen = await lines.look(account);
-        if (seen.turn !== turn) changedAt = now();
-      }
-    }
-  }
 
   async function isWanted(account: string): Promise<boolean> {
     const appends = (unlooked.get(account) ?? 0) + 1;
@@ -90,9 +71,9 @@ export function createTurns({ lines, accountsMax, clock: { now, sleep } }: TurnD
     async function standInLine(): Promise<void> {
       contested.set(account, true);
       isInLine = true;
-      await untilFirst(account);
+      await untilFirst(account, self, deps);
       await refresh();
-      endsAt = now() + turnMs;
+      endsAt = clock.now() + turnMs;
     }
 
     async function leaveLine(): Promise<void> {
@@ -102,26 +83,48 @@ export function createTurns({ lines, accountsMax, clock: { now, sleep } }: TurnD
       if (line.length === 0) contested.delete(account);
     }
 
-    const quietly = (step: Promise<void>): Promise<void> => step.catch(() => undefined);
-
     async function begin(): Promise<void> {
-      if (isInLine && now() < endsAt) return;
+      losses = 0;
+      if (isInLine && clock.now() < endsAt) return;
       await leaveLine();
       if (contested.has(account) || (await isWanted(account))) await standInLine();
     }
 
-    return {
-      async begin() {
-        losses = 0;
-        await quietly(begin());
-      },
-      async lost() {
-        losses += 1;
-        if (!isInLine && losses >= lossesBeforeLine) await quietly(standInLine());
-      },
-      end: () => quietly(leaveLine()),
-    };
+    async function lost(): Promise<void> {
+      losses += 1;
+      if (!isInLine && losses >= lossesBeforeLine) await standInLine();
+    }
+
+    return { begin: quietly(begin), lost: quietly(lost), end: quietly(leaveLine) };
   }
 
   return { take };
+}
+
+function quietly(step: () => Promise<void>): () => Promise<void> {
+  return () => step().catch(() => undefined);
+}
+
+async function untilFirst(
+  account: string,
+  self: string,
+  { lines, clock: { now, sleep } }: Pick<TurnDeps, 'lines' | 'clock'>,
+): Promise<void> {
+  let seen = await lines.join(account, self);
+  let changedAt = now();
+  for (;;) {
+    const place = seen.line.indexOf(self);
+    const [first] = seen.line;
+    if (place === 0 || first === undefined) return;
+    if (place < 0) seen = await lines.join(account, self);
+    else if (now() - changedAt > overdueMs) {
+      seen = await lines.leave(account, first);
+      changedAt = now();
+    } else {
+      await sleep(lookMs * place);
+      const { turn } = seen;
+      seen = await lines.look(account);
+      if (seen.turn !== turn) changedAt = now();
+    }
+  }
 }
