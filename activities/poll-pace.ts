@@ -1,14 +1,7 @@
 /** When one credential's next request may be sent, and what it asks for. */
 
-/** `one`: a single question; `lone`: one that must not be in a list; `many`: a list; `ended`: what has ended of all. */
-export type Turn = 'one' | 'lone' | 'many' | 'ended';
-
-/** What could be asked next. */
-export interface Askable {
-  readonly hasLone: boolean;
-  /** More wait than fit into one list, and another page of what has ended can be asked for. */
-  readonly hasCrowd: boolean;
-}
+/** `one`: a single question; `lone`: one that must not be in a list; `many`: a list. */
+export type Turn = 'one' | 'lone' | 'many';
 
 export interface PollPace {
   /** One request asks about all jobs, at the moment. */
@@ -17,13 +10,11 @@ export interface PollPace {
   /** Milliseconds until the next request. */
   dueInMs(hasLone: boolean): number;
   /** What the next request asks for, which begins now. */
-  take(askable: Askable): Turn;
+  take(hasLone: boolean): Turn;
   /** The upstream answered. True: that ends an outage. */
   answered(isList: boolean): boolean;
   /** The upstream answered with something other than a list. */
   listRefused(): void;
-  /** It did not say what has ended. */
-  endedRefused(): void;
   /** It failed for everybody. `isListError`: the upstream answered, with an error, to a list. */
   failed(isListError: boolean): void;
 }
@@ -32,8 +23,6 @@ export interface PollPace {
 const listPaceMs = 520;
 /** An upstream that refuses its list is asked for it again after this time. */
 const listRetryMs = 60_000;
-/** Of a crowd, every fourth request asks about some of them: whoever still renders is heard of, too. */
-const crowdCycle = 4;
 const probeDelayMs = 1_000;
 const probeDelayMaxMs = 5_000;
 
@@ -41,8 +30,6 @@ export function createPollPace(hasList: boolean, now: () => number): PollPace {
   let outage: { readonly probes: number; readonly nextProbeAt: number } | undefined;
   let nextListAt = 0;
   let listOffUntil = 0;
-  let endedOffUntil = 0;
-  let crowdTurns = 0;
   let listFailed = false;
   const canList = (): boolean => hasList && now() >= listOffUntil;
   const switchListOff = (): void => void (listOffUntil = now() + listRetryMs);
@@ -55,7 +42,7 @@ export function createPollPace(hasList: boolean, now: () => number): PollPace {
       return canList() && !hasLone ? nextListAt - now() : 0;
     },
 
-    take({ hasLone, hasCrowd }) {
+    take(hasLone) {
       if (outage !== undefined) {
         const probes = outage.probes + 1;
         const delayMs = Math.min(probeDelayMs * 2 ** probes, probeDelayMaxMs);
@@ -65,9 +52,7 @@ export function createPollPace(hasList: boolean, now: () => number): PollPace {
       if (!canList()) return 'one';
       if (hasLone) return 'lone';
       nextListAt = now() + listPaceMs;
-      if (!hasCrowd || now() < endedOffUntil) return 'many';
-      crowdTurns += 1;
-      return crowdTurns % crowdCycle === 0 ? 'many' : 'ended';
+      return 'many';
     },
 
     answered(isList) {
@@ -81,7 +66,6 @@ export function createPollPace(hasList: boolean, now: () => number): PollPace {
     },
 
     listRefused: switchListOff,
-    endedRefused: () => void (endedOffUntil = now() + listRetryMs),
 
     failed(isListError) {
       listFailed ||= isListError;

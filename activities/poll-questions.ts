@@ -6,8 +6,6 @@ export interface PolledJob {
   readonly task?: string;
   readonly operation: Operation;
   readonly model: string;
-  /** Unix milliseconds. Absent: not known. */
-  readonly acceptedAt?: number;
 }
 
 export interface Question extends PolledJob {
@@ -48,10 +46,6 @@ export function createQuestions(listMax: number) {
     takeOne: () => take(first(() => true)),
     takeLone: () => take(first(({ alone }) => alone)),
     takeAll: () => take([...waiting]),
-    takeThese: (ids: { has(id: string): boolean }) =>
-      take([...waiting].filter(({ operation }) => ids.has(operation.id))),
-    /** When those who wait were accepted. */
-    acceptedAt: (): number[] => [...waiting].flatMap((question) => question.acceptedAt ?? []),
 
     /** As many as fit into one list. */
     takeMany(): readonly Question[] {

@@ -5,7 +5,6 @@ import { createPollPace } from './poll-pace.ts';
 import type { Turn } from './poll-pace.ts';
 import { createQuestions } from './poll-questions.ts';
 import type { PolledJob, Question } from './poll-questions.ts';
-import { createEndedSweep } from './ended-sweep.ts';
 
 /**
  * Asks one upstream account about many operations: rate-limited, and, where the upstream can list, many operations
@@ -39,7 +38,7 @@ export class CredentialFailure extends Error {
 }
 
 export interface StatusPollerOptions {
-  readonly provider: Pick<TaskProvider<never>, 'status' | 'list' | 'listMax' | 'listEnded'>;
+  readonly provider: Pick<TaskProvider<never>, 'status' | 'list' | 'listMax'>;
   readonly context: (model: string, signal: AbortSignal) => ProviderContext;
   readonly limiter: RateLimiter;
   readonly timeoutMs: number;
@@ -59,7 +58,6 @@ export function createStatusPoller(options: StatusPollerOptions): StatusPoller {
   const pace = createPollPace(list !== undefined, options.now);
   const nap = createNap();
   const ask = createAsk({ options, pace, questions, enqueue, wake: nap.wake });
-  const sweep = createEndedSweep({ options, pace, questions });
   let draining = false;
 
   async function drain(): Promise<void> {
@@ -73,8 +71,7 @@ export function createStatusPoller(options: StatusPollerOptions): StatusPoller {
       await options.limiter.take(new AbortController().signal);
       if (questions.size() === 0) break;
       // Several requests may be in flight at once: the limiter, not the slowest response, sets the pace.
-      const hasCrowd = questions.size() > listMax && sweep.isReady();
-      void send(pace.take({ hasLone: questions.hasLone(), hasCrowd }));
+      void send(pace.take(questions.hasLone()));
     }
     draining = false;
   }
@@ -87,8 +84,6 @@ export function createStatusPoller(options: StatusPollerOptions): StatusPoller {
         return ask(questions.takeLone());
       case 'many':
         return ask(questions.takeMany());
-      case 'ended':
-        return sweep.askForPage();
       default:
         return turn satisfies never;
     }

@@ -6,8 +6,8 @@ export interface UpstreamMeter {
   beginUpstream(channel: string, step: UpstreamStep): (result: UpstreamResult) => void;
 }
 
-/** The adapters' methods: `list` and `ended` ask about many jobs in one request. */
-export type UpstreamStep = 'submit' | 'status' | 'list' | 'ended' | 'find' | 'cancel' | 'generate' | 'resume';
+/** The adapters' methods: `list` asks about many jobs in one request. */
+export type UpstreamStep = 'submit' | 'status' | 'list' | 'find' | 'cancel' | 'generate' | 'resume';
 /** `adapter_failed`: it threw something else than an UpstreamError. */
 export type UpstreamResult = 'ok' | UpstreamOutcome | 'adapter_failed';
 

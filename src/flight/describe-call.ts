@@ -41,9 +41,6 @@ export interface RawCall {
   readonly marker?: string;
   /** `find`: Unix milliseconds between which the lost request was sent. */
   readonly sent?: readonly [number, number];
-  /** `ended`: of the page that was asked for. */
-  readonly since?: number;
-  readonly cursor?: string;
   readonly remainingSeconds?: number;
   readonly callback?: boolean;
   readonly skipped?: number;
@@ -53,9 +50,9 @@ export interface RawCall {
 }
 
 export function describeCall(call: RawCall): RecordedCall {
-  const { baseUrl, remainingSeconds, exchanges, hidden, sent, since, ...facts } = call;
+  const { baseUrl, remainingSeconds, exchanges, hidden, sent, ...facts } = call;
   // Of a list that many tasks share, each keeps its own job.
-  const isShared = call.step === 'list' || call.step === 'ended' || call.step === 'find';
+  const isShared = call.step === 'list' || call.step === 'find';
   const own = isShared ? ownWords(call) : undefined;
   return {
     ...facts,
@@ -65,7 +62,6 @@ export function describeCall(call: RawCall): RecordedCall {
       remaining_seconds: remainingSeconds,
       sent_after: sent === undefined ? undefined : sent[0] / 1000,
       sent_before: sent === undefined ? undefined : sent[1] / 1000,
-      since: since === undefined ? undefined : since / 1000,
     }),
     exchanges: exchanges.slice(0, exchangesMax).map((exchange) => describeExchange(exchange, hidden, own)),
   };

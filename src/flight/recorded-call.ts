@@ -9,7 +9,7 @@ import type { SettleFacts } from '../domain/task.ts';
  * seconds, with their fraction.
  */
 
-const callSteps = ['submit', 'status', 'list', 'ended', 'find', 'cancel'] as const;
+const callSteps = ['submit', 'status', 'list', 'find', 'cancel'] as const;
 
 const seconds = z.number().meta({ description: 'Unix seconds. With three decimals.' });
 const text = z.string().max(2000);
@@ -98,7 +98,7 @@ export const recordedCallSchema = z.object({
   channel: text,
   credential: text,
   provider: text,
-  /** The upstream's name of it; empty: a list of jobs of several models, or of what has ended. */
+  /** The upstream's name of it; empty: a list of jobs of several models. */
   model: text,
   base_url: text,
   operation: operationSchema.optional(),
@@ -106,8 +106,6 @@ export const recordedCallSchema = z.object({
   remaining_seconds: z.int().optional(),
   sent_after: seconds.optional(),
   sent_before: seconds.optional(),
-  since: seconds.optional().meta({ description: 'Of a list of what has ended: jobs submitted since then.' }),
-  cursor: text.optional().meta({ description: 'Of a list of what has ended: where its page began.' }),
   callback: z
     .boolean()
     .optional()

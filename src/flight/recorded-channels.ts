@@ -54,7 +54,7 @@ function watchTasks<Request extends GenerationRequest>(
   provider: TaskProvider<Request>,
   watch: Watch,
 ): TaskProvider<Request> {
-  const { submit, status, list, listEnded, find, cancel } = provider;
+  const { submit, status, list, find, cancel } = provider;
   return {
     ...provider,
     submit: (request, context) => {
@@ -73,7 +73,6 @@ function watchTasks<Request extends GenerationRequest>(
     },
     ...defined({
       list: list === undefined ? undefined : watchList(list, watch),
-      listEnded: listEnded === undefined ? undefined : watchEnded(listEnded, watch),
       find: find === undefined ? undefined : watchFind(find, watch),
       cancel: cancel === undefined ? undefined : watchCancel(cancel, watch),
     }),
@@ -99,23 +98,6 @@ function watchList<Request>(list: Method<Request, 'list'>, watch: Watch): Method
         call.note(task, { step: 'list', operation }, errorOutcome(error));
       throw error;
     }
-  };
-}
-
-/** A page about all jobs of the account: it belongs to the tasks that ask about theirs. */
-function watchEnded<Request>(
-  listEnded: Method<Request, 'listEnded'>,
-  watch: Watch,
-): Method<Request, 'listEnded'> {
-  return async (page, context) => {
-    const call = openCall(watch, context);
-    const ended = await listEnded(page, call.context);
-    for (const [id, status] of ended.jobs) {
-      const operation = { id };
-      const task = ownerOf(operation, context, watch);
-      call.note(task, { step: 'ended', operation, ...page }, statusOutcome(status));
-    }
-    return ended;
   };
 }
 

@@ -158,11 +158,6 @@ async function runCall(
         const listed = await required(provider.list, 'list')([operationOf(call)], context);
         return statusOutcome(required(listed.get(operationOf(call).id), 'job in the list'));
       }
-      case 'ended': {
-        const page = { since: Math.round((call.since ?? 0) * 1000), ...defined({ cursor: call.cursor }) };
-        const { jobs } = await required(provider.listEnded, 'listEnded')(page, context);
-        return statusOutcome(required(jobs.get(operationOf(call).id), 'job in the list'));
-      }
       case 'find': {
         const lost = {
           request: required(request, 'request'),

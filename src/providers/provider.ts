@@ -103,20 +103,6 @@ export interface ResultLinks {
   readonly linkHeaders?: (url: string, context: ProviderContext) => Readonly<Record<string, string>>;
 }
 
-export interface EndedPage {
-  /** Unix milliseconds; the vendor's clock may be another. */
-  readonly since: number;
-  /** `next` of the page before. */
-  readonly cursor?: string;
-}
-
-export interface EndedJobs {
-  /** By the ids of their operations. */
-  readonly jobs: ReadonlyMap<string, OperationStatus>;
-  /** Absent: it was the last page. */
-  readonly next?: string;
-}
-
 export interface TaskProvider<Request> extends ResultLinks {
   /**
    * What each model takes, is sent and renders; of a provider that is `mapped`, by the mapping. `check` and `renders` are
@@ -143,12 +129,6 @@ export interface TaskProvider<Request> extends ResultLinks {
   ) => Promise<ReadonlyMap<string, OperationStatus>>;
   /** At most this many operations fit into one `list`. */
   readonly listMax?: number;
-  /**
-   * What has ended of all that the account submitted since a time, page by page and in any order: asks about thousands
-   * of jobs with a request for some hundreds of ends. Beside `list`, which alone says what still runs. A job that
-   * the page does not settle is missing in the map.
-   */
-  readonly listEnded?: (page: EndedPage, context: ProviderContext) => Promise<EndedJobs>;
   /**
    * Jobs that carry the marker of a submission whose answer was lost. There is no such method where nothing of ours
    * comes back with a job: the model and the time would find the job of anybody who uses the same account.

@@ -37,9 +37,7 @@ export function withTypedAnswers(provider: Provider): Provider {
 }
 
 function typedTasks<Request>(provider: TaskProvider<Request>): TaskProvider<Request> {
-  const { submit, status, list, listEnded, find } = provider;
-  const typedMap = (jobs: ReadonlyMap<string, OperationStatus>) =>
-    new Map([...jobs].map(([id, job]) => [id, typedStatus(job)]));
+  const { submit, status, list, find } = provider;
   return {
     ...provider,
     submit: async (request, context) => typedJob(await submit(request, context)),
@@ -48,14 +46,8 @@ function typedTasks<Request>(provider: TaskProvider<Request>): TaskProvider<Requ
       list:
         list === undefined
           ? undefined
-          : async (...asked: Parameters<typeof list>) => typedMap(await list(...asked)),
-      listEnded:
-        listEnded === undefined
-          ? undefined
-          : async (...asked: Parameters<typeof listEnded>) => {
-              const ended = await listEnded(...asked);
-              return { ...ended, jobs: typedMap(ended.jobs) };
-            },
+          : async (...asked: Parameters<typeof list>) =>
+              new Map([...(await list(...asked))].map(([id, job]) => [id, typedStatus(job)])),
       find:
         find === undefined
           ? undefined

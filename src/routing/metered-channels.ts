@@ -34,14 +34,13 @@ function meterProvider(provider: Provider, begin: Begin): Provider {
 }
 
 function meterTasks<Request>(provider: TaskProvider<Request>, begin: Begin): TaskProvider<Request> {
-  const { submit, status, list, listEnded, find, cancel } = provider;
+  const { submit, status, list, find, cancel } = provider;
   return {
     ...provider,
     submit: metered(submit, 'submit', begin),
     status: metered(status, 'status', begin),
     ...defined({
       list: list && metered(list, 'list', begin),
-      listEnded: listEnded && metered(listEnded, 'ended', begin),
       find: find && metered(find, 'find', begin),
       cancel: cancel && metered(cancel, 'cancel', begin),
     }),

@@ -60,10 +60,6 @@ function world(over: Partial<ExchangeRecorderDeps> = {}) {
       const status = await ask(context);
       return new Map(operations.slice(0, 1).map(({ id }) => [id, status]));
     },
-    async listEnded(_, context) {
-      await ask(context);
-      return { jobs: new Map(['job-1', 'job-2'].map((id) => [id, succeeded])) };
-    },
   };
   const provider: Provider = { about: { vendor: 'v', inputs: '', unverified: [] }, video };
   const channels: Channels = (id) => ({
@@ -180,30 +176,6 @@ it('of a list each task keeps its own job', async () => {
   await recorder.close();
   expect(writes.flat().map((entry) => entry.task)).toEqual([task]);
   expect(calls()[0]?.exchanges[0]?.body).toBe('{"items":[{"id":"job-1","state":"r"}],"total":2}');
-});
-
-it('of what has ended of all, each task that asks keeps its own job, and how the page was asked for', async () => {
-  const { watched, recorder, context, response, writes, calls } = world();
-  const { task: _, ...shared } = context();
-  response.json = { result: [{ id: 'job-1', state: 's' }, { id: 'job-2' }] };
-  response.text = JSON.stringify(response.json);
-  const disown = recorder.own(jobOf('one', { id: 'job-1' }), task);
-  await watched.listEnded?.({ since: 1_795_000_000_000, cursor: 'c' }, shared);
-  disown();
-  await watched.listEnded?.({ since: 1_795_000_000_000 }, shared);
-  await settle();
-  await recorder.close();
-  expect(writes.flat().map((entry) => entry.task)).toEqual([task]);
-  expect(calls()).toMatchObject([
-    {
-      step: 'ended',
-      since: 1_795_000_000,
-      cursor: 'c',
-      operation: { id: 'job-1' },
-      outcome: { kind: 'succeeded' },
-    },
-  ]);
-  expect(calls()[0]?.exchanges[0]?.body).toBe('{"result":[{"id":"job-1","state":"s"}]}');
 });
 
 describe('what an upstream answers', () => {

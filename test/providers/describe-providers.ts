@@ -144,9 +144,7 @@ function jobRow<Request>(kind: string, part: TaskProvider<Request>, { unbilled }
       : part.verifyCallback === undefined
         ? 'yes, unsigned'
         : 'yes, signed',
-    part.list === undefined
-      ? 'no'
-      : `up to ${part.listMax ?? 100}${part.listEnded === undefined ? '' : ', and what has ended'}`,
+    part.list === undefined ? 'no' : `up to ${part.listMax ?? 100}`,
     find === undefined ? 'an operator decides' : 'found by our marker',
     unbilled === undefined ? 'not known' : unbilledWords(unbilled),
     linkHeaders === undefined ? life : `${life}; need the key, always copied`,

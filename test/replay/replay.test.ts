@@ -51,37 +51,6 @@ function changed(name: string, change: (record: any) => void): FlightRecord {
 
 const differencesOf = async (record: FlightRecord) => (await replayRecord(record, providers)).differences;
 
-/** A page of what has ended at an account, in front of the calls of the record. */
-const endedPage = (body: object) =>
-  changed('succeeded.json', ({ calls }) => {
-    const filters = [
-      { key: 'status', values: ['succeeded', 'failed'] },
-      { key: 'product_type', values: ['video'] },
-    ];
-    const shape = JSON.stringify({ start_time: 1_795_000_000_500, cursor: 'c', limit: 500, filters });
-    const url = `${calls[0].base_url}/tasks`;
-    const answer = { status: 200, json: true, body: JSON.stringify({ code: 0, data: body }) };
-    calls.unshift({
-      ...calls[0],
-      step: 'ended',
-      provider: 'kling',
-      model: '',
-      operation: { id: '1' },
-      since: 1_795_000_000.5,
-      cursor: 'c',
-      exchanges: [{ method: 'POST', url, at: calls[0].at, ms: 5, shape, ...answer }],
-      outcome: { kind: 'failed', code: 'failed', class: 'internal', unbilled: false },
-    });
-  });
-
-it('a page of what has ended is asked for again as it was, and read again', async () => {
-  const failed = { id: '1', status: 'failed', message: 'm' };
-  expect(await differencesOf(endedPage({ result: [failed] }))).toEqual([]);
-  expect(await differencesOf(endedPage({ result: [{ ...failed, status: 'succeeded' }] }))).toEqual([
-    expect.stringMatching(/^ended at ark, /),
-  ]);
-});
-
 describe('a difference is reported in a sentence', () => {
   it('an answer that the adapter reads otherwise, and the charge that follows', async () => {
     const record = changed('succeeded.json', ({ calls }) => {

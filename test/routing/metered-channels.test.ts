@@ -25,7 +25,6 @@ const tasks = {
   submit: answers,
   status: answers,
   list: answers,
-  listEnded: answers,
   find: answers,
   cancel: answers,
 };
@@ -37,11 +36,11 @@ it('counts each method that asks an upstream by its own step', async () => {
     image: { generate: answers, resume: answers },
   });
   const { video, image } = channels('one')?.provider ?? {};
-  for (const name of ['submit', 'status', 'list', 'listEnded', 'find', 'cancel'] as const)
+  for (const name of ['submit', 'status', 'list', 'find', 'cancel'] as const)
     expect(await video?.[name]?.(undefined as never, undefined as never)).toBe('answer');
   await image?.generate(undefined as never, undefined as never);
   await image?.resume?.(undefined as never, undefined as never);
-  const steps = ['submit', 'status', 'list', 'ended', 'find', 'cancel', 'generate', 'resume'];
+  const steps = ['submit', 'status', 'list', 'find', 'cancel', 'generate', 'resume'];
   expect(seen).toEqual(steps.map((step) => ['one', step, 'ok']));
 });
 

@@ -8,7 +8,7 @@ import { parseScrape } from './scrape.ts';
 import type { Series } from './scrape.ts';
 
 const steps: readonly UpstreamStep[] = [
-  'submit', 'status', 'list', 'ended', 'find', 'cancel', 'generate', 'resume',
+  'submit', 'status', 'list', 'find', 'cancel', 'generate', 'resume',
 ]; // prettier-ignore
 const results: readonly UpstreamResult[] = [
   'ok', 'not_sent', 'throttled', 'unavailable', 'rejected', 'ambiguous', 'adapter_failed',

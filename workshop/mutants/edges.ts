@@ -63,22 +63,6 @@ export const edgeMutants: readonly Mutant[] = [
     tests: ['test/store/snapshot.test.ts'],
   },
   {
-    name: 'ended-pages-fail',
-    breaks: 'An upstream that cannot say what has ended fails no question.',
-    file: 'activities/ended-sweep.ts',
-    find: '      place = undefined;\n      pace.endedRefused();\n',
-    replace: '      pace.failed(true);\n',
-    tests: ['test/activities/ended-sweep.test.ts'],
-  },
-  {
-    name: 'ended-crowds-out',
-    breaks: 'Those who still render are heard of while others end.',
-    file: 'activities/poll-pace.ts',
-    find: "crowdTurns % crowdCycle === 0 ? 'many' : 'ended'",
-    replace: "'ended'",
-    tests: ['test/activities/ended-sweep.test.ts'],
-  },
-  {
     name: 'late-copy',
     breaks: 'A copy whose time is over does not wait for its storage.',
     file: 'src/results/copy-file.ts',

@@ -1,4 +1,3 @@
-import { z } from 'zod';
 import { klingStatus, readKlingJob, readKlingJobs } from './kling-answer.ts';
 import type { KlingJob } from './kling-answer.ts';
 import { isUnknownJob } from './kling-call.ts';
@@ -8,12 +7,10 @@ import { klingFacts } from './kling-facts.ts';
 import { isLegacyKling, klingInputs, readElements } from './kling-inputs.ts';
 import { buildKlingVideo, legacyVideoPath } from './kling-request.ts';
 import type { KlingSubmission } from './kling-request.ts';
-import { optionalText, unknownJob, unreadableError } from '../shared/http-outcome.ts';
+import { unknownJob, unreadableError } from '../shared/http-outcome.ts';
 import { issue } from '../shared/request-issue.ts';
 import { verifyStandardWebhook } from '../shared/standard-webhooks.ts';
 import type {
-  EndedJobs,
-  EndedPage,
   LostSubmit,
   Operation,
   OperationStatus,
@@ -23,14 +20,11 @@ import type {
   Submitted,
   VideoProvider,
 } from '../provider.ts';
-import { defined } from '../../domain/defined.ts';
 import { readFacts } from '../shared/read-facts.ts';
 import type { VideoRequest } from '../../domain/request.ts';
 
 /** How many ids one question takes is not documented; a client of the vendor's asks for 50. */
 const listMax = 50;
-/** The documented maximum. */
-const endedPageSize = 500;
 const findPageSize = 500;
 const findPagesMax = 5;
 
@@ -52,7 +46,6 @@ export function createKlingVideo(call: KlingCall): VideoProvider {
         ? newStatus(call, operation, context)
         : legacyStatus(call, operation, context),
     list: (operations, context) => list(call, operations, context),
-    listEnded: (page, context) => listEnded(call, page, context),
     find: (lost, context) => find(call, lost, context),
     parseCallback: parseKlingCallback,
     verifyCallback: verifyStandardWebhook,
@@ -125,45 +118,12 @@ async function list(
   const ids = operations.flatMap(({ id, path }) => (path === undefined ? [id] : []));
   if (ids.length === 0) return new Map();
   const { jobs } = await ask(call, { task_ids: ids.join(',') }, context);
-  return new Map(statusesOf(jobs));
-}
-
-/** Without those that the answer cannot settle. */
-function statusesOf(jobs: readonly KlingJob[]): (readonly [string, OperationStatus])[] {
-  return jobs.flatMap((job) => {
-    const status = klingStatus(job);
-    return status === undefined ? [] : [[job.id, status] as const];
-  });
-}
-
-const endedSchema = z.object({
-  result: z.array(z.unknown()),
-  next_cursor: optionalText,
-  has_more: z.boolean().optional().catch(undefined),
-});
-
-/** Of the new standard. With a cursor the vendor ignores the times; they are sent all the same. */
-async function listEnded(
-  call: KlingCall,
-  { since, cursor }: EndedPage,
-  context: ProviderContext,
-): Promise<EndedJobs> {
-  const json = defined({
-    start_time: Math.floor(since),
-    cursor,
-    limit: endedPageSize,
-    filters: [
-      { key: 'status', values: ['succeeded', 'failed'] },
-      { key: 'product_type', values: ['video'] },
-    ],
-  });
-  const { data, answer } = await call({ method: 'POST', path: '/tasks', json }, context);
-  const page = endedSchema.safeParse(data).data;
-  if (page === undefined) throw unreadableError(answer, 'it is not a list');
-  const listed = statusesOf(readKlingJobs(page.result) ?? []);
-  const jobs = new Map(listed.filter(([, { state }]) => state !== 'pending'));
-  const next = page.has_more === true ? page.next_cursor : undefined;
-  return { jobs, ...defined({ next: next === '' ? undefined : next }) };
+  return new Map(
+    jobs.flatMap((job) => {
+      const status = klingStatus(job);
+      return status === undefined ? [] : [[job.id, status] as const];
+    }),
+  );
 }
 
 /** The query stands at the path of the submission. */

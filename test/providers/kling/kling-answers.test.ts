@@ -171,60 +171,6 @@ describe('many jobs', () => {
   });
 });
 
-describe('what has ended of all jobs', () => {
-  const since = Date.UTC(2026, 10, 21) + 0.5;
-  const end = (answer: CannedAnswer, page: { since: number; cursor?: string } = { since }) => {
-    const upstream = canned(answer);
-    return {
-      ended: video.listEnded?.(page, providerContext({ request: upstream.request })),
-      sent: upstream.sent,
-    };
-  };
-  const page = (over: object) => ({ json: { code: 0, data: { result: [], has_more: false, ...over } } });
-
-  it('is asked for since a time; a job that runs, or whose file is missing, is not among it', async () => {
-    const result = [
-      { id: '1', status: 'processing' },
-      { id: '2', status: 'succeeded' },
-      { id: '3', status: 'failed', message: 'm' },
-      'no job',
-    ];
-    const { ended, sent } = end(page({ result, count: 4, next_cursor: '' }));
-    const { jobs, next } = (await ended) ?? { jobs: new Map() };
-    expect([[...jobs.keys()], next]).toEqual([['3'], undefined]);
-    expect(sent).toMatchObject([
-      {
-        method: 'POST',
-        url: 'https://upstream.example/api/v3/tasks',
-        json: {
-          start_time: Date.UTC(2026, 10, 21),
-          limit: 500,
-          filters: [
-            { key: 'status', values: ['succeeded', 'failed'] },
-            { key: 'product_type', values: ['video'] },
-          ],
-        },
-      },
-    ]);
-  });
-
-  it.each([
-    ['leads on', { has_more: true, next_cursor: 'c2' }, 'c2'],
-    ['is the last one', { has_more: false, next_cursor: 'c2' }, undefined],
-    ['names no next one', { has_more: true, next_cursor: '' }, undefined],
-  ])('comes in pages: one that %s', async (_, over, next) => {
-    const { ended, sent } = end(page(over), { since, cursor: 'c1' });
-    expect((await ended)?.next).toBe(next);
-    expect(sent[0]).toMatchObject({ json: { cursor: 'c1' } });
-  });
-
-  it('is not an empty list where the answer is something else', async () => {
-    const { ended } = end({ json: { code: 0, data: [] } });
-    const error = await upstreamError(ended ?? Promise.resolve());
-    expect(error.code).toBe('unreadable_answer');
-  });
-});
-
 describe('a lost submission', () => {
   const lost = { marker: 'mediary-t1-1', sentAfter: 0, sentBefore: now };
 

@@ -90,21 +90,3 @@ it('a submission beyond the slots of the account waits, and made no job', async 
   expect([full.outcome, full.code, full.failure.class]).toEqual(['throttled', '1303', 'capacity']);
   expect(simulator.control.tasks()).toHaveLength(100);
 });
-
-it('what has ended is listed as a question about one job reports it', async () => {
-  const submit = async (prompt: string) => {
-    const { operation } = await video.submit(videoRequest({ prompt }), context('kling-3.0'));
-    return operation;
-  };
-  const jobs = [
-    await submit('a boat'),
-    await submit('a boat [sim:failed]'),
-    await submit('a boat [sim:render=900]'),
-  ];
-  simulator.control.advance(60);
-  const ended = await video.listEnded?.({ since: Date.now() - 3_600_000 }, context('kling-3.0'));
-  for (const operation of jobs.slice(0, 2)) {
-    expect(ended?.jobs.get(operation.id)).toEqual(await video.status(operation, context('kling-3.0')));
-  }
-  expect(ended?.jobs.has(jobs[2]?.id ?? '')).toBe(false);
-});

@@ -359,11 +359,6 @@ export const jobRows: readonly JobRow[] = [
     calls: true,
     create: (prompt, callback_url) =>
       at('/kling', 'POST', '/text-to-video/kling-3.0', { prompt, ...shaped, options: { callback_url } }),
-    others: () => ({
-      list: at('/kling', 'POST', '/tasks', { limit: 2 }),
-      'all of a status': at('/kling', 'POST', '/tasks', { filters: [{ key: 'status', values: ['failed'] }] }),
-      'an unknown filter': at('/kling', 'POST', '/tasks', { filters: [{ key: 'x', values: [] }] }),
-    }),
     poll: ({ data }) => at('/kling', 'GET', `/tasks?task_ids=${data.id}`),
     word: ({ body }) => body.data[0]?.status,
     link: ({ data: [task] }) => task.outputs[0]?.url,

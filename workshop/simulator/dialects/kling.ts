@@ -70,7 +70,6 @@ export const kling = dialect<KlingDetail>({
     ...Object.fromEntries(legacyServices.videos.flatMap((service) => legacyRoutes(desk, 'videos', service))),
     ...Object.fromEntries(legacyServices.images.flatMap((service) => legacyRoutes(desk, 'images', service))),
     'GET /tasks': (call) => query(desk, call),
-    'POST /tasks': (call) => list(desk, call),
   }),
 });
 
@@ -138,34 +137,6 @@ function query(desk: KlingDesk, call: Call): Promise<Reply> {
   const found = () => envelope(own.map(present));
   if (wanted.size > 1 || ids === null) return desk.list(call, own, found);
   return desk.about('poll', { request, job: own[0] }, found, found);
-}
-
-const listSchema = z.strictObject({
-  start_time: z.int().optional(),
-  end_time: z.int().optional(),
-  cursor: z.string().optional(),
-  limit: z.int().min(1).max(500).default(100),
-  filters: z
-    .array(z.strictObject({ key: z.enum(['status', 'product_type']), values: z.array(z.string()) }))
-    .default([]),
-});
-
-/** With a cursor the times are ignored. */
-function list(desk: KlingDesk, call: Call): Promise<Reply> {
-  const now = desk.world.now();
-  const body = desk.read(listSchema, call.request);
-  const { start_time: from = now - keptMs, end_time: to = now, cursor, limit, filters } = body;
-  const matching = desk.newestFirst().filter((job) => {
-    const { task, detail } = job;
-    const facts = { status: wordOf(job), product_type: detail.images === undefined ? 'video' : 'image' };
-    if (detail.legacy || !filters.every(({ key, values }) => values.includes(facts[key]))) return false;
-    return cursor !== undefined || (task.createdAt >= from && task.createdAt <= to);
-  });
-  const begin = Number(cursor ?? 0);
-  const result = matching.slice(begin, begin + limit).map(present);
-  const has_more = matching.length > begin + limit;
-  const next_cursor = has_more ? String(begin + limit) : '';
-  return desk.list(call, [], () => envelope({ result, count: result.length, next_cursor, has_more }));
 }
 
 /** Queries stand at the path of the submit. */
