@@ -22,7 +22,7 @@ import type { Concern } from '../src/domain/attention.ts';
 import type { Task } from '../src/domain/task-record.ts';
 import type { ResultItem, TaskKind } from '../src/domain/task.ts';
 import type { SubmitLimiter } from '../src/capacity/submit-limiter.ts';
-import type { StatusPoller } from './status-poller.ts';
+import type { ChannelPoller } from './status-pollers.ts';
 
 /** What activities depend on. Built by src/worker.ts. */
 export interface TaskActivityDeps {
@@ -87,7 +87,7 @@ export interface ChannelActivityDeps {
   readonly renders: Pick<RenderClock, 'times' | 'learn'>;
   /** For attempts that stay while the end of a render is near. */
   readonly stays: Pick<StayPlaces, 'enter' | 'isFull' | 'returnInMs'>;
-  readonly poller: (candidate: RouteCandidate, kind: TaskKind) => StatusPoller;
+  readonly poller: (candidate: RouteCandidate, kind: TaskKind) => ChannelPoller;
   /** Of the configuration in force. */
   readonly currency: () => string;
   /** Where upstreams reach us; absent: they cannot. */

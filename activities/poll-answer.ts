@@ -8,15 +8,13 @@ import type { ResultItem } from '../src/domain/task.ts';
 import type { Task, TaskOutcome } from '../src/domain/task-record.ts';
 import { UpstreamError } from '../src/providers/provider.ts';
 import type { OperationStatus } from '../src/providers/provider.ts';
-import { ChannelGoneError, linkHeadersOf, mustBeCopied } from '../src/routing/channels.ts';
+import { linkHeadersOf, mustBeCopied } from '../src/routing/channels.ts';
 import type { ChannelActivityDeps } from './deps.ts';
 import { elapsedBefore } from './elapsed.ts';
-import { channelGone } from './open-target.ts';
 import { persistently } from './persistently.ts';
 import { afterFailure, afterPending } from './poll-memory.ts';
 import type { Pending, PollMemory } from './poll-memory.ts';
 import { CredentialFailure } from './status-poller.ts';
-import type { StatusPoller } from './status-poller.ts';
 import type { WatchedJob } from './task-view.ts';
 
 /** How much of an attempt's time the copy of a result may use. */
@@ -36,7 +34,6 @@ interface Asking extends Asked {
   readonly begunAt: number;
   /** Set before anything is decided about a job that failed. */
   decides: boolean;
-  readonly poller: StatusPoller;
   readonly signal: AbortSignal;
 }
 
@@ -46,7 +43,7 @@ export type Seen = { readonly task: Task } | { readonly memory: PollMemory };
 export async function ask(watch: Asking, deps: ChannelActivityDeps): Promise<Seen> {
   const { job, memory } = watch;
   try {
-    const status = await watch.poller.status(job, watch.signal);
+    const status = await deps.poller(job.candidate, job.kind).status(job, watch.signal);
     if (status.state === 'pending') return { memory: await recordPending(status, watch, deps) };
     watch.decides = status.state === 'failed';
     const elapsedMs = elapsedBefore() + deps.now() - watch.begunAt;
@@ -54,7 +51,6 @@ export async function ask(watch: Asking, deps: ChannelActivityDeps): Promise<See
     if (status.state === 'succeeded') learn(status, watch, deps);
     return { task };
   } catch (error) {
-    if (error instanceof ChannelGoneError) throw channelGone(error);
     const isShared = error instanceof CredentialFailure;
     const reason = isShared ? error.reason : error;
     if (!(reason instanceof UpstreamError)) throw error;

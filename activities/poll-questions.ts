@@ -2,8 +2,8 @@ import type { Operation, OperationStatus } from '../src/providers/provider.ts';
 
 /** `model` as our callers name it: its mapping says how the answer is read. */
 export interface PolledJob {
-  /** Whose job it is; absent: what is exchanged about it is not recorded. */
-  readonly task?: string;
+  /** Whose job it is. */
+  readonly task: string;
   readonly operation: Operation;
   readonly model: string;
 }
@@ -48,7 +48,7 @@ export function createQuestions(listMax: number) {
     takeAll: () => take([...waiting]),
 
     /** As many as fit into one list. */
-    takeMany(): readonly Question[] {
+    takeMany: (): readonly Question[] => {
       const chosen: Question[] = [];
       let characters = 0;
       for (const question of waiting) {

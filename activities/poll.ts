@@ -1,5 +1,6 @@
-import { defined } from '../src/domain/defined.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { ApplicationFailure, Context } from '@temporalio/activity';
+import { defined } from '../src/domain/defined.ts';
 import { pollConcern } from '../src/domain/poll-concern.ts';
 import { nextPoll } from '../src/domain/poll-schedule.ts';
 import type { NextPoll } from '../src/domain/poll-schedule.ts';
@@ -9,16 +10,14 @@ import { ChannelGoneError } from '../src/routing/channels.ts';
 import type { ChannelActivityDeps } from './deps.ts';
 import { withRareHeartbeat } from './heartbeat.ts';
 import { channelGone } from './open-target.ts';
-import { ask, copyMaxMs } from './poll-answer.ts';
+import { ask } from './poll-answer.ts';
 import { progressOf, rememberedPolls, worthKeeping } from './poll-memory.ts';
 import type { PollMemory } from './poll-memory.ts';
-import { attemptSignal, restFor } from './poll-rest.ts';
-import type { StatusPoller } from './status-poller.ts';
 import { givenUpView, viewOf, watchedJob } from './task-view.ts';
 import type { WatchedJob } from './task-view.ts';
 import type { PollInput, TaskView } from './types.ts';
 
-/** An attempt that has a place stays this long; what the copy of a result may need comes on top. */
+/** An attempt that has a place stays this long: with the copy of a result, less than its activity's timeout. */
 const stayMaxMs = 10 * 60_000;
 /** One that has none waits only for moments, and comes back later. */
 const crowdedStayMaxMs = 15_000;
@@ -36,7 +35,6 @@ const closedDelayMs = 1_500;
 interface Watch {
   readonly job: WatchedJob;
   readonly expectedSeconds: number;
-  readonly poller: StatusPoller;
   readonly place: StayPlace | undefined;
   /** Ends the attempt: a cancellation, the worker's shutdown, or somebody who wants the task tried now. */
   readonly signal: AbortSignal;
@@ -63,32 +61,26 @@ export function createPoll(deps: ChannelActivityDeps) {
   };
 }
 
-export interface WatchTerms {
-  readonly expectedSeconds: number;
-  /** Nobody has waited for the job yet. */
-  readonly isFirst: boolean;
-}
-
 /**
  * Waits for the upstream to end the job. One activity for the whole wait: a timer on the server, which is a benign,
  * retryable failure that names its delay, carries the time in which no render ends; then the attempt stays and asks.
  * Waiting costs no history event.
  */
 export function createWatch(deps: ChannelActivityDeps) {
-  return async function watch(job: WatchedJob, { expectedSeconds, isFirst }: WatchTerms): Promise<TaskView> {
-    const { info, cancelled } = Context.current();
+  return async function watch(
+    job: WatchedJob,
+    { expectedSeconds, isFirst }: Pick<Watch, 'expectedSeconds' | 'isFirst'>,
+  ): Promise<TaskView> {
+    const { info, cancelled, cancellationSignal } = Context.current();
     const place = deps.stays.enter(info.taskQueue, job.task);
-    const ending = attemptSignal(place);
-    const longestMs = Math.max(info.startToCloseTimeoutMs - copyMaxMs, crowdedStayMaxMs);
     const begunAt = deps.now();
     const attempt: Watch = {
       job,
       expectedSeconds,
-      poller: openPoller(job, deps),
       place,
-      signal: ending.signal,
+      signal: place === undefined ? cancellationSignal : AbortSignal.any([cancellationSignal, place.ending]),
       begunAt,
-      endsAt: begunAt + (place === undefined ? crowdedStayMaxMs : Math.min(stayMaxMs, longestMs)),
+      endsAt: begunAt + (place === undefined ? crowdedStayMaxMs : stayMaxMs),
       isFirst,
       memory: rememberedPolls(info.heartbeatDetails),
       decides: false,
@@ -101,24 +93,15 @@ export function createWatch(deps: ChannelActivityDeps) {
         isQuiet: () => attempt.decides,
       });
     } catch (error) {
-      if (!attempt.signal.aborted) throw error;
+      if (!attempt.signal.aborted) throw error instanceof ChannelGoneError ? channelGone(error) : error;
       const endedBy = place?.endedBy();
       if (endedBy !== undefined)
         throw laterFailure(attempt, endedBy === 'closed' ? closedDelayMs : delayMinMs);
       return await cancelled;
     } finally {
-      ending.forget();
       place?.leave();
     }
   };
-}
-
-function openPoller({ candidate, kind }: WatchedJob, deps: ChannelActivityDeps): StatusPoller {
-  try {
-    return deps.poller(candidate, kind);
-  } catch (error) {
-    throw error instanceof ChannelGoneError ? channelGone(error) : error;
-  }
 }
 
 async function watchUpstream(watch: Watch, deps: ChannelActivityDeps): Promise<TaskView> {
@@ -145,29 +128,32 @@ export function isFirstAttempt(): boolean {
 
 /** Throws the failure that is a timer on the server, if the next poll is not for this attempt. */
 async function restUntilNext(watch: Watch, deps: ChannelActivityDeps): Promise<void> {
-  const { place, endsAt } = watch;
-  const { delayMs, isFar } = planNext(watch, deps);
-  if (isFar || (isCalledBack(watch) && delayMs > calledBackWaitMaxMs)) throw laterFailure(watch, delayMs);
+  const { job, place, endsAt } = watch;
+  const poller = deps.poller(job.candidate, job.kind);
+  const lists = poller.lists();
+  const { delayMs, isFar } = planNext(watch, lists, deps);
+  // Where one request asks about all jobs, the next answer comes as soon as a callback.
+  const isCalledBack = poller.callsBack() && !lists;
+  if (isFar || (isCalledBack && delayMs > calledBackWaitMaxMs)) throw laterFailure(watch, delayMs);
   if (place === undefined && (delayMs > crowdedWaitMaxMs || deps.now() + delayMs > endsAt)) {
     throw laterFailure(watch, Math.max(delayMs, deps.stays.returnInMs(Context.current().info.taskQueue)));
   }
   if (deps.now() + delayMs > endsAt) throw laterFailure(watch, delayMs);
-  await restFor(delayMs, watch.signal);
+  await sleep(delayMs, undefined, { signal: watch.signal });
 }
 
-/** Where one request asks about all jobs, the next answer comes as soon as a callback. */
-function isCalledBack({ poller }: Watch): boolean {
-  return poller.callsBack?.() === true && poller.lists?.() !== true;
-}
-
-function planNext({ job, expectedSeconds, memory, poller }: Watch, deps: ChannelActivityDeps): NextPoll {
+function planNext(
+  { job, expectedSeconds, memory }: Watch,
+  lists: boolean,
+  deps: ChannelActivityDeps,
+): NextPoll {
   const now = deps.now();
   const kind = { channel: job.candidate.channel, model: job.model, output: job.output };
   const { delayMs, isFar } = nextPoll({
     times: deps.renders.times(kind) ?? guessedTimes(expectedSeconds * 1000),
     elapsedMs: Math.max(0, now - job.acceptedAt),
     remainingMs: Math.max(0, job.deadlineAt - now),
-    lists: poller.lists?.() ?? false,
+    lists,
     polls: memory.polls,
     errors: memory.errors,
     isShared: memory.isShared ?? false,

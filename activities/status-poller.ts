@@ -2,7 +2,6 @@ import { UpstreamError } from '../src/providers/provider.ts';
 import type { OperationStatus, ProviderContext, TaskProvider } from '../src/providers/provider.ts';
 import type { RateLimiter } from '../src/capacity/rate-limiter.ts';
 import { createPollPace } from './poll-pace.ts';
-import type { Turn } from './poll-pace.ts';
 import { createQuestions } from './poll-questions.ts';
 import type { PolledJob, Question } from './poll-questions.ts';
 
@@ -20,10 +19,8 @@ export interface StatusPoller {
    * answers no question at the moment.
    */
   status(job: PolledJob, signal: AbortSignal): Promise<OperationStatus>;
-  /** One request asks about all jobs, at the moment. Absent: never. */
-  readonly lists?: () => boolean;
-  /** The upstream calls back when a job ends. Absent: never. */
-  readonly callsBack?: () => boolean;
+  /** One request asks about all jobs, at the moment. */
+  lists(): boolean;
 }
 
 /** The upstream does not answer this credential: asking again waits for a probe, so that nobody need back off. */
@@ -56,37 +53,33 @@ export function createStatusPoller(options: StatusPollerOptions): StatusPoller {
   const { list, listMax = listMaxDefault } = options.provider;
   const questions = createQuestions(listMax);
   const pace = createPollPace(list !== undefined, options.now);
-  const nap = createNap();
-  const ask = createAsk({ options, pace, questions, enqueue, wake: nap.wake });
+  const take = { one: questions.takeOne, lone: questions.takeLone, many: questions.takeMany };
+  let wake: () => void = () => undefined;
   let draining = false;
+  const ask = createAsk({ options, pace, questions, enqueue, wake: () => wake() });
+
+  /** Until then, or until it is ended by `wake`. */
+  function rest(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      wake = resolve;
+      setTimeout(resolve, ms);
+    });
+  }
 
   async function drain(): Promise<void> {
-    await nap.rest(list === undefined ? 0 : gatherMs);
+    await rest(list === undefined ? 0 : gatherMs);
     while (questions.size() > 0) {
       const waitMs = pace.dueInMs(questions.hasLone());
       if (waitMs > 0) {
-        await nap.rest(waitMs);
+        await rest(waitMs);
         continue;
       }
-      await options.limiter.take(new AbortController().signal);
+      await options.limiter.take();
       if (questions.size() === 0) break;
       // Several requests may be in flight at once: the limiter, not the slowest response, sets the pace.
-      void send(pace.take(questions.hasLone()));
+      void ask(take[pace.take(questions.hasLone())]());
     }
     draining = false;
-  }
-
-  function send(turn: Turn): Promise<void> {
-    switch (turn) {
-      case 'one':
-        return ask(questions.takeOne());
-      case 'lone':
-        return ask(questions.takeLone());
-      case 'many':
-        return ask(questions.takeMany());
-      default:
-        return turn satisfies never;
-    }
   }
 
   function enqueue(added: readonly Question[]): void {
@@ -235,20 +228,4 @@ function isShared({ status, gone, outcome }: UpstreamError): boolean {
   if (gone) return false;
   if (outcome === 'throttled' || outcome === 'unavailable') return true;
   return status === undefined || status >= 500 || sharedStatuses.has(status);
-}
-
-/** A rest that can be ended. */
-function createNap() {
-  let end: () => void = () => undefined;
-  return {
-    rest: (ms: number): Promise<void> =>
-      new Promise((resolve) => {
-        const timer = setTimeout(resolve, ms);
-        end = () => {
-          clearTimeout(timer);
-          resolve();
-        };
-      }),
-    wake: (): void => end(),
-  };
 }

@@ -1,27 +1,37 @@
 import type { RateLimiter } from '../src/capacity/rate-limiter.ts';
 import type { RouteCandidate } from '../src/domain/routing.ts';
 import type { TaskKind } from '../src/domain/task.ts';
+import { jobOf } from '../src/flight/exchange-recorder.ts';
+import type { ExchangeRecorder } from '../src/flight/exchange-recorder.ts';
 import { ChannelGoneError, taskProviderFor } from '../src/routing/channels.ts';
 import type { Channels } from '../src/routing/channels.ts';
 import { mayCallBack } from './open-target.ts';
 import { createStatusPoller } from './status-poller.ts';
 import type { StatusPoller } from './status-poller.ts';
 
+export interface ChannelPoller extends StatusPoller {
+  /** The upstream calls back when a job ends. */
+  callsBack(): boolean;
+}
+
 /** One poller for each channel, credential and kind of task, shared by all of their jobs in this process. */
 export function createStatusPollers({
   channels,
   limiter,
+  recorder,
   now,
   publicUrl,
 }: {
   readonly channels: Channels;
   readonly limiter: (perSecond: number) => RateLimiter;
+  /** Hears whose job is asked about: an adapter that is asked about many at once does not know. */
+  readonly recorder: Pick<ExchangeRecorder, 'own'>;
   readonly now: () => number;
   readonly publicUrl?: string;
-}): (candidate: RouteCandidate, kind: TaskKind) => StatusPoller {
-  const known = new Map<string, StatusPoller>();
+}): (candidate: RouteCandidate, kind: TaskKind) => ChannelPoller {
+  const known = new Map<string, ChannelPoller>();
 
-  function open({ channel: id, credential }: RouteCandidate, kind: TaskKind): StatusPoller {
+  function open({ channel: id, credential }: RouteCandidate, kind: TaskKind): ChannelPoller {
     const channel = channels(id);
     const provider = channel === undefined ? undefined : taskProviderFor(channel.provider, kind);
     if (channel === undefined || provider === undefined) throw new ChannelGoneError(id);
@@ -32,7 +42,18 @@ export function createStatusPollers({
       now,
       timeoutMs: channel.config.timeouts.poll_ms,
     });
-    return { ...poller, callsBack: () => mayCallBack(channel.config, provider, publicUrl) };
+    return {
+      ...poller,
+      callsBack: () => mayCallBack(channel.config, provider, publicUrl),
+      async status(job, signal) {
+        const disown = recorder.own(jobOf(id, job.operation), job.task);
+        try {
+          return await poller.status(job, signal);
+        } finally {
+          disown();
+        }
+      },
+    };
   }
 
   return (candidate, kind) => {

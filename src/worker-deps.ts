@@ -3,7 +3,6 @@ import { defined } from './domain/defined.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ChannelActivityDeps } from '../activities/deps.ts';
 import type { FirstCallbackDeps } from '../activities/first-callback.ts';
-import { recordedPollers } from '../activities/recorded-pollers.ts';
 import { tracedCopy, tracedPost } from '../activities/traced-deps.ts';
 import { createStatusPollers } from '../activities/status-pollers.ts';
 import { webhookSecretsOf } from './access/webhook-secrets.ts';
@@ -19,7 +18,6 @@ import { createOpenOwnMedia } from './media/own-media.ts';
 import { openImagesForTasks } from './images/images-for-tasks.ts';
 import { identifyProcess, isSameProcessAlive } from './observability/process-identity.ts';
 import { createRateLimiter } from './capacity/rate-limiter.ts';
-import type { RateLimiter } from './capacity/rate-limiter.ts';
 import type { StayPlaces } from './capacity/stay-places.ts';
 import { createSubmitLimiter } from './capacity/submit-limiter.ts';
 import type { SubmitLimiter } from './capacity/submit-limiter.ts';
@@ -95,10 +93,7 @@ export function channelDeps(
   const { tasks, requests } = core.stores;
   const channels = recordedChannels(core.channels, core.recorder, core.now);
   const limiters = new Map<string, SubmitLimiter>();
-  const limiter = (perSecond: number): RateLimiter =>
-    createRateLimiter({ perSecond, now: core.now, sleep: (ms, signal) => sleep(ms, undefined, { signal }) });
   const publicAddress = defined({ publicUrl: core.environment.PUBLIC_URL });
-  const pollers = createStatusPollers({ channels, limiter, now: core.now, ...publicAddress });
   return {
     tasks,
     requests,
@@ -123,7 +118,13 @@ export function channelDeps(
     signals: createTaskSignals(core.client),
     renders: core.renders,
     stays,
-    poller: recordedPollers(pollers, core.recorder),
+    poller: createStatusPollers({
+      channels,
+      limiter: (perSecond) => createRateLimiter({ perSecond, now: core.now, sleep }),
+      recorder: core.recorder,
+      now: core.now,
+      ...publicAddress,
+    }),
     currency: () => core.config().currency,
     scrub,
     actorOf: createActIds(core.secrets.deriveKey('act-ids')).actorOf,

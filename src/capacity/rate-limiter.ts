@@ -1,7 +1,7 @@
 /** A token bucket with one second of burst, and a pause for when an upstream says "not now". Per process. */
 export interface RateLimiter {
-  /** Resolves when a token is available; rejects if the signal aborts first. */
-  take(signal: AbortSignal): Promise<void>;
+  /** Resolves when a token is available. */
+  take(): Promise<void>;
   /** Lets no request through for this long. */
   pause(ms: number): void;
 }
@@ -9,7 +9,7 @@ export interface RateLimiter {
 export interface RateLimiterOptions {
   readonly perSecond: number;
   readonly now: () => number;
-  readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
+  readonly sleep: (ms: number) => Promise<void>;
 }
 
 const pauseMaxMs = 300_000;
@@ -20,12 +20,12 @@ export function createRateLimiter({ perSecond, now, sleep }: RateLimiterOptions)
   /** The time at which the tokens that are already promised will have been used. */
   let nextFreeAt = 0;
   return {
-    async take(signal) {
+    async take() {
       const at = now();
       nextFreeAt = Math.max(nextFreeAt, at - (burst - 1) * intervalMs);
       const waitMs = nextFreeAt - at;
       nextFreeAt += intervalMs;
-      if (waitMs > 0) await sleep(waitMs, signal);
+      if (waitMs > 0) await sleep(waitMs);
     },
     pause(ms) {
       nextFreeAt = Math.max(nextFreeAt, now() + Math.min(ms, pauseMaxMs));

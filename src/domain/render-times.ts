@@ -84,13 +84,11 @@ export interface RenderWindow {
 /**
  * Between these two times nearly all renders end. Few samples do not contain the extremes, so that the window is wider
  * for them.
- *
- * @param earlyShare - Of the renders that may end before it.
  */
-export function renderWindow(times: RenderTimes, earlyShare = 0.05): RenderWindow {
+export function renderWindow(times: RenderTimes): RenderWindow {
   const doubt = times.samples === 0 ? 0 : 1 / times.samples;
   return {
-    earliestMs: quantileOf(times, earlyShare) * (1 - doubt),
+    earliestMs: quantileOf(times, 0.05) * (1 - doubt),
     latestMs: quantileOf(times, 0.99) * (1 + 2 * doubt),
   };
 }

@@ -5,6 +5,7 @@ import { createStayPlaces } from '../../src/capacity/stay-places.ts';
 import type { StayPlaces } from '../../src/capacity/stay-places.ts';
 import { UpstreamError } from '../../src/providers/provider.ts';
 import type { OperationStatus } from '../../src/providers/provider.ts';
+import { ChannelGoneError } from '../../src/routing/channels.ts';
 import { again, openActivityWorld } from './support.ts';
 import type { ActivityWorld, NewTask } from './support.ts';
 
@@ -25,6 +26,7 @@ function upstream(...statuses: (OperationStatus | UpstreamError)[]) {
   let polls = 0;
   const answers = {
     lists: () => false,
+    callsBack: () => false,
     status: async () => {
       const status = statuses[Math.min(polls, statuses.length - 1)] ?? pending;
       polls += 1;
@@ -168,6 +170,17 @@ it('reports an error that retrying will not fix', async () => {
   const view = await worker.submit(input, { attempt: 90, heartbeatDetails: memory });
   expect(view.state).toEqual({ at: 'broken', n: 1, code: 'not_found' });
   expect(await world.record(input)).toMatchObject({ attention: 'poll_failed' });
+});
+
+it('leaves its place where the configuration lacks its channel', async () => {
+  const input = await submitted();
+  const stays = createStayPlaces({ placesMax: () => 1, now: Date.now });
+  const poller = () => {
+    throw new ChannelGoneError('ark');
+  };
+  const run = world.worker({ poller, stays }).submit(input, again);
+  await expect(run).rejects.toMatchObject({ type: 'ChannelGone' });
+  expect(stays.isEmpty()).toBe(true);
 });
 
 /** An attempt that stays, and how it ends. */

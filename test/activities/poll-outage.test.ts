@@ -60,7 +60,7 @@ function open({
   const watch = async (id: string): Promise<void> => {
     while (!ends.signal.aborted) {
       try {
-        await poller.status({ operation: { id }, model: 'm' }, ends.signal);
+        await poller.status({ task: id, operation: { id }, model: 'm' }, ends.signal);
         answers.set(id, [...(answers.get(id) ?? []), Date.now()]);
         await sleep(1_000);
       } catch (error) {
@@ -120,7 +120,7 @@ describe('the pace of an upstream that lists', () => {
     const world = open({ lists: true, listMax: 500 });
     const answers = Array.from({ length: 300 }, (_, n) =>
       world.poller.status(
-        { operation: { id: `${n}`.padStart(60, '0') }, model: 'm' },
+        { task: `${n}`, operation: { id: `${n}`.padStart(60, '0') }, model: 'm' },
         new AbortController().signal,
       ),
     );
@@ -212,7 +212,7 @@ it('a list that fails while jobs are answered is left alone for a while', async 
   world.upstream.error = (ids) => (ids.length > 1 ? failure(500) : undefined);
   world.watchMany(5);
   await vi.advanceTimersByTimeAsync(30_000);
-  expect(world.poller.lists?.()).toBe(false);
+  expect(world.poller.lists()).toBe(false);
   expect(world.answers.size).toBe(5);
   await vi.advanceTimersByTimeAsync(40_000);
   world.end();

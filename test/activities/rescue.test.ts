@@ -45,7 +45,7 @@ describe('a poll that sees a failed job', () => {
   const reporting = (status: OperationStatus) =>
     world.worker({
       ...roomy(),
-      poller: () => ({ lists: () => false, status: () => Promise.resolve(status) }),
+      poller: () => ({ lists: () => false, callsBack: () => false, status: () => Promise.resolve(status) }),
     });
   const attemptOf = async (input: PollInput, n: number) =>
     (await world.record(input)).attempts.find((one) => one.n === n);
@@ -144,6 +144,7 @@ describe('a poll that sees a failed job', () => {
       ...roomy(),
       poller: () => ({
         lists: () => false,
+        callsBack: () => false,
         status: () => Promise.resolve(succeeded('https://cdn.example/stale.mp4')),
       }),
       copyResults: async (_task, items) => {

@@ -55,7 +55,7 @@ function pollerOf(known: readonly string[], gate: ReturnType<typeof gateOf>) {
   return { poller, asked };
 }
 
-const job = (id: string, model = 'm') => ({ operation: { id }, model });
+const job = (id: string, model = 'm') => ({ task: `task-${id}`, operation: { id }, model });
 const signal = () => new AbortController().signal;
 /** Everything that may happen without another token has happened. */
 const settle = () => new Promise((resolve) => void setTimeout(resolve, 200));

@@ -26,7 +26,7 @@ models:
 results: { storage: directory }
 `;
 
-it('reads the answer about a job by the mapping of its own model', async () => {
+it('reads the answer about a job by the mapping of its own model, and says whose job it asks about', async () => {
   const completed = { json: { status: 'COMPLETED' } };
   const { request } = canned(
     completed,
@@ -34,6 +34,7 @@ it('reads the answer about a job by the mapping of its own model', async () => {
     completed,
     { json: { film: { link: 'https://files.example/2.mp4' } } },
   );
+  const owned: string[] = [];
   const config = parseGatewayConfig(yaml, 'gateway.yaml', { environment: {}, ...adapters });
   const poller = createStatusPollers({
     channels: createChannels({
@@ -42,18 +43,27 @@ it('reads the answer about a job by the mapping of its own model', async () => {
       request,
       links: { check: () => undefined, onWithheld: () => undefined },
     }),
+    recorder: {
+      own: (job, of) => {
+        owned.push(`${job} is ${of}'s`);
+        return () => void owned.push(`${job} is nobody's`);
+      },
+    },
     now: Date.now,
     limiter: (perSecond) => createRateLimiter({ perSecond, now: Date.now, sleep: async () => undefined }),
   })({ channel: 'fal', credential: 'a' }, 'video');
   const signal = AbortSignal.timeout(5_000);
+  const task = 'task_1';
   const operation = { id: 'r1', endpoint: 'owner/one', app: 'owner/one' };
-  expect(await poller.status({ operation, model: 'one' }, signal)).toMatchObject({
+  expect(await poller.status({ task, operation, model: 'one' }, signal)).toMatchObject({
     state: 'succeeded',
     items: [{ url: 'https://files.example/1.mp4' }],
     cost: { amount: '1.5', unit: 'USD' },
   });
-  expect(await poller.status({ operation, model: 'other' }, signal)).toMatchObject({
+  expect(await poller.status({ task, operation, model: 'other' }, signal)).toMatchObject({
     state: 'succeeded',
     items: [{ url: 'https://files.example/2.mp4' }],
   });
+  const once = ["fal/r1 is task_1's", "fal/r1 is nobody's"];
+  expect(owned).toEqual([...once, ...once]);
 });

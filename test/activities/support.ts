@@ -154,6 +154,7 @@ export async function openActivityWorld(yaml = testYaml): Promise<ActivityWorld>
           stays: createStayPlaces({ placesMax: () => 0, now: Date.now }),
           poller: () => ({
             lists: () => false,
+            callsBack: () => false,
             status: () => Promise.reject(new Error('no poller in this test')),
           }),
           scrub: (text) => text,
