@@ -21,8 +21,8 @@ import { activityIds, callbacksQueue, channelQueue, pollsQueue, prefixOf } from 
 
 /** Every timeout and retry rule of a task's activities, in one place. */
 
-/** Above the longest submission (`timeouts.submit_ms`, `timeouts.image_ms`); the rest is an attempt's share of the wait. */
-const attendedTimeout = '15m';
+/** The longest submission (`timeouts.submit_ms`, `timeouts.image_ms`), a stay of ten minutes, and a copy. */
+const attendedTimeout = '20m';
 /** A dead worker is noticed after this long; activities heartbeat at a quarter of it. */
 const heartbeatTimeout = '15s';
 /**
