@@ -66,7 +66,7 @@ export function imageDeps(
     workspaces,
     openMedia: (fetch) => media.openMedia(fetch),
     forms,
-    linkFiles: (request, caller) => linkImages(request, caller, media.files?.linkFile),
+    linkMedia: (request, caller) => linkImages(request, caller, media.linkMedium),
     pixelsMax: limits.pixelsMax,
     newImage: () => imageLeases.newImage(),
   });
@@ -108,10 +108,7 @@ export function fileDeps(
   { results }: Core,
   { media, workspaces }: Pick<ImageParts, 'media' | 'workspaces'>,
 ): FileRouteDeps | undefined {
-  if (media.files === undefined || results.kept === undefined) return undefined;
-  return {
-    ...media.files,
-    storage: results.kept.storage,
-    workspaces,
-  };
+  const { files, linkMedium } = media;
+  if (files === undefined || results.kept === undefined) return undefined;
+  return { files, linkMedium, storage: results.kept.storage, workspaces };
 }

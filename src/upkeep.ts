@@ -32,22 +32,11 @@ export function upkeepOf(core: Core): UpkeepStep[] {
 export function openUploads(core: Core): Uploads | undefined {
   const { stores, results, channels, log, now } = core;
   if (results.kept === undefined) return undefined;
-  const { links, storage } = results.kept;
-  const isRedirecting = storage.directAddress !== undefined;
+  const { links } = results.kept;
   const { fileUploads: uploads, files } = stores;
   const { openStored } = results;
   const pause = (ms: number, signal: AbortSignal) => sleep(ms, undefined, { ref: false, signal });
-  return createUploads({
-    uploads,
-    files,
-    links,
-    isRedirecting,
-    openStored,
-    channels,
-    log,
-    now,
-    sleep: pause,
-  });
+  return createUploads({ uploads, files, links, openStored, channels, log, now, sleep: pause });
 }
 
 function uploadUpkeep(core: Core): UpkeepStep[] {

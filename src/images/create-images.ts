@@ -27,8 +27,8 @@ export interface CreateImagesDeps {
   readonly workspaces: ImageWorkspaces;
   readonly openMedia: GuardedClient['openMedia'];
   readonly forms: ResultForms;
-  /** A link in place of each of the caller's own files. Throws GatewayError. */
-  readonly linkFiles: (request: ImageRequest, caller: Caller) => Promise<ImageRequest>;
+  /** The images as upstreams get them. Throws GatewayError. */
+  readonly linkMedia: (request: ImageRequest, caller: Caller) => Promise<ImageRequest>;
   /** Pixels of one reference image. */
   readonly pixelsMax: number;
   /** An id for an image request. */
@@ -92,7 +92,7 @@ export function createImageService(deps: CreateImagesDeps): CreateImages {
     const format = asTask ? 'url' : pinned.mode === 'task' ? undefined : request.responseFormat;
     const deliverable = format === 'url' ? withLinks(pinned.plan, command, deps) : pinned.plan;
     if (pinned.mode === 'task') {
-      const linked = (inlined: ImageRequest) => deps.linkFiles(inlined, caller);
+      const linked = (inlined: ImageRequest) => deps.linkMedia(inlined, caller);
       const asked = await imageTaskCommand(command, { plan: deliverable, repeat, linked });
       return { kind: 'task', task: await command.createTask(asked) };
     }
@@ -141,7 +141,7 @@ async function renderImages(
       ask,
       async (image, keepParts) => {
         // A repeat gets its answer, though the file may be gone by then.
-        const request = await deps.linkFiles(command.request, caller);
+        const request = await deps.linkMedia(command.request, caller);
         // What is to be fetched and has no room is refused before it is rendered, and billed.
         const isFetched = request.responseFormat === 'b64_json' && candidatesWithLinks(plan).length > 0;
         if (isFetched) command.requireRoom(dataBytes);

@@ -2,62 +2,58 @@ import type { Caller } from '../domain/caller.ts';
 import { defined } from '../domain/defined.ts';
 import { GatewayError } from '../domain/errors.ts';
 import { nameIn } from '../domain/media-roles.ts';
-import type {
-  AskedRequest,
-  AskedVideo,
-  GenerationRequest,
-  ImageInput,
-  ImageRequest,
-} from '../domain/request.ts';
+import type { AskedRequest, GenerationRequest, ImageInput, ImageRequest } from '../domain/request.ts';
 import { fileIdOf } from '../domain/user-file.ts';
 import type { MediaLinks } from '../results/media-links.ts';
 import type { Files } from './files.ts';
 
 export interface FileLinksDeps {
   readonly files: Pick<Files, 'find'>;
-  readonly links: Pick<MediaLinks, 'until'>;
+  readonly links: Pick<MediaLinks, 'until' | 'forUpstream'>;
 }
 
 type Kind = 'image' | 'video' | 'audio';
 
-/** `asset://file_…` as a link that upstreams can fetch, for as long as the file is kept. Throws invalid_parameter. */
-export type LinkFile = (place: FilePlace) => Promise<string>;
+/**
+ * An address in a request as an upstream gets it: in place of `asset://file_…` a link that works for as long as the file is
+ * kept; a link of ours without a redirection; any other as it is. Throws invalid_parameter.
+ */
+export type LinkMedium = (url: string, place: MediumPlace) => Promise<string>;
 
-export interface FilePlace {
-  readonly id: string;
+export interface MediumPlace {
   readonly account: string;
   readonly kind: Kind;
   /** As the caller wrote the field. */
   readonly param: string;
 }
 
-export function createLinkFile({ files, links }: FileLinksDeps): LinkFile {
-  return async ({ id, account, kind, param }) => {
-    const file = await files.find(id, account);
+/** Undefined: nothing is stored. */
+export function createLinkMedium(stored: FileLinksDeps | undefined): LinkMedium {
+  return async (url, { account, kind, param }) => {
+    const id = fileIdOf(url);
+    if (id === undefined) return stored?.links.forUpstream(url) ?? url;
     const refuse = (message: string) => new GatewayError('invalid_parameter', message, { param });
+    if (stored === undefined) throw refuse('This gateway stores no files: send the address of the medium.');
+    const { files, links } = stored;
+    const file = await files.find(id, account);
     if (file === undefined) throw refuse(`There is no file ${id} of this account.`);
     if (!file.media.mediaType.startsWith(`${kind}/`))
       throw refuse(`The file ${id} is of type ${file.media.mediaType}; ${param} must name ${article[kind]}.`);
-    return links.until(file.id, file.name, Math.floor(file.expiresAt / 1000));
+    return links.forUpstream(links.until(file.id, file.name, Math.floor(file.expiresAt / 1000)));
   };
 }
 
 const article: Readonly<Record<Kind, string>> = { image: 'an image', video: 'a video', audio: 'an audio' };
 
-/** The request with a link in place of each of the account's own files; itself where it names none. */
-export async function linkFiles(
+/** The request with its media as an upstream gets them. */
+export async function linkMedia(
   request: AskedRequest,
   { account }: Caller,
-  linkFile: LinkFile | undefined,
+  linkMedium: LinkMedium,
 ): Promise<AskedRequest> {
-  if (request.kind !== 'video' || !namesFiles(request)) return request;
-  const link = async (url: string, kind: Kind, index: number): Promise<string> => {
-    const id = fileIdOf(url);
-    const param = nameIn(request.named, `${kind}s[${index}]`);
-    if (id === undefined) return url;
-    if (linkFile === undefined) throw notStored(param);
-    return linkFile({ id, account, kind, param });
-  };
+  if (request.kind !== 'video') return request;
+  const link = (url: string, kind: Kind, index: number): Promise<string> =>
+    linkMedium(url, { account, kind, param: nameIn(request.named, `${kind}s[${index}]`) });
   const [images, videos, audios] = await Promise.all([
     Promise.all(
       request.images.map(async (image, n) => ({ ...image, url: await link(image.url, 'image', n) })),
@@ -72,14 +68,12 @@ export async function linkFiles(
 export async function linkImages(
   request: ImageRequest,
   { account }: Caller,
-  linkFile: LinkFile | undefined,
+  linkMedium: LinkMedium,
 ): Promise<ImageRequest> {
-  const link = async <Input extends ImageInput>(input: Input, param: string): Promise<Input> => {
-    const id = input.form === 'url' ? fileIdOf(input.url) : undefined;
-    if (id === undefined) return input;
-    if (linkFile === undefined) throw notStored(param);
-    return { ...input, url: await linkFile({ id, account, kind: 'image', param }) };
-  };
+  const link = async (input: ImageInput, param: string): Promise<ImageInput> =>
+    input.form === 'url'
+      ? { ...input, url: await linkMedium(input.url, { account, kind: 'image', param }) }
+      : input;
   const isOne = request.images.length === 1;
   const images = await Promise.all(
     request.images.map((image, index) => link(image, isOne ? 'image' : `image[${index}]`)),
@@ -113,19 +107,4 @@ export async function withAddresses(
     videos: await all(videos),
     audios: await all(audios),
   };
-}
-
-function notStored(param: string): GatewayError {
-  return new GatewayError(
-    'invalid_parameter',
-    'This gateway stores no files: send the address of the medium.',
-    {
-      param,
-    },
-  );
-}
-
-function namesFiles({ images, videos, audios }: AskedVideo): boolean {
-  const isFile = (url: string): boolean => fileIdOf(url) !== undefined;
-  return images.some(({ url }) => isFile(url)) || videos.some(isFile) || audios.some(isFile);
 }

@@ -5,8 +5,8 @@ import { createMeasureVideos } from './measure-videos.ts';
 import { createMediaProbe } from './media-probe.ts';
 import { defined } from '../domain/defined.ts';
 import type { KeptResults } from '../results/results.ts';
-import { createLinkFile, linkFiles } from './file-links.ts';
-import type { LinkFile } from './file-links.ts';
+import { createLinkMedium, linkMedia } from './file-links.ts';
+import type { LinkMedium } from './file-links.ts';
 import { createFiles } from './files.ts';
 import type { Files, FilesDeps } from './files.ts';
 import { createOpenOwnMedia } from './own-media.ts';
@@ -15,14 +15,10 @@ import { createOpenOwnMedia } from './own-media.ts';
 export interface RequestMedia extends Pick<GuardedClient, 'checkAddress' | 'openMedia'> {
   /** What is done with the media of requests before they are planned. */
   readonly input: Required<InputMedia>;
+  readonly linkMedium: LinkMedium;
   /** Absent: nothing is stored. */
-  readonly files?: StoredFiles;
+  readonly files?: Files;
   close(): Promise<void>;
-}
-
-export interface StoredFiles {
-  readonly files: Files;
-  readonly linkFile: LinkFile;
 }
 
 export interface RequestMediaSettings {
@@ -39,7 +35,11 @@ export function openRequestMedia(settings: RequestMediaSettings): RequestMedia {
   const client = createGuardedClient({ allowPrivateNetworks });
   const probe = createMediaProbe();
   const openMedia = createOpenOwnMedia(kept, client);
-  const files = kept && openFiles(kept, { ...settings.files, storage: kept.storage, probe, openMedia });
+  const stored = kept && {
+    files: createFiles({ ...settings.files, storage: kept.storage, probe, openMedia }),
+    links: kept.links,
+  };
+  const linkMedium = createLinkMedium(stored);
   return {
     checkAddress: (url) => client.checkAddress(url),
     openMedia,
@@ -53,16 +53,12 @@ export function openRequestMedia(settings: RequestMediaSettings): RequestMedia {
           return link && (await settings.files.store.find(link.task))?.media.seconds;
         },
       }),
-      linkFiles: (request, caller) => linkFiles(request, caller, files?.linkFile),
+      linkMedia: (request, caller) => linkMedia(request, caller, linkMedium),
     },
-    ...defined({ files }),
+    linkMedium,
+    ...defined({ files: stored?.files }),
     async close() {
       await Promise.all([client.close(), probe.close()]);
     },
   };
-}
-
-function openFiles({ links }: Pick<KeptResults, 'links'>, deps: FilesDeps): StoredFiles {
-  const files = createFiles(deps);
-  return { files, linkFile: createLinkFile({ files, links }) };
 }

@@ -10,7 +10,6 @@ import type { UserFile } from '../domain/user-file.ts';
 import type { Logger } from '../observability/log.ts';
 import type { Provider, ProviderContext, UploadedMedia } from '../providers/provider.ts';
 import { UpstreamError } from '../providers/provider.ts';
-import { throughGateway } from '../results/media-links.ts';
 import type { MediaLinks } from '../results/media-links.ts';
 import { ChannelGoneError } from '../routing/channels.ts';
 import type { Channels, OpenChannel } from '../routing/channels.ts';
@@ -22,8 +21,6 @@ export interface UploadsDeps {
   readonly uploads: FileUploadStore;
   readonly files: Pick<FileStore, 'find'>;
   readonly links: Pick<MediaLinks, 'read'>;
-  /** Callers are sent on from our links. */
-  readonly isRedirecting: boolean;
   readonly openStored: (file: string, name: string) => Promise<AsyncIterable<Uint8Array> | undefined>;
   readonly channels: Channels;
   readonly log: Logger;
@@ -36,9 +33,9 @@ export interface UploadsDeps {
 export interface Uploads {
   /**
    * The request with the upstream's own address in place of each link to a file of ours: uploaded under this credential at
-   * most once, however many ask at once. Where the upstream has no place for files, the links stay, as links without a
-   * redirection. Throws UpstreamError, and the signal's reason: whoever waits for another's upload stops waiting at once, and an
-   * upload of its own is abandoned, so that the next one who asks begins it anew.
+   * most once, however many ask at once. Where the upstream has no place for files, the links stay. Throws UpstreamError, and
+   * the signal's reason: whoever waits for another's upload stops waiting at once, and an upload of its own is abandoned, so
+   * that the next one who asks begins it anew.
    */
   readonly register: (
     request: GenerationRequest,
@@ -67,23 +64,18 @@ export function createUploads(deps: UploadsDeps): Uploads {
     async register(request, candidate, signal) {
       const channel = channels(candidate.channel);
       const upload = channel?.provider.upload;
-      if (upload === undefined && !deps.isRedirecting) return request;
+      if (channel === undefined || upload === undefined) return request;
       return withAddresses(request, async (url) => {
         const link = links.read(url);
-        if (link === undefined) return url;
-        const file = upload && (await deps.files.find(link.task));
-        return file && channel
-          ? urlOf(file, { ...candidate, model: request.model, channel, upload, signal })
-          : linkFor(url);
+        const file = link && (await deps.files.find(link.task));
+        return file === undefined
+          ? url
+          : urlOf(file, { ...candidate, model: request.model, channel, upload, signal });
       });
     },
 
     removeDue: () => removeDue(deps),
   };
-
-  function linkFor(url: string): string {
-    return deps.isRedirecting ? throughGateway(url) : url;
-  }
 
   async function urlOf(file: UserFile, place: Place): Promise<string> {
     const key = { file: file.id, channel: place.channel.config.id, credential: place.credential };

@@ -6,6 +6,8 @@ export interface MediaLinks {
   readonly url: MediaUrl;
   /** A link to a file that works until this time, in Unix seconds. */
   until(task: string, name: string, expiresAt: number): string;
+  /** The address as an upstream gets it: one of ours is never answered with a redirection, which not all of them follow. */
+  forUpstream(url: string): string;
   /** What a link of ours leads to; undefined: it is none, or it works no longer. */
   read(url: string): Pick<ClaimedLink, 'task' | 'name'> | undefined;
   /** Constant time. */
@@ -44,15 +46,17 @@ export function createMediaLinks(options: MediaLinksOptions): MediaLinks {
     const isOurs = given.length === expected.length && timingSafeEqual(given, expected);
     return isOurs && Number(expires) > nowSeconds();
   };
+  const read: MediaLinks['read'] = (url) => {
+    const prefix = `${publicUrl}/media/`;
+    const found = url.startsWith(prefix) ? linkPattern.exec(url.slice(prefix.length)) : null;
+    const [, task = '', name = '', expires = '', sig = ''] = found ?? [];
+    return found !== null && isValid({ task, name, expires, sig }) ? { task, name } : undefined;
+  };
   return {
     until,
     isValid,
-    read(url) {
-      const prefix = `${publicUrl}/media/`;
-      const found = url.startsWith(prefix) ? linkPattern.exec(url.slice(prefix.length)) : null;
-      const [, task = '', name = '', expires = '', sig = ''] = found ?? [];
-      return found !== null && isValid({ task, name, expires, sig }) ? { task, name } : undefined;
-    },
+    read,
+    forUpstream: (url) => (read(url) === undefined || url.endsWith(throughUs) ? url : `${url}${throughUs}`),
     url(task, name, storedAt) {
       // The same link for a whole window, so that a task's body and etag stay as they are; each lives one to two.
       const window = Math.floor(nowSeconds() / ttlSeconds);
@@ -63,10 +67,6 @@ export function createMediaLinks(options: MediaLinksOptions): MediaLinks {
   };
 }
 
-/** A link of ours that is never answered with a redirection: some upstreams follow none. */
-export function throughGateway(link: string): string {
-  return link.endsWith(throughUs) ? link : `${link}${throughUs}`;
-}
-
+/** Not signed: who adds it or takes it away gets the same bytes by another way. */
 const throughUs = '&via=gateway';
 const linkPattern = /^(\w{1,80})\/([\w.-]{1,40})\?expires=(\d{1,12})&sig=([\w-]{1,80})(?:&via=gateway)?$/;

@@ -11,8 +11,8 @@ export type MeasureVideos = (
 /** What is done with the media that requests name. What is absent is left undone. */
 export interface InputMedia {
   readonly measureVideos?: MeasureVideos;
-  /** A link in place of each of the caller's own files. Throws GatewayError. */
-  readonly linkFiles?: (request: AskedRequest, caller: Caller) => Promise<AskedRequest>;
+  /** The media as upstreams get them. Throws GatewayError. */
+  readonly linkMedia?: (request: AskedRequest, caller: Caller) => Promise<AskedRequest>;
 }
 
 interface Asking {
@@ -27,9 +27,9 @@ interface Asking {
 export async function planMeasured(
   plan: Catalogue['plan'],
   { request: asked, caller }: Asking,
-  { measureVideos, linkFiles }: InputMedia,
+  { measureVideos, linkMedia }: InputMedia,
 ): Promise<RoutePlan> {
-  const request = linkFiles === undefined ? asked : await linkFiles(asked, caller);
+  const request = linkMedia === undefined ? asked : await linkMedia(asked, caller);
   const planned = plan(request, caller);
   if (!planned.pricesInput || request.kind !== 'video' || measureVideos === undefined) return planned;
   const seconds = await measureVideos(request.videos, caller);

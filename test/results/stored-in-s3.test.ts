@@ -1,8 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { choosePort } from '../../src/local/servers/ports.ts';
 import Replicate from 'replicate';
 import { readClip } from '../../workshop/simulator/media/clips.ts';
+import { png, sendImages, sendJson, startImageUpstream } from '../images/support.ts';
+import type { ImageUpstream } from '../images/support.ts';
 import { postForm } from '../support/client.ts';
+import type { TestAccount } from '../support/client.ts';
 import { startGateway, testYaml } from '../support/gateway.ts';
 import type { TestGateway } from '../support/gateway.ts';
 import { startS3 } from './support.ts';
@@ -48,17 +51,21 @@ describe('results in S3-compatible storage', () => {
 
 describe('with presigned links', () => {
   let s3: Awaited<ReturnType<typeof startS3>>;
+  let upstream: ImageUpstream;
   let gateway: TestGateway;
   beforeAll(async () => {
-    s3 = await startS3();
+    [s3, upstream] = await Promise.all([startS3(), startImageUpstream()]);
     const port = await choosePort('any', 'the test gateway');
     gateway = await startGateway({
-      yaml: presignedYaml.replace('S3', JSON.stringify({ ...s3.settings, links: 'presigned' })),
+      yaml: presignedYaml
+        .replace('S3', JSON.stringify({ ...s3.settings, links: 'presigned' }))
+        .replace('UPSTREAM', upstream.url),
       environment: { PORT: String(port) },
     });
   });
   afterAll(async () => {
     await gateway.stop();
+    await upstream.close();
     await s3.close();
   });
 
@@ -67,6 +74,11 @@ describe('with presigned links', () => {
     const account = await gateway.account();
     const task = await account.finished((await account.create({ model: 'wan' })).body.id);
     return { account, id: task['id'], url: String(task['video_url']) };
+  };
+  const store = async ({ key }: TestAccount, file: File): Promise<string> => {
+    const form = new FormData();
+    form.append('file', file);
+    return (await postForm(gateway.url, '/v1/files', { key, form })).body.id;
   };
 
   it('a link keeps its address, and leads to the storage, in ranges and for HEAD too', async () => {
@@ -108,9 +120,7 @@ describe('with presigned links', () => {
   it('with a key, too: the content of a video and of a file', async () => {
     const { account, id } = await finish();
     const headers = { authorization: `Bearer ${account.key}` };
-    const form = new FormData();
-    form.append('file', new File([readClip('16x9')], 'boat.mp4'));
-    const file = (await postForm(gateway.url, '/v1/files', { key: account.key, form })).body.id;
+    const file = await store(account, boat());
     for (const path of [`/v1/videos/${id}/content`, `/v1/files/${file}/content`]) {
       const answer = await unfollowed(`${gateway.url}${path}`, { headers });
       expect([answer.status, answer.headers.get('location')]).toEqual([
@@ -122,19 +132,59 @@ describe('with presigned links', () => {
     }
   });
 
-  it('an upstream gets links without a redirection, which not all follow', async () => {
-    const { account, url } = await finish();
-    const prompt = 'the boat sinks';
-    const next = await account.create({ model: 'wan', prompt, videos: [url] });
-    expect(await account.finished(next.body.id)).toMatchObject({ status: 'succeeded' });
-    const upstream = new Replicate({ auth: 'simulated', baseUrl: `${gateway.simulatorUrl}/replicate/v1` });
-    const { results } = await upstream.predictions.list();
-    const sent = results.find(({ input }) => JSON.stringify(input).includes(prompt));
-    expect(sent?.input).toMatchObject({ reference_videos: [`${url}&via=gateway`] });
-    const answer = await unfollowed(`${url}&via=gateway`);
-    expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'video/mp4']);
+  describe('an upstream that follows no redirection finds', () => {
+    const found = (mediaType: string) => ({ status: 200, mediaType, isEmpty: false });
+    const foundAt = (sent: unknown) =>
+      Promise.all(
+        (JSON.stringify(sent).match(/http[^"]+\/media\/[^"]+/g) ?? []).map(async (link) => {
+          const answer = await unfollowed(link);
+          const isEmpty = (await answer.arrayBuffer()).byteLength === 0;
+          return { status: answer.status, mediaType: answer.headers.get('content-type'), isEmpty };
+        }),
+      );
+
+    it('an earlier video, though it has a place for files', async () => {
+      const { account, url } = await finish();
+      const prompt = 'the boat sinks';
+      const next = await account.create({ model: 'wan', prompt, videos: [url] });
+      expect(await account.finished(next.body.id)).toMatchObject({ status: 'succeeded' });
+      const vendor = new Replicate({ auth: 'simulated', baseUrl: `${gateway.simulatorUrl}/replicate/v1` });
+      const { results } = await vendor.predictions.list();
+      const sent = results.find(({ input }) => JSON.stringify(input).includes(prompt));
+      expect(await foundAt(sent?.input)).toEqual([found('video/mp4')]);
+    });
+
+    it('an earlier video and a file, for another video', async () => {
+      const { account, url } = await finish();
+      const file = await store(account, boat());
+      const error = { code: 'InternalServiceError', message: 'not today' };
+      upstream.answer = (_, response) => sendJson(response, 200, { id: 'cgt-1', status: 'failed', error });
+      upstream.calls.length = 0;
+      const next = await account.create({ model: 'seedance', videos: [url, `asset://${file}`] });
+      expect(await account.finished(next.body.id)).toMatchObject({ status: 'failed' });
+      expect(await foundAt(upstream.calls[0]?.json)).toEqual([found('video/mp4'), found('video/mp4')]);
+    });
+
+    it.each([{}, { async: true }])('an earlier image and a file, for an image of %j', async (more) => {
+      const account = await gateway.account();
+      const file = await store(account, new File([Uint8Array.from(png(3, 2))], 'cube.png'));
+      upstream.answer = sendImages;
+      const ask = (path: string, body: object) =>
+        account.call('POST', `/v1/images/${path}`, {
+          body: { model: 'seedream', prompt: 'a cube', ...body },
+        });
+      const { url } = (await ask('generations', { response_format: 'url' })).body.data[0];
+      expect((await unfollowed(url)).status).toBe(302);
+      upstream.calls.length = 0;
+      const edit = await ask('edits', { image: [url, `asset://${file}`], ...more });
+      expect([edit.status, edit.body.error]).toEqual([200, undefined]);
+      await vi.waitFor(() => expect(upstream.calls).toHaveLength(1), { timeout: 60_000 });
+      expect(await foundAt(upstream.calls[0]?.json)).toEqual([found('image/png'), found('image/png')]);
+    });
   });
 });
+
+const boat = () => new File([readClip('16x9')], 'boat.mp4');
 
 const presignedYaml = `
 currency: USD
@@ -151,6 +201,16 @@ channels:
         mapping:
           fields: { prompt: prompt, duration: duration, resolution: resolution, ratio: aspect_ratio, videos: reference_videos }
           result: output
+  - id: ark
+    provider: ark
+    base_url: UPSTREAM
+    credentials: [{ id: a, api_key: simulated }]
+    limits: { submits_per_second: 100, polls_per_second: 100 }
+    models:
+      seedance: { upstream: dreamina-seedance-2-0-260128 }
+      seedream: { upstream: doubao-seedream-4-0-250828 }
 models:
+  - { id: seedance, kind: video, expected_seconds: 1, input_types: [text_to_video, reference], durations: { min: 4, max: 10 }, resolutions: [720p], ratios: ["16:9"], inputs: { videos: { max: 3 } }, price: { unit: call, rules: [{ price: "0.1" }] } }
+  - { id: seedream, kind: image, inputs: { images: { max: 14 } }, price: { unit: image, rules: [{ price: "0.02" }] } }
   - { id: wan, kind: video, expected_seconds: 1, input_types: [text_to_video, reference], durations: { min: 1, max: 10 }, resolutions: [720p], ratios: ["16:9"], inputs: { videos: { max: 3 } }, price: { unit: call, rules: [{ price: "0.1" }] } }
 `;

@@ -71,6 +71,14 @@ export const edgeMutants: readonly Mutant[] = [
     tests: ['test/results/copy-file.test.ts'],
   },
   {
+    name: 'upstream-is-redirected',
+    breaks: 'An upstream is not redirected by a link of ours.',
+    file: 'src/results/media-links.ts',
+    find: 'read(url) === undefined || url.endsWith(throughUs) ? url : `${url}${throughUs}`',
+    replace: 'url',
+    tests: ['test/results/stored-in-s3.test.ts'],
+  },
+  {
     name: 'action-field-valid',
     breaks: 'An operator’s input outside its bounds is refused.',
     file: 'src/domain/operator-actions.ts',

@@ -3,14 +3,14 @@ import type { Caller } from '../../domain/caller.ts';
 import { GatewayError } from '../../domain/errors.ts';
 import type { UserFile } from '../../domain/user-file.ts';
 import type { ImageWorkspaces } from '../../images/workspace.ts';
-import type { LinkFile } from '../../media/file-links.ts';
+import type { LinkMedium } from '../../media/file-links.ts';
 import type { Files } from '../../media/files.ts';
 import type { ResultStorage } from '../../results/storage.ts';
 
 /** What the routes of files stand on. */
 export interface FileRouteDeps {
   readonly files: Files;
-  readonly linkFile: LinkFile;
+  readonly linkMedium: LinkMedium;
   readonly storage: Pick<ResultStorage, 'stat' | 'read' | 'directAddress'>;
   /** Files that arrive, for as long as their request. */
   readonly workspaces: ImageWorkspaces;

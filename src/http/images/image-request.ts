@@ -27,7 +27,7 @@ export interface ParsedImage {
 export interface ImageRules extends AddressChecks {
   readonly caller: Pick<Caller, 'account'>;
   /** Absent: none are stored. */
-  readonly storedFiles?: Pick<FileRouteDeps, 'linkFile'>;
+  readonly storedFiles?: Pick<FileRouteDeps, 'linkMedium'>;
   /** Of a create, which looks for its own repeats before it asks for files. */
   readonly linksLater?: true;
   readonly operation: ImageRequest['operation'];
@@ -124,7 +124,8 @@ async function readReference(
   const id = typeof value === 'string' ? fileIdOf(value) : undefined;
   if (id !== undefined && storedFiles !== undefined) {
     const reference = `asset://${id}`;
-    const url = linksLater ? reference : await storedFiles.linkFile({ id, account, kind: 'image', param });
+    const place = { account, kind: 'image', param } as const;
+    const url = linksLater ? reference : await storedFiles.linkMedium(reference, place);
     return { form: 'url', url };
   }
   if (typeof value === 'string' && webAddress.test(value)) {

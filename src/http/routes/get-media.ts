@@ -42,9 +42,8 @@ export function getMedia({ storage, links, now }: MediaDeps): Route {
       if (mediaType === undefined || !mediaIdPattern.test(task)) throw mediaNotFound();
       if (!links.isValid({ task, name, expires, sig })) throw mediaNotFound();
       const maxAge = Math.max(0, Number(expires) - Math.floor(now() / 1000));
-      // Links to files of accounts are for upstreams, of which some follow no redirection.
-      const isForUpstreams = via === 'gateway' || task.startsWith('file_');
-      const asked = { key: `${task}/${name}`, mediaType, maxAge, directSeconds: isForUpstreams ? 0 : maxAge };
+      const directSeconds = via === 'gateway' ? 0 : maxAge;
+      const asked = { key: `${task}/${name}`, mediaType, maxAge, directSeconds };
       const reply = await replyWithFile(asked, meta, storage);
       if (reply === undefined) throw mediaNotFound();
       return { ...reply, headers: { ...reply.headers, ...openToPages } };

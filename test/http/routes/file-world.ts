@@ -65,9 +65,10 @@ export function useFileWorld(database: string): FileWorld {
       },
       directory,
     );
-    if (media.files === undefined) throw new Error('nothing is stored');
-    const node = await world.startNode({ storedFiles: { ...media.files, storage, workspaces } });
-    Object.assign(held, { node, storage, files: media.files.files });
+    const { files, linkMedium } = media;
+    if (files === undefined) throw new Error('nothing is stored');
+    const node = await world.startNode({ storedFiles: { files, linkMedium, storage, workspaces } });
+    Object.assign(held, { node, storage, files });
     undo.push(
       () => media.close(),
       () => workspaces.close(),
