@@ -20,6 +20,8 @@ function client(options: Partial<GuardedClientOptions> = {}): GuardedClient {
 }
 
 const publicAddress = '93.184.216.34';
+/** More than anything here takes on a busy machine. */
+const patienceMs = 60_000;
 
 describe('the corpus', () => {
   it('holds at least 60 hostile URLs', () => {
@@ -39,9 +41,9 @@ describe('the corpus', () => {
     const guarded = client({ lookup: () => Promise.resolve(['127.0.0.1']) });
     for (const line of corpus) {
       for (const url of [line, withPort(line, target.port)]) {
-        const delivery = { url, headers: {}, body: '{}', timeoutMs: 1_000 };
+        const delivery = { url, headers: {}, body: '{}', timeoutMs: patienceMs };
         expect([url, (await failureOf(guarded.deliver(delivery))).code]).toEqual([url, 'address_refused']);
-        const media = { url, maxBytes: 100, timeoutMs: 1_000 };
+        const media = { url, maxBytes: 100, timeoutMs: patienceMs };
         expect([url, (await failureOf(guarded.openMedia(media))).code]).toEqual([url, 'address_refused']);
       }
     }
@@ -62,7 +64,7 @@ describe('the corpus', () => {
       const url = withPort(line, target.port);
       if (!URL.canParse(url) || !new URL(url).protocol.startsWith('http')) continue;
       tried += 1;
-      const error = await failureOf(request({ method: 'GET', url, signal: AbortSignal.timeout(1_000) }));
+      const error = await failureOf(request({ method: 'GET', url, signal: AbortSignal.timeout(patienceMs) }));
       expect([url, error.outcome, error.code]).toEqual([url, 'not_sent', 'address_refused']);
     }
     expect(tried).toBeGreaterThan(60);
@@ -167,7 +169,7 @@ describe('names', () => {
     const target = await listen((_, response) => response.end());
     const guarded = client({ lookup: () => Promise.resolve([publicAddress, '127.0.0.1']) });
     const url = `http://mixed.example.com:${target.port}/`;
-    const error = await failureOf(guarded.deliver({ url, headers: {}, body: '{}', timeoutMs: 2_000 }));
+    const error = await failureOf(guarded.deliver({ url, headers: {}, body: '{}', timeoutMs: patienceMs }));
     expect(error).toBeInstanceOf(GuardedRequestError);
     expect(error.code).toBe('address_refused');
     expect(target.connections).toBe(0);
@@ -175,7 +177,7 @@ describe('names', () => {
 
   it('without an address are refused', async () => {
     const guarded = client({ lookup: () => Promise.resolve([]) });
-    const delivery = { url: 'http://none.example.com/', headers: {}, body: '{}', timeoutMs: 2_000 };
+    const delivery = { url: 'http://none.example.com/', headers: {}, body: '{}', timeoutMs: patienceMs };
     expect((await failureOf(guarded.deliver(delivery))).code).toBe('address_refused');
   });
 
@@ -192,7 +194,7 @@ describe('names', () => {
       url: `http://rebind.example.com:${port}/`,
       headers: {},
       body: '{}',
-      timeoutMs: 2_000,
+      timeoutMs: patienceMs,
     });
     expect(await guarded.deliver(delivery(open.port))).toEqual({ status: 200 });
     // One connection, one lookup: there is no second answer between the check and the connect.
@@ -208,7 +210,7 @@ describe('names', () => {
       lookup: () => Promise.reject(new Error('asked')),
     });
     const url = `http://localhost:${target.port}/`;
-    expect(await guarded.deliver({ url, headers: {}, body: '{}', timeoutMs: 2_000 })).toEqual({
+    expect(await guarded.deliver({ url, headers: {}, body: '{}', timeoutMs: patienceMs })).toEqual({
       status: 200,
     });
   });
@@ -223,7 +225,7 @@ describe('deliver', () => {
       response.end(body);
     });
     const guarded = client({ allowPrivateNetworks: ['127.0.0.0/8'] });
-    const delivery = { url: server.origin, headers: {}, body: '{}', timeoutMs: 2_000 };
+    const delivery = { url: server.origin, headers: {}, body: '{}', timeoutMs: patienceMs };
     const connections: number[] = [];
     for (const _ of answers) {
       expect(await guarded.deliver(delivery)).toEqual({ status: 200 });
@@ -248,7 +250,7 @@ describe('deliver', () => {
       url: target.origin,
       headers: { 'webhook-id': 'w1' },
       body: '{"a":1}',
-      timeoutMs: 2_000,
+      timeoutMs: patienceMs,
     };
     expect(await local().deliver(delivery)).toEqual({ status: 204 });
     expect(seen).toBe('POST w1 application/json');
@@ -256,7 +258,7 @@ describe('deliver', () => {
 
   it('follows no redirect', async () => {
     const target = await listen((_, response) => response.writeHead(301, { location: '/elsewhere' }).end());
-    const delivery = { url: target.origin, headers: {}, body: '{}', timeoutMs: 2_000 };
+    const delivery = { url: target.origin, headers: {}, body: '{}', timeoutMs: patienceMs };
     expect(await local().deliver(delivery)).toEqual({ status: 301 });
     expect(target.requests).toBe(1);
   });
@@ -266,7 +268,7 @@ describe('deliver', () => {
       response.writeHead(200);
       response.write('x');
     });
-    const delivery = { url: target.origin, headers: {}, body: '{}', timeoutMs: 5_000 };
+    const delivery = { url: target.origin, headers: {}, body: '{}', timeoutMs: patienceMs };
     expect(await local().deliver(delivery)).toEqual({ status: 200 });
   });
 
@@ -278,17 +280,20 @@ describe('deliver', () => {
 
   it('gives a request its whole time, however long it waited for a connection', async () => {
     const connectionsPerOrigin = 32;
-    const timeoutMs = 4_000;
-    // Two answers one after the other take longer than the limit of one.
-    const answersInMs = 0.6 * timeoutMs;
-    const target = await listen((_, response) => setTimeout(() => response.end(), answersInMs));
-    const guarded = local();
-    const delivery = { url: target.origin, headers: {}, body: '{}', timeoutMs };
-    const answers = await Promise.all(
-      Array.from({ length: connectionsPerOrigin + 1 }, () => guarded.deliver(delivery)),
-    );
-    expect(answers).toEqual(answers.map(() => ({ status: 200 })));
-    expect(target.connections).toBe(connectionsPerOrigin);
+    const statusesWithin = async (timeoutMs: number) => {
+      // Two answers one after the other take longer than the limit of one.
+      const target = await listen((_, response) => setTimeout(() => response.end(), 0.6 * timeoutMs));
+      const guarded = local();
+      const delivery = { url: target.origin, headers: {}, body: '{}', timeoutMs };
+      const answers = await Promise.all(
+        Array.from({ length: connectionsPerOrigin + 1 }, () => guarded.deliver(delivery)),
+      );
+      expect(target.connections).toBe(connectionsPerOrigin);
+      return new Set(answers.map(({ status }) => status));
+    };
+    // A busy machine may be as late as the limit: then with a longer one.
+    let timeoutMs = 2_000;
+    await expect.poll(() => statusesWithin((timeoutMs *= 2))).toEqual(new Set([200]));
   });
 });
 
@@ -305,7 +310,7 @@ describe('openMedia', () => {
       response.writeHead(200, { 'content-type': 'Image/PNG; charset=x', 'content-length': '5' });
       response.end('12345');
     }, '127.0.0.2');
-    const media = await local().openMedia({ url: target.origin, maxBytes: 5, timeoutMs: 2_000 });
+    const media = await local().openMedia({ url: target.origin, maxBytes: 5, timeoutMs: patienceMs });
     expect(media).toMatchObject({ mediaType: 'image/png', bytes: 5 });
     expect(await read(media.body)).toBe(5);
   });
@@ -319,7 +324,7 @@ describe('openMedia', () => {
     const fetch = (left: number) => ({
       url: `${target.origin}/?left=${left}`,
       maxBytes: 9,
-      timeoutMs: 2_000,
+      timeoutMs: patienceMs,
     });
     expect(await read((await local().openMedia(fetch(3))).body)).toBe(2);
     expect((await failureOf(local().openMedia(fetch(4)))).code).toBe('too_many_redirects');
@@ -336,7 +341,7 @@ describe('openMedia', () => {
     ];
     for (const location of locations) {
       const target = await listen((_, response) => response.writeHead(302, { location }).end(), '127.0.0.2');
-      const fetch = { url: target.origin, maxBytes: 9, timeoutMs: 2_000 };
+      const fetch = { url: target.origin, maxBytes: 9, timeoutMs: patienceMs };
       expect([location, (await failureOf(local().openMedia(fetch))).code]).toEqual([
         location,
         'address_refused',
@@ -356,7 +361,7 @@ describe('openMedia', () => {
       response.write('123');
       response.end('456');
     });
-    const fetch = (url: string) => ({ url, maxBytes: 5, timeoutMs: 2_000 });
+    const fetch = (url: string) => ({ url, maxBytes: 5, timeoutMs: patienceMs });
     expect((await failureOf(local().openMedia(fetch(announced.origin)))).code).toBe('answer_too_large');
     expect(await failureOf(local().openMedia(fetch(missing.origin)))).toMatchObject({
       code: 'bad_status',
@@ -374,7 +379,7 @@ describe('openMedia', () => {
       response.write('x');
       request.socket.on('close', () => (closed = true));
     }, '127.0.0.2');
-    const media = await local().openMedia({ url: target.origin, maxBytes: 5, timeoutMs: 2_000 });
+    const media = await local().openMedia({ url: target.origin, maxBytes: 5, timeoutMs: patienceMs });
     for await (const _ of media.body) break;
     await expect.poll(() => closed).toBe(true);
   });

@@ -84,7 +84,8 @@ describe('the copy of a result', () => {
   let server: TestServer;
   let directory: string;
   let database: Awaited<ReturnType<typeof openDatabase>>;
-  const client = createGuardedClient({ allowPrivateNetworks: ['127.0.0.0/8'] });
+  // No limit of the client's own: what ends a copy is the time that the copy has.
+  const client = createGuardedClient({ allowPrivateNetworks: ['127.0.0.0/8'], bodyTimeoutMs: 3_600_000 });
   beforeAll(async () => {
     [server, directory, database] = await Promise.all([
       serve(answer),
@@ -167,12 +168,9 @@ describe('the copy of a result', () => {
 
   it('is retried when the file broke off, or did not come in time', async () => {
     expect((await copyOf('task_short', '/short')).record).toMatchObject({ state: 'retry', names: [] });
-    const startedAt = Date.now();
     expect((await copyOf('task_hangs', '/hangs', { timeoutMs: 700 })).record).toMatchObject({
       state: 'retry',
     });
-    // Before the client's own limit of 15 s between two pieces.
-    expect(Date.now() - startedAt).toBeLessThan(12_000);
   });
 
   it('streams: a large video is never in memory as a whole, and an endless one ends at the limit', async () => {
