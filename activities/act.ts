@@ -1,6 +1,6 @@
 import { defined } from '../src/domain/defined.ts';
 import { formatAmount } from '../src/domain/money.ts';
-import { cancellation, refusalOf, situationOf } from '../src/domain/operator-actions.ts';
+import { cancellation, refusalOf } from '../src/domain/operator-actions.ts';
 import type { ActionInput, Said } from '../src/domain/operator-actions.ts';
 import { proposedCharge } from '../src/domain/situation.ts';
 import { attemptAt } from '../src/domain/task-state.ts';
@@ -59,7 +59,7 @@ export function createActOnTask(deps: Deps) {
     const task = await tasks.confirm(id);
     if (task === undefined) return { done: false, message: 'The task has no record.' };
     if (task.actions?.some((record) => record.id === request.id) === true) return repeated(task, request);
-    const refusal = refusalOf(action, situationOf(task));
+    const refusal = refusalOf(action, task.state.at);
     if (refusal !== undefined) return { done: false, message: refusal };
     const proposal = await propose(task, request, deps);
     if ('refused' in proposal) return { done: false, message: `${proposal.refused} Nothing was changed.` };

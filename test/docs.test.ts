@@ -11,9 +11,10 @@ import { parseGatewayConfig } from '../src/config/gateway-file.ts';
 import { fileSchema } from '../src/config/gateway-schema.ts';
 import { errorTable, taskErrorCodes } from '../src/domain/errors.ts';
 import { attentionReasons } from '../src/domain/attention.ts';
-import { actionTable, operatorActions, taskSituations } from '../src/domain/operator-actions.ts';
+import { actionTable, operatorActions } from '../src/domain/operator-actions.ts';
 import { priceUnits } from '../src/domain/price.ts';
 import { failureClasses } from '../src/domain/failure.ts';
+import { stateNames, stateWords } from '../src/domain/task-state.ts';
 import { callbackFaults, faultsInText, taskFaults, transportFaults } from '../workshop/simulator/fault.ts';
 import { createDocument, errorCodesOf, openApiPath } from '../src/http/openapi.ts';
 import { createRoutes } from '../src/http/routes/index.ts';
@@ -118,9 +119,9 @@ describe('docs/operating.md', () => {
       meaning,
       actions: [...actions.matchAll(/`(\w+)`/g)].map(([, action]) => action),
     }));
-    const known = Object.entries(taskSituations).map(([name, meaning]) => ({
+    const known = stateNames.map((name) => ({
       name,
-      meaning,
+      meaning: stateWords[name],
       actions: operatorActions.filter((action) => actionTable[action].possible.some((at) => at === name)),
     }));
     expect(documented).toEqual(known);

@@ -9,13 +9,7 @@ import {
 import type { ConcernNews } from '../activities/deps.ts';
 import type { ActReply, ActRequest } from '../activities/types.ts';
 import { concerns } from '../src/domain/attention.ts';
-import {
-  describeAction,
-  readActionInput,
-  situationOf,
-  taskSituations,
-  workflowActions,
-} from '../src/domain/operator-actions.ts';
+import { describeAction, readActionInput, workflowActions } from '../src/domain/operator-actions.ts';
 import type {
   ActionInput,
   ActionResult,
@@ -23,6 +17,7 @@ import type {
   WorkflowActionName,
 } from '../src/domain/operator-actions.ts';
 import { commandLine } from '../src/domain/situation.ts';
+import { stateWords } from '../src/domain/task-state.ts';
 import { actOnTask, lookAgain, stepTask, wakeTask } from './activity-proxies.ts';
 import {
   actionUpdate,
@@ -107,7 +102,7 @@ async function act(run: TaskRun, name: WorkflowActionName, raw: unknown): Promis
   if (name === 'retry_now') return { did: { ...said.did, task: await wake(run, said.did.task) } };
   if (name !== 'fail') return said;
   await condition(() => isDecided(run));
-  if (!isOver(run)) throw refused(`The task was not failed: ${taskSituations[situationOf(run.view)]}.`);
+  if (!isOver(run)) throw refused(`The task was not failed: ${stateWords[run.view.state.at]}.`);
   if (run.view.status === 'succeeded')
     throw refused('The upstream had already finished: the task succeeded.');
   return said;

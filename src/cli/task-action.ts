@@ -1,8 +1,9 @@
 import { Argument, Help, Option } from 'commander';
 import type { Command } from 'commander';
 import { isImageId } from '../domain/ids.ts';
-import { actionTable, operatorActions, taskSituations } from '../domain/operator-actions.ts';
+import { actionTable, operatorActions } from '../domain/operator-actions.ts';
 import type { OperatorActionName } from '../domain/operator-actions.ts';
+import { stateWords } from '../domain/task-state.ts';
 import { actOnMany } from './act-on-many.ts';
 import type { ManyTasks } from './act-on-many.ts';
 import type { Row } from './admin-client.ts';
@@ -108,7 +109,7 @@ function helpOfAct(act: OperatorActionName | undefined): string {
   const fields = Object.entries(example).map(
     ([field, value]) => ` --${field.replaceAll('_', '-')} ${String(value)}`,
   );
-  const states = possible.map((name) => `  ${name.padEnd(12)}${taskSituations[name]}`);
+  const states = possible.map((name) => `  ${name.padEnd(12)}${stateWords[name]}`);
   const line = examples(`tasks action task_… ${act}${fields.join('')} --reason "…"`);
   return `\n${act}: ${description}\n\nPossible while the task is:\n${states.join('\n')}\n${line}`;
 }

@@ -1,44 +1,13 @@
 import { idCharactersMax, isPlain, isToken } from './plain-text.ts';
 import { defined } from './defined.ts';
 import { parseMicros } from './money.ts';
-import type { StateName, TaskState } from './task-state.ts';
+import { stateWords } from './task-state.ts';
+import type { StateName } from './task-state.ts';
 
 /**
  * What an operator can do to a task, in every way that there is: the Temporal UI, `temporal workflow update`, our command
  * line and the operators' API. Pure: the workflow, the API and the documentation read the same tables.
  */
-
-/** What a task is doing, as far as it decides what an operator can do to it. */
-export const taskSituations = {
-  submitting: 'the task is being submitted, or waits until it can be',
-  lost: 'it is not known whether the upstream has the job',
-  watching: 'the upstream has the job, and the task waits for its end',
-  broken: 'polling stopped with an error that retrying will not fix',
-  review: 'what the task is charged waits for a decision',
-  ending: 'the task is being settled',
-  ended: 'the task has ended',
-} as const;
-export type TaskSituation = keyof typeof taskSituations;
-
-export const taskSituationNames = [
-  'submitting', 'lost', 'watching', 'broken', 'review', 'ending', 'ended',
-] as const satisfies readonly TaskSituation[]; // prettier-ignore
-
-const situations: Readonly<Record<StateName, TaskSituation>> = {
-  submitting: 'submitting',
-  pausing: 'submitting',
-  lost: 'lost',
-  waiting: 'watching',
-  broken: 'broken',
-  review: 'review',
-  ending: 'ending',
-  ended: 'ended',
-  given_up: 'ended',
-};
-
-export function situationOf({ state }: { readonly state: TaskState }): TaskSituation {
-  return situations[state.at];
-}
 
 export type ActionField =
   | 'upstream_id'
@@ -54,19 +23,19 @@ export type ActionField =
 interface ActionRow {
   /** One sentence for the Temporal UI, the command line and the documentation. */
   readonly description: string;
-  readonly possible: readonly TaskSituation[];
+  readonly possible: readonly StateName[];
   /** True: required. */
   readonly fields: Readonly<Partial<Record<ActionField, boolean>>>;
   /** What a person fills in, beside `reason`. */
   readonly example: Readonly<Partial<Record<ActionField, string | number>>>;
 }
 
-const waiting = ['submitting', 'lost', 'watching', 'broken', 'review'] as const;
+const beforeItsEnd = ['submitting', 'pausing', 'lost', 'waiting', 'broken', 'review'] as const;
 
 export const actionTable = {
   retry_now: {
     description: 'Ends the wait: submits, polls, looks for the lost job or settles immediately.',
-    possible: waiting,
+    possible: beforeItsEnd,
     fields: {},
     example: {},
   },
@@ -86,25 +55,25 @@ export const actionTable = {
   },
   fail: {
     description: 'Fails the task and releases its hold in full.',
-    possible: [...waiting, 'ending'],
+    possible: [...beforeItsEnd, 'ending'],
     fields: {},
     example: {},
   },
   cancel: {
     description: 'Cancels the task if its upstream allows it, and releases its hold.',
-    possible: ['submitting', 'watching', 'broken'],
+    possible: ['submitting', 'pausing', 'waiting', 'broken'],
     fields: {},
     example: {},
   },
   complete: {
     description: 'Ends the task as succeeded, with a result that you have, and charges it.',
-    possible: ['lost', 'watching', 'broken', 'review'],
+    possible: ['lost', 'waiting', 'broken', 'review'],
     fields: { result_url: true, duration: false, resolution: false, total_tokens: false, images: false },
     example: { result_url: 'https://files.example/video.mp4', duration: 5 },
   },
   extend: {
     description: 'Moves the deadline by this many seconds (60 to 604800). The hold stays as it is.',
-    possible: waiting,
+    possible: beforeItsEnd,
     fields: { seconds: true },
     example: { seconds: 3600 },
   },
@@ -116,7 +85,7 @@ export const actionTable = {
   },
   undo: {
     description: 'Takes back an `adopt` whose job has not ended; the task asks for an operator again.',
-    possible: ['watching', 'broken'],
+    possible: ['waiting', 'broken'],
     fields: {},
     example: {},
   },
@@ -193,11 +162,11 @@ export function describeAction(name: OperatorActionName): string {
 }
 
 /** Undefined: the action is possible. Otherwise one sentence that says why not, and what is. */
-export function refusalOf(name: OperatorActionName, situation: TaskSituation): string | undefined {
-  if (rows[name].possible.includes(situation)) return undefined;
-  const instead = operatorActions.filter((other) => rows[other].possible.includes(situation));
+export function refusalOf(name: OperatorActionName, at: StateName): string | undefined {
+  if (rows[name].possible.includes(at)) return undefined;
+  const instead = operatorActions.filter((other) => rows[other].possible.includes(at));
   const hint = instead.length === 0 ? '' : ` Possible now: ${instead.join(', ')}.`;
-  return `\`${name}\` is not possible: ${taskSituations[situation]}.${hint}`;
+  return `\`${name}\` is not possible: ${stateWords[at]}.${hint}`;
 }
 
 export type ReadInput =

@@ -2,13 +2,13 @@ import { attentionOf, attentionReasons } from './attention.ts';
 import type { AttentionReason, Concern } from './attention.ts';
 import { defined } from './defined.ts';
 import type { Micros } from './money.ts';
-import { operatorActions, refusalOf, situationOf } from './operator-actions.ts';
-import type { OperatorActionName, TaskSituation } from './operator-actions.ts';
+import { operatorActions, refusalOf } from './operator-actions.ts';
+import type { OperatorActionName } from './operator-actions.ts';
 import type { RouteCandidate } from './routing.ts';
 import { nextStep } from './service.ts';
 import type { Service, Unserved } from './service.ts';
 import type { Task } from './task-record.ts';
-import { attemptAt } from './task-state.ts';
+import { attemptAt, isUnfinished } from './task-state.ts';
 import { settledAgain, unacceptable } from './task-review.ts';
 import type { Question, StateName, Stop, TaskState } from './task-state.ts';
 import { waitMessages, waitReasons } from './wait-reason.ts';
@@ -47,7 +47,7 @@ export type Wait = (typeof waits)[number];
  * milliseconds.
  */
 export interface Situation {
-  readonly name: TaskSituation;
+  readonly name: StateName;
   /** What it waits for, in one sentence. */
   readonly what: string;
   /** Absent: it has ended. */
@@ -164,17 +164,16 @@ export function commandLine(task: string, action: OperatorActionName): string {
 /** Pure: the same record says the same everywhere. */
 export function situation(standing: Standing): Situation {
   const { id, state, attempt, deadlineAt } = standing;
-  const name = situationOf(standing);
   const attention = attentionOf(standing);
   const waitsFor = waitOf(standing, attention);
   const asked = attention ?? (waitsFor === 'no_worker' ? waitsFor : undefined);
   const job = attempt === undefined || !('n' in state) ? undefined : attempt;
   return {
-    name,
+    name: state.at,
     what: whatOf(standing),
     since: sinceOf(standing, waitsFor),
     ...defined({ waitsFor, attention, advice: asked === undefined ? undefined : advice[asked] }),
-    ...(state.at === 'pausing' ? { until: state.until } : name === 'ended' ? {} : { until: deadlineAt }),
+    ...(isUnfinished(state) ? { until: state.at === 'pausing' ? state.until : deadlineAt } : {}),
     ...(job === undefined ? {} : { where: { channel: job.channel, credential: job.credential } }),
     ...(job?.upstreamId === undefined ? {} : { upstreamId: job.upstreamId }),
     ...(state.at === 'lost' && job !== undefined ? { marker: job.marker } : {}),
@@ -222,11 +221,10 @@ function possibleNow(
   standing: Standing,
   attention: AttentionReason | undefined,
 ): readonly OperatorActionName[] {
-  if (standing.state.at === 'given_up') return [];
   const advised = attention === undefined ? [] : suggested[attention];
   const names = [...new Set([...advised, ...operatorActions])];
   return names.filter(
-    (name) => refusalOf(name, situationOf(standing)) === undefined && (isSensible[name]?.(standing) ?? true),
+    (name) => refusalOf(name, standing.state.at) === undefined && (isSensible[name]?.(standing) ?? true),
   );
 }
 

@@ -56,6 +56,23 @@ interface Round {
 
 export type StateName = TaskState['at'];
 
+export const stateNames = [
+  'submitting', 'pausing', 'lost', 'waiting', 'broken', 'ending', 'review', 'ended', 'given_up',
+] as const satisfies readonly StateName[]; // prettier-ignore
+
+/** For people: the rest of a sentence. */
+export const stateWords: Readonly<Record<StateName, string>> = {
+  submitting: 'the task is being submitted',
+  pausing: 'the task waits until a channel accepts it',
+  lost: 'it is not known whether the upstream has the job',
+  waiting: 'the upstream has the job',
+  broken: 'polling has stopped with an error that retrying will not fix',
+  ending: 'the end of the task is being written',
+  review: 'what the task is charged waits for a decision',
+  ended: 'the task has ended',
+  given_up: 'the creation was abandoned',
+};
+
 /** What a person is asked. `charge` in micro-units. */
 export type Question =
   | { readonly why: ChargeQuestion; readonly charge: string }

@@ -1,6 +1,6 @@
 import type { Attempt } from './attempt.ts';
 import type { Task } from './task-record.ts';
-import type { TaskState } from './task-state.ts';
+import { stateWords } from './task-state.ts';
 
 /** What one event makes of a task: the words in which every transition (task-next.ts and its parts) answers. */
 
@@ -30,22 +30,10 @@ export function refuse(code: RefusalCode, message: string): Next {
   return { ok: false, code, message };
 }
 
-const stateNames: Readonly<Record<TaskState['at'], string>> = {
-  submitting: 'the task is being submitted',
-  pausing: 'the task waits until a channel accepts it',
-  lost: 'it is not known whether the upstream has the job',
-  waiting: 'the upstream has the job',
-  broken: 'polling has stopped',
-  ending: 'the end of the task is being written',
-  review: 'what the task is charged waits for a decision',
-  ended: 'the task has ended',
-  given_up: 'the creation was abandoned',
-};
-
 /** The event does not belong to the task's state. `what`: the event, or what a person calls it. */
 export function notNow({ state }: Task, what: string): Next {
   const code = state.at === 'ended' || state.at === 'ending' ? 'over' : 'not_now';
-  return refuse(code, `\`${what}\` is not possible while ${stateNames[state.at]}.`);
+  return refuse(code, `\`${what}\` is not possible while ${stateWords[state.at]}.`);
 }
 
 /** The attempts with one of them changed. */

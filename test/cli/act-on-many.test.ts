@@ -56,7 +56,7 @@ it('reads the whole list, however many pages it has', async () => {
 
 it('--dry-run asks about each task, and changes none', async () => {
   const [refused = ''] = made;
-  world.port.situations.set(refused, 'watching');
+  world.port.situations.set(refused, 'waiting');
   const { text, status } = await runLine(world, [...line, '--dry-run']);
   expect(text).toContain('4 of 5 would be done.');
   expect(text).toContain(`${refused}  \`resubmit\` is not possible: the upstream has the job`);
@@ -67,7 +67,7 @@ it('--dry-run asks about each task, and changes none', async () => {
 
 it('names every task that was refused, with the sentence, and ends with status 1', async () => {
   const refused = made[2] ?? '';
-  world.port.situations.set(refused, 'watching');
+  world.port.situations.set(refused, 'waiting');
   const { text, status } = await runLine(world, [...line, '--yes', '-o', 'json']);
   expect(JSON.parse(text)).toMatchObject({
     tasks: 5,
@@ -79,7 +79,7 @@ it('names every task that was refused, with the sentence, and ends with status 1
 });
 
 it('refusals, however many, do not end the run', async () => {
-  world.port.situation = 'watching';
+  world.port.situation = 'waiting';
   const { text } = await runLine(world, [...line, '--yes']);
   expect(text).toContain('0 of 5 done.');
   expect(text.match(/is not possible/g)).toHaveLength(5);

@@ -5,7 +5,7 @@ import { next } from '../../src/domain/task-next.ts';
 import type { Task } from '../../src/domain/task-record.ts';
 import { attemptAt, attemptInFlight, isUnfinished, sameCandidate } from '../../src/domain/task-state.ts';
 import type { TaskEvent } from '../../src/domain/task-state.ts';
-import { actionTable, operatorActions, situationOf } from '../../src/domain/operator-actions.ts';
+import { actionTable, operatorActions } from '../../src/domain/operator-actions.ts';
 import { actEvents } from '../support/act-events.ts';
 import {
   events,
@@ -308,9 +308,8 @@ function expectWayOut(task: Task, now: number): void {
     const status = state.ending.kind;
     expect(stepped(task, events.ended(status), now)).toMatchObject({ state: { at: 'ended' }, status });
   }
-  const situation = situationOf(task);
   const possible = operatorActions.filter((name) =>
-    actionTable[name].possible.some((one) => one === situation),
+    actionTable[name].possible.some((one) => one === state.at),
   );
   expect(possible).toContain('fail');
   const done = possible.filter((name) =>

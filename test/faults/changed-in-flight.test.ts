@@ -208,7 +208,7 @@ it('a task whose credential was removed says so, and continues when it is back',
     ),
   );
   await gateway.reconcile();
-  expect(await situationOf(id)).toMatchObject({ attention: 'channel_gone', name: 'watching' });
+  expect(await situationOf(id)).toMatchObject({ attention: 'channel_gone', name: 'waiting' });
   await expect.poll(() => attributeOf(id)).toBe('channel_gone');
   await runWorkerWith(both);
   await gateway.reconcile();

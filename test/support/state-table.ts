@@ -2,6 +2,7 @@ import { formatMicros } from '../../src/domain/money.ts';
 import { mapMoney, moneyInWords, situation, standingOf } from '../../src/domain/situation.ts';
 import { next } from '../../src/domain/task-next.ts';
 import type { Task } from '../../src/domain/task-record.ts';
+import { stateNames } from '../../src/domain/task-state.ts';
 import type { EventName, StateName, TaskEvent } from '../../src/domain/task-state.ts';
 import { after, events, newTask, start } from './task-model.ts';
 
@@ -24,10 +25,6 @@ Tried on a task of two channels and no fallback, with an event that is about its
 A name is the state that follows; "noted" changes the record and not the state, "–" nothing. The words in italics are
 refusals: *not_now* (the event does not belong to the state), *over* (the end is decided), *decided* (somebody else has written
 before), *given_up* (it never was a task).`;
-
-const stateNames = [
-  'submitting', 'pausing', 'lost', 'waiting', 'broken', 'ending', 'review', 'ended', 'given_up',
-] as const satisfies readonly StateName[]; // prettier-ignore
 
 /** Two sentences on each state: what it means, and what leaves it. */
 const notes: Readonly<Record<StateName, string>> = {

@@ -1,8 +1,9 @@
 import { GatewayError } from '../../src/domain/errors.ts';
 import { refusalOf } from '../../src/domain/operator-actions.ts';
-import type { ActionInput, RunningActionName, TaskSituation } from '../../src/domain/operator-actions.ts';
+import type { ActionInput, RunningActionName } from '../../src/domain/operator-actions.ts';
 import { taskFailures } from '../../src/domain/task-failures.ts';
 import type { TaskInput } from '../../src/domain/task-input.ts';
+import type { StateName } from '../../src/domain/task-state.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import type { TaskStore } from '../../src/store/tasks.ts';
 import type { TaskPort } from '../../src/tasks/task-port.ts';
@@ -17,9 +18,9 @@ export interface TestPort extends TaskPort {
   /** Ids of the tasks that a query finds. */
   readonly found: Map<string, readonly string[]>;
   /** What the tasks are doing, as far as it decides which actions are possible. */
-  situation: TaskSituation;
+  situation: StateName;
   /** The same for single tasks, where one differs from the others. */
-  readonly situations: Map<string, TaskSituation>;
+  readonly situations: Map<string, StateName>;
   /** Thrown by the next `start`. */
   failStart: Error | undefined;
   /** Thrown by `unpolledQueues` while set. */

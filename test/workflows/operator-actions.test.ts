@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import type { OperatorActionName, TaskSituation } from '../../src/domain/operator-actions.ts';
+import type { OperatorActionName } from '../../src/domain/operator-actions.ts';
 import {
   operatorActions,
   refusalOf as tableRefusal,
   workflowActions,
 } from '../../src/domain/operator-actions.ts';
+import type { StateName } from '../../src/domain/task-state.ts';
 import { both, refusalOf, signal, usePlayedTasks } from './played-tasks.ts';
 import type { PlayedTask } from './played-tasks.ts';
 import { asks, later } from './played-upstream.ts';
@@ -28,10 +29,12 @@ interface Situation {
   readonly change: Partial<Upstream>;
   readonly reached: (task: PlayedTask) => Promise<void>;
 }
-const situations: Readonly<Record<Exclude<TaskSituation, 'ending' | 'ended'>, Situation>> = {
+const situations: Readonly<
+  Record<'submitting' | 'lost' | 'waiting' | 'broken' | 'review', Situation>
+> = {
   submitting: { change: { gate: later }, reached: (task) => task.called('submit one') },
   lost: { change: { submit: lost }, reached: asked('submit_ambiguous') },
-  watching: { change: {}, reached: (task) => task.called('wait job-1') },
+  waiting: { change: {}, reached: (task) => task.called('wait job-1') },
   broken: { change: { wait: async () => ({ kind: 'broken' }) }, reached: asked('poll_failed') },
   review: {
     change: { wait: async () => ({ kind: 'succeeded' }), reviewed: '9000000' },
@@ -90,7 +93,7 @@ describe.each(Object.keys(situations) as (keyof typeof situations)[])('while a t
     // What is advised is possible.
     const advice = await advised(task);
     expect(advice.filter((one) => !isPossible(one, name))).toEqual([]);
-    if (!['submitting', 'watching'].includes(name)) expect(advice).toContain('fail');
+    if (!['submitting', 'waiting'].includes(name)) expect(advice).toContain('fail');
     await task.act('fail', { by: 'ada', reason: 'enough' });
     expect(await task.end()).toEqual({ status: 'failed', code: 'internal_error' });
     expect(task.record().actions).toMatchObject([{ action: 'fail', by: 'temporal:ada', reason: 'enough' }]);
@@ -106,7 +109,7 @@ describe.each(Object.keys(situations) as (keyof typeof situations)[])('while a t
   });
 });
 
-function isPossible(name: string, situation: TaskSituation): boolean {
+function isPossible(name: string, situation: StateName): boolean {
   const action = operatorActions.find((known) => known === name);
   return action !== undefined && tableRefusal(action, situation) === undefined;
 }
@@ -240,7 +243,7 @@ describe('a submission whose outcome nobody knows', () => {
     await task.act('fail');
   });
 
-  it.each(['lost', 'watching', 'broken', 'review'] as const)(
+  it.each(['lost', 'waiting', 'broken', 'review'] as const)(
     'is completed by hand, and charged: %s',
     async (name) => {
       const task = await inSituation(name);
@@ -264,7 +267,7 @@ it('a charge that a person accepts ends the task as succeeded', async () => {
 it('a task that is failed although its job has succeeded with a charge to be reviewed is not said to have failed', async () => {
   tasks.upstream.status = async () => ({ kind: 'succeeded' });
   tasks.upstream.reviewed = '9000000';
-  const task = await inSituation('watching');
+  const task = await inSituation('waiting');
   expect(await task.refusal('fail')).toBe(
     'The task was not failed: what the task is charged waits for a decision.',
   );
@@ -274,14 +277,14 @@ it('a task that is failed although its job has succeeded with a charge to be rev
 
 it('a job is asked about once more before an operator fails it: a result that is there counts', async () => {
   tasks.upstream.status = async () => ({ kind: 'succeeded' });
-  const task = await inSituation('watching');
+  const task = await inSituation('waiting');
   expect(await task.refusal('fail')).toBe('The upstream had already finished: the task succeeded.');
   expect(await task.end()).toEqual(succeeded);
 });
 
 it('a job that runs is polled now, and gets more time twice while its poll is with a worker', async () => {
   tasks.upstream.wait = asks;
-  const task = await inSituation('watching');
+  const task = await inSituation('waiting');
   await task.act('retry_now', { reason: 'news' });
   expect(task.calls()).toContain('wake submit');
   const before = task.record().deadlineAt;
@@ -296,7 +299,7 @@ it('a job that runs is polled now, and gets more time twice while its poll is wi
 });
 
 it('a cancellation by an operator is on record, and a caller’s is not', async () => {
-  const task = await inSituation('watching');
+  const task = await inSituation('waiting');
   expect(await task.cancel()).toMatchObject({ cancelled: false });
   expect(task.record().actions).toBeUndefined();
   await task.act('cancel', { by: 'ada', reason: 'r' });

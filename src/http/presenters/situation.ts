@@ -1,17 +1,18 @@
 import { z } from 'zod';
 import { attentionReasons } from '../../domain/attention.ts';
 import { formatMicros } from '../../domain/money.ts';
-import { operatorActions, taskSituationNames } from '../../domain/operator-actions.ts';
+import { operatorActions } from '../../domain/operator-actions.ts';
 import { mapMoney, situation, standingOf, waits } from '../../domain/situation.ts';
 import type { Service } from '../../domain/service.ts';
 import type { Task } from '../../domain/task-record.ts';
+import { stateNames } from '../../domain/task-state.ts';
 import { toSeconds, unixSeconds } from './unix-seconds.ts';
 
 const previewAmount = z.string().nullable().meta({ description: 'Null: what is stated with it decides.' });
 
 export const situationSchema = z
   .object({
-    name: z.enum(taskSituationNames),
+    name: z.enum(stateNames),
     what: z.string().meta({ description: 'What the task waits for, in one sentence.' }),
     waits_for: z.enum(waits).nullable().meta({
       description: 'The same in one word; of a task that asks for a person, why. Null: it has ended.',

@@ -50,7 +50,7 @@ it('with dry_run says of a cancellation what the state of the task allows, and a
 
 it('409: the action is not possible, says what is, and is not recorded', async () => {
   const id = await newTask();
-  world.port.situation = 'watching';
+  world.port.situation = 'waiting';
   const answer = await world.admin('POST', `/tasks/${id}/actions`, { action: 'resubmit', reason: 'try' });
   expect([answer.status, answer.body.error.code]).toEqual([409, 'action_not_possible']);
   expect(answer.body.error.message).toContain('Possible now: retry_now, fail, cancel');

@@ -77,7 +77,7 @@ describe('the situation', () => {
     });
     await world.drive.accept(id);
     expect(await situationOf(id)).toMatchObject({
-      name: 'watching',
+      name: 'waiting',
       what: 'Waiting for one.',
       where: { channel: 'one', credential: 'a' },
       upstream_id: `up-${id}`,
