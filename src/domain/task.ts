@@ -3,8 +3,9 @@ import type { Failure } from './failure.ts';
 import type { StoredMedia } from './stored-media.ts';
 import type { TaskErrorCode } from './errors.ts';
 
+export const unfinishedStatuses = ['pending', 'submitted', 'running'] as const;
 /** The status values of the contract, in their only order. */
-export const taskStatuses = ['pending', 'submitted', 'running', 'succeeded', 'failed'] as const;
+export const taskStatuses = [...unfinishedStatuses, 'succeeded', 'failed'] as const;
 export type TaskStatus = (typeof taskStatuses)[number];
 
 /** What operators find a task by. */
@@ -15,21 +16,6 @@ export type TaskKind = 'video' | 'image';
 
 export function isTerminal(status: TaskStatus): boolean {
   return status === 'succeeded' || status === 'failed';
-}
-
-const rank: Record<TaskStatus, number> = { pending: 0, submitted: 1, running: 2, succeeded: 3, failed: 3 };
-
-/**
- * The one transition rule: a status only moves forward, and a terminal one never moves. An upstream whose status
- * goes backwards (running → queued) leaves ours where it is.
- */
-export function nextStatus(current: TaskStatus, reported: TaskStatus): TaskStatus {
-  return !isTerminal(current) && rank[reported] > rank[current] ? reported : current;
-}
-
-/** Statuses that a task may have before it becomes `target`: the guard of a write. */
-export function statusesBefore(target: TaskStatus): TaskStatus[] {
-  return taskStatuses.filter((status) => status !== target && nextStatus(status, target) === target);
 }
 
 /** What GET says in `message`, by status. */

@@ -1,6 +1,6 @@
 import type { Filter } from 'mongodb';
 import { isImageId } from '../domain/ids.ts';
-import { isTerminal, statusesBefore } from '../domain/task.ts';
+import { isTerminal, unfinishedStatuses } from '../domain/task.ts';
 import { keys } from './entry.ts';
 import type { ClosedTask, Report } from './verify-account.ts';
 import { violation } from './verify-context.ts';
@@ -103,7 +103,7 @@ export async function checkUnfinishedTasks(context: VerifyContext): Promise<void
       context.report(violation('unfinished_task_is_held', { account, task }, fault));
     }
   });
-  for (const status of statusesBefore('failed')) {
+  for (const status of unfinishedStatuses) {
     for await (const task of context.tasksOf(status)) await unfinished.add(task);
   }
   await unfinished.end();

@@ -11,7 +11,7 @@ import type {
 } from '../domain/census.ts';
 import { defined } from '../domain/defined.ts';
 import type { FailureClass } from '../domain/failure.ts';
-import { statusesBefore, taskStatuses } from '../domain/task.ts';
+import { taskStatuses, unfinishedStatuses } from '../domain/task.ts';
 import type { TaskStatus } from '../domain/task.ts';
 import { sortKey } from './task-document.ts';
 import type { EndKind, TaskDocument } from './task-document.ts';
@@ -33,7 +33,7 @@ export function taskCensus(tasks: Collection<TaskDocument>) {
     async countUnfinished(): Promise<TaskCount[]> {
       const found = tasks.aggregate<Row<Pick<TaskCount, 'state' | 'channel' | 'wait'>>>(
         [
-          { $match: { status: { $in: statusesBefore('failed') } } },
+          { $match: { status: { $in: unfinishedStatuses } } },
           { $group: { _id: taskKind, count: { $sum: 1 }, since: { $min: '$stateSince' } } },
         ],
         limit,

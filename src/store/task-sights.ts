@@ -1,7 +1,7 @@
 import type { Collection } from 'mongodb';
 import { defined } from '../domain/defined.ts';
 import type { Concern } from '../domain/attention.ts';
-import { statusesBefore } from '../domain/task.ts';
+import { unfinishedStatuses } from '../domain/task.ts';
 import type { ResultItem } from '../domain/task.ts';
 import type { WaitReason } from '../domain/wait-reason.ts';
 import type { TaskDocument } from './task-document.ts';
@@ -20,7 +20,6 @@ export interface ProgressWrite {
 
 /** What is seen on the way and shown, and decides nothing. Each write is guarded by what must not have happened before. */
 export function taskSights(tasks: Collection<TaskDocument>, now: () => number) {
-  const unfinished = { $in: statusesBefore('succeeded') };
   return {
     async markRunning(id: string): Promise<void> {
       await tasks.updateOne(
@@ -55,7 +54,7 @@ export function taskSights(tasks: Collection<TaskDocument>, now: () => number) {
 
     /** A request for a person beside the state; it never replaces what the state itself asks for. */
     async setConcern(id: string, concern: Concern): Promise<boolean> {
-      const status = concern === 'not_delivered' ? 'succeeded' : unfinished;
+      const status = concern === 'not_delivered' ? 'succeeded' : { $in: unfinishedStatuses };
       const asked = await tasks.updateOne(
         { _id: id, status, ...asksNothing },
         { $set: { concern, attention: concern } },

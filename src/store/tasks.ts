@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import type { Collection, Db } from 'mongodb';
 import type { AttentionReason } from '../domain/attention.ts';
 import type { Task } from '../domain/task-record.ts';
-import { statusesBefore, taskNamings } from '../domain/task.ts';
+import { taskNamings, unfinishedStatuses } from '../domain/task.ts';
 import type { TaskNaming } from '../domain/task.ts';
 import { createFindById } from './find-by-id.ts';
 import type { Sealing } from './sealed-document.ts';
@@ -185,7 +185,7 @@ function taskReads(tasks: Collection<TaskDocument>, { findById, toTask }: TaskRe
 
     /** Every unfinished task, the most urgent of each status first, a batch in memory at a time. */
     async *unfinished(): AsyncIterable<Task> {
-      for (const status of statusesBefore('failed')) {
+      for (const status of unfinishedStatuses) {
         yield* each(tasks.find({ status }).sort({ deadlineAt: 1 }));
       }
     },
@@ -216,7 +216,7 @@ function taskReads(tasks: Collection<TaskDocument>, { findById, toTask }: TaskRe
     async countOf(account: string): Promise<{ readonly all: number; readonly unfinished: number }> {
       const [all, unfinished] = await Promise.all([
         tasks.countDocuments({ account }),
-        tasks.countDocuments({ account, status: { $in: statusesBefore('failed') } }),
+        tasks.countDocuments({ account, status: { $in: unfinishedStatuses } }),
       ]);
       return { all, unfinished };
     },
