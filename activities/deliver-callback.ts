@@ -12,6 +12,7 @@ import { isTerminal } from '../src/domain/task.ts';
 import type { CallbackState } from '../src/domain/callback-record.ts';
 import type { Task } from '../src/domain/task-record.ts';
 import type { CallbackActivityDeps } from './deps.ts';
+import { later } from './later.ts';
 import { persistently } from './persistently.ts';
 
 /** From the moment the request leaves; the wait for a connection before that has the same limit of its own. */
@@ -50,19 +51,24 @@ export function createDeliverCallback(deps: CallbackActivityDeps) {
     dueAt: number = 0,
   ): Promise<void> {
     const waitMs = dueAt - deps.now();
-    if (waitMs > 0) throw laterCallback(waitMs);
+    if (waitMs > 0) {
+      const nextIn = `next in ${Math.ceil(waitMs / 1000)} s`;
+      throw later('CallbackLater', `the first request was not accepted; ${nextIn}`, waitMs);
+    }
     const owed = await findOwed(task);
     if (owed === undefined) return;
     // Before the attempt is counted: waiting for others' requests is not an attempt.
     const place = await deps.places.take(new URL(owed.url).hostname, owed.account);
-    if (!place.isGranted) throw hostBusyFailure(place.afterMs);
+    if (!place.isGranted) throw later('CallbackHostBusy', hostBusy, place.afterMs);
     const sent = await send(owed, round).finally(() => place.leave());
     if (sent === undefined || sent.state === 'delivered') return;
-    throw sent.state === 'gave_up'
-      ? abandonedCallback(sent.heard)
-      : retriedCallback(sent.heard, retryDelayMs(sent.n));
+    if (sent.state === 'gave_up') throw abandonedCallback(sent.heard);
+    throw later('CallbackFailed', `the caller's address answered ${sent.heard}`, retryDelayMs(sent.n));
   };
 }
+
+const hostBusy =
+  'other callbacks to the same host, or of the same account, are in flight; this one has not been attempted yet';
 
 /** Before the request that follows the n-th. */
 export function retryDelayMs(n: number): number {
@@ -119,34 +125,6 @@ export function createCallbackRequests(deps: CallbackActivityDeps) {
 }
 
 type Answer = { readonly status?: number; readonly error?: string };
-
-function retriedCallback(heard: string, delayMs: number): ApplicationFailure {
-  return ApplicationFailure.create({
-    message: `the caller's address answered ${heard}`,
-    type: 'CallbackFailed',
-    category: 'BENIGN',
-    nextRetryDelay: delayMs,
-  });
-}
-
-function laterCallback(waitMs: number): ApplicationFailure {
-  return ApplicationFailure.create({
-    message: `the first request was not accepted; next in ${Math.ceil(waitMs / 1000)} s`,
-    type: 'CallbackLater',
-    category: 'BENIGN',
-    nextRetryDelay: waitMs,
-  });
-}
-
-function hostBusyFailure(afterMs: number): ApplicationFailure {
-  return ApplicationFailure.create({
-    message:
-      'other callbacks to the same host, or of the same account, are in flight; this one has not been attempted yet',
-    type: 'CallbackHostBusy',
-    category: 'BENIGN',
-    nextRetryDelay: afterMs,
-  });
-}
 
 function abandonedCallback(heard: string): ApplicationFailure {
   return ApplicationFailure.create({

@@ -1,7 +1,7 @@
-import { ApplicationFailure } from '@temporalio/activity';
 import type { Task } from '../src/domain/task-record.ts';
 import type { ChannelActivityDeps } from './deps.ts';
 import { elapsedBefore } from './elapsed.ts';
+import { later } from './later.ts';
 import { noteWait } from './note-wait.ts';
 import { stepTo } from './step-to.ts';
 import { retryOrLeave } from './submit-answer.ts';
@@ -49,12 +49,7 @@ export async function enterChannel(
     }
     case 'full':
       await noteWait(id, 'slot', deps);
-      throw ApplicationFailure.create({
-        message: 'every channel of the plan is at its concurrency limit; the task waits for its turn',
-        type: 'AtConcurrencyLimit',
-        nextRetryDelay: refusal.ms,
-        category: 'BENIGN',
-      });
+      throw later('AtConcurrencyLimit', 'every channel of the plan is at its concurrency limit', refusal.ms);
     default:
       return refusal satisfies never;
   }

@@ -1,4 +1,3 @@
-import { ApplicationFailure } from '@temporalio/activity';
 import type { Attempt } from '../src/domain/attempt.ts';
 import { attemptId } from '../src/domain/ids.ts';
 import { attemptAt } from '../src/domain/task-state.ts';
@@ -6,6 +5,7 @@ import type { Task } from '../src/domain/task-record.ts';
 import type { Submitted } from '../src/providers/provider.ts';
 import type { ChannelActivityDeps } from './deps.ts';
 import { withHeartbeat } from './heartbeat.ts';
+import { later } from './later.ts';
 import { noteWait } from './note-wait.ts';
 import { requireTarget } from './open-target.ts';
 import { stepTo } from './step-to.ts';
@@ -41,11 +41,8 @@ export function createFindLostJob(deps: ChannelActivityDeps) {
     found: readonly Submitted[] | undefined,
   ): Promise<TaskView> {
     if (found === undefined) return viewOf(await stepTo(task, { kind: 'asked' }, deps));
-    throw ApplicationFailure.create({
-      message: `${found.length} upstream jobs carry the marker ${attempt.marker} (attempt ${attemptId(task.id, attempt.n)})`,
-      type: 'JobNotFound',
-      category: 'BENIGN',
-    });
+    const which = `the marker ${attempt.marker} (attempt ${attemptId(task.id, attempt.n)})`;
+    throw later('JobNotFound', `${found.length} upstream jobs carry ${which}`);
   }
 }
 

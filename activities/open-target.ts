@@ -1,4 +1,4 @@
-import { ApplicationFailure } from '@temporalio/activity';
+import type { ApplicationFailure } from '@temporalio/activity';
 import type { ChannelConfig } from '../src/config/gateway-file.ts';
 import type { GenerationRequest } from '../src/domain/request.ts';
 import type { RouteCandidate } from '../src/domain/routing.ts';
@@ -6,6 +6,7 @@ import type { TaskKind } from '../src/domain/task.ts';
 import type { ProviderContext, TaskProvider } from '../src/providers/provider.ts';
 import { ChannelGoneError, taskProviderFor } from '../src/routing/channels.ts';
 import type { ChannelActivityDeps } from './deps.ts';
+import { later } from './later.ts';
 
 /** A candidate with everything that a call to its upstream needs. */
 export interface UpstreamTarget {
@@ -58,5 +59,5 @@ export function mayCallBack(
 
 /** Benign: an operator caused it, and the message says how to undo it. */
 export function channelGone({ message }: ChannelGoneError): ApplicationFailure {
-  return ApplicationFailure.create({ message, type: 'ChannelGone', category: 'BENIGN' });
+  return later('ChannelGone', message);
 }

@@ -1,4 +1,4 @@
-import { ApplicationFailure, Context } from '@temporalio/activity';
+import { Context } from '@temporalio/activity';
 import { upstreamIdTaken } from '../src/domain/attention.ts';
 import { defined } from '../src/domain/defined.ts';
 import { attemptId } from '../src/domain/ids.ts';
@@ -9,6 +9,7 @@ import type { Submitted, UpstreamError } from '../src/providers/provider.ts';
 import type { ChannelActivityDeps } from './deps.ts';
 import { elapsedBefore } from './elapsed.ts';
 import { withHeartbeat } from './heartbeat.ts';
+import { later } from './later.ts';
 import { noteWait } from './note-wait.ts';
 import { persistently } from './persistently.ts';
 import { stepTo } from './step-to.ts';
@@ -88,7 +89,7 @@ export async function recordStall(sent: Sent, deps: ChannelActivityDeps): Promis
   const word = { code: 'worker_stalled', message, stays: true };
   const after = await write(sent.task, notAccepted(sent, word), deps);
   if (after.state.at !== 'submitting') return after;
-  throw ApplicationFailure.create({ message, type: 'WorkerStalled', category: 'BENIGN' });
+  throw later('WorkerStalled', message);
 }
 
 /** Records why the upstream did not accept, and decides what follows from it. */
@@ -177,12 +178,8 @@ export async function retryOrLeave(
     return after;
   }
   await noteWait(task.id, 'upstream', deps);
-  throw ApplicationFailure.create({
-    message: `the channel does not accept the job at the moment (${why}); retrying`,
-    type: 'NotAccepted',
-    nextRetryDelay: Math.max(Math.round(delay), retryDelayMinMs),
-    category: 'BENIGN',
-  });
+  const retryMs = Math.max(Math.round(delay), retryDelayMinMs);
+  throw later('NotAccepted', `the channel does not accept the job at the moment (${why}); retrying`, retryMs);
 }
 
 /** How long this channel may still be asked before it is another one's turn; 0 where another one comes next. */

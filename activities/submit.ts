@@ -1,4 +1,4 @@
-import { ApplicationFailure, Context } from '@temporalio/activity';
+import { Context } from '@temporalio/activity';
 import { z } from 'zod';
 import type { Attempt } from '../src/domain/attempt.ts';
 import type { GenerationRequest } from '../src/domain/request.ts';
@@ -9,6 +9,7 @@ import { ChannelGoneError } from '../src/routing/channels.ts';
 import type { ChannelActivityDeps } from './deps.ts';
 import { withHeartbeat } from './heartbeat.ts';
 import { enterChannel } from './enter-channel.ts';
+import { later } from './later.ts';
 import { noteWait } from './note-wait.ts';
 import { openTarget } from './open-target.ts';
 import { createWatch, isFirstAttempt } from './poll.ts';
@@ -98,7 +99,8 @@ export function createSubmit(deps: ChannelActivityDeps) {
     const waitMs = await joinQueue(task, input);
     if (waitMs !== undefined) {
       await noteWait(task.id, 'turn', deps);
-      throw waitForTurn(waitMs);
+      const nextIn = `next look in ${Math.ceil(waitMs / 1000)} s`;
+      throw later('WaitsForItsTurn', `the channel's submissions per second are used; ${nextIn}`, waitMs);
     }
     if (!isFirstAttempt() || task.waitsFor !== undefined) await noteWait(task.id, undefined, deps);
     return send({ input, task, stored: { ...stored, request }, target, atOnce });
@@ -135,14 +137,4 @@ export function createSubmit(deps: ChannelActivityDeps) {
       .submitLimiter(candidate)
       .enter({ task, account, isBack: !isFirstAttempt() }, cancellationSignal);
   }
-}
-
-/** Its turn comes later: the wait is a timer on the server and occupies nothing here. */
-function waitForTurn(waitMs: number): ApplicationFailure {
-  return ApplicationFailure.create({
-    message: `the channel's submissions per second are used; next look in ${Math.ceil(waitMs / 1000)} s`,
-    type: 'WaitsForItsTurn',
-    nextRetryDelay: waitMs,
-    category: 'BENIGN',
-  });
 }
