@@ -16,11 +16,8 @@ export interface ImageLease {
   readonly beat: number;
 }
 
-interface LeaseDocument {
+interface LeaseDocument extends Omit<ImageLease, 'id'> {
   readonly _id: string;
-  readonly process: string;
-  readonly from: string;
-  readonly beat: number;
   /** Another process closes the holds of this one: its lease can no longer be renewed. */
   readonly dead?: true;
 }

@@ -31,17 +31,10 @@ export interface StoredAnswer {
 }
 
 /** That of a task has neither a state nor an answer: it is done, and the task is found by its id. */
-interface RepeatDocument {
+interface RepeatDocument extends Pick<RepeatRecord, 'made' | 'fingerprint' | 'answer'> {
   readonly _id: string;
-  /** What `made` is. */
-  readonly task: string;
-  readonly fingerprint: string;
   readonly state?: RepeatRecord['state'];
   readonly beat?: number;
-  readonly status?: number;
-  readonly may_retry?: boolean;
-  readonly documents?: number;
-  readonly created_at: number;
   /** For MongoDB's TTL, which only tidies up. */
   readonly expires: Date;
 }
@@ -72,7 +65,7 @@ export function createRepeatStore(db: Db, now: () => number) {
   const records: Collection<RepeatDocument> = db.collection<RepeatDocument>('idempotency');
   const bodies = createAnswerBodyStore(db);
   const change = async ({ id, made }: RepeatName, fields: Partial<RepeatDocument>): Promise<void> => {
-    await records.updateOne({ _id: id, task: made }, { $set: fields });
+    await records.updateOne({ _id: id, made }, { $set: fields });
   };
   return {
     /** The answers that were made under these ids are no longer kept. */
@@ -96,7 +89,7 @@ export function createRepeatStore(db: Db, now: () => number) {
         const found = await records.findOne({ _id: claim.id }, { readConcern: 'majority' });
         if (found === null) continue;
         if (found.expires.getTime() > now()) return toRecord(found);
-        const taken = await records.replaceOne({ _id: claim.id, task: found.task }, fresh);
+        const taken = await records.replaceOne({ _id: claim.id, made: found.made }, fresh);
         if (taken.modifiedCount === 1) return undefined;
       }
     },
@@ -113,24 +106,24 @@ export function createRepeatStore(db: Db, now: () => number) {
 
     /** Its process lives. */
     async renew({ id, made }: RepeatName): Promise<void> {
-      await records.updateOne({ _id: id, task: made }, { $inc: { beat: 1 } });
+      await records.updateOne({ _id: id, made }, { $inc: { beat: 1 } });
     },
 
     /** Keeps the answer; nobody is given it before `complete`. Repeatable. */
     async store(name: RepeatName, { status, mayRetry, body }: AnswerToStore): Promise<void> {
       const { made } = name;
-      const record = await records.findOne({ _id: name.id, task: made }, { projection: { expires: 1 } });
+      const record = await records.findOne({ _id: name.id, made }, { projection: { expires: 1 } });
       if (record === null) return;
       const { expires } = record;
       const documents = body === undefined ? undefined : await bodies.write({ made, body, expires });
-      await change(name, { state: 'stored', status, may_retry: mayRetry, ...defined({ documents }) });
+      await change(name, { state: 'stored', answer: { status, mayRetry, ...defined({ documents }) } });
     },
 
     complete: (name: RepeatName) => change(name, { state: 'done' }),
 
     /** The same key may be used again: nothing was sent. */
     async forget({ id, made }: RepeatName): Promise<void> {
-      await records.deleteOne({ _id: id, task: made });
+      await records.deleteOne({ _id: id, made });
     },
 
     /** Throws when a part is missing. */
@@ -141,20 +134,13 @@ export function createRepeatStore(db: Db, now: () => number) {
 function freshDocument(claim: RepeatClaim, at: number): Omit<RepeatDocument, '_id'> {
   const { made, fingerprint, isAwaited } = claim;
   return {
-    task: made,
+    made,
     fingerprint,
     ...(isAwaited === true ? { state: 'running', beat: 0 } : {}),
-    created_at: at,
     expires: new Date(at + claim.keptMs),
   };
 }
 
-function toRecord(document: RepeatDocument): RepeatRecord {
-  const { _id: id, task: made, fingerprint, state = 'done', beat = 0 } = document;
-  const { status, may_retry: mayRetry, documents } = document;
-  const answer =
-    status === undefined || mayRetry === undefined
-      ? undefined
-      : { status, mayRetry, ...defined({ documents }) };
-  return { id, made, fingerprint, state, beat, ...defined({ answer }) };
+function toRecord({ _id: id, expires: _expires, ...document }: RepeatDocument): RepeatRecord {
+  return { id, state: 'done', beat: 0, ...document };
 }

@@ -28,16 +28,13 @@ export interface RequestRecord {
   readonly by: string;
 }
 
-interface RequestDocument {
+/** What the caller wrote. */
+type Written = Pick<RequestRecord, 'request' | 'callbackToken' | 'callbackUrl'>;
+
+interface RequestDocument extends Omit<RequestRecord, 'task' | keyof Written> {
   readonly _id: string;
-  readonly account: string;
   /** JSON of what the caller wrote, encrypted: request, callback address, and the token of the upstream's callback. */
   readonly sealed: SealedDocument;
-  readonly created_at: number;
-  readonly deadline_at: number;
-  readonly warnings: readonly string[];
-  readonly plan: string;
-  readonly by: string;
   /** For MongoDB's TTL, from the first write on: whatever becomes of the task, what its caller wrote is forgotten. */
   readonly expires: Date;
   /** Counts the reads that had to be writes. */
@@ -73,20 +70,11 @@ export function createRequestStore(
 
     /** The bytes of what is sealed. Undefined: an earlier try of this creation has written it. */
     async insert(record: RequestRecord): Promise<number | undefined> {
-      const { request, callbackToken, callbackUrl } = record;
+      const { task: _id, request, callbackToken, callbackUrl, ...legible } = record;
       const sealed = seal('request', JSON.stringify({ request, callbackToken, callbackUrl }));
+      const expires = new Date(expiresAt(record.deadlineAt));
       try {
-        await requests.insertOne({
-          _id: record.task,
-          account: record.account,
-          sealed: toSealedDocument(sealed),
-          created_at: record.createdAt,
-          deadline_at: record.deadlineAt,
-          warnings: record.warnings,
-          plan: record.plan,
-          by: record.by,
-          expires: new Date(expiresAt(record.deadlineAt)),
-        });
+        await requests.insertOne({ _id, ...legible, sealed: toSealedDocument(sealed), expires });
         return sealed.data.length;
       } catch (error) {
         if (!isDuplicateKey(error)) throw error;
@@ -123,7 +111,7 @@ function requestChanges(requests: Collection<RequestDocument>, expiresAt: (deadl
 
     /** The task's deadline was moved. Repeatable: of two moves the later deadline counts. */
     async keepUntil(task: string, deadlineAt: number): Promise<void> {
-      const $max = { deadline_at: deadlineAt, expires: new Date(expiresAt(deadlineAt)) };
+      const $max = { deadlineAt, expires: new Date(expiresAt(deadlineAt)) };
       await requests.updateOne({ _id: task }, { $max });
     },
 
@@ -140,19 +128,7 @@ function requestChanges(requests: Collection<RequestDocument>, expiresAt: (deadl
 
 /** What was written, opened. */
 function toRecord(document: RequestDocument, open: Sealing['open']): RequestRecord {
-  const { request, callbackToken, callbackUrl } = writtenSchema.parse(
-    JSON.parse(open('request', toSealed(document.sealed))),
-  );
-  return {
-    task: document._id,
-    account: document.account,
-    request,
-    callbackToken,
-    createdAt: document.created_at,
-    deadlineAt: document.deadline_at,
-    warnings: document.warnings,
-    plan: document.plan,
-    by: document.by,
-    ...defined({ callbackUrl }),
-  };
+  const { _id: task, sealed, expires: _expires, reads: _reads, ...legible } = document;
+  const written = writtenSchema.parse(JSON.parse(open('request', toSealed(sealed))));
+  return { task, ...legible, ...defined(written) };
 }

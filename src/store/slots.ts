@@ -23,7 +23,6 @@ interface SlotDocument {
   readonly task: string;
   /** Lease: after this the slot is free, even if its holder died without giving it back. */
   readonly until: number;
-  readonly since: number;
 }
 
 /** A task that waits for a slot. */
@@ -36,23 +35,15 @@ interface TicketDocument {
   /** The next task: by round, then by arrival. */
   readonly order: string;
   readonly round: number;
-  readonly looks_at: number;
+  /** The task checks again automatically at this time; before that it must be woken. */
+  readonly looksAt: number;
   readonly expires: Date;
 }
 
 /** A task's place in a queue. */
-export interface Ticket {
-  readonly task: string;
-  readonly round: number;
-  /** The task checks again automatically at this time; before that it must be woken. */
-  readonly looksAt: number;
-}
+export type Ticket = Pick<TicketDocument, 'task' | 'round' | 'looksAt'>;
 
-export interface NewTicket {
-  readonly task: string;
-  readonly queue: string;
-  readonly account: string;
-  readonly looksAt: number;
+export interface NewTicket extends Pick<TicketDocument, 'task' | 'queue' | 'account' | 'looksAt'> {
   readonly deadlineAt: number;
 }
 
@@ -99,22 +90,19 @@ function slotOperations(slots: Collection<SlotDocument>, now: () => number) {
   const made = new Set<string>();
 
   async function reserveFree(queue: string, limit: number, lease: Lease): Promise<string | undefined> {
-    const at = now();
     const slot = await slots.findOneAndUpdate(
-      { queue, n: { $lt: limit }, until: { $lte: at } },
-      { $set: { task: lease.task, until: lease.until, since: at } },
+      { queue, n: { $lt: limit }, until: { $lte: now() } },
+      { $set: { task: lease.task, until: lease.until } },
     );
     return slot?._id;
   }
 
   /** The documents of a queue are made when the first task asks, and when its limit was raised. */
   async function make(queue: string, limit: number): Promise<void> {
-    const free = Array.from({ length: limit }, (_, n) => ({ _id: `${queue}/${n}`, queue, n }));
+    const nobody = { task: '', until: 0 };
+    const free = Array.from({ length: limit }, (_, n) => ({ _id: `${queue}/${n}`, queue, n, ...nobody }));
     try {
-      await slots.insertMany(
-        free.map((slot) => ({ ...slot, task: '', until: 0, since: 0 })),
-        { ordered: false },
-      );
+      await slots.insertMany(free, { ordered: false });
     } catch (error) {
       if (!isDuplicateKey(error)) throw error;
     }
@@ -169,7 +157,7 @@ function ticketOperations(tickets: Collection<TicketDocument>, now: () => number
   return {
     /** The task's place in the queue; undefined: it has none. It records when the task checks again. */
     async keepTicket(task: string, queue: string, looksAt: number): Promise<boolean> {
-      const kept = await tickets.updateOne({ _id: `${task}@${queue}` }, { $set: { looks_at: looksAt } });
+      const kept = await tickets.updateOne({ _id: `${task}@${queue}` }, { $set: { looksAt } });
       return kept.matchedCount === 1;
     },
 
@@ -184,7 +172,7 @@ function ticketOperations(tickets: Collection<TicketDocument>, now: () => number
           account,
           order: `${round.toString().padStart(roundDigits, '0')}-${arrival}-${task}`,
           round,
-          looks_at: looksAt,
+          looksAt,
           expires: new Date(deadlineAt + ticketsKeptMs),
         });
       } catch (error) {
@@ -194,8 +182,7 @@ function ticketOperations(tickets: Collection<TicketDocument>, now: () => number
 
     /** The next task in the queue. */
     async firstTicket(queue: string): Promise<Ticket | undefined> {
-      const first = await tickets.find({ queue }).sort({ order: 1 }).limit(1).next();
-      return first === null ? undefined : toTicket(first);
+      return (await tickets.findOne({ queue }, { sort: { order: 1 } })) ?? undefined;
     },
 
     /** True: it was there; of several that remove it, only one gets true. */
@@ -212,10 +199,6 @@ function ticketOperations(tickets: Collection<TicketDocument>, now: () => number
       return tickets.countDocuments({ queue }, { limit: max });
     },
   };
-}
-
-function toTicket({ task, round, looks_at: looksAt }: TicketDocument): Ticket {
-  return { task, round, looksAt };
 }
 
 function roundOperations(rounds: Collection<RoundDocument>, now: () => number) {

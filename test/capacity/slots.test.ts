@@ -164,7 +164,7 @@ describe('the slots of a credential', () => {
         account: 'many',
         order: `${(n + 100).toString().padStart(12, '0')}-x-many${n}`,
         round: n + 100,
-        looks_at: now() + 60_000,
+        looksAt: now() + 60_000,
         expires: new Date(deadlineAt),
       })),
     );

@@ -164,7 +164,7 @@ describe('failures', () => {
 
 it.each([
   ['and was charged', {}, /It was charged: ask the operator of this service about img_/],
-  ['and was not charged', { task: 'img_unpaid' }, /No charge is on record for it/],
+  ['and was not charged', { made: 'img_unpaid' }, /No charge is on record for it/],
 ])(
   'whose process died before it kept the answer %s: says so, and calls nobody',
   async (_, change, sentence) => {

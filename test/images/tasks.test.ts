@@ -223,7 +223,7 @@ describe('a client that repeats automatically', () => {
   const retries = (count: number) => ({ 'x-stainless-retry-count': String(count) });
   const claims = () => gateway.core.mongo.db.collection('idempotency');
   /** The first try of a client does not wait for its record. */
-  const claimed = (task: string) => expect.poll(() => claims().countDocuments({ task })).toBe(1);
+  const claimed = (task: string) => expect.poll(() => claims().countDocuments({ made: task })).toBe(1);
 
   it('is given the task of its first try, which is found by its id', async () => {
     state = 'SUCCEEDED';
@@ -240,7 +240,7 @@ describe('a client that repeats automatically', () => {
     expect(late.body.data).toHaveLength(1);
     // Not as an answer that is kept: the record names the task.
     expect(await gateway.core.mongo.db.collection('image_result_bodies').countDocuments({})).toBe(0);
-    expect(await claims().countDocuments({ task: first.body.id })).toBe(1);
+    expect(await claims().countDocuments({ made: first.body.id })).toBe(1);
   });
 
   it('while its first try is still at work makes one task', async () => {
@@ -278,7 +278,7 @@ describe('a client that repeats automatically', () => {
     const { body: first } = await generate(asked, retries(0));
     const orphan = 'task_0123456789abcdefghijklmn';
     await claimed(first.id);
-    await claims().updateOne({ task: first.id }, { $set: { task: orphan } });
+    await claims().updateOne({ made: first.id }, { $set: { made: orphan } });
     const again = await generate(asked, retries(1));
     expect([again.status, again.body.id]).toEqual([200, orphan]);
     expect(await finished(orphan)).toMatchObject({ status: 'succeeded' });
@@ -329,7 +329,7 @@ describe('reference images', () => {
     expect(answer.status).toBe(200);
     const call = upstream.calls.find(({ path: called }) => called.endsWith('/image-synthesis'));
     expect(call?.json['input'].base_image_url === `data:image/png;base64,${image}`).toBe(true);
-    const newest = gateway.core.mongo.db.collection('requests').find({}).sort({ created_at: -1 }).limit(1);
+    const newest = gateway.core.mongo.db.collection('requests').find({}).sort({ createdAt: -1 }).limit(1);
     const [stored = {}] = await newest.toArray();
     const megabyte = 1024 * 1024;
     expect(BSON.calculateObjectSize(stored)).toBeGreaterThan(12 * megabyte);

@@ -127,7 +127,7 @@ describe('an answer', () => {
 });
 
 it('a record without a state is that of a task, and done', async () => {
-  const known = { task: 'task_1', fingerprint: 'f', created_at: clock, expires: new Date(clock + 1000) };
+  const known = { made: 'task_1', fingerprint: 'f', expires: new Date(clock + 1000) };
   const records = database.db.collection<{ _id: string; expires?: Date }>('idempotency');
   await records.insertOne({ _id: 'known', ...known });
   const read = { made: 'task_1', fingerprint: 'f', state: 'done', beat: 0 };

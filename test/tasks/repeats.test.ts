@@ -66,7 +66,7 @@ function earlier(claimed: Claimed) {
 
 /** The first try of a client does not wait for its record. */
 const named = (task: string) =>
-  expect.poll(() => mongo.db.collection('idempotency').countDocuments({ task })).toBe(1);
+  expect.poll(() => mongo.db.collection('idempotency').countDocuments({ made: task })).toBe(1);
 
 describe('a key', () => {
   it('is the first of many simultaneous callers, on whichever process', async () => {
