@@ -1,51 +1,28 @@
 import type { Operation } from '../src/domain/attempt.ts';
 import { defined } from '../src/domain/defined.ts';
-import { attemptAt, attemptInFlight, hasJob } from '../src/domain/task-state.ts';
+import { attemptAt, attemptInFlight, hasJob, shownAttempt } from '../src/domain/task-state.ts';
 import type { Task } from '../src/domain/task-record.ts';
 import type { TaskView } from './types.ts';
 
 /** What the workflow learns of a record. */
 export function viewOf(task: Task): TaskView {
-  const {
-    rev,
-    state,
-    stateSince,
-    wanted,
-    deadlineAt,
-    status,
-    charge,
-    error,
-    concern,
-    traceId: _,
-    ...record
-  } = task;
-  const inFlight = attemptInFlight(record.attempts);
-  const attempt = attemptAt(state, record.attempts) ?? inFlight ?? record.attempts.at(-1);
+  const { rev, state, stateSince, deadlineAt, status, charge, error } = task;
+  const { wanted, concern, channel, upstreamId } = task;
   return {
     rev,
     state,
     stateSince,
     deadlineAt,
     status,
-    isSending: inFlight !== undefined,
+    isSending: attemptInFlight(task.attempts) !== undefined,
     ...defined({
       wanted,
       concern,
+      channel,
+      upstreamId,
+      attempt: shownAttempt(task),
       charge: charge?.toString(),
       error: error === undefined ? undefined : defined({ code: error.code, class: error.class }),
-      channel: record.channel,
-      upstreamId: record.upstreamId,
-      attempt:
-        attempt === undefined
-          ? undefined
-          : defined({
-              n: attempt.n,
-              channel: attempt.channel,
-              credential: attempt.credential,
-              marker: attempt.marker,
-              upstreamId: attempt.operation?.id,
-              adopted: attempt.adopted,
-            }),
     }),
   };
 }

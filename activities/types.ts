@@ -1,12 +1,10 @@
-import type { TaskErrorCode } from '../src/domain/errors.ts';
-import type { FailureClass } from '../src/domain/failure.ts';
 import type { ActionInput, ActionResult, RunningActionName } from '../src/domain/operator-actions.ts';
 import type { PriceBasis } from '../src/domain/price.ts';
 import type { RouteCandidate } from '../src/domain/routing.ts';
 import type { TaskInput } from '../src/domain/task-input.ts';
-import type { Concern } from '../src/domain/attention.ts';
-import type { Stop, TaskEvent, TaskState } from '../src/domain/task-state.ts';
-import type { TaskStatus } from '../src/domain/task.ts';
+import type { Task } from '../src/domain/task-record.ts';
+import type { ShownAttempt, TaskEvent } from '../src/domain/task-state.ts';
+import type { TaskError } from '../src/domain/task.ts';
 
 /** What passes between the workflow and its activities: ids and small facts, JSON-safe. Amounts are decimal strings. */
 
@@ -14,31 +12,18 @@ import type { TaskStatus } from '../src/domain/task.ts';
  * What the workflow knows of the task's record. Every activity that may change the record answers with it; of two views
  * the one with the higher `rev` is the newer.
  */
-export interface TaskView {
-  readonly rev: number;
-  readonly state: TaskState;
-  readonly stateSince: number;
-  readonly wanted?: Stop;
-  readonly deadlineAt: number;
-  readonly status: TaskStatus;
+export interface TaskView extends Pick<
+  Task,
+  | 'rev' | 'state' | 'stateSince' | 'wanted' | 'deadlineAt' | 'status'
+  | 'concern' | 'channel' | 'upstreamId'
+> {
   /** A submission is in flight: its answer must be read. */
   readonly isSending: boolean;
-  readonly concern?: Concern;
-  readonly channel?: string;
-  readonly upstreamId?: string;
-  /** The attempt that the state is about, else the one in flight, else the last one. */
-  readonly attempt?: AttemptView;
+  readonly attempt?: ShownAttempt;
   /** Micro-units. */
   readonly charge?: string;
-  readonly error?: { readonly code: TaskErrorCode; readonly class?: FailureClass };
-}
-
-interface AttemptView extends RouteCandidate {
-  readonly n: number;
-  readonly marker: string;
-  readonly upstreamId?: string;
-  readonly adopted?: true;
-}
+  readonly error?: Pick<TaskError, 'code' | 'class'>;
+} // prettier-ignore
 
 /**
  * Run where the workflow runs: nothing of it waits for a channel's queue. Each is repeatable. `rev`: what the workflow

@@ -1,5 +1,5 @@
 import { attentionOf, attentionReasons } from './attention.ts';
-import type { AttentionReason, Concern } from './attention.ts';
+import type { AttentionReason } from './attention.ts';
 import { defined } from './defined.ts';
 import type { Micros } from './money.ts';
 import { operatorActions, refusalOf } from './operator-actions.ts';
@@ -8,35 +8,23 @@ import type { RouteCandidate } from './routing.ts';
 import { nextStep } from './service.ts';
 import type { Service, Unserved } from './service.ts';
 import type { Task } from './task-record.ts';
-import { attemptAt, isUnfinished } from './task-state.ts';
+import { isUnfinished, shownAttempt } from './task-state.ts';
 import { settledAgain, unacceptable } from './task-review.ts';
-import type { Question, StateName, Stop, TaskState } from './task-state.ts';
+import type { Question, ShownAttempt, StateName, Stop, TaskState } from './task-state.ts';
 import { waitMessages, waitReasons } from './wait-reason.ts';
-import type { WaitReason } from './wait-reason.ts';
 
 /** What is to be known of a task to say where it stands: its record has it, and what the workflow knows of the record. */
-export interface Standing {
-  readonly id: string;
-  readonly state: TaskState;
-  readonly stateSince: number;
-  readonly deadlineAt: number;
-  readonly hold: Micros;
-  readonly hasCallback: boolean;
-  readonly charge?: Micros;
+export interface Standing extends Pick<
+  Task,
+  | 'id' | 'state' | 'stateSince' | 'deadlineAt' | 'hold' | 'hasCallback'
+  | 'charge' | 'wanted' | 'waitsFor' | 'concern'
+> {
   /** Its charge, or a part of it, was given back: once is all. */
   readonly isRefunded?: true;
-  readonly wanted?: Stop;
-  readonly waitsFor?: WaitReason;
-  readonly concern?: Concern;
   /** No running worker takes its next step, as far as is known. */
   readonly unserved?: Unserved;
-  /** The attempt that the state is about, else the last one. */
-  readonly attempt?: RouteCandidate & {
-    readonly marker: string;
-    readonly upstreamId?: string;
-    readonly adopted?: true;
-  };
-}
+  readonly attempt?: Omit<ShownAttempt, 'n'>;
+} // prettier-ignore
 
 /** What an unfinished task waits for, in one word: of several the one that a person can do something about. */
 export const waits = [...attentionReasons, ...waitReasons, 'submission', 'job', 'settlement'] as const;
@@ -144,16 +132,9 @@ const parameters: Readonly<Partial<Record<OperatorActionName, string>>> = {
 export function standingOf(task: Task, service?: Pick<Service, 'unserved'>): Standing {
   const step = nextStep(task);
   const unserved = step === undefined ? undefined : service?.unserved(step.channel);
-  const attempt = attemptAt(task.state, task.attempts) ?? task.attempts.at(-1);
   const isRefunded = task.actions?.some(({ action }) => action === 'refund') === true;
-  return {
-    ...task,
-    ...(isRefunded ? { isRefunded } : {}),
-    ...defined({ unserved }),
-    ...(attempt === undefined
-      ? {}
-      : { attempt: { ...attempt, ...defined({ upstreamId: attempt.operation?.id }) } }),
-  };
+  const known = defined({ unserved, attempt: shownAttempt(task) });
+  return { ...task, ...known, ...(isRefunded ? { isRefunded } : {}) };
 }
 
 /** A line that can be copied. */
@@ -167,7 +148,7 @@ export function situation(standing: Standing): Situation {
   const attention = attentionOf(standing);
   const waitsFor = waitOf(standing, attention);
   const asked = attention ?? (waitsFor === 'no_worker' ? waitsFor : undefined);
-  const job = attempt === undefined || !('n' in state) ? undefined : attempt;
+  const job = 'n' in state ? attempt : undefined;
   return {
     name: state.at,
     what: whatOf(standing),

@@ -1,9 +1,10 @@
 import type { Attempt, Operation } from './attempt.ts';
 import type { CostTerms } from './cost-terms.ts';
+import { defined } from './defined.ts';
 import type { Failure } from './failure.ts';
 import type { RouteCandidate } from './routing.ts';
 import type { UpstreamCost } from './task-cost.ts';
-import type { TaskActionRecord, TaskOutcome } from './task-record.ts';
+import type { Task, TaskActionRecord, TaskOutcome } from './task-record.ts';
 import type { TaskError } from './task.ts';
 
 /**
@@ -238,6 +239,22 @@ export function attemptAt(state: TaskState, attempts: readonly Attempt[]): Attem
 /** The submission that is in flight: its answer must be read before anything else is decided. */
 export function attemptInFlight(attempts: readonly Attempt[]): Attempt | undefined {
   return attempts.find(({ state }) => state === 'sending');
+}
+
+/** What everybody may see of an attempt. */
+export interface ShownAttempt extends Pick<Attempt, 'n' | 'channel' | 'credential' | 'marker' | 'adopted'> {
+  readonly upstreamId?: string;
+}
+
+/** The attempt that the state is about, else the one in flight, else the last one. */
+export function shownAttempt({
+  state,
+  attempts,
+}: Pick<Task, 'state' | 'attempts'>): ShownAttempt | undefined {
+  const attempt = attemptAt(state, attempts) ?? attemptInFlight(attempts) ?? attempts.at(-1);
+  if (attempt === undefined) return undefined;
+  const { n, channel, credential, marker, adopted, operation } = attempt;
+  return { n, channel, credential, marker, ...defined({ adopted, upstreamId: operation?.id }) };
 }
 
 /** The upstream has the job that the state names. */
