@@ -4,20 +4,20 @@ import {
   proxyLocalActivities,
   workflowInfo,
 } from '@temporalio/workflow';
-import type { ActivityOptions } from '@temporalio/workflow';
 import type {
   ActRequest,
   ActReply,
   CallbackActivities,
   ChannelActivities,
-  FinishInput,
   FirstCallback,
   TaskActivities,
   TaskView,
   WorkflowEvent,
 } from '../activities/types.ts';
-import type { TaskInput } from '../src/domain/task-input.ts';
+import { defined } from '../src/domain/defined.ts';
 import { activityIds, callbacksQueue, channelQueue, pollsQueue, prefixOf } from '../src/domain/queues.ts';
+import { see } from './task-run.ts';
+import type { TaskRun } from './task-run.ts';
 
 /** Every timeout and retry rule of a task's activities, in one place. */
 
@@ -43,16 +43,11 @@ const patient = proxyActivities<TaskActivities>({
   retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '1m' },
 });
 
-/** What a task has of its local activities: that the last one is over. */
-export interface LocalTurns {
-  lastLocal: Promise<unknown>;
-}
-
 /**
  * One local activity of a task at a time: the SDK may resolve two that ran side by side in another order when the history
  * is replayed, and a task whose commands then differ is stuck (docs/decisions/0007-steps-on-temporal.md).
  */
-function inTurn<Result>(run: LocalTurns, work: () => Promise<Result>): Promise<Result> {
+function inTurn<Result>(run: TaskRun, work: () => Promise<Result>): Promise<Result> {
   const result = run.lastLocal.then(work);
   run.lastLocal = result.catch(() => undefined);
   return result;
@@ -63,7 +58,7 @@ function inTurn<Result>(run: LocalTurns, work: () => Promise<Result>): Promise<R
  * necessary.
  */
 async function localFirst<Result>(
-  run: LocalTurns,
+  run: TaskRun,
   call: (activities: TaskActivities) => Promise<Result>,
 ): Promise<Result> {
   try {
@@ -73,27 +68,36 @@ async function localFirst<Result>(
   }
 }
 
-export function lookAtTask(run: LocalTurns, { task, account }: TaskInput): Promise<TaskView> {
-  return localFirst(run, (activities) => activities.lookAtTask(task, account));
+/** The same of what answers with the record, which the run then knows. */
+async function seen(run: TaskRun, call: (activities: TaskActivities) => Promise<TaskView>): Promise<void> {
+  see(run, await localFirst(run, call));
+}
+
+export function lookAtTask(run: TaskRun): Promise<void> {
+  const { task, account } = run.input;
+  return seen(run, (activities) => activities.lookAtTask(task, account));
 }
 
 /** Others may have changed the record, and the workflow does not know it. */
-export function lookAgain(run: LocalTurns, { task, account }: TaskInput): Promise<TaskView> {
-  return localFirst(run, (activities) => activities.lookAtTask(task, account, true));
+export function lookAgain(run: TaskRun): Promise<void> {
+  const { task, account } = run.input;
+  return seen(run, (activities) => activities.lookAtTask(task, account, true));
 }
 
-export function stepTask(run: LocalTurns, task: string, event: WorkflowEvent): Promise<TaskView> {
-  return localFirst(run, (activities) => activities.stepTask(task, event));
+export function stepTask(run: TaskRun, event: WorkflowEvent): Promise<void> {
+  return seen(run, (activities) => activities.stepTask(run.input.task, event));
 }
 
-export function finishTask(run: LocalTurns, finish: FinishInput): Promise<TaskView> {
-  return localFirst(run, (activities) => activities.finishTask(finish));
+export function finishTask(run: TaskRun): Promise<void> {
+  const { task, basis, keyUnlimited } = run.input;
+  const finish = { task, rev: run.view.rev, basis, ...defined({ keyUnlimited }) };
+  return seen(run, (activities) => activities.finishTask(finish));
 }
 
 /** Those that ask an upstream first; all others are a write. Whoever acts waits for the answer. */
 const asking: readonly ActRequest['action'][] = ['adopt', 'complete'];
 
-export function actOnTask(run: LocalTurns, request: ActRequest): Promise<ActReply> {
+export function actOnTask(run: TaskRun, request: ActRequest): Promise<ActReply> {
   if (!asking.includes(request.action)) return localFirst(run, (activities) => activities.actOnTask(request));
   const { actOnTask: ask } = proxyActivities<TaskActivities>({
     summary: `${request.action}, for an operator`,
@@ -119,8 +123,8 @@ const brief = proxyLocalActivities<TaskActivities>({
 });
 
 /** Once, and briefly: what it leaves undone is the `deliverCallback` activity's. */
-export function firstCallback(run: LocalTurns, task: string): Promise<FirstCallback> {
-  return inTurn(run, () => brief.firstCallback(task));
+export function firstCallback(run: TaskRun): Promise<FirstCallback> {
+  return inTurn(run, () => brief.firstCallback(run.input.task));
 }
 
 export const { wakeTask } = proxyActivities<TaskActivities>({
@@ -156,34 +160,28 @@ export const { stopJob } = proxyActivities<TaskActivities>({
   retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '5s', maximumAttempts: 4 },
 });
 
-function waiting(taskQueue: string, activityId: string): ActivityOptions {
-  return {
+function waiting(taskQueue: string, activityId: string, summary: string): ChannelActivities {
+  return proxyActivities<ChannelActivities>({
     activityId,
     taskQueue,
+    summary,
+    startToCloseTimeout: attendedTimeout,
     heartbeatTimeout: waitHeartbeatTimeout,
     cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
     retry: { initialInterval: '2s', backoffCoefficient: 1.5, maximumInterval: '1m' },
-  };
+  });
 }
 
 /** The submission, and after it the whole wait: retried, without a history event, until the upstream has ended the job. */
 export function submitOn(channel: string): Pick<ChannelActivities, 'submit'> {
   const queue = channelQueue(prefixOf(workflowInfo().taskQueue), channel);
-  return proxyActivities<ChannelActivities>({
-    ...waiting(queue, activityIds.submit),
-    summary: `${channel}: submission and wait`,
-    startToCloseTimeout: attendedTimeout,
-  });
+  return waiting(queue, activityIds.submit, `${channel}: submission and wait`);
 }
 
 /** The wait that is left when a submission does not wait itself (any more). */
 export function pollOn(channel: string): Pick<ChannelActivities, 'poll'> {
   const queue = pollsQueue(prefixOf(workflowInfo().taskQueue), channel);
-  return proxyActivities<ChannelActivities>({
-    ...waiting(queue, activityIds.poll),
-    summary: `waiting for ${channel}`,
-    startToCloseTimeout: attendedTimeout,
-  });
+  return waiting(queue, activityIds.poll, `waiting for ${channel}`);
 }
 
 /**

@@ -1,18 +1,11 @@
 import { allHandlersFinished, CancellationScope, condition } from '@temporalio/workflow';
-import type { FinishInput, TaskView } from '../activities/types.ts';
+import type { TaskView } from '../activities/types.ts';
 import type { TaskInput, TaskResult } from '../src/domain/task-input.ts';
 import { waitSummaryStart } from '../src/domain/queues.ts';
 import type { TaskState } from '../src/domain/task-state.ts';
 import {
-  finishTask,
-  lookAgain,
-  lookAtTask,
-  pollOn,
-  searchJob,
-  stepTask,
-  stopJob,
-  submitOn,
-} from './activity-proxies.ts';
+  finishTask, lookAgain, lookAtTask, pollOn, searchJob, stepTask, stopJob, submitOn,
+} from './activity-proxies.ts'; // prettier-ignore
 import { cancelFromUi, handleActions } from './handle-actions.ts';
 import { sendCallback } from './send-callback.ts';
 import { changed, isOver, newTaskRun, see, showEnd, waitSummary } from './task-run.ts';
@@ -35,7 +28,7 @@ export async function generationTask(input: TaskInput): Promise<TaskResult> {
 }
 
 async function runTask(run: TaskRun): Promise<TaskResult> {
-  see(run, await lookAtTask(run, run.input));
+  await lookAtTask(run);
   const clock = new CancellationScope();
   clock.run(() => keepDeadline(run)).catch(() => undefined);
   while (!isOver(run)) await advance(run);
@@ -83,7 +76,7 @@ function canExpire({ view: { state, wanted } }: TaskRun): boolean {
 async function expire(run: TaskRun, deadlineAt: number): Promise<void> {
   const event = { kind: 'wanted', stop: 'expire', deadlineAt } as const;
   // A step that was begun is never taken back: in a replay it would have happened all the same.
-  see(run, await CancellationScope.nonCancellable(() => stepTask(run, run.input.task, event)));
+  await CancellationScope.nonCancellable(() => stepTask(run, event));
 }
 
 /** One step: whatever the state asks for, until the record changes. */
@@ -102,7 +95,7 @@ async function advance(run: TaskRun): Promise<void> {
       return view.wanted === undefined ? waitForPerson(run) : stop(run);
     case 'ending':
       leave(run);
-      return see(run, await finishTask(run, finishing(run)));
+      return finishTask(run);
     case 'review':
       return waitForPerson(run);
     case 'ended':
@@ -120,13 +113,8 @@ async function pause(run: TaskRun, { round, ms }: Extract<TaskState, { at: 'paus
   for (let { state } = run.view; state.at === 'pausing' && state.round === round; { state } = run.view) {
     const elapsedMs = Date.now() - begunAt;
     if (elapsedMs < ms) await changed(run, ms - elapsedMs, waitSummary(run));
-    else see(run, await stepTask(run, run.input.task, { kind: 'resumed', elapsedMs }));
+    else await stepTask(run, { kind: 'resumed', elapsedMs });
   }
-}
-
-/** What the record does not say, and the end needs. */
-function finishing({ input: { task, basis, keyUnlimited }, view: { rev } }: TaskRun): FinishInput {
-  return { task, rev, basis, ...(keyUnlimited === undefined ? {} : { keyUnlimited }) };
 }
 
 /** While a person is asked, the record is looked at more and more rarely: a worker that was thought dead may write late. */
@@ -138,7 +126,7 @@ async function waitForPerson(run: TaskRun): Promise<void> {
   leave(run);
   for (let ms = personLookMs.min; run.view.rev === rev; ms = Math.min(2 * ms, personLookMs.max)) {
     await changed(run, ms, waitSummary(run));
-    if (run.view.rev === rev) see(run, await lookAgain(run, run.input));
+    if (run.view.rev === rev) await lookAgain(run);
   }
 }
 
@@ -153,9 +141,7 @@ async function submit(
   if (isAt(run.work, 'submit', run.view.isSending ? undefined : candidate?.channel))
     return follow(run, run.work);
   if (candidate === undefined) {
-    return run.view.isSending
-      ? awaitAnswer(run)
-      : see(run, await stepTask(run, task, { kind: 'skipped', channels: [] }));
+    return run.view.isSending ? awaitAnswer(run) : stepTask(run, { kind: 'skipped', channels: [] });
   }
   const { channel } = candidate;
   const { rev } = run.view;
@@ -200,18 +186,17 @@ async function search(run: TaskRun): Promise<void> {
   await ended(run, looking);
   const { state, wanted } = run.view;
   if (!looking.isOver || state.at !== 'lost') return;
-  if (wanted !== undefined) see(run, await stepTask(run, task, { kind: 'stopped' }));
-  else if (!state.asked) see(run, await stepTask(run, task, { kind: 'asked' }));
+  if (wanted !== undefined) await stepTask(run, { kind: 'stopped' });
+  else if (!state.asked) await stepTask(run, { kind: 'asked' });
 }
 
 /** The job is not wanted any more. Where the upstream cannot be asked, the task ends without it, but no cancellation succeeds. */
 async function stop(run: TaskRun): Promise<void> {
-  const { task } = run.input;
   const { wanted, rev } = run.view;
   try {
-    see(run, await stopJob(task, rev));
+    see(run, await stopJob(run.input.task, rev));
   } catch {
-    see(run, await stepTask(run, task, { kind: wanted === 'cancel' ? 'unstoppable' : 'stopped' }));
+    await stepTask(run, { kind: wanted === 'cancel' ? 'unstoppable' : 'stopped' });
   }
 }
 
@@ -279,10 +264,10 @@ const failedPauseMaxMs = 300_000;
 
 /** An activity that ended without a word reveals nothing about what the upstream received. */
 async function lookAfterFailure(run: TaskRun): Promise<void> {
-  see(run, await lookAgain(run, run.input));
+  await lookAgain(run);
   const { state, isSending, attempt } = run.view;
   if (state.at !== 'submitting' || !isSending || attempt === undefined) return;
-  see(run, await stepTask(run, run.input.task, { kind: 'lost', n: attempt.n, code: 'submission_lost' }));
+  await stepTask(run, { kind: 'lost', n: attempt.n, code: 'submission_lost' });
 }
 
 /** The workflow waits for this activity no longer. It learns of it with its next heartbeat. */

@@ -52,8 +52,7 @@ export function handleActions(run: TaskRun): void {
   // What is in flight is not disturbed: the record refuses.
   setHandler(unservedSignal, (channels) =>
     unstopped(async () => {
-      if (!isOver(run) && Array.isArray(channels))
-        see(run, await stepTask(run, run.input.task, { kind: 'skipped', channels }));
+      if (!isOver(run) && Array.isArray(channels)) await stepTask(run, { kind: 'skipped', channels });
     }),
   );
   setHandler(operatorCancelUpdate, (raw) => unstopped(() => cancel(run, raw)), {
@@ -112,7 +111,7 @@ async function ask(run: TaskRun, request: ActRequest): Promise<ActReply> {
   const reply = await actOnTask(run, request);
   // A refusal may mean that the workflow does not know how far the task is.
   if (reply.done) see(run, reply.view);
-  else if (!isOver(run)) see(run, await lookAgain(run, run.input));
+  else if (!isOver(run)) await lookAgain(run);
   return reply;
 }
 

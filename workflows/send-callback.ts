@@ -35,7 +35,7 @@ async function deliver(task: string, dueAt: number | undefined): Promise<boolean
 async function sendFirst(run: TaskRun): Promise<FirstCallback> {
   if (!allHandlersFinished()) return { state: 'pending' };
   try {
-    return await firstCallback(run, run.input.task);
+    return await firstCallback(run);
   } catch {
     // It took too long, and may have sent.
     return { state: 'pending', dueAt: Date.now() + unknownAnswerMs };

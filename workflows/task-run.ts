@@ -12,12 +12,13 @@ import type { MoneyPreview, Situation } from '../src/domain/situation.ts';
 import type { TaskInput } from '../src/domain/task-input.ts';
 import { newRound } from '../src/domain/task-rounds.ts';
 import { isUnfinished } from '../src/domain/task-state.ts';
-import type { LocalTurns } from './activity-proxies.ts';
 import { searchAttributes } from './search-attributes.ts';
 
 /** What a task's workflow has: its input, and what it knows of the record. It knows nothing that the record lacks. */
-export interface TaskRun extends LocalTurns {
+export interface TaskRun {
   readonly input: TaskInput;
+  /** Its last local activity, which the next one waits for. */
+  lastLocal: Promise<unknown>;
   view: TaskView;
   /** The submission or the wait that is under way, if one is. */
   work: Work | undefined;
