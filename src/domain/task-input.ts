@@ -2,31 +2,36 @@ import type { FailureClass } from './failure.ts';
 import type { TaskErrorCode } from './errors.ts';
 import type { PriceBasis } from './price.ts';
 import type { RouteCandidate } from './routing.ts';
-import type { TaskKind } from './task.ts';
+import type { Task } from './task-record.ts';
 
 /**
  * The input of a task's workflow: what was frozen when the task was created, ids and small facts only. What becomes of the
- * task stands in its record; prompts, media and the caller's callback address in its request document. Times in Unix
- * milliseconds.
+ * task stands in its record; prompts, media and the caller's callback address in its request document.
  */
-export interface TaskInput {
+export interface TaskInput
+  extends Pick<Task, 'account' | 'key' | 'kind' | 'model' | 'deadlineAt' | 'hasCallback'>, TaskTerms {
   readonly task: string;
-  readonly account: string;
-  readonly key: string;
-  readonly kind: TaskKind;
-  readonly model: string;
   /** In the order in which they are tried. */
   readonly candidates: readonly RouteCandidate[];
   /** Micro-units, decimal string: the worst case over the candidates. */
   readonly hold: string;
+}
+
+/** What the record does not say. */
+export interface TaskTerms {
   readonly basis: PriceBasis;
-  /** The code of every amount above, for people at Temporal's tools. */
+  /** The code of every amount, for people at Temporal's tools. */
   readonly currency: string;
-  readonly deadlineAt: number;
   readonly expectedSeconds: number;
-  readonly hasCallback: boolean;
   /** The key has no limit on unfinished tasks, so that the task does not count against it. Absent: it may. */
   readonly keyUnlimited?: true;
+}
+
+export function inputOf(record: Task, terms: TaskTerms): TaskInput {
+  const { id: task, account, key, kind, model, plan, deadlineAt, hasCallback } = record;
+  const { candidates } = plan;
+  const hold = record.hold.toString();
+  return { task, account, key, kind, model, candidates, hold, deadlineAt, hasCallback, ...terms };
 }
 
 export type TaskResult =

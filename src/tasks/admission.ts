@@ -7,7 +7,8 @@ import type { RandomBytes } from '../domain/ids.ts';
 import { holdRefused } from '../domain/hold-refused.ts';
 import { racePoint } from '../domain/race-point.ts';
 import type { Reckoning } from '../domain/reckoning.ts';
-import type { TaskInput } from '../domain/task-input.ts';
+import { inputOf } from '../domain/task-input.ts';
+import type { TaskTerms } from '../domain/task-input.ts';
 import type { Task } from '../domain/task-record.ts';
 import type { Spender } from '../domain/spender.ts';
 import type { Ledger } from '../ledger/ledger.ts';
@@ -38,13 +39,13 @@ export interface AdmissionDeps {
 }
 
 export interface AdmissionRequest {
-  readonly input: TaskInput;
-  readonly record: Omit<RequestRecord, 'by' | 'callbackToken'>;
+  /** Its first record. */
+  readonly task: Task;
+  readonly terms: Omit<TaskTerms, 'keyUnlimited'>;
+  readonly asked: Pick<RequestRecord, 'request' | 'callbackUrl' | 'warnings' | 'plan'>;
   readonly by: Spender;
   /** How the hold comes about. */
   readonly reckoning: Reckoning;
-  /** Its first record. */
-  readonly task: Task;
   /** No earlier request can have begun this task. */
   readonly isFirst: boolean;
   /** The key's limit on unfinished tasks. */
@@ -71,10 +72,10 @@ const slowAfterMs = 60_000;
  */
 export function createAdmit(deps: AdmissionDeps): Admit {
   return async (request) => {
-    const { task, account } = request.input;
+    const { id: task, account, deadlineAt } = request.task;
     const begunAt = deps.now();
     const unstarted = unstartedSince(begunAt, randomBase62(8, deps.randomBytes));
-    const key = request.concurrentTasks === undefined ? undefined : request.input.key;
+    const key = request.concurrentTasks === undefined ? undefined : request.task.key;
     const creation = { task, account, unstarted, ...defined({ key }) };
     try {
       await takeKeySlot(request, deps);
@@ -87,7 +88,7 @@ export function createAdmit(deps: AdmissionDeps): Admit {
       }
       const result = await holdAndStart({ ...request, begunAt, isNew: outcome === 'new' }, creation, deps);
       if (result.state === 'admitted')
-        deps.storage.note(account, storedBytes, deps.requests.expiresAt(request.record.deadlineAt));
+        deps.storage.note(account, storedBytes, deps.requests.expiresAt(deadlineAt));
       return result;
     } catch (error) {
       const neverHeld = request.isFirst && isRefusal(error);
@@ -110,10 +111,10 @@ function isRefusal(error: unknown): boolean {
   return error instanceof GatewayError && refusals.has(error.code);
 }
 
-async function takeKeySlot({ input, concurrentTasks }: AdmissionRequest, deps: AdmissionDeps): Promise<void> {
+async function takeKeySlot({ task, concurrentTasks }: AdmissionRequest, deps: AdmissionDeps): Promise<void> {
   if (concurrentTasks === undefined) return;
-  const slot = { task: input.task, until: input.deadlineAt };
-  if (await deps.keySlots.take(input.key, slot, concurrentTasks)) return;
+  const slot = { task: task.id, until: task.deadlineAt };
+  if (await deps.keySlots.take(task.key, slot, concurrentTasks)) return;
   throw new GatewayError(
     'concurrency_limit_exceeded',
     `This API key may have ${concurrentTasks} unfinished tasks. Wait for one to finish.`,
@@ -121,10 +122,10 @@ async function takeKeySlot({ input, concurrentTasks }: AdmissionRequest, deps: A
   );
 }
 
-async function release({ input, concurrentTasks }: AdmissionRequest, deps: AdmissionDeps): Promise<void> {
+async function release({ task, concurrentTasks }: AdmissionRequest, deps: AdmissionDeps): Promise<void> {
   if (concurrentTasks === undefined) return;
   // The reconciler removes what is left from the count.
-  await deps.keySlots.release(input.key, input.task).catch(() => undefined);
+  await deps.keySlots.release(task.key, task.id).catch(() => undefined);
 }
 
 interface Written {
@@ -135,31 +136,32 @@ interface Written {
 }
 
 async function writeDocuments(
-  { input, task, record }: AdmissionRequest,
+  request: AdmissionRequest,
   unstarted: string,
   deps: AdmissionDeps,
 ): Promise<Written> {
-  const { task: id } = input;
+  const { task } = request;
   const [inserted, storedBytes] = await Promise.all([
     deps.tasks.insert({ ...task, unstarted }),
-    writeRequest(record, unstarted, deps),
+    writeRequest(request, unstarted, deps),
   ]);
-  await racePoint('admission.claimed', id);
+  await racePoint('admission.claimed', task.id);
   if (inserted) return { outcome: 'new', storedBytes };
-  return { outcome: await takeOver(id, unstarted, deps), storedBytes };
+  return { outcome: await takeOver(task.id, unstarted, deps), storedBytes };
 }
 
 /** How many bytes it has stored. */
 async function writeRequest(
-  record: AdmissionRequest['record'],
+  { task: { id: task, account, createdAt, deadlineAt }, asked }: AdmissionRequest,
   by: string,
   { requests, randomBytes }: AdmissionDeps,
 ): Promise<number> {
-  const whole = { ...record, callbackToken: randomBase62(32, randomBytes), by };
+  const callbackToken = randomBase62(32, randomBytes);
+  const record = { task, account, createdAt, deadlineAt, ...asked, callbackToken, by };
   for (;;) {
-    const bytes = await requests.insert(whole);
+    const bytes = await requests.insert(record);
     if (bytes !== undefined) return bytes;
-    if (await requests.takeOver(record.task, by)) return 0;
+    if (await requests.takeOver(task, by)) return 0;
   }
 }
 
@@ -191,43 +193,41 @@ async function holdAndStart(
     await isStartedAfterAbandoning(creation, request, deps);
     return { state: 'abandoned' };
   }
-  const { input, cap } = held;
+  const { hold: amount, basis, cap } = held;
   const admitted = { state: 'admitted', ...defined({ cap }) } as const;
-  await racePoint('admission.held', input.task);
+  const { task, terms, concurrentTasks } = request;
+  const keyUnlimited = concurrentTasks === undefined;
+  await racePoint('admission.held', task.id);
   if (!request.mayStart()) throw serviceUnavailable('MongoDB did not answer in time');
-  await deps.port.start(input);
-  await racePoint('admission.started', input.task);
+  await deps.port.start(
+    inputOf({ ...task, hold: amount }, { ...terms, basis, ...(keyUnlimited ? { keyUnlimited } : {}) }),
+  );
+  await racePoint('admission.started', task.id);
   if (deps.now() - request.begunAt < slowAfterMs) return admitted;
   // This process was stopped for a while: the task counts only if it was not abandoned, and from here on it cannot be.
   const unstarted = unstartedSince(deps.now(), randomBase62(8, deps.randomBytes));
-  if ((await takeOver(input.task, unstarted, deps)) !== 'abandoned') return admitted;
+  if ((await takeOver(task.id, unstarted, deps)) !== 'abandoned') return admitted;
   throw serviceUnavailable('the creation took too long and was abandoned');
 }
 
-interface Held {
-  readonly input: TaskInput;
+interface Held extends Pick<TaskTerms, 'basis'>, Pick<Task, 'hold'> {
   readonly cap: CapState | undefined;
 }
 
-/** The workflow's input with what is held: of an earlier try of this creation, that one's amount and price. */
+/** What is held, and for which price: of an earlier try of this creation, that one's. */
 async function hold(
-  { input, by, isNew, reckoning }: OwnRequest,
+  { task, terms, by, isNew, reckoning }: OwnRequest,
   deps: AdmissionDeps,
 ): Promise<Held | undefined> {
-  const amount = BigInt(input.hold);
-  const held = await deps.ledger.hold({
-    account: input.account,
-    task: input.task,
-    amount,
-    basis: writeHeldBasis(input.basis, reckoning),
-    ...(await deps.holdTerms(input.account, by)),
-  });
-  if (held.ok && isNew && !held.replayed) return { input, cap: held.cap };
+  const { id, account, hold: amount } = task;
+  const basis = writeHeldBasis(terms.basis, reckoning);
+  const limits = await deps.holdTerms(account, by);
+  const held = await deps.ledger.hold({ account, task: id, amount, basis, ...limits });
+  if (held.ok && isNew && !held.replayed) return { hold: amount, basis: terms.basis, cap: held.cap };
   if (held.ok) {
-    const { cap } = held;
-    const { amount: hold, basis } = held.entry;
-    await deps.tasks.step(input.task, { kind: 'held', hold });
-    return { input: { ...input, hold: hold.toString(), basis: heldBasis(basis) ?? input.basis }, cap };
+    const { cap, entry } = held;
+    await deps.tasks.step(id, { kind: 'held', hold: entry.amount });
+    return { hold: entry.amount, basis: heldBasis(entry.basis) ?? terms.basis, cap };
   }
   if (held.refused === 'voided') return undefined;
   throw holdRefused(amount, held);

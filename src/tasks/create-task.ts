@@ -7,7 +7,6 @@ import { newTaskId } from '../domain/ids.ts';
 import type { RandomBytes } from '../domain/ids.ts';
 import { renderedOutput } from '../domain/render-times.ts';
 import type { AskedRequest } from '../domain/request.ts';
-import type { TaskInput } from '../domain/task-input.ts';
 import { newRound } from '../domain/task-rounds.ts';
 import type { Task } from '../domain/task-record.ts';
 import { spenderOf } from '../domain/spender.ts';
@@ -119,22 +118,13 @@ async function admitClaimed(
   const createdAt = deps.now();
   const { task } = claim;
   const { caller, callbackUrl } = command;
-  const { warnings, hold } = plan;
+  const { warnings, hold, basis, currency, model } = plan;
   const admitted = await deps.admit({
-    input: taskInput({ task, createdAt, command, plan }),
-    record: {
-      task,
-      account: caller.account,
-      request: plan.request,
-      createdAt,
-      deadlineAt: deadlineOf({ task, createdAt, command, plan }),
-      warnings,
-      plan: recordedPlan(plan),
-      ...defined({ callbackUrl }),
-    },
-    by: spenderOf(caller, plan.model.id, command.request),
-    reckoning: plan.reckoning,
     task: firstRecord({ task, createdAt, command, plan }),
+    terms: { basis, currency, expectedSeconds: model.expected_seconds },
+    asked: { request: plan.request, warnings, plan: recordedPlan(plan), ...defined({ callbackUrl }) },
+    by: spenderOf(caller, model.id, command.request),
+    reckoning: plan.reckoning,
     isFirst: claim.first,
     mayStart,
     ...defined({ concurrentTasks: caller.concurrentTasks }),
@@ -142,7 +132,7 @@ async function admitClaimed(
   if (admitted.state === 'abandoned') return undefined;
   const created = {
     id: task,
-    model: plan.model.id,
+    model: model.id,
     createdAt,
     warnings,
     hold,
@@ -230,34 +220,11 @@ interface NewTask extends Pick<Creation, 'plan' | 'command'> {
   readonly createdAt: number;
 }
 
-function deadlineOf({ createdAt, plan, command }: NewTask): number {
-  return createdAt + (command.expiresAfterSeconds ?? plan.model.deadline_seconds) * 1000;
-}
-
-function taskInput(creation: NewTask): TaskInput {
-  const { task, plan, command } = creation;
-  const { caller } = command;
-  return {
-    task,
-    account: caller.account,
-    key: caller.key,
-    ...(caller.concurrentTasks === undefined ? { keyUnlimited: true } : {}),
-    kind: command.request.kind,
-    model: plan.model.id,
-    candidates: plan.candidates,
-    hold: plan.hold.toString(),
-    basis: plan.basis,
-    currency: plan.currency,
-    deadlineAt: deadlineOf(creation),
-    expectedSeconds: plan.model.expected_seconds,
-    hasCallback: command.callbackUrl !== undefined,
-  };
-}
-
 /** The task's record as its creation writes it. */
 function firstRecord(creation: NewTask): Task {
   const { task, createdAt, plan, command } = creation;
   const { candidates, fallback } = plan;
+  const lastsSeconds = command.expiresAfterSeconds ?? plan.model.deadline_seconds;
   return {
     id: task,
     account: command.caller.account,
@@ -266,7 +233,7 @@ function firstRecord(creation: NewTask): Task {
     model: plan.model.id,
     plan: { candidates, ...defined({ fallback }) },
     createdAt,
-    deadlineAt: deadlineOf(creation),
+    deadlineAt: createdAt + lastsSeconds * 1000,
     output: renderedOutput(plan.request),
     hold: plan.hold,
     ...defined({ seconds: plan.seconds }),
