@@ -121,18 +121,12 @@ function derived(task: Deriving) {
 type Derived = ReturnType<typeof derived>;
 
 function changed(was: Derived, follows: Derived): Partial<Derived> {
-  const names: readonly (keyof Derived)[] = [
-    'channel',
-    'credential',
-    'upstreamId',
-    'attention',
-    'owes',
-    'unclaimed',
-  ];
-  const differing = names.filter((name) => was[name] !== follows[name]);
-  const picked = Object.fromEntries(differing.map((name) => [name, follows[name]]));
-  const isNewJob = was.jobs?.join() !== follows.jobs?.join();
-  return { ...picked, ...(isNewJob ? { jobs: follows.jobs } : {}) };
+  const before = new Map<string, unknown>(Object.entries(was));
+  return Object.fromEntries(
+    Object.entries(follows).filter(
+      ([name, value]) => JSON.stringify(value) !== JSON.stringify(before.get(name)),
+    ),
+  );
 }
 
 /** Fixed width, so that strings sort as times do. */

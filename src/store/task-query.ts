@@ -32,32 +32,31 @@ export function listQuery(
   last: string | undefined,
   oldestFirst = false,
 ): Filter<TaskDocument> {
-  const upper = [
-    oldestFirst ? undefined : last,
-    filter.createdBefore === undefined ? undefined : sortKey(filter.createdBefore * 1000, ''),
-  ]
-    .filter((bound) => bound !== undefined)
-    .sort()[0];
-  const lower = filter.createdAfter === undefined ? undefined : sortKey(filter.createdAfter * 1000, '');
-  const range = {
-    ...defined({ $lt: upper }),
-    ...defined({ $gte: lower }),
-    ...defined({ $gt: oldestFirst ? last : undefined }),
-  };
+  const { account, key, status, model, channel, failureClass, kind } = filter;
+  const { needsAttention, createdAfter, createdBefore } = filter;
+  const attention = filter.attention ?? (needsAttention === true ? { $in: attentionReasons } : undefined);
+  const chosen = { account, key, status, model, channel, 'error.class': failureClass, attention };
+  // Each status is an interval of an index, which gives its tasks in order; so is each reason.
+  const isIndexed = Object.values(chosen).some((value) => value !== undefined);
+  const range = defined({
+    $lt: earliest(oldestFirst ? undefined : last, startOf(createdBefore)),
+    $gte: startOf(createdAfter),
+    $gt: oldestFirst ? last : undefined,
+  });
   return {
-    ...defined({ account: filter.account, key: filter.key }),
-    ...(isIndexed(filter) ? defined({ status: filter.status }) : { status: { $in: [...taskStatuses] } }),
-    ...defined({ model: filter.model }),
-    ...defined({ channel: filter.channel }),
-    ...defined({ kind: filter.kind }),
-    ...defined({ 'error.class': filter.failureClass }),
-    // As with the statuses above: each value is an interval of the index, which gives it in order.
-    ...defined({ attention: filter.attention }),
-    ...(filter.needsAttention === true && filter.attention === undefined
-      ? { attention: { $in: [...attentionReasons] } }
-      : {}),
+    ...(isIndexed ? {} : { status: { $in: taskStatuses } }),
+    ...defined({ ...chosen, kind }),
     ...(Object.keys(range).length === 0 ? {} : { sort: range }),
   };
+}
+
+/** The first sort key of a time; Unix seconds. */
+function startOf(seconds: number | undefined): string | undefined {
+  return seconds === undefined ? undefined : sortKey(seconds * 1000, '');
+}
+
+function earliest(...bounds: readonly (string | undefined)[]): string | undefined {
+  return bounds.filter((bound) => bound !== undefined).sort()[0];
 }
 
 /** Times in Unix seconds, inclusive and exclusive. */
@@ -68,13 +67,10 @@ export interface EndFilter extends Pick<TaskFilter, 'status' | 'failureClass'> {
 
 /** The query of a page of tasks that have ended; `last` is the `end.sort` that the page before ended with. */
 export function endQuery(filter: EndFilter, last: string | undefined): Filter<TaskDocument> {
-  const { endedAfter, endedBefore } = filter;
-  const before = endedBefore === undefined ? [] : [sortKey(endedBefore * 1000, '')];
-  const [upper] = [...before, ...(last === undefined ? [] : [last])].sort();
-  const lower = endedAfter === undefined ? '' : sortKey(endedAfter * 1000, '');
+  const upper = earliest(last, startOf(filter.endedBefore));
   return {
     'end.kind': { $in: endKinds.filter((kind) => isEnd(kind, filter)) },
-    'end.sort': { $gte: lower, ...defined({ $lt: upper }) },
+    'end.sort': { $gte: startOf(filter.endedAfter) ?? '', ...defined({ $lt: upper }) },
   };
 }
 
@@ -84,19 +80,4 @@ export const endKinds: readonly EndKind[] = ['succeeded', ...failureClasses];
 function isEnd(kind: EndKind, { status, failureClass }: EndFilter): boolean {
   const isAsked = failureClass === undefined || kind === failureClass;
   return isAsked && (status === undefined || status === (kind === 'succeeded' ? kind : 'failed'));
-}
-
-/** Whether an index of tasks begins with one of the fields; the others only narrow what it finds. */
-function isIndexed({
-  account,
-  key,
-  status,
-  model,
-  channel,
-  failureClass,
-  needsAttention,
-  attention,
-}: TaskFilter): boolean {
-  const named = [account, key, status, model, channel, failureClass, attention];
-  return named.some((value) => value !== undefined) || needsAttention === true;
 }
