@@ -1,6 +1,6 @@
 import { defined } from '../src/domain/defined.ts';
 import { formatAmount } from '../src/domain/money.ts';
-import { cancellation, refusalOf } from '../src/domain/operator-actions.ts';
+import { refusalOf } from '../src/domain/operator-actions.ts';
 import type { ActionInput, Said } from '../src/domain/operator-actions.ts';
 import { proposedCharge } from '../src/domain/situation.ts';
 import { attemptAt } from '../src/domain/task-state.ts';
@@ -112,7 +112,9 @@ async function propose(task: Task, request: ActRequest, deps: Deps): Promise<Pro
     case 'cancel':
       return {
         event: { kind: 'wanted', stop: 'cancel' },
-        ...cancellation,
+        // Whether it can be, only the upstream can say when it is asked to.
+        task: 'The task is cancelled, if its upstream still allows it.',
+        money: 'The hold is released in full; nothing is charged.',
       };
     case 'complete':
       return complete(task, request, deps);

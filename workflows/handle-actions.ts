@@ -10,23 +10,11 @@ import type { ConcernNews } from '../activities/deps.ts';
 import type { ActReply, ActRequest } from '../activities/types.ts';
 import { concerns } from '../src/domain/attention.ts';
 import { describeAction, readActionInput, workflowActions } from '../src/domain/operator-actions.ts';
-import type {
-  ActionInput,
-  ActionResult,
-  OperatorActionName,
-  WorkflowActionName,
-} from '../src/domain/operator-actions.ts';
+import type { ActionInput, ActionResult } from '../src/domain/operator-actions.ts';
 import { commandLine } from '../src/domain/situation.ts';
 import { stateWords } from '../src/domain/task-state.ts';
 import { actOnTask, lookAgain, stepTask, wakeTask } from './activity-proxies.ts';
-import {
-  actionUpdate,
-  concernSignal,
-  operatorCancelUpdate,
-  refusedAction,
-  unservedSignal,
-} from './messages.ts';
-import type { OperatorCancelAnswer } from './messages.ts';
+import { actionUpdate, concernSignal, refusedAction, unservedSignal } from './messages.ts';
 import { isDecided, isOver, note, see, show } from './task-run.ts';
 import type { TaskRun } from './task-run.ts';
 
@@ -36,9 +24,9 @@ import type { TaskRun } from './task-run.ts';
  */
 export function handleActions(run: TaskRun): void {
   for (const name of workflowActions) {
-    setHandler(actionUpdate(name), (raw) => unstopped(() => act(run, name, raw)), {
+    setHandler(actionUpdate(name), (raw) => unstopped(() => act(run, requestOf(run, name, raw))), {
       validator: (raw) => validate(run, name, raw),
-      description: describeAction(name),
+      description: `${describeAction(name)}${name === 'cancel' ? callersCancelWords : ''}`,
     });
   }
   // Whoever may use the Temporal UI may send a signal without its input, or with any other.
@@ -55,12 +43,12 @@ export function handleActions(run: TaskRun): void {
       if (!isOver(run) && Array.isArray(channels)) await stepTask(run, { kind: 'skipped', channels });
     }),
   );
-  setHandler(operatorCancelUpdate, (raw) => unstopped(() => cancel(run, raw)), {
-    validator: (raw) => {
-      if (raw !== undefined) validate(run, 'cancel', raw);
-    },
-    description: `${describeAction('cancel')} Without an input it is the caller’s own cancellation.`,
-  });
+}
+
+const callersCancelWords = ' Without an input it is the caller’s own cancellation.';
+
+function isCallersCancel(action: ActRequest['action'], raw: unknown): boolean {
+  return action === 'cancel' && raw === undefined;
 }
 
 /** After a cancellation from the Temporal UI the task still lives, and is acted on as before. */
@@ -73,38 +61,58 @@ function refused(message: string): ApplicationFailure {
   return ApplicationFailure.nonRetryable(message, refusedAction);
 }
 
-function requireInput(name: OperatorActionName, raw: unknown): ActionInput {
+function requireInput(name: ActRequest['action'], raw: unknown): ActionInput {
   const read = readActionInput(name, raw);
   if (!read.ok) throw refused(read.message);
   return read.input;
 }
 
-function validate(run: TaskRun, name: OperatorActionName, raw: unknown): void {
+function validate(run: TaskRun, name: ActRequest['action'], raw: unknown): void {
+  if (isCallersCancel(name, raw)) return;
   requireInput(name, raw);
   if (isOver(run)) throw refused(`\`${name}\` is not possible: the task has ended.`);
 }
 
 /** Who acts is decided where it can be checked: a workflow cannot learn from Temporal who called it. */
-function requestOf(run: TaskRun, action: ActRequest['action'], input: ActionInput): ActRequest {
+function requestOf(run: TaskRun, action: ActRequest['action'], raw: unknown): ActRequest {
   const { task, currency, basis } = run.input;
+  const isCallers = isCallersCancel(action, raw);
+  const input = isCallers
+    ? { reason: 'cancelled by its caller', by: 'caller' }
+    : requireInput(action, raw);
   // A cancellation with Temporal's own tools has no update: there is one for each run, and a reset begins another run.
   const { id } = currentUpdateInfo() ?? { id: `ui-cancel-${workflowInfo().runId}` };
-  return { task, currency, basis, action, input, id, at: Date.now() };
+  return { task, currency, basis, action, input, id, at: Date.now(), ...(isCallers ? { isCallers } : {}) };
 }
 
-async function act(run: TaskRun, name: WorkflowActionName, raw: unknown): Promise<ActionResult> {
-  const input = requireInput(name, raw);
-  const reply = await ask(run, requestOf(run, name, input));
+async function act(run: TaskRun, request: ActRequest): Promise<ActionResult> {
+  const { action } = request;
+  const reply = await ask(run, request);
   if (!reply.done) throw refused(reply.message);
   const { said } = reply;
   if ('would' in said) return said;
-  if (name === 'retry_now') return { did: { ...said.did, task: await wake(run, said.did.task) } };
-  if (name !== 'fail') return said;
+  if (action === 'retry_now') return { did: { ...said.did, task: await wake(run, said.did.task) } };
+  if (action !== 'fail' && action !== 'cancel') return said;
   await condition(() => isDecided(run));
-  if (!isOver(run)) throw refused(`The task was not failed: ${stateWords[run.view.state.at]}.`);
-  if (run.view.status === 'succeeded')
-    throw refused('The upstream had already finished: the task succeeded.');
+  const problem = action === 'fail' ? whyNotFailed(run) : whyNotCancelled(run);
+  if (problem !== undefined) throw refused(problem);
   return said;
+}
+
+function whyNotFailed(run: TaskRun): string | undefined {
+  const { state, status } = run.view;
+  if (!isOver(run)) return `The task was not failed: ${stateWords[state.at]}.`;
+  return status === 'succeeded' ? 'The upstream had already finished: the task succeeded.' : undefined;
+}
+
+/** Never "cancelled" for a job that keeps running and costing. */
+function whyNotCancelled(run: TaskRun): string | undefined {
+  const { state, status, error } = run.view;
+  if (error?.code === 'task_cancelled') return undefined;
+  if (isOver(run)) return `The task has already ${status}.`;
+  return state.at === 'lost'
+    ? 'It is not known whether the upstream has the task; an operator has been asked to decide.'
+    : 'The upstream is already working on it, so it can no longer be cancelled.';
 }
 
 async function ask(run: TaskRun, request: ActRequest): Promise<ActReply> {
@@ -122,33 +130,14 @@ async function wake({ input, work }: TaskRun, said: string): Promise<string> {
   return isWoken ? said : 'There is nothing to wake: it is being tried at this moment.';
 }
 
-async function cancel(run: TaskRun, raw: unknown): Promise<OperatorCancelAnswer> {
-  if (raw !== undefined) return requestCancel(run, requestOf(run, 'cancel', requireInput('cancel', raw)));
-  const input = { reason: 'cancelled by its caller', by: 'caller' };
-  return requestCancel(run, { ...requestOf(run, 'cancel', input), isCallers: true });
-}
-
-/** Never "cancelled" for a job that keeps running and costing. */
-async function requestCancel(run: TaskRun, request: ActRequest): Promise<OperatorCancelAnswer> {
-  const reply = await ask(run, request);
-  if (!reply.done) return { cancelled: false, message: reply.message };
-  if ('would' in reply.said) return reply.said;
-  await condition(() => isDecided(run));
-  const { state, status, error } = run.view;
-  if (error?.code === 'task_cancelled') return { cancelled: true };
-  if (isOver(run)) return { cancelled: false, message: `The task has already ${status}.` };
-  const message =
-    state.at === 'lost'
-      ? 'It is not known whether the upstream has the task; an operator has been asked to decide.'
-      : 'The upstream is already working on it, so it can no longer be cancelled.';
-  return { cancelled: false, message };
-}
-
 /** A cancellation that nobody waits for, from the Temporal UI or its command line: what came of it is shown there. */
 export async function cancelFromUi(run: TaskRun): Promise<void> {
   const input = { reason: 'cancelled with Temporal’s own tools', by: 'unknown' };
-  const answer = await requestCancel(run, { ...requestOf(run, 'cancel', input), isCancelRequest: true });
-  if ('would' in answer || answer.cancelled || isOver(run)) return;
-  const instead = `\`${commandLine(run.input.task, 'fail')}\``;
-  note(run, `A cancellation was requested and did nothing: ${answer.message} To end the task: ${instead}`);
+  try {
+    await act(run, { ...requestOf(run, 'cancel', input), isCancelRequest: true });
+  } catch (error) {
+    if (!(error instanceof ApplicationFailure) || isOver(run)) return;
+    const instead = `\`${commandLine(run.input.task, 'fail')}\``;
+    note(run, `A cancellation was requested and did nothing: ${error.message} To end the task: ${instead}`);
+  }
 }

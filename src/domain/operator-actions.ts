@@ -114,11 +114,10 @@ export const operatorActions = [
 /** Those for tasks that have ended: no workflow takes part. */
 export type EndedActionName = 'redeliver' | 'refund';
 export type RunningActionName = Exclude<OperatorActionName, EndedActionName>;
-export type WorkflowActionName = Exclude<RunningActionName, 'cancel'>;
 
 /** Those that are updates of the task's workflow, one each; a `cancel` is the caller's, too. */
 export const workflowActions = operatorActions.filter(
-  (name): name is WorkflowActionName => name !== 'redeliver' && name !== 'refund' && name !== 'cancel',
+  (name): name is RunningActionName => name !== 'redeliver' && name !== 'refund',
 );
 
 /** The input of an action, as it is written in JSON. */
@@ -148,12 +147,6 @@ export interface Said {
 
 /** What an action did; or, where the input says `dry_run`, what it would do: its first word says which. */
 export type ActionResult = { readonly did: Said } | { readonly would: Said };
-
-/** What a cancellation does. */
-export const cancellation: Said = {
-  task: 'The task is cancelled, if its upstream still allows it.',
-  money: 'The hold is released in full; nothing is charged.',
-};
 
 export function describeAction(name: OperatorActionName): string {
   const { description, example } = rows[name];

@@ -1,7 +1,7 @@
 import { newActionId } from '../domain/ids.ts';
 import type { RandomBytes } from '../domain/ids.ts';
 import { GatewayError } from '../domain/errors.ts';
-import { cancellation, readActionInput, refusalOf } from '../domain/operator-actions.ts';
+import { readActionInput } from '../domain/operator-actions.ts';
 import type { ActionInput, ActionResult, OperatorActionName } from '../domain/operator-actions.ts';
 import { requireRedeliverable } from '../domain/require-redeliverable.ts';
 import { isTerminal } from '../domain/task.ts';
@@ -44,12 +44,6 @@ async function actOnTask({ task, action, input }: TaskAction, deps: ActOnTaskDep
     return said;
   }
   if (isTerminal(task.status)) throw refused(`The task has already ${task.status}.`);
-  // Nothing is tried out on the upstream: whether it can cancel, only asking it to can say.
-  if (action === 'cancel' && input.dry_run === true) {
-    const refusal = refusalOf(action, task.state.at);
-    if (refusal !== undefined) throw refused(refusal);
-    return { would: cancellation };
-  }
   return deps.port.act(task.id, action, input);
 }
 

@@ -22,8 +22,8 @@ const inflating = { maxOutputLength: payloadBytesMax, chunkSize: 2048 };
  * with (the names of the updates and the current details), what an update has done or would do, and what a task waits for.
  * Known by how they begin.
  */
-const readable = ['{"definition":{', '{"did":', '{"would":', '{"cancelled":', `"${waitSummaryStart}`].map(
-  (start) => Buffer.from(start),
+const readable = ['{"definition":{', '{"did":', '{"would":', `"${waitSummaryStart}`].map((start) =>
+  Buffer.from(start),
 );
 
 const readableBytesMax = Math.max(...readable.map((start) => start.length));

@@ -13,7 +13,6 @@ import { defined } from '../domain/defined.ts';
 import { GatewayError } from '../domain/errors.ts';
 import type { ErrorCode } from '../domain/errors.ts';
 import { callbacksQueue, pollingActivities, tasksQueue, workflowTypes } from '../domain/queues.ts';
-import { cancellation } from '../domain/operator-actions.ts';
 import type { ActionInput, ActionResult, RunningActionName } from '../domain/operator-actions.ts';
 import type { TaskInput } from '../domain/task-input.ts';
 import type { TaskPort } from '../tasks/task-port.ts';
@@ -24,7 +23,7 @@ import { findWaiting } from './waiting-activity.ts';
 import { wakeActivity } from './wake-activity.ts';
 import { within } from './within.ts';
 import { isRunning } from './workflow-lookup.ts';
-import { actionUpdate, cancelUpdate, operatorCancelUpdate, refusedAction } from '../../workflows/messages.ts';
+import { actionUpdate, cancelUpdate, refusedAction } from '../../workflows/messages.ts';
 import { searchAttributes } from '../../workflows/search-attributes.ts';
 
 /** All tries of a start together; then whoever waits for the response gets a 503, and the creation is abandoned. */
@@ -104,17 +103,10 @@ export function createTaskClient(options: TaskClientOptions): TaskPort {
     { updateId, input }: { readonly updateId: string; readonly input: ActionInput },
   ): Promise<ActionResult> {
     const handle = client.workflow.getHandle(task);
-    if (action !== 'cancel') {
-      const result = await handle.executeUpdate(actionUpdate(action), { updateId, args: [input] });
-      // An attempt that stays hears only with its next heartbeat that the workflow has left it.
-      if ('did' in result && action !== 'retry_now') await endStay?.(task);
-      return result;
-    }
-    const answer = await handle.executeUpdate(operatorCancelUpdate, { updateId, args: [input] });
-    if ('would' in answer) return answer;
-    if (!answer.cancelled) throw new GatewayError('action_not_possible', answer.message);
-    await endStay?.(task);
-    return { did: cancellation };
+    const result = await handle.executeUpdate(actionUpdate(action), { updateId, args: [input] });
+    // An attempt that stays hears only with its next heartbeat that the workflow has left it.
+    if ('did' in result && action !== 'retry_now') await endStay?.(task);
+    return result;
   }
 
   return {
@@ -123,12 +115,10 @@ export function createTaskClient(options: TaskClientOptions): TaskPort {
     async cancel(task) {
       const handle = client.workflow.getHandle(task);
       const updateId = randomUUID();
-      const answer = await ask(updateDeadlineMs, () => handle.executeUpdate(cancelUpdate, { updateId }), {
+      await ask(updateDeadlineMs, () => handle.executeUpdate(cancelUpdate, { updateId }), {
         task,
         code: 'task_not_cancellable',
       });
-      if (!answer.cancelled)
-        throw new GatewayError('task_not_cancellable', `The task cannot be cancelled. ${answer.message}`);
       await endStay?.(task);
     },
 
@@ -251,7 +241,8 @@ function translate(error: unknown, ended: ErrorCode): unknown {
   if (error instanceof GatewayError) return error;
   const refusal = error instanceof WorkflowUpdateFailedError ? error.cause : undefined;
   if (refusal instanceof ApplicationFailure && refusal.type === refusedAction) {
-    return new GatewayError('action_not_possible', refusal.message, { cause: error });
+    const whose = ended === 'task_not_cancellable' ? 'The task cannot be cancelled. ' : '';
+    return new GatewayError(ended, `${whose}${refusal.message}`, { cause: error });
   }
   const unavailable = (detail: string) => serviceBusy(detail, error);
   if (error instanceof WorkflowUpdateRPCTimeoutOrCancelledError) return noAnswer();

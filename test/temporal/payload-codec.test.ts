@@ -46,7 +46,6 @@ it('what people read with Temporal’s own tools stays readable, and nothing tha
     { did: { task: 'The task fails.', money: 'Nothing is charged.' } },
     { would: { task: 'The task fails.', money: 'Nothing is charged.' } },
     'Waits: needs attention (poll_failed): polling has stopped.',
-    { cancelled: false, message: 'The task has already ended.' },
     { definition: { type: 'generationTask' }, currentDetails: 'Needs attention' },
   ];
   for (const value of readable) {

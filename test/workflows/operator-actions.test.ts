@@ -29,9 +29,7 @@ interface Situation {
   readonly change: Partial<Upstream>;
   readonly reached: (task: PlayedTask) => Promise<void>;
 }
-const situations: Readonly<
-  Record<'submitting' | 'lost' | 'waiting' | 'broken' | 'review', Situation>
-> = {
+const situations: Readonly<Record<'submitting' | 'lost' | 'waiting' | 'broken' | 'review', Situation>> = {
   submitting: { change: { gate: later }, reached: (task) => task.called('submit one') },
   lost: { change: { submit: lost }, reached: asked('submit_ambiguous') },
   waiting: { change: {}, reached: (task) => task.called('wait job-1') },
@@ -69,14 +67,10 @@ describe.each(Object.keys(situations) as (keyof typeof situations)[])('while a t
   it('what the table refuses is refused with its sentence, a dry run does nothing, and both leave the record as it was', async () => {
     const task = await inSituation(name);
     const before = task.record();
-    for (const action of [...workflowActions, 'cancel'] as const) {
+    for (const action of workflowActions) {
       const input = inputs[action] ?? {};
       const refusal = tableRefusal(action, name);
-      if (action === 'cancel') {
-        const answer = await task.act('cancel', { ...input, dry_run: true });
-        const would = { task: expect.stringContaining('is cancelled'), money: expect.any(String) };
-        expect(answer).toEqual(refusal === undefined ? { would } : { cancelled: false, message: refusal });
-      } else if (refusal !== undefined) {
+      if (refusal !== undefined) {
         expect(await task.refusal(action, input)).toBe(refusal);
       } else if (action === 'retry_now' && name === 'review') {
         // Only what could not be computed or written is settled once more.
@@ -129,6 +123,8 @@ it('an input that a person got wrong is refused with a sentence by every action,
       { reason: 'r' },
       { reason: 5, by: 'a' },
     ]) {
+      // That would be the caller’s own cancellation.
+      if (name === 'cancel' && given === 'nothing') continue;
       const update =
         given === 'nothing'
           ? task.handle.executeUpdate(name)
@@ -302,7 +298,7 @@ it('a cancellation by an operator is on record, and a caller’s is not', async 
   const task = await inSituation('waiting');
   expect(await task.cancel()).toMatchObject({ cancelled: false });
   expect(task.record().actions).toBeUndefined();
-  await task.act('cancel', { by: 'ada', reason: 'r' });
+  expect(await task.refusal('cancel', { by: 'ada', reason: 'r' })).toContain('can no longer be cancelled');
   expect(task.record().actions).toMatchObject([{ action: 'cancel', by: 'temporal:ada' }]);
   expect(task.calls().filter((call) => call === 'cancel')).toHaveLength(2);
   await task.act('fail');

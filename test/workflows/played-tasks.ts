@@ -5,14 +5,13 @@ import type { WorkflowHandle } from '@temporalio/client';
 import { NativeConnection, Worker } from '@temporalio/worker';
 import type { WorkflowBundleWithSourceMap } from '@temporalio/worker';
 import { afterAll, beforeAll, beforeEach, expect } from 'vitest';
-import type { ActionResult, Said, WorkflowActionName } from '../../src/domain/operator-actions.ts';
+import type { ActionResult, RunningActionName, Said } from '../../src/domain/operator-actions.ts';
 import type { StateName } from '../../src/domain/task-state.ts';
 import type { Task } from '../../src/domain/task-record.ts';
 import type { TaskInput } from '../../src/domain/task-input.ts';
 import { replayError } from '../../src/temporal/replay-error.ts';
 import { bundleWorkflows } from '../../src/temporal/workflow-bundle.ts';
 import { cancelUpdate } from '../../workflows/messages.ts';
-import type { CancelAnswer } from '../../workflows/messages.ts';
 import { temporalAddress } from '../support/run-servers.ts';
 import { newInput } from '../temporal/support.ts';
 import type { PlayedRecords } from './played-records.ts';
@@ -41,12 +40,13 @@ export interface PlayedTask {
   /** Until the record is in this state. */
   reaches(at: StateName): Promise<void>;
   called(call: string, times?: number): Promise<void>;
-  act(name: WorkflowActionName | 'cancel', input?: unknown): Promise<ActionResult>;
+  act(name: RunningActionName, input?: unknown): Promise<ActionResult>;
   /** What an act that is not a dry run says. */
-  did(name: WorkflowActionName, input?: unknown): Promise<Said>;
-  cancel(): Promise<CancelAnswer>;
+  did(name: RunningActionName, input?: unknown): Promise<Said>;
+  /** As its caller. */
+  cancel(): Promise<{ readonly cancelled: true } | { readonly cancelled: false; readonly message: string }>;
   /** The sentence with which an action is refused. */
-  refusal(name: WorkflowActionName | 'cancel', input?: unknown): Promise<string>;
+  refusal(name: RunningActionName, input?: unknown): Promise<string>;
   details(): Promise<string>;
   attribute(name: string): Promise<unknown>;
   end(): Promise<unknown>;
@@ -165,11 +165,11 @@ export function usePlayedTasks(): PlayedTasks {
         // The one that met a discarded workflow task may have been carried out, as the API asks the record.
         const isDone = () => tries > 1 && records.of(id).error?.code === 'task_cancelled';
         try {
-          const answer = await asked;
-          return isDone() ? { cancelled: true } : answer;
+          await asked;
+          return { cancelled: true };
         } catch (error) {
           if (isDone()) return { cancelled: true };
-          throw error;
+          return { cancelled: false, message: await refusalOf(Promise.reject(error)) };
         }
       },
       record: () => records.of(id),

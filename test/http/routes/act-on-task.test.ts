@@ -35,19 +35,6 @@ it('with dry_run says what would happen, and records nothing', async () => {
   expect([answer.status, answer.body.result.would.task, answer.body.actions]).toEqual([200, 'Done.', []]);
 });
 
-it('with dry_run says of a cancellation what the state of the task allows, and asks nobody', async () => {
-  const id = await newTask();
-  const cancel = () =>
-    world.admin('POST', `/tasks/${id}/actions`, { action: 'cancel', reason: 'r', dry_run: true });
-  const possible = await cancel();
-  expect([possible.status, Object.keys(possible.body.result)]).toEqual([200, ['would']]);
-  expect(possible.body.result.would.task).toContain('if its upstream still allows it');
-  await world.drive.lose(id);
-  const refused = await cancel();
-  expect([refused.status, refused.body.error.code]).toEqual([409, 'action_not_possible']);
-  expect(world.port.acts.filter(({ task }) => task === id)).toEqual([]);
-});
-
 it('409: the action is not possible, says what is, and is not recorded', async () => {
   const id = await newTask();
   world.port.situation = 'waiting';
