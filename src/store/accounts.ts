@@ -6,7 +6,7 @@ import { toCaps, toCapsDocuments } from './caps-document.ts';
 import type { CapsDocument } from './caps-document.ts';
 import { pushed } from './changes.ts';
 import type { Change } from './changes.ts';
-import { ensureIndexes, isDuplicateKey } from './mongo.ts';
+import { ensureIndexes, unlessThere } from './mongo.ts';
 import { toSealed, toSealedDocument } from './sealed-document.ts';
 import type { SealedDocument } from './sealed-document.ts';
 
@@ -68,15 +68,8 @@ export function createAccountStore(db: Db) {
     ...accountEnds(accounts),
 
     /** False: the account exists. */
-    async insert(account: Account): Promise<boolean> {
-      try {
-        await accounts.insertOne(toDocument(account));
-        return true;
-      } catch (error) {
-        if (isDuplicateKey(error)) return false;
-        throw error;
-      }
-    },
+    insert: (account: Account): Promise<boolean> =>
+      unlessThere(() => accounts.insertOne(toDocument(account))),
 
     async find(id: string): Promise<Account | undefined> {
       const found = await accounts.findOne({ _id: id });

@@ -1,7 +1,7 @@
 import type { Collection, Db, Filter } from 'mongodb';
 import { defined } from '../domain/defined.ts';
 import type { ActOrigin, ActOutcome } from '../domain/operator.ts';
-import { ensureIndexes, isDuplicateKey } from './mongo.ts';
+import { ensureIndexes, unlessThere } from './mongo.ts';
 import { sortKey } from './task-document.ts';
 
 /** One thing that an operator did, or tried to do. Times in Unix milliseconds. */
@@ -64,11 +64,7 @@ export function createAuditStore(db: Db) {
 
     /** Repeatable. */
     async begin({ id: _id, ...entry }: AuditEntry): Promise<void> {
-      try {
-        await audit.insertOne({ _id, sort: _id, ...entry });
-      } catch (error) {
-        if (!isDuplicateKey(error)) throw error;
-      }
+      await unlessThere(() => audit.insertOne({ _id, sort: _id, ...entry }));
     },
 
     async end(id: string, end: Required<Pick<AuditEntry, 'outcome' | 'endedAt'>> & Partial<AuditEntry>) {

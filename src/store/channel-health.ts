@@ -1,7 +1,7 @@
 import type { Collection, Db } from 'mongodb';
 import { defined } from '../domain/defined.ts';
 import type { CircuitRecord } from '../domain/circuit-rules.ts';
-import { isDuplicateKey } from './mongo.ts';
+import { repeatOnDuplicate } from './mongo.ts';
 
 /** A circuit that was opened at least once. Written on changes of its state only. */
 export interface Circuit extends CircuitRecord {
@@ -33,12 +33,7 @@ export function createChannelHealthStore(db: Db, now: () => number) {
 
     async write(id: string, record: CircuitRecord): Promise<void> {
       const fields = { ...record, probe_until: 0 };
-      try {
-        await circuits.replaceOne({ _id: id }, fields, { upsert: true });
-      } catch (error) {
-        if (!isDuplicateKey(error)) throw error;
-        await circuits.replaceOne({ _id: id }, fields);
-      }
+      await repeatOnDuplicate(() => circuits.replaceOne({ _id: id }, fields, { upsert: true }));
     },
 
     /**

@@ -1,5 +1,5 @@
 import type { Collection, Db } from 'mongodb';
-import { isDuplicateKey } from './mongo.ts';
+import { repeatOnDuplicate } from './mongo.ts';
 
 /** An operator's switch. Off takes the channel out of service; on leaves the decision to the configuration file. */
 export interface ChannelState {
@@ -27,12 +27,7 @@ export function createChannelStateStore(db: Db) {
     },
 
     async set({ id: _id, ...fields }: ChannelState): Promise<void> {
-      try {
-        await states.updateOne({ _id }, { $set: fields }, { upsert: true });
-      } catch (error) {
-        if (!isDuplicateKey(error)) throw error;
-        await states.updateOne({ _id }, { $set: fields });
-      }
+      await repeatOnDuplicate(() => states.updateOne({ _id }, { $set: fields }, { upsert: true }));
     },
   };
 }

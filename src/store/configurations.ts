@@ -1,5 +1,5 @@
 import type { Collection, Db } from 'mongodb';
-import { isDuplicateKey } from './mongo.ts';
+import { unlessThere } from './mongo.ts';
 import { toSealed, toSealedDocument } from './sealed-document.ts';
 import type { SealedDocument, Sealing } from './sealed-document.ts';
 
@@ -58,12 +58,8 @@ export function createConfigurationStore(db: Db, { seal, open }: Sealing) {
     const fields = { hash, by, node, at, sealed: toSealedDocument(seal('configuration', text)) };
     const version = BigInt(before?.version ?? 0) + 1n;
     if (before === undefined) {
-      try {
-        await published.insertOne({ _id: only, version, ...fields });
-      } catch (error) {
-        if (!isDuplicateKey(error)) throw error;
-        return undefined;
-      }
+      const isFirst = await unlessThere(() => published.insertOne({ _id: only, version, ...fields }));
+      if (!isFirst) return undefined;
     } else {
       const guarded = { _id: only, version: version - 1n } as const;
       const { matchedCount } = await published.updateOne(guarded, { $set: { version, ...fields } });
@@ -74,11 +70,7 @@ export function createConfigurationStore(db: Db, { seal, open }: Sealing) {
 
   /** Before it is replaced: whoever dies in between leaves no text that was in force and is not known. */
   async function noteReplaced(hash: string): Promise<void> {
-    try {
-      await replaced.insertOne({ _id: hash });
-    } catch (error) {
-      if (!isDuplicateKey(error)) throw error;
-    }
+    await unlessThere(() => replaced.insertOne({ _id: hash }));
   }
 
   async function head(): Promise<ConfigurationHead | undefined> {

@@ -1,5 +1,5 @@
 import type { Collection, Db } from 'mongodb';
-import { durable, isDuplicateKey } from './mongo.ts';
+import { durable, unlessThere } from './mongo.ts';
 
 /** What one of all processes does, as long as it lives. */
 interface DutyDocument {
@@ -24,13 +24,7 @@ export function createDuties(db: Db) {
         const taken = await duties.updateOne({ _id: duty, turn: seen }, { $set: { turn: seen + 1 } });
         return taken.matchedCount === 1;
       }
-      try {
-        await duties.insertOne({ _id: duty, turn: 1 });
-        return true;
-      } catch (error) {
-        if (!isDuplicateKey(error)) throw error;
-        return false;
-      }
+      return unlessThere(() => duties.insertOne({ _id: duty, turn: 1 }));
     },
   };
 }

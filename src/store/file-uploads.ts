@@ -1,6 +1,6 @@
 import type { Collection, Db } from 'mongodb';
 import { defined } from '../domain/defined.ts';
-import { ensureIndexes, isDuplicateKey } from './mongo.ts';
+import { ensureIndexes, unlessThere } from './mongo.ts';
 
 /** A file at an upstream, under one of its credentials. Times in Unix milliseconds. */
 export interface UploadKey {
@@ -75,12 +75,7 @@ export function createFileUploadStore(db: Db, now: () => number) {
       ];
       if ((await uploads.findOneAndUpdate({ _id, $or: isFree }, { $set: begun })) !== null)
         return { kind: 'ours' };
-      try {
-        await uploads.insertOne({ _id, ...key, ...begun });
-        return { kind: 'ours' };
-      } catch (error) {
-        if (!isDuplicateKey(error)) throw error;
-      }
+      if (await unlessThere(() => uploads.insertOne({ _id, ...key, ...begun }))) return { kind: 'ours' };
       const { state, url, owner: other = '' } = (await uploads.findOne({ _id })) ?? {};
       return state === 'ready' && url !== undefined ? { kind: 'ready', url } : { kind: 'busy', owner: other };
     },

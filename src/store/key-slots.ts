@@ -1,6 +1,6 @@
 import type { Collection, Db } from 'mongodb';
 import { racePoint } from '../domain/race-point.ts';
-import { isDuplicateKey } from './mongo.ts';
+import { unlessThere } from './mongo.ts';
 
 /**
  * The unfinished tasks of each API key that has a `concurrent_tasks` limit: one document per key, whose list of
@@ -43,15 +43,6 @@ export function createKeySlotStore(db: Db, now: () => number) {
     return found !== null;
   }
 
-  /** Several processes may do so at once: one document results. */
-  async function ensureDocument(key: string): Promise<void> {
-    try {
-      await keys.insertOne({ _id: key, tasks: [] }, majority);
-    } catch (error) {
-      if (!isDuplicateKey(error)) throw error;
-    }
-  }
-
   return {
     /**
      * Counts a task against its key. True: it counts now, or did already (the same task may ask again). False: the
@@ -66,7 +57,7 @@ export function createKeySlotStore(db: Db, now: () => number) {
       await racePoint('slots.take', task);
       if (await add(key, slot, limit)) return true;
       if (await has(key, task)) return true;
-      await ensureDocument(key);
+      await unlessThere(() => keys.insertOne({ _id: key, tasks: [] }, majority));
       await keys.updateOne({ _id: key }, { $pull: { tasks: { until: { $lte: now() } } } }, majority);
       return (await add(key, slot, limit)) || has(key, task);
     },

@@ -69,6 +69,17 @@ export function isDuplicateKey(error: unknown): error is MongoServerError {
   return error instanceof MongoServerError && error.code === duplicateKeyCode;
 }
 
+/** Runs an insert, or what may become one. False: there is a document of this `_id`, or of a key of it, already. */
+export async function unlessThere(insert: () => Promise<unknown>): Promise<boolean> {
+  try {
+    await insert();
+    return true;
+  } catch (error) {
+    if (!isDuplicateKey(error)) throw error;
+    return false;
+  }
+}
+
 /** An upsert that is repeated: of two first writers of a document, both may try to insert it. */
 export async function repeatOnDuplicate<Result>(upsert: () => Promise<Result>): Promise<Result> {
   try {

@@ -1,7 +1,7 @@
 import type { Collection, Db } from 'mongodb';
 import { defined } from '../domain/defined.ts';
 import type { Notice } from '../domain/notice.ts';
-import { durable, ensureIndexes, isDuplicateKey } from './mongo.ts';
+import { durable, ensureIndexes, unlessThere } from './mongo.ts';
 
 interface NoticeDocument extends Omit<Notice, 'id'> {
   readonly _id: string;
@@ -40,15 +40,7 @@ export function createNoticeStore(db: Db) {
 
     /** False: another process was first. */
     async write({ id, ...notice }: Notice, before: KeptNotice | undefined): Promise<boolean> {
-      if (before === undefined) {
-        try {
-          await notices.insertOne({ _id: id, ...notice, rev: 1 });
-          return true;
-        } catch (error) {
-          if (!isDuplicateKey(error)) throw error;
-          return false;
-        }
-      }
+      if (before === undefined) return unlessThere(() => notices.insertOne({ _id: id, ...notice, rev: 1 }));
       const { rev } = before;
       const replaced = await notices.replaceOne({ _id: id, rev }, { ...notice, rev: rev + 1 });
       return replaced.matchedCount === 1;

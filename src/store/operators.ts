@@ -1,7 +1,7 @@
 import type { Collection, Db } from 'mongodb';
 import { defined } from '../domain/defined.ts';
 import type { OperatorRole } from '../domain/operator.ts';
-import { ensureIndexes, isDuplicateKey } from './mongo.ts';
+import { ensureIndexes, unlessThere } from './mongo.ts';
 
 /** A person or a program with a token of its own for the operators' API. Times in Unix milliseconds. */
 export interface Operator {
@@ -48,13 +48,8 @@ export function createOperatorStore(db: Db, now: () => number) {
     /** False: there is an operator of this name. One that was revoked is replaced. */
     async insert(operator: Operator): Promise<boolean> {
       const { _id, ...fields } = toDocument(operator);
-      try {
-        await operators.replaceOne({ _id, revoked_at: { $gt: 0 } }, fields, { upsert: true });
-        return true;
-      } catch (error) {
-        if (isDuplicateKey(error)) return false;
-        throw error;
-      }
+      const revoked = { _id, revoked_at: { $gt: 0 } };
+      return unlessThere(() => operators.replaceOne(revoked, fields, { upsert: true }));
     },
 
     async findByHmac(hmac: string): Promise<Operator | undefined> {

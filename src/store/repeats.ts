@@ -1,7 +1,7 @@
 import { defined } from '../domain/defined.ts';
 import type { Collection, Db } from 'mongodb';
 import { createAnswerBodyStore } from './answer-bodies.ts';
-import { ensureIndexes, isDuplicateKey } from './mongo.ts';
+import { ensureIndexes, unlessThere } from './mongo.ts';
 
 /**
  * The outcome of a request that may be repeated: by its Idempotency-Key, or by a client that repeats what it did not
@@ -80,12 +80,7 @@ export function createRepeatStore(db: Db, now: () => number) {
     async claim(claim: RepeatClaim): Promise<RepeatRecord | undefined> {
       const fresh = freshDocument(claim, now());
       for (;;) {
-        try {
-          await records.insertOne({ _id: claim.id, ...fresh });
-          return undefined;
-        } catch (error) {
-          if (!isDuplicateKey(error)) throw error;
-        }
+        if (await unlessThere(() => records.insertOne({ _id: claim.id, ...fresh }))) return undefined;
         const found = await records.findOne({ _id: claim.id }, { readConcern: 'majority' });
         if (found === null) continue;
         if (found.expires.getTime() > now()) return toRecord(found);

@@ -3,7 +3,7 @@ import type { Collection, Db } from 'mongodb';
 import { z } from 'zod';
 import type { GenerationRequest } from '../domain/request.ts';
 import { defaultRetention } from '../domain/retention.ts';
-import { durable, ensureIndexes, isDuplicateKey } from './mongo.ts';
+import { durable, ensureIndexes, unlessThere } from './mongo.ts';
 import { readByWrite } from './read-by-write.ts';
 import { toSealed, toSealedDocument } from './sealed-document.ts';
 import type { SealedDocument, Sealing } from './sealed-document.ts';
@@ -73,13 +73,8 @@ export function createRequestStore(
       const { task: _id, request, callbackToken, callbackUrl, ...legible } = record;
       const sealed = seal('request', JSON.stringify({ request, callbackToken, callbackUrl }));
       const expires = new Date(expiresAt(record.deadlineAt));
-      try {
-        await requests.insertOne({ _id, ...legible, sealed: toSealedDocument(sealed), expires });
-        return sealed.data.length;
-      } catch (error) {
-        if (!isDuplicateKey(error)) throw error;
-        return undefined;
-      }
+      const document = { _id, ...legible, sealed: toSealedDocument(sealed), expires };
+      return (await unlessThere(() => requests.insertOne(document))) ? sealed.data.length : undefined;
     },
 
     /** Undefined from its expiry on, whether or not MongoDB has deleted it by then: that it is gone is certain. */

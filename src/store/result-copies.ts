@@ -1,6 +1,6 @@
 import type { Collection, Db } from 'mongodb';
 import { defined } from '../domain/defined.ts';
-import { ensureIndexes, isDuplicateKey } from './mongo.ts';
+import { ensureIndexes, repeatOnDuplicate } from './mongo.ts';
 
 /** The state of the copy of a task's results. Times in Unix milliseconds. */
 export interface ResultCopy {
@@ -41,12 +41,7 @@ export function createResultCopyStore(db: Db) {
     /** The whole document: the error of an earlier try does not stay with a copy that succeeded. */
     async write({ task: _id, dueAt: due_at, ...facts }: ResultCopy): Promise<void> {
       const fields = { ...facts, due_at };
-      try {
-        await copies.replaceOne({ _id }, fields, { upsert: true });
-      } catch (error) {
-        if (!isDuplicateKey(error)) throw error;
-        await copies.replaceOne({ _id }, fields);
-      }
+      await repeatOnDuplicate(() => copies.replaceOne({ _id }, fields, { upsert: true }));
     },
 
     async findMany(tasks: readonly string[]): Promise<ResultCopy[]> {

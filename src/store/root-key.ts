@@ -1,6 +1,6 @@
 import type { Collection, Db } from 'mongodb';
 import type { Sealed } from '../domain/sealed.ts';
-import { isDuplicateKey } from './mongo.ts';
+import { unlessThere } from './mongo.ts';
 import { toSealed, toSealedDocument } from './sealed-document.ts';
 import type { SealedDocument } from './sealed-document.ts';
 
@@ -22,14 +22,7 @@ export function createRootKeyStore(db: Db) {
     },
 
     /** False: there is one. */
-    async insert(sealed: Sealed): Promise<boolean> {
-      try {
-        await secrets.insertOne({ _id, sealed: toSealedDocument(sealed) });
-        return true;
-      } catch (error) {
-        if (isDuplicateKey(error)) return false;
-        throw error;
-      }
-    },
+    insert: (sealed: Sealed): Promise<boolean> =>
+      unlessThere(() => secrets.insertOne({ _id, sealed: toSealedDocument(sealed) })),
   };
 }

@@ -1,6 +1,6 @@
 import { defined } from '../domain/defined.ts';
 import type { Collection, Db } from 'mongodb';
-import { ensureIndexes, isDuplicateKey, repeatOnDuplicate } from './mongo.ts';
+import { ensureIndexes, repeatOnDuplicate, unlessThere } from './mongo.ts';
 
 /**
  * Concurrency limits that hold across processes, and the queue before them. A queue is a credential:
@@ -101,11 +101,7 @@ function slotOperations(slots: Collection<SlotDocument>, now: () => number) {
   async function make(queue: string, limit: number): Promise<void> {
     const nobody = { task: '', until: 0 };
     const free = Array.from({ length: limit }, (_, n) => ({ _id: `${queue}/${n}`, queue, n, ...nobody }));
-    try {
-      await slots.insertMany(free, { ordered: false });
-    } catch (error) {
-      if (!isDuplicateKey(error)) throw error;
-    }
+    await unlessThere(() => slots.insertMany(free, { ordered: false }));
     made.add(`${queue}/${limit}`);
   }
 
@@ -164,20 +160,10 @@ function ticketOperations(tickets: Collection<TicketDocument>, now: () => number
     async insertTicket(ticket: NewTicket, round: number): Promise<void> {
       const { task, queue, account, looksAt, deadlineAt } = ticket;
       const arrival = now().toString().padStart(timeDigits, '0');
-      try {
-        await tickets.insertOne({
-          _id: `${task}@${queue}`,
-          task,
-          queue,
-          account,
-          order: `${round.toString().padStart(roundDigits, '0')}-${arrival}-${task}`,
-          round,
-          looksAt,
-          expires: new Date(deadlineAt + ticketsKeptMs),
-        });
-      } catch (error) {
-        if (!isDuplicateKey(error)) throw error;
-      }
+      const order = `${round.toString().padStart(roundDigits, '0')}-${arrival}-${task}`;
+      const expires = new Date(deadlineAt + ticketsKeptMs);
+      const place = { task, queue, account, order, round, looksAt, expires };
+      await unlessThere(() => tickets.insertOne({ _id: `${task}@${queue}`, ...place }));
     },
 
     /** The next task in the queue. */
@@ -234,15 +220,8 @@ function roundOperations(rounds: Collection<RoundDocument>, now: () => number) {
     },
 
     async noteServed(queue: string, round: number): Promise<void> {
-      try {
-        await rounds.updateOne(
-          { _id: queue },
-          { $max: { round }, $set: { expires: expires() } },
-          { upsert: true },
-        );
-      } catch (error) {
-        if (!isDuplicateKey(error)) throw error;
-      }
+      const served = { $max: { round }, $set: { expires: expires() } };
+      await unlessThere(() => rounds.updateOne({ _id: queue }, served, { upsert: true }));
     },
   };
 }

@@ -6,7 +6,7 @@ import { taskNamings, unfinishedStatuses } from '../domain/task.ts';
 import type { TaskNaming } from '../domain/task.ts';
 import { createFindById } from './find-by-id.ts';
 import type { Sealing } from './sealed-document.ts';
-import { durable, ensureIndexes, isDuplicateKey, isOutage } from './mongo.ts';
+import { durable, ensureIndexes, isOutage, unlessThere } from './mongo.ts';
 import { taskBills } from './task-bills.ts';
 import { taskCallbacks } from './task-callbacks.ts';
 import { taskCensus } from './task-census.ts';
@@ -80,14 +80,9 @@ export function createTaskStore(db: Db, now: () => number, sealing: Sealing) {
 
     /** The first record. False: one exists already and is unchanged. */
     async insert(task: Task): Promise<boolean> {
-      try {
-        await tasks.insertOne(form.toDocument(task));
-        hints.set(task.id, task);
-        return true;
-      } catch (error) {
-        if (!isDuplicateKey(error)) throw error;
-        return false;
-      }
+      const isFirst = await unlessThere(() => tasks.insertOne(form.toDocument(task)));
+      if (isFirst) hints.set(task.id, task);
+      return isFirst;
     },
     /** Removes the records of those of these tasks that have ended; returns how many. */
     async removeEnded(ids: readonly string[]): Promise<number> {
