@@ -48,25 +48,20 @@ export function createFindLostJob(deps: ChannelActivityDeps) {
 
 /** The upstream's jobs that carry the attempt's marker. Undefined: it cannot list them, or the request is gone. */
 export async function findJobsOf(
-  { id: task, kind, model }: Task,
-  { marker, channel, credential, startedAt, endedAt }: Attempt,
+  task: Task,
+  attempt: Attempt,
   deps: Pick<ChannelActivityDeps, 'channels' | 'requests' | 'now'>,
 ): Promise<readonly Submitted[] | undefined> {
-  const { config, provider, context } = requireTarget(deps, {
-    task,
-    kind,
-    model,
-    candidate: { channel, credential },
-  });
+  const { config, provider, context } = requireTarget(deps, task, attempt);
   if (provider.find === undefined) return undefined;
-  const stored = await deps.requests.find(task);
+  const stored = await deps.requests.find(task.id);
   if (stored === undefined) return undefined;
-  const { request } = stored;
+  const { marker, startedAt, endedAt } = attempt;
   const lost = {
-    request,
+    request: stored.request,
     marker,
     sentAfter: startedAt - clockSkewMs,
     sentBefore: (endedAt ?? deps.now()) + clockSkewMs,
   };
-  return withHeartbeat(provider.find(lost, context(AbortSignal.timeout(config.timeouts.poll_ms))));
+  return withHeartbeat(provider.find(lost, context(config.timeouts.poll_ms)));
 }

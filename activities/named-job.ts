@@ -23,22 +23,16 @@ export async function checkNamedJob(
   | { readonly operation: Operation; readonly state: 'pending' | 'succeeded' | 'failed' }
   | { readonly refused: string }
 > {
-  const { channel, credential } = attempt;
+  const { channel } = attempt;
   const owner = await deps.tasks.ownerOf(jobKey(channel, id));
   if (owner !== undefined && owner !== task.id)
     return { refused: `The job ${id} of ${channel} belongs to ${owner}.` };
   try {
-    const { config, provider, context } = requireTarget(deps, {
-      task: task.id,
-      kind: task.kind,
-      model: task.model,
-      candidate: { channel, credential },
-    });
+    const { config, provider, context } = requireTarget(deps, task, attempt);
     const jobs = await findJobsOf(task, attempt, deps);
     const listed = jobs?.find(({ operation }) => operation.id === id)?.operation;
     const operation = listed ?? { id };
-    const signal = AbortSignal.timeout(config.timeouts.poll_ms);
-    const { state } = await withHeartbeat(provider.status(operation, context(signal)));
+    const { state } = await withHeartbeat(provider.status(operation, context(config.timeouts.poll_ms)));
     // Where the upstream lists jobs by what we mark them with, one that is not in the list is somebody else's.
     return jobs !== undefined && listed === undefined
       ? { refused: `The job ${id} exists at ${channel}, but was not made by this task’s submission.` }

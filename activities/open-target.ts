@@ -2,7 +2,7 @@ import type { ApplicationFailure } from '@temporalio/activity';
 import type { ChannelConfig } from '../src/config/gateway-file.ts';
 import type { GenerationRequest } from '../src/domain/request.ts';
 import type { RouteCandidate } from '../src/domain/routing.ts';
-import type { TaskKind } from '../src/domain/task.ts';
+import type { Task } from '../src/domain/task-record.ts';
 import type { ProviderContext, TaskProvider } from '../src/providers/provider.ts';
 import { ChannelGoneError, taskProviderFor } from '../src/routing/channels.ts';
 import type { ChannelActivityDeps } from './deps.ts';
@@ -12,38 +12,34 @@ import { later } from './later.ts';
 export interface UpstreamTarget {
   readonly config: ChannelConfig;
   readonly provider: TaskProvider<GenerationRequest>;
-  readonly context: (signal: AbortSignal) => ProviderContext;
+  readonly context: (timeoutMs: number) => ProviderContext;
 }
 
 type TargetDeps = Pick<ChannelActivityDeps, 'channels'>;
-interface Target {
-  readonly task: string;
-  readonly kind: TaskKind;
-  readonly model: string;
-  readonly candidate: RouteCandidate;
-}
+type Owner = Pick<Task, 'id' | 'kind' | 'model'>;
 
 /** ChannelGoneError: the running configuration lacks the channel, its credential or its capability. */
-export function openTarget(deps: TargetDeps, target: Target): UpstreamTarget | ChannelGoneError {
+export function openTarget(
+  { channels }: TargetDeps,
+  { id: task, kind, model }: Owner,
+  { channel: id, credential }: RouteCandidate,
+): UpstreamTarget | ChannelGoneError {
+  const channel = channels(id);
+  const provider = channel === undefined ? undefined : taskProviderFor(channel.provider, kind);
+  if (channel === undefined || provider === undefined) return new ChannelGoneError(id);
   try {
-    return open(deps, target);
+    const { signal: _, ...facts } = channel.context(credential, model, new AbortController().signal);
+    const context = (ms: number) => ({ ...facts, task, signal: AbortSignal.timeout(ms) });
+    return { config: channel.config, provider, context };
   } catch (error) {
     if (error instanceof ChannelGoneError) return error;
     throw error;
   }
 }
 
-function open({ channels }: TargetDeps, { task, candidate, kind, model }: Target): UpstreamTarget {
-  const channel = channels(candidate.channel);
-  const provider = channel === undefined ? undefined : taskProviderFor(channel.provider, kind);
-  if (channel === undefined || provider === undefined) throw new ChannelGoneError(candidate.channel);
-  const { signal: _, ...facts } = channel.context(candidate.credential, model, new AbortController().signal);
-  return { config: channel.config, provider, context: (signal) => ({ ...facts, task, signal }) };
-}
-
 /** The same, for activities that are retried until the configuration has the channel again. */
-export function requireTarget(deps: TargetDeps, target: Target): UpstreamTarget {
-  const opened = openTarget(deps, target);
+export function requireTarget(deps: TargetDeps, task: Owner, candidate: RouteCandidate): UpstreamTarget {
+  const opened = openTarget(deps, task, candidate);
   if (opened instanceof ChannelGoneError) throw channelGone(opened);
   return opened;
 }

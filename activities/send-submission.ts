@@ -89,7 +89,7 @@ export function createSend(deps: ChannelActivityDeps) {
     const { provider, config } = target;
     const { publicUrl } = deps;
     return provider.submit(stored.request, {
-      ...target.context(AbortSignal.timeout(config.timeouts.submit_ms)),
+      ...target.context(config.timeouts.submit_ms),
       marker,
       remainingSeconds: Math.max(1, Math.floor((task.deadlineAt - deps.now()) / 1000)),
       ...(publicUrl !== undefined && mayCallBack(config, provider, publicUrl)

@@ -31,7 +31,7 @@ export function createStopJob(deps: ChannelActivityDeps) {
 export async function stopUnwanted(task: Task, deps: ChannelActivityDeps): Promise<Task> {
   const job = watchedJob(task);
   if (task.wanted === undefined || job === undefined) return task;
-  const opened = openTarget(deps, job);
+  const opened = openTarget(deps, task, job.candidate);
   const target = opened instanceof ChannelGoneError ? undefined : opened;
   const about = { n: job.n, job: job.operation.id };
   if (task.wanted === 'cancel') {
@@ -51,8 +51,8 @@ async function cancel(
 ): Promise<boolean> {
   if (provider.cancel === undefined) return false;
   try {
-    const signal = AbortSignal.timeout(config.timeouts.poll_ms);
-    return (await withHeartbeat(provider.cancel(operation, context(signal)))) === 'cancelled';
+    const cancelling = provider.cancel(operation, context(config.timeouts.poll_ms));
+    return (await withHeartbeat(cancelling)) === 'cancelled';
   } catch (error) {
     if (error instanceof UpstreamError) return false;
     throw error;
@@ -66,8 +66,7 @@ async function askOnceMore(
   deps: ChannelActivityDeps,
 ): Promise<Task | undefined> {
   try {
-    const signal = AbortSignal.timeout(config.timeouts.poll_ms);
-    const status = await withHeartbeat(provider.status(job.operation, context(signal)));
+    const status = await withHeartbeat(provider.status(job.operation, context(config.timeouts.poll_ms)));
     if (status.state === 'pending') return undefined;
     return await withHeartbeat(recordEnd(status, job, { deps, copyMaxMs: lastCopyMaxMs }));
   } catch (error) {

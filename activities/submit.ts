@@ -76,8 +76,7 @@ export function createSubmit(deps: ChannelActivityDeps) {
       const word = { code: 'request_missing', message: 'The request document is gone.' };
       return asItIs(await stepTo(task, { kind: 'rejected', ...word }, deps));
     }
-    const { id, kind, model } = task;
-    const target = openTarget(deps, { task: id, candidate: input.candidate, kind, model });
+    const target = openTarget(deps, task, input.candidate);
     if (target instanceof ChannelGoneError) {
       await tasks.setConcern(task.id, 'channel_gone');
       const { message } = target;
