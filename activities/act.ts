@@ -1,7 +1,7 @@
 import { defined } from '../src/domain/defined.ts';
 import { formatAmount } from '../src/domain/money.ts';
 import { refusalOf } from '../src/domain/operator-actions.ts';
-import type { ActionInput, Said } from '../src/domain/operator-actions.ts';
+import type { ActionInput, RunningActionName, Said } from '../src/domain/operator-actions.ts';
 import { proposedCharge } from '../src/domain/situation.ts';
 import { attemptAt } from '../src/domain/task-state.ts';
 import type { StateName, TaskEvent } from '../src/domain/task-state.ts';
@@ -15,11 +15,9 @@ import { chargeOf } from './settlement.ts';
 import { viewOf } from './task-view.ts';
 import type { ActReply, ActRequest } from './types.ts';
 
-/** What an act would do: an event for the record, and a sentence about the task and one about the money. */
-interface Proposal {
+/** What an act would do. */
+interface Proposal extends Said {
   readonly event: TaskEvent;
-  readonly task: string;
-  readonly money: string;
 }
 
 /** Nothing was changed. `message`: a sentence for the operator. */
@@ -61,17 +59,17 @@ export function createActOnTask(deps: Deps) {
     if (task.actions?.some((record) => record.id === request.id) === true) return repeated(task, request);
     const refusal = refusalOf(action, task.state.at);
     if (refusal !== undefined) return { done: false, message: refusal };
-    const proposal = await propose(task, request, deps);
+    const proposal = await proposals[action](task, request, deps);
     if ('refused' in proposal) return { done: false, message: `${proposal.refused} Nothing was changed.` };
-    const said: Said = { task: proposal.task, money: proposal.money };
+    const { event, ...said } = proposal;
     if (input.dry_run === true) {
-      const decided = next(task, proposal.event, deps.now());
+      const decided = next(task, event, deps.now());
       return decided.ok
         ? { done: true, view: viewOf(task), said: { would: said } }
         : { done: false, message: decided.message };
     }
     const record = by === undefined ? undefined : recordOf(request, by, said);
-    const stepped = await tasks.step(id, proposal.event, record);
+    const stepped = await tasks.step(id, event, record);
     if (!stepped.ok) return { done: false, message: stepped.message };
     await keepRequest(stepped.task, request);
     return { done: true, view: viewOf(stepped.task), said: { did: said } };
@@ -98,46 +96,31 @@ function refusalIn(reply: ActReply): string | undefined {
   return reply.done ? undefined : reply.message;
 }
 
-async function propose(task: Task, request: ActRequest, deps: Deps): Promise<Proposal | Refused> {
-  const { action, input } = request;
-  switch (action) {
-    case 'retry_now':
-      return retryNow(task, request);
-    case 'adopt':
-      return adopt(task, request, deps);
-    case 'resubmit':
-      return resubmit(task, request);
-    case 'fail':
-      return fail(task, request);
-    case 'cancel':
-      return {
-        event: { kind: 'wanted', stop: 'cancel' },
-        // Whether it can be, only the upstream can say when it is asked to.
-        task: 'The task is cancelled, if its upstream still allows it.',
-        money: 'The hold is released in full; nothing is charged.',
-      };
-    case 'complete':
-      return complete(task, request, deps);
-    case 'extend': {
-      const seconds = input.seconds ?? 0;
-      const deadline = new Date(task.deadlineAt + seconds * 1000).toISOString();
-      return {
-        event: { kind: 'extended', seconds },
-        task: `The deadline is ${deadline}.`,
-        money: holdStays(task, request),
-      };
-    }
-    case 'accept_charge':
-      return acceptCharge(task, request);
-    case 'undo':
-      return undo(task, request);
-    default:
-      return action satisfies never;
-  }
-}
+type Proposed = Proposal | Refused;
+type Propose = (task: Task, request: ActRequest, deps: Deps) => Proposed | Promise<Proposed>;
+
+const proposals: Readonly<Record<RunningActionName, Propose>> = {
+  retry_now: retryNow, adopt, resubmit, fail, cancel, complete, extend, accept_charge: acceptCharge, undo,
+}; // prettier-ignore
 
 function holdStays({ hold }: Task, { currency }: ActRequest): string {
   return `The hold of ${formatAmount(hold, currency)} stays as it is.`;
+}
+
+/** Whether it can be, only the upstream can say when it is asked to. */
+function cancel(): Proposal {
+  return {
+    event: { kind: 'wanted', stop: 'cancel' },
+    task: 'The task is cancelled, if its upstream still allows it.',
+    money: 'The hold is released in full; nothing is charged.',
+  };
+}
+
+function extend(task: Task, request: ActRequest): Proposal {
+  const { seconds = 0 } = request.input;
+  const deadline = new Date(task.deadlineAt + seconds * 1000).toISOString();
+  const money = holdStays(task, request);
+  return { event: { kind: 'extended', seconds }, task: `The deadline is ${deadline}.`, money };
 }
 
 function fail({ state, hold }: Task, { currency }: ActRequest): Proposal {
@@ -167,7 +150,7 @@ function retryNow(task: Task, request: ActRequest): Proposal {
   return { event: { kind }, task: said[at] ?? 'The upstream is polled immediately.', money };
 }
 
-async function adopt(task: Task, request: ActRequest, deps: Deps): Promise<Proposal | Refused> {
+async function adopt(task: Task, request: ActRequest, deps: Deps): Promise<Proposed> {
   const attempt = attemptAt(task.state, task.attempts);
   if (attempt === undefined) return { refused: 'The task has no submission whose outcome is unknown.' };
   const id = request.input.upstream_id ?? '';
@@ -191,7 +174,7 @@ function resubmit(task: Task, request: ActRequest): Proposal {
   };
 }
 
-async function complete(task: Task, request: ActRequest, deps: Deps): Promise<Proposal | Refused> {
+async function complete(task: Task, request: ActRequest, deps: Deps): Promise<Proposed> {
   const { input, basis } = request;
   const facts = factsOf(input);
   const [opened, { settlement }] = await Promise.all([
