@@ -17,7 +17,7 @@ export function next(task: Task, event: TaskEvent, at: number): Next {
   if (task.state.at === 'given_up') {
     return event.kind === 'abandoned' ? unchanged : refuse('given_up', 'The creation was abandoned.');
   }
-  const stepped = transition(task, event, at);
+  const stepped = transition(task, { name: event.kind, event }, at);
   if (!stepped.ok || stepped === unchanged) return stepped;
   return { ok: true, changes: consequences(task, event, { changes: stepped.changes, at }) };
 }
@@ -59,63 +59,27 @@ function withPast({ attempts }: Task, after: readonly Attempt[], at: number): re
   });
 }
 
-function transition(task: Task, event: TaskEvent, at: number): Next {
-  switch (event.kind) {
-    case 'abandoned':
-      return abandoned(task, event);
-    case 'taken_over':
-      return creating(task, { unstarted: event.unstarted });
-    case 'held':
-      return creating(task, { hold: event.hold });
-    case 'skipped':
-      return skipped(task, event, at);
-    case 'sending':
-      return sending(task, event, at);
-    case 'not_accepted':
-      return notAccepted(task, event, at);
-    case 'rejected':
-      return rejected(task, event, at);
-    case 'lost':
-      return lost(task, event, at);
-    case 'accepted':
-      return acceptedAs(task, event, at);
-    case 'asked':
-      return asked(task, event);
-    case 'resumed':
-      return resumed(task, event, at);
-    case 'polled':
-      return polled(task, event, at);
-    case 'broken':
-      return broken(task, event);
-    case 'adopted':
-      return adopted(task, event, at);
-    case 'undone':
-      return undone(task, event, at);
-    case 'resubmitted':
-      return resubmitted(task, event);
-    case 'completed':
-      return completed(task, event);
-    case 'reviewed':
-      return reviewed(task, event);
-    case 'approved':
-      return approved(task, event);
-    case 'wanted':
-      return wanted(task, event);
-    case 'stopped':
-      return stopped(task, event);
-    case 'unstoppable':
-      return unstoppable(task, event);
-    case 'extended':
-      return extended(task, event, at);
-    case 'acted':
-      return change({});
-    case 'orphaned':
-      return orphaned(task, event);
-    case 'ended':
-      return ended(task, event, at);
-    default:
-      return event satisfies never;
-  }
+type Events = { readonly [Name in EventName]: EventOf<Name> };
+type Transitions = {
+  readonly [Name in EventName]: (task: Task, event: Events[Name], at: number) => Next;
+};
+
+const transitions: Transitions = {
+  abandoned,
+  taken_over: (task, { unstarted }) => creating(task, { unstarted }),
+  held: (task, { hold }) => creating(task, { hold }),
+  skipped, sending, not_accepted: notAccepted, rejected, lost, accepted: acceptedAs, asked, resumed,
+  polled, broken, adopted, undone, resubmitted, completed, reviewed, approved,
+  wanted, stopped, unstoppable, extended, acted: () => change({}), orphaned, ended,
+}; // prettier-ignore
+
+/** `name`: the event's, so that the compiler knows whose the transition is. */
+function transition<Name extends EventName>(
+  task: Task,
+  { name, event }: { readonly name: Name; readonly event: Events[Name] },
+  at: number,
+): Next {
+  return transitions[name](task, event, at);
 }
 
 function abandoned(task: Task, { unstarted }: EventOf<'abandoned'>): Next {

@@ -78,11 +78,16 @@ function unheard(task: Task, { kind, n, owner }: EventOf<'not_accepted' | 'rejec
     return isIdle ? undefined : notNow(task, kind);
   }
   const attempt = attempts.find((one) => one.n === n);
-  const isLostHere = state.at === 'lost' && state.n === n && attempt?.state === 'lost';
-  const isOpen = isLostHere || (state.at === 'submitting' && attempt?.state === 'sending');
+  const isOpen = isUnanswered(task, attempt);
   return isOpen && attempt?.owner === owner
     ? undefined
     : refuse('decided', 'The record of this submission was decided otherwise.');
+}
+
+/** The task still waits for the answer to this attempt. */
+function isUnanswered({ state }: Task, attempt: Attempt | undefined): boolean {
+  if (state.at === 'submitting') return attempt?.state === 'sending';
+  return state.at === 'lost' && state.n === attempt?.n && attempt.state === 'lost';
 }
 
 /** Another try on the same channel, the next channel, or a pause. */
@@ -151,15 +156,12 @@ export function lost(task: Task, { n, owner, code, message, taken }: EventOf<'lo
 
 /** The upstream has the job: the task's, where it still waits for this answer, and nobody's otherwise. */
 export function accepted(task: Task, event: EventOf<'accepted'>, at: number): Next {
-  const { state } = task;
   const { n, operation } = event;
   const attempt = task.attempts.find((one) => one.n === n);
   if (attempt === undefined) return refuse('decided', `The task has no attempt ${n}.`);
   const isKnown = attempt.state === 'accepted' || attempt.state === 'failed';
   if (isKnown && attempt.operation?.id === operation.id) return unchanged;
-  const isOpen =
-    (state.at === 'submitting' && attempt.state === 'sending') ||
-    (state.at === 'lost' && state.n === n && attempt.state === 'lost');
+  const isOpen = isUnanswered(task, attempt);
   if (isOpen) return take(task, event, at);
   // The task has continued without it: the job belongs to nobody, and an operator should know, once of each job.
   const { channel, stray } = attempt;
