@@ -194,11 +194,9 @@ export function readActionInput(name: OperatorActionName, given: unknown): ReadI
   const required = ['reason', 'by', ...Object.entries(fields).flatMap(([field, is]) => (is ? [field] : []))];
   const missing = required.find((field) => values[field] === undefined || values[field] === '');
   if (missing !== undefined) return refuse(`\`${missing}\` is missing.`);
-  const wrong = Object.entries(values).find(
-    ([field, value]) => value !== undefined && !isValid(field, value),
-  );
-  if (wrong !== undefined) return refuse(`\`${wrong[0]}\` is not valid.`);
-  return { ok: true, input: toInput(values) };
+  if (!isInput(given)) return refuse(`\`${wrongField(given) ?? ''}\` is not valid.`);
+  const { dry_run: isDryRun, ...input } = defined({ ...given });
+  return { ok: true, input: isDryRun === true ? { ...input, dry_run: true } : input };
 }
 
 type FieldType = (value: unknown) => boolean;
@@ -230,34 +228,13 @@ function isField(name: string): name is keyof ActionInput {
   return Object.hasOwn(fieldTypes, name);
 }
 
-function isValid(field: string, value: unknown): boolean {
-  return isField(field) && fieldTypes[field](value);
+function wrongField(values: object): string | undefined {
+  const isWrong = ([field, value]: [string, unknown]): boolean =>
+    value !== undefined && !(isField(field) && fieldTypes[field](value));
+  return Object.entries(values).find(isWrong)?.[0];
 }
 
-/** Of fields that were found valid. */
-function toInput(values: Readonly<Record<string, unknown>>): ActionInput {
-  const textOf = (name: keyof ActionInput) => {
-    const value = values[name];
-    return typeof value === 'string' ? value : undefined;
-  };
-  const numberOf = (name: keyof ActionInput) => {
-    const value = values[name];
-    return typeof value === 'number' ? value : undefined;
-  };
-  return {
-    reason: textOf('reason') ?? '',
-    by: textOf('by') ?? '',
-    ...defined({
-      dry_run: values['dry_run'] === true ? true : undefined,
-      upstream_id: textOf('upstream_id'),
-      channel: textOf('channel'),
-      seconds: numberOf('seconds'),
-      result_url: textOf('result_url'),
-      duration: numberOf('duration'),
-      resolution: textOf('resolution'),
-      total_tokens: numberOf('total_tokens'),
-      images: numberOf('images'),
-      amount: textOf('amount'),
-    }),
-  };
+/** Of values among which nothing is missing. */
+function isInput(values: object): values is ActionInput {
+  return wrongField(values) === undefined;
 }
