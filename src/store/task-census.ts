@@ -29,34 +29,24 @@ interface Row<Kind> {
 
 /** Counts for operators: each reads what an index of few finds, and returns a row for each kind. */
 export function taskCensus(tasks: Collection<TaskDocument>) {
+  function rowsOf<Kind>($match: object, _id: object, since: unknown = '$stateSince'): Promise<Row<Kind>[]> {
+    const $group = { _id, count: { $sum: 1 }, since: { $min: since } };
+    return tasks.aggregate<Row<Kind>>([{ $match }, { $group }], limit).toArray();
+  }
+
   return {
     async countUnfinished(): Promise<TaskCount[]> {
-      const found = tasks.aggregate<Row<Pick<TaskCount, 'state' | 'channel' | 'wait'>>>(
-        [
-          { $match: { status: { $in: unfinishedStatuses } } },
-          { $group: { _id: taskKind, count: { $sum: 1 }, since: { $min: '$stateSince' } } },
-        ],
-        limit,
-      );
-      return (await found.toArray()).map(({ _id, count, since }) => ({ ..._id, count, since }));
+      const unfinished = { status: { $in: unfinishedStatuses } };
+      const rows = await rowsOf<Pick<TaskCount, 'state' | 'channel' | 'wait'>>(unfinished, taskKind);
+      return rows.map(({ _id, ...row }) => ({ ..._id, ...row }));
     },
 
     /** Tasks that wait for a person, by reason and channel; empty: they have none. */
     async countAttention(): Promise<AttentionCount[]> {
-      const found = tasks.aggregate<Row<{ readonly reason: AttentionReason; readonly channel: string }>>(
-        [
-          { $match: { attention: { $in: [...attentionReasons] } } },
-          {
-            $group: {
-              _id: { reason: '$attention', channel: { $ifNull: ['$channel', ''] } },
-              count: { $sum: 1 },
-              since: { $min: '$stateSince' },
-            },
-          },
-        ],
-        limit,
-      );
-      return (await found.toArray()).map(({ _id, count, since }) => ({ ..._id, count, since }));
+      const kind = { reason: '$attention', channel: { $ifNull: ['$channel', ''] } };
+      const asking = { attention: { $in: attentionReasons } };
+      const rows = await rowsOf<{ readonly reason: AttentionReason; readonly channel: string }>(asking, kind);
+      return rows.map(({ _id, ...row }) => ({ ..._id, ...row }));
     },
 
     /** Tasks that were created, and tasks that ended, from `since` (Unix milliseconds) on. */
@@ -66,23 +56,15 @@ export function taskCensus(tasks: Collection<TaskDocument>) {
     },
 
     /** Of the newest that ended from `since` on; undefined: of none it is known. */
-    latenessSince: (since: number): Promise<Lateness | undefined> => measureLateness(tasks, since),
+    latenessSince: (since: number) => measureLateness(tasks, since),
 
     /** The same for each of these channels, with how long it took. */
-    countByChannel: (channels: readonly string[], since: number): Promise<ChannelCounts[]> =>
-      countByChannel(tasks, channels, since),
+    countByChannel: (channels: readonly string[], since: number) => countByChannel(tasks, channels, since),
 
     /** A callback is failing from its first failed attempt on. */
     async countCallbacks(): Promise<CallbackCount[]> {
-      const owed = tasks.aggregate<Row<boolean>>(
-        [
-          { $match: { owes: { $gt: '' } } },
-          { $group: { _id: isFailing, count: { $sum: 1 }, since: { $min: owedSince } } },
-        ],
-        limit,
-      );
       const [rows, abandoned] = await Promise.all([
-        owed.toArray(),
+        rowsOf<boolean>({ owes: { $gt: '' } }, isFailing, owedSince),
         tasks.countDocuments({ gaveUp: { $gt: '' } }, limit),
       ]);
       const row = (fails: boolean) => {
@@ -99,34 +81,20 @@ export function taskCensus(tasks: Collection<TaskDocument>) {
 }
 
 async function countCreated(tasks: Collection<TaskDocument>, since: number): Promise<number> {
-  const found = tasks.aggregate<{ readonly count: number }>(
-    [
-      { $match: { status: { $in: [...taskStatuses] }, sort: { $gte: sortKey(since, '') } } },
-      { $group: { _id: null, count: { $sum: 1 } } },
-    ],
-    limit,
-  );
-  return (await found.toArray())[0]?.count ?? 0;
-}
-
-interface EndRow {
-  readonly _id: EndKind;
-  readonly count: number;
+  const $match = { status: { $in: taskStatuses }, sort: { $gte: sortKey(since, '') } };
+  const $group = { _id: null, count: { $sum: 1 } };
+  const found = tasks.aggregate<{ readonly count: number }>([{ $match }, { $group }], limit);
+  return (await found.next())?.count ?? 0;
 }
 
 async function countEnded(
   tasks: Collection<TaskDocument>,
   since: number,
 ): Promise<Pick<Throughput, 'succeeded' | 'failures'>> {
-  const rows = await tasks
-    .aggregate<EndRow>(
-      [
-        { $match: { 'end.kind': { $in: [...endKinds] }, 'end.sort': { $gte: sortKey(since, '') } } },
-        { $group: { _id: '$end.kind', count: { $sum: 1 } } },
-      ],
-      limit,
-    )
-    .toArray();
+  const $match = { 'end.kind': { $in: endKinds }, 'end.sort': { $gte: sortKey(since, '') } };
+  const $group = { _id: '$end.kind', count: { $sum: 1 } };
+  const found = tasks.aggregate<Omit<Row<EndKind>, 'since'>>([{ $match }, { $group }], limit);
+  const rows = await found.toArray();
   return {
     succeeded: rows.find(({ _id }) => _id === 'succeeded')?.count ?? 0,
     failures: rows.flatMap(({ _id, count }) => (_id === 'succeeded' ? [] : [{ class: _id, count }])),
@@ -140,15 +108,9 @@ async function measureLateness(
   tasks: Collection<TaskDocument>,
   since: number,
 ): Promise<Lateness | undefined> {
+  const atOrAfter = { 'end.sort': { $gte: sortKey(since, '') }, 'end.lateMs': { $gte: 0 } };
   const found = await tasks
-    .find(
-      {
-        'end.kind': 'succeeded',
-        'end.sort': { $gte: sortKey(since, '') },
-        'end.lateMs': { $gte: 0 },
-      },
-      { ...limit, projection: { _id: 0, 'end.lateMs': 1 } },
-    )
+    .find({ 'end.kind': 'succeeded', ...atOrAfter }, { ...limit, projection: { _id: 0, 'end.lateMs': 1 } })
     .sort({ 'end.sort': -1 })
     .limit(measuredMax)
     .toArray();
@@ -170,28 +132,12 @@ async function countByChannel(
   since: number,
 ): Promise<ChannelCounts[]> {
   const took = { $subtract: ['$completedAt', '$createdAt'] };
-  const rows = await tasks
-    .aggregate<ChannelRow>(
-      [
-        { $match: { channel: { $in: [...channels] }, sort: { $gte: sortKey(since, '') } } },
-        {
-          $group: {
-            _id: { channel: '$channel', status: '$status', class: { $ifNull: ['$error.class', ''] } },
-            count: { $sum: 1 },
-            mean: { $avg: took },
-            longest: { $max: took },
-          },
-        },
-      ],
-      limit,
-    )
-    .toArray();
-  return channels.map((channel) =>
-    countsOf(
-      channel,
-      rows.filter(({ _id }) => _id.channel === channel),
-    ),
-  );
+  const _id = { channel: '$channel', status: '$status', class: { $ifNull: ['$error.class', ''] } };
+  const $match = { channel: { $in: channels }, sort: { $gte: sortKey(since, '') } };
+  const $group = { _id, count: { $sum: 1 }, mean: { $avg: took }, longest: { $max: took } };
+  const rows = await tasks.aggregate<ChannelRow>([{ $match }, { $group }], limit).toArray();
+  const rowsOf = (channel: string) => rows.filter((row) => row._id.channel === channel);
+  return channels.map((channel) => countsOf(channel, rowsOf(channel)));
 }
 
 function countsOf(channel: string, rows: readonly ChannelRow[]): ChannelCounts {
