@@ -28,8 +28,7 @@ const overdueGraceMs = 10 * 60_000;
 export function createReconcileTasks(deps: TaskActivityDeps) {
   const { tasks, log } = deps;
   const sightings = createSightings(deps.now);
-  const { endAbandoned, deliverOwed, askAboutOverdue, askAboutFailing, withdrawFailing } =
-    createRepairs(deps);
+  const { endAbandoned, deliverOwed, askAboutOverdue, askAboutFailing } = createRepairs(deps);
   const { askAboutChannel, askAboutWorker } = createChannelQuestions(deps, sightings);
 
   return async function reconcileTasks(): Promise<ReconcileReport> {
@@ -51,6 +50,7 @@ export function createReconcileTasks(deps: TaskActivityDeps) {
     };
     const isAbandoned = (task: Task): boolean => sightings.unchangedMs(task.id, task.rev) >= abandonedAfterMs;
     const running = new Set<string>();
+    const isLeft = (task: Task): boolean => isAbandoned(task) && !running.has(task.id);
     await attempt('running', '', async () => {
       for await (const id of deps.workflows.running()) running.add(id);
       return false;
@@ -58,11 +58,7 @@ export function createReconcileTasks(deps: TaskActivityDeps) {
     await attempt('unfinished', '', async () => {
       const workers = await deps.workers();
       for await (const task of tasks.unfinished()) {
-        await attempt(
-          'unfinished',
-          task.id,
-          async () => isAbandoned(task) && !running.has(task.id) && endAbandoned(task),
-        );
+        await attempt('unfinished', task.id, async () => isLeft(task) && endAbandoned(task));
         await attempt('channel', task.id, () => askAboutChannel(task));
         await attempt('worker', task.id, () => askAboutWorker(task, workers));
         await attempt('overdue', task.id, () => askAboutOverdue(task, isAbandoned(task)));
@@ -71,11 +67,7 @@ export function createReconcileTasks(deps: TaskActivityDeps) {
     });
     await attempt('owing', '', async () => {
       for await (const task of tasks.owing()) {
-        await attempt(
-          'owing',
-          task.id,
-          async () => isAbandoned(task) && !running.has(task.id) && deliverOwed(task),
-        );
+        await attempt('owing', task.id, async () => isLeft(task) && deliverOwed(task));
       }
       return false;
     });
@@ -85,8 +77,9 @@ export function createReconcileTasks(deps: TaskActivityDeps) {
         failing.add(id);
         await attempt('failing', id, () => askAboutFailing(id));
       }
-      for await (const task of tasks.asking('workflow_failing')) {
-        if (!failing.has(task.id)) await attempt('failing', task.id, () => withdrawFailing(task));
+      for await (const { id } of tasks.asking('workflow_failing')) {
+        const withdraw = () => tasks.withdrawConcern(id, 'workflow_failing');
+        if (!failing.has(id)) await attempt('failing', id, withdraw);
       }
       return false;
     });
@@ -111,7 +104,7 @@ function createRepairs(deps: TaskActivityDeps) {
   const { tasks, ledger, workflows, log, now } = deps;
   const { note } = createConcerns(deps);
   const finish = createFinishTask(deps);
-  return { endAbandoned, deliverOwed, askAboutOverdue, askAboutFailing, withdrawFailing };
+  return { endAbandoned, deliverOwed, askAboutOverdue, askAboutFailing };
 
   async function endAbandoned({ id, account, key, unstarted }: Task): Promise<boolean> {
     if (await workflows.isRunning(id)) return false;
@@ -160,10 +153,6 @@ function createRepairs(deps: TaskActivityDeps) {
     log.error({ task: id }, 'the steps of a task’s workflow fail one after the other');
     // It could show nothing: it does not hear of it.
     return tasks.setConcern(id, 'workflow_failing');
-  }
-
-  function withdrawFailing({ id }: Task): Promise<boolean> {
-    return tasks.withdrawConcern(id, 'workflow_failing');
   }
 }
 
