@@ -121,24 +121,29 @@ function money({ input }: TaskRun, micros: string | bigint): string {
  * task, and the current details in the Temporal UI, which cost no history event.
  */
 export function show(run: TaskRun): void {
-  const { view } = run;
-  const attention = isOver(run) ? undefined : attentionOf(view);
-  const channel = view.channel ?? leftOf(run) ?? run.shown.channel;
+  const { state, channel: known } = run.view;
   if (!isOver(run)) {
-    const news = [
-      ...(channel === run.shown.channel ? [] : [{ key: searchAttributes.channel, value: channel ?? null }]),
-      ...(attention === run.shown.attention
-        ? []
-        : [{ key: searchAttributes.needsAttention, value: attention ?? null }]),
-    ];
+    const left = state.at === 'submitting' ? state.left[0]?.channel : undefined;
+    const news = newlyShown(run, {
+      channel: known ?? left ?? run.shown.channel,
+      attention: attentionOf(run.view),
+    });
     if (news.length > 0) upsertSearchAttributes(news);
-    run.shown = { channel, attention };
   }
   describe(run);
 }
 
-function leftOf({ view: { state } }: TaskRun): string | undefined {
-  return state.at === 'submitting' ? state.left[0]?.channel : undefined;
+/** Of the search attributes that change with the state, those that differ from what they say. */
+function newlyShown(run: TaskRun, shown: TaskRun['shown']) {
+  const before = run.shown;
+  run.shown = shown;
+  const { channel, attention } = shown;
+  return [
+    ...(channel === before.channel ? [] : [{ key: searchAttributes.channel, value: channel ?? null }]),
+    ...(attention === before.attention
+      ? []
+      : [{ key: searchAttributes.needsAttention, value: attention ?? null }]),
+  ];
 }
 
 /** Markdown for the Temporal UI: what the task waits for, since when, what an operator can do. */
@@ -183,22 +188,18 @@ function endingOf(run: TaskRun): string {
 
 /** The end, for lists: written once. */
 export function showEnd(run: TaskRun): void {
-  const { status, error, upstreamId, channel, state } = run.view;
+  const { status, error, upstreamId, channel = run.shown.channel, state } = run.view;
+  const news = newlyShown(run, { channel, attention: undefined });
   if (state.at === 'given_up') {
     // A task that has no record is in no list; but nobody should be asked to look at it.
-    if (run.shown.attention !== undefined) {
-      upsertSearchAttributes([{ key: searchAttributes.needsAttention, value: null }]);
-    }
+    if (news.length > 0) upsertSearchAttributes(news);
     return;
   }
   upsertSearchAttributes([
     { key: searchAttributes.status, value: status },
     ...(error?.class === undefined ? [] : [{ key: searchAttributes.failure, value: error.class }]),
-    ...(run.shown.attention === undefined ? [] : [{ key: searchAttributes.needsAttention, value: null }]),
     ...(upstreamId === undefined ? [] : [{ key: searchAttributes.upstreamTaskId, value: upstreamId }]),
-    ...(channel === undefined || channel === run.shown.channel
-      ? []
-      : [{ key: searchAttributes.channel, value: channel }]),
+    ...news,
   ]);
 }
 
