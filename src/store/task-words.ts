@@ -24,12 +24,15 @@ export function createTaskForm({ seal, open }: Sealing): TaskForm {
     words === undefined ? undefined : toSealedDocument(seal(purpose, words));
 
   return {
-    toDocument: (task) => ({ ...toDocument(silent(task)), ...defined({ words: sealed(wordsOf(task)) }) }),
+    toDocument: (task) => ({
+      ...toDocument(saying(task, noWords)),
+      ...defined({ words: sealed(wordsOf(task)) }),
+    }),
 
     toTask(document) {
       const { words } = document;
       const task = toTask(document);
-      return words === undefined ? task : speaking(task, read(words));
+      return words === undefined ? task : saying(task, read(words));
     },
 
     updateOf(before, changes) {
@@ -37,7 +40,7 @@ export function createTaskForm({ seal, open }: Sealing): TaskForm {
       if (!isAboutThem) return updateOf(before, changes);
       const words = wordsOf({ ...before, ...changes });
       const hasSome = words !== undefined || wordsOf(before) !== undefined;
-      return updateOf(before, { ...silent(changes), ...(hasSome ? { words: sealed(words) } : {}) });
+      return updateOf(before, { ...saying(changes, noWords), ...(hasSome ? { words: sealed(words) } : {}) });
     },
   };
 
@@ -76,25 +79,18 @@ function wordsOf({ attempts = [], outcome, error }: Said): string | undefined {
   return JSON.stringify({ ...ends, attempts: Object.fromEntries(said) } satisfies Words);
 }
 
-/** Without its words. */
-function silent<Part extends Said>(part: Part): Part {
+const noWords: Words = { attempts: {} };
+
+/** With these words in place of its own. */
+function saying<Part extends Said>(part: Part, words: Words): Part {
   const { attempts, outcome, error } = part;
   return {
     ...part,
     ...defined({
-      attempts: attempts?.map(({ message: _message, ...attempt }) => attempt),
-      outcome: outcome?.kind === 'failed' ? { ...outcome, message: '' } : outcome,
-      error: error === undefined ? undefined : { ...error, message: '' },
-    }),
-  };
-}
-
-function speaking(task: Task, words: Words): Task {
-  const { attempts, outcome, error } = task;
-  return {
-    ...task,
-    attempts: attempts.map((attempt) => ({ ...attempt, ...defined({ message: words.attempts[attempt.n] }) })),
-    ...defined({
+      attempts: attempts?.map(({ message: _message, ...attempt }) => ({
+        ...attempt,
+        ...defined({ message: words.attempts[attempt.n] }),
+      })),
       outcome: outcome?.kind === 'failed' ? { ...outcome, message: words.outcome ?? '' } : outcome,
       error: error === undefined ? undefined : { ...error, message: words.error ?? '' },
     }),
