@@ -41,11 +41,7 @@ export async function enterChannel(
     }
     case 'circuit_open': {
       const { detail: message, retryAfterMs } = refusal;
-      return retryOrLeave(
-        { input, task },
-        { code: 'circuit_open', message, why: message, retryAfterMs },
-        deps,
-      );
+      return retryOrLeave({ input, task }, { code: 'circuit_open', message, retryAfterMs }, deps);
     }
     case 'full':
       await noteWait(id, 'slot', deps);

@@ -105,11 +105,7 @@ export async function recordRefusal(
     case 'not_sent':
     case 'throttled':
     case 'unavailable':
-      return retryOrLeave(
-        { input, task, n, owner },
-        { ...word, why: code, retryAfterMs: error.retryAfterMs },
-        deps,
-      );
+      return retryOrLeave({ input, task, n, owner }, { ...word, retryAfterMs: error.retryAfterMs }, deps);
     case 'rejected': {
       const { failure } = error;
       const rejected = { kind: 'rejected', n, owner, ...word, failure, elapsedMs: elapsedBefore() } as const;
@@ -128,8 +124,6 @@ export async function recordRefusal(
 interface NoAcceptance {
   readonly code: string;
   readonly message: string;
-  /** For the workflow's history: without the upstream's words, which may be the caller's own. */
-  readonly why: string;
   readonly retryAfterMs?: number | undefined;
 }
 
@@ -156,7 +150,7 @@ export async function retryOrLeave(
   deps: ChannelActivityDeps,
 ): Promise<Task> {
   const { task, input } = refusing;
-  const { code, message, why, retryAfterMs } = refused;
+  const { code, message, retryAfterMs } = refused;
   const { attempt } = Context.current().info;
   // No wait at all says nothing about when: such an upstream would be asked every second.
   const asked = retryAfterMs === 0 ? undefined : retryAfterMs;
@@ -179,6 +173,8 @@ export async function retryOrLeave(
   }
   await noteWait(task.id, 'upstream', deps);
   const retryMs = Math.max(Math.round(delay), retryDelayMinMs);
+  // A history is not given an upstream's words, which may be the caller's own.
+  const why = refusing.n === undefined ? message : code;
   throw later('NotAccepted', `the channel does not accept the job at the moment (${why}); retrying`, retryMs);
 }
 

@@ -79,10 +79,8 @@ export function createSubmit(deps: ChannelActivityDeps) {
     const target = openTarget(deps, task, input.candidate);
     if (target instanceof ChannelGoneError) {
       await tasks.setConcern(task.id, 'channel_gone');
-      const { message } = target;
-      return asItIs(
-        await retryOrLeave({ input, task }, { code: 'channel_gone', message, why: message }, deps),
-      );
+      const refusal = { code: 'channel_gone', message: target.message };
+      return asItIs(await retryOrLeave({ input, task }, refusal, deps));
     }
     const atOnce = answersAtOnce(stored.request, deps.channels(input.candidate.channel));
     const { submit_ms, image_ms } = target.config.timeouts;
@@ -92,7 +90,7 @@ export function createSubmit(deps: ChannelActivityDeps) {
     const request = atOnce === undefined ? await registered(stored.request, input) : stored.request;
     if (request instanceof UpstreamError) {
       const message = `Its files could not be given to the upstream: ${request.words}`;
-      const refusal = { code: 'file_not_registered', message, why: message };
+      const refusal = { code: 'file_not_registered', message };
       return asItIs(await retryOrLeave({ input, task }, refusal, deps));
     }
     const waitMs = await joinQueue(task, input);
