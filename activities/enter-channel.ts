@@ -1,10 +1,9 @@
 import type { Task } from '../src/domain/task-record.ts';
 import type { ChannelActivityDeps } from './deps.ts';
-import { elapsedBefore } from './elapsed.ts';
 import { later } from './later.ts';
 import { noteWait } from './note-wait.ts';
 import { stepTo } from './step-to.ts';
-import { retryOrLeave } from './submit-answer.ts';
+import { notAccepted, retryOrLeave } from './submit-answer.ts';
 import type { SubmitInput } from './types.ts';
 
 interface Entering {
@@ -36,8 +35,7 @@ export async function enterChannel(
     case 'elsewhere': {
       const message = 'Another channel has room.';
       const word = { code: 'at_concurrency_limit', message, stays: false, full: true } as const;
-      const elapsedMs = elapsedBefore();
-      return stepTo(task, { kind: 'not_accepted', candidate: input.candidate, ...word, elapsedMs }, deps);
+      return stepTo(task, notAccepted({ input, task }, word), deps);
     }
     case 'circuit_open': {
       const { detail: message, retryAfterMs } = refusal;

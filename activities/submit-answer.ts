@@ -4,7 +4,7 @@ import { defined } from '../src/domain/defined.ts';
 import { attemptId } from '../src/domain/ids.ts';
 import { racePoint } from '../src/domain/race-point.ts';
 import type { Task, TaskOutcome } from '../src/domain/task-record.ts';
-import type { TaskEvent } from '../src/domain/task-state.ts';
+import type { EventOf, TaskEvent } from '../src/domain/task-state.ts';
 import type { Submitted, UpstreamError } from '../src/providers/provider.ts';
 import type { ChannelActivityDeps } from './deps.ts';
 import { elapsedBefore } from './elapsed.ts';
@@ -121,32 +121,20 @@ export async function recordRefusal(
   }
 }
 
-interface NoAcceptance {
-  readonly code: string;
-  readonly message: string;
-  readonly retryAfterMs?: number | undefined;
-}
-
 type Refusing = Pick<Sent, 'input' | 'task'> & Partial<Pick<Sent, 'n' | 'owner'>>;
 
-function notAccepted(
-  { input, n, owner }: Refusing,
-  word: {
-    readonly code: string;
-    readonly message: string;
-    readonly stays: boolean;
-    readonly retryAfterMs?: number;
-  },
-): Extract<TaskEvent, { kind: 'not_accepted' }> {
-  const whose = n === undefined || owner === undefined ? {} : { n, owner };
+type Word = Pick<EventOf<'not_accepted'>, 'code' | 'message' | 'stays' | 'full' | 'retryAfterMs'>;
+
+export function notAccepted({ input, n, owner }: Refusing, word: Word): EventOf<'not_accepted'> {
   const { candidate } = input;
-  return { kind: 'not_accepted', candidate, ...whose, ...word, elapsedMs: elapsedBefore() };
+  const elapsedMs = elapsedBefore();
+  return { kind: 'not_accepted', candidate, ...defined({ n, owner }), ...word, elapsedMs };
 }
 
 /** Tries the same channel again later, at no cost in history events, or lets the task turn to the next one. */
 export async function retryOrLeave(
   refusing: Refusing,
-  refused: NoAcceptance,
+  refused: Pick<Word, 'code' | 'message'> & { readonly retryAfterMs?: number | undefined },
   deps: ChannelActivityDeps,
 ): Promise<Task> {
   const { task, input } = refusing;
@@ -160,13 +148,8 @@ export async function retryOrLeave(
   const stays = delay < leftHereMs(task, deps) && !(await hasRoomElsewhere(task, deps));
   // What was not begun, and stays where it is, has changed nothing.
   const isChange = !stays || refusing.n !== undefined;
-  const after = isChange
-    ? await write(
-        task,
-        notAccepted(refusing, { code, message, stays, ...defined({ retryAfterMs: asked }) }),
-        deps,
-      )
-    : task;
+  const word = { code, message, stays, ...defined({ retryAfterMs: asked }) };
+  const after = isChange ? await write(task, notAccepted(refusing, word), deps) : task;
   if (!stays || after.state.at !== 'submitting') {
     await deps.gate.leave(task.id, after.state.at === 'waiting' ? input.candidate : undefined);
     return after;
