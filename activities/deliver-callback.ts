@@ -104,7 +104,7 @@ export function createCallbackRequests(deps: CallbackActivityDeps) {
   async function send(owed: OwedCallback, round: string): Promise<SentCallback | undefined> {
     const { task, url } = owed;
     const target = new URL(url).origin;
-    const n = await deps.tasks.beginCallback({ task, round, target }, round === ownCallbackRound);
+    const n = await deps.tasks.beginCallback({ task, round, target });
     if (n === undefined) return undefined;
     if (n > callbackTriesMax) {
       // The last attempt was begun and its process died.

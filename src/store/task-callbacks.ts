@@ -41,11 +41,12 @@ function callbackRounds(tasks: Collection<TaskDocument>, now: () => number) {
      * Counts an attempt before its request leaves, so that one whose process died counts too. Resolves with its number
      * in this round, from 1; undefined: this round has delivered the callback already, or a newer one has replaced it.
      * One round is in force at a time: two that counted in turns would never reach their end. A round on demand owes the
-     * callback again, whatever became of it before. `isFirst`: hardly ever is there a record.
+     * callback again, whatever became of it before.
      */
-    async beginCallback(next: CallbackRound, isFirst: boolean): Promise<number | undefined> {
+    async beginCallback(next: CallbackRound): Promise<number | undefined> {
       const { task, round } = next;
-      const begun = isFirst ? await open(next) : undefined;
+      // Hardly ever is there a record of the task's own.
+      const begun = round === ownCallbackRound ? await open(next) : undefined;
       if (begun !== undefined) return begun;
       for (;;) {
         const counted = (await count(next)) ?? (await open(next));

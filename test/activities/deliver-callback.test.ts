@@ -67,7 +67,7 @@ it('ten requests without a 2xx are the end, and the record says so', async () =>
 it('a last request whose process died is the end too', async () => {
   const task = await endedTask();
   const round = { task, round: 'task', target: 'https://me.example' };
-  for (let n = 0; n < 10; n += 1) await world.stores.tasks.beginCallback(round, n === 0);
+  for (let n = 0; n < 10; n += 1) await world.stores.tasks.beginCallback(round);
   await expect(world.deliver({}, task)).rejects.toMatchObject({ nonRetryable: true });
   expect(await stateOf(task)).toBe('gave_up');
 });

@@ -169,7 +169,7 @@ it('sends abandoned callbacks again', async () => {
   const [first = ''] = made;
   const target = 'https://me.example';
   const round = { task: first, round: 'own', target };
-  await world.stores.tasks.beginCallback(round, true);
+  await world.stores.tasks.beginCallback(round);
   await world.stores.tasks.recordCallback(round, { at: 1, durationMs: 1, status: 410 }, 'gave_up');
   const resend = [
     'tasks',

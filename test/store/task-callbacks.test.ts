@@ -34,8 +34,7 @@ async function endedTask(): Promise<string> {
   return id;
 }
 
-const begin = (task: string, round: string, to = target) =>
-  open().beginCallback({ task, round, target: to }, round === ownRound);
+const begin = (task: string, round: string, to = target) => open().beginCallback({ task, round, target: to });
 const record = (task: string, round: string, ...heard: Heard) =>
   open().recordCallback({ task, round, target }, ...heard);
 type Heard = [Parameters<TaskStore['recordCallback']>[1], CallbackRecord['state']];
@@ -181,14 +180,6 @@ describe('an attempt', () => {
     const task = await newTask();
     const numbers = await Promise.all(Array.from({ length: 8 }, () => begin(task, ownRound)));
     expect(new Set(numbers)).toEqual(new Set([1, 2, 3, 4, 5, 6, 7, 8]));
-  });
-
-  it('is counted alike by whoever does not know whether it is the first', async () => {
-    const task = await newTask();
-    const next = { task, round: ownRound, target };
-    expect(await open().beginCallback(next, false)).toBe(1);
-    expect(await open().beginCallback(next, true)).toBe(2);
-    expect(await open().beginCallback(next, false)).toBe(3);
   });
 
   it('that is recorded again is one attempt', async () => {

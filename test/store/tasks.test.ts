@@ -218,7 +218,7 @@ describe('whatever the connection string says', () => {
     await store.recordProgress(id, { progress: 1 });
     await driver.fail(id, taskFailures.upstream);
     const round = { task: id, round: 'own', target: 't' };
-    await store.beginCallback(round, true);
+    await store.beginCallback(round);
     await store.recordCallback(round, { at: 1, durationMs: 1 }, 'gave_up');
     await store.find(id);
     store.forget(id);

@@ -66,7 +66,7 @@ async function fill(): Promise<void> {
     callback: { ...failing, isFailing: true, attempts: [{ at: 1, durationMs: 1, status: 500 }] },
   });
   await insert({ ...ended, completedAt: 1 });
-  await stores.tasks.beginCallback({ task: `t${tasks}`, round: 'own', target: 'x' }, true);
+  await stores.tasks.beginCallback({ task: `t${tasks}`, round: 'own', target: 'x' });
   await stores.tasks.abandonCallback(`t${tasks}`, 'own');
   await stores.slots.reserve('one/a', 5, { task: 'x', until: at + 1 });
   await stores.slots.reserve('one/b', 5, { task: 'y', until: at + 1 });

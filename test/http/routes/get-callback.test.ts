@@ -18,7 +18,7 @@ it('lists each attempt with its response, and of the address only its host', asy
   const account = await world.newAccount();
   const { id } = (await account.create({ metadata })).body;
   const round = { task: id, round: 'task', target: 'https://shop.example' };
-  await world.stores.tasks.beginCallback(round, true);
+  await world.stores.tasks.beginCallback(round);
   await world.stores.tasks.recordCallback(
     round,
     { at: 1_800_000_000_000, durationMs: 7, status: 500 },

@@ -38,7 +38,7 @@ it('is everything that is known, in order, without what the caller wrote', async
     { task: id, submits: [], polls: [JSON.stringify(call), '{"step":"of another version"}'] },
   ]);
   const callback = { task: id, round: 'task', target: 'https://me.example' };
-  await tasks.beginCallback(callback, true);
+  await tasks.beginCallback(callback);
   await tasks.recordCallback(callback, { at: at + 90_000, durationMs: 2, status: 500 }, 'pending');
   const said = { by: 'anna', action: 'retry_now', reason: 'again', detail: 'Done.' };
   await tasks.step(id, { kind: 'acted' }, { id: 'act-1', at: at + 70_000, ...said });

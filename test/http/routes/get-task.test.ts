@@ -13,7 +13,7 @@ it('shows attempts, ledger entries, callbacks and actions, and not what was aske
   const n = await world.drive.accept(id);
   await world.drive.step(id, { kind: 'accepted', n, operation: { id: 'up-late' } });
   const callback = { task: id, round: 'task', target: 'https://me.example' };
-  await tasks.beginCallback(callback, true);
+  await tasks.beginCallback(callback);
   await tasks.recordCallback(callback, { at: 1, durationMs: 2, status: 500 }, 'pending');
   const { body, text } = await world.admin('GET', `/tasks/${id}`);
   expect(body).toMatchObject({

@@ -56,7 +56,7 @@ it('by a callback that was abandoned, with the other filters', async () => {
   const [delivered = '', ...abandoned] = made;
   for (const id of made) {
     const round = { task: id, round: 'own', target: 'https://me.example' };
-    await world.stores.tasks.beginCallback(round, true);
+    await world.stores.tasks.beginCallback(round);
     const state = id === delivered ? 'delivered' : 'gave_up';
     await world.stores.tasks.recordCallback(round, { at: 1, durationMs: 1, status: 410 }, state);
   }
@@ -83,7 +83,7 @@ it('by a callback that fails now: due, with failed attempts', async () => {
   for (const id of made) {
     await world.drive.fail(id, taskFailures.upstream);
     const round = { task: id, round: 'own', target: 'https://me.example' };
-    await world.stores.tasks.beginCallback(round, true);
+    await world.stores.tasks.beginCallback(round);
     if (id === fresh) continue;
     await world.stores.tasks.recordCallback(
       round,
