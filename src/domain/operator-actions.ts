@@ -9,16 +9,7 @@ import type { StateName } from './task-state.ts';
  * line and the operators' API. Pure: the workflow, the API and the documentation read the same tables.
  */
 
-export type ActionField =
-  | 'upstream_id'
-  | 'channel'
-  | 'seconds'
-  | 'result_url'
-  | 'duration'
-  | 'resolution'
-  | 'total_tokens'
-  | 'images'
-  | 'amount';
+export type ActionField = Exclude<keyof ActionInput, 'reason' | 'by' | 'dry_run'>;
 
 interface ActionRow {
   /** One sentence for the Temporal UI, the command line and the documentation. */

@@ -1,7 +1,7 @@
 import type { TaskError } from './task.ts';
 
 /** What a failed task says where its upstream has not said it: one sentence per reason, and nowhere else. */
-const failures = {
+export const taskFailures = {
   upstream: { code: 'provider_error', message: 'The upstream failed.' },
   expired: {
     code: 'task_expired',
@@ -17,5 +17,3 @@ const failures = {
     message: 'The task was interrupted inside the service. Nothing was charged.',
   },
 } as const satisfies Record<string, TaskError>;
-
-export const taskFailures: Readonly<Record<keyof typeof failures, TaskError>> = failures;

@@ -8,7 +8,7 @@ import { isTerminal } from '../domain/task.ts';
 import type { Task } from '../domain/task-record.ts';
 import type { RequestStore } from '../store/requests.ts';
 import type { TaskStore } from '../store/tasks.ts';
-import { refundTask } from './refund-task.ts';
+import { refundTask, refused } from './refund-task.ts';
 import type { RefundTaskDeps } from './refund-task.ts';
 import type { TaskPort } from './task-port.ts';
 
@@ -45,10 +45,6 @@ async function actOnTask({ task, action, input }: TaskAction, deps: ActOnTaskDep
   }
   if (isTerminal(task.status)) throw refused(`The task has already ${task.status}.`);
   return deps.port.act(task.id, action, input);
-}
-
-function refused(message: string): GatewayError {
-  return new GatewayError('action_not_possible', message);
 }
 
 async function redeliver(

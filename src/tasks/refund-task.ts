@@ -120,7 +120,7 @@ async function record(entry: LedgerEntry, task: Task, { tasks, currency }: Refun
   await tasks.step(task.id, { kind: 'acted' }, act);
 }
 
-function refused(message: string): GatewayError {
+export function refused(message: string): GatewayError {
   return new GatewayError('action_not_possible', message);
 }
 
