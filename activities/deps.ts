@@ -116,17 +116,10 @@ export interface SentAct {
 
 /** What the workflow of a task hears of, while there is one. */
 export interface TaskSignals {
-  /** Shows a concern, or its end. */
-  concern(task: string, news: ConcernNews): Promise<void>;
+  /** Shows a concern; undefined: it has passed. */
+  concern(task: string, concern: Concern | undefined): Promise<void>;
   /** Nobody serves these channels: one that still has to be submitted asks others. */
   unserved(task: string, channels: readonly string[]): Promise<void>;
-}
-
-export interface ConcernNews {
-  /** Absent: it has passed. */
-  readonly concern?: Concern;
-  /** How the task stands, in words. */
-  readonly text: string;
 }
 
 export interface CallbackActivityDeps {

@@ -193,7 +193,7 @@ async function noteConcern(
   try {
     if (concern !== undefined) await deps.tasks.setConcern(job.task, concern);
     else if (noted !== undefined) await deps.tasks.withdrawConcern(job.task, noted);
-    await deps.signals.concern(job.task, { ...defined({ concern }), text: progressOf(memory) });
+    await deps.signals.concern(job.task, concern);
     return concern === undefined ? known : { ...known, concern };
   } catch (error) {
     deps.log.warn({ task: job.task, err: error }, 'could not ask for an operator');

@@ -143,7 +143,7 @@ function createRepairs(deps: TaskActivityDeps) {
     if (!isOverdue || attention !== undefined || unstarted !== undefined) return false;
     if (!(await workflows.isRunning(id))) return false;
     log.error({ task: id }, 'a task is overdue, and its workflow still runs');
-    return note(id, 'workflow_overdue', 'The deadline has passed, and the task has not ended.');
+    return note(id, 'workflow_overdue');
   }
 
   /** Nothing that it waits for happens until its workflow can continue: nobody would notice before its deadline. */
@@ -160,15 +160,14 @@ function createRepairs(deps: TaskActivityDeps) {
 function createConcerns({ tasks, signals }: Pick<TaskActivityDeps, 'tasks' | 'signals'>) {
   return { note, withdraw };
 
-  async function note(id: string, concern: Concern, text: string): Promise<boolean> {
+  async function note(id: string, concern: Concern): Promise<boolean> {
     if (!(await tasks.setConcern(id, concern))) return false;
-    return orTakenBack(signals.concern(id, { concern, text }), () => tasks.withdrawConcern(id, concern));
+    return orTakenBack(signals.concern(id, concern), () => tasks.withdrawConcern(id, concern));
   }
 
   async function withdraw(id: string, concern: Concern): Promise<boolean> {
     if (!(await tasks.withdrawConcern(id, concern))) return false;
-    const signalled = signals.concern(id, { text: `${concern} has passed` });
-    return orTakenBack(signalled, () => tasks.setConcern(id, concern));
+    return orTakenBack(signals.concern(id, undefined), () => tasks.setConcern(id, concern));
   }
 }
 
@@ -194,10 +193,7 @@ function createChannelQuestions(deps: TaskActivityDeps, sightings: Sightings) {
     if (attempt === undefined) return false;
     const isGone = !hasCredential(attempt);
     if (isGone === (concern === 'channel_gone')) return false;
-    const { channel, credential } = attempt;
-    return isGone
-      ? note(id, 'channel_gone', `The configuration does not have ${channel}/${credential} any more.`)
-      : withdraw(id, 'channel_gone');
+    return isGone ? note(id, 'channel_gone') : withdraw(id, 'channel_gone');
   }
 
   function hasCredential({ channel, credential }: RouteCandidate): boolean {
@@ -211,7 +207,7 @@ function createChannelQuestions(deps: TaskActivityDeps, sightings: Sightings) {
     if (missing === undefined) return concern === 'no_worker' && withdraw(id, 'no_worker');
     if (await turnElsewhere(task, unserved)) return true;
     if (!isLasting(missing) || attention !== undefined) return false;
-    return note(id, 'no_worker', `No running worker serves ${missing.channel}.`);
+    return note(id, 'no_worker');
   }
 
   function isLasting({ channel = '', since = 0 }: Unserved): boolean {

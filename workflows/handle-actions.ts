@@ -6,7 +6,6 @@ import {
   setHandler,
   workflowInfo,
 } from '@temporalio/workflow';
-import type { ConcernNews } from '../activities/deps.ts';
 import type { ActReply, ActRequest } from '../activities/types.ts';
 import { concerns } from '../src/domain/attention.ts';
 import { describeAction, readActionInput, workflowActions } from '../src/domain/operator-actions.ts';
@@ -30,9 +29,9 @@ export function handleActions(run: TaskRun): void {
     });
   }
   // Whoever may use the Temporal UI may send a signal without its input, or with any other.
-  setHandler(concernSignal, (news: ConcernNews | null | undefined) => {
+  setHandler(concernSignal, (given: unknown) => {
     if (isOver(run)) return;
-    const concern = concerns.find((known) => known === news?.concern);
+    const concern = concerns.find((known) => known === given);
     const { concern: _, ...view } = run.view;
     run.view = concern === undefined ? view : { ...view, concern };
     show(run);
@@ -77,9 +76,7 @@ function validate(run: TaskRun, name: ActRequest['action'], raw: unknown): void 
 function requestOf(run: TaskRun, action: ActRequest['action'], raw: unknown): ActRequest {
   const { task, currency, basis } = run.input;
   const isCallers = isCallersCancel(action, raw);
-  const input = isCallers
-    ? { reason: 'cancelled by its caller', by: 'caller' }
-    : requireInput(action, raw);
+  const input = isCallers ? { reason: 'cancelled by its caller', by: 'caller' } : requireInput(action, raw);
   // A cancellation with Temporal's own tools has no update: there is one for each run, and a reset begins another run.
   const { id } = currentUpdateInfo() ?? { id: `ui-cancel-${workflowInfo().runId}` };
   return { task, currency, basis, action, input, id, at: Date.now(), ...(isCallers ? { isCallers } : {}) };

@@ -1,5 +1,5 @@
 import { defineSignal, defineUpdate } from '@temporalio/workflow';
-import type { ConcernNews } from '../activities/deps.ts';
+import type { Concern } from '../src/domain/attention.ts';
 import type { ActionResult, RunningActionName } from '../src/domain/operator-actions.ts';
 
 /** What the API and operators send to a task's workflow. */
@@ -15,8 +15,8 @@ export const cancelUpdate = defineUpdate<ActionResult>('cancel');
 /** The type of the failure with which an action is refused; its message is a sentence for the operator. */
 export const refusedAction = 'ActionRefused';
 
-/** From the poll and the reconciler: a person should look, although the task continues; or need not any more. */
-export const concernSignal = defineSignal<[ConcernNews]>('concern');
+/** From the poll and the reconciler: a person should look, although the task continues; null: need not any more. */
+export const concernSignal = defineSignal<[concern: Concern | null]>('concern');
 
 /** From the reconciler: nobody serves these channels. */
 export const unservedSignal = defineSignal<[channels: readonly string[]]>('unserved');

@@ -6,7 +6,7 @@ import { concernSignal, unservedSignal } from '../../workflows/messages.ts';
 /** A task whose workflow is gone has nobody who listens: the reconciler ends it. */
 export function createTaskSignals({ workflow }: Client): TaskSignals {
   return {
-    concern: (task, news) => ifThere(workflow.getHandle(task).signal(concernSignal, news)),
+    concern: (task, concern) => ifThere(workflow.getHandle(task).signal(concernSignal, concern ?? null)),
     unserved: (task, channels) => ifThere(workflow.getHandle(task).signal(unservedSignal, channels)),
   };
 }

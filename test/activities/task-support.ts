@@ -131,7 +131,7 @@ export async function openTaskWorld(): Promise<TaskWorld> {
         },
         workers: async () => ({ unserved: () => undefined }),
         signals: {
-          concern: async (task, { concern }) => void signalled.push([task, concern]),
+          concern: async (task, concern) => void signalled.push([task, concern]),
           unserved: async (task, channels) => void signalled.push([task, ...channels]),
         },
         isConfigCurrent: () => true,

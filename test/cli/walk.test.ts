@@ -299,7 +299,7 @@ describe('a task whose workflow has a step that no worker here knows', () => {
         execution: { workflowId: id },
         id: activityId ?? '',
       });
-    await client.workflow.getHandle(id).signal(concernSignal, { text: 'nothing' });
+    await client.workflow.getHandle(id).signal(concernSignal, null);
     const taskQueue = { name: tasksQueue(environment.TASK_QUEUE_PREFIX) };
     for (let began = ''; began !== id;) {
       const { taskToken, workflowExecution } = await client.withDeadline(Date.now() + 60_000, () =>

@@ -184,13 +184,13 @@ describe('a wait', () => {
 
   it('shows what a poll is concerned about until that has passed, and not beyond the end of the task', async () => {
     const task = await waiting();
-    await task.handle.signal(concernSignal, { concern: 'poll_failing', text: '14 polls' });
+    await task.handle.signal(concernSignal, 'poll_failing');
     await expect.poll(() => task.details()).toContain('Needs attention: poll_failing');
     await expect.poll(() => task.attribute('NeedsAttention')).toEqual(['poll_failing']);
-    await task.handle.signal(concernSignal, { text: '15 polls' });
+    await task.handle.signal(concernSignal, null);
     await expect.poll(() => task.details()).not.toContain('Needs attention');
     await expect.poll(() => task.attribute('NeedsAttention')).toBeUndefined();
-    await task.handle.signal(concernSignal, { concern: 'overdue', text: '99 polls' });
+    await task.handle.signal(concernSignal, 'overdue');
     await expect.poll(() => task.attribute('NeedsAttention')).toEqual(['overdue']);
     await task.act('fail');
     await task.end();
@@ -350,9 +350,7 @@ describe('a cancellation', () => {
     expect(await task.details()).toContain('Needs attention: submit_ambiguous');
     expect(await task.details()).toContain('Held 1.500000 USD');
     expect(await task.cancel()).toMatchObject({ cancelled: false });
-    expect(await task.act('cancel')).toMatchObject({
-      message: expect.stringContaining('Possible now: retry_now, adopt'),
-    });
+    expect(await task.refusal('cancel')).toContain('Possible now: retry_now, adopt');
     await task.act('fail');
     expect(await task.end()).toMatchObject({ status: 'failed', code: 'internal_error' });
   });
