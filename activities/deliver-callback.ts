@@ -30,7 +30,7 @@ export interface OwedCallback {
 }
 
 /** What became of one request. */
-export interface SentCallback {
+interface SentCallback {
   /** Number of the request in its round, from 1. */
   readonly n: number;
   readonly state: CallbackState;

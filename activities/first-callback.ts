@@ -1,7 +1,7 @@
 import { ownCallbackRound } from '../src/domain/ids.ts';
 import type { PromptCall, PromptHosts } from '../src/capacity/prompt-hosts.ts';
 import { answerWithinMs, createCallbackRequests, retryDelayMs } from './deliver-callback.ts';
-import type { OwedCallback, SentCallback } from './deliver-callback.ts';
+import type { OwedCallback } from './deliver-callback.ts';
 import type { CallbackActivityDeps } from './deps.ts';
 import type { FirstCallback } from './types.ts';
 
@@ -24,41 +24,32 @@ export interface FirstCallbackDeps extends CallbackActivityDeps {
 export function createFirstCallback(deps: FirstCallbackDeps) {
   const { findOwed, send } = createCallbackRequests(deps);
 
+  const dueIn = (ms: number) => ({ state: 'pending', dueAt: deps.now() + ms }) as const;
+
   return async function firstCallback(task: string): Promise<FirstCallback> {
     const owed = await findOwed(task).catch(() => 'unknown' as const);
     if (owed === undefined) return { state: 'delivered' };
-    const call = owed === 'unknown' ? undefined : deps.promptHosts.enter(hostOf(owed), owed.account);
+    const call =
+      owed === 'unknown' ? undefined : deps.promptHosts.enter(new URL(owed.url).hostname, owed.account);
     if (owed === 'unknown' || call === undefined) return { state: 'pending' };
-    const sending = sendPromptly(owed, call);
-    const sent = await Promise.race([sending, deps.sleep(promptMs).then(() => 'unanswered' as const)]);
-    return sent === 'unanswered' ? { state: 'pending', dueAt: deps.now() + unansweredMs } : outcomeOf(sent);
+    const unanswered = deps.sleep(promptMs).then(() => dueIn(unansweredMs));
+    return Promise.race([sendPromptly(owed, call), unanswered]);
   };
 
-  /** `failed`: the database did not answer, and the request may have left. */
-  async function sendPromptly(owed: OwedCallback, call: PromptCall) {
+  async function sendPromptly(owed: OwedCallback, call: PromptCall): Promise<FirstCallback> {
     const since = deps.now();
     let wasPrompt = false;
     try {
       const sent = await send(owed, ownCallbackRound);
       wasPrompt = sent?.state === 'delivered' && deps.now() - since < promptMs;
-      return sent;
+      // An earlier run of this step has delivered it, or an operator's redelivery is at work.
+      if (sent === undefined) return { state: 'delivered' };
+      return sent.state === 'pending' ? dueIn(retryDelayMs(sent.n)) : { state: sent.state };
     } catch {
-      return 'failed' as const;
+      // The database did not answer, and the request may have left.
+      return dueIn(retryDelayMs(1));
     } finally {
       call.leave(wasPrompt);
     }
   }
-
-  function outcomeOf(sent: SentCallback | 'failed' | undefined): FirstCallback {
-    if (sent === 'failed') return { state: 'pending', dueAt: deps.now() + retryDelayMs(1) };
-    // An earlier run of this step has delivered it, or an operator's redelivery is at work.
-    if (sent === undefined) return { state: 'delivered' };
-    return sent.state === 'pending'
-      ? { state: 'pending', dueAt: deps.now() + retryDelayMs(sent.n) }
-      : { state: sent.state };
-  }
-}
-
-function hostOf({ url }: OwedCallback): string {
-  return new URL(url).hostname;
 }

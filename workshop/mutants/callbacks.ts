@@ -41,8 +41,8 @@ export const callbackMutants: readonly Mutant[] = [
     name: 'callback-unanswered',
     breaks: 'A first request that is not answered yet is not repeated at once.',
     file: 'activities/first-callback.ts',
-    find: "{ state: 'pending', dueAt: deps.now() + unansweredMs }",
-    replace: "{ state: 'pending' }",
+    find: 'dueIn(unansweredMs)',
+    replace: "({ state: 'pending' as const })",
     tests: ['test/activities/first-callback.test.ts'],
   },
 ];
