@@ -1,6 +1,6 @@
 import { defined } from './defined.ts';
 import type { Task } from './task-record.ts';
-import type { EventOf, Question, StateOf } from './task-state.ts';
+import type { Ending, EventOf, Question, StateOf } from './task-state.ts';
 import { change, notNow, refuse } from './task-transition.ts';
 import type { Next } from './task-transition.ts';
 
@@ -37,21 +37,12 @@ export function approved(task: Task, { kind }: EventOf<'approved'>): Next {
 
 /** What failed for its content is tried once more: a key is there again, the books are repaired. */
 export function settledAgain(review: StateOf<'review'>): Next {
-  switch (review.why) {
-    case 'unsettled':
-      return change({ state: { at: 'ending', ending: { kind: 'succeeded' } } });
-    case 'unreleased':
-      return change({
-        state: { at: 'ending', ending: { kind: 'failed', ...defined({ error: review.error }) } },
-      });
-    case 'above_hold':
-    case 'beyond_request':
-    case 'contradictory':
-    case 'unwritable':
-      return refuse('not_now', 'The charge waits for a decision, not for another try.');
-    default:
-      return review satisfies never;
-  }
+  if ('charge' in review) return refuse('not_now', 'The charge waits for a decision, not for another try.');
+  const ending: Ending =
+    review.why === 'unsettled'
+      ? { kind: 'succeeded' }
+      : { kind: 'failed', ...defined({ error: review.error }) };
+  return change({ state: { at: 'ending', ending } });
 }
 
 /** Whether what a person has decided answers it: a charge that nothing can write, or compute, is asked about again. */
