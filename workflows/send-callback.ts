@@ -20,11 +20,8 @@ export async function sendCallback(run: TaskRun): Promise<void> {
 }
 
 async function deliver(task: string, dueAt: number | undefined): Promise<boolean> {
-  const activities = callbackActivities();
   try {
-    await (dueAt === undefined
-      ? activities.deliverCallback(task)
-      : activities.deliverCallback(task, ownCallbackRound, dueAt));
+    await callbackActivities().deliverCallback(task, ownCallbackRound, dueAt);
     return true;
   } catch {
     return false;

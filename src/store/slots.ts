@@ -187,19 +187,18 @@ function ticketOperations(tickets: Collection<TicketDocument>, now: () => number
   };
 }
 
+const upserted = { upsert: true, returnDocument: 'after' } as const;
+
 function roundOperations(rounds: Collection<RoundDocument>, now: () => number) {
   const expires = (): Date => new Date(now() + roundsKeptMs);
 
-  async function next(id: string): Promise<number> {
-    const counted = await rounds.findOneAndUpdate(
-      { _id: id },
-      { $inc: { round: 1 }, $set: { expires: expires() } },
-      { upsert: true, returnDocument: 'after' },
+  async function nextRound(_id: string): Promise<number> {
+    const $inc = { round: 1 };
+    const counted = await repeatOnDuplicate(() =>
+      rounds.findOneAndUpdate({ _id }, { $inc, $set: { expires: expires() } }, upserted),
     );
     return counted?.round ?? 1;
   }
-
-  const nextRound = (id: string): Promise<number> => repeatOnDuplicate(() => next(id));
 
   return {
     /**
