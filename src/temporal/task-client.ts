@@ -8,12 +8,12 @@ import {
   WorkflowUpdateFailedError,
   WorkflowUpdateRPCTimeoutOrCancelledError,
 } from '@temporalio/client';
-import type { Client, WorkflowStartOptions } from '@temporalio/client';
+import type { Client, WorkflowHandle, WorkflowStartOptions } from '@temporalio/client';
 import { defined } from '../domain/defined.ts';
 import { GatewayError } from '../domain/errors.ts';
 import type { ErrorCode } from '../domain/errors.ts';
 import { callbacksQueue, pollingActivities, tasksQueue, workflowTypes } from '../domain/queues.ts';
-import type { ActionInput, ActionResult, RunningActionName } from '../domain/operator-actions.ts';
+import type { ActionResult } from '../domain/operator-actions.ts';
 import type { TaskInput } from '../domain/task-input.ts';
 import type { TaskPort } from '../tasks/task-port.ts';
 import { callDeadlineMs, updateDeadlineMs } from './connection.ts';
@@ -38,12 +38,6 @@ export interface TaskClientOptions {
   readonly newActId: (act: { task: string; action: string; by: string }) => string;
   /** Ends the attempt of a task that stays in a worker, if one does. Never rejects. */
   readonly endStay?: (task: string) => Promise<void>;
-}
-
-/** What is asked of a task is not possible any more. */
-interface Ended {
-  readonly task: string;
-  readonly code: ErrorCode;
 }
 
 export function createTaskClient(options: TaskClientOptions): TaskPort {
@@ -89,36 +83,26 @@ export function createTaskClient(options: TaskClientOptions): TaskPort {
   }
 
   /** Runs calls under one deadline and translates Temporal's errors into those for callers. `ended`: of a task that has. */
-  async function ask<Result>(ms: number, call: () => Promise<Result>, ended?: Ended): Promise<Result> {
+  async function ask<Result>(
+    ms: number,
+    call: () => Promise<Result>,
+    ended: ErrorCode = 'task_not_cancellable',
+  ): Promise<Result> {
     try {
-      return await within(ms, () => uncrossed(call, { client, now, task: ended?.task }), noAnswer);
+      return await within(ms, call, noAnswer);
     } catch (error) {
-      throw translate(error, ended?.code ?? 'task_not_cancellable');
+      throw translate(error, ended);
     }
-  }
-
-  async function act(
-    task: string,
-    action: RunningActionName,
-    { updateId, input }: { readonly updateId: string; readonly input: ActionInput },
-  ): Promise<ActionResult> {
-    const handle = client.workflow.getHandle(task);
-    const result = await handle.executeUpdate(actionUpdate(action), { updateId, args: [input] });
-    // An attempt that stays hears only with its next heartbeat that the workflow has left it.
-    if ('did' in result && action !== 'retry_now') await endStay?.(task);
-    return result;
   }
 
   return {
     start,
 
     async cancel(task) {
-      const handle = client.workflow.getHandle(task);
-      const updateId = randomUUID();
-      await ask(updateDeadlineMs, () => handle.executeUpdate(cancelUpdate, { updateId }), {
-        task,
-        code: 'task_not_cancellable',
-      });
+      const asked = { task, updateId: randomUUID() };
+      await ask(updateDeadlineMs, () =>
+        update(asked, (handle, once) => handle.executeUpdate(cancelUpdate, once), options),
+      );
       await endStay?.(task);
     },
 
@@ -126,12 +110,21 @@ export function createTaskClient(options: TaskClientOptions): TaskPort {
       await wakeActivity(client, { task, activities: pollingActivities });
     },
 
-    act: (task, action, input) => {
+    async act(task, action, input) {
       const updateId = newActId({ task, action, by: input.by });
-      return ask(updateDeadlineMs, () => act(task, action, { updateId, input }), {
-        task,
-        code: 'action_not_possible',
-      });
+      const result = await ask(
+        updateDeadlineMs,
+        () =>
+          update(
+            { task, updateId },
+            (handle, once) => handle.executeUpdate(actionUpdate(action), { ...once, args: [input] }),
+            options,
+          ),
+        'action_not_possible',
+      );
+      // An attempt that stays hears only with its next heartbeat that the workflow has left it.
+      if ('did' in result && action !== 'retry_now') await endStay?.(task);
+      return result;
     },
 
     waiting: (task) => findWaiting(client, task, now),
@@ -144,27 +137,35 @@ export function createTaskClient(options: TaskClientOptions): TaskPort {
   };
 }
 
-interface Crossing extends Pick<TaskClientOptions, 'client' | 'now'> {
-  readonly task: string | undefined;
+interface Asked {
+  readonly task: string;
+  readonly updateId: string;
 }
 
 /**
- * An update that meets a workflow task which is discarded gets FAILED_PRECONDITION, and one that crosses a reset gets
- * NOT_FOUND although the task has a workflow. Either may be carried out all the same: it is repeated, with its id.
+ * One that meets a workflow task which is discarded gets FAILED_PRECONDITION, and one that crosses a reset gets NOT_FOUND
+ * although the task has a workflow. Either may be carried out all the same: it is repeated, with its id. Where the task has
+ * ended by then, it may have been the update that ended it, and Temporal knows its outcome.
  */
-async function uncrossed<Result>(
-  call: () => Promise<Result>,
-  { client, now, task }: Crossing,
-): Promise<Result> {
+async function update(
+  { task, updateId }: Asked,
+  execute: (handle: WorkflowHandle, once: { readonly updateId: string }) => Promise<ActionResult>,
+  { client, now }: Pick<TaskClientOptions, 'client' | 'now'>,
+): Promise<ActionResult> {
+  const handle = client.workflow.getHandle(task);
   const endsAt = now() + startDeadlineMs;
   for (;;) {
     try {
-      return await call();
+      return await execute(handle, { updateId });
     } catch (error) {
-      const hasCrossed =
-        grpcCodeOf(error) === grpcCrossed ||
-        (error instanceof WorkflowNotFoundError && task !== undefined && (await isRunning(client, task)));
-      if (!hasCrossed || now() >= endsAt) throw error;
+      const isUnknown = error instanceof WorkflowNotFoundError;
+      if (isUnknown && !(await isRunning(client, task))) {
+        const outcome = handle.getUpdateHandle<ActionResult>(updateId).result();
+        return await outcome.catch((reason: unknown) => {
+          throw reason instanceof WorkflowUpdateFailedError ? reason : error;
+        });
+      }
+      if ((!isUnknown && grpcCodeOf(error) !== grpcCrossed) || now() >= endsAt) throw error;
     }
     await delay(startRetryMs);
   }

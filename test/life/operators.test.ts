@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'v
 import { startApi } from '../../src/api.ts';
 import { readEnvironment } from '../../src/config/environment.ts';
 import { openCore } from '../../src/core.ts';
+import { createTaskClient } from '../../src/temporal/task-client.ts';
 import { createLogger } from '../../src/observability/log.ts';
 import { startCallbackReceiver } from '../support/callback-receiver.ts';
 import { caller } from '../support/client.ts';
@@ -63,6 +64,25 @@ async function createRunning(account: TestAccount, prompt: string, more: object 
   });
   return id;
 }
+
+it('an act whose answer was lost, and that ended the task, is answered with what it did, and is not done twice', async () => {
+  const account = await gateway.account();
+  const task = await createRunning(account, 'an answer gets lost');
+  const { client, environment } = gateway.core;
+  const act = (updateId: string) =>
+    createTaskClient({
+      client,
+      queuePrefix: environment.TASK_QUEUE_PREFIX,
+      now: Date.now,
+      newActId: () => updateId,
+    }).act(task, 'fail', { reason: 'it hangs', by: 'ada' });
+  const first = await act('lost');
+  await client.workflow.getHandle(task).result();
+  expect(await act('lost')).toEqual(first);
+  await expect(act('another')).rejects.toMatchObject({ code: 'action_not_possible' });
+  expect((await show(task)).actions).toHaveLength(1);
+  expect(await kindsOf(task)).toEqual(['hold', 'release']);
+});
 
 describe('a channel that is switched off', () => {
   const turn = (channel: string, enabled: boolean, reason = 'maintenance') =>

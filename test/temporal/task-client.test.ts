@@ -123,6 +123,7 @@ it('an act that crosses a reset, or a step that is discarded, is asked for again
   expect(await port.act(task, 'fail', act)).toEqual({ did: { task: 'It failed.' } });
   expect(asked).toEqual([asked[0], asked[0]]);
   asked.length = 0;
+  // Nobody knows an update of this id.
   await world.client.workflow.getHandle(task).terminate();
   await expect(port.act(task, 'fail', act)).rejects.toMatchObject({ code: 'action_not_possible' });
 });
