@@ -143,9 +143,8 @@ interface Asked {
 }
 
 /**
- * One that meets a workflow task which is discarded gets FAILED_PRECONDITION, and one that crosses a reset gets NOT_FOUND
- * although the task has a workflow. Either may be carried out all the same: it is repeated, with its id. Where the task has
- * ended by then, it may have been the update that ended it, and Temporal knows its outcome.
+ * One that meets a workflow task which is discarded, or has failed, gets FAILED_PRECONDITION, and one that crosses a reset
+ * gets NOT_FOUND although the task has a workflow. Either may be carried out all the same: it is repeated, with its id.
  */
 async function update(
   { task, updateId }: Asked,
@@ -153,19 +152,14 @@ async function update(
   { client, now }: Pick<TaskClientOptions, 'client' | 'now'>,
 ): Promise<ActionResult> {
   const handle = client.workflow.getHandle(task);
-  const endsAt = now() + startDeadlineMs;
+  const endsAt = now() + updateDeadlineMs;
   for (;;) {
     try {
       return await execute(handle, { updateId });
     } catch (error) {
-      const isUnknown = error instanceof WorkflowNotFoundError;
-      if (isUnknown && !(await isRunning(client, task))) {
-        const outcome = handle.getUpdateHandle<ActionResult>(updateId).result();
-        return await outcome.catch((reason: unknown) => {
-          throw reason instanceof WorkflowUpdateFailedError ? reason : error;
-        });
-      }
-      if ((!isUnknown && grpcCodeOf(error) !== grpcCrossed) || now() >= endsAt) throw error;
+      const isCrossed = error instanceof WorkflowNotFoundError || grpcCodeOf(error) === grpcCrossed;
+      if (!isCrossed || !(await isRunning(client, task))) throw error;
+      if (now() >= endsAt) throw noAnswer();
     }
     await delay(startRetryMs);
   }

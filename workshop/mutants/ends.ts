@@ -7,14 +7,6 @@ const next = ['test/domain/task-next.test.ts'];
 /** How a task ends that cannot be settled as it should be, and what no read may decide. */
 export const endMutants: readonly Mutant[] = [
   {
-    name: 'act-answer-lost',
-    breaks: 'An act that ended its task, and whose answer was lost, is not refused as too late.',
-    file: 'src/temporal/task-client.ts',
-    find: 'handle.getUpdateHandle<ActionResult>(updateId).result()',
-    replace: 'Promise.reject<ActionResult>(error)',
-    tests: ['test/life/operators.test.ts'],
-  },
-  {
     name: 'content-asks-a-person',
     breaks: 'What a settlement fails for, however often it is repeated, is a question to a person.',
     file: finish,
