@@ -5,11 +5,11 @@ import { z } from 'zod';
 import { GatewayError } from '../domain/errors.ts';
 import type { BodyAllowance } from './bodies/body-budget.ts';
 import { consumeBody } from './bodies/consume-body.ts';
+import type { BodyReader } from './bodies/consume-body.ts';
 import { findJsonFault } from './bodies/json-fault.ts';
 import { JsonScanner } from './bodies/json-scanner.ts';
 import { Slab } from './bodies/slab.ts';
 import { isRecord, withoutNulls } from './body-fields.ts';
-import type { BodyReader } from './route.ts';
 
 export const videoBodyBytesMax = 1024 * 1024;
 const adminBodyBytesMax = 64 * 1024;

@@ -170,7 +170,7 @@ export function errorCodesOf(route: Route): readonly ErrorCode[] {
       : []),
     ...(route.readBody === undefined ? [] : bodyCodes),
     ...(route.input.shape.query === undefined ? [] : (['invalid_parameter'] as const)),
-    ...route.errors,
+    ...(route.errors ?? []),
     'unsupported_media_type',
     'method_not_allowed',
     'internal_error',

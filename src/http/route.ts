@@ -1,13 +1,12 @@
 import type { Readable } from 'node:stream';
-import type { Context } from 'koa';
 import type { z } from 'zod';
-import type { BodyKind } from './bodies/body-budget.ts';
-import type { BodyScope } from './bodies/consume-body.ts';
+import type { BodyReader } from './bodies/consume-body.ts';
 import type { Caller } from '../domain/caller.ts';
 import type { ErrorCode } from '../domain/errors.ts';
 import type { OperatorAccess, OperatorIdentity } from '../domain/operator.ts';
 import type { OperatorAct } from '../tasks/audit-log.ts';
 import type { Dialect } from './dialects/dialect.ts';
+import { adminBody } from './body.ts';
 import { etagOf, matchesEtag } from './etag.ts';
 import { operatorActOf } from './operator-act.ts';
 import { parseInput } from './validation.ts';
@@ -56,7 +55,7 @@ interface Operation {
   /** Responses with other statuses that are not errors with the common body. */
   readonly otherAnswers?: Readonly<Record<number, Success>>;
   /** Beside those that its authentication, its body and every route imply. */
-  readonly errors: readonly ErrorCode[];
+  readonly errors?: readonly ErrorCode[];
   /** Where a code has another status than usual. */
   readonly statuses?: Readonly<Partial<Record<ErrorCode, number>>>;
 }
@@ -67,17 +66,6 @@ export type InputSchema = z.ZodObject<{
   readonly query?: z.ZodObject;
   readonly body?: z.ZodType;
 }>;
-
-/** Reads a request's body within its limit. Throws what `consumeBody` does, and unsupported_media_type. */
-export interface BodyReader {
-  /** For the document. */
-  readonly mediaTypes: readonly string[];
-  /** Whose memory it uses. */
-  readonly kind: BodyKind;
-  read(context: Context, scope: BodyScope): Promise<unknown>;
-  /** Called with what `read` gave when the route has answered or failed: temporary files go. */
-  release?(body: unknown): Promise<void>;
-}
 
 export interface Success {
   /** Default 200. */
@@ -182,10 +170,12 @@ type Handler<Input extends InputSchema, Who> = (
   input: z.output<Input> & { readonly meta: RequestMeta } & Who,
 ) => Promise<Reply>;
 
-export type Declaration<Input extends InputSchema, Who> = Operation & {
+interface Handling<Input extends InputSchema, Who> {
   readonly input: Input;
   readonly handle: Handler<Input, Who>;
-};
+}
+
+type Declaration<Input extends InputSchema, Who> = Operation & Handling<Input, Who>;
 
 /** A route for the owner of an API key. */
 export function keyRoute<Input extends InputSchema>(
@@ -203,12 +193,16 @@ export function keyRoute<Input extends InputSchema>(
   };
 }
 
-/** A route of the operators' API: exists only where ADMIN_TOKEN is set. */
-export function adminRoute<Input extends InputSchema>(declaration: Declaration<Input, Operating>): Route {
+/** A route of the operators' API: exists only where ADMIN_TOKEN is set. A body that it has is small JSON. */
+export function adminRoute<Input extends InputSchema>(
+  declaration: Omit<Operation, 'tag' | 'readBody'> & Handling<Input, Operating>,
+): Route {
   const { handle, ...operation } = declaration;
   const isAct = accessOf(operation) !== 'read';
   return {
     ...operation,
+    tag: 'Operators',
+    ...(operation.input.shape.body === undefined ? {} : { readBody: adminBody }),
     authentication: 'admin',
     async run(request, identity) {
       if (identity.kind !== 'admin')

@@ -1,6 +1,18 @@
 import type { IncomingMessage } from 'node:http';
+import type { Context } from 'koa';
 import { GatewayError } from '../../domain/errors.ts';
-import type { BodyAllowance } from './body-budget.ts';
+import type { BodyAllowance, BodyKind } from './body-budget.ts';
+
+/** Reads a request's body within its limit. Throws what `consumeBody` does, and unsupported_media_type. */
+export interface BodyReader {
+  /** For the document. */
+  readonly mediaTypes: readonly string[];
+  /** Whose memory it uses. */
+  readonly kind: BodyKind;
+  read(context: Context, scope: BodyScope): Promise<unknown>;
+  /** Called with what `read` gave when the route has answered or failed: temporary files go. */
+  release?(body: unknown): Promise<void>;
+}
 
 /** What a reader of bodies may use. */
 export interface BodyScope {

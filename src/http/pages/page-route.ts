@@ -30,7 +30,6 @@ export function pageRoute({ path, name, policy, ...about }: Page, files: PageFil
     ...about,
     paths: [path],
     input: z.object({}),
-    errors: [],
     handle: ({ meta }) => Promise.resolve(pageReply(files, name, { meta, policy, isVersioned: false })),
   });
 }

@@ -4,7 +4,6 @@ import { accountClosed, GatewayError } from '../../domain/errors.ts';
 import { randomBase62 } from '../../domain/ids.ts';
 import type { ApiKey } from '../../store/keys.ts';
 import { displayName, findAccount, keyIdCharacters } from '../admin-input.ts';
-import { adminBody } from '../body.ts';
 import type { RouteDeps } from '../deps.ts';
 import { keySchema, presentKey } from '../presenters/key.ts';
 import { adminRoute, jsonReply } from '../route.ts';
@@ -37,7 +36,6 @@ export function createKey({ accounts, catalogue, keys, auth, randomBytes, now }:
   return adminRoute({
     operationId: 'createKey',
     summary: 'Create an API key',
-    tag: 'Operators',
     method: 'post',
     paths: ['/admin/v1/keys'],
     input: z.object({
@@ -46,7 +44,6 @@ export function createKey({ accounts, catalogue, keys, auth, randomBytes, now }:
         error: 'must be in the future',
       }),
     }),
-    readBody: adminBody,
     success: {
       description: 'The key itself will not be shown again.',
       schema: keySchema.extend({ key: z.string() }),

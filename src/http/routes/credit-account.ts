@@ -2,7 +2,6 @@ import { z } from 'zod';
 import { GatewayError } from '../../domain/errors.ts';
 import { amountMax, formatMicros } from '../../domain/money.ts';
 import { accountParams, findAccount, money, optionalReason, plainWords } from '../admin-input.ts';
-import { adminBody } from '../body.ts';
 import type { RouteDeps } from '../deps.ts';
 import { ledgerEntrySchema, presentLedgerEntry } from '../presenters/ledger-entry.ts';
 import { adminRoute, jsonReply } from '../route.ts';
@@ -30,11 +29,9 @@ export function creditAccount({ accounts, ledger }: Pick<RouteDeps, 'accounts' |
     summary: 'Credit or correct an account',
     description:
       'Idempotent by reference: a repetition answers with the first entry and `idempotency-replayed: true`.',
-    tag: 'Operators',
     method: 'post',
     paths: ['/admin/v1/accounts/:account/credits'],
     input: z.object({ params: accountParams, body }),
-    readBody: adminBody,
     success: { description: 'The entry, with the balances after it.', schema: ledgerEntrySchema },
     errors: ['account_not_found', 'idempotency_key_reused'],
     async handle({ params, body: { amount, reference, note }, operator }) {

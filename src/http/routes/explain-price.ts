@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import type { RoutePlan } from '../../routing/catalogue.ts';
 import { formatMicros } from '../../domain/money.ts';
-import { adminBody } from '../body.ts';
 import { explainedBodySchema, parseExplained } from '../explained-request.ts';
 import type { ExplainedDeps } from '../explained-request.ts';
 import { presentPlanReckoning } from '../presenters/estimate.ts';
@@ -35,12 +34,10 @@ export function explainPrice(deps: ExplainedDeps): Route {
     summary: 'Explain what a request would hold and cost',
     description:
       'Which rule is applied to which facts, where each of them comes from, and each step of the computation: from the function that makes the hold of a create. Creates nothing.',
-    tag: 'Operators',
     method: 'post',
     access: 'read',
     paths: ['/admin/v1/prices/explain'],
     input: z.object({ body: explainedBodySchema }),
-    readBody: adminBody,
     success: { description: 'The hold and the expected charge, step by step.', schema: explanationSchema },
     errors: [
       'key_not_found',

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { rescuableClasses } from '../../domain/rescue.ts';
 import { explainRoute as explain } from '../../routing/explain.ts';
-import { adminBody } from '../body.ts';
 import { explainedBodySchema, parseExplained } from '../explained-request.ts';
 import type { ExplainedDeps } from '../explained-request.ts';
 import { adminRoute, jsonReply } from '../route.ts';
@@ -39,12 +38,10 @@ export function explainRoute(deps: ExplainedDeps): Route {
     summary: 'Explain which channels a request would try',
     description:
       'Lists the channels in the order of one draw, why the others would not be tried, and where a failed job would be replaced. Creates nothing.',
-    tag: 'Operators',
     method: 'post',
     access: 'read',
     paths: ['/admin/v1/routes/explain'],
     input: z.object({ body: explainedBodySchema }),
-    readBody: adminBody,
     success: { description: 'Candidates, and the channels that were dropped.', schema: routeSchema },
     errors: [
       'key_not_found',

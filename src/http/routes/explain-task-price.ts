@@ -47,7 +47,6 @@ export function explainTaskPrice({ tasks, ledger, catalogue }: Deps): Route {
     summary: 'Explain what was held and charged for a task',
     description:
       'From what the ledger’s entries say of how they came about; for images that were answered at once, too.',
-    tag: 'Operators',
     method: 'get',
     paths: ['/admin/v1/tasks/:task_id/price'],
     input: z.object({ params: taskParams }),

@@ -22,7 +22,6 @@ export function exportAccount(deps: Deps): Route {
     summary: 'Export everything that is kept of an account',
     description:
       'An object a line: the account, its keys without what opens anything, its tasks, newest first, each with the request as far as it is kept, every entry of its ledger, and last how many of each there were: without that line the export is incomplete. It is read while it is sent.',
-    tag: 'Operators',
     method: 'get',
     access: 'act',
     paths: ['/admin/v1/accounts/:account/export'],

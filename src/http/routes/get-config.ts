@@ -10,7 +10,6 @@ export function getConfig({ nodes, configurations }: Pick<RouteDeps, 'nodes' | '
     operationId: 'getConfig',
     summary: 'Get the published configuration and who runs it',
     description: 'Never its text, which may hold secrets.',
-    tag: 'Operators',
     method: 'get',
     paths: ['/admin/v1/config'],
     input: z.object({}),

@@ -27,7 +27,6 @@ export function getIndex({ operatorAuth }: Pick<RouteDeps, 'operatorAuth'>, file
     paths: ['/'],
     input: z.object({}),
     success: { description: 'Where everything is.', mediaType: ['application/json', 'text/html'] },
-    errors: [],
     handle({ meta }) {
       if (meta.header('accept')?.includes('text/html') !== true)
         return Promise.resolve(jsonReply(index, vary));

@@ -25,7 +25,6 @@ export function getReceiptKeys({
     paths: ['/.well-known/jwks.json'],
     input: z.object({}),
     success: { description: 'The keys.', schema: z.object({ keys: z.array(keySchema) }) },
-    errors: [],
     handle: () =>
       Promise.resolve(jsonReply({ keys: receiptKeys.published(catalogue.current().receipts.key) })),
   });

@@ -10,7 +10,6 @@ export function listAccounts({ accounts, ledger }: Pick<RouteDeps, 'accounts' | 
   return adminRoute({
     operationId: 'listAccounts',
     summary: 'List accounts by id',
-    tag: 'Operators',
     method: 'get',
     paths: ['/admin/v1/accounts'],
     input: z.object({ query: z.object({ limit: pageSize, after: z.string().optional() }) }),
@@ -18,7 +17,6 @@ export function listAccounts({ accounts, ledger }: Pick<RouteDeps, 'accounts' | 
       description: 'One page.',
       schema: z.object({ object: z.literal('list'), data: z.array(accountSchema), has_more: z.boolean() }),
     },
-    errors: [],
     async handle({ query: { limit, after } }) {
       const found = await accounts.list({ limit: limit + 1, ...defined({ after }) });
       const page = found.slice(0, limit);

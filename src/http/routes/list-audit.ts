@@ -21,7 +21,6 @@ export function listAudit({ audit }: Pick<RouteDeps, 'audit'>): Route {
     summary: 'List what operators did, newest first',
     description:
       'Acts on tasks, wherever they came from; and everything that changes something by this API: accounts, credits, keys, channels, circuits, operators, the configuration. What was refused is among it; what was only looked at, or tried with `dry_run`, is not.',
-    tag: 'Operators',
     method: 'get',
     paths: ['/admin/v1/audit'],
     input: z.object({ query }),
@@ -33,7 +32,6 @@ export function listAudit({ audit }: Pick<RouteDeps, 'audit'>): Route {
         has_more: z.boolean(),
       }),
     },
-    errors: [],
     async handle({ query: { limit, after, since, ...asked } }) {
       const filter = defined({ ...asked, since: since === undefined ? undefined : since * 1000 });
       const { entries, hasMore } = await audit.list(filter, { limit, ...defined({ after }) });

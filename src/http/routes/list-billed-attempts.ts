@@ -41,7 +41,6 @@ export function listBilledAttempts({ tasks, catalogue }: Pick<RouteDeps, 'tasks'
     summary: 'List what an upstream may bill',
     description:
       'A channel’s jobs of tasks that were created in a time, newest first, and what the upstream should bill for each.',
-    tag: 'Operators',
     method: 'get',
     paths: ['/admin/v1/billed-attempts'],
     input: z.object({ query }),

@@ -29,7 +29,6 @@ export function listChannels(deps: Deps): Route {
   return adminRoute({
     operationId: 'listChannels',
     summary: 'List channels with their switches, limits, health and newest tasks',
-    tag: 'Operators',
     method: 'get',
     paths: ['/admin/v1/channels'],
     input: z.object({}),
@@ -52,7 +51,6 @@ export function listChannels(deps: Deps): Route {
         ),
       }),
     },
-    errors: [],
     async handle() {
       const [recent, held] = await Promise.all([counted(), slots(), channelSwitches.refresh()]);
       const data = catalogue.current().channels.map((channel) => {

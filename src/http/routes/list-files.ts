@@ -21,7 +21,6 @@ export function listFiles({ files }: Pick<FileRouteDeps, 'files'>): Route {
       }),
     }),
     success: { description: 'One page.', schema: fileListSchema },
-    errors: [],
     async handle({ query: { limit, after: id }, caller: { account } }) {
       const after = id === undefined ? undefined : await files.find(id, account);
       if (id !== undefined && after === undefined)

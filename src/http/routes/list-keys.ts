@@ -16,7 +16,6 @@ export function listKeys({ keys }: Pick<RouteDeps, 'keys'>): Route {
   return adminRoute({
     operationId: 'listKeys',
     summary: 'List API keys, newest first',
-    tag: 'Operators',
     method: 'get',
     paths: ['/admin/v1/keys'],
     input: z.object({ query }),
@@ -24,7 +23,6 @@ export function listKeys({ keys }: Pick<RouteDeps, 'keys'>): Route {
       description: 'Revoked and expired ones too; never the keys themselves.',
       schema: z.object({ object: z.literal('list'), data: z.array(keySchema), has_more: z.boolean() }),
     },
-    errors: [],
     async handle({ query: { limit, after, ...filter } }) {
       const found = await keys.list(defined(filter), { limit: limit + 1, ...defined({ after }) });
       const data = found.slice(0, limit).map(presentKey);

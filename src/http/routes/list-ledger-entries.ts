@@ -18,7 +18,6 @@ export function listLedgerEntries({ accounts, ledger }: Pick<RouteDeps, 'account
   return adminRoute({
     operationId: 'listLedgerEntries',
     summary: "List an account's ledger entries",
-    tag: 'Operators',
     method: 'get',
     paths: ['/admin/v1/accounts/:account/ledger'],
     input: z.object({ params: accountParams, query: z.object({ limit: pageSize, after, order, before }) }),

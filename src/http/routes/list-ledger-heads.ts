@@ -17,7 +17,6 @@ export function listLedgerHeads({ ledgerHeads }: Pick<RouteDeps, 'ledgerHeads'>)
     summary: 'List the anchored heads of all accounts',
     description:
       'Once a day, and with each verification of a sound account, the last entry of each account is noted and signed. Kept elsewhere, and checked later by `POST /admin/v1/ledger/heads/check`, the heads show what was cut off or written anew since then. By account and `seq`.',
-    tag: 'Operators',
     method: 'get',
     paths: ['/admin/v1/ledger/heads'],
     input: z.object({ query }),
@@ -25,7 +24,6 @@ export function listLedgerHeads({ ledgerHeads }: Pick<RouteDeps, 'ledgerHeads'>)
       description: 'One page.',
       schema: z.object({ object: z.literal('list'), data: z.array(ledgerHeadSchema), has_more: z.boolean() }),
     },
-    errors: [],
     async handle({ query: { limit, after } }) {
       const found = await ledgerHeads.list({ limit: limit + 1, ...defined({ after }) });
       const data = found.slice(0, limit).map(presentLedgerHead);

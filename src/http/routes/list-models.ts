@@ -16,7 +16,6 @@ export function listModels({ catalogue }: Pick<RouteDeps, 'catalogue'>): Route {
       description: 'All of them.',
       schema: z.object({ object: z.literal('list'), data: z.array(modelSchema) }),
     },
-    errors: [],
     async handle({ caller }) {
       return jsonReply({
         object: 'list',

@@ -10,7 +10,6 @@ export function listNodes({ nodes }: Pick<RouteDeps, 'nodes'>): Route {
     summary: 'List the processes of the gateway',
     description:
       'Each reports itself every five seconds, and at once when it takes or refuses a configuration.',
-    tag: 'Operators',
     method: 'get',
     paths: ['/admin/v1/nodes'],
     input: z.object({}),
@@ -18,7 +17,6 @@ export function listNodes({ nodes }: Pick<RouteDeps, 'nodes'>): Route {
       description: 'What each said last.',
       schema: z.object({ object: z.literal('list'), data: z.array(nodeSchema) }),
     },
-    errors: [],
     async handle() {
       await nodes.refresh();
       return jsonReply({ object: 'list', data: nodes.all().map(presentNode) });

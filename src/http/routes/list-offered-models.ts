@@ -16,7 +16,6 @@ export function listOfferedModels({ catalogue, channelSwitches }: Deps): Route {
   return adminRoute({
     operationId: 'listOfferedModels',
     summary: 'List all models with their prices and the channels that offer them',
-    tag: 'Operators',
     method: 'get',
     paths: ['/admin/v1/models'],
     input: z.object({}),
@@ -31,7 +30,6 @@ export function listOfferedModels({ catalogue, channelSwitches }: Deps): Route {
         ),
       }),
     },
-    errors: [],
     async handle() {
       await channelSwitches.refresh();
       const everybody = { account: '', key: '', assetUrls: true };

@@ -8,7 +8,6 @@ export function listOperators({ operators }: Pick<RouteDeps, 'operators'>): Rout
   return adminRoute({
     operationId: 'listOperators',
     summary: 'List operators',
-    tag: 'Operators',
     method: 'get',
     paths: ['/admin/v1/operators'],
     input: z.object({}),
@@ -16,7 +15,6 @@ export function listOperators({ operators }: Pick<RouteDeps, 'operators'>): Rout
       description: 'Revoked ones too; never the tokens. The holder of ADMIN_TOKEN, `admin`, is not listed.',
       schema: z.object({ object: z.literal('list'), data: z.array(operatorSchema) }),
     },
-    errors: [],
     async handle() {
       return jsonReply({ object: 'list', data: (await operators.list()).map(presentOperator) });
     },

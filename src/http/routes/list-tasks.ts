@@ -68,7 +68,6 @@ export function listTasks(deps: Deps): Route {
   return adminRoute({
     operationId: 'listTasks',
     summary: 'List tasks of all accounts, newest first',
-    tag: 'Operators',
     method: 'get',
     paths: ['/admin/v1/tasks'],
     input: z.object({ query }),
@@ -84,7 +83,6 @@ export function listTasks(deps: Deps): Route {
           .meta({ description: 'With `query`, while there are more: the next `page`.' }),
       }),
     },
-    errors: [],
     async handle({ query: { limit, after, upstream_id: upstreamId, ...asked }, role }) {
       const page =
         upstreamId === undefined

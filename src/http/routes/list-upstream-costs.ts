@@ -38,7 +38,6 @@ export function listUpstreamCosts({ readUpstreamCosts, catalogue }: Deps): Route
     summary: 'What an upstream should bill for a time',
     description:
       'Sums of the tasks of a channel that ended in it, by model. The costs of all attempts of a task count to the channel of its last job.',
-    tag: 'Operators',
     method: 'get',
     paths: ['/admin/v1/upstream-costs'],
     input: z.object({ query }),

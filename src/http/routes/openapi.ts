@@ -16,7 +16,6 @@ export function openapi(routes: () => readonly Route[]): Route {
     paths: ['/openapi.json'],
     input: z.object({}),
     success: { description: 'OpenAPI 3.1.' },
-    errors: [],
     prepare: document,
     handle({ meta }) {
       const { bytes, headers } = document();

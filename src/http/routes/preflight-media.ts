@@ -14,7 +14,6 @@ export function preflightMedia(): Route {
     paths: ['/media/:task_id/:name'],
     input: z.object({ params: z.object({ task_id: z.string(), name: z.string() }) }),
     success: { status: 204, description: 'Any origin may.', mediaType: 'none' },
-    errors: [],
     handle: () =>
       Promise.resolve({
         status: 204,

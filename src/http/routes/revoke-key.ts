@@ -11,7 +11,6 @@ export function revokeKey({ keys, auth }: Pick<RouteDeps, 'keys' | 'auth'>): Rou
     summary: 'Revoke an API key',
     description:
       'Effective at once on this node and within five seconds on every other. Its tasks keep running.',
-    tag: 'Operators',
     method: 'delete',
     paths: ['/admin/v1/keys/:key'],
     input: z.object({ params: z.object({ key: z.string().min(1) }), query: z.object({ reason }) }),

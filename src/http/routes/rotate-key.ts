@@ -4,7 +4,6 @@ import { GatewayError } from '../../domain/errors.ts';
 import { randomBase62 } from '../../domain/ids.ts';
 import type { ApiKey } from '../../store/keys.ts';
 import { keyIdCharacters, reason } from '../admin-input.ts';
-import { adminBody } from '../body.ts';
 import type { RouteDeps } from '../deps.ts';
 import { keySchema, presentKey } from '../presenters/key.ts';
 import { adminRoute, jsonReply } from '../route.ts';
@@ -32,11 +31,9 @@ export function rotateKey({ keys, auth, randomBytes, now }: Deps): Route {
     summary: 'Replace an API key by a new one',
     description:
       'The new key may do what the old one may, and shares its limits. Both are valid until the old one ends: at once on this node, within five seconds on every other.',
-    tag: 'Operators',
     method: 'post',
     paths: ['/admin/v1/keys/:key/rotate'],
     input: z.object({ params: z.object({ key: z.string().min(1) }), body }),
-    readBody: adminBody,
     success: {
       description: 'The new key; it will not be shown again.',
       schema: keySchema.extend({

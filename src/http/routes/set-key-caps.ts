@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { GatewayError } from '../../domain/errors.ts';
 import { reason } from '../admin-input.ts';
-import { adminBody } from '../body.ts';
 import { capsFields, parseCaps, parseParts } from '../caps-input.ts';
 import type { RouteDeps } from '../deps.ts';
 import { keySchema, presentKey } from '../presenters/key.ts';
@@ -31,11 +30,9 @@ export function setKeyCaps({
     summary: 'Limit what an API key may spend',
     description:
       'Replaces all caps of the key; what is absent is not limited. Effective at once on this node and within five seconds on every other. What is held already stays held, and what the key has spent before counts.',
-    tag: 'Operators',
     method: 'post',
     paths: ['/admin/v1/keys/:key/caps'],
     input: z.object({ params: z.object({ key: z.string().min(1) }), body }),
-    readBody: adminBody,
     success: { description: 'The key.', schema: keySchema },
     errors: ['key_not_found'],
     async handle({ params: { key: id }, body: { reason: why, models, ...all }, operator: by }) {

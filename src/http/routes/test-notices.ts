@@ -13,7 +13,6 @@ export function testNotices({ testNotices: test }: Pick<RouteDeps, 'testNotices'
   return adminRoute({
     operationId: 'testNotices',
     summary: 'Send a test to every target of notices',
-    tag: 'Operators',
     method: 'post',
     paths: ['/admin/v1/notices/test'],
     input: z.object({}),
@@ -21,7 +20,6 @@ export function testNotices({ testNotices: test }: Pick<RouteDeps, 'testNotices'
       description: 'What came of it, for each target of `notify` in gateway.yaml.',
       schema: z.object({ object: z.literal('list'), data: z.array(targetSchema) }),
     },
-    errors: [],
     async handle() {
       const sent = await test();
       const data = sent.map(({ id, error }) => ({ id, ok: error === undefined, error: error ?? null }));

@@ -5,12 +5,13 @@ import { fileIdOf } from '../../../domain/user-file.ts';
 import { readImageFile } from '../../../images/reference-image.ts';
 import { isRecord } from '../../body-fields.ts';
 import type { ImageRouteDeps } from '../../deps.ts';
+import type { BodyReader } from '../../bodies/consume-body.ts';
 import { parseJsonText } from '../../bodies/json-scanner.ts';
 import { jsonBody, videoBodyBytesMax } from '../../body.ts';
 import { exampleModels } from '../../example-models.ts';
 import { imageBody } from '../../images/image-upload.ts';
 import { UploadedFile } from '../../images/uploaded-file.ts';
-import type { BodyReader, RequestMeta } from '../../route.ts';
+import type { RequestMeta } from '../../route.ts';
 import { videoBodySchema } from '../../videos/video-body.ts';
 import type { VideoBody } from '../../videos/video-body.ts';
 

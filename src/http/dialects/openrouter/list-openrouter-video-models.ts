@@ -38,7 +38,6 @@ export function listOpenrouterVideoModels({ catalogue }: Pick<OpenrouterDeps, 'c
     paths: ['/api/v1/videos/models'],
     input: z.object({}),
     success: { description: 'All of them.', schema: z.object({ data: z.array(modelSchema) }) },
-    errors: [],
     async handle({ caller }) {
       const data = catalogue.models(caller).filter(({ kind }) => kind === 'video');
       return jsonReply({ data: data.map(presentModel) });
