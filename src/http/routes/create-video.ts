@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { jsonBody, videoBodyBytesMax } from '../body.ts';
+import { jsonBody } from '../body.ts';
 import { createdTaskSchema, presentCreatedTask } from '../presenters/created-task.ts';
 import { jsonReply, keyRoute } from '../route.ts';
 import type { Route } from '../route.ts';
@@ -18,7 +18,7 @@ export function createVideo(deps: CreateVideoDeps): Route {
     method: 'post',
     paths: ['/v1/videos/generations', '/v1/video/generations'],
     input: z.object({ body: videoBodySchema }),
-    readBody: jsonBody(videoBodyBytesMax),
+    readBody: jsonBody,
     headers: z.object({ 'idempotency-key': z.string().optional() }),
     success: { description: 'The task, its hold and its workflow exist.', schema: createdTaskSchema },
     errors: createErrors,

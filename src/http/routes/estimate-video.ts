@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { defined } from '../../domain/defined.ts';
 import { etaOf, renderedOutput } from '../../domain/render-times.ts';
-import { jsonBody, videoBodyBytesMax } from '../body.ts';
+import { jsonBody } from '../body.ts';
 import type { RouteDeps } from '../deps.ts';
 import { estimateErrors, estimateHeaders, estimateSchema, presentEstimate } from '../presenters/estimate.ts';
 import { jsonReply, keyRoute } from '../route.ts';
@@ -25,7 +25,7 @@ export function estimateVideo(deps: Deps): Route {
     method: 'post',
     paths: ['/v1/videos/generations/estimate', '/v1/video/generations/estimate'],
     input: z.object({ body: videoBodySchema }),
-    readBody: jsonBody(videoBodyBytesMax),
+    readBody: jsonBody,
     headers: estimateHeaders,
     success: {
       description: 'The hold, the expected charge, and how both come about.',

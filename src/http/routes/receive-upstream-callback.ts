@@ -5,7 +5,7 @@ import { defined } from '../../domain/defined.ts';
 import { taskIdPattern } from '../../domain/ids.ts';
 import type { CallbackNews, UpstreamCallback } from '../../providers/provider.ts';
 import { taskProviderFor } from '../../routing/channels.ts';
-import { callbackBodyBytesMax, rawBody } from '../body.ts';
+import { callbackBody } from '../body.ts';
 import type { RouteDeps } from '../deps.ts';
 import { taskNotFound } from '../videos/own-task.ts';
 import { jsonReply, secretRoute } from '../route.ts';
@@ -29,7 +29,7 @@ export function receiveUpstreamCallback(deps: Deps): Route {
       params: z.object({ task_id: z.string(), token: z.string() }),
       body: z.unknown(),
     }),
-    readBody: rawBody(callbackBodyBytesMax),
+    readBody: callbackBody,
     success: {
       description: '`{"status":"ok"}`, or the answer to an upstream that challenges the address.',
       schema: z.looseObject({}),

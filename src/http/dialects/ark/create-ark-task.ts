@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { defined } from '../../../domain/defined.ts';
-import { jsonBody, videoBodyBytesMax } from '../../body.ts';
+import { jsonBody } from '../../body.ts';
 import { presentWarnings } from '../../presenters/image.ts';
 import { jsonReply, keyRoute } from '../../route.ts';
 import type { Route } from '../../route.ts';
@@ -22,7 +22,7 @@ export function createArkTask(deps: ArkDeps): Route {
     method: 'post',
     paths: ['/api/v3/contents/generations/tasks'],
     input: z.object({ body: arkCreateBody }),
-    readBody: jsonBody(videoBodyBytesMax),
+    readBody: jsonBody,
     headers: z.object({ 'idempotency-key': z.string().optional() }),
     success: {
       description: 'The task, its hold and its workflow exist.',

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Caller } from '../../../domain/caller.ts';
 import type { Task } from '../../../domain/task-record.ts';
-import { jsonBody, videoBodyBytesMax } from '../../body.ts';
+import { jsonBody } from '../../body.ts';
 import type { RequestMeta } from '../../route.ts';
 import { createErrors } from '../../create-errors.ts';
 import { createVideoTask } from '../../videos/create-video-task.ts';
@@ -18,7 +18,7 @@ export const falCreate = {
   tag: 'Videos',
   dialect: falDialect,
   method: 'post',
-  readBody: jsonBody(videoBodyBytesMax),
+  readBody: jsonBody,
   headers: z.object({ 'idempotency-key': z.string().optional() }),
   errors: createErrors,
   statuses: falStatuses,

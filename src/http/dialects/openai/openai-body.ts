@@ -7,7 +7,7 @@ import { isRecord } from '../../body-fields.ts';
 import type { ImageRouteDeps } from '../../deps.ts';
 import type { BodyReader } from '../../bodies/consume-body.ts';
 import { parseJsonText } from '../../bodies/json-scanner.ts';
-import { jsonBody, videoBodyBytesMax } from '../../body.ts';
+import { jsonBody } from '../../body.ts';
 import { exampleModels } from '../../example-models.ts';
 import { imageBody } from '../../images/image-upload.ts';
 import { UploadedFile } from '../../images/uploaded-file.ts';
@@ -70,15 +70,14 @@ function readText(text: unknown): unknown {
 
 /** JSON, or a form where the gateway has a place for files. */
 export function openaiBody(images: ImageRouteDeps | undefined): BodyReader {
-  const json = jsonBody(videoBodyBytesMax);
-  if (images === undefined) return json;
+  if (images === undefined) return jsonBody;
   const form = imageBody(images.workspaces, images.limits);
   return {
     ...form,
     read: (context, scope) =>
       typeof context.is('multipart/form-data') === 'string'
         ? form.read(context, scope)
-        : json.read(context, scope),
+        : jsonBody.read(context, scope),
   };
 }
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { jsonBody, videoBodyBytesMax } from '../../body.ts';
+import { jsonBody } from '../../body.ts';
 import { presentWarnings } from '../../presenters/image.ts';
 import { jsonReply, keyRoute } from '../../route.ts';
 import type { Route } from '../../route.ts';
@@ -26,7 +26,7 @@ export function createOpenrouterVideo(deps: OpenrouterDeps): Route {
     method: 'post',
     paths: ['/api/v1/videos'],
     input: z.object({ body: openrouterCreateBody }),
-    readBody: jsonBody(videoBodyBytesMax),
+    readBody: jsonBody,
     headers: z.object({ 'idempotency-key': z.string().optional() }),
     success: {
       status: 202,

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { isTerminal } from '../../../domain/task.ts';
 import type { Caller } from '../../../domain/caller.ts';
-import { jsonBody, videoBodyBytesMax } from '../../body.ts';
+import { jsonBody } from '../../body.ts';
 import { presentWarnings } from '../../presenters/image.ts';
 import { jsonReply } from '../../route.ts';
 import type { Reply, RequestMeta } from '../../route.ts';
@@ -22,7 +22,7 @@ export const predictionCreate = {
   tag: 'Videos',
   dialect: replicateDialect,
   method: 'post',
-  readBody: jsonBody(videoBodyBytesMax),
+  readBody: jsonBody,
   headers: z.object({ 'idempotency-key': z.string().optional() }),
   success: {
     status: 201,
