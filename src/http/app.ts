@@ -277,7 +277,7 @@ class ContextMeta implements RequestMeta {
 const unreadAnswerMs = 60_000;
 
 function writeReply(context: AppContext, reply: Reply): void {
-  const { status, headers, mediaType, text, parts, stream, onEnd } = reply;
+  const { status, headers, mediaType, body = '', onEnd } = reply;
   const { socket } = context;
   // Until it is flushed: then the time for which an idle connection is kept counts.
   socket.setTimeout(unreadAnswerMs);
@@ -286,21 +286,12 @@ function writeReply(context: AppContext, reply: Reply): void {
   for (const name in headers) context.set(name, headers[name] ?? '');
   if (status === 304 || status === 204) return;
   context.set('content-type', mediaType);
-  if (stream !== undefined) {
-    context.body = stream;
+  if (typeof body === 'string' || Buffer.isBuffer(body) || body instanceof Readable) {
+    context.body = body;
     return;
   }
-  if (parts === undefined) {
-    context.body = text;
-    return;
-  }
-  const [only] = parts;
-  if (parts.length === 1 && Buffer.isBuffer(only)) {
-    context.body = only;
-    return;
-  }
-  const bytes = parts.reduce((sum, part) => sum + Buffer.byteLength(part), 0);
-  context.body = bytes <= joinedBytesMax ? joined(parts) : Readable.from(parts, { objectMode: false });
+  const bytes = body.reduce((sum, part) => sum + Buffer.byteLength(part), 0);
+  context.body = bytes <= joinedBytesMax ? joined(body) : Readable.from(body, { objectMode: false });
   context.length = bytes;
 }
 

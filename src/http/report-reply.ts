@@ -1,4 +1,3 @@
-import { Readable } from 'node:stream';
 import { z } from 'zod';
 import { GatewayError } from '../domain/errors.ts';
 import { formatMicros } from '../domain/money.ts';
@@ -7,6 +6,7 @@ import { TooManyGroupsError } from '../domain/usage.ts';
 import { csvLine, csvMediaType } from '../domain/csv.ts';
 import type { Cell } from '../domain/csv.ts';
 import { formatDecimal } from '../domain/decimal.ts';
+import { madeWhileSent } from './route.ts';
 import type { Reply } from './route.ts';
 
 /** A year, and the day that it may have more. */
@@ -82,17 +82,14 @@ export async function reportReply(
     onEnd();
     throw error instanceof TooManyGroupsError ? tooManyGroups(error) : error;
   });
-  return {
-    status: 200,
+  return madeWhileSent(begun.parts, {
     headers: { 'cache-control': 'no-store' },
     mediaType: format === 'csv' ? csvMediaType : 'application/json; charset=utf-8',
-    text: '',
-    stream: Readable.from(begun.parts, { objectMode: false, highWaterMark: 1 }),
     onEnd: () => {
       onEnd();
       void begun.end();
     },
-  };
+  });
 }
 
 function tooManyGroups({ max }: TooManyGroupsError): GatewayError {

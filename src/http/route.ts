@@ -1,4 +1,4 @@
-import type { Readable } from 'node:stream';
+import { Readable } from 'node:stream';
 import type { z } from 'zod';
 import type { BodyReader } from './bodies/consume-body.ts';
 import type { Caller } from '../domain/caller.ts';
@@ -136,11 +136,11 @@ export interface Reply {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly mediaType: string;
-  readonly text: string;
-  /** Instead of `text`: a body too large to be one string, in order. */
-  readonly parts?: readonly BodyPart[];
-  /** Instead of `text`; its length, where it is known, is `content-length` among the headers. */
-  readonly stream?: Readable;
+  /**
+   * Absent: empty. Parts, in order: too large to be one string. The length of a stream, where it is known, is
+   * `content-length` among the headers.
+   */
+  readonly body?: string | Buffer | Readable | readonly BodyPart[];
   /** Called when the response is completely written, or the caller has disconnected before. */
   readonly onEnd?: () => void;
 }
@@ -149,21 +149,33 @@ export type BodyPart = string | Uint8Array;
 
 const jsonMediaType = 'application/json; charset=utf-8';
 
-export function jsonReply(body: unknown, headers: Readonly<Record<string, string>> = {}): Reply {
-  return { status: 200, headers, mediaType: jsonMediaType, text: JSON.stringify(body) };
+export interface TextReply extends Reply {
+  readonly body: string;
 }
 
-/** A JSON text in parts, of which some may be large. */
+export function jsonReply(body: unknown, headers: Readonly<Record<string, string>> = {}): TextReply {
+  return { status: 200, headers, mediaType: jsonMediaType, body: JSON.stringify(body) };
+}
+
+/** A JSON text, written already. */
 export function partsReply(
-  parts: readonly BodyPart[],
+  body: Buffer | readonly BodyPart[],
   headers: Readonly<Record<string, string>> = {},
 ): Reply {
-  return { status: 200, headers, mediaType: jsonMediaType, text: '', parts };
+  return { status: 200, headers, mediaType: jsonMediaType, body };
+}
+
+/** What is made while it is sent, and no more than the caller takes. */
+export function madeWhileSent(
+  parts: AsyncIterable<string>,
+  about: Pick<Reply, 'headers' | 'mediaType' | 'onEnd'>,
+): Reply {
+  return { ...about, status: 200, body: Readable.from(parts, { objectMode: false, highWaterMark: 1 }) };
 }
 
 /** 304: the caller has this version already. */
 export function notModified(headers: Readonly<Record<string, string>>): Reply {
-  return { status: 304, headers, mediaType: jsonMediaType, text: '' };
+  return { status: 304, headers, mediaType: jsonMediaType };
 }
 
 type Handler<Input extends InputSchema, Who> = (
@@ -219,9 +231,9 @@ export function adminRoute<Input extends InputSchema>(
 
 /** Whoever repeats a read with the version that it has is spared an unchanged body. */
 function withVersion(reply: Reply, meta: RequestMeta): Reply {
-  const { status, headers, text, parts, stream } = reply;
-  if (status !== 200 || parts !== undefined || stream !== undefined) return reply;
-  const versioned = { ...headers, etag: etagOf(text), 'cache-control': 'private, no-cache' };
+  const { status, headers, body } = reply;
+  if (status !== 200 || typeof body !== 'string') return reply;
+  const versioned = { ...headers, etag: etagOf(body), 'cache-control': 'private, no-cache' };
   return matchesEtag(meta.header('if-none-match'), versioned.etag)
     ? notModified(versioned)
     : { ...reply, headers: versioned };

@@ -46,7 +46,7 @@ const safetyHeaders = {
 const yearSeconds = 365 * 24 * 60 * 60;
 
 function movedTo(location: string): Reply {
-  return { status: 308, headers: { location }, mediaType: 'text/plain', text: '' };
+  return { status: 308, headers: { location }, mediaType: 'text/plain' };
 }
 
 /** A page or one of its files: `name` as in `PageFiles.find`. Throws route_not_found. */
@@ -75,8 +75,7 @@ export function pageReply(
   return {
     status: 200,
     mediaType: file.mediaType,
-    text: '',
-    parts: [takesGzip ? file.gzipped : file.bytes],
+    body: takesGzip ? file.gzipped : file.bytes,
     headers: takesGzip ? { ...headers, 'content-encoding': 'gzip' } : headers,
   };
 }

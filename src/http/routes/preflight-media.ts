@@ -24,7 +24,6 @@ export function preflightMedia(): Route {
           'access-control-max-age': '86400',
         },
         mediaType: '',
-        text: '',
       }),
   });
 }

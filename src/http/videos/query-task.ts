@@ -70,7 +70,7 @@ function replyWith(task: Task, meta: RequestMeta, deps: QueryTaskDeps): Reply {
   const presented = presentTask(task, deps.mediaUrl);
   const reply = jsonReply(presented);
   // Of what was written: an estimate that changes every second does not make the task a new one.
-  const etag = etagOf(reply.text);
+  const etag = etagOf(reply.body);
   const isKnown = matchesEtag(meta.header('if-none-match'), etag);
   if (isTerminal(task.status)) {
     if (isKnown) return notModified({ etag });

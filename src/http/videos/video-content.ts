@@ -42,7 +42,7 @@ export async function replyWithContent(
     if (reply !== undefined) return reply;
   }
   if (url === undefined) throw notThere(absent[part]);
-  return { status: 302, headers: { location: url }, mediaType: 'text/plain; charset=utf-8', text: '' };
+  return { status: 302, headers: { location: url }, mediaType: 'text/plain; charset=utf-8' };
 }
 
 const absent = {

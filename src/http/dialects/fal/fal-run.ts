@@ -1,6 +1,6 @@
 import type { Task } from '../../../domain/task-record.ts';
 import { jsonReply } from '../../route.ts';
-import type { Reply } from '../../route.ts';
+import type { TextReply } from '../../route.ts';
 import { changesOf } from '../../task-changes.ts';
 import { createFalTask } from './fal-create.ts';
 import type { FalCreate } from './fal-create.ts';
@@ -15,7 +15,7 @@ const everyMs = 15_000;
  * Creates a task, and answers when it has ended. The task does not depend on the connection: who loses it finds the task in
  * every list, and pays for it.
  */
-export async function runFal(create: FalCreate, deps: FalDeps): Promise<Reply> {
+export async function runFal(create: FalCreate, deps: FalDeps): Promise<TextReply> {
   const { task, headers, warnings } = await createFalTask(create, deps);
   create.meta.concerns(task.id);
   let last = task;
@@ -26,7 +26,7 @@ export async function runFal(create: FalCreate, deps: FalDeps): Promise<Reply> {
 }
 
 /** Not a status that the official client repeats: that would be a second task. */
-function unfinished({ id }: Task, { owner, name }: FalCreate['params']): Reply {
+function unfinished({ id }: Task, { owner, name }: FalCreate['params']): TextReply {
   const message = `The gateway restarts. The request is not affected: GET /fal/${owner}/${name}/requests/${id} has it.`;
   const body = presentFalError({ message, type: 'service_unavailable', field: '' });
   return { ...jsonReply(body, namedReply({ id })), status: 500 };

@@ -22,7 +22,7 @@ export function streamFalRequest(deps: FalDeps): Route {
     otherAnswers: falFailures,
     async handle(asked) {
       const reply = await runFal({ route: 'streamFalRequest', ...asked }, deps);
-      return reply.status === 200 ? eventStream([`data: ${reply.text}\n\n`], reply.headers) : reply;
+      return reply.status === 200 ? eventStream([`data: ${reply.body}\n\n`], reply.headers) : reply;
     },
   });
 }
