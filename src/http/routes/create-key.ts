@@ -1,6 +1,6 @@
 import { defined } from '../../domain/defined.ts';
 import { z } from 'zod';
-import { accountClosed, GatewayError } from '../../domain/errors.ts';
+import { accountClosed, invalidParameter } from '../../domain/errors.ts';
 import { randomBase62 } from '../../domain/ids.ts';
 import type { ApiKey } from '../../store/keys.ts';
 import { displayName, findAccount, keyIdCharacters } from '../admin-input.ts';
@@ -82,9 +82,7 @@ function checkPermitted(asked: z.output<typeof body>, catalogue: Deps['catalogue
     const index = ids.findIndex((id) => !isKnown(id));
     if (index === -1) continue;
     const param = `${name}[${index}]`;
-    throw new GatewayError('invalid_parameter', `The configuration has no ${param} with this name.`, {
-      param,
-    });
+    throw invalidParameter(param, `The configuration has no ${param} with this name.`);
   }
 }
 

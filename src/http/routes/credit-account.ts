@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { GatewayError } from '../../domain/errors.ts';
+import { GatewayError, invalidParameter } from '../../domain/errors.ts';
 import { amountMax, formatMicros } from '../../domain/money.ts';
 import { accountParams, findAccount, money, optionalReason, plainWords } from '../admin-input.ts';
 import type { RouteDeps } from '../deps.ts';
@@ -42,7 +42,7 @@ export function creditAccount({ accounts, ledger }: Pick<RouteDeps, 'accounts' |
         reference,
         note: note === '' ? `by ${operator}` : `by ${operator}: ${note}`,
       });
-      if (!credited.ok) throw new GatewayError('invalid_parameter', beyondLimit, { param: 'amount' });
+      if (!credited.ok) throw invalidParameter('amount', beyondLimit);
       const { entry, replayed } = credited;
       if (replayed && entry.amount !== amount) {
         throw new GatewayError('idempotency_key_reused', 'This reference was used for another amount.', {

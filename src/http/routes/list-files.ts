@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { defined } from '../../domain/defined.ts';
-import { GatewayError } from '../../domain/errors.ts';
+import { invalidParameter } from '../../domain/errors.ts';
 import { pageSize } from '../admin-input.ts';
 import type { FileRouteDeps } from '../files/own-file.ts';
 import { fileListSchema, presentFileList } from '../presenters/file.ts';
@@ -24,11 +24,7 @@ export function listFiles({ files }: Pick<FileRouteDeps, 'files'>): Route {
     async handle({ query: { limit, after: id }, caller: { account } }) {
       const after = id === undefined ? undefined : await files.find(id, account);
       if (id !== undefined && after === undefined)
-        throw new GatewayError(
-          'invalid_parameter',
-          'The parameter after must be the id of one of your files.',
-          { param: 'after' },
-        );
+        throw invalidParameter('after', 'The parameter after must be the id of one of your files.');
       return jsonReply(presentFileList(await files.list(account, { limit, ...defined({ after }) })));
     },
   });

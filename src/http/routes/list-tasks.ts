@@ -1,6 +1,6 @@
 import { defined } from '../../domain/defined.ts';
 import { z } from 'zod';
-import { GatewayError } from '../../domain/errors.ts';
+import { invalidParameter } from '../../domain/errors.ts';
 import { attentionReasons } from '../../domain/attention.ts';
 import type { Task } from '../../domain/task-record.ts';
 import type { PageRequest, TaskFilter, TaskPage } from '../../store/tasks.ts';
@@ -129,7 +129,7 @@ function refuseWithEnd(asked: Asked): void {
   const [param] = Object.entries(others).find(([, value]) => value !== undefined && value !== 'false') ?? [];
   if (param === undefined) return;
   const message = `\`ended_after\` and \`ended_before\` can be combined with \`status\` and \`class\` only, not with \`${param}\`.`;
-  throw new GatewayError('invalid_parameter', message, { param });
+  throw invalidParameter(param, message);
 }
 
 async function findByQuery(

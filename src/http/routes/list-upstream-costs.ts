@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { GatewayError } from '../../domain/errors.ts';
+import { invalidParameter } from '../../domain/errors.ts';
 import { formatMicros } from '../../domain/money.ts';
 import { findChannel } from '../admin-input.ts';
 import { billingOf } from '../billing.ts';
@@ -49,9 +49,7 @@ export function listUpstreamCosts({ readUpstreamCosts, catalogue }: Deps): Route
     async handle({ query: { channel, from, before } }) {
       const { id } = findChannel(catalogue, channel);
       if (before <= from || before - from > spanSecondsMax) {
-        throw new GatewayError('invalid_parameter', 'before must be after from, by at most two days.', {
-          param: 'before',
-        });
+        throw invalidParameter('before', 'before must be after from, by at most two days.');
       }
       const found = await readUpstreamCosts({ channel: id, from: from * 1000, before: before * 1000 });
       const { currency, upstreamModel } = billingOf(catalogue);

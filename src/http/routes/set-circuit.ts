@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { ChannelConfig } from '../../config/gateway-file.ts';
 import { defined } from '../../domain/defined.ts';
-import { GatewayError } from '../../domain/errors.ts';
+import { GatewayError, invalidParameter } from '../../domain/errors.ts';
 import { channelParams, findChannel, reason } from '../admin-input.ts';
 import type { RouteDeps } from '../deps.ts';
 import { channelSchema, presentChannel } from '../presenters/channel.ts';
@@ -61,7 +61,5 @@ function checkTarget({ credential, model }: z.output<typeof body>, channel: Chan
       ? 'model'
       : undefined;
   if (param === undefined) return;
-  throw new GatewayError('invalid_parameter', `The channel ${channel.id} has no ${param} with this name.`, {
-    param,
-  });
+  throw invalidParameter(param, `The channel ${channel.id} has no ${param} with this name.`);
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { GatewayError } from '../../domain/errors.ts';
+import { invalidParameter } from '../../domain/errors.ts';
 import { accountParams, findAccount, plainWords, reason } from '../admin-input.ts';
 import { capsFields, parseCaps, parseParts } from '../caps-input.ts';
 import type { RouteDeps } from '../deps.ts';
@@ -39,7 +39,7 @@ export function setEndUserCaps({
       const { id } = await findAccount(accounts, params.account);
       const named = parseParts(users, ({ user }) => user);
       if (named === undefined) {
-        throw new GatewayError('invalid_parameter', 'Each end user must be named once.', { param: 'users' });
+        throw invalidParameter('users', 'Each end user must be named once.');
       }
       const change = { at: now(), by, action: 'end_user_caps changed', reason: why };
       await accounts.setEndUserCaps(id, { default: parseCaps(everybody), named }, change);

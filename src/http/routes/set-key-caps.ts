@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { GatewayError } from '../../domain/errors.ts';
+import { GatewayError, invalidParameter } from '../../domain/errors.ts';
 import { reason } from '../admin-input.ts';
 import { capsFields, parseCaps, parseParts } from '../caps-input.ts';
 import type { RouteDeps } from '../deps.ts';
@@ -40,13 +40,8 @@ export function setKeyCaps({
       const parts = parseParts(models, ({ model }) => model);
       const unknown = models.findIndex(({ model }) => !known.has(model));
       if (parts === undefined || unknown >= 0) {
-        throw new GatewayError(
-          'invalid_parameter',
-          'Each model must be one of the configuration, and named once.',
-          {
-            param: unknown >= 0 ? `models[${unknown}].model` : 'models',
-          },
-        );
+        const param = unknown >= 0 ? `models[${unknown}].model` : 'models';
+        throw invalidParameter(param, 'Each model must be one of the configuration, and named once.');
       }
       const change = { at: now(), by, action: 'caps changed', reason: why };
       const caps = { all: parseCaps(all), models: parts };

@@ -1,6 +1,6 @@
 import { defined } from '../../domain/defined.ts';
 import { z } from 'zod';
-import { GatewayError } from '../../domain/errors.ts';
+import { invalidParameter } from '../../domain/errors.ts';
 import type { PageRequest, TaskFilter, TaskPage } from '../../store/tasks.ts';
 import type { RouteDeps } from '../deps.ts';
 import { taskStatusSchema } from '../presenters/enums.ts';
@@ -75,7 +75,5 @@ async function checkCursor(
 ): Promise<void> {
   const task = await tasks.find(after);
   if (task?.account === account) return;
-  throw new GatewayError('invalid_parameter', 'The parameter after must be the id of one of your tasks.', {
-    param: 'after',
-  });
+  throw invalidParameter('after', 'The parameter after must be the id of one of your tasks.');
 }

@@ -2,7 +2,7 @@ import { defined } from '../../domain/defined.ts';
 import { checkCallback, mediaUrlNotAllowed } from '../address-checks.ts';
 import type { AddressChecks } from '../address-checks.ts';
 import type { Caller } from '../../domain/caller.ts';
-import { GatewayError } from '../../domain/errors.ts';
+import { invalidParameter } from '../../domain/errors.ts';
 import { fileIdOf } from '../../domain/user-file.ts';
 import type { AskedImage, AskedVideo, ImageRole, InputType, VideoRequest } from '../../domain/request.ts';
 import { parseSize } from '../output-size.ts';
@@ -127,12 +127,12 @@ function readRoles(inputType: InputType | undefined, media: Media): AskedImage[]
   const { images, videos, audios } = media;
   const hasMedia = images.urls.length + videos.urls.length + audios.urls.length > 0;
   if (inputType === 'text_to_video' && hasMedia)
-    throw invalid('input_type', 'text_to_video does not accept images, videos or audios.');
+    throw invalidParameter('input_type', 'text_to_video does not accept images, videos or audios.');
   if (inputType === 'reference' && !hasMedia)
-    throw invalid('input_type', 'reference needs at least one image, video or audio.');
+    throw invalidParameter('input_type', 'reference needs at least one image, video or audio.');
   const isFrames = inputType === 'first_last_frame';
   if (isFrames && (images.urls.length === 0 || images.urls.length > frameRoles.length))
-    throw invalid(
+    throw invalidParameter(
       images.urls.length === 0 ? 'input_type' : 'images',
       'first_last_frame needs one image, the first frame, or two: the first frame and the last.',
     );
@@ -153,16 +153,12 @@ function checkRoles(
 ): void {
   roles.forEach((role, index) => {
     const isFrame = role === 'first_frame' || role === 'last_frame';
-    if (isFrame && roles.indexOf(role) < index) throw invalid(nameOf(index), `There is one ${role} only.`);
+    if (isFrame && roles.indexOf(role) < index) throw invalidParameter(nameOf(index), `There is one ${role} only.`);
     if (role === 'last_frame' && !roles.includes('first_frame'))
-      throw invalid(nameOf(index), 'A last frame needs a first frame beside it.');
+      throw invalidParameter(nameOf(index), 'A last frame needs a first frame beside it.');
     const isOther = role !== undefined && inputType !== undefined && isFrame === (inputType === 'reference');
-    if (isOther) throw invalid(nameOf(index), `The role ${role} does not go with ${inputType}.`);
+    if (isOther) throw invalidParameter(nameOf(index), `The role ${role} does not go with ${inputType}.`);
   });
-}
-
-function invalid(param: string, message: string): GatewayError {
-  return new GatewayError('invalid_parameter', message, { param });
 }
 
 type OutputFields = Pick<VideoRequest, 'mode' | 'resolution' | 'ratio' | 'size' | 'duration'>;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { defined } from '../../../domain/defined.ts';
-import { GatewayError } from '../../../domain/errors.ts';
+import { invalidParameter } from '../../../domain/errors.ts';
 import type { GenerationRequest } from '../../../domain/request.ts';
 import type { Task } from '../../../domain/task-record.ts';
 import { prompt } from '../../body-fields.ts';
@@ -65,8 +65,10 @@ function remixOf(
 function resultOf(source: Task, { mediaUrl }: Pick<OpenaiDeps, 'mediaUrl'>): string {
   const url = presentTask(source, mediaUrl).data[0]?.url;
   if (url !== undefined) return url;
-  const message = `Only a completed video can be remixed: the task is ${source.status}.`;
-  throw new GatewayError('invalid_parameter', message, { param: 'task_id' });
+  throw invalidParameter(
+    'task_id',
+    `Only a completed video can be remixed: the task is ${source.status}.`,
+  );
 }
 
 /** The source is in the address; how it is edited is ours to say. */
