@@ -8,7 +8,7 @@ import type { CreatedImages } from '../../images/create-images.ts';
 import type { Task } from '../../domain/task-record.ts';
 import type { CreatedTask } from '../../tasks/create-task.ts';
 import { createErrors } from '../create-errors.ts';
-import { costHeaders, holdHeaders } from '../cost-headers.ts';
+import { costHeaders, createdHeaders, replayedHeader } from '../cost-headers.ts';
 import type { ImageRouteDeps, RouteDeps } from '../deps.ts';
 import { presentError } from '../error-response.ts';
 import { idempotencyKeyOf } from '../idempotency-key.ts';
@@ -124,8 +124,6 @@ function clientRetriesOf(meta: RequestMeta): number | undefined {
   return retries !== undefined && /^\d{1,3}$/.test(retries) ? Number(retries) : undefined;
 }
 
-const replayedHeader = { 'idempotency-replayed': 'true' } as const;
-
 async function replyTo(
   created: CreatedImages,
   { meta, body, operation, ignored }: ImageCreate & Ignored,
@@ -136,19 +134,16 @@ async function replyTo(
   const { task } = created;
   meta.concerns(task.id);
   if (body.stream === true) return streamReply({ task, body, meta, operation, ignored }, deps);
-  const replayed = task.replayed ? replayedHeader : {};
   const waitMs = waitOf(meta);
   const finished = waitMs === 0 ? undefined : await waitForEnd(task, { waitMs, signal: meta.closed() }, deps);
   const wantsData = body.response_format === 'b64_json';
   if (finished === undefined) {
     // Who asks for the task later finds links.
-    const unread = wantsData ? [...ignored, 'response_format'] : ignored;
-    return jsonReply(presentCreatedTask(task, 'image', unread), {
-      ...holdHeaders(task.hold),
-      ...capHeaders(task.cap),
-      ...replayed,
-    });
+    const unread = wantsData ? ['response_format'] : [];
+    const warnings = [...ignored, ...unread, ...task.warnings];
+    return jsonReply(presentCreatedTask(task, 'image', warnings), createdHeaders(task));
   }
+  const replayed = task.replayed ? replayedHeader : {};
   const answer = imagesOf(finished, deps, replayed);
   const headers = { ...costHeaders(finished.charge, currency), ...capHeaders(task.cap), ...replayed };
   const warnings = [...ignored, ...task.warnings];

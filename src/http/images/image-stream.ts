@@ -5,10 +5,9 @@ import { isTerminal } from '../../domain/task.ts';
 import type { ResultItem, SettleFacts } from '../../domain/task.ts';
 import type { Task } from '../../domain/task-record.ts';
 import type { CreatedTask } from '../../tasks/create-task.ts';
-import { holdHeaders } from '../cost-headers.ts';
+import { createdHeaders } from '../cost-headers.ts';
 import { eventStream } from '../event-stream.ts';
 import { presentError, translateError } from '../error-response.ts';
-import { capHeaders } from '../presenters/cap.ts';
 import { presentStreamEvent } from '../presenters/image-event.ts';
 import { toSeconds } from '../presenters/unix-seconds.ts';
 import type { BodyPart, Reply, RequestMeta } from '../route.ts';
@@ -44,9 +43,7 @@ export function streamReply(streamed: StreamedImage, deps: ImageCreateDeps): Rep
   const warnings = [...ignored, ...task.warnings];
   return eventStream(partsOf(streamed, deps), {
     [imageHeader]: task.id,
-    ...holdHeaders(task.hold),
-    ...capHeaders(task.cap),
-    ...(task.replayed ? { 'idempotency-replayed': 'true' } : {}),
+    ...createdHeaders(task),
     ...(warnings.length === 0 ? {} : { 'x-mediary-warning': warnings.join('; ') }),
   });
 }

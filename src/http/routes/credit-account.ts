@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { GatewayError, invalidParameter } from '../../domain/errors.ts';
 import { amountMax, formatMicros } from '../../domain/money.ts';
 import { accountParams, findAccount, money, optionalReason, plainWords } from '../admin-input.ts';
+import { replayedHeader } from '../cost-headers.ts';
 import type { RouteDeps } from '../deps.ts';
 import { ledgerEntrySchema, presentLedgerEntry } from '../presenters/ledger-entry.ts';
 import { adminRoute, jsonReply } from '../route.ts';
@@ -49,7 +50,7 @@ export function creditAccount({ accounts, ledger }: Pick<RouteDeps, 'accounts' |
           param: 'reference',
         });
       }
-      return jsonReply(presentLedgerEntry(entry), replayed ? { 'idempotency-replayed': 'true' } : {});
+      return jsonReply(presentLedgerEntry(entry), replayed ? replayedHeader : {});
     },
   });
 }

@@ -2,10 +2,9 @@ import type { Caller } from '../../domain/caller.ts';
 import { defined } from '../../domain/defined.ts';
 import { GatewayError } from '../../domain/errors.ts';
 import type { CreatedTask } from '../../tasks/create-task.ts';
-import { holdHeaders } from '../cost-headers.ts';
+import { createdHeaders } from '../cost-headers.ts';
 import type { RouteDeps } from '../deps.ts';
 import { idempotencyKeyOf } from '../idempotency-key.ts';
-import { capHeaders } from '../presenters/cap.ts';
 import type { RequestMeta } from '../route.ts';
 import type { VideoBody } from './video-body.ts';
 import { parseVideo } from './video-request.ts';
@@ -27,7 +26,7 @@ export interface VideoCreate {
 
 export interface CreatedVideo {
   readonly task: CreatedTask;
-  /** What was ignored before the task was planned; `task.warnings` come after it. */
+  /** Names of fields that were ignored, and what else its caller should know. */
   readonly warnings: readonly string[];
   readonly headers: Readonly<Record<string, string>>;
 }
@@ -51,12 +50,7 @@ export async function createVideoTask(
     );
     meta.concerns(task.id);
     deps.metrics.countCreate(task.replayed ? 'replayed' : 'created');
-    const headers = {
-      ...holdHeaders(task.hold),
-      ...capHeaders(task.cap),
-      ...(task.replayed ? { 'idempotency-replayed': 'true' } : {}),
-    };
-    return { task, warnings: [...unread, ...ignored], headers };
+    return { task, warnings: [...unread, ...ignored, ...task.warnings], headers: createdHeaders(task) };
   } catch (error) {
     deps.metrics.countCreate(error instanceof GatewayError ? error.code : 'internal_error');
     throw error;

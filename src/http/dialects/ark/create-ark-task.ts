@@ -46,11 +46,8 @@ export function createArkTask(deps: ArkDeps): Route {
         );
         return { ...created, safety: body.metadata?.safety_identifier };
       });
-      const ignored = [...warnings, ...task.warnings].map(nameOf);
-      return jsonReply(
-        { id: task.id, ...defined({ safety_identifier: safety }), ...presentWarnings(ignored) },
-        headers,
-      );
+      const about = { ...defined({ safety_identifier: safety }), ...presentWarnings(warnings.map(nameOf)) };
+      return jsonReply({ id: task.id, ...about }, headers);
     },
   });
 }

@@ -53,5 +53,5 @@ export async function createFalTask(
     return createVideoTask({ route, body, unread: [], caller, meta }, deps);
   });
   const record = await findOwnTask(deps.tasks, { id: task.id, caller, kind: 'video' });
-  return { task: record, headers, warnings: [...warnings, ...task.warnings].map(nameOf) };
+  return { task: record, headers, warnings: warnings.map(nameOf) };
 }

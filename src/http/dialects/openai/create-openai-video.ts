@@ -34,11 +34,8 @@ export function createOpenaiVideo(deps: OpenaiDeps): Route {
         createVideoTask({ route: 'createOpenaiVideo', body, unread, caller, meta }, deps),
       );
       const record = await findOwnTask(tasks, { id: task.id, caller, kind: 'video' });
-      const facts = {
-        request: (await requests.find(task.id))?.request,
-        warnings: [...warnings, ...task.warnings],
-      };
-      return jsonReply(presentOpenaiVideo(record, { ...facts, mediaUrl }), headers);
+      const request = (await requests.find(task.id))?.request;
+      return jsonReply(presentOpenaiVideo(record, { request, warnings, mediaUrl }), headers);
     },
   });
 }

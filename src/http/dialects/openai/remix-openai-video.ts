@@ -43,12 +43,8 @@ export function remixOpenaiVideo(deps: OpenaiDeps): Route {
         createVideoTask({ route: 'remixOpenaiVideo', body, unread, caller, meta }, deps),
       );
       const record = await findOwnTask(tasks, { id: task.id, caller, kind: 'video' });
-      const facts = {
-        request: (await requests.find(task.id))?.request,
-        warnings: [...warnings, ...task.warnings],
-        remixOf: id,
-      };
-      return jsonReply(presentOpenaiVideo(record, { ...facts, mediaUrl }), headers);
+      const request = (await requests.find(task.id))?.request;
+      return jsonReply(presentOpenaiVideo(record, { request, warnings, remixOf: id, mediaUrl }), headers);
     },
   });
 }

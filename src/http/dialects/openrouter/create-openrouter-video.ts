@@ -47,7 +47,7 @@ export function createOpenrouterVideo(deps: OpenrouterDeps): Route {
           id: task.id,
           polling_url: pollingUrl(task.id, deps.publicUrl),
           status: 'pending',
-          ...presentWarnings([...warnings, ...task.warnings].map(nameOf)),
+          ...presentWarnings(warnings.map(nameOf)),
         },
         headers,
       );

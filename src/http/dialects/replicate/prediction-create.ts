@@ -55,6 +55,6 @@ export async function answerWithPrediction(
   const prediction = presentPrediction(record, { request, mediaUrl, publicUrl });
   // The official client takes anything but `starting` for the end, and hands out an output that is not there.
   const status = isTerminal(record.status) ? prediction.status : 'starting';
-  const ignored = [...warnings, ...task.warnings].map(nameOf);
-  return { ...jsonReply({ ...prediction, status, ...presentWarnings(ignored) }, headers), status: 201 };
+  const body = { ...prediction, status, ...presentWarnings(warnings.map(nameOf)) };
+  return { ...jsonReply(body, headers), status: 201 };
 }
