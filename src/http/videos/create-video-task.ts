@@ -1,8 +1,11 @@
+import { z } from 'zod';
 import type { Caller } from '../../domain/caller.ts';
 import { defined } from '../../domain/defined.ts';
 import { GatewayError } from '../../domain/errors.ts';
 import type { CreatedTask } from '../../tasks/create-task.ts';
+import { jsonBody } from '../body.ts';
 import { createdHeaders } from '../cost-headers.ts';
+import { createErrors } from '../create-errors.ts';
 import type { RouteDeps } from '../deps.ts';
 import { idempotencyKeyOf } from '../idempotency-key.ts';
 import type { RequestMeta } from '../route.ts';
@@ -13,6 +16,14 @@ export type CreateVideoDeps = Pick<
   RouteDeps,
   'createTask' | 'admissions' | 'metrics' | 'checkCallbackUrl' | 'checkMediaUrl'
 >;
+
+/** What every route declares that creates a video from JSON. */
+export const videoCreate = {
+  method: 'post',
+  readBody: jsonBody,
+  headers: z.object({ 'idempotency-key': z.string().optional() }),
+  errors: createErrors,
+} as const;
 
 export interface VideoCreate {
   /** operationId: the scope of the idempotency key beside the account. */

@@ -12,7 +12,6 @@ export function deleteArkTask(deps: ArkDeps): Route {
     summary: 'Cancel a video generation task',
     description:
       'Of an unfinished task, also of one that runs where its upstream can cancel. One that has ended is not removed: 409.',
-    tag: 'Videos',
     dialect: arkDialect,
     method: 'delete',
     paths: ['/api/v3/contents/generations/tasks/:task_id'],

@@ -12,7 +12,6 @@ export function getArkTask(deps: ArkDeps): Route {
     operationId: 'getArkTask',
     summary: 'Query a video generation task',
     description: 'Of every video task of the account, whichever interface created it.',
-    tag: 'Videos',
     dialect: arkDialect,
     method: 'get',
     paths: ['/api/v3/contents/generations/tasks/:task_id'],

@@ -30,7 +30,6 @@ export function listArkTasks({ tasks, mediaUrl }: ArkDeps): Route {
     operationId: 'listArkTasks',
     summary: "List the account's newest video generation tasks",
     description: `Among the ${tasksMax} newest that the status and the model leave; older ones are listed by \`GET /v1/videos/generations\`. What was asked for stands in the answer to a query of one task.`,
-    tag: 'Videos',
     dialect: arkDialect,
     method: 'get',
     paths: ['/api/v3/contents/generations/tasks'],

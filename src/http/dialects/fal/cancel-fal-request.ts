@@ -16,7 +16,6 @@ export function cancelFalRequest({ tasks, port }: FalDeps): Route {
     operationId: 'cancelFalRequest',
     summary: 'Cancel a request of the queue',
     description: 'Where its upstream refuses or cannot cancel, it keeps running, and the response is 409.',
-    tag: 'Videos',
     dialect: falDialect,
     method: 'put',
     paths: ['/fal/:owner/:name/requests/:task_id/cancel'],

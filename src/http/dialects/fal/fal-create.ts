@@ -1,10 +1,7 @@
-import { z } from 'zod';
 import type { Caller } from '../../../domain/caller.ts';
 import type { Task } from '../../../domain/task-record.ts';
-import { jsonBody } from '../../body.ts';
 import type { RequestMeta } from '../../route.ts';
-import { createErrors } from '../../create-errors.ts';
-import { createVideoTask } from '../../videos/create-video-task.ts';
+import { createVideoTask, videoCreate } from '../../videos/create-video-task.ts';
 import { findOwnTask } from '../../videos/own-task.ts';
 import { inTheirWords } from '../their-words.ts';
 import { decodeFal, falName } from './fal-body.ts';
@@ -15,12 +12,8 @@ import type { FalModel } from './fal-request.ts';
 
 /** What every route of the dialect that creates a task declares. */
 export const falCreate = {
-  tag: 'Videos',
+  ...videoCreate,
   dialect: falDialect,
-  method: 'post',
-  readBody: jsonBody,
-  headers: z.object({ 'idempotency-key': z.string().optional() }),
-  errors: createErrors,
   statuses: falStatuses,
 } as const;
 

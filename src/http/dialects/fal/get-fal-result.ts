@@ -11,7 +11,6 @@ export function getFalResult(deps: FalDeps): Route {
   return keyRoute({
     operationId: 'getFalResult',
     summary: 'Fetch the result of a request',
-    tag: 'Videos',
     dialect: falDialect,
     method: 'get',
     paths: ['/fal/:owner/:name/requests/:task_id'],

@@ -13,7 +13,6 @@ export function getFalStatus(deps: FalDeps): Route {
     operationId: 'getFalStatus',
     summary: 'Query a request of the queue',
     description: 'Of every video task of the account, whichever interface created it. There are no logs.',
-    tag: 'Videos',
     dialect: falDialect,
     method: 'get',
     paths: ['/fal/:owner/:name/requests/:task_id/status'],

@@ -20,7 +20,6 @@ export function streamFalStatus(deps: FalDeps): Route {
     summary: 'Follow a request of the queue',
     description:
       'Server-sent events: the request as it is now, and again with each change of its status, until it has ended. A comment line comes every 15 seconds. Where the gateway restarts, the stream ends before the request does.',
-    tag: 'Videos',
     dialect: falDialect,
     method: 'get',
     paths: ['/fal/:owner/:name/requests/:task_id/status/stream'],

@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { jsonReply, keyRoute } from '../../route.ts';
 import type { Route } from '../../route.ts';
-import { createErrors } from '../../create-errors.ts';
-import { createVideoTask } from '../../videos/create-video-task.ts';
+import { createVideoTask, videoCreate } from '../../videos/create-video-task.ts';
 import { findOwnTask } from '../../videos/own-task.ts';
 import { inTheirWords } from '../their-words.ts';
 import { decodeOpenai, openaiBody, openaiCreateBody, openaiCreateFields, openaiName } from './openai-body.ts';
@@ -13,19 +12,16 @@ import { openaiVideoSchema, presentOpenaiVideo } from './openai-video.ts';
 export function createOpenaiVideo(deps: OpenaiDeps): Route {
   const { tasks, requests, mediaUrl, images } = deps;
   return keyRoute({
+    ...videoCreate,
     operationId: 'createOpenaiVideo',
     summary: 'Create a video',
     description:
       'JSON or a form. `seconds`, `size` and `input_reference` are those of the model that is named; without them its own defaults count. Every field of `POST /v1/videos/generations` may stand beside them. `Idempotency-Key` works as there.',
-    tag: 'Videos',
     dialect: openaiDialect,
-    method: 'post',
     paths: ['/v1/videos'],
     input: z.object({ body: openaiCreateBody }),
     readBody: openaiBody(images),
-    headers: z.object({ 'idempotency-key': z.string().optional() }),
     success: { description: 'The task, its hold and its workflow exist.', schema: openaiVideoSchema },
-    errors: createErrors,
     async handle({ body: asked, caller, meta }) {
       const isBracketed = (name: string) => openaiCreateFields.has(name.replace(/\[\w+\]$/, ''));
       const unread = meta.unknownFields(openaiCreateFields).filter((name) => !isBracketed(name));

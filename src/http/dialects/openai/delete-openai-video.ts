@@ -14,7 +14,6 @@ export function deleteOpenaiVideo(deps: OpenaiDeps): Route {
     summary: 'Cancel a video',
     description:
       'Of an unfinished video: it is cancelled, its hold is released, and it stays in the list as failed. One that has ended is not removed: 409.',
-    tag: 'Videos',
     dialect: openaiDialect,
     method: 'delete',
     paths: ['/v1/videos/:task_id'],

@@ -20,7 +20,6 @@ export function getOpenaiVideoContent({ tasks, keptResults }: OpenaiDeps): Route
     summary: 'Fetch the file of a video',
     description:
       'The copy of the gateway, with range requests; where it keeps none, a redirection to that of the upstream.',
-    tag: 'Videos',
     dialect: openaiDialect,
     method: 'get',
     paths: ['/v1/videos/:task_id/content'],

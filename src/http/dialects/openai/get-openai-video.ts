@@ -15,7 +15,6 @@ export function getOpenaiVideo(deps: OpenaiDeps): Route {
     summary: 'Query a video',
     description:
       'Of every video task of the account, whichever interface created it. An unfinished one carries `openai-poll-after-ms`, which the official clients obey.',
-    tag: 'Videos',
     dialect: openaiDialect,
     method: 'get',
     paths: ['/v1/videos/:task_id'],

@@ -19,7 +19,6 @@ export function listOpenaiVideos({ tasks, requests, mediaUrl }: OpenaiDeps): Rou
   return keyRoute({
     operationId: 'listOpenaiVideos',
     summary: "List the account's videos",
-    tag: 'Videos',
     dialect: openaiDialect,
     method: 'get',
     paths: ['/v1/videos'],

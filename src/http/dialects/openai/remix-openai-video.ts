@@ -8,7 +8,7 @@ import { presentTask } from '../../presenters/video-task.ts';
 import { jsonReply, keyRoute } from '../../route.ts';
 import type { Route } from '../../route.ts';
 import { createErrors } from '../../create-errors.ts';
-import { createVideoTask } from '../../videos/create-video-task.ts';
+import { createVideoTask, videoCreate } from '../../videos/create-video-task.ts';
 import { findOwnTask } from '../../videos/own-task.ts';
 import type { VideoBody } from '../../videos/video-body.ts';
 import { inTheirWords } from '../their-words.ts';
@@ -20,18 +20,16 @@ import { openaiVideoSchema, presentOpenaiVideo } from './openai-video.ts';
 export function remixOpenaiVideo(deps: OpenaiDeps): Route {
   const { tasks, requests, mediaUrl } = deps;
   return keyRoute({
+    ...videoCreate,
     operationId: 'remixOpenaiVideo',
     summary: 'Make another video of one',
     description:
       'A create with the model and the output of the source, its result as the video that is edited, and the new prompt. Where the model edits no videos: 400 `unsupported_parameter`.',
-    tag: 'Videos',
     dialect: openaiDialect,
-    method: 'post',
     paths: ['/v1/videos/:task_id/remix'],
     only: openaiVideoAddress,
     input: z.object({ params: openaiParams, body: z.object({ prompt }) }),
     readBody: openaiBody(deps.images),
-    headers: z.object({ 'idempotency-key': z.string().optional() }),
     success: { description: 'The task, its hold and its workflow exist.', schema: openaiVideoSchema },
     errors: [...createErrors, 'task_not_found'],
     async handle({ params: { task_id: id }, body: asked, caller, meta }) {

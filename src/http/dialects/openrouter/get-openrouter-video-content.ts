@@ -15,7 +15,6 @@ export function getOpenrouterVideoContent({ tasks, keptResults }: OpenrouterDeps
     summary: 'Fetch the file of a video',
     description:
       'The copy of the gateway, with range requests; where it keeps none, a redirection to that of the upstream.',
-    tag: 'Videos',
     dialect: openrouterDialect,
     method: 'get',
     paths: ['/api/v1/videos/:task_id/content'],

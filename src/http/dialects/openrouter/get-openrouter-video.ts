@@ -12,7 +12,6 @@ export function getOpenrouterVideo(deps: OpenrouterDeps): Route {
     operationId: 'getOpenrouterVideo',
     summary: 'Query a video',
     description: 'Of every video task of the account, whichever interface created it.',
-    tag: 'Videos',
     dialect: openrouterDialect,
     method: 'get',
     paths: ['/api/v1/videos/:task_id'],

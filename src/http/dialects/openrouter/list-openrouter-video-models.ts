@@ -32,7 +32,6 @@ export function listOpenrouterVideoModels({ catalogue }: Pick<OpenrouterDeps, 'c
     operationId: 'listOpenrouterVideoModels',
     summary: 'List the video models that the key may use',
     description: 'Prices and further facts are in `GET /v1/models`.',
-    tag: 'Models',
     dialect: openrouterDialect,
     method: 'get',
     paths: ['/api/v1/videos/models'],

@@ -15,7 +15,6 @@ export function cancelPrediction(deps: ReplicateDeps): Route {
     summary: 'Cancel a prediction',
     description:
       'One that has ended stays as it is. Where its upstream refuses or cannot cancel, it keeps running, and the response is 409.',
-    tag: 'Videos',
     dialect: replicateDialect,
     method: 'post',
     paths: ['/v1/predictions/:task_id/cancel'],

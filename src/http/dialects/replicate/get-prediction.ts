@@ -13,7 +13,6 @@ export function getPrediction(deps: ReplicateDeps): Route {
     operationId: 'getPrediction',
     summary: 'Query a prediction',
     description: 'Of every video task of the account, whichever interface created it.',
-    tag: 'Videos',
     dialect: replicateDialect,
     method: 'get',
     paths: ['/v1/predictions/:task_id'],

@@ -14,7 +14,6 @@ export function listPredictions({ tasks, requests, mediaUrl, publicUrl }: Replic
   return keyRoute({
     operationId: 'listPredictions',
     summary: "List the account's predictions, newest first",
-    tag: 'Videos',
     dialect: replicateDialect,
     method: 'get',
     paths: ['/v1/predictions'],

@@ -1,12 +1,10 @@
 import { z } from 'zod';
 import { isTerminal } from '../../../domain/task.ts';
 import type { Caller } from '../../../domain/caller.ts';
-import { jsonBody } from '../../body.ts';
 import { presentWarnings } from '../../presenters/image.ts';
 import { jsonReply } from '../../route.ts';
 import type { Reply, RequestMeta } from '../../route.ts';
-import { createErrors } from '../../create-errors.ts';
-import { createVideoTask } from '../../videos/create-video-task.ts';
+import { createVideoTask, videoCreate } from '../../videos/create-video-task.ts';
 import { findOwnTask } from '../../videos/own-task.ts';
 import { inTheirWords } from '../their-words.ts';
 import { predictionSchema, presentPrediction } from './prediction.ts';
@@ -17,19 +15,15 @@ import type { ReplicateDeps } from './replicate-dialect.ts';
 
 /** What both creates declare. */
 export const predictionCreate = {
+  ...videoCreate,
   description:
     '`Prefer: wait` is not read: the answer comes at once. `Idempotency-Key` works as with `POST /v1/videos/generations`.',
-  tag: 'Videos',
   dialect: replicateDialect,
-  method: 'post',
-  readBody: jsonBody,
-  headers: z.object({ 'idempotency-key': z.string().optional() }),
   success: {
     status: 201,
     description: 'The task, its hold and its workflow exist.',
     schema: predictionSchema,
   },
-  errors: createErrors,
 } as const;
 
 export interface PredictionCreate {
