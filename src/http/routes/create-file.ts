@@ -9,7 +9,7 @@ import type { RouteDeps } from '../deps.ts';
 import { createFairGate } from '../fair-gate.ts';
 import type { FileRouteDeps } from '../files/own-file.ts';
 import { imageBody } from '../images/image-upload.ts';
-import { UploadedFile } from '../images/uploaded-file.ts';
+import { uploadedFile } from '../images/uploaded-file.ts';
 import { fileSchema, presentFile } from '../presenters/file.ts';
 import { jsonReply, keyRoute } from '../route.ts';
 import type { Route } from '../route.ts';
@@ -24,10 +24,7 @@ const filesMax = 2;
 /** Addresses that are fetched at once. */
 const fetchesMax = { placesMax: 8, accountPlacesMax: 2 };
 
-const uploaded = z
-  .custom<UploadedFile>((value) => value instanceof UploadedFile, { error: 'must be a file of a form' })
-  .meta({ type: 'string', format: 'binary' })
-  .optional();
+const uploaded = uploadedFile.optional();
 
 const body = z
   .object({

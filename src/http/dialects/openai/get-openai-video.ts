@@ -1,10 +1,8 @@
 import { z } from 'zod';
-import { isTerminal } from '../../../domain/task.ts';
-import { costHeaders } from '../../cost-headers.ts';
 import { jsonReply, keyRoute } from '../../route.ts';
 import type { Route } from '../../route.ts';
 import { findOwnTask } from '../../videos/own-task.ts';
-import { pollAfterSeconds } from '../../videos/query-task.ts';
+import { progressHeaders } from '../../videos/query-task.ts';
 import { openaiDialect, openaiParams, openaiVideoAddress } from './openai-dialect.ts';
 import type { OpenaiDeps } from './openai-dialect.ts';
 import { openaiVideoSchema, presentOpenaiVideo } from './openai-video.ts';
@@ -26,13 +24,10 @@ export function getOpenaiVideo(deps: OpenaiDeps): Route {
       const task = await findOwnTask(deps.tasks, { id: params.task_id, caller, kind: 'video' });
       const request = (await deps.requests.find(task.id))?.request;
       const video = presentOpenaiVideo(task, { request, mediaUrl: deps.mediaUrl });
-      if (isTerminal(task.status))
-        return jsonReply(video, costHeaders(task.charge, deps.catalogue.current().currency));
-      const seconds = pollAfterSeconds(task, deps);
-      return jsonReply(video, {
-        'retry-after': String(seconds),
-        'openai-poll-after-ms': String(seconds * 1000),
-      });
+      const headers = progressHeaders(task, deps);
+      const { 'retry-after': seconds } = headers;
+      const pollAfter = seconds === undefined ? {} : { 'openai-poll-after-ms': `${seconds}000` };
+      return jsonReply(video, { ...headers, ...pollAfter });
     },
   });
 }

@@ -10,7 +10,7 @@ import { parseJsonText } from '../../bodies/json-scanner.ts';
 import { jsonBody } from '../../body.ts';
 import { exampleModels } from '../../example-models.ts';
 import { imageBody } from '../../images/image-upload.ts';
-import { UploadedFile } from '../../images/uploaded-file.ts';
+import { UploadedFile, uploadedFile } from '../../images/uploaded-file.ts';
 import type { RequestMeta } from '../../route.ts';
 import { videoBodySchema } from '../../videos/video-body.ts';
 import type { VideoBody } from '../../videos/video-body.ts';
@@ -21,9 +21,7 @@ const referenceBytesMax = 8 * 1024 * 1024;
 const reference = z
   .union(
     [
-      z
-        .custom<UploadedFile>((value) => value instanceof UploadedFile)
-        .meta({ type: 'string', format: 'binary' }),
+      uploadedFile,
       z.strictObject({ image_url: z.string().min(1) }),
       z.strictObject({ file_id: z.string() }),
     ],
