@@ -1,7 +1,7 @@
+import { z } from 'zod';
 import type { Caller } from '../../domain/caller.ts';
 import { defined } from '../../domain/defined.ts';
 import { GatewayError } from '../../domain/errors.ts';
-import type { ErrorCode } from '../../domain/errors.ts';
 import type { ImageRequest } from '../../domain/request.ts';
 import { isTerminal } from '../../domain/task.ts';
 import type { CreatedImages } from '../../images/create-images.ts';
@@ -11,15 +11,18 @@ import { createErrors } from '../create-errors.ts';
 import { costHeaders, createdHeaders, replayedHeader } from '../cost-headers.ts';
 import type { ImageRouteDeps, RouteDeps } from '../deps.ts';
 import { presentError } from '../error-response.ts';
+import { eventStreamType } from '../event-stream.ts';
 import { idempotencyKeyOf } from '../idempotency-key.ts';
 import type { ImageBody } from './image-body.ts';
 import { imagesOf } from './ended-images.ts';
 import { imageHeader, streamReply } from './image-stream.ts';
 import { parseImage } from './image-request.ts';
 import type { ParsedImage } from './image-request.ts';
+import { imageBody } from './image-upload.ts';
 import { capHeaders } from '../presenters/cap.ts';
-import { presentCreatedTask } from '../presenters/created-task.ts';
-import { presentImages, presentWarnings } from '../presenters/image.ts';
+import { createdTaskSchema, presentCreatedTask } from '../presenters/created-task.ts';
+import { imageEventSchema } from '../presenters/image-event.ts';
+import { imageAnswerSchema, presentImages, presentWarnings } from '../presenters/image.ts';
 import { toSeconds } from '../presenters/unix-seconds.ts';
 import { jsonReply, partsReply } from '../route.ts';
 import type { Reply, RequestMeta } from '../route.ts';
@@ -51,8 +54,20 @@ export interface ImageCreate {
   readonly meta: RequestMeta;
 }
 
-/** The codes of both creates. */
-export const imageCreateErrors = [...createErrors, 'provider_error'] as const satisfies readonly ErrorCode[];
+/** What the routes of both creates declare. */
+export function imageCreate({ workspaces, limits }: Pick<ImageRouteDeps, 'workspaces' | 'limits'>) {
+  return {
+    tag: 'Images',
+    method: 'post',
+    readBody: imageBody(workspaces, limits),
+    success: {
+      description: 'The images, or the task.',
+      schema: z.union([imageAnswerSchema, createdTaskSchema, imageEventSchema]),
+      mediaType: ['application/json', eventStreamType],
+    },
+    errors: [...createErrors, 'provider_error'],
+  } as const;
+}
 
 /** One request for images: synchronous, or a task, as the first channel of its plan renders. */
 export async function createImages(create: ImageCreate, deps: ImageCreateDeps): Promise<Reply> {

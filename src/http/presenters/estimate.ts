@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import type { ErrorCode } from '../../domain/errors.ts';
 import type { RoutePlan } from '../../routing/catalogue.ts';
 import type { CapState } from '../../domain/caps.ts';
 import { defined } from '../../domain/defined.ts';
@@ -44,20 +43,28 @@ export const estimateSchema = z
   })
   .meta({ id: 'Estimate' });
 
-/** Of both kinds. */
-export const estimateHeaders = z.object({
-  'x-explain-route': z.string().optional().meta({ description: 'Any value but `1` counts as absent.' }),
-});
-
-export const estimateErrors = [
-  'unsupported_parameter',
-  'model_not_found',
-  'media_url_not_allowed',
-  'callback_url_not_allowed',
-  'account_closed',
-  'model_not_allowed',
-  'channel_not_allowed',
-] as const satisfies readonly ErrorCode[];
+/** What the routes of both kinds declare. */
+export const estimateOperation = {
+  description:
+    'Accepts the body of a create and creates nothing. With `x-explain-route: 1` the response also lists the channels that would be tried, and why the others would not.',
+  method: 'post',
+  headers: z.object({
+    'x-explain-route': z.string().optional().meta({ description: 'Any value but `1` counts as absent.' }),
+  }),
+  success: {
+    description: 'The hold, the expected charge, and how both come about.',
+    schema: estimateSchema,
+  },
+  errors: [
+    'unsupported_parameter',
+    'model_not_found',
+    'media_url_not_allowed',
+    'callback_url_not_allowed',
+    'account_closed',
+    'model_not_allowed',
+    'channel_not_allowed',
+  ],
+} as const;
 
 export interface EstimateOptions {
   readonly currency: string;
