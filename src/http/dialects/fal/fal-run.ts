@@ -9,7 +9,7 @@ import type { FalDeps } from './fal-dialect.ts';
 import { namedReply, replyWithFalResult } from './fal-result.ts';
 
 /** For how long nothing is looked up, where nothing changes. */
-const everyMs = 15_000;
+const lookMs = 15_000;
 
 /**
  * Creates a task, and answers when it has ended. The task does not depend on the connection: who loses it finds the task in
@@ -19,7 +19,7 @@ export async function runFal(create: FalCreate, deps: FalDeps): Promise<TextRepl
   const { task, headers, warnings } = await createFalTask(create, deps);
   create.meta.concerns(task.id);
   let last = task;
-  const wait = { everyMs, signal: create.meta.closed() };
+  const wait = { everyMs: () => lookMs, signal: create.meta.closed() };
   for await (const changed of changesOf(task, wait, deps)) last = changed ?? last;
   const reply = (await replyWithFalResult(last, deps, warnings)) ?? unfinished(last, create.params);
   return { ...reply, headers: { ...headers, ...reply.headers } };

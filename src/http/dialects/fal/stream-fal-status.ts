@@ -39,7 +39,7 @@ async function* events(
   { facts, signal }: { readonly facts: FalFacts; readonly signal: AbortSignal },
   deps: FalDeps,
 ): AsyncGenerator<string> {
-  for await (const changed of changesOf(task, { everyMs: commentMs, signal }, deps))
+  for await (const changed of changesOf(task, { everyMs: () => commentMs, signal }, deps))
     yield changed === undefined
       ? ': waiting\n\n'
       : `data: ${JSON.stringify(presentFalRequest(changed, facts))}\n\n`;
