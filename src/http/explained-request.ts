@@ -47,13 +47,7 @@ async function callerOf(id: string | undefined, { keys }: ExplainedDeps): Promis
   if (key === undefined)
     throw new GatewayError('key_not_found', 'There is no key with this id.', { param: 'key' });
   const { account, models, channels, assetUrls } = key;
-  return {
-    account,
-    key: id,
-    ...defined({ models }),
-    ...defined({ channels }),
-    ...defined({ assetUrls }),
-  };
+  return { account, key: id, ...defined({ models, channels, assetUrls }) };
 }
 
 async function parse(

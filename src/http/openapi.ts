@@ -114,9 +114,7 @@ function describe(route: Route, path: string, index: number): RouteConfig {
     tags: [route.dialect ?? route].flatMap(({ tag }) => tag ?? []),
     security: schemes[route.authentication],
     request: {
-      ...defined({ params }),
-      ...defined({ query }),
-      ...defined({ headers: route.headers }),
+      ...defined({ params, query, headers: route.headers }),
       ...(body === undefined || route.readBody === undefined
         ? {}
         : {

@@ -57,14 +57,12 @@ export async function parseImage(body: ImageBody, rules: ImageRules): Promise<Pa
       model: body.model,
       prompt: body.prompt,
       ...output,
-      ...defined({ responseFormat: body.response_format }),
       images,
-      ...defined({ mask }),
+      ...defined({ responseFormat: body.response_format, mask }),
       extra: { ...extra, ...defined({ partial_images: body.partial_images }) },
     },
     ...names,
-    ...defined({ callbackUrl: callback_url }),
-    ...defined({ expiresAfterSeconds: execution_expires_after }),
+    ...defined({ callbackUrl: callback_url, expiresAfterSeconds: execution_expires_after }),
   };
 }
 
@@ -84,11 +82,7 @@ function checkOutput({ n = 1, size, quality }: ImageBody, model: ModelConfig): O
   if (quality !== undefined && model.qualities.length > 0 && !model.qualities.includes(quality)) {
     throw unsupported('quality', `quality must be one of ${model.qualities.join(', ')}.`);
   }
-  return {
-    n,
-    ...defined({ size }),
-    ...defined({ quality }),
-  };
+  return { n, ...defined({ size, quality }) };
 }
 
 interface Reference {

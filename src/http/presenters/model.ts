@@ -73,15 +73,7 @@ function presentPrice({ unit, minimum, rules }: Pick<Price, 'unit' | 'minimum' |
 
 function videoCapabilities(model: ModelConfig): Record<string, unknown> {
   const { input_types, resolutions, ratios, durations, inputs, expected_seconds, deadline_seconds } = model;
-  return {
-    input_types,
-    resolutions,
-    ratios,
-    ...defined({ durations }),
-    inputs,
-    expected_seconds,
-    deadline_seconds,
-  };
+  return defined({ input_types, resolutions, ratios, durations, inputs, expected_seconds, deadline_seconds });
 }
 
 function imageCapabilities({ sizes, qualities, n, inputs }: ModelConfig): Record<string, unknown> {

@@ -196,15 +196,12 @@ function presentItem(item: ResultItem, linkOf: LinkOf): PresentedTask['data'][nu
   const { stored } = item;
   const copy = stored === undefined ? undefined : linkOf(stored.name, stored.at);
   const frame = stored?.lastFrame === undefined ? undefined : linkOf(stored.lastFrame, stored.at);
-  const url = copy?.url ?? item.url;
-  const lastFrameUrl = frame?.url ?? item.lastFrameUrl;
-  const expiresAt = copy?.expiresAt ?? item.expiresAt;
-  return {
-    ...defined({ url }),
-    ...defined({ b64_json: item.base64 }),
-    ...defined({ last_frame_url: lastFrameUrl }),
-    ...defined({ expires_at: expiresAt }),
-  };
+  return defined({
+    url: copy?.url ?? item.url,
+    b64_json: item.base64,
+    last_frame_url: frame?.url ?? item.lastFrameUrl,
+    expires_at: copy?.expiresAt ?? item.expiresAt,
+  });
 }
 
 /** An upstream that reports one of the two counts means both: prompts of videos cost no tokens. */

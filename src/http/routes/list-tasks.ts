@@ -138,11 +138,7 @@ async function findByQuery(
   { tasks, port }: Pick<Deps, 'tasks' | 'port'>,
 ): Promise<Found> {
   const { ids, next } = await port.search(search);
-  return {
-    tasks: await tasks.listThese(ids, filter),
-    hasMore: next !== undefined,
-    ...defined({ next }),
-  };
+  return { tasks: await tasks.listThese(ids, filter), hasMore: next !== undefined, ...defined({ next }) };
 }
 
 interface CallbackReads extends Pick<Deps, 'tasks'> {
@@ -174,21 +170,11 @@ async function findByUpstreamId(upstreamId: string, { tasks }: Pick<RouteDeps, '
 }
 
 function toFilter(asked: Asked): TaskFilter {
-  const {
-    status,
-    account,
-    key,
-    channel,
-    model,
-    kind,
-    needs_attention,
-    attention,
-    class: failureClass,
-  } = asked;
+  const { status, account, key, channel, model, kind, attention, class: failureClass } = asked;
   const { created_after: createdAfter, created_before: createdBefore } = asked;
   return {
     ...defined({ status, account, key, channel, model, kind, failureClass, attention }),
     ...defined({ createdAfter, createdBefore }),
-    ...(needs_attention === 'true' ? { needsAttention: true } : {}),
+    ...(asked.needs_attention === 'true' ? { needsAttention: true } : {}),
   };
 }

@@ -33,9 +33,9 @@ export function listTasksOf({ kind, ...route }: TaskRoute, { tasks, mediaUrl }: 
     input: z.object({ query }),
     success: { description: 'One page.', schema: taskListSchemas[kind] },
     errors: ['invalid_parameter'],
-    async handle({ query: asked, caller }) {
-      const { limit, after } = asked;
-      const filter = { kind, ...listFilter(asked, caller.account) };
+    async handle({ query: { limit, after, status, model, ...asked }, caller: { account } }) {
+      const { created_after: createdAfter, created_before: createdBefore } = asked;
+      const filter = { kind, account, ...defined({ status, model, createdAfter, createdBefore }) };
       const page = await pageOfTasks(filter, { limit, ...defined({ after }) }, tasks);
       return jsonReply(presentTaskList(page, mediaUrl));
     },
@@ -54,17 +54,6 @@ export async function pageOfTasks(
   const { after } = page;
   if (after !== undefined && found.tasks.length === 0) await checkCursor(after, filter.account, tasks);
   return found;
-}
-
-function listFilter(asked: z.output<typeof query>, account: string): OwnTasks {
-  const { status, model, created_after, created_before } = asked;
-  return {
-    account,
-    ...defined({ status }),
-    ...defined({ model }),
-    ...defined({ createdAfter: created_after }),
-    ...defined({ createdBefore: created_before }),
-  };
 }
 
 /** The store answers an unknown cursor with an empty page, which would look like the end of the list. */

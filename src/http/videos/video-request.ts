@@ -49,8 +49,7 @@ export function parseVideo(
         ...(media.isSingle ? { images: 'image' } : {}),
       },
     },
-    ...defined({ callbackUrl: callback_url }),
-    ...defined({ expiresAfterSeconds: execution_expires_after }),
+    ...defined({ callbackUrl: callback_url, expiresAfterSeconds: execution_expires_after }),
     ignored: [...media.ignored, ...output.ignored],
   };
 }
@@ -179,13 +178,7 @@ function resolveOutput(
   const ratio = body.ratio ?? metadata.ratio ?? shape?.ratio;
   const duration = body.duration ?? body.seconds ?? metadata.duration ?? metadata.seconds;
   return {
-    fields: {
-      ...defined({ mode }),
-      ...defined({ resolution }),
-      ...defined({ ratio }),
-      ...defined({ size }),
-      ...defined({ duration }),
-    },
+    fields: defined({ mode, resolution, ratio, size, duration }),
     named: namesOf(body, metadata),
     ignored: overruled(body, metadata),
   };
@@ -237,13 +230,15 @@ type ConsumedMetadata = Pick<
 function consumedMetadata(metadata: VideoMetadata): ConsumedMetadata {
   const { draft, generate_audio, watermark, return_last_frame, seed, safety_identifier, tools } = metadata;
   return {
-    ...defined({ draft }),
-    ...defined({ generateAudio: generate_audio }),
-    ...defined({ watermark }),
-    ...defined({ returnLastFrame: return_last_frame }),
-    ...defined({ seed }),
-    ...defined({ safetyIdentifier: safety_identifier }),
-    ...defined({ tools }),
+    ...defined({
+      draft,
+      generateAudio: generate_audio,
+      watermark,
+      returnLastFrame: return_last_frame,
+      seed,
+      safetyIdentifier: safety_identifier,
+      tools,
+    }),
     extra: Object.fromEntries(
       Object.entries(metadata).flatMap(([name, value]) =>
         value === undefined || consumedMetadataNames.has(name) ? [] : [[name, value] as const],
