@@ -3,6 +3,7 @@ import type { Caller } from '../domain/caller.ts';
 import { defined } from '../domain/defined.ts';
 import { GatewayError } from '../domain/errors.ts';
 import type { AskedRequest } from '../domain/request.ts';
+import { findKey } from './admin-input.ts';
 import { withoutNulls } from './body-fields.ts';
 import type { RouteDeps } from './deps.ts';
 import { imageGenerationBodySchema } from './images/image-body.ts';
@@ -43,10 +44,7 @@ export async function parseExplained(
 
 async function callerOf(id: string | undefined, { keys }: ExplainedDeps): Promise<Caller> {
   if (id === undefined) return { account: '', key: '', assetUrls: true };
-  const key = await keys.find(id);
-  if (key === undefined)
-    throw new GatewayError('key_not_found', 'There is no key with this id.', { param: 'key' });
-  const { account, models, channels, assetUrls } = key;
+  const { account, models, channels, assetUrls } = await findKey(keys, id);
   return { account, key: id, ...defined({ models, channels, assetUrls }) };
 }
 

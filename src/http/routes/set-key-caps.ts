@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { GatewayError, invalidParameter } from '../../domain/errors.ts';
-import { reason } from '../admin-input.ts';
+import { invalidParameter } from '../../domain/errors.ts';
+import { findKey, keyNotFound, keyParams, reason } from '../admin-input.ts';
 import { capsFields, parseCaps, parseParts } from '../caps-input.ts';
 import type { RouteDeps } from '../deps.ts';
 import { keySchema, presentKey } from '../presenters/key.ts';
@@ -32,7 +32,7 @@ export function setKeyCaps({
       'Replaces all caps of the key; what is absent is not limited. Effective at once on this node and within five seconds on every other. What is held already stays held, and what the key has spent before counts.',
     method: 'post',
     paths: ['/admin/v1/keys/:key/caps'],
-    input: z.object({ params: z.object({ key: z.string().min(1) }), body }),
+    input: z.object({ params: keyParams, body }),
     success: { description: 'The key.', schema: keySchema },
     errors: ['key_not_found'],
     async handle({ params: { key: id }, body: { reason: why, models, ...all }, operator: by }) {
@@ -45,13 +45,9 @@ export function setKeyCaps({
       }
       const change = { at: now(), by, action: 'caps changed', reason: why };
       const caps = { all: parseCaps(all), models: parts };
-      const isSet = await keys.setCaps(id, caps, change);
-      const key = isSet ? await keys.find(id) : undefined;
-      if (key === undefined) {
-        throw new GatewayError('key_not_found', 'There is no key with this id.', { param: 'key' });
-      }
+      if (!(await keys.setCaps(id, caps, change))) throw keyNotFound();
       auth.forget(id);
-      return jsonReply(presentKey(key));
+      return jsonReply(presentKey(await findKey(keys, id)));
     },
   });
 }
