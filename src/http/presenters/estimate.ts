@@ -4,11 +4,11 @@ import type { CapState } from '../../domain/caps.ts';
 import { defined } from '../../domain/defined.ts';
 import type { Eta } from '../../domain/render-times.ts';
 import { capSchema, presentCap } from './cap.ts';
-import { presentReckoning, reckoningSchema } from './reckoning.ts';
+import { presentReckoning, reckoningSchema, sixPlaces } from './reckoning.ts';
 import { etaSchema } from './video-task.ts';
-import { formatMicros, parseMicros } from '../../domain/money.ts';
+import { formatMicros } from '../../domain/money.ts';
 import { priceAt } from '../../domain/price.ts';
-import type { Quantity, Reckoning } from '../../domain/reckoning.ts';
+import type { Reckoning } from '../../domain/reckoning.ts';
 
 const routeSchema = z.object({
   candidates: z.array(z.object({ channel: z.string(), credential: z.string() })),
@@ -78,20 +78,22 @@ export interface EstimateOptions {
 }
 
 export function presentEstimate(plan: RoutePlan, options: EstimateOptions): z.output<typeof estimateSchema> {
-  const { unit, rules } = priceAt(plan.basis, plan.expected.facts.channel ?? '');
-  const rule = rules[plan.expected.rule];
+  const { amount, facts, quantity, rule: index } = plan.expected;
+  const { unit, rules } = priceAt(plan.basis, facts.channel ?? '');
+  const rule = rules[index];
   return {
     object: `${plan.request.kind}.generation.estimate`,
     model: plan.model.id,
     currency: options.currency,
     hold: formatMicros(plan.hold),
-    expected: formatMicros(plan.expected.amount),
+    expected: formatMicros(amount),
     price: {
       unit,
-      rule: plan.expected.rule,
+      rule: index,
       when: rule?.when ?? {},
-      price: formatMicros(parseMicros(rule?.price ?? '0') ?? 0n),
-      quantity: presentQuantity(plan.expected.quantity),
+      price: sixPlaces(rule?.price ?? '0'),
+      // For people; no charge is computed from it.
+      quantity: Number(quantity.numerator) / Number(quantity.denominator),
     },
     explanation: presentPlanReckoning(plan),
     ...defined({ eta_seconds: options.eta, refused_by: options.cap && presentCap(options.cap) }),
@@ -107,9 +109,4 @@ export function presentPlanReckoning({ reckoning, expectedReckoning, basis, curr
   const present = (how: Reckoning) =>
     presentReckoning(how, { currency, rules: priceAt(basis, how.facts.channel ?? '').rules });
   return { hold: present(reckoning), expected: present(expectedReckoning()) };
-}
-
-/** In price units, for people; no charge is computed from it. */
-function presentQuantity({ numerator, denominator }: Quantity): number {
-  return Number(numerator) / Number(denominator);
 }

@@ -4,7 +4,7 @@ import type { ModelConfig } from '../../config/gateway-file.ts';
 import { offeredFactsSchema } from '../../domain/offered-facts.ts';
 import type { OfferedFacts } from '../../domain/offered-facts.ts';
 import { taskKindSchema } from './enums.ts';
-import { formatMicros, parseMicros } from '../../domain/money.ts';
+import { sixPlaces } from './reckoning.ts';
 import type { Price } from '../../domain/price.ts';
 
 const pricingShape = {
@@ -78,8 +78,4 @@ function videoCapabilities(model: ModelConfig): Record<string, unknown> {
 
 function imageCapabilities({ sizes, qualities, n, inputs }: ModelConfig): Record<string, unknown> {
   return { sizes, qualities, n, inputs: { images: inputs.images } };
-}
-
-function sixPlaces(decimal: string): string {
-  return formatMicros(parseMicros(decimal) ?? 0n);
 }

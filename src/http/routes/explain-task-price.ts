@@ -7,6 +7,7 @@ import { proposedCharge } from '../../domain/situation.ts';
 import { heldBasis, readHoldReckoning, readSettleReckoning } from '../../domain/ledger-basis.ts';
 import type { LedgerEntry } from '../../ledger/entry.ts';
 import type { RouteDeps } from '../deps.ts';
+import { moneyOf } from '../presenters/receipt.ts';
 import { presentReckoning, reckoningSchema } from '../presenters/reckoning.ts';
 import { adminRoute, jsonReply } from '../route.ts';
 import type { Route } from '../route.ts';
@@ -75,10 +76,7 @@ export function explainTaskPrice({ tasks, ledger, catalogue }: Deps): Route {
 }
 
 function presentMoney(entries: readonly LedgerEntry[], currency: string) {
-  const [hold, close, refund] = ['hold', 'settle', 'refund'].map((kind) =>
-    entries.find((entry) => entry.kind === kind),
-  );
-  const isReleased = entries.some(({ kind }) => kind === 'release' || kind === 'void');
+  const { hold, settled, charge, refunded } = moneyOf(entries);
   const held = readHoldReckoning(hold?.basis);
   const basis = heldBasis(hold?.basis);
   const present = (how: Reckoning | undefined) => {
@@ -86,17 +84,11 @@ function presentMoney(entries: readonly LedgerEntry[], currency: string) {
     const { rules } = priceAt(basis, how.facts.channel ?? '');
     return presentReckoning(how, { currency, rules, hold: held });
   };
-  const charged =
-    close === undefined
-      ? null
-      : {
-          amount: formatMicros(close.amount + (close.excess ?? 0n)),
-          how: present(readSettleReckoning(close.basis)),
-        };
+  const how = present(readSettleReckoning(settled?.basis));
   return {
     hold: hold === undefined ? null : { amount: formatMicros(hold.amount), how: present(held) },
-    charge: charged ?? (isReleased ? { amount: formatMicros(0n), how: null } : null),
-    refunded: formatMicros(refund?.amount ?? 0n),
+    charge: charge === undefined ? null : { amount: formatMicros(charge), how },
+    refunded: formatMicros(refunded),
   };
 }
 
