@@ -181,7 +181,7 @@ export function notModified(headers: Readonly<Record<string, string>>): Reply {
 
 type Handler<Input extends InputSchema, Who> = (
   input: z.output<Input> & { readonly meta: RequestMeta } & Who,
-) => Promise<Reply>;
+) => Reply | Promise<Reply>;
 
 interface Handling<Input extends InputSchema, Who> {
   readonly input: Input;
@@ -222,7 +222,7 @@ export function adminRoute<Input extends InputSchema>(
         throw new TypeError(`${operation.operationId} needs an operator's token`);
       const input = parseInput(operation.input, request);
       const { operator, role, keep } = identity;
-      const run = () => handle({ ...input, meta: request.meta, operator, role });
+      const run = async () => handle({ ...input, meta: request.meta, operator, role });
       const act = isAct ? operatorActOf(operation.operationId, input) : undefined;
       if (act !== undefined) return keep(act, run);
       return operation.method === 'get' ? withVersion(await run(), request.meta) : run();
@@ -268,7 +268,7 @@ export function secretRoute<Input extends InputSchema, Guest extends { readonly 
       const guest = await admit(parseInput(operation.input, request).params);
       return {
         account: guest.account,
-        run: (whole) => handle({ ...parseInput(operation.input, whole), meta: whole.meta, guest }),
+        run: async (whole) => handle({ ...parseInput(operation.input, whole), meta: whole.meta, guest }),
       };
     },
     run: () => Promise.reject(new TypeError(`${operation.operationId} admits before it handles`)),

@@ -20,7 +20,7 @@ export function openapi(routes: () => readonly Route[]): Route {
     handle({ meta }) {
       const { bytes, headers } = document();
       const isKnown = matchesEtag(meta.header('if-none-match'), headers.etag);
-      return Promise.resolve(isKnown ? notModified(headers) : partsReply(bytes, headers));
+      return isKnown ? notModified(headers) : partsReply(bytes, headers);
     },
   });
 }

@@ -43,12 +43,11 @@ export function tryPrices({ tasks, ledger, log, now }: Deps): Route {
         entriesOfTask: (task: string) => ledger.entriesOfTask(task),
         settledImages: ledger.settledImages.bind(ledger),
       };
-      const reply = alone({
+      return alone({
         run: async (watching) => present(await carryOut({ ...asked, ...watching }, deps)),
         signal: meta.closed(),
         onError: (err) => log.error({ err, operator }, 'prices could not be tried'),
       });
-      return Promise.resolve(reply);
     },
   });
 }

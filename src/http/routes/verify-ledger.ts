@@ -30,12 +30,7 @@ export function verifyLedger({ verifyLedger: verify, log }: Deps): Route {
     errors: ['concurrency_limit_exceeded'],
     handle({ meta, operator }) {
       const onError = (err: unknown) => log.error({ err, operator }, 'the ledger could not be verified');
-      const reply = alone({
-        run: (watching) => run(watching, operator),
-        signal: meta.closed(),
-        onError,
-      });
-      return Promise.resolve(reply);
+      return alone({ run: (watching) => run(watching, operator), signal: meta.closed(), onError });
     },
   });
 }
