@@ -23,6 +23,14 @@ export const explainedBodySchema = z.object({
     .meta({ description: 'The body of a create.' }),
 });
 
+export const explainErrors = [
+  'key_not_found',
+  'model_not_found',
+  'model_not_allowed',
+  'unsupported_parameter',
+  'media_url_not_allowed',
+] as const;
+
 export type ExplainedDeps = Pick<
   RouteDeps,
   'catalogue' | 'keys' | 'images' | 'storedFiles' | 'checkCallbackUrl' | 'checkMediaUrl'

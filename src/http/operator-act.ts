@@ -1,5 +1,6 @@
 import { formatMicros } from '../domain/money.ts';
 import type { OperatorAct } from '../tasks/audit-log.ts';
+import { isRecord } from './body-fields.ts';
 
 /** What an operator's request does, for the audit log; undefined: it only tries. */
 export function operatorActOf(
@@ -31,5 +32,5 @@ export function operatorActOf(
 }
 
 function fieldsOf(part: unknown): Readonly<Record<string, unknown>> {
-  return typeof part === 'object' && part !== null ? { ...part } : {};
+  return isRecord(part) ? part : {};
 }

@@ -10,10 +10,10 @@ import { formatMicros } from '../../domain/money.ts';
 import { priceAt } from '../../domain/price.ts';
 import type { Reckoning } from '../../domain/reckoning.ts';
 
-const routeSchema = z.object({
-  candidates: z.array(z.object({ channel: z.string(), credential: z.string() })),
-  dropped: z.array(z.object({ channel: z.string(), reason: z.string(), detail: z.string() })),
-});
+export const candidatesSchema = z.array(z.object({ channel: z.string(), credential: z.string() }));
+export const droppedSchema = z.array(
+  z.object({ channel: z.string(), reason: z.string(), detail: z.string() }),
+);
 
 export const estimateSchema = z
   .object({
@@ -39,7 +39,10 @@ export const estimateSchema = z
       .optional()
       .meta({ description: 'The cap that would refuse a create now with 402 `spend_cap_exceeded`.' }),
     warnings: z.array(z.string()),
-    route: routeSchema.optional().meta({ description: 'With `x-explain-route: 1`.' }),
+    route: z
+      .object({ candidates: candidatesSchema, dropped: droppedSchema })
+      .optional()
+      .meta({ description: 'With `x-explain-route: 1`.' }),
   })
   .meta({ id: 'Estimate' });
 

@@ -79,7 +79,7 @@ export function createFile({ accounts, checkMediaUrl, stored }: Deps): Route {
           .meta({ description: 'What a request names it by, where the form has `content`.' }),
       }),
     },
-    errors: ['missing_parameter', 'media_url_not_allowed', 'account_closed', 'storage_quota_exceeded'],
+    errors: ['media_url_not_allowed', 'account_closed', 'storage_quota_exceeded'],
     async handle({ body: { content, file = content, url, filename, purpose }, caller: { account } }) {
       if ((await accounts.find(account))?.closedAt !== undefined) throw accountClosed(account);
       const param = file === undefined ? 'url' : file === content ? 'content' : 'file';

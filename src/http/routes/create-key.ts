@@ -86,21 +86,14 @@ function checkPermitted(asked: z.output<typeof body>, catalogue: Deps['catalogue
   }
 }
 
-type Restrictions = Pick<
-  ApiKey,
-  'models' | 'channels' | 'assetUrls' | 'requestsPerMinute' | 'concurrentTasks' | 'expiresAt'
->;
-
-function restrictions(asked: z.output<typeof body>): Restrictions {
-  const { models, channels, asset_urls, requests_per_minute, concurrent_tasks, expires_at } = asked;
-  return {
-    ...defined({
-      models,
-      channels,
-      assetUrls: asset_urls,
-      requestsPerMinute: requests_per_minute,
-      concurrentTasks: concurrent_tasks,
-    }),
-    ...(expires_at === undefined ? {} : { expiresAt: expires_at * 1000 }),
-  };
+function restrictions({ models, channels, ...asked }: z.output<typeof body>) {
+  const { expires_at } = asked;
+  return defined({
+    models,
+    channels,
+    assetUrls: asked.asset_urls,
+    requestsPerMinute: asked.requests_per_minute,
+    concurrentTasks: asked.concurrent_tasks,
+    expiresAt: expires_at === undefined ? undefined : expires_at * 1000,
+  });
 }

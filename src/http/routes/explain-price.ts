@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import type { RoutePlan } from '../../routing/catalogue.ts';
 import { formatMicros } from '../../domain/money.ts';
-import { explainedBodySchema, parseExplained } from '../explained-request.ts';
+import { explainErrors, explainedBodySchema, parseExplained } from '../explained-request.ts';
 import type { ExplainedDeps } from '../explained-request.ts';
-import { presentPlanReckoning } from '../presenters/estimate.ts';
+import { droppedSchema, presentPlanReckoning } from '../presenters/estimate.ts';
 import { reckoningSchema } from '../presenters/reckoning.ts';
 import { adminRoute, jsonReply } from '../route.ts';
 import type { Route } from '../route.ts';
@@ -23,7 +23,7 @@ const explanationSchema = z
     channels: z
       .array(z.object({ channel: z.string(), dearest: z.string(), rules_of: z.enum(['model', 'channel']) }))
       .meta({ description: 'Those that may render it, each with the dearest that it may come to there.' }),
-    dropped: z.array(z.object({ channel: z.string(), reason: z.string(), detail: z.string() })),
+    dropped: droppedSchema,
     warnings: z.array(z.string()),
   })
   .meta({ id: 'PriceExplanation' });
@@ -39,14 +39,7 @@ export function explainPrice(deps: ExplainedDeps): Route {
     paths: ['/admin/v1/prices/explain'],
     input: z.object({ body: explainedBodySchema }),
     success: { description: 'The hold and the expected charge, step by step.', schema: explanationSchema },
-    errors: [
-      'key_not_found',
-      'model_not_found',
-      'model_not_allowed',
-      'channel_not_allowed',
-      'unsupported_parameter',
-      'media_url_not_allowed',
-    ],
+    errors: [...explainErrors, 'channel_not_allowed'],
     async handle({ body }) {
       const { request, caller } = await parseExplained(body, deps);
       return jsonReply(present(await deps.catalogue.planMeasured(request, caller)));

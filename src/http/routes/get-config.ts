@@ -14,7 +14,6 @@ export function getConfig({ nodes, configurations }: Pick<RouteDeps, 'nodes' | '
     paths: ['/admin/v1/config'],
     input: z.object({}),
     success: { description: 'The newest that was published.', schema: configSchema },
-    errors: ['service_unavailable'],
     async handle() {
       const [head] = await Promise.all([configurations.head(), nodes.refresh()]);
       if (head === undefined) throw serviceUnavailable('no configuration was published');

@@ -45,7 +45,7 @@ export function listUpstreamCosts({ readUpstreamCosts, catalogue }: Deps): Route
       description: 'By model.',
       schema: z.object({ object: z.literal('list'), currency: z.string(), data: z.array(rowSchema) }),
     },
-    errors: ['channel_not_found', 'invalid_parameter'],
+    errors: ['channel_not_found'],
     async handle({ query: { channel, from, before } }) {
       const { id } = findChannel(catalogue, channel);
       if (before <= from || before - from > spanSecondsMax) {

@@ -38,7 +38,6 @@ export function readyz(deps: Deps): Route {
       description: 'Requests may come here.',
       schema: z.object({ status: z.literal('ready'), warnings: z.array(warningSchema) }),
     },
-    errors: ['service_unavailable'],
     async handle() {
       if (deps.isDraining()) throw notReady('shutting down');
       const { mongodb, warnings } = await look();

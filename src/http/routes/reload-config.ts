@@ -35,7 +35,6 @@ export function reloadConfig(deps: Deps): Route {
           .meta({ description: 'With `dry_run`: what the file of this process would change.' }),
       }),
     },
-    errors: ['invalid_parameter', 'service_unavailable'],
     async handle({ body, operator }) {
       if (body.dry_run) return preview(deps);
       const result = await publishConfig(operator);

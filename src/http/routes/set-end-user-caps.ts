@@ -20,11 +20,9 @@ const body = z.object({
   reason,
 });
 
-export function setEndUserCaps({
-  accounts,
-  ledger,
-  now,
-}: Pick<RouteDeps, 'accounts' | 'ledger' | 'now'>): Route {
+type Deps = Pick<RouteDeps, 'accounts' | 'ledger' | 'now'>;
+
+export function setEndUserCaps({ accounts, ledger, now }: Deps): Route {
   return adminRoute({
     operationId: 'setEndUserCaps',
     summary: 'Limit what the end users of an account may spend',

@@ -19,12 +19,9 @@ const body = z.object({
   reason,
 });
 
-export function setKeyCaps({
-  keys,
-  auth,
-  catalogue,
-  now,
-}: Pick<RouteDeps, 'keys' | 'auth' | 'catalogue' | 'now'>): Route {
+type Deps = Pick<RouteDeps, 'keys' | 'auth' | 'catalogue' | 'now'>;
+
+export function setKeyCaps({ keys, auth, catalogue, now }: Deps): Route {
   return adminRoute({
     operationId: 'setKeyCaps',
     summary: 'Limit what an API key may spend',

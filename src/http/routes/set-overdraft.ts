@@ -13,11 +13,9 @@ const body = z.object({
   reason,
 });
 
-export function setOverdraft({
-  accounts,
-  ledger,
-  now,
-}: Pick<RouteDeps, 'accounts' | 'ledger' | 'now'>): Route {
+type Deps = Pick<RouteDeps, 'accounts' | 'ledger' | 'now'>;
+
+export function setOverdraft({ accounts, ledger, now }: Deps): Route {
   return adminRoute({
     operationId: 'setOverdraft',
     summary: 'Change how far an account may go below zero',

@@ -32,7 +32,6 @@ export function listTasksOf({ kind, ...route }: TaskRoute, { tasks, mediaUrl }: 
     method: 'get',
     input: z.object({ query }),
     success: { description: 'One page.', schema: taskListSchemas[kind] },
-    errors: ['invalid_parameter'],
     async handle({ query: { limit, after, status, model, ...asked }, caller: { account } }) {
       const { created_after: createdAfter, created_before: createdBefore } = asked;
       const filter = { kind, account, ...defined({ status, model, createdAfter, createdBefore }) };

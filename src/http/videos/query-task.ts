@@ -45,7 +45,7 @@ export function queryTask({ kind, ...route }: TaskRoute, deps: QueryTaskDeps): R
     headers: z.object({ 'if-none-match': z.string().optional() }),
     success: { description: 'The task as it is now.', schema: taskSchemas[kind] },
     otherAnswers: { 304: { description: 'The copy of `if-none-match` is current.', mediaType: 'none' } },
-    errors: ['task_not_found', 'missing_parameter', 'invalid_parameter'],
+    errors: ['task_not_found', 'missing_parameter'],
     async handle({ params, query: { wait = 0 }, caller, meta }) {
       const task = await findOwnTask(deps.tasks, { id: params.task_id, caller, kind });
       const reply = replyWith(task, meta, deps);

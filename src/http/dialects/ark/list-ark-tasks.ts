@@ -38,7 +38,6 @@ export function listArkTasks({ tasks, mediaUrl }: ArkDeps): Route {
       description: 'One page.',
       schema: z.object({ total: z.int(), items: z.array(arkTaskSchema) }),
     },
-    errors: ['invalid_parameter'],
     async handle({ query: asked, caller }) {
       const { page_num: number = 1, page_size: size = 20 } = asked;
       const found = await findTasks(asked, caller.account, tasks);

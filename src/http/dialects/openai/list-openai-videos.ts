@@ -33,7 +33,6 @@ export function listOpenaiVideos({ tasks, requests, mediaUrl }: OpenaiDeps): Rou
         has_more: z.boolean(),
       }),
     },
-    errors: ['invalid_parameter'],
     async handle({ query: { limit, after, order }, caller }) {
       const filter = { kind: 'video', account: caller.account } as const;
       const page = { limit, oldestFirst: order === 'asc', ...defined({ after }) };

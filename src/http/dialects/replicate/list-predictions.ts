@@ -28,7 +28,6 @@ export function listPredictions({ tasks, requests, mediaUrl, publicUrl }: Replic
         results: z.array(predictionSchema),
       }),
     },
-    errors: ['invalid_parameter'],
     async handle({ query: { cursor: after }, caller }) {
       const filter = { kind: 'video', account: caller.account } as const;
       const page = await pageOfTasks(filter, { limit: pageSize, ...defined({ after }) }, tasks);
