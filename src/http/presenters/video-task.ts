@@ -109,6 +109,19 @@ export const taskSchemas = {
   }),
 } as const satisfies Record<TaskKind, z.ZodType>;
 
+const page = z.object({
+  object: z.literal('list'),
+  first_id: z.string().nullable(),
+  last_id: z.string().nullable(),
+  has_more: z.boolean(),
+});
+
+/** A page of tasks, by their kind. */
+export const taskListSchemas = {
+  video: page.extend({ data: z.array(taskSchemas.video) }).meta({ id: 'VideoTaskList' }),
+  image: page.extend({ data: z.array(taskSchemas.image) }).meta({ id: 'ImageTaskList' }),
+} as const;
+
 export type PresentedTask = z.output<(typeof taskSchemas)[TaskKind]>;
 
 /** A task's wire form, made of its record and the links to our copies: the body of GET and of the callback. */

@@ -3,6 +3,7 @@ import { findChannel } from '../admin-input.ts';
 import { billingOf } from '../billing.ts';
 import type { RouteDeps } from '../deps.ts';
 import { billedAttemptSchema, presentBilledAttempt } from '../presenters/billed-attempt.ts';
+import { listSchema } from '../presenters/list.ts';
 import { adminRoute, jsonReply } from '../route.ts';
 import type { Route } from '../route.ts';
 
@@ -26,10 +27,7 @@ export function findBilledAttempts({ tasks, catalogue }: Pick<RouteDeps, 'tasks'
     access: 'read',
     paths: ['/admin/v1/billed-attempts/find'],
     input: z.object({ body }),
-    success: {
-      description: 'In the order of their tasks’ ids.',
-      schema: z.object({ object: z.literal('list'), data: z.array(billedAttemptSchema) }),
-    },
+    success: { description: 'In the order of their tasks’ ids.', schema: listSchema(billedAttemptSchema) },
     errors: ['channel_not_found'],
     async handle({ body: { channel, jobs } }) {
       const { id } = findChannel(catalogue, channel);

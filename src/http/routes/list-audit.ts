@@ -4,6 +4,7 @@ import { pageSize } from '../admin-input.ts';
 import type { RouteDeps } from '../deps.ts';
 import { auditEntrySchema, presentAuditEntry } from '../presenters/audit-entry.ts';
 import { queryNumber } from '../query-fields.ts';
+import { pageSchema } from '../presenters/list.ts';
 import { adminRoute, jsonReply } from '../route.ts';
 import type { Route } from '../route.ts';
 
@@ -24,14 +25,7 @@ export function listAudit({ audit }: Pick<RouteDeps, 'audit'>): Route {
     method: 'get',
     paths: ['/admin/v1/audit'],
     input: z.object({ query }),
-    success: {
-      description: 'One page.',
-      schema: z.object({
-        object: z.literal('list'),
-        data: z.array(auditEntrySchema),
-        has_more: z.boolean(),
-      }),
-    },
+    success: { description: 'One page.', schema: pageSchema(auditEntrySchema) },
     async handle({ query: { limit, after, since, ...asked } }) {
       const filter = defined({ ...asked, since: since === undefined ? undefined : since * 1000 });
       const { entries, hasMore } = await audit.list(filter, { limit, ...defined({ after }) });

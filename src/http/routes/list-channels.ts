@@ -8,6 +8,7 @@ import {
   recentSchema,
   slotsSchema,
 } from '../presenters/channel.ts';
+import { listSchema } from '../presenters/list.ts';
 import { adminRoute, jsonReply } from '../route.ts';
 import type { Route } from '../route.ts';
 import { createSharedRead } from '../shared-read.ts';
@@ -34,22 +35,19 @@ export function listChannels(deps: Deps): Route {
     input: z.object({}),
     success: {
       description: 'All of the running configuration, without secrets.',
-      schema: z.object({
-        object: z.literal('list'),
-        data: z.array(
-          channelSchema
-            .extend({
-              recent: recentSchema.nullable().meta({
-                description:
-                  'What became of the tasks of the last three hours, counted once in half a minute; null: not counted.',
-              }),
-              slots: slotsSchema.nullable().meta({
-                description: 'Counted once in five seconds; null: it has no limit of concurrent tasks.',
-              }),
-            })
-            .meta({ id: 'ListedChannel' }),
-        ),
-      }),
+      schema: listSchema(
+        channelSchema
+          .extend({
+            recent: recentSchema.nullable().meta({
+              description:
+                'What became of the tasks of the last three hours, counted once in half a minute; null: not counted.',
+            }),
+            slots: slotsSchema.nullable().meta({
+              description: 'Counted once in five seconds; null: it has no limit of concurrent tasks.',
+            }),
+          })
+          .meta({ id: 'ListedChannel' }),
+      ),
     },
     async handle() {
       const [recent, held] = await Promise.all([counted(), slots(), channelSwitches.refresh()]);

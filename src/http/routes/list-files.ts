@@ -3,7 +3,8 @@ import { defined } from '../../domain/defined.ts';
 import { invalidParameter } from '../../domain/errors.ts';
 import { pageSize } from '../admin-input.ts';
 import type { FileRouteDeps } from '../files/own-file.ts';
-import { fileListSchema, presentFileList } from '../presenters/file.ts';
+import { fileListSchema, presentFile } from '../presenters/file.ts';
+import { presentOwnPage } from '../presenters/list.ts';
 import { jsonReply, keyRoute } from '../route.ts';
 import type { Route } from '../route.ts';
 
@@ -25,7 +26,8 @@ export function listFiles({ files }: Pick<FileRouteDeps, 'files'>): Route {
       const after = id === undefined ? undefined : await files.find(id, account);
       if (id !== undefined && after === undefined)
         throw invalidParameter('after', 'The parameter after must be the id of one of your files.');
-      return jsonReply(presentFileList(await files.list(account, { limit, ...defined({ after }) })));
+      const page = await files.list(account, { limit, ...defined({ after }) });
+      return jsonReply(presentOwnPage(page.files.map(presentFile), page.hasMore));
     },
   });
 }

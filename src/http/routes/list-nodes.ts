@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { RouteDeps } from '../deps.ts';
 import { nodeSchema, presentNode } from '../presenters/node.ts';
+import { listSchema } from '../presenters/list.ts';
 import { adminRoute, jsonReply } from '../route.ts';
 import type { Route } from '../route.ts';
 
@@ -13,10 +14,7 @@ export function listNodes({ nodes }: Pick<RouteDeps, 'nodes'>): Route {
     method: 'get',
     paths: ['/admin/v1/nodes'],
     input: z.object({}),
-    success: {
-      description: 'What each said last.',
-      schema: z.object({ object: z.literal('list'), data: z.array(nodeSchema) }),
-    },
+    success: { description: 'What each said last.', schema: listSchema(nodeSchema) },
     async handle() {
       await nodes.refresh();
       return jsonReply({ object: 'list', data: nodes.all().map(presentNode) });

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { RouteDeps } from '../deps.ts';
 import { modelSchema, presentModel } from '../presenters/model.ts';
+import { listSchema } from '../presenters/list.ts';
 import { adminRoute, jsonReply } from '../route.ts';
 import type { Route } from '../route.ts';
 
@@ -21,14 +22,11 @@ export function listOfferedModels({ catalogue, channelSwitches }: Deps): Route {
     input: z.object({}),
     success: {
       description: 'All of the running configuration.',
-      schema: z.object({
-        object: z.literal('list'),
-        data: z.array(
-          modelSchema
-            .extend({ channels: z.array(offerSchema).meta({ description: 'Switched off ones too.' }) })
-            .meta({ id: 'OfferedModel' }),
-        ),
-      }),
+      schema: listSchema(
+        modelSchema
+          .extend({ channels: z.array(offerSchema).meta({ description: 'Switched off ones too.' }) })
+          .meta({ id: 'OfferedModel' }),
+      ),
     },
     async handle() {
       await channelSwitches.refresh();

@@ -10,6 +10,7 @@ import type { TaskSearch } from '../../tasks/task-port.ts';
 import type { RouteDeps } from '../deps.ts';
 import { adminTaskSchema, presentAdminTask } from '../presenters/admin-task.ts';
 import { failureClassSchema, taskKindSchema, taskStatusSchema } from '../presenters/enums.ts';
+import { pageSchema } from '../presenters/list.ts';
 import { adminRoute, jsonReply } from '../route.ts';
 import type { Route } from '../route.ts';
 
@@ -73,10 +74,7 @@ export function listTasks(deps: Deps): Route {
     input: z.object({ query }),
     success: {
       description: 'One page.',
-      schema: z.object({
-        object: z.literal('list'),
-        data: z.array(adminTaskSchema),
-        has_more: z.boolean(),
+      schema: pageSchema(adminTaskSchema).extend({
         next_page: z
           .string()
           .optional()
@@ -89,12 +87,8 @@ export function listTasks(deps: Deps): Route {
           ? await findPage(asked, { limit, ...defined({ after }) }, deps)
           : await findByUpstreamId(upstreamId, deps);
       const data = page.tasks.map((task) => presentAdminTask(task, { mediaUrl, role, nodes }));
-      return jsonReply({
-        object: 'list',
-        data,
-        has_more: page.hasMore,
-        ...defined({ next_page: page.next }),
-      });
+      const more = { has_more: page.hasMore, ...defined({ next_page: page.next }) };
+      return jsonReply({ object: 'list', data, ...more });
     },
   });
 }

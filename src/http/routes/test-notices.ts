@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { RouteDeps } from '../deps.ts';
+import { listSchema } from '../presenters/list.ts';
 import { adminRoute, jsonReply } from '../route.ts';
 import type { Route } from '../route.ts';
 
@@ -18,7 +19,7 @@ export function testNotices({ testNotices: test }: Pick<RouteDeps, 'testNotices'
     input: z.object({}),
     success: {
       description: 'What came of it, for each target of `notify` in gateway.yaml.',
-      schema: z.object({ object: z.literal('list'), data: z.array(targetSchema) }),
+      schema: listSchema(targetSchema),
     },
     async handle() {
       const sent = await test();

@@ -4,7 +4,8 @@ import { invalidParameter } from '../../domain/errors.ts';
 import type { PageRequest, TaskFilter, TaskPage } from '../../store/tasks.ts';
 import type { RouteDeps } from '../deps.ts';
 import { taskStatusSchema } from '../presenters/enums.ts';
-import { presentTaskList, taskListSchemas } from '../presenters/task-list.ts';
+import { presentOwnPage } from '../presenters/list.ts';
+import { presentTask, taskListSchemas } from '../presenters/video-task.ts';
 import type { TaskRoute } from './query-task.ts';
 import { queryNumber } from '../query-fields.ts';
 import { jsonReply, keyRoute } from '../route.ts';
@@ -36,7 +37,8 @@ export function listTasksOf({ kind, ...route }: TaskRoute, { tasks, mediaUrl }: 
       const { created_after: createdAfter, created_before: createdBefore } = asked;
       const filter = { kind, account, ...defined({ status, model, createdAfter, createdBefore }) };
       const page = await pageOfTasks(filter, { limit, ...defined({ after }) }, tasks);
-      return jsonReply(presentTaskList(page, mediaUrl));
+      const data = page.tasks.map((task) => presentTask(task, mediaUrl));
+      return jsonReply(presentOwnPage(data, page.hasMore));
     },
   });
 }

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { defined } from '../../../domain/defined.ts';
 import type { GenerationRequest } from '../../../domain/request.ts';
 import { queryNumber } from '../../query-fields.ts';
+import { ownPageSchema, presentOwnPage } from '../../presenters/list.ts';
 import { jsonReply, keyRoute } from '../../route.ts';
 import type { Route } from '../../route.ts';
 import { pageOfTasks } from '../../videos/list-account-tasks.ts';
@@ -23,16 +24,7 @@ export function listOpenaiVideos({ tasks, requests, mediaUrl }: OpenaiDeps): Rou
     method: 'get',
     paths: ['/v1/videos'],
     input: z.object({ query }),
-    success: {
-      description: 'One page.',
-      schema: z.object({
-        object: z.literal('list'),
-        data: z.array(openaiVideoSchema),
-        first_id: z.string().nullable(),
-        last_id: z.string().nullable(),
-        has_more: z.boolean(),
-      }),
-    },
+    success: { description: 'One page.', schema: ownPageSchema(openaiVideoSchema) },
     async handle({ query: { limit, after, order }, caller }) {
       const filter = { kind: 'video', account: caller.account } as const;
       const page = { limit, oldestFirst: order === 'asc', ...defined({ after }) };
@@ -41,13 +33,7 @@ export function listOpenaiVideos({ tasks, requests, mediaUrl }: OpenaiDeps): Rou
       for await (const { task, request } of requests.each(found.map(({ id }) => id)))
         asked.set(task, request);
       const data = found.map((task) => presentOpenaiVideo(task, { request: asked.get(task.id), mediaUrl }));
-      return jsonReply({
-        object: 'list',
-        data,
-        first_id: data.at(0)?.id ?? null,
-        last_id: data.at(-1)?.id ?? null,
-        has_more: hasMore,
-      });
+      return jsonReply(presentOwnPage(data, hasMore));
     },
   });
 }
