@@ -7,9 +7,9 @@ import { createVideoTask, videoCreate } from '../../videos/create-video-task.ts'
 import { inTheirWords } from '../their-words.ts';
 import { arkCreateBody, decodeArk, namesIn } from './ark-body.ts';
 import { arkDialect } from './ark-dialect.ts';
-import type { ArkDeps } from './ark-dialect.ts';
+import type { DialectDeps } from '../dialect-deps.ts';
 
-export function createArkTask(deps: ArkDeps): Route {
+export function createArkTask(deps: DialectDeps): Route {
   return keyRoute({
     ...videoCreate,
     operationId: 'createArkTask',

@@ -7,7 +7,7 @@ import { inTheirWords } from '../their-words.ts';
 import { decodeFal, falName } from './fal-body.ts';
 import type { FalInput } from './fal-body.ts';
 import { falDialect, falStatuses } from './fal-dialect.ts';
-import type { FalDeps } from './fal-dialect.ts';
+import type { DialectDeps } from '../dialect-deps.ts';
 import type { FalModel } from './fal-request.ts';
 
 /** What every route of the dialect that creates a task declares. */
@@ -36,7 +36,7 @@ export interface FalCreated {
 
 export async function createFalTask(
   { route, params, webhook, body: asked, caller, meta }: FalCreate,
-  deps: FalDeps,
+  deps: DialectDeps,
 ): Promise<FalCreated> {
   const whole = `${params.owner}/${params.name}`;
   const isWhole = deps.catalogue.models(caller).some(({ id }) => id === whole);

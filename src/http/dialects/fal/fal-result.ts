@@ -8,7 +8,7 @@ import type { taskFields } from '../../presenters/video-task.ts';
 import { jsonReply } from '../../route.ts';
 import type { Route, TextReply } from '../../route.ts';
 import { falErrorSchema, invalidInput, presentFalError } from './fal-dialect.ts';
-import type { FalDeps } from './fal-dialect.ts';
+import type { DialectDeps } from '../dialect-deps.ts';
 
 export const falResultSchema = z.object({
   video: z.object({ url: z.string() }),
@@ -25,7 +25,7 @@ export const falFailures = {
 /** How a request has ended; undefined: it has not. */
 export async function replyWithFalResult(
   task: Task,
-  { requests, catalogue, mediaUrl }: Pick<FalDeps, 'requests' | 'catalogue' | 'mediaUrl'>,
+  { requests, catalogue, mediaUrl }: Pick<DialectDeps, 'requests' | 'catalogue' | 'mediaUrl'>,
   warnings: readonly string[] = [],
 ): Promise<TextReply | undefined> {
   const presented: z.output<typeof taskFields> = presentTask(task, mediaUrl);

@@ -5,7 +5,7 @@ import { changesOf } from '../../task-changes.ts';
 import { createFalTask } from './fal-create.ts';
 import type { FalCreate } from './fal-create.ts';
 import { presentFalError } from './fal-dialect.ts';
-import type { FalDeps } from './fal-dialect.ts';
+import type { DialectDeps } from '../dialect-deps.ts';
 import { namedReply, replyWithFalResult } from './fal-result.ts';
 
 /** For how long nothing is looked up, where nothing changes. */
@@ -15,7 +15,7 @@ const lookMs = 15_000;
  * Creates a task, and answers when it has ended. The task does not depend on the connection: who loses it finds the task in
  * every list, and pays for it.
  */
-export async function runFal(create: FalCreate, deps: FalDeps): Promise<TextReply> {
+export async function runFal(create: FalCreate, deps: DialectDeps): Promise<TextReply> {
   const { task, headers, warnings } = await createFalTask(create, deps);
   create.meta.concerns(task.id);
   let last = task;

@@ -6,10 +6,10 @@ import { findOwnTask } from '../../videos/own-task.ts';
 import { inTheirWords } from '../their-words.ts';
 import { decodeOpenai, openaiBody, openaiCreateBody, openaiCreateFields, openaiName } from './openai-body.ts';
 import { openaiDialect } from './openai-dialect.ts';
-import type { OpenaiDeps } from './openai-dialect.ts';
+import type { DialectDeps } from '../dialect-deps.ts';
 import { openaiVideoSchema, presentOpenaiVideo } from './openai-video.ts';
 
-export function createOpenaiVideo(deps: OpenaiDeps): Route {
+export function createOpenaiVideo(deps: DialectDeps): Route {
   const { tasks, requests, mediaUrl, images } = deps;
   return keyRoute({
     ...videoCreate,

@@ -6,9 +6,9 @@ import type { Route } from '../../route.ts';
 import { cancelTask } from '../../videos/cancel-task.ts';
 import { findOwnTask } from '../../videos/own-task.ts';
 import { openaiDialect, openaiParams, openaiVideoAddress } from './openai-dialect.ts';
-import type { OpenaiDeps } from './openai-dialect.ts';
+import type { DialectDeps } from '../dialect-deps.ts';
 
-export function deleteOpenaiVideo(deps: OpenaiDeps): Route {
+export function deleteOpenaiVideo(deps: DialectDeps): Route {
   return keyRoute({
     operationId: 'deleteOpenaiVideo',
     summary: 'Cancel a video',

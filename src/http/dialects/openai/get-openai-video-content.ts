@@ -5,7 +5,7 @@ import type { Route } from '../../route.ts';
 import { findOwnTask } from '../../videos/own-task.ts';
 import { contentOperation, replyWithContent } from '../../videos/video-content.ts';
 import { openaiDialect, openaiParams, openaiVideoAddress } from './openai-dialect.ts';
-import type { OpenaiDeps } from './openai-dialect.ts';
+import type { DialectDeps } from '../dialect-deps.ts';
 
 const query = z.object({
   variant: z.enum(['video', 'thumbnail', 'spritesheet']).default('video').meta({
@@ -14,7 +14,7 @@ const query = z.object({
   }),
 });
 
-export function getOpenaiVideoContent({ tasks, keptResults }: OpenaiDeps): Route {
+export function getOpenaiVideoContent({ tasks, keptResults }: DialectDeps): Route {
   return keyRoute({
     ...contentOperation,
     operationId: 'getOpenaiVideoContent',

@@ -4,10 +4,10 @@ import type { Route } from '../../route.ts';
 import { findOwnTask } from '../../videos/own-task.ts';
 import { progressHeaders } from '../../videos/query-task.ts';
 import { openaiDialect, openaiParams, openaiVideoAddress } from './openai-dialect.ts';
-import type { OpenaiDeps } from './openai-dialect.ts';
+import type { DialectDeps } from '../dialect-deps.ts';
 import { openaiVideoSchema, presentOpenaiVideo } from './openai-video.ts';
 
-export function getOpenaiVideo(deps: OpenaiDeps): Route {
+export function getOpenaiVideo(deps: DialectDeps): Route {
   return keyRoute({
     operationId: 'getOpenaiVideo',
     summary: 'Query a video',

@@ -7,7 +7,7 @@ import { jsonReply, keyRoute } from '../../route.ts';
 import type { Route } from '../../route.ts';
 import { pageOfTasks } from '../../videos/list-account-tasks.ts';
 import { openaiDialect } from './openai-dialect.ts';
-import type { OpenaiDeps } from './openai-dialect.ts';
+import type { DialectDeps } from '../dialect-deps.ts';
 import { openaiVideoSchema, presentOpenaiVideo } from './openai-video.ts';
 
 const query = z.object({
@@ -16,7 +16,7 @@ const query = z.object({
   order: z.enum(['asc', 'desc']).default('desc').meta({ description: 'By the time of creation.' }),
 });
 
-export function listOpenaiVideos({ tasks, requests, mediaUrl }: OpenaiDeps): Route {
+export function listOpenaiVideos({ tasks, requests, mediaUrl }: DialectDeps): Route {
   return keyRoute({
     operationId: 'listOpenaiVideos',
     summary: "List the account's videos",

@@ -14,10 +14,10 @@ import type { VideoBody } from '../../videos/video-body.ts';
 import { inTheirWords } from '../their-words.ts';
 import { openaiBody } from './openai-body.ts';
 import { openaiDialect, openaiParams, openaiVideoAddress } from './openai-dialect.ts';
-import type { OpenaiDeps } from './openai-dialect.ts';
+import type { DialectDeps } from '../dialect-deps.ts';
 import { openaiVideoSchema, presentOpenaiVideo } from './openai-video.ts';
 
-export function remixOpenaiVideo(deps: OpenaiDeps): Route {
+export function remixOpenaiVideo(deps: DialectDeps): Route {
   const { tasks, requests, mediaUrl } = deps;
   return keyRoute({
     ...videoCreate,
@@ -56,7 +56,7 @@ function remixOf(
   return { model, videos: [url], metadata: { video_task: 'edit' }, ...defined({ resolution, ratio }) };
 }
 
-function resultOf(source: Task, { mediaUrl }: Pick<OpenaiDeps, 'mediaUrl'>): string {
+function resultOf(source: Task, { mediaUrl }: Pick<DialectDeps, 'mediaUrl'>): string {
   const url = presentTask(source, mediaUrl).data[0]?.url;
   if (url !== undefined) return url;
   throw invalidParameter(

@@ -11,10 +11,10 @@ import {
   openrouterName,
 } from './openrouter-body.ts';
 import { openrouterDialect } from './openrouter-dialect.ts';
-import type { OpenrouterDeps } from './openrouter-dialect.ts';
+import type { DialectDeps } from '../dialect-deps.ts';
 import { openrouterJobSchema, pollingUrl } from './openrouter-job.ts';
 
-export function createOpenrouterVideo(deps: OpenrouterDeps): Route {
+export function createOpenrouterVideo(deps: DialectDeps): Route {
   return keyRoute({
     ...videoCreate,
     operationId: 'createOpenrouterVideo',

@@ -5,11 +5,11 @@ import type { Route } from '../../route.ts';
 import { findOwnTask, taskParams } from '../../videos/own-task.ts';
 import { contentOperation, replyWithContent } from '../../videos/video-content.ts';
 import { openrouterDialect } from './openrouter-dialect.ts';
-import type { OpenrouterDeps } from './openrouter-dialect.ts';
+import type { DialectDeps } from '../dialect-deps.ts';
 
 const query = z.object({ index: queryNumber(z.int().min(0).max(64).default(0)) });
 
-export function getOpenrouterVideoContent({ tasks, keptResults }: OpenrouterDeps): Route {
+export function getOpenrouterVideoContent({ tasks, keptResults }: DialectDeps): Route {
   return keyRoute({
     ...contentOperation,
     operationId: 'getOpenrouterVideoContent',

@@ -3,7 +3,7 @@ import type { ModelConfig } from '../../../config/gateway-file.ts';
 import { jsonReply, keyRoute } from '../../route.ts';
 import type { Route } from '../../route.ts';
 import { openrouterDialect } from './openrouter-dialect.ts';
-import type { OpenrouterDeps } from './openrouter-dialect.ts';
+import type { DialectDeps } from '../dialect-deps.ts';
 
 const words = z.array(z.string()).nullable();
 
@@ -27,7 +27,7 @@ const modelSchema = z
   })
   .meta({ id: 'OpenrouterVideoModel' });
 
-export function listOpenrouterVideoModels({ catalogue }: Pick<OpenrouterDeps, 'catalogue'>): Route {
+export function listOpenrouterVideoModels({ catalogue }: Pick<DialectDeps, 'catalogue'>): Route {
   return keyRoute({
     operationId: 'listOpenrouterVideoModels',
     summary: 'List the video models that the key may use',

@@ -6,9 +6,9 @@ import { cancelTask } from '../../videos/cancel-task.ts';
 import { findOwnTask, taskParams } from '../../videos/own-task.ts';
 import { predictionSchema, presentPrediction } from './prediction.ts';
 import { replicateDialect } from './replicate-dialect.ts';
-import type { ReplicateDeps } from './replicate-dialect.ts';
+import type { DialectDeps } from '../dialect-deps.ts';
 
-export function cancelPrediction(deps: ReplicateDeps): Route {
+export function cancelPrediction(deps: DialectDeps): Route {
   const { mediaUrl, publicUrl } = deps;
   return keyRoute({
     operationId: 'cancelPrediction',

@@ -5,9 +5,9 @@ import { findOwnTask, taskParams } from '../../videos/own-task.ts';
 import { progressHeaders } from '../../videos/query-task.ts';
 import { predictionSchema, presentPrediction } from './prediction.ts';
 import { replicateDialect } from './replicate-dialect.ts';
-import type { ReplicateDeps } from './replicate-dialect.ts';
+import type { DialectDeps } from '../dialect-deps.ts';
 
-export function getPrediction(deps: ReplicateDeps): Route {
+export function getPrediction(deps: DialectDeps): Route {
   const { mediaUrl, publicUrl } = deps;
   return keyRoute({
     operationId: 'getPrediction',

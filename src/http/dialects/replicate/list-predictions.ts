@@ -6,11 +6,11 @@ import type { Route } from '../../route.ts';
 import { pageOfTasks } from '../../videos/list-account-tasks.ts';
 import { predictionSchema, presentPrediction } from './prediction.ts';
 import { replicateDialect } from './replicate-dialect.ts';
-import type { ReplicateDeps } from './replicate-dialect.ts';
+import type { DialectDeps } from '../dialect-deps.ts';
 
 const pageSize = 100;
 
-export function listPredictions({ tasks, requests, mediaUrl, publicUrl }: ReplicateDeps): Route {
+export function listPredictions({ tasks, requests, mediaUrl, publicUrl }: DialectDeps): Route {
   return keyRoute({
     operationId: 'listPredictions',
     summary: "List the account's predictions, newest first",

@@ -11,7 +11,7 @@ import { predictionSchema, presentPrediction } from './prediction.ts';
 import { decodePrediction, predictionFields, replicateName } from './replicate-body.ts';
 import type { modelPredictionBody } from './replicate-body.ts';
 import { replicateDialect } from './replicate-dialect.ts';
-import type { ReplicateDeps } from './replicate-dialect.ts';
+import type { DialectDeps } from '../dialect-deps.ts';
 
 /** What both creates declare. */
 export const predictionCreate = {
@@ -35,7 +35,7 @@ export interface PredictionCreate {
 
 export async function answerWithPrediction(
   { body: asked, model, caller, meta }: PredictionCreate,
-  deps: ReplicateDeps,
+  deps: DialectDeps,
 ): Promise<Reply> {
   const { tasks, requests, mediaUrl, publicUrl } = deps;
   const unread = meta.unknownFields(predictionFields);
