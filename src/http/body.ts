@@ -26,10 +26,7 @@ export const jsonBody: BodyReader = {
     await consumeBody(context.req, {
       ...scope,
       bytesMax: jsonBytesMax,
-      onChunk: (chunk) => {
-        text.push(chunk);
-        return undefined;
-      },
+      onChunk: (chunk) => text.push(chunk),
     });
     return text.parse();
   },
@@ -79,10 +76,7 @@ export const callbackBody: BodyReader = {
     await consumeBody(req, {
       ...scope,
       bytesMax: callbackBytesMax,
-      onChunk: (chunk) => {
-        bytes.push(chunk);
-        return undefined;
-      },
+      onChunk: (chunk) => bytes.push(chunk),
     });
     return bytes.read();
   },

@@ -29,7 +29,7 @@ export interface Consumption extends BodyScope {
   /**
    * Called with each piece in order; a promise holds the next piece, and the end, back. Throws to refuse the rest.
    */
-  readonly onChunk: (chunk: Buffer) => Promise<void> | undefined;
+  readonly onChunk: (chunk: Buffer) => Promise<void> | void;
 }
 
 /** How long a body may pause, or begin slowly, before its rate counts. */
@@ -104,7 +104,7 @@ function readAll(request: IncomingMessage, options: Consumption): Promise<void> 
         pieces += 1;
         if (bytes > bytesMax) throw tooLarge(bytesMax);
         if (pieces > freePieces + bytes / pieceBytesMin) throw tooManyPieces();
-        paused = onChunk(chunk);
+        paused = onChunk(chunk) ?? undefined;
       } catch (error) {
         settle(error);
         return;

@@ -59,8 +59,6 @@ export function explainTaskPrice({ tasks, ledger, catalogue }: Deps): Route {
       if (account === undefined) throw taskNotFound();
       const { currency } = catalogue.current();
       const { model = entries[0]?.model ?? null, status = null } = task ?? {};
-      const money = presentMoney(entries, currency);
-      const note = noteOf(task, entries);
       return jsonReply({
         object: 'price.explanation',
         task: id,
@@ -68,8 +66,8 @@ export function explainTaskPrice({ tasks, ledger, catalogue }: Deps): Route {
         model,
         status,
         currency,
-        ...money,
-        note,
+        ...presentMoney(entries, currency),
+        note: noteOf(task, entries),
       });
     },
   });
