@@ -19,7 +19,6 @@ import type { Span } from '../observability/tracing.ts';
 import { createIdentify } from './identify.ts';
 import { createKeyConcurrency } from './key-concurrency.ts';
 import { concurrencyHeaders, createRateLimit } from './rate-limit.ts';
-import { defaultRequestLimits } from './request-limits.ts';
 import type { RequestLimits } from './request-limits.ts';
 import { createRequestScope } from './request-scope.ts';
 import type { RequestState } from './request-scope.ts';
@@ -55,7 +54,7 @@ export function createApp(deps: AppDeps): GatewayApp {
     onError: (err) => deps.log.warn({ err }, 'could not read the tasks of waiting requests'),
   });
   deps.metrics.setWaiting(() => watcher.waiting());
-  const limits = { ...defaultRequestLimits, ...deps.limits };
+  const { limits } = deps;
   const admissions = createFairGate({
     placesMax: limits.createsAtOnce,
     accountPlacesMax: limits.accountCreatesAtOnce,

@@ -151,8 +151,7 @@ export interface AppDeps extends AddressChecks {
 
   /** CIDRs of the proxies in front. */
   readonly trustedProxies?: readonly string[];
-  /** What is absent has its default. */
-  readonly limits?: Partial<RequestLimits>;
+  readonly limits: RequestLimits;
 
   /** Rejects when MongoDB does not answer. */
   readonly pingMongo: () => Promise<void>;

@@ -17,12 +17,15 @@ import { createRepeats } from '../../src/tasks/repeats.ts';
 import { createAuditLog } from '../../src/tasks/audit-log.ts';
 import { refundImages } from '../../src/tasks/refund-task.ts';
 import { createActOnTask } from '../../src/tasks/act-on-task.ts';
+import { readEnvironment } from '../../src/config/environment.ts';
 import { createTaskService } from '../../src/tasks/create-task.ts';
 import { createAbandonCreation } from '../../src/tasks/abandon-creation.ts';
 import { everyField } from '../../src/domain/model-facts.ts';
 import { noMediaUrl } from '../../src/domain/stored-media.ts';
 import { createApp } from '../../src/http/app.ts';
 import type { AppDeps } from '../../src/http/app.ts';
+import { requestLimitsOf } from '../../src/http/request-limits.ts';
+import type { RequestLimits } from '../../src/http/request-limits.ts';
 import { startHttpServer } from '../../src/http/server.ts';
 import type { RunningHttpServer } from '../../src/http/server.ts';
 import { ensureLedgerIndexes, ledgerCollection } from '../../src/ledger/collection.ts';
@@ -65,7 +68,7 @@ export interface HttpWorld extends Server {
   /** From now on requests are planned by this change of the configuration; without one, by the first again. */
   configure(change?: (yaml: string) => string): void;
   /** Another node of the same gateway: same database, own memory. */
-  startNode(change?: Partial<AppDeps>): Promise<Server>;
+  startNode(change?: NodeChange): Promise<Server>;
   newAccount(options?: AccountOptions): Promise<TestAccount>;
 }
 
@@ -139,8 +142,11 @@ const testProvider: Provider = {
   },
 };
 
+/** What a test wants otherwise; of the limits those that it names. */
+export type NodeChange = Partial<Omit<AppDeps, 'limits'>> & { readonly limits?: Partial<RequestLimits> };
+
 /** Opens a world before the file's tests and closes it after them. */
-export function useHttpWorld(database: string, change: Partial<AppDeps> = {}): HttpWorld {
+export function useHttpWorld(database: string, change: NodeChange = {}): HttpWorld {
   let world: HttpWorld | undefined;
   let close: () => Promise<void> = () => Promise.resolve();
   beforeAll(async () => {
@@ -154,7 +160,7 @@ export function useHttpWorld(database: string, change: Partial<AppDeps> = {}): H
 
 async function openWorld(
   database: string,
-  change: Partial<AppDeps>,
+  change: NodeChange,
 ): Promise<[HttpWorld, () => Promise<void>]> {
   const mongo = await connectMongo(databaseUri(database));
   await mongo.db.dropDatabase();
@@ -180,7 +186,7 @@ async function openWorld(
 
   const flushes: (() => Promise<void>)[] = [];
 
-  function nodeDeps(): AppDeps {
+  function nodeDeps(nodeChange: NodeChange): AppDeps {
     const access = createAccess({ ...stores, secrets, adminToken, onError: unused, now, randomBytes });
     flushes.push(() => access.flush());
     const channelSwitches = createChannelSwitches({ states: stores.channelStates, onError: unused });
@@ -272,7 +278,6 @@ async function openWorld(
       checkCallbackUrl: refuseForbidden,
       checkMediaUrl: refuseForbidden,
       pingMongo: async () => void (await mongo.db.command({ ping: 1 })),
-      limits: { addressRequestsPerSecond: 0 },
       takeCensus: () =>
         takeCensus({
           stores,
@@ -287,11 +292,16 @@ async function openWorld(
         Promise.resolve({ ok: false, violations: ['models: required', 'currency: required'] }),
       previewConfig: () => Promise.resolve({ ok: false, violations: ['models: required'] }),
       ...change,
+      ...nodeChange,
+      limits: {
+        ...requestLimitsOf(readEnvironment({})),
+        ...(nodeChange.limits ?? change.limits ?? { addressRequestsPerSecond: 0 }),
+      },
     };
   }
 
-  async function startNode(nodeChange: Partial<AppDeps> = {}): Promise<Server & { deps: AppDeps }> {
-    const deps = { ...nodeDeps(), ...nodeChange };
+  async function startNode(nodeChange: NodeChange = {}): Promise<Server & { deps: AppDeps }> {
+    const deps = nodeDeps(nodeChange);
     const watched = watchErrorCodes(createApp(deps), logLines);
     const server = await startHttpServer({ app: watched.app, host: '127.0.0.1', port: 0 });
     servers.push({ server, undeclared: watched.undeclared });
