@@ -65,7 +65,7 @@ export function createApp(deps: AppDeps): GatewayApp {
   koa.silent = true;
   // Left over when an answer cannot be written: the caller is gone.
   koa.on('error', (err: unknown) => deps.log.debug({ err }, 'could not write a response'));
-  const addressOf = createClientAddress(deps.trustedProxies ?? []);
+  const addressOf = createClientAddress(deps.trustedProxies);
   const addresses = createAddressLimit(limits.addressRequestsPerSecond, deps.now);
   koa.use(createRequestScope({ ...deps, addressOf, addresses, isDraining: () => draining }));
   koa.use(readTarget);

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import type { Caller } from '../domain/caller.ts';
 import { defined } from '../domain/defined.ts';
-import { GatewayError } from '../domain/errors.ts';
 import type { AskedRequest } from '../domain/request.ts';
 import { findKey } from './admin-input.ts';
 import { withoutNulls } from './body-fields.ts';
@@ -65,10 +64,6 @@ async function parse(
   const input = { params: {}, query: {}, body: withoutNulls(request) };
   if (model.kind === 'video')
     return parseVideo(parseInput(z.object({ body: videoBodySchema }), input).body, caller, deps).request;
-  if (deps.images === undefined)
-    throw new GatewayError('unsupported_parameter', 'This process does not generate images.', {
-      param: 'request.model',
-    });
   const image = parseInput(z.object({ body: imageGenerationBodySchema }), input).body;
   const rules = { ...deps, ...deps.images.limits, operation: 'generate' as const, model, caller };
   return (await parseImage(image, rules)).request;

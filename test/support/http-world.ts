@@ -28,6 +28,7 @@ import { requestLimitsOf } from '../../src/http/request-limits.ts';
 import type { RequestLimits } from '../../src/http/request-limits.ts';
 import { startHttpServer } from '../../src/http/server.ts';
 import type { RunningHttpServer } from '../../src/http/server.ts';
+import { openImageWorkspaces } from '../../src/images/workspace.ts';
 import { ensureLedgerIndexes, ledgerCollection } from '../../src/ledger/collection.ts';
 import { createHeadAnchors } from '../../src/ledger/anchored-heads.ts';
 import { createLedger } from '../../src/ledger/ledger.ts';
@@ -37,6 +38,7 @@ import { takeCensus } from '../../src/tasks/take-census.ts';
 import { verifyLedger } from '../../src/ledger/verify.ts';
 import { createLogger } from '../../src/observability/log.ts';
 import { createMetrics } from '../../src/observability/metrics.ts';
+import * as processes from '../../src/observability/process-identity.ts';
 import type { Provider } from '../../src/providers/provider.ts';
 import { createSecrets } from '../../src/access/secrets.ts';
 import { connectMongo } from '../../src/store/mongo.ts';
@@ -177,6 +179,7 @@ async function openWorld(
   const secrets = createSecrets([randomBytes(32)], randomBytes(32));
   const key = testLedgerKey;
   const ledger = createLedger({ collection: ledgerCollection(mongo.db), key, now });
+  const workspaces = await openImageWorkspaces({ now: Date.now, ...processes });
   const port = createTestPort({ tasks: stores.tasks, ledger, now });
   const abandonCreation = createAbandonCreation({ ...stores, ledger });
   const configOf = (text: string) =>
@@ -275,6 +278,15 @@ async function openWorld(
       channelSwitches,
       overrideCircuit: (target, order) => circuits.override(target, order),
       channelHealth: ({ id }) => circuits.describe(id),
+      images: {
+        create: unused,
+        asData: unused,
+        streamData: unused,
+        limits: { bodyBytesMax: 20_000_000, filesMax: 4, pixelsMax: 1_000_000 },
+        workspaces,
+        vendorFields: new Set(),
+      },
+      trustedProxies: [],
       checkCallbackUrl: refuseForbidden,
       checkMediaUrl: refuseForbidden,
       pingMongo: async () => void (await mongo.db.command({ ping: 1 })),
@@ -337,6 +349,7 @@ async function openWorld(
       await Promise.all(servers.map(({ server }) => server.close(0)));
       await mongo.db.dropDatabase();
       await mongo.close();
+      await workspaces.close();
       // A code of a route that the OpenAPI document does not show with it: add it to the route's `errors`.
       expect(servers.flatMap(({ undeclared }) => [...undeclared])).toEqual([]);
     },

@@ -30,6 +30,7 @@ import type { Reply, RequestMeta } from '../route.ts';
 export type ImageCreateDeps = Pick<
   RouteDeps,
   | 'catalogue'
+  | 'images'
   | 'createTask'
   | 'admissions'
   | 'tasks'
@@ -43,7 +44,7 @@ export type ImageCreateDeps = Pick<
   | 'isDraining'
   | 'log'
   | 'now'
-> & { readonly images: ImageRouteDeps };
+>;
 
 export interface ImageCreate {
   readonly operation: ImageRequest['operation'];

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { defined } from '../../domain/defined.ts';
-import type { ImageRouteDeps, RouteDeps } from '../deps.ts';
+import type { RouteDeps } from '../deps.ts';
 import { estimatedCap } from '../estimated-cap.ts';
 import { documentedGenerationBody, imageGenerationBodySchema } from '../images/image-body.ts';
 import { parseImage } from '../images/image-request.ts';
@@ -11,10 +11,8 @@ import type { Route } from '../route.ts';
 
 type Deps = Pick<
   RouteDeps,
-  'holdTerms' | 'ledger' | 'catalogue' | 'storedFiles' | 'checkCallbackUrl' | 'checkMediaUrl'
-> & {
-  readonly images: ImageRouteDeps;
-};
+  'holdTerms' | 'ledger' | 'catalogue' | 'images' | 'storedFiles' | 'checkCallbackUrl' | 'checkMediaUrl'
+>;
 
 export function estimateImage(deps: Deps): Route {
   const { catalogue, images } = deps;

@@ -66,10 +66,9 @@ function readText(text: unknown): unknown {
   return isWord ? parseJsonText(text) : text;
 }
 
-/** JSON, or a form where the gateway has a place for files. */
-export function openaiBody(images: ImageRouteDeps | undefined): BodyReader {
-  if (images === undefined) return jsonBody;
-  const form = imageBody(images.workspaces, images.limits);
+/** JSON, or a form. */
+export function openaiBody({ workspaces, limits }: ImageRouteDeps): BodyReader {
+  const form = imageBody(workspaces, limits);
   return {
     ...form,
     read: (context, scope) =>
@@ -83,7 +82,7 @@ export function openaiBody(images: ImageRouteDeps | undefined): BodyReader {
 export async function decodeOpenai(
   { input_reference: asked, ...body }: z.output<typeof fields>,
   meta: RequestMeta,
-  images: ImageRouteDeps | undefined,
+  images: ImageRouteDeps,
 ): Promise<VideoBody> {
   if (asked === undefined) return body;
   const url = asked instanceof UploadedFile ? await dataUrlOf(asked, meta, images) : urlOf(asked);
@@ -100,11 +99,11 @@ function urlOf(asked: Exclude<z.output<typeof reference>, UploadedFile>): string
 async function dataUrlOf(
   file: UploadedFile,
   meta: RequestMeta,
-  images: ImageRouteDeps | undefined,
+  images: ImageRouteDeps,
 ): Promise<string> {
   if (file.bytes > referenceBytesMax)
     throw refuse('request_too_large', `may have at most ${referenceBytesMax} bytes`);
-  const image = await readImageFile(file, images?.limits.pixelsMax ?? 0);
+  const image = await readImageFile(file, images.limits.pixelsMax);
   if ('refused' in image) throw refuse('invalid_parameter', image.refused);
   // Its bytes, their base64, and the request that is sealed with it.
   meta.reserve(4 * file.bytes);
