@@ -28,8 +28,6 @@ import { createNearestRoute } from './nearest-route.ts';
 import { createTaskWatcher } from './task-watcher.ts';
 import { withTimeout } from './with-timeout.ts';
 
-export type { AppDeps } from './deps.ts';
-
 export interface GatewayApp {
   readonly callback: () => RequestListener;
   /** All operations, for the document and for tests. */

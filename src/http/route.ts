@@ -4,12 +4,13 @@ import type { BodyReader } from './bodies/consume-body.ts';
 import type { Caller } from '../domain/caller.ts';
 import type { ErrorCode } from '../domain/errors.ts';
 import type { OperatorAccess, OperatorIdentity } from '../domain/operator.ts';
-import type { OperatorAct } from '../tasks/audit-log.ts';
 import type { Dialect } from './dialects/dialect.ts';
 import { adminBody } from './body.ts';
 import { etagOf, matchesEtag } from './etag.ts';
 import { operatorActOf } from './operator-act.ts';
+import type { ActFacts } from './operator-act.ts';
 import { parseInput } from './validation.ts';
+import type { RawInput } from './validation.ts';
 
 /**
  * One operation of the service: its declaration. Validation, types and the OpenAPI document derive from it. Made by
@@ -78,10 +79,7 @@ export interface Success {
   readonly mediaType?: string | readonly string[];
 }
 
-export interface RawRequest {
-  readonly params: unknown;
-  readonly query: unknown;
-  readonly body: unknown;
+export interface RawRequest extends RawInput {
   readonly meta: RequestMeta;
 }
 
@@ -121,7 +119,6 @@ interface Operating {
 
 /** Runs an operator's act with its entry in the audit log. */
 export type KeepAct = (act: ActFacts, run: () => Promise<Reply>) => Promise<Reply>;
-type ActFacts = Pick<OperatorAct, 'action' | 'target' | 'task' | 'reason' | 'input'>;
 
 /** Asked every few seconds by whoever watches the process, and never refused. By operation, or by path. */
 export function isProbe(name: string): boolean {

@@ -23,7 +23,7 @@ import { createAbandonCreation } from '../../src/tasks/abandon-creation.ts';
 import { everyField } from '../../src/domain/model-facts.ts';
 import { noMediaUrl } from '../../src/domain/stored-media.ts';
 import { createApp } from '../../src/http/app.ts';
-import type { AppDeps } from '../../src/http/app.ts';
+import type { AppDeps } from '../../src/http/deps.ts';
 import { requestLimitsOf } from '../../src/http/request-limits.ts';
 import type { RequestLimits } from '../../src/http/request-limits.ts';
 import { startHttpServer } from '../../src/http/server.ts';

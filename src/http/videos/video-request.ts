@@ -4,7 +4,7 @@ import type { AddressChecks } from '../address-checks.ts';
 import type { Caller } from '../../domain/caller.ts';
 import { invalidParameter } from '../../domain/errors.ts';
 import { fileIdOf } from '../../domain/user-file.ts';
-import type { AskedImage, AskedVideo, ImageRole, InputType, VideoRequest } from '../../domain/request.ts';
+import type { AskedImage, AskedVideo, ImageRole, InputType } from '../../domain/request.ts';
 import { parseSize } from '../output-size.ts';
 import { consumedMetadataNames } from './video-body.ts';
 import type { VideoBody, VideoMetadata } from './video-body.ts';
@@ -160,17 +160,8 @@ function checkRoles(
   });
 }
 
-type OutputFields = Pick<VideoRequest, 'mode' | 'resolution' | 'ratio' | 'size' | 'duration'>;
-
 /** What decides the price has one value, wherever it was said; what was overruled does not travel on. */
-function resolveOutput(
-  body: VideoBody,
-  metadata: VideoMetadata,
-): {
-  readonly fields: OutputFields;
-  readonly named: Readonly<Record<string, string>>;
-  readonly ignored: readonly string[];
-} {
+function resolveOutput(body: VideoBody, metadata: VideoMetadata) {
   const mode = body.mode ?? metadata.mode;
   const size = body.size ?? metadata.size;
   const shape = size === undefined ? undefined : parseSize(size);
@@ -184,9 +175,11 @@ function resolveOutput(
   };
 }
 
+type OutputName = 'mode' | 'resolution' | 'ratio' | 'size' | 'duration' | 'seconds';
+
 /** Under which name each field was sent: of several, the one that counts. */
 function namesOf(body: VideoBody, metadata: VideoMetadata): Readonly<Record<string, string>> {
-  const said = (...names: readonly (keyof OutputFields | 'seconds')[]): string | undefined =>
+  const said = (...names: readonly OutputName[]): string | undefined =>
     names.find((name) => body[name] !== undefined) ??
     names.filter((name) => metadata[name] !== undefined).map((name) => `metadata.${name}`)[0];
   const size = said('size');
@@ -215,19 +208,7 @@ function overruled(body: VideoBody, metadata: VideoMetadata): string[] {
   ];
 }
 
-type ConsumedMetadata = Pick<
-  VideoRequest,
-  | 'draft'
-  | 'generateAudio'
-  | 'watermark'
-  | 'returnLastFrame'
-  | 'seed'
-  | 'safetyIdentifier'
-  | 'tools'
-  | 'extra'
->;
-
-function consumedMetadata(metadata: VideoMetadata): ConsumedMetadata {
+function consumedMetadata(metadata: VideoMetadata) {
   const { draft, generate_audio, watermark, return_last_frame, seed, safety_identifier, tools } = metadata;
   return {
     ...defined({
