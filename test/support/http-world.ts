@@ -160,10 +160,7 @@ export function useHttpWorld(database: string, change: NodeChange = {}): HttpWor
   });
 }
 
-async function openWorld(
-  database: string,
-  change: NodeChange,
-): Promise<[HttpWorld, () => Promise<void>]> {
+async function openWorld(database: string, change: NodeChange): Promise<[HttpWorld, () => Promise<void>]> {
   const mongo = await connectMongo(databaseUri(database));
   await mongo.db.dropDatabase();
   const clock: HttpWorld['clock'] = { aheadMs: 0 };

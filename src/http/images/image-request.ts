@@ -72,12 +72,18 @@ type Output = Pick<ImageRequest, 'n' | 'size' | 'quality'>;
 
 function checkOutput({ n = 1, size, quality }: ImageBody, model: ModelConfig): Output {
   if (n > model.n.max) {
-    throw invalidParameter('n', `The parameter n must be an integer from 1 to ${model.n.max} for model ${model.id}.`);
+    throw invalidParameter(
+      'n',
+      `The parameter n must be an integer from 1 to ${model.n.max} for model ${model.id}.`,
+    );
   }
   const words = model.sizes.filter((word) => !sizePattern.test(word));
   if (size !== undefined && !sizePattern.test(size) && !words.includes(size)) {
     const alternatives = words.length === 0 ? '' : `, or one of ${words.join(', ')}`;
-    throw invalidParameter('size', `The parameter size must be <width>x<height>, such as 1024x1024${alternatives}.`);
+    throw invalidParameter(
+      'size',
+      `The parameter size must be <width>x<height>, such as 1024x1024${alternatives}.`,
+    );
   }
   if (quality !== undefined && model.qualities.length > 0 && !model.qualities.includes(quality)) {
     throw unsupported('quality', `quality must be one of ${model.qualities.join(', ')}.`);
@@ -97,7 +103,10 @@ function listReferences({ image }: ImageBody, rules: ImageRules): readonly Refer
     throw new GatewayError('missing_parameter', 'The parameter image is required.', { param: 'image' });
   }
   if (list.length > filesMax) {
-    throw invalidParameter('image', `The parameter image accepts at most ${filesMax} images, not ${list.length}.`);
+    throw invalidParameter(
+      'image',
+      `The parameter image accepts at most ${filesMax} images, not ${list.length}.`,
+    );
   }
   const { max } = model.inputs.images;
   if (list.length > max) {

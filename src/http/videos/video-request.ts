@@ -152,7 +152,8 @@ function checkRoles(
 ): void {
   roles.forEach((role, index) => {
     const isFrame = role === 'first_frame' || role === 'last_frame';
-    if (isFrame && roles.indexOf(role) < index) throw invalidParameter(nameOf(index), `There is one ${role} only.`);
+    if (isFrame && roles.indexOf(role) < index)
+      throw invalidParameter(nameOf(index), `There is one ${role} only.`);
     if (role === 'last_frame' && !roles.includes('first_frame'))
       throw invalidParameter(nameOf(index), 'A last frame needs a first frame beside it.');
     const isOther = role !== undefined && inputType !== undefined && isFrame === (inputType === 'reference');

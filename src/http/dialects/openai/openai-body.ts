@@ -20,11 +20,7 @@ const referenceBytesMax = 8 * 1024 * 1024;
 
 const reference = z
   .union(
-    [
-      uploadedFile,
-      z.strictObject({ image_url: z.string().min(1) }),
-      z.strictObject({ file_id: z.string() }),
-    ],
+    [uploadedFile, z.strictObject({ image_url: z.string().min(1) }), z.strictObject({ file_id: z.string() })],
     { error: 'must be a file, {"image_url"} with a URL or a data URL, or {"file_id"}' },
   )
   .meta({ description: 'The first frame: a file of at most 8 MiB, `{"image_url"}`, or `{"file_id"}`.' });
@@ -96,11 +92,7 @@ function urlOf(asked: Exclude<z.output<typeof reference>, UploadedFile>): string
   throw refuse('invalid_parameter', 'must name a file that `POST /v1/files` has stored, by its id');
 }
 
-async function dataUrlOf(
-  file: UploadedFile,
-  meta: RequestMeta,
-  images: ImageRouteDeps,
-): Promise<string> {
+async function dataUrlOf(file: UploadedFile, meta: RequestMeta, images: ImageRouteDeps): Promise<string> {
   if (file.bytes > referenceBytesMax)
     throw refuse('request_too_large', `may have at most ${referenceBytesMax} bytes`);
   const image = await readImageFile(file, images.limits.pixelsMax);

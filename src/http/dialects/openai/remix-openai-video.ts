@@ -59,10 +59,7 @@ function remixOf(
 function resultOf(source: Task, { mediaUrl }: Pick<DialectDeps, 'mediaUrl'>): string {
   const url = presentTask(source, mediaUrl).data[0]?.url;
   if (url !== undefined) return url;
-  throw invalidParameter(
-    'task_id',
-    `Only a completed video can be remixed: the task is ${source.status}.`,
-  );
+  throw invalidParameter('task_id', `Only a completed video can be remixed: the task is ${source.status}.`);
 }
 
 /** The source is in the address; how it is edited is ours to say. */

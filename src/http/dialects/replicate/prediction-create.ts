@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import type { z } from 'zod';
 import { isTerminal } from '../../../domain/task.ts';
 import type { Caller } from '../../../domain/caller.ts';
 import { presentWarnings } from '../../presenters/image.ts';
