@@ -354,7 +354,8 @@ interface Operation {
 
 /** Declarations alone: no handler runs. */
 function routes() {
-  const deps = { operatorAuth: {}, storedFiles: { files: {} }, exposeMetrics: true, now: Date.now };
+  const images = { vendorFields: new Set() };
+  const deps = { operatorAuth: {}, images, storedFiles: { files: {} }, now: Date.now };
   return createRoutes(deps as unknown as RouteDeps);
 }
 

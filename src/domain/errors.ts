@@ -115,6 +115,11 @@ export function serviceUnavailable(detail: string, cause?: unknown): GatewayErro
   );
 }
 
+/** `param`: as in `GatewayErrorOptions`. */
+export function invalidParameter(param: string, message: string): GatewayError {
+  return new GatewayError('invalid_parameter', message, { param });
+}
+
 export function accountClosed(account: string): GatewayError {
   return new GatewayError('account_closed', `The account ${account} is closed: nothing new can be created.`);
 }

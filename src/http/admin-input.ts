@@ -6,6 +6,7 @@ import { isPlain, mustBePlain } from '../domain/plain-text.ts';
 import type { Catalogue } from '../routing/catalogue.ts';
 import { queryNumber } from './query-fields.ts';
 import type { Account, AccountStore } from '../store/accounts.ts';
+import type { ApiKey, KeyStore } from '../store/keys.ts';
 
 /** Input that several operators' routes share. */
 
@@ -72,6 +73,18 @@ export async function findAccount(
     });
   }
   return account;
+}
+
+export const keyParams = z.object({ key: z.string().min(1) });
+
+export async function findKey(keys: Pick<KeyStore, 'find'>, id: string): Promise<ApiKey> {
+  const key = await keys.find(id);
+  if (key === undefined) throw keyNotFound();
+  return key;
+}
+
+export function keyNotFound(): GatewayError {
+  return new GatewayError('key_not_found', 'There is no key with this id.', { param: 'key' });
 }
 
 export const channelParams = z.object({ channel: z.string().min(1) });

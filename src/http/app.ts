@@ -19,7 +19,6 @@ import type { Span } from '../observability/tracing.ts';
 import { createIdentify } from './identify.ts';
 import { createKeyConcurrency } from './key-concurrency.ts';
 import { concurrencyHeaders, createRateLimit } from './rate-limit.ts';
-import { defaultRequestLimits } from './request-limits.ts';
 import type { RequestLimits } from './request-limits.ts';
 import { createRequestScope } from './request-scope.ts';
 import type { RequestState } from './request-scope.ts';
@@ -28,8 +27,6 @@ import { createRoutes } from './routes/index.ts';
 import { createNearestRoute } from './nearest-route.ts';
 import { createTaskWatcher } from './task-watcher.ts';
 import { withTimeout } from './with-timeout.ts';
-
-export type { AppDeps } from './deps.ts';
 
 export interface GatewayApp {
   readonly callback: () => RequestListener;
@@ -55,7 +52,7 @@ export function createApp(deps: AppDeps): GatewayApp {
     onError: (err) => deps.log.warn({ err }, 'could not read the tasks of waiting requests'),
   });
   deps.metrics.setWaiting(() => watcher.waiting());
-  const limits = { ...defaultRequestLimits, ...deps.limits };
+  const { limits } = deps;
   const admissions = createFairGate({
     placesMax: limits.createsAtOnce,
     accountPlacesMax: limits.accountCreatesAtOnce,
@@ -66,7 +63,7 @@ export function createApp(deps: AppDeps): GatewayApp {
   koa.silent = true;
   // Left over when an answer cannot be written: the caller is gone.
   koa.on('error', (err: unknown) => deps.log.debug({ err }, 'could not write a response'));
-  const addressOf = createClientAddress(deps.trustedProxies ?? []);
+  const addressOf = createClientAddress(deps.trustedProxies);
   const addresses = createAddressLimit(limits.addressRequestsPerSecond, deps.now);
   koa.use(createRequestScope({ ...deps, addressOf, addresses, isDraining: () => draining }));
   koa.use(readTarget);
@@ -277,7 +274,7 @@ class ContextMeta implements RequestMeta {
 const unreadAnswerMs = 60_000;
 
 function writeReply(context: AppContext, reply: Reply): void {
-  const { status, headers, mediaType, text, parts, stream, onEnd } = reply;
+  const { status, headers, mediaType, body = '', onEnd } = reply;
   const { socket } = context;
   // Until it is flushed: then the time for which an idle connection is kept counts.
   socket.setTimeout(unreadAnswerMs);
@@ -286,21 +283,12 @@ function writeReply(context: AppContext, reply: Reply): void {
   for (const name in headers) context.set(name, headers[name] ?? '');
   if (status === 304 || status === 204) return;
   context.set('content-type', mediaType);
-  if (stream !== undefined) {
-    context.body = stream;
+  if (typeof body === 'string' || Buffer.isBuffer(body) || body instanceof Readable) {
+    context.body = body;
     return;
   }
-  if (parts === undefined) {
-    context.body = text;
-    return;
-  }
-  const [only] = parts;
-  if (parts.length === 1 && Buffer.isBuffer(only)) {
-    context.body = only;
-    return;
-  }
-  const bytes = parts.reduce((sum, part) => sum + Buffer.byteLength(part), 0);
-  context.body = bytes <= joinedBytesMax ? joined(parts) : Readable.from(parts, { objectMode: false });
+  const bytes = body.reduce((sum, part) => sum + Buffer.byteLength(part), 0);
+  context.body = bytes <= joinedBytesMax ? joined(body) : Readable.from(body, { objectMode: false });
   context.length = bytes;
 }
 

@@ -5,37 +5,32 @@ import { z } from 'zod';
 import { GatewayError } from '../domain/errors.ts';
 import type { BodyAllowance } from './bodies/body-budget.ts';
 import { consumeBody } from './bodies/consume-body.ts';
+import type { BodyReader } from './bodies/consume-body.ts';
 import { findJsonFault } from './bodies/json-fault.ts';
 import { JsonScanner } from './bodies/json-scanner.ts';
 import { Slab } from './bodies/slab.ts';
 import { isRecord, withoutNulls } from './body-fields.ts';
-import type { BodyReader } from './route.ts';
 
-export const videoBodyBytesMax = 1024 * 1024;
+const jsonBytesMax = 1024 * 1024;
 const adminBodyBytesMax = 64 * 1024;
-export const callbackBodyBytesMax = 64 * 1024;
+const callbackBytesMax = 64 * 1024;
 
-/** A JSON object of at most `bytesMax` bytes; no body at all counts as `{}`. */
-export function jsonBody(bytesMax: number): BodyReader {
-  return {
-    mediaTypes: ['application/json'],
-    kind: 'json',
-    async read(context, scope) {
-      if (!hasBody(context)) return {};
-      checkJsonType(context);
-      const text = new JsonText(bytesMax, scope.memory);
-      await consumeBody(context.req, {
-        ...scope,
-        bytesMax,
-        onChunk: (chunk) => {
-          text.push(chunk);
-          return undefined;
-        },
-      });
-      return text.parse();
-    },
-  };
-}
+/** A JSON object; no body at all counts as `{}`. */
+export const jsonBody: BodyReader = {
+  mediaTypes: ['application/json'],
+  kind: 'json',
+  async read(context, scope) {
+    if (!hasBody(context)) return {};
+    checkJsonType(context);
+    const text = new JsonText(jsonBytesMax, scope.memory);
+    await consumeBody(context.req, {
+      ...scope,
+      bytesMax: jsonBytesMax,
+      onChunk: (chunk) => text.push(chunk),
+    });
+    return text.parse();
+  },
+};
 
 const parseSmallJson = koaBody({
   jsonLimit: adminBodyBytesMax,
@@ -73,24 +68,19 @@ function adminBodyError(error: unknown): unknown {
 }
 
 /** The bytes as they arrived: what an upstream signs. */
-export function rawBody(bytesMax: number): BodyReader {
-  return {
-    mediaTypes: ['application/json'],
-    kind: 'callbacks',
-    async read({ req }, scope) {
-      const bytes = new Slab(scope.memory, bytesMax);
-      await consumeBody(req, {
-        ...scope,
-        bytesMax,
-        onChunk: (chunk) => {
-          bytes.push(chunk);
-          return undefined;
-        },
-      });
-      return bytes.read();
-    },
-  };
-}
+export const callbackBody: BodyReader = {
+  mediaTypes: ['application/json'],
+  kind: 'callbacks',
+  async read({ req }, scope) {
+    const bytes = new Slab(scope.memory, callbackBytesMax);
+    await consumeBody(req, {
+      ...scope,
+      bytesMax: callbackBytesMax,
+      onChunk: (chunk) => bytes.push(chunk),
+    });
+    return bytes.read();
+  },
+};
 
 /** A JSON text while it is read: counted before it is parsed. */
 export class JsonText {

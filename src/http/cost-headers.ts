@@ -1,5 +1,7 @@
 import { formatMicros } from '../domain/money.ts';
 import type { Micros } from '../domain/money.ts';
+import type { CreatedTask } from '../tasks/create-task.ts';
+import { capHeaders } from './presenters/cap.ts';
 
 /** The only currency that LiteLLM knows. */
 const litellmCurrency = 'USD';
@@ -17,7 +19,17 @@ export function costHeaders(charge: Micros | undefined, currency: string): Reado
   };
 }
 
-/** Of a create: what is held until the task ends. Not a cost, and never added up as one. */
-export function holdHeaders(hold: Micros): Readonly<Record<string, string>> {
-  return { 'x-mediary-hold': formatMicros(hold) };
+export const replayedHeader = { 'idempotency-replayed': 'true' } as const;
+
+/** Of a create: what is held until the task ends, which is not a cost and never added up as one, and the tightest cap. */
+export function createdHeaders({
+  hold,
+  cap,
+  replayed,
+}: Pick<CreatedTask, 'hold' | 'cap' | 'replayed'>): Readonly<Record<string, string>> {
+  return {
+    'x-mediary-hold': formatMicros(hold),
+    ...capHeaders(cap),
+    ...(replayed ? replayedHeader : {}),
+  };
 }

@@ -96,8 +96,7 @@ export interface AppDeps extends AddressChecks {
   readonly keptResults?: MediaDeps;
   /** Absent: nothing is stored, and the routes of files do not exist. */
   readonly storedFiles?: FileRouteDeps;
-  /** Absent: the image routes do not exist. */
-  readonly images?: ImageRouteDeps;
+  readonly images: ImageRouteDeps;
   /** `createHoldTerms(…)` of src/tasks/account-terms.ts. */
   readonly holdTerms: FindHoldTerms;
   readonly ledger: Pick<
@@ -139,8 +138,8 @@ export interface AppDeps extends AddressChecks {
   readonly channelSwitches: Pick<ChannelSwitches, 'find' | 'refresh'>;
   /** An operator's decision on a circuit; false: it is already closed. */
   readonly overrideCircuit: Circuits['override'];
-  /** What this process knows of a channel's health, for operators; absent: nothing. */
-  readonly channelHealth?: (channel: ChannelConfig) => JsonObject;
+  /** What this process knows of a channel's health, for operators. */
+  readonly channelHealth: (channel: ChannelConfig) => JsonObject;
   /** All processes of the gateway. */
   readonly nodes: Pick<Nodes, 'all' | 'refresh' | 'unserved' | 'untilDecided'>;
   readonly configurations: Pick<ConfigurationStore, 'head'>;
@@ -150,9 +149,8 @@ export interface AppDeps extends AddressChecks {
   readonly previewConfig: () => Promise<PreviewResult>;
 
   /** CIDRs of the proxies in front. */
-  readonly trustedProxies?: readonly string[];
-  /** What is absent has its default. */
-  readonly limits?: Partial<RequestLimits>;
+  readonly trustedProxies: readonly string[];
+  readonly limits: RequestLimits;
 
   /** Rejects when MongoDB does not answer. */
   readonly pingMongo: () => Promise<void>;

@@ -17,7 +17,6 @@ export function eventStream(
       'x-accel-buffering': 'no',
     },
     mediaType: eventStreamType,
-    text: '',
-    stream: Readable.from(parts, { objectMode: false }),
+    body: Readable.from(parts, { objectMode: false }),
   };
 }

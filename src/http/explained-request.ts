@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import type { Caller } from '../domain/caller.ts';
 import { defined } from '../domain/defined.ts';
-import { GatewayError } from '../domain/errors.ts';
 import type { AskedRequest } from '../domain/request.ts';
+import { findKey } from './admin-input.ts';
 import { withoutNulls } from './body-fields.ts';
 import type { RouteDeps } from './deps.ts';
 import { imageGenerationBodySchema } from './images/image-body.ts';
@@ -21,6 +21,14 @@ export const explainedBodySchema = z.object({
     .looseObject({ model: z.string(), prompt: z.string().default('explained') })
     .meta({ description: 'The body of a create.' }),
 });
+
+export const explainErrors = [
+  'key_not_found',
+  'model_not_found',
+  'model_not_allowed',
+  'unsupported_parameter',
+  'media_url_not_allowed',
+] as const;
 
 export type ExplainedDeps = Pick<
   RouteDeps,
@@ -43,17 +51,8 @@ export async function parseExplained(
 
 async function callerOf(id: string | undefined, { keys }: ExplainedDeps): Promise<Caller> {
   if (id === undefined) return { account: '', key: '', assetUrls: true };
-  const key = await keys.find(id);
-  if (key === undefined)
-    throw new GatewayError('key_not_found', 'There is no key with this id.', { param: 'key' });
-  const { account, models, channels, assetUrls } = key;
-  return {
-    account,
-    key: id,
-    ...defined({ models }),
-    ...defined({ channels }),
-    ...defined({ assetUrls }),
-  };
+  const { account, models, channels, assetUrls } = await findKey(keys, id);
+  return { account, key: id, ...defined({ models, channels, assetUrls }) };
 }
 
 async function parse(
@@ -65,10 +64,6 @@ async function parse(
   const input = { params: {}, query: {}, body: withoutNulls(request) };
   if (model.kind === 'video')
     return parseVideo(parseInput(z.object({ body: videoBodySchema }), input).body, caller, deps).request;
-  if (deps.images === undefined)
-    throw new GatewayError('unsupported_parameter', 'This process does not generate images.', {
-      param: 'request.model',
-    });
   const image = parseInput(z.object({ body: imageGenerationBodySchema }), input).body;
   const rules = { ...deps, ...deps.images.limits, operation: 'generate' as const, model, caller };
   return (await parseImage(image, rules)).request;

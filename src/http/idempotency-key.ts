@@ -1,4 +1,4 @@
-import { GatewayError } from '../domain/errors.ts';
+import { invalidParameter } from '../domain/errors.ts';
 import type { RequestMeta } from './route.ts';
 
 const keyPattern = /^[\x21-\x7e]{1,255}$/;
@@ -7,11 +7,5 @@ const keyPattern = /^[\x21-\x7e]{1,255}$/;
 export function idempotencyKeyOf(meta: RequestMeta): string | undefined {
   const key = meta.header('idempotency-key');
   if (key === undefined || keyPattern.test(key)) return key;
-  throw new GatewayError(
-    'invalid_parameter',
-    'The header Idempotency-Key has 1-255 visible ASCII characters.',
-    {
-      param: 'Idempotency-Key',
-    },
-  );
+  throw invalidParameter('Idempotency-Key', 'The header Idempotency-Key has 1-255 visible ASCII characters.');
 }

@@ -60,7 +60,7 @@ function dialectsOf(routes: readonly Route[]): readonly Dialect[] {
   return [...new Set(routes.flatMap(({ dialect }) => dialect ?? []))];
 }
 
-const tagDescriptions: Readonly<Record<Route['tag'] | 'Callbacks', string>> = {
+const tagDescriptions: Readonly<Record<NonNullable<Route['tag']> | 'Callbacks', string>> = {
   Videos: 'Video generation tasks.',
   Images: 'Images, and image generation tasks.',
   Files: 'Media that are stored once, and named by their id in later requests.',
@@ -111,12 +111,10 @@ function describe(route: Route, path: string, index: number): RouteConfig {
     operationId: alias ? `${route.operationId}Alias${index > 1 ? index : ''}` : route.operationId,
     summary: alias ? `${route.summary} (alias)` : route.summary,
     description: route.description ?? `${route.summary}.`,
-    tags: [route.dialect?.tag ?? route.tag],
+    tags: [route.dialect ?? route].flatMap(({ tag }) => tag ?? []),
     security: schemes[route.authentication],
     request: {
-      ...defined({ params }),
-      ...defined({ query }),
-      ...defined({ headers: route.headers }),
+      ...defined({ params, query, headers: route.headers }),
       ...(body === undefined || route.readBody === undefined
         ? {}
         : {
@@ -170,7 +168,7 @@ export function errorCodesOf(route: Route): readonly ErrorCode[] {
       : []),
     ...(route.readBody === undefined ? [] : bodyCodes),
     ...(route.input.shape.query === undefined ? [] : (['invalid_parameter'] as const)),
-    ...route.errors,
+    ...(route.errors ?? []),
     'unsupported_media_type',
     'method_not_allowed',
     'internal_error',

@@ -1,11 +1,14 @@
 import { formatMicros } from '../domain/money.ts';
 import type { OperatorAct } from '../tasks/audit-log.ts';
+import { isRecord } from './body-fields.ts';
+
+export type ActFacts = Pick<OperatorAct, 'action' | 'target' | 'task' | 'reason' | 'input'>;
 
 /** What an operator's request does, for the audit log; undefined: it only tries. */
 export function operatorActOf(
   operationId: string,
   input: Readonly<Record<string, unknown>>,
-): Pick<OperatorAct, 'action' | 'target' | 'task' | 'reason' | 'input'> | undefined {
+): ActFacts | undefined {
   const params = fieldsOf(input['params']);
   const body = { ...fieldsOf(input['query']), ...fieldsOf(input['body']) };
   if (body['dry_run'] === true) return undefined;
@@ -31,5 +34,5 @@ export function operatorActOf(
 }
 
 function fieldsOf(part: unknown): Readonly<Record<string, unknown>> {
-  return typeof part === 'object' && part !== null ? { ...part } : {};
+  return isRecord(part) ? part : {};
 }

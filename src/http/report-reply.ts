@@ -1,12 +1,12 @@
-import { Readable } from 'node:stream';
 import { z } from 'zod';
-import { GatewayError } from '../domain/errors.ts';
+import { invalidParameter } from '../domain/errors.ts';
 import { formatMicros } from '../domain/money.ts';
 import { dayMs, utcDay } from '../domain/times.ts';
 import { TooManyGroupsError } from '../domain/usage.ts';
 import { csvLine, csvMediaType } from '../domain/csv.ts';
 import type { Cell } from '../domain/csv.ts';
 import { formatDecimal } from '../domain/decimal.ts';
+import { madeWhileSent } from './route.ts';
 import type { Reply } from './route.ts';
 
 /** A year, and the day that it may have more. */
@@ -51,9 +51,7 @@ export function periodOf(
   const asked = { from: from ?? `${utcDay(now).slice(0, 8)}01`, before: to ?? utcDay(now + dayMs) };
   const days = (Date.parse(asked.before) - Date.parse(asked.from)) / dayMs;
   if (days >= 1 && days <= daysMax) return asked;
-  throw new GatewayError('invalid_parameter', `The parameter to must be 1 to ${daysMax} days after from.`, {
-    param: 'to',
-  });
+  throw invalidParameter('to', `The parameter to must be 1 to ${daysMax} days after from.`);
 }
 
 function isDay(text: string): boolean {
@@ -80,24 +78,16 @@ export async function reportReply(
   const parts = gathered(format === 'csv' ? csvOf(report) : jsonOf(report));
   const begun = await begin(parts[Symbol.asyncIterator]()).catch((error: unknown) => {
     onEnd();
-    throw error instanceof TooManyGroupsError ? tooManyGroups(error) : error;
+    if (!(error instanceof TooManyGroupsError)) throw error;
+    throw invalidParameter('by', `There are more than ${error.max} groups: group by day, too.`);
   });
-  return {
-    status: 200,
+  return madeWhileSent(begun.parts, {
     headers: { 'cache-control': 'no-store' },
     mediaType: format === 'csv' ? csvMediaType : 'application/json; charset=utf-8',
-    text: '',
-    stream: Readable.from(begun.parts, { objectMode: false, highWaterMark: 1 }),
     onEnd: () => {
       onEnd();
       void begun.end();
     },
-  };
-}
-
-function tooManyGroups({ max }: TooManyGroupsError): GatewayError {
-  return new GatewayError('invalid_parameter', `There are more than ${max} groups: group by day, too.`, {
-    param: 'by',
   });
 }
 

@@ -1,6 +1,9 @@
 import type { Environment } from '../config/environment.ts';
 
-/** What one process lets its callers use at once. Every number has an environment variable (docs/configuration.md). */
+/**
+ * What one process lets its callers use at once. Every number has an environment variable (docs/configuration.md), whose
+ * default suits a heap of 640 MB.
+ */
 export interface RequestLimits {
   /** What request bodies may cost in memory, from their first byte until they are answered; see `createBodyBudgets`. */
   readonly bodiesBytesMax: number;
@@ -18,20 +21,6 @@ export interface RequestLimits {
   readonly createsAtOnce: number;
   readonly accountCreatesAtOnce: number;
 }
-
-const mebibyte = 1024 * 1024;
-
-/** Sized for a heap of 640 MB. */
-export const defaultRequestLimits: RequestLimits = {
-  bodiesBytesMax: 160 * mebibyte,
-  uploadsBytesMax: 1024 * mebibyte,
-  uploadBytesPerSecondMin: 8 * 1024,
-  addressRequestsPerSecond: 50,
-  keyRequestsPerMinute: 6_000,
-  keyConcurrentRequests: 256,
-  createsAtOnce: 32,
-  accountCreatesAtOnce: 16,
-};
 
 export function requestLimitsOf(environment: Environment): RequestLimits {
   return {

@@ -19,18 +19,18 @@ export interface RequestState {
   /** Of the caller, as `createClientAddress` names it. */
   address: string;
   /** The operator whose token it carries. */
-  actor: string | undefined;
+  actor?: string | undefined;
   /** Of the API key that it carries; the key by its public id. */
-  account: string | undefined;
-  key: string | undefined;
+  account?: string | undefined;
+  key?: string | undefined;
   /** The task that it names, or has made. */
-  task: string | undefined;
+  task?: string | undefined;
   /** Where the route answers an error with another status than its code usually has. */
-  errorStatus: number | undefined;
+  errorStatus?: number | undefined;
   /** Of the route that matched: errors have its form. */
-  dialect: Dialect | undefined;
+  dialect?: Dialect | undefined;
   /** Of whom we know. */
-  span: Span | undefined;
+  span?: Span | undefined;
 }
 
 export interface RequestScopeDeps extends Pick<AppDeps, 'log' | 'metrics'> {
@@ -49,16 +49,7 @@ export function createRequestScope(deps: RequestScopeDeps): Middleware<RequestSt
   return async (context, next) => {
     const startedAt = performance.now();
     const requestId = requestIdOf(context.req.headers['x-request-id']);
-    context.state.requestId = requestId;
-    context.state.operation = '';
-    context.state.address = deps.addressOf(context.req);
-    context.state.actor = undefined;
-    context.state.account = undefined;
-    context.state.key = undefined;
-    context.state.task = undefined;
-    context.state.errorStatus = undefined;
-    context.state.dialect = undefined;
-    context.state.span = undefined;
+    context.state = { requestId, operation: '', address: deps.addressOf(context.req) };
     context.set('x-request-id', requestId);
     try {
       const path = pathOf(context);

@@ -1,16 +1,16 @@
-import type { Readable } from 'node:stream';
-import type { Context } from 'koa';
+import { Readable } from 'node:stream';
 import type { z } from 'zod';
-import type { BodyKind } from './bodies/body-budget.ts';
-import type { BodyScope } from './bodies/consume-body.ts';
+import type { BodyReader } from './bodies/consume-body.ts';
 import type { Caller } from '../domain/caller.ts';
 import type { ErrorCode } from '../domain/errors.ts';
 import type { OperatorAccess, OperatorIdentity } from '../domain/operator.ts';
-import type { OperatorAct } from '../tasks/audit-log.ts';
 import type { Dialect } from './dialects/dialect.ts';
+import { adminBody } from './body.ts';
 import { etagOf, matchesEtag } from './etag.ts';
 import { operatorActOf } from './operator-act.ts';
+import type { ActFacts } from './operator-act.ts';
 import { parseInput } from './validation.ts';
+import type { RawInput } from './validation.ts';
 
 /**
  * One operation of the service: its declaration. Validation, types and the OpenAPI document derive from it. Made by
@@ -34,7 +34,8 @@ interface Operation {
   readonly operationId: string;
   readonly summary: string;
   readonly description?: string;
-  readonly tag: 'Videos' | 'Images' | 'Files' | 'Models' | 'Account' | 'Service' | 'Operators';
+  /** Absent: that of its dialect. */
+  readonly tag?: 'Videos' | 'Images' | 'Files' | 'Models' | 'Account' | 'Service' | 'Operators';
   /** Absent: the interface is our own. */
   readonly dialect?: Dialect;
   readonly method: 'get' | 'post' | 'put' | 'delete' | 'options';
@@ -56,7 +57,7 @@ interface Operation {
   /** Responses with other statuses that are not errors with the common body. */
   readonly otherAnswers?: Readonly<Record<number, Success>>;
   /** Beside those that its authentication, its body and every route imply. */
-  readonly errors: readonly ErrorCode[];
+  readonly errors?: readonly ErrorCode[];
   /** Where a code has another status than usual. */
   readonly statuses?: Readonly<Partial<Record<ErrorCode, number>>>;
 }
@@ -68,17 +69,6 @@ export type InputSchema = z.ZodObject<{
   readonly body?: z.ZodType;
 }>;
 
-/** Reads a request's body within its limit. Throws what `consumeBody` does, and unsupported_media_type. */
-export interface BodyReader {
-  /** For the document. */
-  readonly mediaTypes: readonly string[];
-  /** Whose memory it uses. */
-  readonly kind: BodyKind;
-  read(context: Context, scope: BodyScope): Promise<unknown>;
-  /** Called with what `read` gave when the route has answered or failed: temporary files go. */
-  release?(body: unknown): Promise<void>;
-}
-
 export interface Success {
   /** Default 200. */
   readonly status?: number;
@@ -89,10 +79,7 @@ export interface Success {
   readonly mediaType?: string | readonly string[];
 }
 
-export interface RawRequest {
-  readonly params: unknown;
-  readonly query: unknown;
-  readonly body: unknown;
+export interface RawRequest extends RawInput {
   readonly meta: RequestMeta;
 }
 
@@ -132,7 +119,6 @@ interface Operating {
 
 /** Runs an operator's act with its entry in the audit log. */
 export type KeepAct = (act: ActFacts, run: () => Promise<Reply>) => Promise<Reply>;
-type ActFacts = Pick<OperatorAct, 'action' | 'target' | 'task' | 'reason' | 'input'>;
 
 /** Asked every few seconds by whoever watches the process, and never refused. By operation, or by path. */
 export function isProbe(name: string): boolean {
@@ -148,11 +134,11 @@ export interface Reply {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly mediaType: string;
-  readonly text: string;
-  /** Instead of `text`: a body too large to be one string, in order. */
-  readonly parts?: readonly BodyPart[];
-  /** Instead of `text`; its length, where it is known, is `content-length` among the headers. */
-  readonly stream?: Readable;
+  /**
+   * Absent: empty. Parts, in order: too large to be one string. The length of a stream, where it is known, is
+   * `content-length` among the headers.
+   */
+  readonly body?: string | Buffer | Readable | readonly BodyPart[];
   /** Called when the response is completely written, or the caller has disconnected before. */
   readonly onEnd?: () => void;
 }
@@ -161,31 +147,45 @@ export type BodyPart = string | Uint8Array;
 
 const jsonMediaType = 'application/json; charset=utf-8';
 
-export function jsonReply(body: unknown, headers: Readonly<Record<string, string>> = {}): Reply {
-  return { status: 200, headers, mediaType: jsonMediaType, text: JSON.stringify(body) };
+export interface TextReply extends Reply {
+  readonly body: string;
 }
 
-/** A JSON text in parts, of which some may be large. */
+export function jsonReply(body: unknown, headers: Readonly<Record<string, string>> = {}): TextReply {
+  return { status: 200, headers, mediaType: jsonMediaType, body: JSON.stringify(body) };
+}
+
+/** A JSON text, written already. */
 export function partsReply(
-  parts: readonly BodyPart[],
+  body: Buffer | readonly BodyPart[],
   headers: Readonly<Record<string, string>> = {},
 ): Reply {
-  return { status: 200, headers, mediaType: jsonMediaType, text: '', parts };
+  return { status: 200, headers, mediaType: jsonMediaType, body };
+}
+
+/** What is made while it is sent, and no more than the caller takes. */
+export function madeWhileSent(
+  parts: AsyncIterable<string>,
+  about: Pick<Reply, 'headers' | 'mediaType' | 'onEnd'>,
+): Reply {
+  return { ...about, status: 200, body: Readable.from(parts, { objectMode: false, highWaterMark: 1 }) };
 }
 
 /** 304: the caller has this version already. */
 export function notModified(headers: Readonly<Record<string, string>>): Reply {
-  return { status: 304, headers, mediaType: jsonMediaType, text: '' };
+  return { status: 304, headers, mediaType: jsonMediaType };
 }
 
 type Handler<Input extends InputSchema, Who> = (
   input: z.output<Input> & { readonly meta: RequestMeta } & Who,
-) => Promise<Reply>;
+) => Reply | Promise<Reply>;
 
-export type Declaration<Input extends InputSchema, Who> = Operation & {
+interface Handling<Input extends InputSchema, Who> {
   readonly input: Input;
   readonly handle: Handler<Input, Who>;
-};
+}
+
+type Declaration<Input extends InputSchema, Who> = Operation & Handling<Input, Who>;
 
 /** A route for the owner of an API key. */
 export function keyRoute<Input extends InputSchema>(
@@ -203,19 +203,23 @@ export function keyRoute<Input extends InputSchema>(
   };
 }
 
-/** A route of the operators' API: exists only where ADMIN_TOKEN is set. */
-export function adminRoute<Input extends InputSchema>(declaration: Declaration<Input, Operating>): Route {
+/** A route of the operators' API: exists only where ADMIN_TOKEN is set. A body that it has is small JSON. */
+export function adminRoute<Input extends InputSchema>(
+  declaration: Omit<Operation, 'tag' | 'readBody'> & Handling<Input, Operating>,
+): Route {
   const { handle, ...operation } = declaration;
   const isAct = accessOf(operation) !== 'read';
   return {
     ...operation,
+    tag: 'Operators',
+    ...(operation.input.shape.body === undefined ? {} : { readBody: adminBody }),
     authentication: 'admin',
     async run(request, identity) {
       if (identity.kind !== 'admin')
         throw new TypeError(`${operation.operationId} needs an operator's token`);
       const input = parseInput(operation.input, request);
       const { operator, role, keep } = identity;
-      const run = () => handle({ ...input, meta: request.meta, operator, role });
+      const run = async () => handle({ ...input, meta: request.meta, operator, role });
       const act = isAct ? operatorActOf(operation.operationId, input) : undefined;
       if (act !== undefined) return keep(act, run);
       return operation.method === 'get' ? withVersion(await run(), request.meta) : run();
@@ -225,9 +229,9 @@ export function adminRoute<Input extends InputSchema>(declaration: Declaration<I
 
 /** Whoever repeats a read with the version that it has is spared an unchanged body. */
 function withVersion(reply: Reply, meta: RequestMeta): Reply {
-  const { status, headers, text, parts, stream } = reply;
-  if (status !== 200 || parts !== undefined || stream !== undefined) return reply;
-  const versioned = { ...headers, etag: etagOf(text), 'cache-control': 'private, no-cache' };
+  const { status, headers, body } = reply;
+  if (status !== 200 || typeof body !== 'string') return reply;
+  const versioned = { ...headers, etag: etagOf(body), 'cache-control': 'private, no-cache' };
   return matchesEtag(meta.header('if-none-match'), versioned.etag)
     ? notModified(versioned)
     : { ...reply, headers: versioned };
@@ -261,7 +265,7 @@ export function secretRoute<Input extends InputSchema, Guest extends { readonly 
       const guest = await admit(parseInput(operation.input, request).params);
       return {
         account: guest.account,
-        run: (whole) => handle({ ...parseInput(operation.input, whole), meta: whole.meta, guest }),
+        run: async (whole) => handle({ ...parseInput(operation.input, whole), meta: whole.meta, guest }),
       };
     },
     run: () => Promise.reject(new TypeError(`${operation.operationId} admits before it handles`)),

@@ -1,6 +1,7 @@
 import { createServer } from 'node:http';
 import type { RequestListener, Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
+import { z } from 'zod';
 import { answerInTurn } from './answer-in-turn.ts';
 import type { GatewayApp } from './app.ts';
 import { connectionsMaxOf, limitConnections } from './connections.ts';
@@ -81,15 +82,12 @@ function receive(server: Server, handle: RequestListener, connectionsMax: number
 function openFilesMax(): number | undefined {
   // Else it looks up the names of all peers, and waits for them.
   Reflect.set(process.report, 'excludeNetwork', true);
-  const report: unknown = process.report.getReport();
-  const limits = member(report, 'userLimits');
-  const soft = member(member(limits, 'open_files'), 'soft');
-  return typeof soft === 'number' ? soft : undefined;
+  return openFilesSchema.safeParse(process.report.getReport()).data?.userLimits.open_files.soft;
 }
 
-function member(value: unknown, name: string): unknown {
-  return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
-}
+const openFilesSchema = z.object({
+  userLimits: z.object({ open_files: z.object({ soft: z.number() }) }),
+});
 
 function listen(server: Server, host: string, port: number): Promise<void> {
   return new Promise((resolve, reject) => {

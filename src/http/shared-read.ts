@@ -1,19 +1,21 @@
 /**
- * A read that costs something, done once in a while however many ask: everybody within `ms` is answered by the same one.
- * A failure is not kept.
+ * A read that costs something, done once in a while however many ask: who comes while it runs, or within `ms` of its end,
+ * is answered by it. A failure is not kept.
  */
 export function createSharedRead<Read>(
   read: () => Promise<Read>,
   { ms, now }: { readonly ms: number; readonly now: () => number },
 ): () => Promise<Read> {
-  let last: { readonly at: number; readonly result: Promise<Read> } | undefined;
+  let last: Promise<Read> | undefined;
+  let endedAt: number | undefined;
   return () => {
-    if (last !== undefined && Math.abs(now() - last.at) < ms) return last.result;
-    const current = { at: now(), result: read() };
-    last = current;
-    current.result.catch(() => {
-      if (last === current) last = undefined;
-    });
-    return current.result;
+    if (last !== undefined && (endedAt === undefined || Math.abs(now() - endedAt) < ms)) return last;
+    endedAt = undefined;
+    last = read();
+    last.then(
+      () => (endedAt = now()),
+      () => (last = undefined),
+    );
+    return last;
   };
 }

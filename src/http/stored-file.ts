@@ -69,8 +69,7 @@ export async function replyWithFile(
   return {
     status: range === undefined ? 200 : 206,
     mediaType,
-    text: '',
-    stream: await storage.read(key, { start, end }),
+    body: await storage.read(key, { start, end }),
     headers: {
       ...headers,
       'content-length': String(end - start + 1),
@@ -82,7 +81,7 @@ export async function replyWithFile(
 /** The address is anew each time, and signed for one method. */
 function sendTo(location: string): Reply {
   const headers = { location, 'cache-control': 'no-store' };
-  return { status: 302, mediaType: 'text/plain; charset=utf-8', text: '', headers };
+  return { status: 302, mediaType: 'text/plain; charset=utf-8', headers };
 }
 
 /** Undefined: all of it. Several ranges, other units and nonsense are answered with all of it, as RFC 9110 allows. */
@@ -100,5 +99,5 @@ function rangeOf(meta: RequestMeta, { bytes, etag }: StoredFile): ByteRange | 'u
 
 function refuseRange({ bytes }: StoredFile, headers: Readonly<Record<string, string>>): Reply {
   const mediaType = 'text/plain; charset=utf-8';
-  return { status: 416, mediaType, text: '', headers: { ...headers, 'content-range': `bytes */${bytes}` } };
+  return { status: 416, mediaType, headers: { ...headers, 'content-range': `bytes */${bytes}` } };
 }

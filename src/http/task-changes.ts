@@ -8,13 +8,19 @@ export type TaskChangesDeps = Pick<RouteDeps, 'tasks' | 'watcher' | 'isDraining'
 /** A wait that ends at once is not repeated at once. */
 const pauseMs = 1_000;
 
+interface Reading {
+  /** Asked before each wait. */
+  readonly everyMs: () => number;
+  readonly signal: AbortSignal;
+}
+
 /**
  * A task as it is now, and with each later status, until it has ended; undefined whenever `everyMs` have passed without news.
  * Ends before the task does where nobody reads any more, or the process ends.
  */
 export async function* changesOf(
   first: Task,
-  { everyMs, signal }: { readonly everyMs: number; readonly signal: AbortSignal },
+  { everyMs, signal }: Reading,
   { tasks, watcher, isDraining, now }: TaskChangesDeps,
 ): AsyncGenerator<Task | undefined, void, undefined> {
   let task = first;
@@ -22,9 +28,9 @@ export async function* changesOf(
   while (!isTerminal(task.status) && !signal.aborted && !isDraining()) {
     const { id, status, account } = task;
     const waitedFrom = now();
-    const wait = { task: id, account, status, timeoutMs: everyMs, signal };
-    const changed = await watcher.waitForChange(wait);
-    if (changed === undefined && now() - waitedFrom < pauseMs)
+    const timeoutMs = everyMs();
+    const changed = await watcher.waitForChange({ task: id, account, status, timeoutMs, signal });
+    if (changed === undefined && now() - waitedFrom < Math.min(timeoutMs, pauseMs))
       await sleep(pauseMs, undefined, { signal }).catch(() => undefined);
     // It may have changed while nobody waited for it.
     task = changed ?? (await tasks.find(id)) ?? task;

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { someNames } from '../domain/consumption.ts';
-import { GatewayError } from '../domain/errors.ts';
+import { GatewayError, invalidParameter } from '../domain/errors.ts';
 import { nearestOf } from '../domain/nearest.ts';
 import { isRecord } from './body-fields.ts';
 
@@ -25,16 +25,14 @@ function issueError(issue: z.core.$ZodIssue, input: RawInput): GatewayError {
   if (issue.code === 'unrecognized_keys') {
     const [key = ''] = someNames(issue.keys);
     const unknown = param === '' ? key : `${param}.${key}`;
-    return new GatewayError('invalid_parameter', `${unknown} is not a field of ${param || 'the body'}.`, {
-      param: unknown,
-    });
+    return invalidParameter(unknown, `${unknown} is not a field of ${param || 'the body'}.`);
   }
   if (param === '') return new GatewayError('invalid_json', 'The body must be a JSON object.');
   if (issue.input === undefined && issue.code !== 'custom') {
     const meant = misspellingOf(param, input);
     return new GatewayError('missing_parameter', `The parameter ${param} is required.${meant}`, { param });
   }
-  return new GatewayError('invalid_parameter', `The parameter ${param} ${describeIssue(issue)}.`, { param });
+  return invalidParameter(param, `The parameter ${param} ${describeIssue(issue)}.`);
 }
 
 /** So many names of a body are looked at. */

@@ -29,8 +29,8 @@ export interface Work {
  * and at last `{"result":…}`, or an error with the body of every route. It has begun when this returns.
  */
 export function workingReply(work: Work): Reply {
-  const stream = Readable.from(lines(work), { objectMode: false });
-  return { status: 200, headers: {}, mediaType: workingMediaType, text: '', stream };
+  const body = Readable.from(lines(work), { objectMode: false });
+  return { status: 200, headers: {}, mediaType: workingMediaType, body };
 }
 
 /** Work of one kind, once at a time on this node. `refusal`: the message for whoever comes meanwhile. */

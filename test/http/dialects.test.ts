@@ -11,9 +11,6 @@ import { OpenRouter } from '@openrouter/sdk';
 import OpenAI from 'openai';
 import Replicate from 'replicate';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { openImageWorkspaces } from '../../src/images/workspace.ts';
-import type { ImageWorkspaces } from '../../src/images/workspace.ts';
-import * as processes from '../../src/observability/process-identity.ts';
 import { createDirectoryStorage } from '../../src/results/directory-storage.ts';
 import { createMediaLinks } from '../../src/results/media-links.ts';
 import { pixel } from '../images/support.ts';
@@ -28,14 +25,11 @@ const world = useHttpWorld('http_dialects');
 const file = Buffer.from('0123456789abcdef');
 const storedAt = Math.floor(Date.now() / 1000);
 const prompt = 'a paper boat on a rainy street';
-const unused = () => Promise.reject(new Error('no image is made in these tests'));
 let directory: string;
-let workspaces: ImageWorkspaces;
 let node: Server;
 
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'http-dialects-'));
-  workspaces = await openImageWorkspaces({ now: Date.now, ...processes }, directory);
   const storage = createDirectoryStorage(directory);
   const now = Date.now;
   const ttl = { ttlSeconds: 3_600, retentionSeconds: 86_400 };
@@ -43,18 +37,9 @@ beforeAll(async () => {
   node = await world.startNode({
     keptResults: { storage, links, now },
     mediaUrl: links.url,
-    images: {
-      create: unused,
-      asData: unused,
-      streamData: unused,
-      limits: { bodyBytesMax: 20_000_000, filesMax: 4, pixelsMax: 1_000_000 },
-      workspaces,
-      vendorFields: new Set(),
-    },
   });
 });
 afterAll(async () => {
-  await workspaces.close();
   await rm(directory, { recursive: true, force: true });
 });
 

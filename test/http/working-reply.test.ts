@@ -1,5 +1,5 @@
 import { text } from 'node:stream/consumers';
-import type { Readable } from 'node:stream';
+import { Readable } from 'node:stream';
 import { expect, it } from 'vitest';
 import { GatewayError } from '../../src/domain/errors.ts';
 import { workingReply } from '../../src/http/working-reply.ts';
@@ -9,9 +9,9 @@ const never = new AbortController().signal;
 const thrown: unknown[] = [];
 
 function reply(run: (watching: Watching) => Promise<object>, signal = never): Readable {
-  const { stream } = workingReply({ run, signal, onError: (error) => void thrown.push(error), everyMs: 1 });
-  if (stream === undefined) throw new Error('it is a stream');
-  return stream;
+  const { body } = workingReply({ run, signal, onError: (error) => void thrown.push(error), everyMs: 1 });
+  if (!(body instanceof Readable)) throw new Error('it is a stream');
+  return body;
 }
 
 const linesOf = async (stream: Readable) =>

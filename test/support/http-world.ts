@@ -17,14 +17,18 @@ import { createRepeats } from '../../src/tasks/repeats.ts';
 import { createAuditLog } from '../../src/tasks/audit-log.ts';
 import { refundImages } from '../../src/tasks/refund-task.ts';
 import { createActOnTask } from '../../src/tasks/act-on-task.ts';
+import { readEnvironment } from '../../src/config/environment.ts';
 import { createTaskService } from '../../src/tasks/create-task.ts';
 import { createAbandonCreation } from '../../src/tasks/abandon-creation.ts';
 import { everyField } from '../../src/domain/model-facts.ts';
 import { noMediaUrl } from '../../src/domain/stored-media.ts';
 import { createApp } from '../../src/http/app.ts';
-import type { AppDeps } from '../../src/http/app.ts';
+import type { AppDeps } from '../../src/http/deps.ts';
+import { requestLimitsOf } from '../../src/http/request-limits.ts';
+import type { RequestLimits } from '../../src/http/request-limits.ts';
 import { startHttpServer } from '../../src/http/server.ts';
 import type { RunningHttpServer } from '../../src/http/server.ts';
+import { openImageWorkspaces } from '../../src/images/workspace.ts';
 import { ensureLedgerIndexes, ledgerCollection } from '../../src/ledger/collection.ts';
 import { createHeadAnchors } from '../../src/ledger/anchored-heads.ts';
 import { createLedger } from '../../src/ledger/ledger.ts';
@@ -34,6 +38,7 @@ import { takeCensus } from '../../src/tasks/take-census.ts';
 import { verifyLedger } from '../../src/ledger/verify.ts';
 import { createLogger } from '../../src/observability/log.ts';
 import { createMetrics } from '../../src/observability/metrics.ts';
+import * as processes from '../../src/observability/process-identity.ts';
 import type { Provider } from '../../src/providers/provider.ts';
 import { createSecrets } from '../../src/access/secrets.ts';
 import { connectMongo } from '../../src/store/mongo.ts';
@@ -65,7 +70,7 @@ export interface HttpWorld extends Server {
   /** From now on requests are planned by this change of the configuration; without one, by the first again. */
   configure(change?: (yaml: string) => string): void;
   /** Another node of the same gateway: same database, own memory. */
-  startNode(change?: Partial<AppDeps>): Promise<Server>;
+  startNode(change?: NodeChange): Promise<Server>;
   newAccount(options?: AccountOptions): Promise<TestAccount>;
 }
 
@@ -139,8 +144,11 @@ const testProvider: Provider = {
   },
 };
 
+/** What a test wants otherwise; of the limits those that it names. */
+export type NodeChange = Partial<Omit<AppDeps, 'limits'>> & { readonly limits?: Partial<RequestLimits> };
+
 /** Opens a world before the file's tests and closes it after them. */
-export function useHttpWorld(database: string, change: Partial<AppDeps> = {}): HttpWorld {
+export function useHttpWorld(database: string, change: NodeChange = {}): HttpWorld {
   let world: HttpWorld | undefined;
   let close: () => Promise<void> = () => Promise.resolve();
   beforeAll(async () => {
@@ -152,10 +160,7 @@ export function useHttpWorld(database: string, change: Partial<AppDeps> = {}): H
   });
 }
 
-async function openWorld(
-  database: string,
-  change: Partial<AppDeps>,
-): Promise<[HttpWorld, () => Promise<void>]> {
+async function openWorld(database: string, change: NodeChange): Promise<[HttpWorld, () => Promise<void>]> {
   const mongo = await connectMongo(databaseUri(database));
   await mongo.db.dropDatabase();
   const clock: HttpWorld['clock'] = { aheadMs: 0 };
@@ -171,6 +176,7 @@ async function openWorld(
   const secrets = createSecrets([randomBytes(32)], randomBytes(32));
   const key = testLedgerKey;
   const ledger = createLedger({ collection: ledgerCollection(mongo.db), key, now });
+  const workspaces = await openImageWorkspaces({ now: Date.now, ...processes });
   const port = createTestPort({ tasks: stores.tasks, ledger, now });
   const abandonCreation = createAbandonCreation({ ...stores, ledger });
   const configOf = (text: string) =>
@@ -180,7 +186,7 @@ async function openWorld(
 
   const flushes: (() => Promise<void>)[] = [];
 
-  function nodeDeps(): AppDeps {
+  function nodeDeps(nodeChange: NodeChange): AppDeps {
     const access = createAccess({ ...stores, secrets, adminToken, onError: unused, now, randomBytes });
     flushes.push(() => access.flush());
     const channelSwitches = createChannelSwitches({ states: stores.channelStates, onError: unused });
@@ -269,10 +275,18 @@ async function openWorld(
       channelSwitches,
       overrideCircuit: (target, order) => circuits.override(target, order),
       channelHealth: ({ id }) => circuits.describe(id),
+      images: {
+        create: unused,
+        asData: unused,
+        streamData: unused,
+        limits: { bodyBytesMax: 20_000_000, filesMax: 4, pixelsMax: 1_000_000 },
+        workspaces,
+        vendorFields: new Set(),
+      },
+      trustedProxies: [],
       checkCallbackUrl: refuseForbidden,
       checkMediaUrl: refuseForbidden,
       pingMongo: async () => void (await mongo.db.command({ ping: 1 })),
-      limits: { addressRequestsPerSecond: 0 },
       takeCensus: () =>
         takeCensus({
           stores,
@@ -287,11 +301,16 @@ async function openWorld(
         Promise.resolve({ ok: false, violations: ['models: required', 'currency: required'] }),
       previewConfig: () => Promise.resolve({ ok: false, violations: ['models: required'] }),
       ...change,
+      ...nodeChange,
+      limits: {
+        ...requestLimitsOf(readEnvironment({})),
+        ...(nodeChange.limits ?? change.limits ?? { addressRequestsPerSecond: 0 }),
+      },
     };
   }
 
-  async function startNode(nodeChange: Partial<AppDeps> = {}): Promise<Server & { deps: AppDeps }> {
-    const deps = { ...nodeDeps(), ...nodeChange };
+  async function startNode(nodeChange: NodeChange = {}): Promise<Server & { deps: AppDeps }> {
+    const deps = nodeDeps(nodeChange);
     const watched = watchErrorCodes(createApp(deps), logLines);
     const server = await startHttpServer({ app: watched.app, host: '127.0.0.1', port: 0 });
     servers.push({ server, undeclared: watched.undeclared });
@@ -327,6 +346,7 @@ async function openWorld(
       await Promise.all(servers.map(({ server }) => server.close(0)));
       await mongo.db.dropDatabase();
       await mongo.close();
+      await workspaces.close();
       // A code of a route that the OpenAPI document does not show with it: add it to the route's `errors`.
       expect(servers.flatMap(({ undeclared }) => [...undeclared])).toEqual([]);
     },

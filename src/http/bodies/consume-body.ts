@@ -1,6 +1,18 @@
 import type { IncomingMessage } from 'node:http';
+import type { Context } from 'koa';
 import { GatewayError } from '../../domain/errors.ts';
-import type { BodyAllowance } from './body-budget.ts';
+import type { BodyAllowance, BodyKind } from './body-budget.ts';
+
+/** Reads a request's body within its limit. Throws what `consumeBody` does, and unsupported_media_type. */
+export interface BodyReader {
+  /** For the document. */
+  readonly mediaTypes: readonly string[];
+  /** Whose memory it uses. */
+  readonly kind: BodyKind;
+  read(context: Context, scope: BodyScope): Promise<unknown>;
+  /** Called with what `read` gave when the route has answered or failed: temporary files go. */
+  release?(body: unknown): Promise<void>;
+}
 
 /** What a reader of bodies may use. */
 export interface BodyScope {
@@ -17,7 +29,7 @@ export interface Consumption extends BodyScope {
   /**
    * Called with each piece in order; a promise holds the next piece, and the end, back. Throws to refuse the rest.
    */
-  readonly onChunk: (chunk: Buffer) => Promise<void> | undefined;
+  readonly onChunk: (chunk: Buffer) => Promise<void> | void;
 }
 
 /** How long a body may pause, or begin slowly, before its rate counts. */
@@ -92,7 +104,7 @@ function readAll(request: IncomingMessage, options: Consumption): Promise<void> 
         pieces += 1;
         if (bytes > bytesMax) throw tooLarge(bytesMax);
         if (pieces > freePieces + bytes / pieceBytesMin) throw tooManyPieces();
-        paused = onChunk(chunk);
+        paused = onChunk(chunk) ?? undefined;
       } catch (error) {
         settle(error);
         return;

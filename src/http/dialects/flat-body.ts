@@ -4,31 +4,26 @@ import { videoBodySchema } from '../videos/video-body.ts';
 import type { VideoBody } from '../videos/video-body.ts';
 import type { TheirName } from './their-words.ts';
 
-/** A dialect's request of flat fields, sorted by what they are with us. */
-export interface FlatBody extends Pick<
-  VideoBody,
-  'model' | 'prompt' | 'duration' | 'resolution' | 'ratio' | 'size'
-> {
-  readonly firstFrame: string | undefined;
-  readonly lastFrame: string | undefined;
-  readonly references: readonly string[];
-  readonly videos: readonly string[];
-  readonly audios: readonly string[];
-  readonly metadata: Readonly<Record<string, unknown>>;
-}
-
 const fromParts = z.object({ body: videoBodySchema.pick({ metadata: true }) });
 
-/** The body of our own create. Throws GatewayError, which names our fields: see `flatName`. */
-export function videoBodyOf(flat: FlatBody): VideoBody {
-  const { firstFrame, lastFrame, references, videos, audios, metadata, ...fields } = flat;
-  const { body } = parseInput(fromParts, { params: {}, query: {}, body: { metadata } });
-  const images = [
+/** The body of our own create, whose metadata is read as there. Throws GatewayError, which names our fields. */
+export function withMetadata(
+  body: Omit<VideoBody, 'metadata'>,
+  metadata: Readonly<Record<string, unknown>>,
+): VideoBody {
+  const read = parseInput(fromParts, { params: {}, query: {}, body: { metadata } });
+  return { ...body, ...read.body };
+}
+
+/** The frames of a dialect's request of flat fields. */
+export type FlatFrames = Readonly<Record<'firstFrame' | 'lastFrame', string | undefined>>;
+
+export function flatImages({ firstFrame, lastFrame }: FlatFrames, references: readonly string[] = []) {
+  return [
     ...(firstFrame === undefined ? [] : [{ url: firstFrame, role: 'first_frame' as const }]),
     ...(lastFrame === undefined ? [] : [{ url: lastFrame, role: 'last_frame' as const }]),
     ...references.map((url) => ({ url, role: 'reference' as const })),
   ];
-  return { ...body, ...fields, images, videos: [...videos], audios: [...audios] };
 }
 
 /** What a dialect calls these. */
@@ -45,10 +40,7 @@ export interface FlatNames {
 }
 
 /** `images[1]` → `input.last_frame_image`, `metadata.seed` → `input.seed`. */
-export function flatName(
-  names: FlatNames,
-  { firstFrame, lastFrame }: Readonly<Record<'firstFrame' | 'lastFrame', string | undefined>>,
-): TheirName {
+export function flatName(names: FlatNames, { firstFrame, lastFrame }: FlatFrames): TheirName {
   const frames = [
     ...(firstFrame === undefined ? [] : [names.firstFrame]),
     ...(lastFrame === undefined ? [] : [names.lastFrame]),

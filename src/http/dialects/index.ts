@@ -1,42 +1,36 @@
 import type { Route } from '../route.ts';
-import type { ArkDeps } from './ark/ark-dialect.ts';
 import { createArkTask } from './ark/create-ark-task.ts';
 import { deleteArkTask } from './ark/delete-ark-task.ts';
 import { getArkTask } from './ark/get-ark-task.ts';
 import { listArkTasks } from './ark/list-ark-tasks.ts';
 import { cancelFalRequest } from './fal/cancel-fal-request.ts';
-import type { FalDeps } from './fal/fal-dialect.ts';
 import { getFalResult } from './fal/get-fal-result.ts';
 import { getFalStatus } from './fal/get-fal-status.ts';
 import { runFalRequest } from './fal/run-fal-request.ts';
 import { streamFalRequest } from './fal/stream-fal-request.ts';
 import { streamFalStatus } from './fal/stream-fal-status.ts';
 import { submitFalRequest } from './fal/submit-fal-request.ts';
+import type { DialectDeps } from './dialect-deps.ts';
 import { createOpenaiVideo } from './openai/create-openai-video.ts';
 import { deleteOpenaiVideo } from './openai/delete-openai-video.ts';
 import { getOpenaiVideo } from './openai/get-openai-video.ts';
 import { getOpenaiVideoContent } from './openai/get-openai-video-content.ts';
 import { listOpenaiVideos } from './openai/list-openai-videos.ts';
-import type { OpenaiDeps } from './openai/openai-dialect.ts';
 import { remixOpenaiVideo } from './openai/remix-openai-video.ts';
 import { createOpenrouterVideo } from './openrouter/create-openrouter-video.ts';
 import { getOpenrouterVideo } from './openrouter/get-openrouter-video.ts';
 import { getOpenrouterVideoContent } from './openrouter/get-openrouter-video-content.ts';
 import { listOpenrouterVideoModels } from './openrouter/list-openrouter-video-models.ts';
-import type { OpenrouterDeps } from './openrouter/openrouter-dialect.ts';
 import { cancelPrediction } from './replicate/cancel-prediction.ts';
 import { createModelPrediction } from './replicate/create-model-prediction.ts';
 import { createPrediction } from './replicate/create-prediction.ts';
 import { getPrediction } from './replicate/get-prediction.ts';
 import { listPredictions } from './replicate/list-predictions.ts';
-import type { ReplicateDeps } from './replicate/replicate-dialect.ts';
 
 export { readFalTarget as readTarget } from './fal/fal-target.ts';
 
 /** The operations of other services' interfaces. */
-export function dialectRoutes(
-  deps: OpenaiDeps & ArkDeps & OpenrouterDeps & ReplicateDeps & FalDeps,
-): readonly Route[] {
+export function dialectRoutes(deps: DialectDeps): readonly Route[] {
   return [
     createOpenaiVideo(deps),
     listOpenaiVideos(deps),

@@ -1,4 +1,5 @@
-import { GatewayError } from '../../domain/errors.ts';
+import { invalidParameter } from '../../domain/errors.ts';
+import type { GatewayError } from '../../domain/errors.ts';
 import { Base64Decoder } from './base64-decoder.ts';
 import type { Spool, SpoolFile } from './spool.ts';
 
@@ -39,5 +40,5 @@ export function openDataUrlFile(spool: Spool, param: string, start: string): Dat
 }
 
 function refuse(param: string, reason: string): GatewayError {
-  return new GatewayError('invalid_parameter', `The parameter ${param} ${reason}.`, { param });
+  return invalidParameter(param, `The parameter ${param} ${reason}.`);
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { JsonValue } from '../../domain/request.ts';
-import { UploadedFile } from './uploaded-file.ts';
+import { UploadedFile, uploadedFile } from './uploaded-file.ts';
 import { parseJsonText } from '../bodies/json-scanner.ts';
 import { exampleModels } from '../example-models.ts';
 import {
@@ -18,10 +18,7 @@ import {
 
 const extraDepthMax = 32;
 
-const upload = z
-  .custom<UploadedFile>((value) => value instanceof UploadedFile)
-  .meta({ type: 'string', format: 'binary' });
-const reference = z.union([z.string().min(1), upload], {
+const reference = z.union([z.string().min(1), uploadedFile], {
   error: 'must be an image URL, a data URL, or a file',
 });
 const references = z

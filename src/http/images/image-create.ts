@@ -1,25 +1,28 @@
+import { z } from 'zod';
 import type { Caller } from '../../domain/caller.ts';
 import { defined } from '../../domain/defined.ts';
 import { GatewayError } from '../../domain/errors.ts';
-import type { ErrorCode } from '../../domain/errors.ts';
 import type { ImageRequest } from '../../domain/request.ts';
 import { isTerminal } from '../../domain/task.ts';
 import type { CreatedImages } from '../../images/create-images.ts';
 import type { Task } from '../../domain/task-record.ts';
 import type { CreatedTask } from '../../tasks/create-task.ts';
 import { createErrors } from '../create-errors.ts';
-import { costHeaders, holdHeaders } from '../cost-headers.ts';
+import { costHeaders, createdHeaders, replayedHeader } from '../cost-headers.ts';
 import type { ImageRouteDeps, RouteDeps } from '../deps.ts';
 import { presentError } from '../error-response.ts';
+import { eventStreamType } from '../event-stream.ts';
 import { idempotencyKeyOf } from '../idempotency-key.ts';
 import type { ImageBody } from './image-body.ts';
 import { imagesOf } from './ended-images.ts';
 import { imageHeader, streamReply } from './image-stream.ts';
 import { parseImage } from './image-request.ts';
 import type { ParsedImage } from './image-request.ts';
+import { imageBody } from './image-upload.ts';
 import { capHeaders } from '../presenters/cap.ts';
-import { presentCreatedTask } from '../presenters/created-task.ts';
-import { presentImages, presentWarnings } from '../presenters/image.ts';
+import { createdTaskSchema, presentCreatedTask } from '../presenters/created-task.ts';
+import { imageEventSchema } from '../presenters/image-event.ts';
+import { imageAnswerSchema, presentImages, presentWarnings } from '../presenters/image.ts';
 import { toSeconds } from '../presenters/unix-seconds.ts';
 import { jsonReply, partsReply } from '../route.ts';
 import type { Reply, RequestMeta } from '../route.ts';
@@ -27,6 +30,7 @@ import type { Reply, RequestMeta } from '../route.ts';
 export type ImageCreateDeps = Pick<
   RouteDeps,
   | 'catalogue'
+  | 'images'
   | 'createTask'
   | 'admissions'
   | 'tasks'
@@ -40,7 +44,7 @@ export type ImageCreateDeps = Pick<
   | 'isDraining'
   | 'log'
   | 'now'
-> & { readonly images: ImageRouteDeps };
+>;
 
 export interface ImageCreate {
   readonly operation: ImageRequest['operation'];
@@ -51,8 +55,20 @@ export interface ImageCreate {
   readonly meta: RequestMeta;
 }
 
-/** The codes of both creates. */
-export const imageCreateErrors = [...createErrors, 'provider_error'] as const satisfies readonly ErrorCode[];
+/** What the routes of both creates declare. */
+export function imageCreate({ workspaces, limits }: Pick<ImageRouteDeps, 'workspaces' | 'limits'>) {
+  return {
+    tag: 'Images',
+    method: 'post',
+    readBody: imageBody(workspaces, limits),
+    success: {
+      description: 'The images, or the task.',
+      schema: z.union([imageAnswerSchema, createdTaskSchema, imageEventSchema]),
+      mediaType: ['application/json', eventStreamType],
+    },
+    errors: [...createErrors, 'provider_error'],
+  } as const;
+}
 
 /** One request for images: synchronous, or a task, as the first channel of its plan renders. */
 export async function createImages(create: ImageCreate, deps: ImageCreateDeps): Promise<Reply> {
@@ -124,8 +140,6 @@ function clientRetriesOf(meta: RequestMeta): number | undefined {
   return retries !== undefined && /^\d{1,3}$/.test(retries) ? Number(retries) : undefined;
 }
 
-const replayedHeader = { 'idempotency-replayed': 'true' } as const;
-
 async function replyTo(
   created: CreatedImages,
   { meta, body, operation, ignored }: ImageCreate & Ignored,
@@ -136,19 +150,16 @@ async function replyTo(
   const { task } = created;
   meta.concerns(task.id);
   if (body.stream === true) return streamReply({ task, body, meta, operation, ignored }, deps);
-  const replayed = task.replayed ? replayedHeader : {};
   const waitMs = waitOf(meta);
   const finished = waitMs === 0 ? undefined : await waitForEnd(task, { waitMs, signal: meta.closed() }, deps);
   const wantsData = body.response_format === 'b64_json';
   if (finished === undefined) {
     // Who asks for the task later finds links.
-    const unread = wantsData ? [...ignored, 'response_format'] : ignored;
-    return jsonReply(presentCreatedTask(task, 'image', unread), {
-      ...holdHeaders(task.hold),
-      ...capHeaders(task.cap),
-      ...replayed,
-    });
+    const unread = wantsData ? ['response_format'] : [];
+    const warnings = [...ignored, ...unread, ...task.warnings];
+    return jsonReply(presentCreatedTask(task, 'image', warnings), createdHeaders(task));
   }
+  const replayed = task.replayed ? replayedHeader : {};
   const answer = imagesOf(finished, deps, replayed);
   const headers = { ...costHeaders(finished.charge, currency), ...capHeaders(task.cap), ...replayed };
   const warnings = [...ignored, ...task.warnings];

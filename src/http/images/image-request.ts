@@ -2,7 +2,7 @@ import type { Caller } from '../../domain/caller.ts';
 import { someNames } from '../../domain/consumption.ts';
 import { defined } from '../../domain/defined.ts';
 import type { ModelConfig } from '../../config/gateway-file.ts';
-import { GatewayError } from '../../domain/errors.ts';
+import { GatewayError, invalidParameter } from '../../domain/errors.ts';
 import type { ImageInput, ImageRequest, JsonObject, JsonValue } from '../../domain/request.ts';
 import { fileIdOf } from '../../domain/user-file.ts';
 import { readDataUrl, readImageFile } from '../../images/reference-image.ts';
@@ -57,14 +57,12 @@ export async function parseImage(body: ImageBody, rules: ImageRules): Promise<Pa
       model: body.model,
       prompt: body.prompt,
       ...output,
-      ...defined({ responseFormat: body.response_format }),
       images,
-      ...defined({ mask }),
+      ...defined({ responseFormat: body.response_format, mask }),
       extra: { ...extra, ...defined({ partial_images: body.partial_images }) },
     },
     ...names,
-    ...defined({ callbackUrl: callback_url }),
-    ...defined({ expiresAfterSeconds: execution_expires_after }),
+    ...defined({ callbackUrl: callback_url, expiresAfterSeconds: execution_expires_after }),
   };
 }
 
@@ -74,21 +72,23 @@ type Output = Pick<ImageRequest, 'n' | 'size' | 'quality'>;
 
 function checkOutput({ n = 1, size, quality }: ImageBody, model: ModelConfig): Output {
   if (n > model.n.max) {
-    throw invalid('n', `The parameter n must be an integer from 1 to ${model.n.max} for model ${model.id}.`);
+    throw invalidParameter(
+      'n',
+      `The parameter n must be an integer from 1 to ${model.n.max} for model ${model.id}.`,
+    );
   }
   const words = model.sizes.filter((word) => !sizePattern.test(word));
   if (size !== undefined && !sizePattern.test(size) && !words.includes(size)) {
     const alternatives = words.length === 0 ? '' : `, or one of ${words.join(', ')}`;
-    throw invalid('size', `The parameter size must be <width>x<height>, such as 1024x1024${alternatives}.`);
+    throw invalidParameter(
+      'size',
+      `The parameter size must be <width>x<height>, such as 1024x1024${alternatives}.`,
+    );
   }
   if (quality !== undefined && model.qualities.length > 0 && !model.qualities.includes(quality)) {
     throw unsupported('quality', `quality must be one of ${model.qualities.join(', ')}.`);
   }
-  return {
-    n,
-    ...defined({ size }),
-    ...defined({ quality }),
-  };
+  return { n, ...defined({ size, quality }) };
 }
 
 interface Reference {
@@ -103,7 +103,10 @@ function listReferences({ image }: ImageBody, rules: ImageRules): readonly Refer
     throw new GatewayError('missing_parameter', 'The parameter image is required.', { param: 'image' });
   }
   if (list.length > filesMax) {
-    throw invalid('image', `The parameter image accepts at most ${filesMax} images, not ${list.length}.`);
+    throw invalidParameter(
+      'image',
+      `The parameter image accepts at most ${filesMax} images, not ${list.length}.`,
+    );
   }
   const { max } = model.inputs.images;
   if (list.length > max) {
@@ -134,11 +137,11 @@ async function readReference(
     throw mediaUrlNotAllowed(param, reason);
   }
   if (typeof value === 'string' && !/^data:/i.test(value)) {
-    throw invalid(param, `The parameter ${param} must be an image URL, a data URL, or a file.`);
+    throw invalidParameter(param, `The parameter ${param} must be an image URL, a data URL, or a file.`);
   }
   const input =
     typeof value === 'string' ? readDataUrl(value, pixelsMax) : await readImageFile(value, pixelsMax);
-  if ('refused' in input) throw invalid(param, `The parameter ${param} ${input.refused}.`);
+  if ('refused' in input) throw invalidParameter(param, `The parameter ${param} ${input.refused}.`);
   return input;
 }
 
@@ -165,10 +168,6 @@ function extraOf(
 /** Everything else of a body came as JSON, or as the text of a form. */
 function isJson(value: unknown): value is JsonValue {
   return value !== undefined && !(value instanceof UploadedFile);
-}
-
-function invalid(param: string, message: string): GatewayError {
-  return new GatewayError('invalid_parameter', message, { param });
 }
 
 function unsupported(param: string, message: string): GatewayError {

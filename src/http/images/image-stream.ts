@@ -1,17 +1,16 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { GatewayError } from '../../domain/errors.ts';
 import type { ImageRequest } from '../../domain/request.ts';
 import { isTerminal } from '../../domain/task.ts';
 import type { ResultItem, SettleFacts } from '../../domain/task.ts';
 import type { Task } from '../../domain/task-record.ts';
 import type { CreatedTask } from '../../tasks/create-task.ts';
-import { holdHeaders } from '../cost-headers.ts';
+import { createdHeaders } from '../cost-headers.ts';
 import { eventStream } from '../event-stream.ts';
 import { presentError, translateError } from '../error-response.ts';
-import { capHeaders } from '../presenters/cap.ts';
 import { presentStreamEvent } from '../presenters/image-event.ts';
 import { toSeconds } from '../presenters/unix-seconds.ts';
 import type { BodyPart, Reply, RequestMeta } from '../route.ts';
+import { changesOf } from '../task-changes.ts';
 import type { ImageBody } from './image-body.ts';
 import { imagesOf } from './ended-images.ts';
 import type { ImageCreateDeps } from './image-create.ts';
@@ -32,8 +31,6 @@ export interface StreamedImage {
 const commentMs = 15_000;
 /** While partial images are awaited. */
 const lookMs = 500;
-/** A wait that ends at once is not repeated at once. */
-const pauseMs = 1_000;
 
 /**
  * What comes of a task, as OpenAI's events: unfinished images, then each image, or the error. The task does not depend on
@@ -44,9 +41,7 @@ export function streamReply(streamed: StreamedImage, deps: ImageCreateDeps): Rep
   const warnings = [...ignored, ...task.warnings];
   return eventStream(partsOf(streamed, deps), {
     [imageHeader]: task.id,
-    ...holdHeaders(task.hold),
-    ...capHeaders(task.cap),
-    ...(task.replayed ? { 'idempotency-replayed': 'true' } : {}),
+    ...createdHeaders(task),
     ...(warnings.length === 0 ? {} : { 'x-mediary-warning': warnings.join('; ') }),
   });
 }
@@ -76,7 +71,10 @@ async function* waitFor(
   let saidAt = deps.now();
   let seen = 0;
   let task = await deps.tasks.find(id);
-  for (;;) {
+  if (task === undefined) return undefined;
+  const everyMs = () => (seen < awaited ? lookMs : commentMs);
+  for await (const changed of changesOf(task, { everyMs, signal }, deps)) {
+    task = changed ?? task;
     for (; seen < awaited; seen += 1) {
       const partial = await deps.partialImages.find(id, seen);
       if (partial === undefined) break;
@@ -84,22 +82,13 @@ async function* waitFor(
       yield* presentStreamEvent(`${eventPrefix[operation]}.partial_image`, about, [partial]);
       saidAt = deps.now();
     }
-    if (task === undefined || isTerminal(task.status)) return task;
-    if (signal.aborted) return undefined;
-    if (deps.isDraining()) throw restarting(id);
-    const { status, account } = task;
-    const timeoutMs = seen < awaited ? lookMs : commentMs;
-    const waitedFrom = deps.now();
-    const changed = await deps.watcher.waitForChange({ task: id, account, status, timeoutMs, signal });
-    task = changed ?? task;
-    if (changed === undefined && deps.now() - waitedFrom < lookMs)
-      await sleep(pauseMs, undefined, { signal }).catch(() => undefined);
-    // It may have ended while nobody waited for it.
-    task = changed ?? (await deps.tasks.find(id)) ?? task;
+    if (isTerminal(task.status)) return task;
     if (deps.now() - saidAt < commentMs) continue;
     yield ': waiting\n\n';
     saidAt = deps.now();
   }
+  if (signal.aborted) return undefined;
+  throw restarting(id);
 }
 
 const eventPrefix = {

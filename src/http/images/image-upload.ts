@@ -1,17 +1,14 @@
 import type { Context } from 'koa';
 import type { ImageWorkspace, ImageWorkspaces } from '../../images/workspace.ts';
 import { checkJsonType, hasBody, JsonText } from '../body.ts';
+import type { ImageLimits } from '../deps.ts';
 import { consumeBody } from '../bodies/consume-body.ts';
-import type { BodyScope } from '../bodies/consume-body.ts';
-import type { BodyReader } from '../route.ts';
+import type { BodyReader, BodyScope } from '../bodies/consume-body.ts';
 import { readForm } from './image-form.ts';
 import { MediaSplitter } from './media-splitter.ts';
 import { openSpool } from './spool.ts';
 
-export interface ImageBodyLimits {
-  readonly bodyBytesMax: number;
-  readonly filesMax: number;
-}
+type ImageBodyLimits = Pick<ImageLimits, 'bodyBytesMax' | 'filesMax'>;
 
 /**
  * JSON, or a form. Long data URLs and files go to a workspace that lives as long as the request: what stays in memory

@@ -1,3 +1,5 @@
+import { z } from 'zod';
+
 /** A file of a request, unchanged and not inspected yet. */
 export class UploadedFile {
   readonly path: string;
@@ -10,3 +12,8 @@ export class UploadedFile {
     this.bytes = bytes;
   }
 }
+
+/** In a body: a file of its form. */
+export const uploadedFile = z
+  .custom<UploadedFile>((value) => value instanceof UploadedFile, { error: 'must be a file of a form' })
+  .meta({ type: 'string', format: 'binary' });

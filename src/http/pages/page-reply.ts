@@ -1,8 +1,22 @@
+import { z } from 'zod';
 import { GatewayError } from '../../domain/errors.ts';
 import { matchesEtag } from '../etag.ts';
 import { notModified } from '../route.ts';
 import type { Reply, RequestMeta } from '../route.ts';
 import type { PageFiles } from './page-files.ts';
+
+/** Fields that the declarations of all pages share. */
+export const pageOperation = {
+  tag: 'Service',
+  method: 'get',
+  input: z.object({}),
+  headers: z.object({ 'if-none-match': z.string().optional() }),
+  success: { description: 'The page.', mediaType: 'text/html' },
+  otherAnswers: {
+    304: { description: 'The copy of `if-none-match` is current.', mediaType: 'none' },
+    308: { description: 'The page has no slash at its end.', mediaType: 'none' },
+  },
+} as const;
 
 /** What a library of a page needs beyond what our own code does. */
 interface Concessions {
@@ -13,14 +27,14 @@ interface Concessions {
 }
 
 /**
- * What a page of ours may do: run and show what came from here, call this gateway, and nothing else. `mediaOrigin`:
- * where results are, if they have another origin than the page.
+ * What a page of ours may do: run and show what came from here, call this gateway, and nothing else. `mediaUrl`: where
+ * results are, if they have another origin than the page.
  */
 export function pagePolicy(
-  mediaOrigin = '',
+  mediaUrl?: string,
   { images = '', trustedTypes = "'none'" }: Concessions = {},
 ): string {
-  const media = `'self' ${mediaOrigin}`.trim();
+  const media = mediaUrl === undefined ? "'self'" : `'self' ${new URL(mediaUrl).origin}`;
   return [
     "default-src 'none'",
     "script-src 'self'",
@@ -46,14 +60,14 @@ const safetyHeaders = {
 const yearSeconds = 365 * 24 * 60 * 60;
 
 function movedTo(location: string): Reply {
-  return { status: 308, headers: { location }, mediaType: 'text/plain', text: '' };
+  return { status: 308, headers: { location }, mediaType: 'text/plain' };
 }
 
 /** A page or one of its files: `name` as in `PageFiles.find`. Throws route_not_found. */
 export function pageReply(
   files: PageFiles,
   name: string,
-  { meta, policy, isVersioned }: { meta: RequestMeta; policy?: string; isVersioned: boolean },
+  { meta, policy, isVersioned = false }: { meta: RequestMeta; policy?: string; isVersioned?: boolean },
 ): Reply {
   const file = files.find(name);
   // A page without its policy is not sent.
@@ -75,8 +89,7 @@ export function pageReply(
   return {
     status: 200,
     mediaType: file.mediaType,
-    text: '',
-    parts: [takesGzip ? file.gzipped : file.bytes],
+    body: takesGzip ? file.gzipped : file.bytes,
     headers: takesGzip ? { ...headers, 'content-encoding': 'gzip' } : headers,
   };
 }

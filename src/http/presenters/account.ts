@@ -4,7 +4,7 @@ import type { Balance } from '../../ledger/ledger.ts';
 import type { Account, AccountDeletion } from '../../store/accounts.ts';
 import { capsSchema, presentCaps } from './cap.ts';
 import { changesSchema, presentChanges } from './change.ts';
-import { toSeconds, unixSeconds } from './unix-seconds.ts';
+import { secondsOrNull, toSeconds, unixSeconds } from './unix-seconds.ts';
 
 export const accountSchema = z
   .object({
@@ -51,7 +51,7 @@ export function presentAccount(
           },
     available: formatMicros(available),
     held: formatMicros(held),
-    closed_at: account.closedAt === undefined ? null : toSeconds(account.closedAt),
+    closed_at: secondsOrNull(account.closedAt),
     created_at: toSeconds(account.createdAt),
     deletion: account.deletion === undefined ? null : presentDeletion(account.deletion),
     changes: presentChanges(account.changes),
@@ -63,6 +63,6 @@ function presentDeletion({ by, reason, requestedAt, finishedAt }: AccountDeletio
     by,
     reason,
     requested_at: toSeconds(requestedAt),
-    finished_at: finishedAt === undefined ? null : toSeconds(finishedAt),
+    finished_at: secondsOrNull(finishedAt),
   };
 }

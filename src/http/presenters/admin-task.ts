@@ -19,7 +19,7 @@ import { ledgerEntrySchema, presentLedgerEntry } from './ledger-entry.ts';
 import { presentTask, taskFields } from './video-task.ts';
 import type { PresentedTask } from './video-task.ts';
 import { failureClassSchema, taskKindSchema } from './enums.ts';
-import { toSeconds, unixSeconds } from './unix-seconds.ts';
+import { secondsOrNull, toSeconds, unixSeconds } from './unix-seconds.ts';
 
 const costSchema = z.object({ amount: z.string(), unit: z.string() }).meta({
   description: 'What the upstream reports that it charges for the job; null if it reports nothing.',
@@ -271,8 +271,4 @@ function presentAttempt(attempt: Attempt): z.output<typeof attemptSchema> {
     started_at: toSeconds(attempt.startedAt),
     ended_at: secondsOrNull(attempt.endedAt),
   };
-}
-
-function secondsOrNull(milliseconds: number | undefined): number | null {
-  return milliseconds === undefined ? null : toSeconds(milliseconds);
 }

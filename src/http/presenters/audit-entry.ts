@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { actOrigins, actOutcomes } from '../../domain/operator.ts';
 import type { AuditEntry } from '../../store/audit.ts';
-import { toSeconds, unixSeconds } from './unix-seconds.ts';
+import { secondsOrNull, toSeconds, unixSeconds } from './unix-seconds.ts';
 
 export const auditEntrySchema = z
   .object({
@@ -36,6 +36,6 @@ export function presentAuditEntry(entry: AuditEntry): z.output<typeof auditEntry
     address: address ?? null,
     task: task ?? null,
     result: result ?? null,
-    ended_at: endedAt === undefined ? null : toSeconds(endedAt),
+    ended_at: secondsOrNull(endedAt),
   };
 }

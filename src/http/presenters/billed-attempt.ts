@@ -4,7 +4,7 @@ import { attemptStates } from '../../domain/attempt.ts';
 import { expectedBill } from '../../domain/expected-bill.ts';
 import type { BilledTask } from '../../domain/expected-bill.ts';
 import { taskStatusSchema } from './enums.ts';
-import { toSeconds, unixSeconds } from './unix-seconds.ts';
+import { secondsOrNull, toSeconds, unixSeconds } from './unix-seconds.ts';
 
 export const billedAttemptSchema = z
   .object({
@@ -66,7 +66,7 @@ export function presentBilledAttempt(
     job: operation?.id ?? null,
     stray_job: attempt.stray?.id ?? null,
     started_at: toSeconds(attempt.startedAt),
-    ended_at: operation === undefined || endedAt === undefined ? null : toSeconds(endedAt),
+    ended_at: operation === undefined ? null : secondsOrNull(endedAt),
     expected: operation === undefined ? [] : expectedBill(task, attempt, currency),
   };
 }

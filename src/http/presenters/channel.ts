@@ -48,7 +48,7 @@ export function presentChannel(
     models: Object.keys(channel.models),
     credentials: channel.credentials.map(({ id }) => id),
     limits: { ...channel.limits },
-    health: channelHealth?.(channel) ?? {},
+    health: { ...channelHealth(channel) },
   };
 }
 

@@ -28,7 +28,7 @@ export const createdTaskSchema = z
 export function presentCreatedTask(
   task: CreatedTask,
   kind: TaskKind,
-  ignored: readonly string[] = [],
+  warnings: readonly string[],
 ): z.output<typeof createdTaskSchema> {
   return {
     id: task.id,
@@ -38,6 +38,6 @@ export function presentCreatedTask(
     message: statusMessages.submitted,
     model: task.model,
     created_at: toSeconds(task.createdAt),
-    ...presentWarnings([...ignored, ...task.warnings]),
+    ...presentWarnings(warnings),
   };
 }

@@ -1,20 +1,19 @@
 import { z } from 'zod';
-import type { ErrorCode } from '../../domain/errors.ts';
 import type { RoutePlan } from '../../routing/catalogue.ts';
 import type { CapState } from '../../domain/caps.ts';
 import { defined } from '../../domain/defined.ts';
 import type { Eta } from '../../domain/render-times.ts';
 import { capSchema, presentCap } from './cap.ts';
-import { presentReckoning, reckoningSchema } from './reckoning.ts';
+import { presentReckoning, reckoningSchema, sixPlaces } from './reckoning.ts';
 import { etaSchema } from './video-task.ts';
-import { formatMicros, parseMicros } from '../../domain/money.ts';
+import { formatMicros } from '../../domain/money.ts';
 import { priceAt } from '../../domain/price.ts';
-import type { Quantity, Reckoning } from '../../domain/reckoning.ts';
+import type { Reckoning } from '../../domain/reckoning.ts';
 
-const routeSchema = z.object({
-  candidates: z.array(z.object({ channel: z.string(), credential: z.string() })),
-  dropped: z.array(z.object({ channel: z.string(), reason: z.string(), detail: z.string() })),
-});
+export const candidatesSchema = z.array(z.object({ channel: z.string(), credential: z.string() }));
+export const droppedSchema = z.array(
+  z.object({ channel: z.string(), reason: z.string(), detail: z.string() }),
+);
 
 export const estimateSchema = z
   .object({
@@ -40,24 +39,35 @@ export const estimateSchema = z
       .optional()
       .meta({ description: 'The cap that would refuse a create now with 402 `spend_cap_exceeded`.' }),
     warnings: z.array(z.string()),
-    route: routeSchema.optional().meta({ description: 'With `x-explain-route: 1`.' }),
+    route: z
+      .object({ candidates: candidatesSchema, dropped: droppedSchema })
+      .optional()
+      .meta({ description: 'With `x-explain-route: 1`.' }),
   })
   .meta({ id: 'Estimate' });
 
-/** Of both kinds. */
-export const estimateHeaders = z.object({
-  'x-explain-route': z.string().optional().meta({ description: 'Any value but `1` counts as absent.' }),
-});
-
-export const estimateErrors = [
-  'unsupported_parameter',
-  'model_not_found',
-  'media_url_not_allowed',
-  'callback_url_not_allowed',
-  'account_closed',
-  'model_not_allowed',
-  'channel_not_allowed',
-] as const satisfies readonly ErrorCode[];
+/** What the routes of both kinds declare. */
+export const estimateOperation = {
+  description:
+    'Accepts the body of a create and creates nothing. With `x-explain-route: 1` the response also lists the channels that would be tried, and why the others would not.',
+  method: 'post',
+  headers: z.object({
+    'x-explain-route': z.string().optional().meta({ description: 'Any value but `1` counts as absent.' }),
+  }),
+  success: {
+    description: 'The hold, the expected charge, and how both come about.',
+    schema: estimateSchema,
+  },
+  errors: [
+    'unsupported_parameter',
+    'model_not_found',
+    'media_url_not_allowed',
+    'callback_url_not_allowed',
+    'account_closed',
+    'model_not_allowed',
+    'channel_not_allowed',
+  ],
+} as const;
 
 export interface EstimateOptions {
   readonly currency: string;
@@ -71,20 +81,22 @@ export interface EstimateOptions {
 }
 
 export function presentEstimate(plan: RoutePlan, options: EstimateOptions): z.output<typeof estimateSchema> {
-  const { unit, rules } = priceAt(plan.basis, plan.expected.facts.channel ?? '');
-  const rule = rules[plan.expected.rule];
+  const { amount, facts, quantity, rule: index } = plan.expected;
+  const { unit, rules } = priceAt(plan.basis, facts.channel ?? '');
+  const rule = rules[index];
   return {
     object: `${plan.request.kind}.generation.estimate`,
     model: plan.model.id,
     currency: options.currency,
     hold: formatMicros(plan.hold),
-    expected: formatMicros(plan.expected.amount),
+    expected: formatMicros(amount),
     price: {
       unit,
-      rule: plan.expected.rule,
+      rule: index,
       when: rule?.when ?? {},
-      price: formatMicros(parseMicros(rule?.price ?? '0') ?? 0n),
-      quantity: presentQuantity(plan.expected.quantity),
+      price: sixPlaces(rule?.price ?? '0'),
+      // For people; no charge is computed from it.
+      quantity: Number(quantity.numerator) / Number(quantity.denominator),
     },
     explanation: presentPlanReckoning(plan),
     ...defined({ eta_seconds: options.eta, refused_by: options.cap && presentCap(options.cap) }),
@@ -100,9 +112,4 @@ export function presentPlanReckoning({ reckoning, expectedReckoning, basis, curr
   const present = (how: Reckoning) =>
     presentReckoning(how, { currency, rules: priceAt(basis, how.facts.channel ?? '').rules });
   return { hold: present(reckoning), expected: present(expectedReckoning()) };
-}
-
-/** In price units, for people; no charge is computed from it. */
-function presentQuantity({ numerator, denominator }: Quantity): number {
-  return Number(numerator) / Number(denominator);
 }

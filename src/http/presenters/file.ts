@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { defined } from '../../domain/defined.ts';
 import type { UserFile } from '../../domain/user-file.ts';
-import type { FilePage } from '../../store/files.ts';
+import { ownPageSchema } from './list.ts';
 import { toSeconds, unixSeconds } from './unix-seconds.ts';
 
 export const fileSchema = z
@@ -24,15 +24,7 @@ export const fileSchema = z
   })
   .meta({ id: 'File' });
 
-export const fileListSchema = z
-  .object({
-    object: z.literal('list'),
-    data: z.array(fileSchema),
-    first_id: z.string().nullable(),
-    last_id: z.string().nullable(),
-    has_more: z.boolean(),
-  })
-  .meta({ id: 'FileList' });
+export const fileListSchema = ownPageSchema(fileSchema).meta({ id: 'FileList' });
 
 export function presentFile(file: UserFile): z.output<typeof fileSchema> {
   const { id, bytes, filename, purpose, media } = file;
@@ -46,15 +38,5 @@ export function presentFile(file: UserFile): z.output<typeof fileSchema> {
     filename,
     purpose,
     media: { type, ...defined({ width, height, seconds }) },
-  };
-}
-
-export function presentFileList({ files, hasMore }: FilePage): z.output<typeof fileListSchema> {
-  return {
-    object: 'list',
-    data: files.map(presentFile),
-    first_id: files.at(0)?.id ?? null,
-    last_id: files.at(-1)?.id ?? null,
-    has_more: hasMore,
   };
 }

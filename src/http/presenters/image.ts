@@ -55,10 +55,7 @@ export function presentWarnings(warnings: readonly string[]): { warnings?: strin
 }
 
 function presentImage({ url, base64, expiresAt }: GeneratedImage): BodyPart[] {
-  const link = {
-    ...defined({ url }),
-    ...defined({ expires_at: expiresAt }),
-  };
+  const link = defined({ url, expires_at: expiresAt });
   if (base64 === undefined) return [JSON.stringify(link)];
   const rest = JSON.stringify(link).slice(1);
   return ['{"b64_json":', ...quoted(base64), rest === '}' ? '}' : `,${rest}`];

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { capsSchema, presentCaps } from './cap.ts';
 import { changesSchema, presentChanges } from './change.ts';
 import type { ApiKey } from '../../store/keys.ts';
-import { toSeconds, unixSeconds } from './unix-seconds.ts';
+import { secondsOrNull, toSeconds, unixSeconds } from './unix-seconds.ts';
 
 export const keySchema = z
   .object({
@@ -51,9 +51,9 @@ export function presentKey(key: ApiKey): z.output<typeof keySchema> {
             ...presentCaps(key.caps.all),
             models: [...key.caps.models].map(([model, caps]) => ({ model, ...presentCaps(caps) })),
           },
-    expires_at: key.expiresAt === undefined ? null : toSeconds(key.expiresAt),
-    revoked_at: key.revokedAt === undefined ? null : toSeconds(key.revokedAt),
-    last_used_at: key.lastUsedAt === undefined ? null : toSeconds(key.lastUsedAt),
+    expires_at: secondsOrNull(key.expiresAt),
+    revoked_at: secondsOrNull(key.revokedAt),
+    last_used_at: secondsOrNull(key.lastUsedAt),
     replaced_by: key.replacedBy ?? null,
     created_at: toSeconds(key.createdAt),
     changes: presentChanges(key.changes),

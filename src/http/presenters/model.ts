@@ -4,7 +4,7 @@ import type { ModelConfig } from '../../config/gateway-file.ts';
 import { offeredFactsSchema } from '../../domain/offered-facts.ts';
 import type { OfferedFacts } from '../../domain/offered-facts.ts';
 import { taskKindSchema } from './enums.ts';
-import { formatMicros, parseMicros } from '../../domain/money.ts';
+import { sixPlaces } from './reckoning.ts';
 import type { Price } from '../../domain/price.ts';
 
 const pricingShape = {
@@ -73,21 +73,9 @@ function presentPrice({ unit, minimum, rules }: Pick<Price, 'unit' | 'minimum' |
 
 function videoCapabilities(model: ModelConfig): Record<string, unknown> {
   const { input_types, resolutions, ratios, durations, inputs, expected_seconds, deadline_seconds } = model;
-  return {
-    input_types,
-    resolutions,
-    ratios,
-    ...defined({ durations }),
-    inputs,
-    expected_seconds,
-    deadline_seconds,
-  };
+  return defined({ input_types, resolutions, ratios, durations, inputs, expected_seconds, deadline_seconds });
 }
 
 function imageCapabilities({ sizes, qualities, n, inputs }: ModelConfig): Record<string, unknown> {
   return { sizes, qualities, n, inputs: { images: inputs.images } };
-}
-
-function sixPlaces(decimal: string): string {
-  return formatMicros(parseMicros(decimal) ?? 0n);
 }

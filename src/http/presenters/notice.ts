@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { noticeKinds } from '../../domain/notice.ts';
 import type { Notice } from '../../domain/notice.ts';
-import { toSeconds, unixSeconds } from './unix-seconds.ts';
+import { secondsOrNull, toSeconds, unixSeconds } from './unix-seconds.ts';
 
 export const noticeSchema = z
   .object({
@@ -35,7 +35,7 @@ export function presentNotice({
     count,
     text,
     since: toSeconds(since),
-    ended_at: endedAt === undefined ? null : toSeconds(endedAt),
+    ended_at: secondsOrNull(endedAt),
     notified: Object.keys(notified).filter((target) => notified[target] === revision),
   };
 }

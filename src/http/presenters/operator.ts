@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { operatorRoles } from '../../domain/operator.ts';
 import type { Operator } from '../../store/operators.ts';
-import { toSeconds, unixSeconds } from './unix-seconds.ts';
+import { secondsOrNull, toSeconds, unixSeconds } from './unix-seconds.ts';
 
 export const operatorSchema = z
   .object({
@@ -26,8 +26,8 @@ export function presentOperator(operator: Operator): z.output<typeof operatorSch
     prefix,
     created_at: toSeconds(createdAt),
     created_by: createdBy,
-    last_used_at: lastUsedAt === undefined ? null : toSeconds(lastUsedAt),
-    revoked_at: revokedAt === undefined ? null : toSeconds(revokedAt),
+    last_used_at: secondsOrNull(lastUsedAt),
+    revoked_at: secondsOrNull(revokedAt),
     revoked_by: revokedBy ?? null,
   };
 }

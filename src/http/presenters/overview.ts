@@ -6,7 +6,7 @@ import type { Notice } from '../../domain/notice.ts';
 import type { OperatorIdentity } from '../../domain/operator.ts';
 import { failureClassSchema } from './enums.ts';
 import { noticeSchema, presentNotice } from './notice.ts';
-import { tenths, toSeconds, unixSeconds } from './unix-seconds.ts';
+import { secondsOrNull, tenths, toSeconds, unixSeconds } from './unix-seconds.ts';
 
 const throughputSchema = z.object({
   created: z.int(),
@@ -100,7 +100,7 @@ export function presentOverview(
     callbacks: census.callbacks.map(({ state, count, since }) => ({
       state,
       count,
-      since: since === undefined ? null : toSeconds(since),
+      since: secondsOrNull(since),
     })),
     throughput: { hour: presentThroughput(hour), day: presentThroughput(day) },
     delivery: lateness === undefined ? null : presentLateness(lateness),

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { z } from 'zod';
 import { canonicalJson } from '../../domain/canonical-json.ts';
 import { heldBasis, readHoldReckoning, readSettleReckoning } from '../../domain/ledger-basis.ts';
@@ -9,9 +9,9 @@ import type { SettleFacts } from '../../domain/task.ts';
 import type { Task } from '../../domain/task-record.ts';
 import type { LedgerEntry } from '../../ledger/entry.ts';
 import type { RequestRecord } from '../../store/requests.ts';
-import { toSeconds, unixSeconds } from './unix-seconds.ts';
+import { secondsOrNull, toSeconds, unixSeconds } from './unix-seconds.ts';
 
-const hash = z.string().meta({ description: 'SHA-256, in hexadecimal.' });
+const hashSchema = z.string().meta({ description: 'SHA-256, in hexadecimal.' });
 
 /** What is signed. */
 const payloadSchema = z.object({
@@ -33,10 +33,10 @@ const payloadSchema = z.object({
   estimated: z.boolean().meta({ description: 'The upstream did not report what it consumed.' }),
   request: z
     .object({
-      sha256: hash.meta({
+      sha256: hashSchema.meta({
         description: 'Of the canonical form (RFC 8785) of the request as it is rendered.',
       }),
-      prompt_sha256: hash.meta({ description: 'Of the prompt, in UTF-8.' }),
+      prompt_sha256: hashSchema.meta({ description: 'Of the prompt, in UTF-8.' }),
     })
     .nullable()
     .meta({ description: 'Null: the request is no longer kept.' }),
@@ -51,7 +51,7 @@ const payloadSchema = z.object({
     .array(
       z.object({
         file: z.string(),
-        sha256: hash.meta({ description: 'Of its bytes, as they were delivered.' }),
+        sha256: hashSchema.meta({ description: 'Of its bytes, as they were delivered.' }),
       }),
     )
     .nullable()
@@ -112,14 +112,20 @@ export function subjectOfEntries(entries: readonly LedgerEntry[]): Subject | und
   return { ...subject, status: close.kind === 'settle' ? 'succeeded' : 'failed', completedAt: close.at };
 }
 
-/** What a receipt says: facts of the record and of the ledger, none of which changes once the task has ended, a refund apart. */
-export function presentReceipt(task: Subject, sources: ReceiptSources): z.output<typeof payloadSchema> {
-  const { entries, request, currency, issuer = null } = sources;
+/** A task's money by its entries in the ledger. `charge` absent: it is not decided yet. */
+export function moneyOf(entries: readonly LedgerEntry[]) {
   const [hold, settled, refund] = (['hold', 'settle', 'refund'] as const).map((kind) =>
     entries.find((entry) => entry.kind === kind),
   );
-  const isClosed = entries.some(({ kind }) => kind === 'release' || kind === 'void');
-  const charge = settled === undefined ? 0n : settled.amount + (settled.excess ?? 0n);
+  const isReleased = entries.some(({ kind }) => kind === 'release' || kind === 'void');
+  const charge = settled === undefined ? undefined : settled.amount + (settled.excess ?? 0n);
+  return { hold, settled, charge: charge ?? (isReleased ? 0n : undefined), refunded: refund?.amount ?? 0n };
+}
+
+/** What a receipt says: facts of the record and of the ledger, none of which changes once the task has ended, a refund apart. */
+export function presentReceipt(task: Subject, sources: ReceiptSources): z.output<typeof payloadSchema> {
+  const { entries, request, currency, issuer = null } = sources;
+  const { hold, settled, charge, refunded } = moneyOf(entries);
   const { outcome } = task;
   return {
     format: 'mediary-receipt',
@@ -132,11 +138,11 @@ export function presentReceipt(task: Subject, sources: ReceiptSources): z.output
     status: task.status,
     error: task.error?.code ?? null,
     created_at: toSeconds(task.createdAt),
-    completed_at: task.completedAt === undefined ? null : toSeconds(task.completedAt),
+    completed_at: secondsOrNull(task.completedAt),
     currency,
     hold: hold === undefined ? null : formatMicros(hold.amount),
-    charge: settled === undefined && !isClosed ? null : formatMicros(charge),
-    refunded: formatMicros(refund?.amount ?? 0n),
+    charge: charge === undefined ? null : formatMicros(charge),
+    refunded: formatMicros(refunded),
     estimated: task.chargeEstimated === true,
     request: request === undefined ? null : presentRequest(request),
     basis: presentBasis(hold?.basis),
@@ -154,8 +160,8 @@ function presentHow(how: Reckoning | undefined): Record<string, unknown> | null 
 
 function presentRequest({ request }: Pick<RequestRecord, 'request'>) {
   return {
-    sha256: sha256(canonicalJson(request)),
-    prompt_sha256: sha256(request.prompt),
+    sha256: hash('sha256', canonicalJson(request)),
+    prompt_sha256: hash('sha256', request.prompt),
   };
 }
 
@@ -206,8 +212,4 @@ function presentEntry({ id, kind, amount, excess, available, held, at, hash: own
     at: toSeconds(at),
     hash: own,
   };
-}
-
-function sha256(text: string): string {
-  return createHash('sha256').update(text).digest('hex');
 }

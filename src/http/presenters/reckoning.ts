@@ -139,6 +139,7 @@ function decimalOf(quantity: string): string {
   return `${digits.slice(0, digits.length - places)}${fraction === '' ? '' : `.${fraction}`}`;
 }
 
-function sixPlaces(decimal: string): string {
+/** `12.5` → `12.500000` */
+export function sixPlaces(decimal: string): string {
   return formatMicros(parseMicros(decimal) ?? 0n);
 }

@@ -6,7 +6,7 @@ import { mapMoney, situation, standingOf, waits } from '../../domain/situation.t
 import type { Service } from '../../domain/service.ts';
 import type { Task } from '../../domain/task-record.ts';
 import { stateNames } from '../../domain/task-state.ts';
-import { toSeconds, unixSeconds } from './unix-seconds.ts';
+import { secondsOrNull, toSeconds, unixSeconds } from './unix-seconds.ts';
 
 const previewAmount = z.string().nullable().meta({ description: 'Null: what is stated with it decides.' });
 
@@ -63,7 +63,7 @@ export function presentSituation(
     since: toSeconds(since),
     attention: attention ?? null,
     advice: advice ?? null,
-    until: until === undefined ? null : toSeconds(until),
+    until: secondsOrNull(until),
     where: where ?? null,
     upstream_id: upstreamId ?? null,
     marker: marker ?? null,

@@ -9,6 +9,10 @@ export function toSeconds(milliseconds: number): number {
   return Math.floor(milliseconds / 1000);
 }
 
+export function secondsOrNull(milliseconds: number | undefined): number | null {
+  return milliseconds === undefined ? null : toSeconds(milliseconds);
+}
+
 /** A span in seconds, to a tenth. */
 export function tenths(milliseconds: number): number {
   return Math.round(milliseconds / 100) / 10;

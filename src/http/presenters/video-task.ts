@@ -109,6 +109,19 @@ export const taskSchemas = {
   }),
 } as const satisfies Record<TaskKind, z.ZodType>;
 
+const page = z.object({
+  object: z.literal('list'),
+  first_id: z.string().nullable(),
+  last_id: z.string().nullable(),
+  has_more: z.boolean(),
+});
+
+/** A page of tasks, by their kind. */
+export const taskListSchemas = {
+  video: page.extend({ data: z.array(taskSchemas.video) }).meta({ id: 'VideoTaskList' }),
+  image: page.extend({ data: z.array(taskSchemas.image) }).meta({ id: 'ImageTaskList' }),
+} as const;
+
 export type PresentedTask = z.output<(typeof taskSchemas)[TaskKind]>;
 
 /** A task's wire form, made of its record and the links to our copies: the body of GET and of the callback. */
@@ -196,15 +209,12 @@ function presentItem(item: ResultItem, linkOf: LinkOf): PresentedTask['data'][nu
   const { stored } = item;
   const copy = stored === undefined ? undefined : linkOf(stored.name, stored.at);
   const frame = stored?.lastFrame === undefined ? undefined : linkOf(stored.lastFrame, stored.at);
-  const url = copy?.url ?? item.url;
-  const lastFrameUrl = frame?.url ?? item.lastFrameUrl;
-  const expiresAt = copy?.expiresAt ?? item.expiresAt;
-  return {
-    ...defined({ url }),
-    ...defined({ b64_json: item.base64 }),
-    ...defined({ last_frame_url: lastFrameUrl }),
-    ...defined({ expires_at: expiresAt }),
-  };
+  return defined({
+    url: copy?.url ?? item.url,
+    b64_json: item.base64,
+    last_frame_url: frame?.url ?? item.lastFrameUrl,
+    expires_at: copy?.expiresAt ?? item.expiresAt,
+  });
 }
 
 /** An upstream that reports one of the two counts means both: prompts of videos cost no tokens. */

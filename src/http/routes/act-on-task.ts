@@ -3,7 +3,6 @@ import { defined } from '../../domain/defined.ts';
 import { idCharactersMax, isToken } from '../../domain/plain-text.ts';
 import { actionTable, describeAction, operatorActions } from '../../domain/operator-actions.ts';
 import { plainWords, reason, refundAmount } from '../admin-input.ts';
-import { adminBody } from '../body.ts';
 import type { RouteDeps } from '../deps.ts';
 import { taskNotFound, taskParams } from '../videos/own-task.ts';
 import { adminTaskSchema, presentAdminTask } from '../presenters/admin-task.ts';
@@ -60,11 +59,9 @@ export function actOnTask({ tasks, actOnTask: act, mediaUrl, nodes }: Deps): Rou
     operationId: 'actOnTask',
     summary: 'Act on a task',
     description: `The task's record keeps who acted, when and why. An action that is refused changes nothing.\n\n${descriptions}`,
-    tag: 'Operators',
     method: 'post',
     paths: ['/admin/v1/tasks/:task_id/actions'],
     input: z.object({ params: taskParams, body }),
-    readBody: adminBody,
     success: {
       description: 'The task after the action, and what was done.',
       schema: adminTaskSchema.extend({

@@ -3,7 +3,6 @@ import type { OperatorAuth } from '../../access/operators.ts';
 import { GatewayError } from '../../domain/errors.ts';
 import { adminName, operatorRoles } from '../../domain/operator.ts';
 import { optionalReason } from '../admin-input.ts';
-import { adminBody } from '../body.ts';
 import type { RouteDeps } from '../deps.ts';
 import { operatorSchema, presentOperator } from '../presenters/operator.ts';
 import { adminRoute, jsonReply } from '../route.ts';
@@ -37,12 +36,10 @@ export function addOperator({ operators, operatorAuth, now }: Deps): Route {
     summary: 'Add an operator',
     description:
       'For the holder of ADMIN_TOKEN. The token is the operator’s own: what it does is recorded under this name. A name that was revoked can be added again.',
-    tag: 'Operators',
     method: 'post',
     access: 'admin',
     paths: ['/admin/v1/operators'],
     input: z.object({ body }),
-    readBody: adminBody,
     success: {
       description: 'The operator; the token will not be shown again.',
       schema: operatorSchema.extend({ token: z.string() }),

@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { adminBody } from '../body.ts';
 import type { RouteDeps } from '../deps.ts';
 import { adminRoute, jsonReply } from '../route.ts';
 import type { Route } from '../route.ts';
@@ -21,17 +20,14 @@ export function checkLedgerHeads({ ledgerHeads }: Pick<RouteDeps, 'ledgerHeads'>
     summary: 'Check heads that were kept elsewhere',
     description:
       'Whether the ledger still has the entries that were once the last ones of their accounts, as `GET /admin/v1/ledger/heads` listed them. What lies before each of them `POST /admin/v1/ledger/verify` checks.',
-    tag: 'Operators',
     method: 'post',
     access: 'read',
     paths: ['/admin/v1/ledger/heads/check'],
     input: z.object({ body: z.object({ heads: z.array(head).min(1).max(headsMax) }) }),
-    readBody: adminBody,
     success: {
       description: 'What is wrong; none: nothing.',
       schema: z.object({ checked: z.int(), violations: z.array(z.object({ message: z.string() })) }),
     },
-    errors: [],
     async handle({ body: { heads } }) {
       const given = heads.map(({ seq, at, ...rest }) => ({ ...rest, seq: BigInt(seq), at: at * 1000 }));
       const faults = await ledgerHeads.check(given);

@@ -3,7 +3,6 @@ import { GatewayError } from '../../domain/errors.ts';
 import { formatMicros } from '../../domain/money.ts';
 import type { Balance } from '../../ledger/ledger.ts';
 import { accountParams, findAccount, reason } from '../admin-input.ts';
-import { adminBody } from '../body.ts';
 import type { RouteDeps } from '../deps.ts';
 import { accountSchema, presentAccount } from '../presenters/account.ts';
 import { adminRoute, jsonReply } from '../route.ts';
@@ -17,11 +16,9 @@ export function closeAccount({ accounts, ledger, now }: Deps): Route {
     summary: 'Close an account',
     description:
       'Nothing new is created, on every node within five seconds. Tasks in flight continue and are settled; keys keep reading. Credits and corrections stay possible, to settle the balance.',
-    tag: 'Operators',
     method: 'post',
     paths: ['/admin/v1/accounts/:account/close'],
     input: z.object({ params: accountParams, body: z.object({ reason }) }),
-    readBody: adminBody,
     success: {
       description: 'The account, and what its balance means.',
       schema: accountSchema.extend({ balance_note: z.string() }),

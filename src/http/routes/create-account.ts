@@ -3,7 +3,6 @@ import { GatewayError } from '../../domain/errors.ts';
 import { randomBase62 } from '../../domain/ids.ts';
 import { accountId, displayName, money } from '../admin-input.ts';
 import { newWebhookSecret } from '../webhook-secret.ts';
-import { adminBody } from '../body.ts';
 import type { RouteDeps } from '../deps.ts';
 import { accountSchema, presentAccount } from '../presenters/account.ts';
 import { adminRoute, jsonReply } from '../route.ts';
@@ -26,11 +25,9 @@ export function createAccount({ accounts, secrets, randomBytes, now }: Deps): Ro
   return adminRoute({
     operationId: 'createAccount',
     summary: 'Create an account',
-    tag: 'Operators',
     method: 'post',
     paths: ['/admin/v1/accounts'],
     input: z.object({ body }),
-    readBody: adminBody,
     success: {
       description: 'The account; its webhook secret will not be shown again.',
       schema: accountSchema.extend({ webhook_secret: z.string() }),

@@ -9,7 +9,7 @@ import type { RouteDeps } from '../deps.ts';
 import { createFairGate } from '../fair-gate.ts';
 import type { FileRouteDeps } from '../files/own-file.ts';
 import { imageBody } from '../images/image-upload.ts';
-import { UploadedFile } from '../images/uploaded-file.ts';
+import { uploadedFile } from '../images/uploaded-file.ts';
 import { fileSchema, presentFile } from '../presenters/file.ts';
 import { jsonReply, keyRoute } from '../route.ts';
 import type { Route } from '../route.ts';
@@ -24,10 +24,7 @@ const filesMax = 2;
 /** Addresses that are fetched at once. */
 const fetchesMax = { placesMax: 8, accountPlacesMax: 2 };
 
-const uploaded = z
-  .custom<UploadedFile>((value) => value instanceof UploadedFile, { error: 'must be a file of a form' })
-  .meta({ type: 'string', format: 'binary' })
-  .optional();
+const uploaded = uploadedFile.optional();
 
 const body = z
   .object({
@@ -82,7 +79,7 @@ export function createFile({ accounts, checkMediaUrl, stored }: Deps): Route {
           .meta({ description: 'What a request names it by, where the form has `content`.' }),
       }),
     },
-    errors: ['missing_parameter', 'media_url_not_allowed', 'account_closed', 'storage_quota_exceeded'],
+    errors: ['media_url_not_allowed', 'account_closed', 'storage_quota_exceeded'],
     async handle({ body: { content, file = content, url, filename, purpose }, caller: { account } }) {
       if ((await accounts.find(account))?.closedAt !== undefined) throw accountClosed(account);
       const param = file === undefined ? 'url' : file === content ? 'content' : 'file';

@@ -1,10 +1,9 @@
 import { defined } from '../../domain/defined.ts';
 import { z } from 'zod';
-import { accountClosed, GatewayError } from '../../domain/errors.ts';
+import { accountClosed, invalidParameter } from '../../domain/errors.ts';
 import { randomBase62 } from '../../domain/ids.ts';
 import type { ApiKey } from '../../store/keys.ts';
 import { displayName, findAccount, keyIdCharacters } from '../admin-input.ts';
-import { adminBody } from '../body.ts';
 import type { RouteDeps } from '../deps.ts';
 import { keySchema, presentKey } from '../presenters/key.ts';
 import { adminRoute, jsonReply } from '../route.ts';
@@ -37,7 +36,6 @@ export function createKey({ accounts, catalogue, keys, auth, randomBytes, now }:
   return adminRoute({
     operationId: 'createKey',
     summary: 'Create an API key',
-    tag: 'Operators',
     method: 'post',
     paths: ['/admin/v1/keys'],
     input: z.object({
@@ -46,7 +44,6 @@ export function createKey({ accounts, catalogue, keys, auth, randomBytes, now }:
         error: 'must be in the future',
       }),
     }),
-    readBody: adminBody,
     success: {
       description: 'The key itself will not be shown again.',
       schema: keySchema.extend({ key: z.string() }),
@@ -85,27 +82,18 @@ function checkPermitted(asked: z.output<typeof body>, catalogue: Deps['catalogue
     const index = ids.findIndex((id) => !isKnown(id));
     if (index === -1) continue;
     const param = `${name}[${index}]`;
-    throw new GatewayError('invalid_parameter', `The configuration has no ${param} with this name.`, {
-      param,
-    });
+    throw invalidParameter(param, `The configuration has no ${param} with this name.`);
   }
 }
 
-type Restrictions = Pick<
-  ApiKey,
-  'models' | 'channels' | 'assetUrls' | 'requestsPerMinute' | 'concurrentTasks' | 'expiresAt'
->;
-
-function restrictions(asked: z.output<typeof body>): Restrictions {
-  const { models, channels, asset_urls, requests_per_minute, concurrent_tasks, expires_at } = asked;
-  return {
-    ...defined({
-      models,
-      channels,
-      assetUrls: asset_urls,
-      requestsPerMinute: requests_per_minute,
-      concurrentTasks: concurrent_tasks,
-    }),
-    ...(expires_at === undefined ? {} : { expiresAt: expires_at * 1000 }),
-  };
+function restrictions({ models, channels, ...asked }: z.output<typeof body>) {
+  const { expires_at } = asked;
+  return defined({
+    models,
+    channels,
+    assetUrls: asked.asset_urls,
+    requestsPerMinute: asked.requests_per_minute,
+    concurrentTasks: asked.concurrent_tasks,
+    expiresAt: expires_at === undefined ? undefined : expires_at * 1000,
+  });
 }

@@ -1,27 +1,22 @@
 import { z } from 'zod';
-import { jsonBody, videoBodyBytesMax } from '../body.ts';
 import { createdTaskSchema, presentCreatedTask } from '../presenters/created-task.ts';
 import { jsonReply, keyRoute } from '../route.ts';
 import type { Route } from '../route.ts';
 import { videoBodySchema, videoFieldNames } from '../videos/video-body.ts';
-import { createErrors } from '../create-errors.ts';
-import { createVideoTask } from '../videos/create-video-task.ts';
+import { createVideoTask, videoCreate } from '../videos/create-video-task.ts';
 import type { CreateVideoDeps } from '../videos/create-video-task.ts';
 
 export function createVideo(deps: CreateVideoDeps): Route {
   return keyRoute({
+    ...videoCreate,
     operationId: 'createVideo',
     summary: 'Create a video generation task',
     description:
       'Confirms that the task was submitted; the video is not returned here. `Idempotency-Key` (1-255 visible ASCII characters) is kept for 24 hours: the same key and body is the same task, answered with `idempotency-replayed: true`. `x-mediary-hold` says what is held until the task ends.',
     tag: 'Videos',
-    method: 'post',
     paths: ['/v1/videos/generations', '/v1/video/generations'],
     input: z.object({ body: videoBodySchema }),
-    readBody: jsonBody(videoBodyBytesMax),
-    headers: z.object({ 'idempotency-key': z.string().optional() }),
     success: { description: 'The task, its hold and its workflow exist.', schema: createdTaskSchema },
-    errors: createErrors,
     async handle({ body, caller, meta }) {
       const unread = meta.unknownFields(videoFieldNames);
       const { task, warnings, headers } = await createVideoTask(

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { GatewayError } from '../../domain/errors.ts';
+import { GatewayError, invalidParameter } from '../../domain/errors.ts';
 import { amountMax, formatMicros } from '../../domain/money.ts';
 import { accountParams, findAccount, money, optionalReason, plainWords } from '../admin-input.ts';
-import { adminBody } from '../body.ts';
+import { replayedHeader } from '../cost-headers.ts';
 import type { RouteDeps } from '../deps.ts';
 import { ledgerEntrySchema, presentLedgerEntry } from '../presenters/ledger-entry.ts';
 import { adminRoute, jsonReply } from '../route.ts';
@@ -30,11 +30,9 @@ export function creditAccount({ accounts, ledger }: Pick<RouteDeps, 'accounts' |
     summary: 'Credit or correct an account',
     description:
       'Idempotent by reference: a repetition answers with the first entry and `idempotency-replayed: true`.',
-    tag: 'Operators',
     method: 'post',
     paths: ['/admin/v1/accounts/:account/credits'],
     input: z.object({ params: accountParams, body }),
-    readBody: adminBody,
     success: { description: 'The entry, with the balances after it.', schema: ledgerEntrySchema },
     errors: ['account_not_found', 'idempotency_key_reused'],
     async handle({ params, body: { amount, reference, note }, operator }) {
@@ -45,14 +43,14 @@ export function creditAccount({ accounts, ledger }: Pick<RouteDeps, 'accounts' |
         reference,
         note: note === '' ? `by ${operator}` : `by ${operator}: ${note}`,
       });
-      if (!credited.ok) throw new GatewayError('invalid_parameter', beyondLimit, { param: 'amount' });
+      if (!credited.ok) throw invalidParameter('amount', beyondLimit);
       const { entry, replayed } = credited;
       if (replayed && entry.amount !== amount) {
         throw new GatewayError('idempotency_key_reused', 'This reference was used for another amount.', {
           param: 'reference',
         });
       }
-      return jsonReply(presentLedgerEntry(entry), replayed ? { 'idempotency-replayed': 'true' } : {});
+      return jsonReply(presentLedgerEntry(entry), replayed ? replayedHeader : {});
     },
   });
 }

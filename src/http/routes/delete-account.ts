@@ -3,7 +3,6 @@ import { GatewayError } from '../../domain/errors.ts';
 import { formatMicros } from '../../domain/money.ts';
 import type { Account } from '../../store/accounts.ts';
 import { accountParams, findAccount, reason } from '../admin-input.ts';
-import { adminBody } from '../body.ts';
 import type { RouteDeps } from '../deps.ts';
 import { adminRoute, jsonReply } from '../route.ts';
 import type { Route } from '../route.ts';
@@ -32,12 +31,10 @@ export function deleteAccount({ accounts, keys, tasks, ledger, now }: Deps): Rou
     summary: 'Delete a closed account',
     description:
       'Removes its keys, its tasks with their requests, exchanges and our copies of results, its alert, its name and what operators wrote about it. The ledger stays, with the ids of end users, and so does the record of the deletion. The reconciler does it, from twenty minutes after the account was closed on; `GET /admin/v1/accounts/{account}` says when it is complete. Cannot be undone.',
-    tag: 'Operators',
     method: 'post',
     access: 'admin',
     paths: ['/admin/v1/accounts/:account/delete'],
     input: z.object({ params: accountParams, body }),
-    readBody: adminBody,
     success: { description: 'What is removed, and what is kept.', schema },
     errors: ['account_not_found', 'action_not_possible'],
     async handle({ params, body: { reason: why, dry_run }, operator: by }) {

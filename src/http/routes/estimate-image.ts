@@ -1,40 +1,30 @@
 import { z } from 'zod';
 import { defined } from '../../domain/defined.ts';
-import type { ImageRouteDeps, RouteDeps } from '../deps.ts';
+import type { RouteDeps } from '../deps.ts';
 import { estimatedCap } from '../estimated-cap.ts';
 import { documentedGenerationBody, imageGenerationBodySchema } from '../images/image-body.ts';
 import { parseImage } from '../images/image-request.ts';
 import { imageBody } from '../images/image-upload.ts';
-import { estimateErrors, estimateHeaders, estimateSchema, presentEstimate } from '../presenters/estimate.ts';
+import { estimateOperation, presentEstimate } from '../presenters/estimate.ts';
 import { jsonReply, keyRoute } from '../route.ts';
 import type { Route } from '../route.ts';
 
 type Deps = Pick<
   RouteDeps,
-  'holdTerms' | 'ledger' | 'catalogue' | 'storedFiles' | 'checkCallbackUrl' | 'checkMediaUrl'
-> & {
-  readonly images: ImageRouteDeps;
-};
+  'holdTerms' | 'ledger' | 'catalogue' | 'images' | 'storedFiles' | 'checkCallbackUrl' | 'checkMediaUrl'
+>;
 
 export function estimateImage(deps: Deps): Route {
   const { catalogue, images } = deps;
   return keyRoute({
+    ...estimateOperation,
     operationId: 'estimateImage',
     summary: 'Estimate the cost of images',
-    description:
-      'Accepts the body of a create and creates nothing. With `x-explain-route: 1` the response also lists the channels that would be tried, and why the others would not.',
     tag: 'Images',
-    method: 'post',
     paths: ['/v1/images/generations/estimate'],
     input: z.object({ body: imageGenerationBodySchema }),
     documentedBody: documentedGenerationBody(images.vendorFields),
     readBody: imageBody(images.workspaces, images.limits),
-    headers: estimateHeaders,
-    success: {
-      description: 'The hold, the expected charge, and how both come about.',
-      schema: estimateSchema,
-    },
-    errors: estimateErrors,
     async handle({ body, caller, meta }) {
       const model = catalogue.model(body.model, caller);
       const rules = { ...deps, ...images.limits, operation: 'generate' as const, model, caller };

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { defined } from '../../domain/defined.ts';
 import { etaOf, renderedOutput } from '../../domain/render-times.ts';
-import { jsonBody, videoBodyBytesMax } from '../body.ts';
+import { jsonBody } from '../body.ts';
 import type { RouteDeps } from '../deps.ts';
-import { estimateErrors, estimateHeaders, estimateSchema, presentEstimate } from '../presenters/estimate.ts';
+import { estimateOperation, presentEstimate } from '../presenters/estimate.ts';
 import { jsonReply, keyRoute } from '../route.ts';
 import type { Route } from '../route.ts';
 import { estimatedCap } from '../estimated-cap.ts';
@@ -17,21 +17,13 @@ type Deps = Pick<
 
 export function estimateVideo(deps: Deps): Route {
   return keyRoute({
+    ...estimateOperation,
     operationId: 'estimateVideo',
     summary: 'Estimate the cost of a video',
-    description:
-      'Accepts the body of a create and creates nothing. With `x-explain-route: 1` the response also lists the channels that would be tried, and why the others would not.',
     tag: 'Videos',
-    method: 'post',
     paths: ['/v1/videos/generations/estimate', '/v1/video/generations/estimate'],
     input: z.object({ body: videoBodySchema }),
-    readBody: jsonBody(videoBodyBytesMax),
-    headers: estimateHeaders,
-    success: {
-      description: 'The hold, the expected charge, and how both come about.',
-      schema: estimateSchema,
-    },
-    errors: estimateErrors,
+    readBody: jsonBody,
     async handle({ body, caller, meta }) {
       const { request, ignored } = parseVideo(body, caller, deps);
       const plan = await deps.catalogue.planMeasured(request, caller);

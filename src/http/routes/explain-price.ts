@@ -1,10 +1,9 @@
 import { z } from 'zod';
 import type { RoutePlan } from '../../routing/catalogue.ts';
 import { formatMicros } from '../../domain/money.ts';
-import { adminBody } from '../body.ts';
-import { explainedBodySchema, parseExplained } from '../explained-request.ts';
+import { explainErrors, explainedBodySchema, parseExplained } from '../explained-request.ts';
 import type { ExplainedDeps } from '../explained-request.ts';
-import { presentPlanReckoning } from '../presenters/estimate.ts';
+import { droppedSchema, presentPlanReckoning } from '../presenters/estimate.ts';
 import { reckoningSchema } from '../presenters/reckoning.ts';
 import { adminRoute, jsonReply } from '../route.ts';
 import type { Route } from '../route.ts';
@@ -24,7 +23,7 @@ const explanationSchema = z
     channels: z
       .array(z.object({ channel: z.string(), dearest: z.string(), rules_of: z.enum(['model', 'channel']) }))
       .meta({ description: 'Those that may render it, each with the dearest that it may come to there.' }),
-    dropped: z.array(z.object({ channel: z.string(), reason: z.string(), detail: z.string() })),
+    dropped: droppedSchema,
     warnings: z.array(z.string()),
   })
   .meta({ id: 'PriceExplanation' });
@@ -35,21 +34,12 @@ export function explainPrice(deps: ExplainedDeps): Route {
     summary: 'Explain what a request would hold and cost',
     description:
       'Which rule is applied to which facts, where each of them comes from, and each step of the computation: from the function that makes the hold of a create. Creates nothing.',
-    tag: 'Operators',
     method: 'post',
     access: 'read',
     paths: ['/admin/v1/prices/explain'],
     input: z.object({ body: explainedBodySchema }),
-    readBody: adminBody,
     success: { description: 'The hold and the expected charge, step by step.', schema: explanationSchema },
-    errors: [
-      'key_not_found',
-      'model_not_found',
-      'model_not_allowed',
-      'channel_not_allowed',
-      'unsupported_parameter',
-      'media_url_not_allowed',
-    ],
+    errors: [...explainErrors, 'channel_not_allowed'],
     async handle({ body }) {
       const { request, caller } = await parseExplained(body, deps);
       return jsonReply(present(await deps.catalogue.planMeasured(request, caller)));

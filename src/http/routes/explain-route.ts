@@ -1,13 +1,11 @@
 import { z } from 'zod';
 import { rescuableClasses } from '../../domain/rescue.ts';
 import { explainRoute as explain } from '../../routing/explain.ts';
-import { adminBody } from '../body.ts';
-import { explainedBodySchema, parseExplained } from '../explained-request.ts';
+import { explainErrors, explainedBodySchema, parseExplained } from '../explained-request.ts';
 import type { ExplainedDeps } from '../explained-request.ts';
+import { candidatesSchema, droppedSchema } from '../presenters/estimate.ts';
 import { adminRoute, jsonReply } from '../route.ts';
 import type { Route } from '../route.ts';
-
-const candidatesSchema = z.array(z.object({ channel: z.string(), credential: z.string() }));
 
 const fallbackSchema = z
   .object({
@@ -28,7 +26,7 @@ const fallbackSchema = z
 
 const routeSchema = z.object({
   candidates: candidatesSchema,
-  dropped: z.array(z.object({ channel: z.string(), reason: z.string(), detail: z.string() })),
+  dropped: droppedSchema,
   fallback: fallbackSchema.optional(),
   refusal: z.object({ code: z.string(), message: z.string() }).optional(),
 });
@@ -39,20 +37,12 @@ export function explainRoute(deps: ExplainedDeps): Route {
     summary: 'Explain which channels a request would try',
     description:
       'Lists the channels in the order of one draw, why the others would not be tried, and where a failed job would be replaced. Creates nothing.',
-    tag: 'Operators',
     method: 'post',
     access: 'read',
     paths: ['/admin/v1/routes/explain'],
     input: z.object({ body: explainedBodySchema }),
-    readBody: adminBody,
     success: { description: 'Candidates, and the channels that were dropped.', schema: routeSchema },
-    errors: [
-      'key_not_found',
-      'model_not_found',
-      'model_not_allowed',
-      'unsupported_parameter',
-      'media_url_not_allowed',
-    ],
+    errors: explainErrors,
     async handle({ body }) {
       const { request, caller } = await parseExplained(body, deps);
       return jsonReply(explain(deps.catalogue, request, caller));

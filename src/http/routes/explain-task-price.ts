@@ -7,6 +7,7 @@ import { proposedCharge } from '../../domain/situation.ts';
 import { heldBasis, readHoldReckoning, readSettleReckoning } from '../../domain/ledger-basis.ts';
 import type { LedgerEntry } from '../../ledger/entry.ts';
 import type { RouteDeps } from '../deps.ts';
+import { moneyOf } from '../presenters/receipt.ts';
 import { presentReckoning, reckoningSchema } from '../presenters/reckoning.ts';
 import { adminRoute, jsonReply } from '../route.ts';
 import type { Route } from '../route.ts';
@@ -47,7 +48,6 @@ export function explainTaskPrice({ tasks, ledger, catalogue }: Deps): Route {
     summary: 'Explain what was held and charged for a task',
     description:
       'From what the ledger’s entries say of how they came about; for images that were answered at once, too.',
-    tag: 'Operators',
     method: 'get',
     paths: ['/admin/v1/tasks/:task_id/price'],
     input: z.object({ params: taskParams }),
@@ -59,8 +59,6 @@ export function explainTaskPrice({ tasks, ledger, catalogue }: Deps): Route {
       if (account === undefined) throw taskNotFound();
       const { currency } = catalogue.current();
       const { model = entries[0]?.model ?? null, status = null } = task ?? {};
-      const money = presentMoney(entries, currency);
-      const note = noteOf(task, entries);
       return jsonReply({
         object: 'price.explanation',
         task: id,
@@ -68,18 +66,15 @@ export function explainTaskPrice({ tasks, ledger, catalogue }: Deps): Route {
         model,
         status,
         currency,
-        ...money,
-        note,
+        ...presentMoney(entries, currency),
+        note: noteOf(task, entries),
       });
     },
   });
 }
 
 function presentMoney(entries: readonly LedgerEntry[], currency: string) {
-  const [hold, close, refund] = ['hold', 'settle', 'refund'].map((kind) =>
-    entries.find((entry) => entry.kind === kind),
-  );
-  const isReleased = entries.some(({ kind }) => kind === 'release' || kind === 'void');
+  const { hold, settled, charge, refunded } = moneyOf(entries);
   const held = readHoldReckoning(hold?.basis);
   const basis = heldBasis(hold?.basis);
   const present = (how: Reckoning | undefined) => {
@@ -87,17 +82,11 @@ function presentMoney(entries: readonly LedgerEntry[], currency: string) {
     const { rules } = priceAt(basis, how.facts.channel ?? '');
     return presentReckoning(how, { currency, rules, hold: held });
   };
-  const charged =
-    close === undefined
-      ? null
-      : {
-          amount: formatMicros(close.amount + (close.excess ?? 0n)),
-          how: present(readSettleReckoning(close.basis)),
-        };
+  const how = present(readSettleReckoning(settled?.basis));
   return {
     hold: hold === undefined ? null : { amount: formatMicros(hold.amount), how: present(held) },
-    charge: charged ?? (isReleased ? { amount: formatMicros(0n), how: null } : null),
-    refunded: formatMicros(refund?.amount ?? 0n),
+    charge: charge === undefined ? null : { amount: formatMicros(charge), how },
+    refunded: formatMicros(refunded),
   };
 }
 

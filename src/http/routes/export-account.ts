@@ -1,4 +1,3 @@
-import { Readable } from 'node:stream';
 import { z } from 'zod';
 import type { OperatorIdentity } from '../../domain/operator.ts';
 import { accountParams, findAccount } from '../admin-input.ts';
@@ -7,7 +6,7 @@ import { presentAccount } from '../presenters/account.ts';
 import { presentAdminTask } from '../presenters/admin-task.ts';
 import { presentKey } from '../presenters/key.ts';
 import { presentLedgerEntry } from '../presenters/ledger-entry.ts';
-import { adminRoute } from '../route.ts';
+import { adminRoute, madeWhileSent } from '../route.ts';
 import type { Route } from '../route.ts';
 
 type Deps = Pick<RouteDeps, 'accounts' | 'keys' | 'tasks' | 'requests' | 'ledger' | 'mediaUrl' | 'nodes'>;
@@ -22,7 +21,6 @@ export function exportAccount(deps: Deps): Route {
     summary: 'Export everything that is kept of an account',
     description:
       'An object a line: the account, its keys without what opens anything, its tasks, newest first, each with the request as far as it is kept, every entry of its ledger, and last how many of each there were: without that line the export is incomplete. It is read while it is sent.',
-    tag: 'Operators',
     method: 'get',
     access: 'act',
     paths: ['/admin/v1/accounts/:account/export'],
@@ -31,17 +29,13 @@ export function exportAccount(deps: Deps): Route {
     errors: ['account_not_found'],
     async handle({ params, role }) {
       const { id } = await findAccount(deps.accounts, params.account);
-      const lines = Readable.from(written(id, role, deps), { objectMode: false, highWaterMark: 1 });
-      return {
-        status: 200,
+      return madeWhileSent(written(id, role, deps), {
         headers: {
           'cache-control': 'no-store',
           'content-disposition': `attachment; filename="account-${id}.jsonl"`,
         },
         mediaType: 'application/x-ndjson',
-        text: '',
-        stream: lines,
-      };
+      });
     },
   });
 }

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { findChannel } from '../admin-input.ts';
 import { billingOf } from '../billing.ts';
-import { adminBody } from '../body.ts';
 import type { RouteDeps } from '../deps.ts';
 import { billedAttemptSchema, presentBilledAttempt } from '../presenters/billed-attempt.ts';
+import { listSchema } from '../presenters/list.ts';
 import { adminRoute, jsonReply } from '../route.ts';
 import type { Route } from '../route.ts';
 
@@ -23,16 +23,11 @@ export function findBilledAttempts({ tasks, catalogue }: Pick<RouteDeps, 'tasks'
     summary: 'Find what an upstream bills',
     description:
       'Whose jobs these are, or were, and what the upstream should bill for them; one that is nobody’s is missing.',
-    tag: 'Operators',
     method: 'post',
     access: 'read',
     paths: ['/admin/v1/billed-attempts/find'],
     input: z.object({ body }),
-    readBody: adminBody,
-    success: {
-      description: 'In the order of their tasks’ ids.',
-      schema: z.object({ object: z.literal('list'), data: z.array(billedAttemptSchema) }),
-    },
+    success: { description: 'In the order of their tasks’ ids.', schema: listSchema(billedAttemptSchema) },
     errors: ['channel_not_found'],
     async handle({ body: { channel, jobs } }) {
       const { id } = findChannel(catalogue, channel);

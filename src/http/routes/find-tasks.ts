@@ -12,7 +12,6 @@ export function findTasks({ tasks, ledger, mediaUrl, nodes }: Deps): Route {
   return adminRoute({
     operationId: 'findTasks',
     summary: 'Find what an id belongs to',
-    tag: 'Operators',
     method: 'get',
     paths: ['/admin/v1/find'],
     input: z.object({
@@ -36,7 +35,6 @@ export function findTasks({ tasks, ledger, mediaUrl, nodes }: Deps): Route {
         }),
       }),
     },
-    errors: [],
     async handle({ query: { id }, role }) {
       const [named, entries] = await Promise.all([tasks.findNamed(id), ledger.entriesOfTask(id)]);
       return jsonReply({

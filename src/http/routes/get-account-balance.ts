@@ -17,7 +17,6 @@ export function getAccountBalance({ accounts, ledger, catalogue, now }: Deps): R
   return adminRoute({
     operationId: 'getAccountBalance',
     summary: "An account's balance at any time",
-    tag: 'Operators',
     method: 'get',
     paths: ['/admin/v1/accounts/:account/balance'],
     input: z.object({ params: accountParams, query: z.object({ at }) }),

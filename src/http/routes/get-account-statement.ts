@@ -12,7 +12,6 @@ export function getAccountStatement(deps: Deps): Route {
     operationId: 'getAccountStatement',
     summary: "An account's statement of a month",
     description: 'As its owner sees it.',
-    tag: 'Operators',
     method: 'get',
     paths: ['/admin/v1/accounts/:account/statement'],
     input: z.object({ params: accountParams, query: statementQuery }),

@@ -9,7 +9,6 @@ export function getAccount({ accounts, ledger }: Pick<RouteDeps, 'accounts' | 'l
   return adminRoute({
     operationId: 'getAccount',
     summary: 'Show an account and its balance',
-    tag: 'Operators',
     method: 'get',
     paths: ['/admin/v1/accounts/:account'],
     input: z.object({ params: accountParams }),

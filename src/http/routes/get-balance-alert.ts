@@ -11,7 +11,6 @@ export function getBalanceAlert(deps: Deps): Route {
   return adminRoute({
     operationId: 'getBalanceAlert',
     summary: 'When an event is posted because an account has little left',
-    tag: 'Operators',
     method: 'get',
     paths: ['/admin/v1/accounts/:account/balance-alert'],
     input: z.object({ params: accountParams }),

@@ -28,7 +28,6 @@ export function getBalance({ ledger, catalogue }: Pick<RouteDeps, 'ledger' | 'ca
         })
         .meta({ id: 'Balance' }),
     },
-    errors: [],
     async handle({ caller }) {
       const { account, key, caps } = caller;
       const { available, held } = await ledger.balance(account);

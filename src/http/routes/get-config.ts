@@ -10,12 +10,10 @@ export function getConfig({ nodes, configurations }: Pick<RouteDeps, 'nodes' | '
     operationId: 'getConfig',
     summary: 'Get the published configuration and who runs it',
     description: 'Never its text, which may hold secrets.',
-    tag: 'Operators',
     method: 'get',
     paths: ['/admin/v1/config'],
     input: z.object({}),
     success: { description: 'The newest that was published.', schema: configSchema },
-    errors: ['service_unavailable'],
     async handle() {
       const [head] = await Promise.all([configurations.head(), nodes.refresh()]);
       if (head === undefined) throw serviceUnavailable('no configuration was published');

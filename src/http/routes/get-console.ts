@@ -1,16 +1,14 @@
-import { z } from 'zod';
 import { GatewayError } from '../../domain/errors.ts';
 import type { RouteDeps } from '../deps.ts';
 import type { PageFiles } from '../pages/page-files.ts';
-import { pagePolicy, pageReply } from '../pages/page-reply.ts';
-import { pageOperation } from '../pages/page-route.ts';
+import { pageOperation, pagePolicy, pageReply } from '../pages/page-reply.ts';
 import { openRoute } from '../route.ts';
 import type { Route } from '../route.ts';
 
 type Deps = Pick<RouteDeps, 'operatorAuth' | 'publicUrl'>;
 
 export function getConsole({ operatorAuth, publicUrl }: Deps, files: PageFiles): Route {
-  const policy = pagePolicy(publicUrl === undefined ? undefined : new URL(publicUrl).origin);
+  const policy = pagePolicy(publicUrl);
   return openRoute({
     ...pageOperation,
     operationId: 'getConsole',
@@ -18,7 +16,6 @@ export function getConsole({ operatorAuth, publicUrl }: Deps, files: PageFiles):
     description:
       'A page for a browser. It asks for an operator’s token and uses the operators’ API with it; it does not exist until ADMIN_TOKEN is set.',
     paths: ['/console'],
-    input: z.object({}),
     errors: ['route_not_found'],
     handle({ meta }) {
       if (operatorAuth === undefined) {
@@ -27,7 +24,7 @@ export function getConsole({ operatorAuth, publicUrl }: Deps, files: PageFiles):
           'The console is off: this gateway has no operators. Set ADMIN_TOKEN, and restart it.',
         );
       }
-      return Promise.resolve(pageReply(files, 'console/index.html', { meta, policy, isVersioned: false }));
+      return pageReply(files, 'console/index.html', { meta, policy });
     },
   });
 }

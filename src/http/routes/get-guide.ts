@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { guideNames } from '../pages/guides.ts';
-import { pagePolicy, pageReply } from '../pages/page-reply.ts';
-import { pageOperation } from '../pages/page-route.ts';
+import { pageOperation, pagePolicy, pageReply } from '../pages/page-reply.ts';
 import type { PageFiles } from '../pages/page-files.ts';
 import { openRoute } from '../route.ts';
 import type { Route } from '../route.ts';
@@ -19,7 +18,7 @@ export function getGuide(files: PageFiles): Route {
     errors: ['route_not_found'],
     handle({ params: { guide }, meta }) {
       const name = guideNames.find((known) => known === guide) ?? '';
-      return Promise.resolve(pageReply(files, `docs/${name}.html`, { meta, policy, isVersioned: false }));
+      return pageReply(files, `docs/${name}.html`, { meta, policy });
     },
   });
 }

@@ -1,7 +1,5 @@
-import { z } from 'zod';
 import type { RouteDeps } from '../deps.ts';
-import { pagePolicy, pageReply } from '../pages/page-reply.ts';
-import { pageOperation } from '../pages/page-route.ts';
+import { pageOperation, pagePolicy, pageReply } from '../pages/page-reply.ts';
 import type { PageFiles } from '../pages/page-files.ts';
 import { jsonReply, openRoute } from '../route.ts';
 import type { Route } from '../route.ts';
@@ -25,15 +23,12 @@ export function getIndex({ operatorAuth }: Pick<RouteDeps, 'operatorAuth'>, file
     summary: 'See what is here',
     description: 'A page for who accepts `text/html`, JSON for everybody else.',
     paths: ['/'],
-    input: z.object({}),
     success: { description: 'Where everything is.', mediaType: ['application/json', 'text/html'] },
-    errors: [],
     handle({ meta }) {
-      if (meta.header('accept')?.includes('text/html') !== true)
-        return Promise.resolve(jsonReply(index, vary));
+      if (meta.header('accept')?.includes('text/html') !== true) return jsonReply(index, vary);
       const name = operatorAuth === undefined ? 'docs/welcome-without-console.html' : 'docs/welcome.html';
-      const page = pageReply(files, name, { meta, policy, isVersioned: false });
-      return Promise.resolve({ ...page, headers: { ...page.headers, ...vary } });
+      const page = pageReply(files, name, { meta, policy });
+      return { ...page, headers: { ...page.headers, ...vary } };
     },
   });
 }

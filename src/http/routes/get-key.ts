@@ -31,7 +31,6 @@ export function getKey({ ledger, catalogue }: Pick<RouteDeps, 'ledger' | 'catalo
         })
         .meta({ id: 'OwnKey' }),
     },
-    errors: [],
     async handle({ caller }) {
       const { account, key, caps } = caller;
       const useOf = async (of: 'key' | 'model', by: { readonly model?: string }) =>

@@ -57,7 +57,6 @@ export function getMargin({ ledger, catalogue, now }: Deps): Route {
     summary: 'What tasks earned, less what they cost upstream',
     description:
       'Of what ended or was refunded on these days: the lowest margin first, days in order. The costs of all attempts of a task count to the channel of its last job.',
-    tag: 'Operators',
     method: 'get',
     paths: ['/admin/v1/margin'],
     input: z.object({ query: z.object({ ...period, by: byOf(marginDimensions, 'model') }) }),

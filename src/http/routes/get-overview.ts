@@ -21,12 +21,10 @@ export function getOverview(deps: Deps): Route {
     summary: 'Show how the gateway is doing',
     description:
       'What needs a person, what is unfinished, the money, how many tasks come and end, and how soon results are delivered.',
-    tag: 'Operators',
     method: 'get',
     paths: ['/admin/v1/overview'],
     input: z.object({}),
     success: { description: 'The counts, and whose token was sent.', schema: overviewSchema },
-    errors: [],
     async handle({ operator: name, role }) {
       return jsonReply(presentOverview(await counted(), { name, role, workflowsUrl: deps.workflowsUrl }));
     },

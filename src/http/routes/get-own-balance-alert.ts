@@ -13,7 +13,6 @@ export function getOwnBalanceAlert(deps: Pick<BalanceAlertDeps, 'balanceAlerts' 
     paths: ['/v1/balance/alert'],
     input: z.object({}),
     success: balanceAlertSuccess,
-    errors: [],
     handle: ({ caller }) => showAlert(caller.account, deps),
   });
 }

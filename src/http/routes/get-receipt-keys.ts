@@ -12,10 +12,9 @@ const keySchema = z.object({
   use: z.literal('sig'),
 });
 
-export function getReceiptKeys({
-  catalogue,
-  receiptKeys,
-}: Pick<RouteDeps, 'catalogue' | 'receiptKeys'>): Route {
+type Deps = Pick<RouteDeps, 'catalogue' | 'receiptKeys'>;
+
+export function getReceiptKeys({ catalogue, receiptKeys }: Deps): Route {
   return openRoute({
     operationId: 'getReceiptKeys',
     summary: 'Get the public keys of receipts',
@@ -25,8 +24,6 @@ export function getReceiptKeys({
     paths: ['/.well-known/jwks.json'],
     input: z.object({}),
     success: { description: 'The keys.', schema: z.object({ keys: z.array(keySchema) }) },
-    errors: [],
-    handle: () =>
-      Promise.resolve(jsonReply({ keys: receiptKeys.published(catalogue.current().receipts.key) })),
+    handle: () => jsonReply({ keys: receiptKeys.published(catalogue.current().receipts.key) }),
   });
 }

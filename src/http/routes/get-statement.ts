@@ -17,7 +17,6 @@ export function getStatement(deps: Deps): Route {
     paths: ['/v1/statement'],
     input: z.object({ query: statementQuery }),
     success: statementSuccess,
-    errors: [],
     async handle({ query, caller }) {
       const { name = '' } = (await deps.accounts.find(caller.account)) ?? {};
       return statementReply({ ...query, account: { id: caller.account, name } }, deps);

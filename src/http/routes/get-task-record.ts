@@ -15,7 +15,6 @@ export function getTaskRecord(deps: Deps): Route {
   return adminRoute({
     operationId: 'getTaskRecord',
     summary: 'Show everything that happened to a task, in order',
-    tag: 'Operators',
     method: 'get',
     paths: ['/admin/v1/tasks/:task_id/record'],
     input: z.object({

@@ -11,7 +11,6 @@ export function getTaskRequest({ tasks, requests }: Pick<RouteDeps, 'tasks' | 'r
     summary: 'Show what the caller of a task wrote',
     description:
       'Prompt, links and settings, which are sealed everywhere else. Each call is in the audit log.',
-    tag: 'Operators',
     method: 'get',
     access: 'act',
     paths: ['/admin/v1/tasks/:task_id/request'],

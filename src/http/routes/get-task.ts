@@ -12,7 +12,6 @@ export function getTask({ tasks, port, ledger, mediaUrl, nodes }: Deps): Route {
   return adminRoute({
     operationId: 'getTask',
     summary: 'Show a task with its attempts, ledger entries and callbacks',
-    tag: 'Operators',
     method: 'get',
     paths: ['/admin/v1/tasks/:task_id'],
     input: z.object({ params: taskParams }),

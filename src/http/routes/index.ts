@@ -1,5 +1,5 @@
 import type { OperatorAuth } from '../../access/operators.ts';
-import type { ImageRouteDeps, RouteDeps } from '../deps.ts';
+import type { RouteDeps } from '../deps.ts';
 import { dialectRoutes } from '../dialects/index.ts';
 import { readPageFiles } from '../pages/page-files.ts';
 import type { Route } from '../route.ts';
@@ -113,7 +113,14 @@ export function createRoutes(deps: RouteDeps): readonly Route[] {
     estimateVideo(deps),
     getVideoReceipt(deps),
     getReceiptKeys(deps),
-    ...(deps.images === undefined ? [] : imageRoutes(deps, deps.images)),
+    // Before the list, as with videos.
+    getImageTask(deps),
+    cancelImageTask(deps),
+    createImage(deps),
+    editImage(deps),
+    estimateImage(deps),
+    getImageReceipt(deps),
+    listImageTasks(deps),
     ...dialectRoutes(deps),
     listModels(deps),
     getModel(deps),
@@ -141,19 +148,6 @@ export function createRoutes(deps: RouteDeps): readonly Route[] {
     ...(deps.operatorAuth === undefined ? [] : operatorRoutes(deps, deps.operatorAuth)),
   ];
   return routes;
-}
-
-function imageRoutes(deps: RouteDeps, images: ImageRouteDeps): readonly Route[] {
-  return [
-    // Before the list, as with videos.
-    getImageTask(deps),
-    cancelImageTask(deps),
-    createImage({ ...deps, images }),
-    editImage({ ...deps, images }),
-    estimateImage({ ...deps, images }),
-    getImageReceipt(deps),
-    listImageTasks(deps),
-  ];
 }
 
 function fileRoutes(deps: RouteDeps, stored: FileRouteDeps): readonly Route[] {

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { pageSize } from '../admin-input.ts';
 import type { RouteDeps } from '../deps.ts';
 import { accountSchema, presentAccount } from '../presenters/account.ts';
+import { pageSchema } from '../presenters/list.ts';
 import { adminRoute, jsonReply } from '../route.ts';
 import type { Route } from '../route.ts';
 
@@ -10,15 +11,10 @@ export function listAccounts({ accounts, ledger }: Pick<RouteDeps, 'accounts' | 
   return adminRoute({
     operationId: 'listAccounts',
     summary: 'List accounts by id',
-    tag: 'Operators',
     method: 'get',
     paths: ['/admin/v1/accounts'],
     input: z.object({ query: z.object({ limit: pageSize, after: z.string().optional() }) }),
-    success: {
-      description: 'One page.',
-      schema: z.object({ object: z.literal('list'), data: z.array(accountSchema), has_more: z.boolean() }),
-    },
-    errors: [],
+    success: { description: 'One page.', schema: pageSchema(accountSchema) },
     async handle({ query: { limit, after } }) {
       const found = await accounts.list({ limit: limit + 1, ...defined({ after }) });
       const page = found.slice(0, limit);

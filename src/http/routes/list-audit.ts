@@ -4,6 +4,7 @@ import { pageSize } from '../admin-input.ts';
 import type { RouteDeps } from '../deps.ts';
 import { auditEntrySchema, presentAuditEntry } from '../presenters/audit-entry.ts';
 import { queryNumber } from '../query-fields.ts';
+import { pageSchema } from '../presenters/list.ts';
 import { adminRoute, jsonReply } from '../route.ts';
 import type { Route } from '../route.ts';
 
@@ -21,19 +22,10 @@ export function listAudit({ audit }: Pick<RouteDeps, 'audit'>): Route {
     summary: 'List what operators did, newest first',
     description:
       'Acts on tasks, wherever they came from; and everything that changes something by this API: accounts, credits, keys, channels, circuits, operators, the configuration. What was refused is among it; what was only looked at, or tried with `dry_run`, is not.',
-    tag: 'Operators',
     method: 'get',
     paths: ['/admin/v1/audit'],
     input: z.object({ query }),
-    success: {
-      description: 'One page.',
-      schema: z.object({
-        object: z.literal('list'),
-        data: z.array(auditEntrySchema),
-        has_more: z.boolean(),
-      }),
-    },
-    errors: [],
+    success: { description: 'One page.', schema: pageSchema(auditEntrySchema) },
     async handle({ query: { limit, after, since, ...asked } }) {
       const filter = defined({ ...asked, since: since === undefined ? undefined : since * 1000 });
       const { entries, hasMore } = await audit.list(filter, { limit, ...defined({ after }) });

@@ -6,6 +6,7 @@ import { billingOf } from '../billing.ts';
 import { queryNumber } from '../query-fields.ts';
 import type { RouteDeps } from '../deps.ts';
 import { billedAttemptSchema, presentBilledAttempt } from '../presenters/billed-attempt.ts';
+import { pageSchema } from '../presenters/list.ts';
 import { adminRoute, jsonReply } from '../route.ts';
 import type { Route } from '../route.ts';
 
@@ -41,16 +42,12 @@ export function listBilledAttempts({ tasks, catalogue }: Pick<RouteDeps, 'tasks'
     summary: 'List what an upstream may bill',
     description:
       'A channel’s jobs of tasks that were created in a time, newest first, and what the upstream should bill for each.',
-    tag: 'Operators',
     method: 'get',
     paths: ['/admin/v1/billed-attempts'],
     input: z.object({ query }),
     success: {
       description: 'One page.',
-      schema: z.object({
-        object: z.literal('list'),
-        data: z.array(billedAttemptSchema),
-        has_more: z.boolean(),
+      schema: pageSchema(billedAttemptSchema).extend({
         next_page: z.string().optional().meta({ description: 'While there are more: the next `page`.' }),
       }),
     },
@@ -69,12 +66,8 @@ export function listBilledAttempts({ tasks, catalogue }: Pick<RouteDeps, 'tasks'
           .map((attempt) => presentBilledAttempt(task, attempt, billing)),
       );
       const { next } = found;
-      return jsonReply({
-        object: 'list',
-        data,
-        has_more: next !== undefined,
-        ...defined({ next_page: next }),
-      });
+      const more = { has_more: next !== undefined, ...defined({ next_page: next }) };
+      return jsonReply({ object: 'list', data, ...more });
     },
   });
 }

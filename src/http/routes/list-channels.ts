@@ -8,6 +8,7 @@ import {
   recentSchema,
   slotsSchema,
 } from '../presenters/channel.ts';
+import { listSchema } from '../presenters/list.ts';
 import { adminRoute, jsonReply } from '../route.ts';
 import type { Route } from '../route.ts';
 import { createSharedRead } from '../shared-read.ts';
@@ -29,30 +30,25 @@ export function listChannels(deps: Deps): Route {
   return adminRoute({
     operationId: 'listChannels',
     summary: 'List channels with their switches, limits, health and newest tasks',
-    tag: 'Operators',
     method: 'get',
     paths: ['/admin/v1/channels'],
     input: z.object({}),
     success: {
       description: 'All of the running configuration, without secrets.',
-      schema: z.object({
-        object: z.literal('list'),
-        data: z.array(
-          channelSchema
-            .extend({
-              recent: recentSchema.nullable().meta({
-                description:
-                  'What became of the tasks of the last three hours, counted once in half a minute; null: not counted.',
-              }),
-              slots: slotsSchema.nullable().meta({
-                description: 'Counted once in five seconds; null: it has no limit of concurrent tasks.',
-              }),
-            })
-            .meta({ id: 'ListedChannel' }),
-        ),
-      }),
+      schema: listSchema(
+        channelSchema
+          .extend({
+            recent: recentSchema.nullable().meta({
+              description:
+                'What became of the tasks of the last three hours, counted once in half a minute; null: not counted.',
+            }),
+            slots: slotsSchema.nullable().meta({
+              description: 'Counted once in five seconds; null: it has no limit of concurrent tasks.',
+            }),
+          })
+          .meta({ id: 'ListedChannel' }),
+      ),
     },
-    errors: [],
     async handle() {
       const [recent, held] = await Promise.all([counted(), slots(), channelSwitches.refresh()]);
       const data = catalogue.current().channels.map((channel) => {

@@ -1,9 +1,10 @@
 import { z } from 'zod';
 import { defined } from '../../domain/defined.ts';
-import { GatewayError } from '../../domain/errors.ts';
+import { invalidParameter } from '../../domain/errors.ts';
 import { pageSize } from '../admin-input.ts';
 import type { FileRouteDeps } from '../files/own-file.ts';
-import { fileListSchema, presentFileList } from '../presenters/file.ts';
+import { fileListSchema, presentFile } from '../presenters/file.ts';
+import { presentOwnPage } from '../presenters/list.ts';
 import { jsonReply, keyRoute } from '../route.ts';
 import type { Route } from '../route.ts';
 
@@ -21,16 +22,12 @@ export function listFiles({ files }: Pick<FileRouteDeps, 'files'>): Route {
       }),
     }),
     success: { description: 'One page.', schema: fileListSchema },
-    errors: [],
     async handle({ query: { limit, after: id }, caller: { account } }) {
       const after = id === undefined ? undefined : await files.find(id, account);
       if (id !== undefined && after === undefined)
-        throw new GatewayError(
-          'invalid_parameter',
-          'The parameter after must be the id of one of your files.',
-          { param: 'after' },
-        );
-      return jsonReply(presentFileList(await files.list(account, { limit, ...defined({ after }) })));
+        throw invalidParameter('after', 'The parameter after must be the id of one of your files.');
+      const page = await files.list(account, { limit, ...defined({ after }) });
+      return jsonReply(presentOwnPage(page.files.map(presentFile), page.hasMore));
     },
   });
 }

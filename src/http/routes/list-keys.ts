@@ -3,6 +3,7 @@ import { defined } from '../../domain/defined.ts';
 import { pageSize } from '../admin-input.ts';
 import type { RouteDeps } from '../deps.ts';
 import { keySchema, presentKey } from '../presenters/key.ts';
+import { pageSchema, presentPage } from '../presenters/list.ts';
 import { adminRoute, jsonReply } from '../route.ts';
 import type { Route } from '../route.ts';
 
@@ -16,19 +17,16 @@ export function listKeys({ keys }: Pick<RouteDeps, 'keys'>): Route {
   return adminRoute({
     operationId: 'listKeys',
     summary: 'List API keys, newest first',
-    tag: 'Operators',
     method: 'get',
     paths: ['/admin/v1/keys'],
     input: z.object({ query }),
     success: {
       description: 'Revoked and expired ones too; never the keys themselves.',
-      schema: z.object({ object: z.literal('list'), data: z.array(keySchema), has_more: z.boolean() }),
+      schema: pageSchema(keySchema),
     },
-    errors: [],
     async handle({ query: { limit, after, ...filter } }) {
       const found = await keys.list(defined(filter), { limit: limit + 1, ...defined({ after }) });
-      const data = found.slice(0, limit).map(presentKey);
-      return jsonReply({ object: 'list', data, has_more: found.length > limit });
+      return jsonReply(presentPage(found, limit, presentKey));
     },
   });
 }

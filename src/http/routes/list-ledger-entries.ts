@@ -3,6 +3,7 @@ import { accountParams, findAccount, pageSize } from '../admin-input.ts';
 import { queryNumber } from '../query-fields.ts';
 import type { RouteDeps } from '../deps.ts';
 import { ledgerEntrySchema, presentLedgerEntry } from '../presenters/ledger-entry.ts';
+import { pageSchema, presentPage } from '../presenters/list.ts';
 import { adminRoute, jsonReply } from '../route.ts';
 import type { Route } from '../route.ts';
 
@@ -18,25 +19,16 @@ export function listLedgerEntries({ accounts, ledger }: Pick<RouteDeps, 'account
   return adminRoute({
     operationId: 'listLedgerEntries',
     summary: "List an account's ledger entries",
-    tag: 'Operators',
     method: 'get',
     paths: ['/admin/v1/accounts/:account/ledger'],
     input: z.object({ params: accountParams, query: z.object({ limit: pageSize, after, order, before }) }),
-    success: {
-      description: 'One page.',
-      schema: z.object({
-        object: z.literal('list'),
-        data: z.array(ledgerEntrySchema),
-        has_more: z.boolean(),
-      }),
-    },
+    success: { description: 'One page.', schema: pageSchema(ledgerEntrySchema) },
     errors: ['account_not_found'],
     async handle({ params, query }) {
       const account = await findAccount(accounts, params.account);
       if (query.order === 'newest') return jsonReply(await newestFirst(account.id, query, ledger));
       const found = await ledger.entries(account.id, { after: BigInt(query.after), limit: query.limit + 1 });
-      const data = found.slice(0, query.limit).map(presentLedgerEntry);
-      return jsonReply({ object: 'list', data, has_more: found.length > query.limit });
+      return jsonReply(presentPage(found, query.limit, presentLedgerEntry));
     },
   });
 }

@@ -3,6 +3,7 @@ import { defined } from '../../domain/defined.ts';
 import { pageSize } from '../admin-input.ts';
 import type { RouteDeps } from '../deps.ts';
 import { ledgerHeadSchema, presentLedgerHead } from '../presenters/ledger-head.ts';
+import { pageSchema, presentPage } from '../presenters/list.ts';
 import { adminRoute, jsonReply } from '../route.ts';
 import type { Route } from '../route.ts';
 
@@ -17,19 +18,13 @@ export function listLedgerHeads({ ledgerHeads }: Pick<RouteDeps, 'ledgerHeads'>)
     summary: 'List the anchored heads of all accounts',
     description:
       'Once a day, and with each verification of a sound account, the last entry of each account is noted and signed. Kept elsewhere, and checked later by `POST /admin/v1/ledger/heads/check`, the heads show what was cut off or written anew since then. By account and `seq`.',
-    tag: 'Operators',
     method: 'get',
     paths: ['/admin/v1/ledger/heads'],
     input: z.object({ query }),
-    success: {
-      description: 'One page.',
-      schema: z.object({ object: z.literal('list'), data: z.array(ledgerHeadSchema), has_more: z.boolean() }),
-    },
-    errors: [],
+    success: { description: 'One page.', schema: pageSchema(ledgerHeadSchema) },
     async handle({ query: { limit, after } }) {
       const found = await ledgerHeads.list({ limit: limit + 1, ...defined({ after }) });
-      const data = found.slice(0, limit).map(presentLedgerHead);
-      return jsonReply({ object: 'list', data, has_more: found.length > limit });
+      return jsonReply(presentPage(found, limit, presentLedgerHead));
     },
   });
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { RouteDeps } from '../deps.ts';
 import { modelSchema, presentModel } from '../presenters/model.ts';
+import { listSchema } from '../presenters/list.ts';
 import { jsonReply, keyRoute } from '../route.ts';
 import type { Route } from '../route.ts';
 
@@ -12,11 +13,7 @@ export function listModels({ catalogue }: Pick<RouteDeps, 'catalogue'>): Route {
     method: 'get',
     paths: ['/v1/models'],
     input: z.object({}),
-    success: {
-      description: 'All of them.',
-      schema: z.object({ object: z.literal('list'), data: z.array(modelSchema) }),
-    },
-    errors: [],
+    success: { description: 'All of them.', schema: listSchema(modelSchema) },
     async handle({ caller }) {
       return jsonReply({
         object: 'list',

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { RouteDeps } from '../deps.ts';
 import { nodeSchema, presentNode } from '../presenters/node.ts';
+import { listSchema } from '../presenters/list.ts';
 import { adminRoute, jsonReply } from '../route.ts';
 import type { Route } from '../route.ts';
 
@@ -10,15 +11,10 @@ export function listNodes({ nodes }: Pick<RouteDeps, 'nodes'>): Route {
     summary: 'List the processes of the gateway',
     description:
       'Each reports itself every five seconds, and at once when it takes or refuses a configuration.',
-    tag: 'Operators',
     method: 'get',
     paths: ['/admin/v1/nodes'],
     input: z.object({}),
-    success: {
-      description: 'What each said last.',
-      schema: z.object({ object: z.literal('list'), data: z.array(nodeSchema) }),
-    },
-    errors: [],
+    success: { description: 'What each said last.', schema: listSchema(nodeSchema) },
     async handle() {
       await nodes.refresh();
       return jsonReply({ object: 'list', data: nodes.all().map(presentNode) });

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { RouteDeps } from '../deps.ts';
 import { noticeSchema, presentNotice } from '../presenters/notice.ts';
+import { listSchema } from '../presenters/list.ts';
 import { adminRoute, jsonReply } from '../route.ts';
 import type { Route } from '../route.ts';
 
@@ -9,15 +10,13 @@ export function listNotices({ notices }: Pick<RouteDeps, 'notices'>): Route {
     operationId: 'listNotices',
     summary: 'List what operators are notified of',
     description: 'What needs somebody, and what has passed; the last changed first, at most 200.',
-    tag: 'Operators',
     method: 'get',
     paths: ['/admin/v1/notices'],
     input: z.object({ query: z.object({ state: z.enum(['open', 'over']).default('open') }) }),
     success: {
       description: 'Notices, whether or not anybody is to be notified of them.',
-      schema: z.object({ object: z.literal('list'), data: z.array(noticeSchema) }),
+      schema: listSchema(noticeSchema),
     },
-    errors: [],
     async handle({ query }) {
       const found = await notices.list(query.state, 200);
       return jsonReply({ object: 'list', data: found.map(({ notice }) => presentNotice(notice)) });

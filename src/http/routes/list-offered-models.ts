@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { RouteDeps } from '../deps.ts';
 import { modelSchema, presentModel } from '../presenters/model.ts';
+import { listSchema } from '../presenters/list.ts';
 import { adminRoute, jsonReply } from '../route.ts';
 import type { Route } from '../route.ts';
 
@@ -16,22 +17,17 @@ export function listOfferedModels({ catalogue, channelSwitches }: Deps): Route {
   return adminRoute({
     operationId: 'listOfferedModels',
     summary: 'List all models with their prices and the channels that offer them',
-    tag: 'Operators',
     method: 'get',
     paths: ['/admin/v1/models'],
     input: z.object({}),
     success: {
       description: 'All of the running configuration.',
-      schema: z.object({
-        object: z.literal('list'),
-        data: z.array(
-          modelSchema
-            .extend({ channels: z.array(offerSchema).meta({ description: 'Switched off ones too.' }) })
-            .meta({ id: 'OfferedModel' }),
-        ),
-      }),
+      schema: listSchema(
+        modelSchema
+          .extend({ channels: z.array(offerSchema).meta({ description: 'Switched off ones too.' }) })
+          .meta({ id: 'OfferedModel' }),
+      ),
     },
-    errors: [],
     async handle() {
       await channelSwitches.refresh();
       const everybody = { account: '', key: '', assetUrls: true };

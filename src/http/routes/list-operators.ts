@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { RouteDeps } from '../deps.ts';
 import { operatorSchema, presentOperator } from '../presenters/operator.ts';
+import { listSchema } from '../presenters/list.ts';
 import { adminRoute, jsonReply } from '../route.ts';
 import type { Route } from '../route.ts';
 
@@ -8,15 +9,13 @@ export function listOperators({ operators }: Pick<RouteDeps, 'operators'>): Rout
   return adminRoute({
     operationId: 'listOperators',
     summary: 'List operators',
-    tag: 'Operators',
     method: 'get',
     paths: ['/admin/v1/operators'],
     input: z.object({}),
     success: {
       description: 'Revoked ones too; never the tokens. The holder of ADMIN_TOKEN, `admin`, is not listed.',
-      schema: z.object({ object: z.literal('list'), data: z.array(operatorSchema) }),
+      schema: listSchema(operatorSchema),
     },
-    errors: [],
     async handle() {
       return jsonReply({ object: 'list', data: (await operators.list()).map(presentOperator) });
     },

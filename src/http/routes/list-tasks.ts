@@ -1,6 +1,6 @@
 import { defined } from '../../domain/defined.ts';
 import { z } from 'zod';
-import { GatewayError } from '../../domain/errors.ts';
+import { invalidParameter } from '../../domain/errors.ts';
 import { attentionReasons } from '../../domain/attention.ts';
 import type { Task } from '../../domain/task-record.ts';
 import type { PageRequest, TaskFilter, TaskPage } from '../../store/tasks.ts';
@@ -10,6 +10,7 @@ import type { TaskSearch } from '../../tasks/task-port.ts';
 import type { RouteDeps } from '../deps.ts';
 import { adminTaskSchema, presentAdminTask } from '../presenters/admin-task.ts';
 import { failureClassSchema, taskKindSchema, taskStatusSchema } from '../presenters/enums.ts';
+import { pageSchema } from '../presenters/list.ts';
 import { adminRoute, jsonReply } from '../route.ts';
 import type { Route } from '../route.ts';
 
@@ -68,35 +69,26 @@ export function listTasks(deps: Deps): Route {
   return adminRoute({
     operationId: 'listTasks',
     summary: 'List tasks of all accounts, newest first',
-    tag: 'Operators',
     method: 'get',
     paths: ['/admin/v1/tasks'],
     input: z.object({ query }),
     success: {
       description: 'One page.',
-      schema: z.object({
-        object: z.literal('list'),
-        data: z.array(adminTaskSchema),
-        has_more: z.boolean(),
+      schema: pageSchema(adminTaskSchema).extend({
         next_page: z
           .string()
           .optional()
           .meta({ description: 'With `query`, while there are more: the next `page`.' }),
       }),
     },
-    errors: [],
     async handle({ query: { limit, after, upstream_id: upstreamId, ...asked }, role }) {
       const page =
         upstreamId === undefined
           ? await findPage(asked, { limit, ...defined({ after }) }, deps)
           : await findByUpstreamId(upstreamId, deps);
       const data = page.tasks.map((task) => presentAdminTask(task, { mediaUrl, role, nodes }));
-      return jsonReply({
-        object: 'list',
-        data,
-        has_more: page.hasMore,
-        ...defined({ next_page: page.next }),
-      });
+      const more = { has_more: page.hasMore, ...defined({ next_page: page.next }) };
+      return jsonReply({ object: 'list', data, ...more });
     },
   });
 }
@@ -131,7 +123,7 @@ function refuseWithEnd(asked: Asked): void {
   const [param] = Object.entries(others).find(([, value]) => value !== undefined && value !== 'false') ?? [];
   if (param === undefined) return;
   const message = `\`ended_after\` and \`ended_before\` can be combined with \`status\` and \`class\` only, not with \`${param}\`.`;
-  throw new GatewayError('invalid_parameter', message, { param });
+  throw invalidParameter(param, message);
 }
 
 async function findByQuery(
@@ -140,11 +132,7 @@ async function findByQuery(
   { tasks, port }: Pick<Deps, 'tasks' | 'port'>,
 ): Promise<Found> {
   const { ids, next } = await port.search(search);
-  return {
-    tasks: await tasks.listThese(ids, filter),
-    hasMore: next !== undefined,
-    ...defined({ next }),
-  };
+  return { tasks: await tasks.listThese(ids, filter), hasMore: next !== undefined, ...defined({ next }) };
 }
 
 interface CallbackReads extends Pick<Deps, 'tasks'> {
@@ -176,21 +164,11 @@ async function findByUpstreamId(upstreamId: string, { tasks }: Pick<RouteDeps, '
 }
 
 function toFilter(asked: Asked): TaskFilter {
-  const {
-    status,
-    account,
-    key,
-    channel,
-    model,
-    kind,
-    needs_attention,
-    attention,
-    class: failureClass,
-  } = asked;
+  const { status, account, key, channel, model, kind, attention, class: failureClass } = asked;
   const { created_after: createdAfter, created_before: createdBefore } = asked;
   return {
     ...defined({ status, account, key, channel, model, kind, failureClass, attention }),
     ...defined({ createdAfter, createdBefore }),
-    ...(needs_attention === 'true' ? { needsAttention: true } : {}),
+    ...(asked.needs_attention === 'true' ? { needsAttention: true } : {}),
   };
 }

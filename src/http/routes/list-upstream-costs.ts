@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { GatewayError } from '../../domain/errors.ts';
+import { invalidParameter } from '../../domain/errors.ts';
 import { formatMicros } from '../../domain/money.ts';
 import { findChannel } from '../admin-input.ts';
 import { billingOf } from '../billing.ts';
@@ -38,7 +38,6 @@ export function listUpstreamCosts({ readUpstreamCosts, catalogue }: Deps): Route
     summary: 'What an upstream should bill for a time',
     description:
       'Sums of the tasks of a channel that ended in it, by model. The costs of all attempts of a task count to the channel of its last job.',
-    tag: 'Operators',
     method: 'get',
     paths: ['/admin/v1/upstream-costs'],
     input: z.object({ query }),
@@ -46,13 +45,11 @@ export function listUpstreamCosts({ readUpstreamCosts, catalogue }: Deps): Route
       description: 'By model.',
       schema: z.object({ object: z.literal('list'), currency: z.string(), data: z.array(rowSchema) }),
     },
-    errors: ['channel_not_found', 'invalid_parameter'],
+    errors: ['channel_not_found'],
     async handle({ query: { channel, from, before } }) {
       const { id } = findChannel(catalogue, channel);
       if (before <= from || before - from > spanSecondsMax) {
-        throw new GatewayError('invalid_parameter', 'before must be after from, by at most two days.', {
-          param: 'before',
-        });
+        throw invalidParameter('before', 'before must be after from, by at most two days.');
       }
       const found = await readUpstreamCosts({ channel: id, from: from * 1000, before: before * 1000 });
       const { currency, upstreamModel } = billingOf(catalogue);

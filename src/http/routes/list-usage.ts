@@ -11,7 +11,6 @@ export function listUsage(deps: Pick<RouteDeps, 'ledger' | 'catalogue' | 'now'>)
     operationId: 'listUsage',
     summary: 'What accounts have used',
     description: 'As their owners see it, of one account or of all, and by account, too.',
-    tag: 'Operators',
     method: 'get',
     paths: ['/admin/v1/usage'],
     input: z.object({ query: usageQuery }),

@@ -16,12 +16,11 @@ export function openapi(routes: () => readonly Route[]): Route {
     paths: ['/openapi.json'],
     input: z.object({}),
     success: { description: 'OpenAPI 3.1.' },
-    errors: [],
     prepare: document,
     handle({ meta }) {
       const { bytes, headers } = document();
       const isKnown = matchesEtag(meta.header('if-none-match'), headers.etag);
-      return Promise.resolve(isKnown ? notModified(headers) : partsReply([bytes], headers));
+      return isKnown ? notModified(headers) : partsReply(bytes, headers);
     },
   });
 }

@@ -14,18 +14,15 @@ export function preflightMedia(): Route {
     paths: ['/media/:task_id/:name'],
     input: z.object({ params: z.object({ task_id: z.string(), name: z.string() }) }),
     success: { status: 204, description: 'Any origin may.', mediaType: 'none' },
-    errors: [],
-    handle: () =>
-      Promise.resolve({
-        status: 204,
-        headers: {
-          'access-control-allow-origin': '*',
-          'access-control-allow-methods': 'GET, HEAD',
-          'access-control-allow-headers': 'range, if-range, if-none-match',
-          'access-control-max-age': '86400',
-        },
-        mediaType: '',
-        text: '',
-      }),
+    handle: () => ({
+      status: 204,
+      headers: {
+        'access-control-allow-origin': '*',
+        'access-control-allow-methods': 'GET, HEAD',
+        'access-control-allow-headers': 'range, if-range, if-none-match',
+        'access-control-max-age': '86400',
+      },
+      mediaType: '',
+    }),
   });
 }

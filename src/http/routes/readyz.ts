@@ -3,6 +3,7 @@ import { GatewayError } from '../../domain/errors.ts';
 import type { RouteDeps } from '../deps.ts';
 import { jsonReply, openRoute } from '../route.ts';
 import type { Route } from '../route.ts';
+import { createSharedRead } from '../shared-read.ts';
 import { withTimeout } from '../with-timeout.ts';
 
 type Deps = Pick<RouteDeps, 'port' | 'pingMongo' | 'isDraining' | 'now' | 'unreachableLinks'>;
@@ -23,7 +24,7 @@ const warningSchema = z.object({
 type Warning = z.output<typeof warningSchema>;
 
 export function readyz(deps: Deps): Route {
-  const look = createLook(deps);
+  const look = createSharedRead(() => lookAt(deps), { ms: keptMs, now: deps.now });
   return openRoute({
     operationId: 'readyz',
     summary: 'Check that this process can serve requests',
@@ -37,7 +38,6 @@ export function readyz(deps: Deps): Route {
       description: 'Requests may come here.',
       schema: z.object({ status: z.literal('ready'), warnings: z.array(warningSchema) }),
     },
-    errors: ['service_unavailable'],
     async handle() {
       if (deps.isDraining()) throw notReady('shutting down');
       const { mongodb, warnings } = await look();
@@ -58,18 +58,6 @@ interface Looked {
   /** Absent: it answers. */
   readonly mongodb?: { readonly cause: unknown };
   readonly warnings: readonly Warning[];
-}
-
-/** Callers who come while the servers are asked, or shortly after, share the answer. */
-function createLook(deps: Deps): () => Promise<Looked> {
-  let found: Promise<Looked> | undefined;
-  let staleAt = Infinity;
-  return () => {
-    if (found !== undefined && deps.now() < staleAt) return found;
-    staleAt = Infinity;
-    found = lookAt(deps).finally(() => (staleAt = deps.now() + keptMs));
-    return found;
-  };
 }
 
 async function lookAt({ port, pingMongo, unreachableLinks }: Deps): Promise<Looked> {

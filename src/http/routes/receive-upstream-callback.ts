@@ -3,9 +3,10 @@ import { sameText } from '../../access/tokens.ts';
 import { callbackAddress } from '../../domain/callback-address.ts';
 import { defined } from '../../domain/defined.ts';
 import { taskIdPattern } from '../../domain/ids.ts';
+import { parseJson } from '../../domain/parse-json.ts';
 import type { CallbackNews, UpstreamCallback } from '../../providers/provider.ts';
 import { taskProviderFor } from '../../routing/channels.ts';
-import { callbackBodyBytesMax, rawBody } from '../body.ts';
+import { callbackBody } from '../body.ts';
 import type { RouteDeps } from '../deps.ts';
 import { taskNotFound } from '../videos/own-task.ts';
 import { jsonReply, secretRoute } from '../route.ts';
@@ -29,7 +30,7 @@ export function receiveUpstreamCallback(deps: Deps): Route {
       params: z.object({ task_id: z.string(), token: z.string() }),
       body: z.unknown(),
     }),
-    readBody: rawBody(callbackBodyBytesMax),
+    readBody: callbackBody,
     success: {
       description: '`{"status":"ok"}`, or the answer to an upstream that challenges the address.',
       schema: z.looseObject({}),
@@ -59,16 +60,6 @@ export function receiveUpstreamCallback(deps: Deps): Route {
 function toCallback(body: unknown, meta: RequestMeta): UpstreamCallback {
   const raw = body instanceof Uint8Array ? body : new Uint8Array();
   return { raw, header: (name) => meta.header(name), body: parseJson(Buffer.from(raw).toString('utf8')) };
-}
-
-/** Undefined: it is not JSON. */
-function parseJson(text: string): unknown {
-  try {
-    const value: unknown = JSON.parse(text);
-    return value;
-  } catch {
-    return undefined;
-  }
 }
 
 /** The adapter decides; where none is known, the callback may be that of the fastest job of all. */

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { defined } from '../../domain/defined.ts';
 import { reason, refundAmount } from '../admin-input.ts';
-import { adminBody } from '../body.ts';
 import type { RouteDeps } from '../deps.ts';
 import { actionResult } from '../presenters/action-result.ts';
 import { adminRoute, jsonReply } from '../route.ts';
@@ -14,7 +13,6 @@ export function refundImages({ refundImages: giveBack }: Pick<RouteDeps, 'refund
     summary: 'Refund images that were answered at once',
     description:
       'Gives back what they were charged, or a part of it, once. They have no task: the response’s `x-mediary-image` names them (`img_…`), and their entries in the ledger are their record. The audit log and the entry keep who gave it back and why.',
-    tag: 'Operators',
     method: 'post',
     paths: ['/admin/v1/images/:task_id/refund'],
     input: z.object({
@@ -25,7 +23,6 @@ export function refundImages({ refundImages: giveBack }: Pick<RouteDeps, 'refund
         dry_run: z.boolean().optional().meta({ description: 'Say what would happen, and do nothing.' }),
       }),
     }),
-    readBody: adminBody,
     success: { description: 'What was given back.', schema: z.object({ result: actionResult }) },
     errors: ['task_not_found', 'action_not_possible'],
     async handle({ params: { task_id: id }, body, operator }) {

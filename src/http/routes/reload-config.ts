@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { GatewayError, serviceUnavailable } from '../../domain/errors.ts';
 import { optionalReason } from '../admin-input.ts';
-import { adminBody } from '../body.ts';
 import type { RouteDeps } from '../deps.ts';
 import { configChangeSchema, configSchema, presentConfig } from '../presenters/config.ts';
 import { adminRoute, jsonReply } from '../route.ts';
@@ -16,7 +15,6 @@ export function reloadConfig(deps: Deps): Route {
     summary: 'Publish gateway.yaml to all processes',
     description:
       'Reads the file of the process that answers, checks it and publishes it. Answers when every process has taken it, or has refused it because it cannot load it there (`nodes[].refused`), and after five seconds at most. A file with mistakes changes nothing.',
-    tag: 'Operators',
     method: 'post',
     paths: ['/admin/v1/config/reload'],
     input: z.object({
@@ -28,7 +26,6 @@ export function reloadConfig(deps: Deps): Route {
         reason: optionalReason,
       }),
     }),
-    readBody: adminBody,
     success: {
       description: 'What is in force now, and where.',
       schema: configSchema.extend({
@@ -38,7 +35,6 @@ export function reloadConfig(deps: Deps): Route {
           .meta({ description: 'With `dry_run`: what the file of this process would change.' }),
       }),
     },
-    errors: ['invalid_parameter', 'service_unavailable'],
     async handle({ body, operator }) {
       if (body.dry_run) return preview(deps);
       const result = await publishConfig(operator);

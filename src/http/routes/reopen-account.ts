@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { GatewayError } from '../../domain/errors.ts';
 import { accountParams, findAccount, reason } from '../admin-input.ts';
-import { adminBody } from '../body.ts';
 import type { RouteDeps } from '../deps.ts';
 import { accountSchema, presentAccount } from '../presenters/account.ts';
 import { adminRoute, jsonReply } from '../route.ts';
@@ -14,11 +13,9 @@ export function reopenAccount({ accounts, ledger, now }: Deps): Route {
     operationId: 'reopenAccount',
     summary: 'Reopen a closed account',
     description: 'Effective on every node within five seconds; its keys are valid as before.',
-    tag: 'Operators',
     method: 'post',
     paths: ['/admin/v1/accounts/:account/reopen'],
     input: z.object({ params: accountParams, body: z.object({ reason }) }),
-    readBody: adminBody,
     success: { description: 'The account.', schema: accountSchema },
     errors: ['account_not_found', 'action_not_possible'],
     async handle({ params, body, operator: by }) {

@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { GatewayError } from '../../domain/errors.ts';
-import { optionalReason as reason } from '../admin-input.ts';
+import { keyNotFound, keyParams, optionalReason as reason } from '../admin-input.ts';
 import type { RouteDeps } from '../deps.ts';
 import { adminRoute, jsonReply } from '../route.ts';
 import type { Route } from '../route.ts';
@@ -11,19 +10,16 @@ export function revokeKey({ keys, auth }: Pick<RouteDeps, 'keys' | 'auth'>): Rou
     summary: 'Revoke an API key',
     description:
       'Effective at once on this node and within five seconds on every other. Its tasks keep running.',
-    tag: 'Operators',
     method: 'delete',
     paths: ['/admin/v1/keys/:key'],
-    input: z.object({ params: z.object({ key: z.string().min(1) }), query: z.object({ reason }) }),
+    input: z.object({ params: keyParams, query: z.object({ reason }) }),
     success: {
       description: 'The key is revoked.',
       schema: z.object({ object: z.literal('key'), id: z.string(), revoked: z.literal(true) }),
     },
     errors: ['key_not_found'],
     async handle({ params: { key }, query, operator }) {
-      if (!(await keys.revoke(key, operator, query.reason))) {
-        throw new GatewayError('key_not_found', 'There is no key with this id.', { param: 'key' });
-      }
+      if (!(await keys.revoke(key, operator, query.reason))) throw keyNotFound();
       auth.forget(key);
       return jsonReply({ object: 'key', id: key, revoked: true });
     },

@@ -16,7 +16,6 @@ export function revokeOperator({ operators, operatorAuth }: Deps): Route {
     summary: "Revoke an operator's token",
     description:
       'For the holder of ADMIN_TOKEN. Effective at once on this node and within five seconds on every other.',
-    tag: 'Operators',
     method: 'delete',
     access: 'admin',
     paths: ['/admin/v1/operators/:operator'],

@@ -3,8 +3,7 @@ import { defined } from '../../domain/defined.ts';
 import { GatewayError } from '../../domain/errors.ts';
 import { randomBase62 } from '../../domain/ids.ts';
 import type { ApiKey } from '../../store/keys.ts';
-import { keyIdCharacters, reason } from '../admin-input.ts';
-import { adminBody } from '../body.ts';
+import { findKey, keyIdCharacters, keyParams, reason } from '../admin-input.ts';
 import type { RouteDeps } from '../deps.ts';
 import { keySchema, presentKey } from '../presenters/key.ts';
 import { adminRoute, jsonReply } from '../route.ts';
@@ -32,11 +31,9 @@ export function rotateKey({ keys, auth, randomBytes, now }: Deps): Route {
     summary: 'Replace an API key by a new one',
     description:
       'The new key may do what the old one may, and shares its limits. Both are valid until the old one ends: at once on this node, within five seconds on every other.',
-    tag: 'Operators',
     method: 'post',
     paths: ['/admin/v1/keys/:key/rotate'],
-    input: z.object({ params: z.object({ key: z.string().min(1) }), body }),
-    readBody: adminBody,
+    input: z.object({ params: keyParams, body }),
     success: {
       description: 'The new key; it will not be shown again.',
       schema: keySchema.extend({
@@ -47,10 +44,7 @@ export function rotateKey({ keys, auth, randomBytes, now }: Deps): Route {
     },
     errors: ['key_not_found', 'action_not_possible'],
     async handle({ params, body: { old_valid_seconds, reason: why }, operator: by }) {
-      const old = await keys.find(params.key);
-      if (old === undefined) {
-        throw new GatewayError('key_not_found', 'There is no key with this id.', { param: 'key' });
-      }
+      const old = await findKey(keys, params.key);
       const at = now();
       refuseEnded(old, at);
       const { token, hmac, prefix } = auth.newKey();

@@ -15,7 +15,6 @@ export function rotateOwnWebhookSecret(deps: WebhookSecretDeps): Route {
     paths: ['/v1/webhook-secret/rotate'],
     input: z.object({}),
     success: webhookSecretSuccess,
-    errors: [],
     handle: ({ caller: { account, key: by } }) => replaceWebhookSecret({ account, by, reason: '' }, deps),
   });
 }

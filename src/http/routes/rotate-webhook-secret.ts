@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { accountParams, findAccount, optionalReason } from '../admin-input.ts';
-import { adminBody } from '../body.ts';
 import { adminRoute } from '../route.ts';
 import type { Route } from '../route.ts';
 import { replaceWebhookSecret, webhookSecretSuccess } from '../webhook-secret.ts';
@@ -12,11 +11,9 @@ export function rotateWebhookSecret(deps: WebhookSecretDeps): Route {
     summary: "Replace an account's webhook secret",
     description:
       'The previous secret stays valid until the next rotation: callbacks carry a signature of each.',
-    tag: 'Operators',
     method: 'post',
     paths: ['/admin/v1/accounts/:account/webhook-secret/rotate'],
     input: z.object({ params: accountParams, body: z.object({ reason: optionalReason }) }),
-    readBody: adminBody,
     success: webhookSecretSuccess,
     errors: ['account_not_found'],
     async handle({ params, body: { reason }, operator: by }) {

@@ -2,7 +2,6 @@ import { z } from 'zod';
 import { accountParams, findAccount, reason } from '../admin-input.ts';
 import { balanceAlertFields, balanceAlertMeaning, balanceAlertSuccess, setAlert } from '../balance-alert.ts';
 import type { BalanceAlertDeps } from '../balance-alert.ts';
-import { adminBody } from '../body.ts';
 import { adminRoute } from '../route.ts';
 import type { Route } from '../route.ts';
 
@@ -11,11 +10,9 @@ export function setBalanceAlert(deps: BalanceAlertDeps): Route {
     operationId: 'setBalanceAlert',
     summary: 'Post an event when an account has little left',
     description: balanceAlertMeaning,
-    tag: 'Operators',
     method: 'post',
     paths: ['/admin/v1/accounts/:account/balance-alert'],
     input: z.object({ params: accountParams, body: z.object({ ...balanceAlertFields, reason }) }),
-    readBody: adminBody,
     success: balanceAlertSuccess,
     errors: ['account_not_found', 'callback_url_not_allowed'],
     async handle({ params, body }) {

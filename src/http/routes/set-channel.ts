@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { channelParams, findChannel, optionalReason } from '../admin-input.ts';
-import { adminBody } from '../body.ts';
 import type { RouteDeps } from '../deps.ts';
 import { channelSchema, presentChannel } from '../presenters/channel.ts';
 import { adminRoute, jsonReply } from '../route.ts';
@@ -19,11 +18,9 @@ export function setChannel(deps: Deps): Route {
     operationId: 'setChannel',
     summary: 'Switch a channel off or on for new tasks',
     description: 'Effective on every node within a few seconds. Tasks in flight stay with their channel.',
-    tag: 'Operators',
     method: 'post',
     paths: ['/admin/v1/channels/:channel'],
     input: z.object({ params: channelParams, body }),
-    readBody: adminBody,
     success: { description: 'The channel.', schema: channelSchema },
     errors: ['channel_not_found'],
     async handle({ params, body: { enabled, reason }, operator }) {

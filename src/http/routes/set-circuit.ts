@@ -1,9 +1,8 @@
 import { z } from 'zod';
 import type { ChannelConfig } from '../../config/gateway-file.ts';
 import { defined } from '../../domain/defined.ts';
-import { GatewayError } from '../../domain/errors.ts';
+import { GatewayError, invalidParameter } from '../../domain/errors.ts';
 import { channelParams, findChannel, reason } from '../admin-input.ts';
-import { adminBody } from '../body.ts';
 import type { RouteDeps } from '../deps.ts';
 import { channelSchema, presentChannel } from '../presenters/channel.ts';
 import { adminRoute, jsonReply } from '../route.ts';
@@ -35,11 +34,9 @@ export function setCircuit(deps: Deps): Route {
     summary: 'Open or close the circuit of a credential',
     description:
       'Effective on every node within five seconds. Tasks in flight continue; those that wait to be submitted go to their next channel, or keep waiting.',
-    tag: 'Operators',
     method: 'post',
     paths: ['/admin/v1/channels/:channel/circuits'],
     input: z.object({ params: channelParams, body }),
-    readBody: adminBody,
     success: { description: 'The channel; `health` has its circuits.', schema: channelSchema },
     errors: ['channel_not_found', 'action_not_possible'],
     async handle({ params, body: asked, operator: by }) {
@@ -64,7 +61,5 @@ function checkTarget({ credential, model }: z.output<typeof body>, channel: Chan
       ? 'model'
       : undefined;
   if (param === undefined) return;
-  throw new GatewayError('invalid_parameter', `The channel ${channel.id} has no ${param} with this name.`, {
-    param,
-  });
+  throw invalidParameter(param, `The channel ${channel.id} has no ${param} with this name.`);
 }

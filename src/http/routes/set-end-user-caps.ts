@@ -1,7 +1,6 @@
 import { z } from 'zod';
-import { GatewayError } from '../../domain/errors.ts';
+import { invalidParameter } from '../../domain/errors.ts';
 import { accountParams, findAccount, plainWords, reason } from '../admin-input.ts';
-import { adminBody } from '../body.ts';
 import { capsFields, parseCaps, parseParts } from '../caps-input.ts';
 import type { RouteDeps } from '../deps.ts';
 import { accountSchema, presentAccount } from '../presenters/account.ts';
@@ -21,28 +20,24 @@ const body = z.object({
   reason,
 });
 
-export function setEndUserCaps({
-  accounts,
-  ledger,
-  now,
-}: Pick<RouteDeps, 'accounts' | 'ledger' | 'now'>): Route {
+type Deps = Pick<RouteDeps, 'accounts' | 'ledger' | 'now'>;
+
+export function setEndUserCaps({ accounts, ledger, now }: Deps): Route {
   return adminRoute({
     operationId: 'setEndUserCaps',
     summary: 'Limit what the end users of an account may spend',
     description:
       'Each end user (`safety_identifier`, or `user` of an image) may spend so much with all keys of the account together, also one who was never seen before. Replaces all such caps; what is absent is not limited. Effective on every node within five seconds.',
-    tag: 'Operators',
     method: 'post',
     paths: ['/admin/v1/accounts/:account/end-user-caps'],
     input: z.object({ params: accountParams, body }),
-    readBody: adminBody,
     success: { description: 'The account.', schema: accountSchema },
     errors: ['account_not_found'],
     async handle({ params, body: { reason: why, users, ...everybody }, operator: by }) {
       const { id } = await findAccount(accounts, params.account);
       const named = parseParts(users, ({ user }) => user);
       if (named === undefined) {
-        throw new GatewayError('invalid_parameter', 'Each end user must be named once.', { param: 'users' });
+        throw invalidParameter('users', 'Each end user must be named once.');
       }
       const change = { at: now(), by, action: 'end_user_caps changed', reason: why };
       await accounts.setEndUserCaps(id, { default: parseCaps(everybody), named }, change);

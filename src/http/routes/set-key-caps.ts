@@ -1,7 +1,6 @@
 import { z } from 'zod';
-import { GatewayError } from '../../domain/errors.ts';
-import { reason } from '../admin-input.ts';
-import { adminBody } from '../body.ts';
+import { invalidParameter } from '../../domain/errors.ts';
+import { findKey, keyNotFound, keyParams, reason } from '../admin-input.ts';
 import { capsFields, parseCaps, parseParts } from '../caps-input.ts';
 import type { RouteDeps } from '../deps.ts';
 import { keySchema, presentKey } from '../presenters/key.ts';
@@ -20,22 +19,17 @@ const body = z.object({
   reason,
 });
 
-export function setKeyCaps({
-  keys,
-  auth,
-  catalogue,
-  now,
-}: Pick<RouteDeps, 'keys' | 'auth' | 'catalogue' | 'now'>): Route {
+type Deps = Pick<RouteDeps, 'keys' | 'auth' | 'catalogue' | 'now'>;
+
+export function setKeyCaps({ keys, auth, catalogue, now }: Deps): Route {
   return adminRoute({
     operationId: 'setKeyCaps',
     summary: 'Limit what an API key may spend',
     description:
       'Replaces all caps of the key; what is absent is not limited. Effective at once on this node and within five seconds on every other. What is held already stays held, and what the key has spent before counts.',
-    tag: 'Operators',
     method: 'post',
     paths: ['/admin/v1/keys/:key/caps'],
-    input: z.object({ params: z.object({ key: z.string().min(1) }), body }),
-    readBody: adminBody,
+    input: z.object({ params: keyParams, body }),
     success: { description: 'The key.', schema: keySchema },
     errors: ['key_not_found'],
     async handle({ params: { key: id }, body: { reason: why, models, ...all }, operator: by }) {
@@ -43,23 +37,14 @@ export function setKeyCaps({
       const parts = parseParts(models, ({ model }) => model);
       const unknown = models.findIndex(({ model }) => !known.has(model));
       if (parts === undefined || unknown >= 0) {
-        throw new GatewayError(
-          'invalid_parameter',
-          'Each model must be one of the configuration, and named once.',
-          {
-            param: unknown >= 0 ? `models[${unknown}].model` : 'models',
-          },
-        );
+        const param = unknown >= 0 ? `models[${unknown}].model` : 'models';
+        throw invalidParameter(param, 'Each model must be one of the configuration, and named once.');
       }
       const change = { at: now(), by, action: 'caps changed', reason: why };
       const caps = { all: parseCaps(all), models: parts };
-      const isSet = await keys.setCaps(id, caps, change);
-      const key = isSet ? await keys.find(id) : undefined;
-      if (key === undefined) {
-        throw new GatewayError('key_not_found', 'There is no key with this id.', { param: 'key' });
-      }
+      if (!(await keys.setCaps(id, caps, change))) throw keyNotFound();
       auth.forget(id);
-      return jsonReply(presentKey(key));
+      return jsonReply(presentKey(await findKey(keys, id)));
     },
   });
 }

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { formatMicros } from '../../domain/money.ts';
 import { accountParams, findAccount, money, reason } from '../admin-input.ts';
-import { adminBody } from '../body.ts';
 import type { RouteDeps } from '../deps.ts';
 import { accountSchema, presentAccount } from '../presenters/account.ts';
 import { adminRoute, jsonReply } from '../route.ts';
@@ -14,20 +13,16 @@ const body = z.object({
   reason,
 });
 
-export function setOverdraft({
-  accounts,
-  ledger,
-  now,
-}: Pick<RouteDeps, 'accounts' | 'ledger' | 'now'>): Route {
+type Deps = Pick<RouteDeps, 'accounts' | 'ledger' | 'now'>;
+
+export function setOverdraft({ accounts, ledger, now }: Deps): Route {
   return adminRoute({
     operationId: 'setOverdraft',
     summary: 'Change how far an account may go below zero',
     description: 'Effective on every node within five seconds. What is held already stays held.',
-    tag: 'Operators',
     method: 'post',
     paths: ['/admin/v1/accounts/:account/overdraft'],
     input: z.object({ params: accountParams, body }),
-    readBody: adminBody,
     success: { description: 'The account.', schema: accountSchema },
     errors: ['account_not_found'],
     async handle({ params, body: { overdraft_limit: limit, reason: why }, operator: by }) {

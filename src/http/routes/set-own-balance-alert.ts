@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { balanceAlertFields, balanceAlertMeaning, balanceAlertSuccess, setAlert } from '../balance-alert.ts';
 import type { BalanceAlertDeps } from '../balance-alert.ts';
-import { jsonBody, videoBodyBytesMax } from '../body.ts';
+import { jsonBody } from '../body.ts';
 import { keyRoute } from '../route.ts';
 import type { Route } from '../route.ts';
 
@@ -18,7 +18,7 @@ export function setOwnBalanceAlert(deps: BalanceAlertDeps): Route {
     method: 'post',
     paths: ['/v1/balance/alert'],
     input: z.object({ body }),
-    readBody: jsonBody(videoBodyBytesMax),
+    readBody: jsonBody,
     success: balanceAlertSuccess,
     errors: ['callback_url_not_allowed'],
     handle: ({ body, caller }) => setAlert(caller.account, body, deps),

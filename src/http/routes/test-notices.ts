@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { RouteDeps } from '../deps.ts';
+import { listSchema } from '../presenters/list.ts';
 import { adminRoute, jsonReply } from '../route.ts';
 import type { Route } from '../route.ts';
 
@@ -13,15 +14,13 @@ export function testNotices({ testNotices: test }: Pick<RouteDeps, 'testNotices'
   return adminRoute({
     operationId: 'testNotices',
     summary: 'Send a test to every target of notices',
-    tag: 'Operators',
     method: 'post',
     paths: ['/admin/v1/notices/test'],
     input: z.object({}),
     success: {
       description: 'What came of it, for each target of `notify` in gateway.yaml.',
-      schema: z.object({ object: z.literal('list'), data: z.array(targetSchema) }),
+      schema: listSchema(targetSchema),
     },
-    errors: [],
     async handle() {
       const sent = await test();
       const data = sent.map(({ id, error }) => ({ id, ok: error === undefined, error: error ?? null }));

@@ -4,7 +4,6 @@ import { formatMicros } from '../../domain/money.ts';
 import { channelPriceSchema } from '../../domain/price-schema.ts';
 import { tryPrices as carryOut } from '../../flight/try-prices.ts';
 import type { Sum, Tried } from '../../flight/try-prices.ts';
-import { adminBody } from '../body.ts';
 import type { RouteDeps } from '../deps.ts';
 import { adminRoute } from '../route.ts';
 import type { Route } from '../route.ts';
@@ -30,12 +29,10 @@ export function tryPrices({ tasks, ledger, log, now }: Deps): Route {
     summary: 'Settle recorded tasks by other prices',
     description:
       'What tasks that have succeeded would have been charged, and would have earned, from the facts that are recorded of them; images that were answered at once from what their entries in the ledger record. What was refunded is left out, before and after. Changes nothing. The answer is a line of JSON a second, `{"progress":{"tasks"}}`, and as the last one `{"result":…}` or `{"error":…}`. The work stops when the caller disconnects. One at a time on a node.',
-    tag: 'Operators',
     method: 'post',
     access: 'read',
     paths: ['/admin/v1/prices/try'],
     input: z.object({ body: bodySchema }),
-    readBody: adminBody,
     success: { description: 'Lines of JSON.', mediaType: workingMediaType },
     errors: ['concurrency_limit_exceeded'],
     handle({ body, meta, operator }) {
@@ -46,12 +43,11 @@ export function tryPrices({ tasks, ledger, log, now }: Deps): Route {
         entriesOfTask: (task: string) => ledger.entriesOfTask(task),
         settledImages: ledger.settledImages.bind(ledger),
       };
-      const reply = alone({
+      return alone({
         run: async (watching) => present(await carryOut({ ...asked, ...watching }, deps)),
         signal: meta.closed(),
         onError: (err) => log.error({ err, operator }, 'prices could not be tried'),
       });
-      return Promise.resolve(reply);
     },
   });
 }

@@ -22,7 +22,6 @@ export function verifyLedger({ verifyLedger: verify, log }: Deps): Route {
     summary: 'Check every invariant of the ledger',
     description:
       'Reads the whole ledger and changes nothing. The answer is a line of JSON a second, `{"progress":{"accounts","entries"}}`, and as the last one `{"result":…}` or `{"error":…}`. The work stops when the caller disconnects. One at a time on a node.',
-    tag: 'Operators',
     method: 'post',
     access: 'read',
     paths: ['/admin/v1/ledger/verify'],
@@ -31,12 +30,7 @@ export function verifyLedger({ verifyLedger: verify, log }: Deps): Route {
     errors: ['concurrency_limit_exceeded'],
     handle({ meta, operator }) {
       const onError = (err: unknown) => log.error({ err, operator }, 'the ledger could not be verified');
-      const reply = alone({
-        run: (watching) => run(watching, operator),
-        signal: meta.closed(),
-        onError,
-      });
-      return Promise.resolve(reply);
+      return alone({ run: (watching) => run(watching, operator), signal: meta.closed(), onError });
     },
   });
 }

@@ -1,7 +1,7 @@
-import { Readable } from 'node:stream';
 import { z } from 'zod';
 import type { Period } from '../../ledger/statement.ts';
 import type { RouteDeps } from '../deps.ts';
+import { madeWhileSent } from '../route.ts';
 import type { Reply, Success } from '../route.ts';
 import { csv } from './csv.ts';
 import type { StatementForm, TitledStatement } from './form.ts';
@@ -39,17 +39,14 @@ export async function statementReply({ account, month, format }: Asked, deps: De
   const statement = { ...opened, name: account.name, currency, month };
   const form: StatementForm = forms[format];
   const disposition = format === 'html' ? 'inline' : 'attachment';
-  return {
-    status: 200,
+  return madeWhileSent(written(statement, form), {
     headers: {
       ...form.headers,
       'cache-control': 'no-store',
       'content-disposition': `${disposition}; filename="statement-${account.id}-${month}.${format}"`,
     },
     mediaType: form.mediaType,
-    text: '',
-    stream: Readable.from(written(statement, form), { objectMode: false, highWaterMark: 1 }),
-  };
+  });
 }
 
 async function* written(statement: TitledStatement, form: StatementForm): AsyncIterable<string> {

@@ -1,25 +1,17 @@
 import { z } from 'zod';
-import type { TaskKind } from '../../domain/task.ts';
 import type { RouteDeps } from '../deps.ts';
 import { presentTask, taskSchemas } from '../presenters/video-task.ts';
 import { jsonReply, keyRoute } from '../route.ts';
 import type { Route } from '../route.ts';
 import { cancelTask } from './cancel-task.ts';
 import { findOwnTask, taskParams } from './own-task.ts';
+import type { TaskRoute } from './query-task.ts';
 
 export type CancelDeps = Pick<RouteDeps, 'tasks' | 'port' | 'mediaUrl'>;
 
-interface Cancel {
-  readonly operationId: string;
-  readonly summary: string;
-  readonly tag: 'Videos' | 'Images';
-  readonly paths: readonly [string, ...string[]];
-  readonly kind: TaskKind;
-}
-
-export function cancelRoute({ kind, ...spec }: Cancel, deps: CancelDeps): Route {
+export function cancelRoute({ kind, ...route }: TaskRoute, deps: CancelDeps): Route {
   return keyRoute({
-    ...spec,
+    ...route,
     description:
       'Ends the task immediately if nothing has been sent upstream; otherwise asks the upstream to cancel the job. If the upstream refuses or cannot cancel, the task keeps running and the response is 409.',
     method: 'post',

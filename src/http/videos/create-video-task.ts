@@ -1,11 +1,13 @@
+import { z } from 'zod';
 import type { Caller } from '../../domain/caller.ts';
 import { defined } from '../../domain/defined.ts';
 import { GatewayError } from '../../domain/errors.ts';
 import type { CreatedTask } from '../../tasks/create-task.ts';
-import { holdHeaders } from '../cost-headers.ts';
+import { jsonBody } from '../body.ts';
+import { createdHeaders } from '../cost-headers.ts';
+import { createErrors } from '../create-errors.ts';
 import type { RouteDeps } from '../deps.ts';
 import { idempotencyKeyOf } from '../idempotency-key.ts';
-import { capHeaders } from '../presenters/cap.ts';
 import type { RequestMeta } from '../route.ts';
 import type { VideoBody } from './video-body.ts';
 import { parseVideo } from './video-request.ts';
@@ -14,6 +16,14 @@ export type CreateVideoDeps = Pick<
   RouteDeps,
   'createTask' | 'admissions' | 'metrics' | 'checkCallbackUrl' | 'checkMediaUrl'
 >;
+
+/** What every route declares that creates a video from JSON. */
+export const videoCreate = {
+  method: 'post',
+  readBody: jsonBody,
+  headers: z.object({ 'idempotency-key': z.string().optional() }),
+  errors: createErrors,
+} as const;
 
 export interface VideoCreate {
   /** operationId: the scope of the idempotency key beside the account. */
@@ -27,7 +37,7 @@ export interface VideoCreate {
 
 export interface CreatedVideo {
   readonly task: CreatedTask;
-  /** What was ignored before the task was planned; `task.warnings` come after it. */
+  /** Names of fields that were ignored, and what else its caller should know. */
   readonly warnings: readonly string[];
   readonly headers: Readonly<Record<string, string>>;
 }
@@ -51,12 +61,7 @@ export async function createVideoTask(
     );
     meta.concerns(task.id);
     deps.metrics.countCreate(task.replayed ? 'replayed' : 'created');
-    const headers = {
-      ...holdHeaders(task.hold),
-      ...capHeaders(task.cap),
-      ...(task.replayed ? { 'idempotency-replayed': 'true' } : {}),
-    };
-    return { task, warnings: [...unread, ...ignored], headers };
+    return { task, warnings: [...unread, ...ignored, ...task.warnings], headers: createdHeaders(task) };
   } catch (error) {
     deps.metrics.countCreate(error instanceof GatewayError ? error.code : 'internal_error');
     throw error;

@@ -1,10 +1,11 @@
 import { defined } from '../../domain/defined.ts';
 import { z } from 'zod';
-import { GatewayError } from '../../domain/errors.ts';
+import { invalidParameter } from '../../domain/errors.ts';
 import type { PageRequest, TaskFilter, TaskPage } from '../../store/tasks.ts';
 import type { RouteDeps } from '../deps.ts';
 import { taskStatusSchema } from '../presenters/enums.ts';
-import { presentTaskList, taskListSchemas } from '../presenters/task-list.ts';
+import { presentOwnPage } from '../presenters/list.ts';
+import { presentTask, taskListSchemas } from '../presenters/video-task.ts';
 import type { TaskRoute } from './query-task.ts';
 import { queryNumber } from '../query-fields.ts';
 import { jsonReply, keyRoute } from '../route.ts';
@@ -32,12 +33,12 @@ export function listTasksOf({ kind, ...route }: TaskRoute, { tasks, mediaUrl }: 
     method: 'get',
     input: z.object({ query }),
     success: { description: 'One page.', schema: taskListSchemas[kind] },
-    errors: ['invalid_parameter'],
-    async handle({ query: asked, caller }) {
-      const { limit, after } = asked;
-      const filter = { kind, ...listFilter(asked, caller.account) };
+    async handle({ query: { limit, after, status, model, ...asked }, caller: { account } }) {
+      const { created_after: createdAfter, created_before: createdBefore } = asked;
+      const filter = { kind, account, ...defined({ status, model, createdAfter, createdBefore }) };
       const page = await pageOfTasks(filter, { limit, ...defined({ after }) }, tasks);
-      return jsonReply(presentTaskList(page, mediaUrl));
+      const data = page.tasks.map((task) => presentTask(task, mediaUrl));
+      return jsonReply(presentOwnPage(data, page.hasMore));
     },
   });
 }
@@ -56,17 +57,6 @@ export async function pageOfTasks(
   return found;
 }
 
-function listFilter(asked: z.output<typeof query>, account: string): OwnTasks {
-  const { status, model, created_after, created_before } = asked;
-  return {
-    account,
-    ...defined({ status }),
-    ...defined({ model }),
-    ...defined({ createdAfter: created_after }),
-    ...defined({ createdBefore: created_before }),
-  };
-}
-
 /** The store answers an unknown cursor with an empty page, which would look like the end of the list. */
 async function checkCursor(
   after: string,
@@ -75,7 +65,5 @@ async function checkCursor(
 ): Promise<void> {
   const task = await tasks.find(after);
   if (task?.account === account) return;
-  throw new GatewayError('invalid_parameter', 'The parameter after must be the id of one of your tasks.', {
-    param: 'after',
-  });
+  throw invalidParameter('after', 'The parameter after must be the id of one of your tasks.');
 }

@@ -45,7 +45,7 @@ export function queryTask({ kind, ...route }: TaskRoute, deps: QueryTaskDeps): R
     headers: z.object({ 'if-none-match': z.string().optional() }),
     success: { description: 'The task as it is now.', schema: taskSchemas[kind] },
     otherAnswers: { 304: { description: 'The copy of `if-none-match` is current.', mediaType: 'none' } },
-    errors: ['task_not_found', 'missing_parameter', 'invalid_parameter'],
+    errors: ['task_not_found', 'missing_parameter'],
     async handle({ params, query: { wait = 0 }, caller, meta }) {
       const task = await findOwnTask(deps.tasks, { id: params.task_id, caller, kind });
       const reply = replyWith(task, meta, deps);
@@ -70,7 +70,7 @@ function replyWith(task: Task, meta: RequestMeta, deps: QueryTaskDeps): Reply {
   const presented = presentTask(task, deps.mediaUrl);
   const reply = jsonReply(presented);
   // Of what was written: an estimate that changes every second does not make the task a new one.
-  const etag = etagOf(reply.text);
+  const etag = etagOf(reply.body);
   const isKnown = matchesEtag(meta.header('if-none-match'), etag);
   if (isTerminal(task.status)) {
     if (isKnown) return notModified({ etag });

@@ -1,24 +1,20 @@
 import { z } from 'zod';
 import type { Caller } from '../../domain/caller.ts';
 import { isImageId } from '../../domain/ids.ts';
-import type { TaskKind } from '../../domain/task.ts';
 import type { RouteDeps } from '../deps.ts';
 import { presentReceipt, receiptSchema, subjectOfEntries } from '../presenters/receipt.ts';
 import { jsonReply, keyRoute } from '../route.ts';
 import type { Route } from '../route.ts';
 import { findOwnTask, taskNotFound, taskParams } from './own-task.ts';
+import type { TaskRoute } from './query-task.ts';
 
 export type ReceiptDeps = Pick<
   RouteDeps,
   'tasks' | 'ledger' | 'requests' | 'catalogue' | 'receiptKeys' | 'publicUrl'
 >;
 
-export interface ReceiptRoute extends Pick<Route, 'operationId' | 'summary' | 'tag' | 'paths'> {
-  readonly kind: TaskKind;
-}
-
 /** The receipt of a task: the same for every kind. */
-export function taskReceipt({ kind, ...route }: ReceiptRoute, deps: ReceiptDeps): Route {
+export function taskReceipt({ kind, ...route }: TaskRoute, deps: ReceiptDeps): Route {
   return keyRoute({
     ...route,
     description:
@@ -37,10 +33,9 @@ export function taskReceipt({ kind, ...route }: ReceiptRoute, deps: ReceiptDeps)
   });
 }
 
-interface Asked {
+interface Asked extends Pick<TaskRoute, 'kind'> {
   readonly id: string;
   readonly caller: Caller;
-  readonly kind: TaskKind;
 }
 
 async function receiptFacts(asked: Asked, { tasks, ledger, requests }: ReceiptDeps) {

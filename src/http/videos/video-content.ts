@@ -6,7 +6,10 @@ import type { Reply, RequestMeta } from '../route.ts';
 import { fileAnswers, replyWithFile } from '../stored-file.ts';
 
 /** What a route declares that answers with a task's result. */
-export const contentAnswers = {
+export const contentOperation = {
+  description:
+    'The copy of the gateway, with range requests; where it keeps none, a redirection to that of the upstream.',
+  method: 'get',
   ...fileAnswers,
   otherAnswers: {
     ...fileAnswers.otherAnswers,
@@ -15,7 +18,7 @@ export const contentAnswers = {
       mediaType: 'none',
     },
   },
-};
+} as const;
 
 interface ContentAsked {
   readonly index: number;
@@ -42,7 +45,7 @@ export async function replyWithContent(
     if (reply !== undefined) return reply;
   }
   if (url === undefined) throw notThere(absent[part]);
-  return { status: 302, headers: { location: url }, mediaType: 'text/plain; charset=utf-8', text: '' };
+  return { status: 302, headers: { location: url }, mediaType: 'text/plain; charset=utf-8' };
 }
 
 const absent = {

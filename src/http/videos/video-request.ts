@@ -2,9 +2,9 @@ import { defined } from '../../domain/defined.ts';
 import { checkCallback, mediaUrlNotAllowed } from '../address-checks.ts';
 import type { AddressChecks } from '../address-checks.ts';
 import type { Caller } from '../../domain/caller.ts';
-import { GatewayError } from '../../domain/errors.ts';
+import { invalidParameter } from '../../domain/errors.ts';
 import { fileIdOf } from '../../domain/user-file.ts';
-import type { AskedImage, AskedVideo, ImageRole, InputType, VideoRequest } from '../../domain/request.ts';
+import type { AskedImage, AskedVideo, ImageRole, InputType } from '../../domain/request.ts';
 import { parseSize } from '../output-size.ts';
 import { consumedMetadataNames } from './video-body.ts';
 import type { VideoBody, VideoMetadata } from './video-body.ts';
@@ -49,8 +49,7 @@ export function parseVideo(
         ...(media.isSingle ? { images: 'image' } : {}),
       },
     },
-    ...defined({ callbackUrl: callback_url }),
-    ...defined({ expiresAfterSeconds: execution_expires_after }),
+    ...defined({ callbackUrl: callback_url, expiresAfterSeconds: execution_expires_after }),
     ignored: [...media.ignored, ...output.ignored],
   };
 }
@@ -127,12 +126,12 @@ function readRoles(inputType: InputType | undefined, media: Media): AskedImage[]
   const { images, videos, audios } = media;
   const hasMedia = images.urls.length + videos.urls.length + audios.urls.length > 0;
   if (inputType === 'text_to_video' && hasMedia)
-    throw invalid('input_type', 'text_to_video does not accept images, videos or audios.');
+    throw invalidParameter('input_type', 'text_to_video does not accept images, videos or audios.');
   if (inputType === 'reference' && !hasMedia)
-    throw invalid('input_type', 'reference needs at least one image, video or audio.');
+    throw invalidParameter('input_type', 'reference needs at least one image, video or audio.');
   const isFrames = inputType === 'first_last_frame';
   if (isFrames && (images.urls.length === 0 || images.urls.length > frameRoles.length))
-    throw invalid(
+    throw invalidParameter(
       images.urls.length === 0 ? 'input_type' : 'images',
       'first_last_frame needs one image, the first frame, or two: the first frame and the last.',
     );
@@ -153,29 +152,17 @@ function checkRoles(
 ): void {
   roles.forEach((role, index) => {
     const isFrame = role === 'first_frame' || role === 'last_frame';
-    if (isFrame && roles.indexOf(role) < index) throw invalid(nameOf(index), `There is one ${role} only.`);
+    if (isFrame && roles.indexOf(role) < index)
+      throw invalidParameter(nameOf(index), `There is one ${role} only.`);
     if (role === 'last_frame' && !roles.includes('first_frame'))
-      throw invalid(nameOf(index), 'A last frame needs a first frame beside it.');
+      throw invalidParameter(nameOf(index), 'A last frame needs a first frame beside it.');
     const isOther = role !== undefined && inputType !== undefined && isFrame === (inputType === 'reference');
-    if (isOther) throw invalid(nameOf(index), `The role ${role} does not go with ${inputType}.`);
+    if (isOther) throw invalidParameter(nameOf(index), `The role ${role} does not go with ${inputType}.`);
   });
 }
 
-function invalid(param: string, message: string): GatewayError {
-  return new GatewayError('invalid_parameter', message, { param });
-}
-
-type OutputFields = Pick<VideoRequest, 'mode' | 'resolution' | 'ratio' | 'size' | 'duration'>;
-
 /** What decides the price has one value, wherever it was said; what was overruled does not travel on. */
-function resolveOutput(
-  body: VideoBody,
-  metadata: VideoMetadata,
-): {
-  readonly fields: OutputFields;
-  readonly named: Readonly<Record<string, string>>;
-  readonly ignored: readonly string[];
-} {
+function resolveOutput(body: VideoBody, metadata: VideoMetadata) {
   const mode = body.mode ?? metadata.mode;
   const size = body.size ?? metadata.size;
   const shape = size === undefined ? undefined : parseSize(size);
@@ -183,21 +170,17 @@ function resolveOutput(
   const ratio = body.ratio ?? metadata.ratio ?? shape?.ratio;
   const duration = body.duration ?? body.seconds ?? metadata.duration ?? metadata.seconds;
   return {
-    fields: {
-      ...defined({ mode }),
-      ...defined({ resolution }),
-      ...defined({ ratio }),
-      ...defined({ size }),
-      ...defined({ duration }),
-    },
+    fields: defined({ mode, resolution, ratio, size, duration }),
     named: namesOf(body, metadata),
     ignored: overruled(body, metadata),
   };
 }
 
+type OutputName = 'mode' | 'resolution' | 'ratio' | 'size' | 'duration' | 'seconds';
+
 /** Under which name each field was sent: of several, the one that counts. */
 function namesOf(body: VideoBody, metadata: VideoMetadata): Readonly<Record<string, string>> {
-  const said = (...names: readonly (keyof OutputFields | 'seconds')[]): string | undefined =>
+  const said = (...names: readonly OutputName[]): string | undefined =>
     names.find((name) => body[name] !== undefined) ??
     names.filter((name) => metadata[name] !== undefined).map((name) => `metadata.${name}`)[0];
   const size = said('size');
@@ -226,28 +209,18 @@ function overruled(body: VideoBody, metadata: VideoMetadata): string[] {
   ];
 }
 
-type ConsumedMetadata = Pick<
-  VideoRequest,
-  | 'draft'
-  | 'generateAudio'
-  | 'watermark'
-  | 'returnLastFrame'
-  | 'seed'
-  | 'safetyIdentifier'
-  | 'tools'
-  | 'extra'
->;
-
-function consumedMetadata(metadata: VideoMetadata): ConsumedMetadata {
+function consumedMetadata(metadata: VideoMetadata) {
   const { draft, generate_audio, watermark, return_last_frame, seed, safety_identifier, tools } = metadata;
   return {
-    ...defined({ draft }),
-    ...defined({ generateAudio: generate_audio }),
-    ...defined({ watermark }),
-    ...defined({ returnLastFrame: return_last_frame }),
-    ...defined({ seed }),
-    ...defined({ safetyIdentifier: safety_identifier }),
-    ...defined({ tools }),
+    ...defined({
+      draft,
+      generateAudio: generate_audio,
+      watermark,
+      returnLastFrame: return_last_frame,
+      seed,
+      safetyIdentifier: safety_identifier,
+      tools,
+    }),
     extra: Object.fromEntries(
       Object.entries(metadata).flatMap(([name, value]) =>
         value === undefined || consumedMetadataNames.has(name) ? [] : [[name, value] as const],

@@ -1,52 +1,29 @@
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { readdir } from 'node:fs/promises';
+import { beforeAll, expect, it } from 'vitest';
 import { parseGatewayConfig } from '../../../src/config/gateway-file.ts';
-import { openImageWorkspaces } from '../../../src/images/workspace.ts';
-import type { ImageWorkspaces } from '../../../src/images/workspace.ts';
-import * as processes from '../../../src/observability/process-identity.ts';
 import { providers } from '../../../src/providers/index.ts';
 import { createCatalogue } from '../../../src/routing/catalogue.ts';
 import { imageYaml, pixel } from '../../images/support.ts';
 import { caller } from '../../support/client.ts';
 import type { Call } from '../../support/client.ts';
 import { useHttpWorld } from '../../support/http-world.ts';
+import type { Server } from '../../support/http-world.ts';
 
 const world = useHttpWorld('route_estimate_image');
 
-const unused = (): never => {
-  throw new Error('an estimate creates nothing');
-};
-
-let directory: string;
-let workspaces: ImageWorkspaces;
+let node: Server;
 let call: Call;
 
 beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'mediary-test-'));
-  workspaces = await openImageWorkspaces({ now: Date.now, ...processes }, directory);
   const config = parseGatewayConfig(imageYaml({ first: 'http://127.0.0.1:1' }), 'test', {
     environment: {},
     providerNames: Object.keys(providers),
   });
-  const node = await world.startNode({
+  node = await world.startNode({
     catalogue: createCatalogue({ current: () => config, providers, random: () => 0.5 }),
-    images: {
-      create: unused,
-      asData: unused,
-      streamData: unused,
-      limits: { bodyBytesMax: 1_000_000, filesMax: 4, pixelsMax: 1_000_000 },
-      workspaces,
-      vendorFields: new Set(),
-    },
   });
   const { key } = await world.newAccount({ credit: '0' });
   call = caller(node.url, key);
-});
-afterAll(async () => {
-  await workspaces.close();
-  await rm(directory, { recursive: true });
 });
 
 const estimate = (fields: object, headers = {}) =>
@@ -77,7 +54,7 @@ it('the hold of a create, and how it comes about', async () => {
 it('leaves nothing of the images that came with it', async () => {
   const image = `data:image/png;base64,${pixel.toString('base64')}`;
   expect((await estimate({ image })).status).toBe(200);
-  expect(await readdir(workspaces.directory)).toEqual([]);
+  expect(await readdir(node.deps.images.workspaces.directory)).toEqual([]);
 });
 
 it('refuses what a create refuses', async () => {

@@ -11,26 +11,9 @@ import { firstRecord } from '../../support/task-records.ts';
 
 const world = useHttpWorld('route_get_image_receipt');
 
-const unused = (): never => {
-  throw new Error('no image is made in this test');
-};
-
-const startNode = () =>
-  world.startNode({
-    images: {
-      create: unused,
-      asData: unused,
-      streamData: unused,
-      limits: { bodyBytesMax: 1, filesMax: 1, pixelsMax: 1 },
-      workspaces: { directory: '', open: unused, close: unused },
-      vendorFields: new Set(),
-    },
-  });
-
 it('of an image generation task, and of no video', async () => {
-  const node = await startNode();
   const account = await world.newAccount();
-  const call = caller(node.url, account.key);
+  const call = caller(world.url, account.key);
   const id = newTaskId(world.deps.randomBytes);
   await world.stores.tasks.insert(firstRecord(id, { account: account.id, kind: 'image', model: 'picture' }));
   const { status, body } = await call('GET', `/v1/images/generations/${id}/receipt`);
@@ -51,11 +34,10 @@ it('of an image generation task, and of no video', async () => {
 });
 
 it('of images that were answered at once, by the ledger alone, to their own account', async () => {
-  const node = await startNode();
   const [account, stranger] = [await world.newAccount(), await world.newAccount()];
   const id = `img_${account.id.replaceAll('-', '')}0001`;
   const receiptOf = (key: string, image = id) =>
-    caller(node.url, key)('GET', `/v1/images/generations/${image}/receipt`);
+    caller(world.url, key)('GET', `/v1/images/generations/${image}/receipt`);
   const ledger = createLedger({ collection: ledgerCollection(world.db), key: testLedgerKey, now: Date.now });
   const by = { key: account.keyId, model: 'picture' };
   await ledger.hold({

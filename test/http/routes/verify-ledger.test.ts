@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { request } from 'node:http';
 import { expect, it } from 'vitest';
-import type { AppDeps } from '../../../src/http/app.ts';
+import type { AppDeps } from '../../../src/http/deps.ts';
 import { runLine } from '../../cli/support.ts';
 import { adminToken, useHttpWorld } from '../../support/http-world.ts';
 

@@ -1,29 +1,24 @@
 import { z } from 'zod';
 import { defined } from '../../../domain/defined.ts';
-import { jsonBody, videoBodyBytesMax } from '../../body.ts';
 import { presentWarnings } from '../../presenters/image.ts';
 import { jsonReply, keyRoute } from '../../route.ts';
 import type { Route } from '../../route.ts';
-import { createErrors } from '../../create-errors.ts';
-import { createVideoTask } from '../../videos/create-video-task.ts';
+import { createVideoTask, videoCreate } from '../../videos/create-video-task.ts';
 import { inTheirWords } from '../their-words.ts';
 import { arkCreateBody, decodeArk, namesIn } from './ark-body.ts';
 import { arkDialect } from './ark-dialect.ts';
-import type { ArkDeps } from './ark-dialect.ts';
+import type { DialectDeps } from '../dialect-deps.ts';
 
-export function createArkTask(deps: ArkDeps): Route {
+export function createArkTask(deps: DialectDeps): Route {
   return keyRoute({
+    ...videoCreate,
     operationId: 'createArkTask',
     summary: 'Create a video generation task',
     description:
       'A `draft_task` is refused: its media and its price are not known here. `Idempotency-Key` works as with `POST /v1/videos/generations`.',
-    tag: 'Videos',
     dialect: arkDialect,
-    method: 'post',
     paths: ['/api/v3/contents/generations/tasks'],
     input: z.object({ body: arkCreateBody }),
-    readBody: jsonBody(videoBodyBytesMax),
-    headers: z.object({ 'idempotency-key': z.string().optional() }),
     success: {
       description: 'The task, its hold and its workflow exist.',
       schema: z.object({
@@ -35,7 +30,6 @@ export function createArkTask(deps: ArkDeps): Route {
           .meta({ description: 'Names of the fields that were ignored.' }),
       }),
     },
-    errors: createErrors,
     async handle({ body: asked, caller, meta }) {
       const nameOf = namesIn(asked.content);
       const { task, warnings, headers, safety } = await inTheirWords(nameOf, async () => {
@@ -46,11 +40,8 @@ export function createArkTask(deps: ArkDeps): Route {
         );
         return { ...created, safety: body.metadata?.safety_identifier };
       });
-      const ignored = [...warnings, ...task.warnings].map(nameOf);
-      return jsonReply(
-        { id: task.id, ...defined({ safety_identifier: safety }), ...presentWarnings(ignored) },
-        headers,
-      );
+      const about = { ...defined({ safety_identifier: safety }), ...presentWarnings(warnings.map(nameOf)) };
+      return jsonReply({ id: task.id, ...about }, headers);
     },
   });
 }

@@ -4,15 +4,14 @@ import type { Route } from '../../route.ts';
 import { cancelTask } from '../../videos/cancel-task.ts';
 import { findOwnTask, taskParams } from '../../videos/own-task.ts';
 import { arkDialect } from './ark-dialect.ts';
-import type { ArkDeps } from './ark-dialect.ts';
+import type { DialectDeps } from '../dialect-deps.ts';
 
-export function deleteArkTask(deps: ArkDeps): Route {
+export function deleteArkTask(deps: DialectDeps): Route {
   return keyRoute({
     operationId: 'deleteArkTask',
     summary: 'Cancel a video generation task',
     description:
       'Of an unfinished task, also of one that runs where its upstream can cancel. One that has ended is not removed: 409.',
-    tag: 'Videos',
     dialect: arkDialect,
     method: 'delete',
     paths: ['/api/v3/contents/generations/tasks/:task_id'],

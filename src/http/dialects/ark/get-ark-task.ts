@@ -4,15 +4,14 @@ import type { Route } from '../../route.ts';
 import { findOwnTask, taskParams } from '../../videos/own-task.ts';
 import { progressHeaders } from '../../videos/query-task.ts';
 import { arkDialect } from './ark-dialect.ts';
-import type { ArkDeps } from './ark-dialect.ts';
+import type { DialectDeps } from '../dialect-deps.ts';
 import { arkTaskSchema, presentArkTask } from './ark-task.ts';
 
-export function getArkTask(deps: ArkDeps): Route {
+export function getArkTask(deps: DialectDeps): Route {
   return keyRoute({
     operationId: 'getArkTask',
     summary: 'Query a video generation task',
     description: 'Of every video task of the account, whichever interface created it.',
-    tag: 'Videos',
     dialect: arkDialect,
     method: 'get',
     paths: ['/api/v3/contents/generations/tasks/:task_id'],

@@ -6,7 +6,7 @@ import { queryNumber } from '../../query-fields.ts';
 import { jsonReply, keyRoute } from '../../route.ts';
 import type { Route } from '../../route.ts';
 import { arkDialect } from './ark-dialect.ts';
-import type { ArkDeps } from './ark-dialect.ts';
+import type { DialectDeps } from '../dialect-deps.ts';
 import { arkStatuses, arkTaskSchema, presentArkTask } from './ark-task.ts';
 import type { ArkStatus } from './ark-task.ts';
 
@@ -25,12 +25,11 @@ const query = z.object({
   'filter.model': z.string().optional(),
 });
 
-export function listArkTasks({ tasks, mediaUrl }: ArkDeps): Route {
+export function listArkTasks({ tasks, mediaUrl }: DialectDeps): Route {
   return keyRoute({
     operationId: 'listArkTasks',
     summary: "List the account's newest video generation tasks",
     description: `Among the ${tasksMax} newest that the status and the model leave; older ones are listed by \`GET /v1/videos/generations\`. What was asked for stands in the answer to a query of one task.`,
-    tag: 'Videos',
     dialect: arkDialect,
     method: 'get',
     paths: ['/api/v3/contents/generations/tasks'],
@@ -39,7 +38,6 @@ export function listArkTasks({ tasks, mediaUrl }: ArkDeps): Route {
       description: 'One page.',
       schema: z.object({ total: z.int(), items: z.array(arkTaskSchema) }),
     },
-    errors: ['invalid_parameter'],
     async handle({ query: asked, caller }) {
       const { page_num: number = 1, page_size: size = 20 } = asked;
       const found = await findTasks(asked, caller.account, tasks);
@@ -65,7 +63,7 @@ const indexed: Readonly<Partial<Record<ArkStatus, TaskStatus>>> = {
 async function findTasks(
   asked: z.output<typeof query>,
   account: string,
-  tasks: Pick<ArkDeps['tasks'], 'findMany' | 'list'>,
+  tasks: Pick<DialectDeps['tasks'], 'findMany' | 'list'>,
 ): Promise<readonly Task[]> {
   const { 'filter.task_ids': ids, 'filter.model': model, 'filter.status': word } = asked;
   if (ids !== undefined) {

@@ -5,18 +5,17 @@ import type { Route } from '../../route.ts';
 import { cancelTask } from '../../videos/cancel-task.ts';
 import { findOwnTask } from '../../videos/own-task.ts';
 import { falDialect } from './fal-dialect.ts';
-import type { FalDeps } from './fal-dialect.ts';
+import type { DialectDeps } from '../dialect-deps.ts';
 import { falRequestParams } from './fal-request.ts';
 
 const answer = (status: 'CANCELLATION_REQUESTED' | 'ALREADY_COMPLETED') =>
   z.object({ status: z.literal(status) });
 
-export function cancelFalRequest({ tasks, port }: FalDeps): Route {
+export function cancelFalRequest({ tasks, port }: DialectDeps): Route {
   return keyRoute({
     operationId: 'cancelFalRequest',
     summary: 'Cancel a request of the queue',
     description: 'Where its upstream refuses or cannot cancel, it keeps running, and the response is 409.',
-    tag: 'Videos',
     dialect: falDialect,
     method: 'put',
     paths: ['/fal/:owner/:name/requests/:task_id/cancel'],

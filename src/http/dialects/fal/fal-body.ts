@@ -3,8 +3,8 @@ import { defined } from '../../../domain/defined.ts';
 import { isRecord, withoutNulls } from '../../body-fields.ts';
 import { videoBodySchema } from '../../videos/video-body.ts';
 import type { VideoBody } from '../../videos/video-body.ts';
-import { flatName, videoBodyOf } from '../flat-body.ts';
-import type { FlatNames } from '../flat-body.ts';
+import { flatImages, flatName, withMetadata } from '../flat-body.ts';
+import type { FlatFrames, FlatNames } from '../flat-body.ts';
 import type { TheirName } from '../their-words.ts';
 
 const itemsMax = 64;
@@ -44,22 +44,20 @@ export type FalInput = z.output<typeof falBody>;
 /** The body of our own create. Throws GatewayError, which names our fields: see `falName`. */
 export function decodeFal(asked: FalInput, model: string, webhook: string | undefined): VideoBody {
   const { prompt: text, duration: seconds, resolution: lines, aspect_ratio, size: pixels, ...others } = asked;
-  const { image_url, end_image_url, tail_image_url, image_urls = [], ...further } = others;
+  const { image_url: _first, end_image_url: _last, tail_image_url: _tail, image_urls, ...further } = others;
   const { video_url, video_urls = [], audio_url, audio_urls = [], ...rest } = further;
-  return videoBodyOf({
-    model,
-    prompt: text,
-    duration: seconds,
-    resolution: lines,
-    ratio: aspect_ratio,
-    size: pixels,
-    firstFrame: image_url,
-    lastFrame: end_image_url ?? tail_image_url,
-    references: image_urls,
+  const output = { duration: seconds, resolution: lines, ratio: aspect_ratio, size: pixels };
+  const given = {
+    images: flatImages(framesOf(asked), image_urls),
     videos: [...(video_url === undefined ? [] : [video_url]), ...video_urls],
     audios: [...(audio_url === undefined ? [] : [audio_url]), ...audio_urls],
-    metadata: { ...rest, ...defined({ callback_url: webhook }) },
-  });
+  };
+  const metadata = { ...rest, ...defined({ callback_url: webhook }) };
+  return withMetadata({ model, prompt: text, ...output, ...given }, metadata);
+}
+
+function framesOf({ image_url, end_image_url, tail_image_url }: FalInput): FlatFrames {
+  return { firstFrame: image_url, lastFrame: end_image_url ?? tail_image_url };
 }
 
 const names: FlatNames = {
@@ -73,6 +71,6 @@ const names: FlatNames = {
   audios: 'audio_urls',
 };
 
-export function falName({ image_url, end_image_url, tail_image_url }: FalInput): TheirName {
-  return flatName(names, { firstFrame: image_url, lastFrame: end_image_url ?? tail_image_url });
+export function falName(asked: FalInput): TheirName {
+  return flatName(names, framesOf(asked));
 }

@@ -1,26 +1,19 @@
-import { z } from 'zod';
 import type { Caller } from '../../../domain/caller.ts';
 import type { Task } from '../../../domain/task-record.ts';
-import { jsonBody, videoBodyBytesMax } from '../../body.ts';
 import type { RequestMeta } from '../../route.ts';
-import { createErrors } from '../../create-errors.ts';
-import { createVideoTask } from '../../videos/create-video-task.ts';
+import { createVideoTask, videoCreate } from '../../videos/create-video-task.ts';
 import { findOwnTask } from '../../videos/own-task.ts';
 import { inTheirWords } from '../their-words.ts';
 import { decodeFal, falName } from './fal-body.ts';
 import type { FalInput } from './fal-body.ts';
 import { falDialect, falStatuses } from './fal-dialect.ts';
-import type { FalDeps } from './fal-dialect.ts';
+import type { DialectDeps } from '../dialect-deps.ts';
 import type { FalModel } from './fal-request.ts';
 
 /** What every route of the dialect that creates a task declares. */
 export const falCreate = {
-  tag: 'Videos',
+  ...videoCreate,
   dialect: falDialect,
-  method: 'post',
-  readBody: jsonBody(videoBodyBytesMax),
-  headers: z.object({ 'idempotency-key': z.string().optional() }),
-  errors: createErrors,
   statuses: falStatuses,
 } as const;
 
@@ -43,7 +36,7 @@ export interface FalCreated {
 
 export async function createFalTask(
   { route, params, webhook, body: asked, caller, meta }: FalCreate,
-  deps: FalDeps,
+  deps: DialectDeps,
 ): Promise<FalCreated> {
   const whole = `${params.owner}/${params.name}`;
   const isWhole = deps.catalogue.models(caller).some(({ id }) => id === whole);
@@ -53,5 +46,5 @@ export async function createFalTask(
     return createVideoTask({ route, body, unread: [], caller, meta }, deps);
   });
   const record = await findOwnTask(deps.tasks, { id: task.id, caller, kind: 'video' });
-  return { task: record, headers, warnings: [...warnings, ...task.warnings].map(nameOf) };
+  return { task: record, headers, warnings: warnings.map(nameOf) };
 }

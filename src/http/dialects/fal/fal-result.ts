@@ -6,9 +6,9 @@ import { presentWarnings } from '../../presenters/image.ts';
 import { presentTask } from '../../presenters/video-task.ts';
 import type { taskFields } from '../../presenters/video-task.ts';
 import { jsonReply } from '../../route.ts';
-import type { Reply, Route } from '../../route.ts';
+import type { Route, TextReply } from '../../route.ts';
 import { falErrorSchema, invalidInput, presentFalError } from './fal-dialect.ts';
-import type { FalDeps } from './fal-dialect.ts';
+import type { DialectDeps } from '../dialect-deps.ts';
 
 export const falResultSchema = z.object({
   video: z.object({ url: z.string() }),
@@ -25,9 +25,9 @@ export const falFailures = {
 /** How a request has ended; undefined: it has not. */
 export async function replyWithFalResult(
   task: Task,
-  { requests, catalogue, mediaUrl }: Pick<FalDeps, 'requests' | 'catalogue' | 'mediaUrl'>,
+  { requests, catalogue, mediaUrl }: Pick<DialectDeps, 'requests' | 'catalogue' | 'mediaUrl'>,
   warnings: readonly string[] = [],
-): Promise<Reply | undefined> {
+): Promise<TextReply | undefined> {
   const presented: z.output<typeof taskFields> = presentTask(task, mediaUrl);
   const named = namedReply(task);
   if (presented.error !== undefined) return failedReply(presented.error, named);
@@ -48,7 +48,10 @@ export function namedReply({ id }: Pick<Task, 'id'>): Readonly<Record<string, st
 type Failure = NonNullable<z.output<typeof taskFields>['error']>;
 
 /** Not a status that the official client repeats: the task has ended. */
-function failedReply({ message, code, ...about }: Failure, headers: Readonly<Record<string, string>>): Reply {
+function failedReply(
+  { message, code, ...about }: Failure,
+  headers: Readonly<Record<string, string>>,
+): TextReply {
   const moderated = about.class === 'moderation_input' || about.class === 'moderation_output';
   const isInput = moderated || about.class === 'invalid_input';
   const field = isInput ? (about.field ?? about.input ?? 'prompt') : '';

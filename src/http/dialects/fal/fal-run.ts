@@ -1,32 +1,32 @@
 import type { Task } from '../../../domain/task-record.ts';
 import { jsonReply } from '../../route.ts';
-import type { Reply } from '../../route.ts';
+import type { TextReply } from '../../route.ts';
 import { changesOf } from '../../task-changes.ts';
 import { createFalTask } from './fal-create.ts';
 import type { FalCreate } from './fal-create.ts';
 import { presentFalError } from './fal-dialect.ts';
-import type { FalDeps } from './fal-dialect.ts';
+import type { DialectDeps } from '../dialect-deps.ts';
 import { namedReply, replyWithFalResult } from './fal-result.ts';
 
 /** For how long nothing is looked up, where nothing changes. */
-const everyMs = 15_000;
+const lookMs = 15_000;
 
 /**
  * Creates a task, and answers when it has ended. The task does not depend on the connection: who loses it finds the task in
  * every list, and pays for it.
  */
-export async function runFal(create: FalCreate, deps: FalDeps): Promise<Reply> {
+export async function runFal(create: FalCreate, deps: DialectDeps): Promise<TextReply> {
   const { task, headers, warnings } = await createFalTask(create, deps);
   create.meta.concerns(task.id);
   let last = task;
-  const wait = { everyMs, signal: create.meta.closed() };
+  const wait = { everyMs: () => lookMs, signal: create.meta.closed() };
   for await (const changed of changesOf(task, wait, deps)) last = changed ?? last;
   const reply = (await replyWithFalResult(last, deps, warnings)) ?? unfinished(last, create.params);
   return { ...reply, headers: { ...headers, ...reply.headers } };
 }
 
 /** Not a status that the official client repeats: that would be a second task. */
-function unfinished({ id }: Task, { owner, name }: FalCreate['params']): Reply {
+function unfinished({ id }: Task, { owner, name }: FalCreate['params']): TextReply {
   const message = `The gateway restarts. The request is not affected: GET /fal/${owner}/${name}/requests/${id} has it.`;
   const body = presentFalError({ message, type: 'service_unavailable', field: '' });
   return { ...jsonReply(body, namedReply({ id })), status: 500 };

@@ -1,5 +1,5 @@
 import type { Middleware } from 'koa';
-import { GatewayError } from '../../../domain/errors.ts';
+import { invalidParameter } from '../../../domain/errors.ts';
 import type { RequestState } from '../../request-scope.ts';
 import { falDialect } from './fal-dialect.ts';
 
@@ -19,10 +19,9 @@ export const readFalTarget: Middleware<RequestState> = (context, next) => {
   const url = URL.canParse(target) ? new URL(target) : undefined;
   const place = url === undefined || !Object.hasOwn(places, url.host) ? undefined : places[url.host];
   if (url === undefined || place === undefined)
-    throw new GatewayError(
-      'invalid_parameter',
+    throw invalidParameter(
+      header,
       `The header ${header} must name an address of https://${queueHost} or https://fal.run: this gateway has no uploads and no tokens. Send media by their addresses.`,
-      { param: header },
     );
   context.url = `${place}${url.pathname}${url.search}`;
   return next();

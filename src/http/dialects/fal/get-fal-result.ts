@@ -3,15 +3,14 @@ import { jsonReply, keyRoute } from '../../route.ts';
 import type { Route } from '../../route.ts';
 import { findOwnTask } from '../../videos/own-task.ts';
 import { falDialect, falErrorSchema, presentFalError } from './fal-dialect.ts';
-import type { FalDeps } from './fal-dialect.ts';
+import type { DialectDeps } from '../dialect-deps.ts';
 import { falRequestParams } from './fal-request.ts';
 import { falFailures, falResultSchema, namedReply, replyWithFalResult } from './fal-result.ts';
 
-export function getFalResult(deps: FalDeps): Route {
+export function getFalResult(deps: DialectDeps): Route {
   return keyRoute({
     operationId: 'getFalResult',
     summary: 'Fetch the result of a request',
-    tag: 'Videos',
     dialect: falDialect,
     method: 'get',
     paths: ['/fal/:owner/:name/requests/:task_id'],

@@ -5,15 +5,14 @@ import type { Route } from '../../route.ts';
 import { findOwnTask } from '../../videos/own-task.ts';
 import { pollAfterSeconds } from '../../videos/query-task.ts';
 import { falDialect } from './fal-dialect.ts';
-import type { FalDeps } from './fal-dialect.ts';
+import type { DialectDeps } from '../dialect-deps.ts';
 import { falRequestParams, falRequestSchema, presentFalRequest } from './fal-request.ts';
 
-export function getFalStatus(deps: FalDeps): Route {
+export function getFalStatus(deps: DialectDeps): Route {
   return keyRoute({
     operationId: 'getFalStatus',
     summary: 'Query a request of the queue',
     description: 'Of every video task of the account, whichever interface created it. There are no logs.',
-    tag: 'Videos',
     dialect: falDialect,
     method: 'get',
     paths: ['/fal/:owner/:name/requests/:task_id/status'],

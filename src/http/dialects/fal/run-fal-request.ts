@@ -3,12 +3,12 @@ import { keyRoute } from '../../route.ts';
 import type { Route } from '../../route.ts';
 import { falBody } from './fal-body.ts';
 import { falCreate } from './fal-create.ts';
-import type { FalDeps } from './fal-dialect.ts';
+import type { DialectDeps } from '../dialect-deps.ts';
 import { falModelParams } from './fal-request.ts';
 import { falFailures, falResultSchema } from './fal-result.ts';
 import { runFal } from './fal-run.ts';
 
-export function runFalRequest(deps: FalDeps): Route {
+export function runFalRequest(deps: DialectDeps): Route {
   return keyRoute({
     ...falCreate,
     operationId: 'runFalRequest',

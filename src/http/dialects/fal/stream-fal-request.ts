@@ -4,12 +4,12 @@ import { keyRoute } from '../../route.ts';
 import type { Route } from '../../route.ts';
 import { falBody } from './fal-body.ts';
 import { falCreate } from './fal-create.ts';
-import type { FalDeps } from './fal-dialect.ts';
+import type { DialectDeps } from '../dialect-deps.ts';
 import { falModelParams } from './fal-request.ts';
 import { falFailures } from './fal-result.ts';
 import { runFal } from './fal-run.ts';
 
-export function streamFalRequest(deps: FalDeps): Route {
+export function streamFalRequest(deps: DialectDeps): Route {
   return keyRoute({
     ...falCreate,
     operationId: 'streamFalRequest',
@@ -22,7 +22,7 @@ export function streamFalRequest(deps: FalDeps): Route {
     otherAnswers: falFailures,
     async handle(asked) {
       const reply = await runFal({ route: 'streamFalRequest', ...asked }, deps);
-      return reply.status === 200 ? eventStream([`data: ${reply.text}\n\n`], reply.headers) : reply;
+      return reply.status === 200 ? eventStream([`data: ${reply.body}\n\n`], reply.headers) : reply;
     },
   });
 }

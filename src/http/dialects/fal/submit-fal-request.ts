@@ -3,11 +3,11 @@ import { jsonReply, keyRoute } from '../../route.ts';
 import type { Route } from '../../route.ts';
 import { falBody } from './fal-body.ts';
 import { createFalTask, falCreate } from './fal-create.ts';
-import type { FalDeps } from './fal-dialect.ts';
+import type { DialectDeps } from '../dialect-deps.ts';
 import { falModelParams, falRequestSchema, presentFalRequest } from './fal-request.ts';
 import { namedReply } from './fal-result.ts';
 
-export function submitFalRequest(deps: FalDeps): Route {
+export function submitFalRequest(deps: DialectDeps): Route {
   return keyRoute({
     ...falCreate,
     operationId: 'submitFalRequest',

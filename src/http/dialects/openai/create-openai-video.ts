@@ -1,31 +1,27 @@
 import { z } from 'zod';
 import { jsonReply, keyRoute } from '../../route.ts';
 import type { Route } from '../../route.ts';
-import { createErrors } from '../../create-errors.ts';
-import { createVideoTask } from '../../videos/create-video-task.ts';
+import { createVideoTask, videoCreate } from '../../videos/create-video-task.ts';
 import { findOwnTask } from '../../videos/own-task.ts';
 import { inTheirWords } from '../their-words.ts';
 import { decodeOpenai, openaiBody, openaiCreateBody, openaiCreateFields, openaiName } from './openai-body.ts';
 import { openaiDialect } from './openai-dialect.ts';
-import type { OpenaiDeps } from './openai-dialect.ts';
+import type { DialectDeps } from '../dialect-deps.ts';
 import { openaiVideoSchema, presentOpenaiVideo } from './openai-video.ts';
 
-export function createOpenaiVideo(deps: OpenaiDeps): Route {
+export function createOpenaiVideo(deps: DialectDeps): Route {
   const { tasks, requests, mediaUrl, images } = deps;
   return keyRoute({
+    ...videoCreate,
     operationId: 'createOpenaiVideo',
     summary: 'Create a video',
     description:
       'JSON or a form. `seconds`, `size` and `input_reference` are those of the model that is named; without them its own defaults count. Every field of `POST /v1/videos/generations` may stand beside them. `Idempotency-Key` works as there.',
-    tag: 'Videos',
     dialect: openaiDialect,
-    method: 'post',
     paths: ['/v1/videos'],
     input: z.object({ body: openaiCreateBody }),
     readBody: openaiBody(images),
-    headers: z.object({ 'idempotency-key': z.string().optional() }),
     success: { description: 'The task, its hold and its workflow exist.', schema: openaiVideoSchema },
-    errors: createErrors,
     async handle({ body: asked, caller, meta }) {
       const isBracketed = (name: string) => openaiCreateFields.has(name.replace(/\[\w+\]$/, ''));
       const unread = meta.unknownFields(openaiCreateFields).filter((name) => !isBracketed(name));
@@ -34,11 +30,8 @@ export function createOpenaiVideo(deps: OpenaiDeps): Route {
         createVideoTask({ route: 'createOpenaiVideo', body, unread, caller, meta }, deps),
       );
       const record = await findOwnTask(tasks, { id: task.id, caller, kind: 'video' });
-      const facts = {
-        request: (await requests.find(task.id))?.request,
-        warnings: [...warnings, ...task.warnings],
-      };
-      return jsonReply(presentOpenaiVideo(record, { ...facts, mediaUrl }), headers);
+      const request = (await requests.find(task.id))?.request;
+      return jsonReply(presentOpenaiVideo(record, { request, warnings, mediaUrl }), headers);
     },
   });
 }

@@ -6,15 +6,14 @@ import type { Route } from '../../route.ts';
 import { cancelTask } from '../../videos/cancel-task.ts';
 import { findOwnTask } from '../../videos/own-task.ts';
 import { openaiDialect, openaiParams, openaiVideoAddress } from './openai-dialect.ts';
-import type { OpenaiDeps } from './openai-dialect.ts';
+import type { DialectDeps } from '../dialect-deps.ts';
 
-export function deleteOpenaiVideo(deps: OpenaiDeps): Route {
+export function deleteOpenaiVideo(deps: DialectDeps): Route {
   return keyRoute({
     operationId: 'deleteOpenaiVideo',
     summary: 'Cancel a video',
     description:
       'Of an unfinished video: it is cancelled, its hold is released, and it stays in the list as failed. One that has ended is not removed: 409.',
-    tag: 'Videos',
     dialect: openaiDialect,
     method: 'delete',
     paths: ['/v1/videos/:task_id'],

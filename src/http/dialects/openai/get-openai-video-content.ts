@@ -3,9 +3,9 @@ import { GatewayError } from '../../../domain/errors.ts';
 import { keyRoute } from '../../route.ts';
 import type { Route } from '../../route.ts';
 import { findOwnTask } from '../../videos/own-task.ts';
-import { contentAnswers, replyWithContent } from '../../videos/video-content.ts';
+import { contentOperation, replyWithContent } from '../../videos/video-content.ts';
 import { openaiDialect, openaiParams, openaiVideoAddress } from './openai-dialect.ts';
-import type { OpenaiDeps } from './openai-dialect.ts';
+import type { DialectDeps } from '../dialect-deps.ts';
 
 const query = z.object({
   variant: z.enum(['video', 'thumbnail', 'spritesheet']).default('video').meta({
@@ -14,19 +14,15 @@ const query = z.object({
   }),
 });
 
-export function getOpenaiVideoContent({ tasks, keptResults }: OpenaiDeps): Route {
+export function getOpenaiVideoContent({ tasks, keptResults }: DialectDeps): Route {
   return keyRoute({
+    ...contentOperation,
     operationId: 'getOpenaiVideoContent',
     summary: 'Fetch the file of a video',
-    description:
-      'The copy of the gateway, with range requests; where it keeps none, a redirection to that of the upstream.',
-    tag: 'Videos',
     dialect: openaiDialect,
-    method: 'get',
     paths: ['/v1/videos/:task_id/content'],
     only: openaiVideoAddress,
     input: z.object({ params: openaiParams, query }),
-    ...contentAnswers,
     errors: ['task_not_found', 'unsupported_parameter'],
     statuses: { unsupported_parameter: 404 },
     async handle({ params, query: { variant }, caller, meta }) {

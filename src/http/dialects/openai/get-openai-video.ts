@@ -1,21 +1,18 @@
 import { z } from 'zod';
-import { isTerminal } from '../../../domain/task.ts';
-import { costHeaders } from '../../cost-headers.ts';
 import { jsonReply, keyRoute } from '../../route.ts';
 import type { Route } from '../../route.ts';
 import { findOwnTask } from '../../videos/own-task.ts';
-import { pollAfterSeconds } from '../../videos/query-task.ts';
+import { progressHeaders } from '../../videos/query-task.ts';
 import { openaiDialect, openaiParams, openaiVideoAddress } from './openai-dialect.ts';
-import type { OpenaiDeps } from './openai-dialect.ts';
+import type { DialectDeps } from '../dialect-deps.ts';
 import { openaiVideoSchema, presentOpenaiVideo } from './openai-video.ts';
 
-export function getOpenaiVideo(deps: OpenaiDeps): Route {
+export function getOpenaiVideo(deps: DialectDeps): Route {
   return keyRoute({
     operationId: 'getOpenaiVideo',
     summary: 'Query a video',
     description:
       'Of every video task of the account, whichever interface created it. An unfinished one carries `openai-poll-after-ms`, which the official clients obey.',
-    tag: 'Videos',
     dialect: openaiDialect,
     method: 'get',
     paths: ['/v1/videos/:task_id'],
@@ -27,13 +24,10 @@ export function getOpenaiVideo(deps: OpenaiDeps): Route {
       const task = await findOwnTask(deps.tasks, { id: params.task_id, caller, kind: 'video' });
       const request = (await deps.requests.find(task.id))?.request;
       const video = presentOpenaiVideo(task, { request, mediaUrl: deps.mediaUrl });
-      if (isTerminal(task.status))
-        return jsonReply(video, costHeaders(task.charge, deps.catalogue.current().currency));
-      const seconds = pollAfterSeconds(task, deps);
-      return jsonReply(video, {
-        'retry-after': String(seconds),
-        'openai-poll-after-ms': String(seconds * 1000),
-      });
+      const headers = progressHeaders(task, deps);
+      const { 'retry-after': seconds } = headers;
+      const pollAfter = seconds === undefined ? {} : { 'openai-poll-after-ms': `${seconds}000` };
+      return jsonReply(video, { ...headers, ...pollAfter });
     },
   });
 }

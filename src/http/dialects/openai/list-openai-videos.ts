@@ -2,11 +2,12 @@ import { z } from 'zod';
 import { defined } from '../../../domain/defined.ts';
 import type { GenerationRequest } from '../../../domain/request.ts';
 import { queryNumber } from '../../query-fields.ts';
+import { ownPageSchema, presentOwnPage } from '../../presenters/list.ts';
 import { jsonReply, keyRoute } from '../../route.ts';
 import type { Route } from '../../route.ts';
 import { pageOfTasks } from '../../videos/list-account-tasks.ts';
 import { openaiDialect } from './openai-dialect.ts';
-import type { OpenaiDeps } from './openai-dialect.ts';
+import type { DialectDeps } from '../dialect-deps.ts';
 import { openaiVideoSchema, presentOpenaiVideo } from './openai-video.ts';
 
 const query = z.object({
@@ -15,26 +16,15 @@ const query = z.object({
   order: z.enum(['asc', 'desc']).default('desc').meta({ description: 'By the time of creation.' }),
 });
 
-export function listOpenaiVideos({ tasks, requests, mediaUrl }: OpenaiDeps): Route {
+export function listOpenaiVideos({ tasks, requests, mediaUrl }: DialectDeps): Route {
   return keyRoute({
     operationId: 'listOpenaiVideos',
     summary: "List the account's videos",
-    tag: 'Videos',
     dialect: openaiDialect,
     method: 'get',
     paths: ['/v1/videos'],
     input: z.object({ query }),
-    success: {
-      description: 'One page.',
-      schema: z.object({
-        object: z.literal('list'),
-        data: z.array(openaiVideoSchema),
-        first_id: z.string().nullable(),
-        last_id: z.string().nullable(),
-        has_more: z.boolean(),
-      }),
-    },
-    errors: ['invalid_parameter'],
+    success: { description: 'One page.', schema: ownPageSchema(openaiVideoSchema) },
     async handle({ query: { limit, after, order }, caller }) {
       const filter = { kind: 'video', account: caller.account } as const;
       const page = { limit, oldestFirst: order === 'asc', ...defined({ after }) };
@@ -43,13 +33,7 @@ export function listOpenaiVideos({ tasks, requests, mediaUrl }: OpenaiDeps): Rou
       for await (const { task, request } of requests.each(found.map(({ id }) => id)))
         asked.set(task, request);
       const data = found.map((task) => presentOpenaiVideo(task, { request: asked.get(task.id), mediaUrl }));
-      return jsonReply({
-        object: 'list',
-        data,
-        first_id: data.at(0)?.id ?? null,
-        last_id: data.at(-1)?.id ?? null,
-        has_more: hasMore,
-      });
+      return jsonReply(presentOwnPage(data, hasMore));
     },
   });
 }

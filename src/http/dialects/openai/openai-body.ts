@@ -5,12 +5,13 @@ import { fileIdOf } from '../../../domain/user-file.ts';
 import { readImageFile } from '../../../images/reference-image.ts';
 import { isRecord } from '../../body-fields.ts';
 import type { ImageRouteDeps } from '../../deps.ts';
+import type { BodyReader } from '../../bodies/consume-body.ts';
 import { parseJsonText } from '../../bodies/json-scanner.ts';
-import { jsonBody, videoBodyBytesMax } from '../../body.ts';
+import { jsonBody } from '../../body.ts';
 import { exampleModels } from '../../example-models.ts';
 import { imageBody } from '../../images/image-upload.ts';
-import { UploadedFile } from '../../images/uploaded-file.ts';
-import type { BodyReader, RequestMeta } from '../../route.ts';
+import { UploadedFile, uploadedFile } from '../../images/uploaded-file.ts';
+import type { RequestMeta } from '../../route.ts';
 import { videoBodySchema } from '../../videos/video-body.ts';
 import type { VideoBody } from '../../videos/video-body.ts';
 
@@ -19,13 +20,7 @@ const referenceBytesMax = 8 * 1024 * 1024;
 
 const reference = z
   .union(
-    [
-      z
-        .custom<UploadedFile>((value) => value instanceof UploadedFile)
-        .meta({ type: 'string', format: 'binary' }),
-      z.strictObject({ image_url: z.string().min(1) }),
-      z.strictObject({ file_id: z.string() }),
-    ],
+    [uploadedFile, z.strictObject({ image_url: z.string().min(1) }), z.strictObject({ file_id: z.string() })],
     { error: 'must be a file, {"image_url"} with a URL or a data URL, or {"file_id"}' },
   )
   .meta({ description: 'The first frame: a file of at most 8 MiB, `{"image_url"}`, or `{"file_id"}`.' });
@@ -67,17 +62,15 @@ function readText(text: unknown): unknown {
   return isWord ? parseJsonText(text) : text;
 }
 
-/** JSON, or a form where the gateway has a place for files. */
-export function openaiBody(images: ImageRouteDeps | undefined): BodyReader {
-  const json = jsonBody(videoBodyBytesMax);
-  if (images === undefined) return json;
-  const form = imageBody(images.workspaces, images.limits);
+/** JSON, or a form. */
+export function openaiBody({ workspaces, limits }: ImageRouteDeps): BodyReader {
+  const form = imageBody(workspaces, limits);
   return {
     ...form,
     read: (context, scope) =>
       typeof context.is('multipart/form-data') === 'string'
         ? form.read(context, scope)
-        : json.read(context, scope),
+        : jsonBody.read(context, scope),
   };
 }
 
@@ -85,7 +78,7 @@ export function openaiBody(images: ImageRouteDeps | undefined): BodyReader {
 export async function decodeOpenai(
   { input_reference: asked, ...body }: z.output<typeof fields>,
   meta: RequestMeta,
-  images: ImageRouteDeps | undefined,
+  images: ImageRouteDeps,
 ): Promise<VideoBody> {
   if (asked === undefined) return body;
   const url = asked instanceof UploadedFile ? await dataUrlOf(asked, meta, images) : urlOf(asked);
@@ -99,14 +92,10 @@ function urlOf(asked: Exclude<z.output<typeof reference>, UploadedFile>): string
   throw refuse('invalid_parameter', 'must name a file that `POST /v1/files` has stored, by its id');
 }
 
-async function dataUrlOf(
-  file: UploadedFile,
-  meta: RequestMeta,
-  images: ImageRouteDeps | undefined,
-): Promise<string> {
+async function dataUrlOf(file: UploadedFile, meta: RequestMeta, images: ImageRouteDeps): Promise<string> {
   if (file.bytes > referenceBytesMax)
     throw refuse('request_too_large', `may have at most ${referenceBytesMax} bytes`);
-  const image = await readImageFile(file, images?.limits.pixelsMax ?? 0);
+  const image = await readImageFile(file, images.limits.pixelsMax);
   if ('refused' in image) throw refuse('invalid_parameter', image.refused);
   // Its bytes, their base64, and the request that is sealed with it.
   meta.reserve(4 * file.bytes);

@@ -1,13 +1,5 @@
 import { z } from 'zod';
-import type { RouteDeps } from '../../deps.ts';
-import type { CreateVideoDeps } from '../../videos/create-video-task.ts';
-import type { PollDeps } from '../../videos/query-task.ts';
 import type { Dialect } from '../dialect.ts';
-
-/** What the routes of the dialect stand on. */
-export type OpenaiDeps = CreateVideoDeps &
-  PollDeps &
-  Pick<RouteDeps, 'tasks' | 'requests' | 'port' | 'mediaUrl' | 'keptResults' | 'images'>;
 
 export const openaiDialect: Dialect = {
   tag: 'Videos as OpenAI',

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { defined } from '../../../domain/defined.ts';
-import { GatewayError } from '../../../domain/errors.ts';
+import { invalidParameter } from '../../../domain/errors.ts';
 import type { GenerationRequest } from '../../../domain/request.ts';
 import type { Task } from '../../../domain/task-record.ts';
 import { prompt } from '../../body-fields.ts';
@@ -8,30 +8,28 @@ import { presentTask } from '../../presenters/video-task.ts';
 import { jsonReply, keyRoute } from '../../route.ts';
 import type { Route } from '../../route.ts';
 import { createErrors } from '../../create-errors.ts';
-import { createVideoTask } from '../../videos/create-video-task.ts';
+import { createVideoTask, videoCreate } from '../../videos/create-video-task.ts';
 import { findOwnTask } from '../../videos/own-task.ts';
 import type { VideoBody } from '../../videos/video-body.ts';
 import { inTheirWords } from '../their-words.ts';
 import { openaiBody } from './openai-body.ts';
 import { openaiDialect, openaiParams, openaiVideoAddress } from './openai-dialect.ts';
-import type { OpenaiDeps } from './openai-dialect.ts';
+import type { DialectDeps } from '../dialect-deps.ts';
 import { openaiVideoSchema, presentOpenaiVideo } from './openai-video.ts';
 
-export function remixOpenaiVideo(deps: OpenaiDeps): Route {
+export function remixOpenaiVideo(deps: DialectDeps): Route {
   const { tasks, requests, mediaUrl } = deps;
   return keyRoute({
+    ...videoCreate,
     operationId: 'remixOpenaiVideo',
     summary: 'Make another video of one',
     description:
       'A create with the model and the output of the source, its result as the video that is edited, and the new prompt. Where the model edits no videos: 400 `unsupported_parameter`.',
-    tag: 'Videos',
     dialect: openaiDialect,
-    method: 'post',
     paths: ['/v1/videos/:task_id/remix'],
     only: openaiVideoAddress,
     input: z.object({ params: openaiParams, body: z.object({ prompt }) }),
     readBody: openaiBody(deps.images),
-    headers: z.object({ 'idempotency-key': z.string().optional() }),
     success: { description: 'The task, its hold and its workflow exist.', schema: openaiVideoSchema },
     errors: [...createErrors, 'task_not_found'],
     async handle({ params: { task_id: id }, body: asked, caller, meta }) {
@@ -43,12 +41,8 @@ export function remixOpenaiVideo(deps: OpenaiDeps): Route {
         createVideoTask({ route: 'remixOpenaiVideo', body, unread, caller, meta }, deps),
       );
       const record = await findOwnTask(tasks, { id: task.id, caller, kind: 'video' });
-      const facts = {
-        request: (await requests.find(task.id))?.request,
-        warnings: [...warnings, ...task.warnings],
-        remixOf: id,
-      };
-      return jsonReply(presentOpenaiVideo(record, { ...facts, mediaUrl }), headers);
+      const request = (await requests.find(task.id))?.request;
+      return jsonReply(presentOpenaiVideo(record, { request, warnings, remixOf: id, mediaUrl }), headers);
     },
   });
 }
@@ -62,11 +56,10 @@ function remixOf(
   return { model, videos: [url], metadata: { video_task: 'edit' }, ...defined({ resolution, ratio }) };
 }
 
-function resultOf(source: Task, { mediaUrl }: Pick<OpenaiDeps, 'mediaUrl'>): string {
+function resultOf(source: Task, { mediaUrl }: Pick<DialectDeps, 'mediaUrl'>): string {
   const url = presentTask(source, mediaUrl).data[0]?.url;
   if (url !== undefined) return url;
-  const message = `Only a completed video can be remixed: the task is ${source.status}.`;
-  throw new GatewayError('invalid_parameter', message, { param: 'task_id' });
+  throw invalidParameter('task_id', `Only a completed video can be remixed: the task is ${source.status}.`);
 }
 
 /** The source is in the address; how it is edited is ours to say. */

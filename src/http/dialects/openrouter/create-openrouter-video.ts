@@ -1,10 +1,8 @@
 import { z } from 'zod';
-import { jsonBody, videoBodyBytesMax } from '../../body.ts';
 import { presentWarnings } from '../../presenters/image.ts';
 import { jsonReply, keyRoute } from '../../route.ts';
 import type { Route } from '../../route.ts';
-import { createErrors } from '../../create-errors.ts';
-import { createVideoTask } from '../../videos/create-video-task.ts';
+import { createVideoTask, videoCreate } from '../../videos/create-video-task.ts';
 import { inTheirWords } from '../their-words.ts';
 import {
   decodeOpenrouter,
@@ -13,27 +11,23 @@ import {
   openrouterName,
 } from './openrouter-body.ts';
 import { openrouterDialect } from './openrouter-dialect.ts';
-import type { OpenrouterDeps } from './openrouter-dialect.ts';
+import type { DialectDeps } from '../dialect-deps.ts';
 import { openrouterJobSchema, pollingUrl } from './openrouter-job.ts';
 
-export function createOpenrouterVideo(deps: OpenrouterDeps): Route {
+export function createOpenrouterVideo(deps: DialectDeps): Route {
   return keyRoute({
+    ...videoCreate,
     operationId: 'createOpenrouterVideo',
     summary: 'Create a video',
     description: '`Idempotency-Key` works as with `POST /v1/videos/generations`.',
-    tag: 'Videos',
     dialect: openrouterDialect,
-    method: 'post',
     paths: ['/api/v1/videos'],
     input: z.object({ body: openrouterCreateBody }),
-    readBody: jsonBody(videoBodyBytesMax),
-    headers: z.object({ 'idempotency-key': z.string().optional() }),
     success: {
       status: 202,
       description: 'The task, its hold and its workflow exist.',
       schema: openrouterJobSchema,
     },
-    errors: createErrors,
     async handle({ body: asked, caller, meta }) {
       const nameOf = openrouterName(asked);
       const unknown = meta.unknownFields(openrouterCreateFields);
@@ -47,7 +41,7 @@ export function createOpenrouterVideo(deps: OpenrouterDeps): Route {
           id: task.id,
           polling_url: pollingUrl(task.id, deps.publicUrl),
           status: 'pending',
-          ...presentWarnings([...warnings, ...task.warnings].map(nameOf)),
+          ...presentWarnings(warnings.map(nameOf)),
         },
         headers,
       );

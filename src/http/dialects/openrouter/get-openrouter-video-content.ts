@@ -3,24 +3,20 @@ import { queryNumber } from '../../query-fields.ts';
 import { keyRoute } from '../../route.ts';
 import type { Route } from '../../route.ts';
 import { findOwnTask, taskParams } from '../../videos/own-task.ts';
-import { contentAnswers, replyWithContent } from '../../videos/video-content.ts';
+import { contentOperation, replyWithContent } from '../../videos/video-content.ts';
 import { openrouterDialect } from './openrouter-dialect.ts';
-import type { OpenrouterDeps } from './openrouter-dialect.ts';
+import type { DialectDeps } from '../dialect-deps.ts';
 
 const query = z.object({ index: queryNumber(z.int().min(0).max(64).default(0)) });
 
-export function getOpenrouterVideoContent({ tasks, keptResults }: OpenrouterDeps): Route {
+export function getOpenrouterVideoContent({ tasks, keptResults }: DialectDeps): Route {
   return keyRoute({
+    ...contentOperation,
     operationId: 'getOpenrouterVideoContent',
     summary: 'Fetch the file of a video',
-    description:
-      'The copy of the gateway, with range requests; where it keeps none, a redirection to that of the upstream.',
-    tag: 'Videos',
     dialect: openrouterDialect,
-    method: 'get',
     paths: ['/api/v1/videos/:task_id/content'],
     input: z.object({ params: taskParams, query }),
-    ...contentAnswers,
     errors: ['task_not_found'],
     async handle({ params, query: { index }, caller, meta }) {
       const task = await findOwnTask(tasks, { id: params.task_id, caller, kind: 'video' });

@@ -4,15 +4,14 @@ import type { Route } from '../../route.ts';
 import { findOwnTask, taskParams } from '../../videos/own-task.ts';
 import { progressHeaders } from '../../videos/query-task.ts';
 import { openrouterDialect } from './openrouter-dialect.ts';
-import type { OpenrouterDeps } from './openrouter-dialect.ts';
+import type { DialectDeps } from '../dialect-deps.ts';
 import { openrouterJobSchema, presentOpenrouterJob } from './openrouter-job.ts';
 
-export function getOpenrouterVideo(deps: OpenrouterDeps): Route {
+export function getOpenrouterVideo(deps: DialectDeps): Route {
   return keyRoute({
     operationId: 'getOpenrouterVideo',
     summary: 'Query a video',
     description: 'Of every video task of the account, whichever interface created it.',
-    tag: 'Videos',
     dialect: openrouterDialect,
     method: 'get',
     paths: ['/api/v1/videos/:task_id'],

@@ -3,7 +3,7 @@ import type { ModelConfig } from '../../../config/gateway-file.ts';
 import { jsonReply, keyRoute } from '../../route.ts';
 import type { Route } from '../../route.ts';
 import { openrouterDialect } from './openrouter-dialect.ts';
-import type { OpenrouterDeps } from './openrouter-dialect.ts';
+import type { DialectDeps } from '../dialect-deps.ts';
 
 const words = z.array(z.string()).nullable();
 
@@ -27,18 +27,16 @@ const modelSchema = z
   })
   .meta({ id: 'OpenrouterVideoModel' });
 
-export function listOpenrouterVideoModels({ catalogue }: Pick<OpenrouterDeps, 'catalogue'>): Route {
+export function listOpenrouterVideoModels({ catalogue }: Pick<DialectDeps, 'catalogue'>): Route {
   return keyRoute({
     operationId: 'listOpenrouterVideoModels',
     summary: 'List the video models that the key may use',
     description: 'Prices and further facts are in `GET /v1/models`.',
-    tag: 'Models',
     dialect: openrouterDialect,
     method: 'get',
     paths: ['/api/v1/videos/models'],
     input: z.object({}),
     success: { description: 'All of them.', schema: z.object({ data: z.array(modelSchema) }) },
-    errors: [],
     async handle({ caller }) {
       const data = catalogue.models(caller).filter(({ kind }) => kind === 'video');
       return jsonReply({ data: data.map(presentModel) });

@@ -2,9 +2,9 @@ import { z } from 'zod';
 import { defined } from '../../../domain/defined.ts';
 import { GatewayError } from '../../../domain/errors.ts';
 import { exampleModels } from '../../example-models.ts';
-import { parseInput } from '../../validation.ts';
 import { videoBodySchema } from '../../videos/video-body.ts';
 import type { VideoBody } from '../../videos/video-body.ts';
+import { withMetadata } from '../flat-body.ts';
 import type { TheirName } from '../their-words.ts';
 
 const itemsMax = 64;
@@ -75,29 +75,23 @@ export function decodeOpenrouter(asked: OpenrouterBody): DecodedOpenrouter {
       each.type === 'image_url' ? [{ url: each.image_url.url, role: 'reference' as const }] : [],
     ),
   ];
+  const { metadata: own, generate_audio, seed, callback_url } = asked;
+  const fields = {
+    model: asked.model,
+    prompt: asked.prompt,
+    duration: asked.duration,
+    resolution: asked.resolution,
+    ratio: asked.aspect_ratio,
+    size: asked.size,
+    images,
+    videos: used.flatMap((each) => (each.type === 'video_url' ? [each.video_url.url] : [])),
+    audios: used.flatMap((each) => (each.type === 'audio_url' ? [each.audio_url.url] : [])),
+  };
   return {
-    body: {
-      model: asked.model,
-      prompt: asked.prompt,
-      duration: asked.duration,
-      resolution: asked.resolution,
-      ratio: asked.aspect_ratio,
-      size: asked.size,
-      images,
-      videos: used.flatMap((each) => (each.type === 'video_url' ? [each.video_url.url] : [])),
-      audios: used.flatMap((each) => (each.type === 'audio_url' ? [each.audio_url.url] : [])),
-      metadata: metadataOf(asked),
-    },
+    body: withMetadata(fields, { ...own, ...defined({ generate_audio, seed, callback_url }) }),
     ignored: frames.length > 0 && references.length > 0 ? ['input_references'] : [],
   };
 }
-
-function metadataOf({ metadata: own, generate_audio, seed, callback_url }: OpenrouterBody) {
-  const wire = { metadata: { ...own, ...defined({ generate_audio, seed, callback_url }) } };
-  return parseInput(fromParts, { params: {}, query: {}, body: wire }).body.metadata;
-}
-
-const fromParts = z.object({ body: z.object({ metadata }) });
 
 /** `ratio` → `aspect_ratio`; a frame's and a reference's name depend on what was sent. */
 export function openrouterName({ frame_images: frames = [] }: OpenrouterBody): TheirName {

@@ -1,16 +1,8 @@
 import { z } from 'zod';
 import { errorTable } from '../../../domain/errors.ts';
 import type { GatewayError } from '../../../domain/errors.ts';
-import type { RouteDeps } from '../../deps.ts';
 import { presentError } from '../../error-response.ts';
-import type { CreateVideoDeps } from '../../videos/create-video-task.ts';
-import type { PollDeps } from '../../videos/query-task.ts';
 import type { Dialect } from '../dialect.ts';
-
-/** What the routes of the dialect stand on. */
-export type OpenrouterDeps = CreateVideoDeps &
-  PollDeps &
-  Pick<RouteDeps, 'tasks' | 'mediaUrl' | 'keptResults' | 'publicUrl'>;
 
 const errorSchema = z
   .object({

@@ -6,16 +6,15 @@ import { cancelTask } from '../../videos/cancel-task.ts';
 import { findOwnTask, taskParams } from '../../videos/own-task.ts';
 import { predictionSchema, presentPrediction } from './prediction.ts';
 import { replicateDialect } from './replicate-dialect.ts';
-import type { ReplicateDeps } from './replicate-dialect.ts';
+import type { DialectDeps } from '../dialect-deps.ts';
 
-export function cancelPrediction(deps: ReplicateDeps): Route {
+export function cancelPrediction(deps: DialectDeps): Route {
   const { mediaUrl, publicUrl } = deps;
   return keyRoute({
     operationId: 'cancelPrediction',
     summary: 'Cancel a prediction',
     description:
       'One that has ended stays as it is. Where its upstream refuses or cannot cancel, it keeps running, and the response is 409.',
-    tag: 'Videos',
     dialect: replicateDialect,
     method: 'post',
     paths: ['/v1/predictions/:task_id/cancel'],

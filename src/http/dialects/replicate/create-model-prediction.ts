@@ -3,9 +3,9 @@ import { keyRoute } from '../../route.ts';
 import type { Route } from '../../route.ts';
 import { answerWithPrediction, predictionCreate } from './prediction-create.ts';
 import { modelPredictionBody } from './replicate-body.ts';
-import type { ReplicateDeps } from './replicate-dialect.ts';
+import type { DialectDeps } from '../dialect-deps.ts';
 
-export function createModelPrediction(deps: ReplicateDeps): Route {
+export function createModelPrediction(deps: DialectDeps): Route {
   return keyRoute({
     ...predictionCreate,
     operationId: 'createModelPrediction',

@@ -3,9 +3,9 @@ import { keyRoute } from '../../route.ts';
 import type { Route } from '../../route.ts';
 import { answerWithPrediction, predictionCreate } from './prediction-create.ts';
 import { predictionBody } from './replicate-body.ts';
-import type { ReplicateDeps } from './replicate-dialect.ts';
+import type { DialectDeps } from '../dialect-deps.ts';
 
-export function createPrediction(deps: ReplicateDeps): Route {
+export function createPrediction(deps: DialectDeps): Route {
   return keyRoute({
     ...predictionCreate,
     operationId: 'createPrediction',

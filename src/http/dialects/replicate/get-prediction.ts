@@ -5,15 +5,14 @@ import { findOwnTask, taskParams } from '../../videos/own-task.ts';
 import { progressHeaders } from '../../videos/query-task.ts';
 import { predictionSchema, presentPrediction } from './prediction.ts';
 import { replicateDialect } from './replicate-dialect.ts';
-import type { ReplicateDeps } from './replicate-dialect.ts';
+import type { DialectDeps } from '../dialect-deps.ts';
 
-export function getPrediction(deps: ReplicateDeps): Route {
+export function getPrediction(deps: DialectDeps): Route {
   const { mediaUrl, publicUrl } = deps;
   return keyRoute({
     operationId: 'getPrediction',
     summary: 'Query a prediction',
     description: 'Of every video task of the account, whichever interface created it.',
-    tag: 'Videos',
     dialect: replicateDialect,
     method: 'get',
     paths: ['/v1/predictions/:task_id'],

@@ -6,15 +6,14 @@ import type { Route } from '../../route.ts';
 import { pageOfTasks } from '../../videos/list-account-tasks.ts';
 import { predictionSchema, presentPrediction } from './prediction.ts';
 import { replicateDialect } from './replicate-dialect.ts';
-import type { ReplicateDeps } from './replicate-dialect.ts';
+import type { DialectDeps } from '../dialect-deps.ts';
 
 const pageSize = 100;
 
-export function listPredictions({ tasks, requests, mediaUrl, publicUrl }: ReplicateDeps): Route {
+export function listPredictions({ tasks, requests, mediaUrl, publicUrl }: DialectDeps): Route {
   return keyRoute({
     operationId: 'listPredictions',
     summary: "List the account's predictions, newest first",
-    tag: 'Videos',
     dialect: replicateDialect,
     method: 'get',
     paths: ['/v1/predictions'],
@@ -29,7 +28,6 @@ export function listPredictions({ tasks, requests, mediaUrl, publicUrl }: Replic
         results: z.array(predictionSchema),
       }),
     },
-    errors: ['invalid_parameter'],
     async handle({ query: { cursor: after }, caller }) {
       const filter = { kind: 'video', account: caller.account } as const;
       const page = await pageOfTasks(filter, { limit: pageSize, ...defined({ after }) }, tasks);

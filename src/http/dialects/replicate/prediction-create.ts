@@ -1,35 +1,29 @@
-import { z } from 'zod';
+import type { z } from 'zod';
 import { isTerminal } from '../../../domain/task.ts';
 import type { Caller } from '../../../domain/caller.ts';
-import { jsonBody, videoBodyBytesMax } from '../../body.ts';
 import { presentWarnings } from '../../presenters/image.ts';
 import { jsonReply } from '../../route.ts';
 import type { Reply, RequestMeta } from '../../route.ts';
-import { createErrors } from '../../create-errors.ts';
-import { createVideoTask } from '../../videos/create-video-task.ts';
+import { createVideoTask, videoCreate } from '../../videos/create-video-task.ts';
 import { findOwnTask } from '../../videos/own-task.ts';
 import { inTheirWords } from '../their-words.ts';
 import { predictionSchema, presentPrediction } from './prediction.ts';
 import { decodePrediction, predictionFields, replicateName } from './replicate-body.ts';
 import type { modelPredictionBody } from './replicate-body.ts';
 import { replicateDialect } from './replicate-dialect.ts';
-import type { ReplicateDeps } from './replicate-dialect.ts';
+import type { DialectDeps } from '../dialect-deps.ts';
 
 /** What both creates declare. */
 export const predictionCreate = {
+  ...videoCreate,
   description:
     '`Prefer: wait` is not read: the answer comes at once. `Idempotency-Key` works as with `POST /v1/videos/generations`.',
-  tag: 'Videos',
   dialect: replicateDialect,
-  method: 'post',
-  readBody: jsonBody(videoBodyBytesMax),
-  headers: z.object({ 'idempotency-key': z.string().optional() }),
   success: {
     status: 201,
     description: 'The task, its hold and its workflow exist.',
     schema: predictionSchema,
   },
-  errors: createErrors,
 } as const;
 
 export interface PredictionCreate {
@@ -41,7 +35,7 @@ export interface PredictionCreate {
 
 export async function answerWithPrediction(
   { body: asked, model, caller, meta }: PredictionCreate,
-  deps: ReplicateDeps,
+  deps: DialectDeps,
 ): Promise<Reply> {
   const { tasks, requests, mediaUrl, publicUrl } = deps;
   const unread = meta.unknownFields(predictionFields);
@@ -55,6 +49,6 @@ export async function answerWithPrediction(
   const prediction = presentPrediction(record, { request, mediaUrl, publicUrl });
   // The official client takes anything but `starting` for the end, and hands out an output that is not there.
   const status = isTerminal(record.status) ? prediction.status : 'starting';
-  const ignored = [...warnings, ...task.warnings].map(nameOf);
-  return { ...jsonReply({ ...prediction, status, ...presentWarnings(ignored) }, headers), status: 201 };
+  const body = { ...prediction, status, ...presentWarnings(warnings.map(nameOf)) };
+  return { ...jsonReply(body, headers), status: 201 };
 }

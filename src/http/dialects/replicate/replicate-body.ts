@@ -4,7 +4,7 @@ import { withoutNulls } from '../../body-fields.ts';
 import { exampleModels } from '../../example-models.ts';
 import { videoBodySchema } from '../../videos/video-body.ts';
 import type { VideoBody } from '../../videos/video-body.ts';
-import { flatName, videoBodyOf } from '../flat-body.ts';
+import { flatImages, flatName, withMetadata } from '../flat-body.ts';
 import type { FlatNames } from '../flat-body.ts';
 import type { TheirName } from '../their-words.ts';
 
@@ -55,20 +55,11 @@ export function decodePrediction({ input: asked, webhook: url }: PredictionBody,
   const { aspect_ratio, image, last_frame_image, reference_images, ...others } = asked;
   const { prompt: text, duration: seconds, resolution: lines, size: pixels, ...further } = others;
   const { reference_videos, reference_audios, ...rest } = further;
-  return videoBodyOf({
-    model: name,
-    prompt: text,
-    duration: seconds,
-    resolution: lines,
-    ratio: aspect_ratio,
-    size: pixels,
-    firstFrame: image,
-    lastFrame: last_frame_image,
-    references: reference_images ?? [],
-    videos: reference_videos ?? [],
-    audios: reference_audios ?? [],
-    metadata: { ...rest, ...defined({ callback_url: url }) },
-  });
+  const output = { duration: seconds, resolution: lines, ratio: aspect_ratio, size: pixels };
+  const images = flatImages({ firstFrame: image, lastFrame: last_frame_image }, reference_images);
+  const given = { images, videos: reference_videos, audios: reference_audios };
+  const metadata = { ...rest, ...defined({ callback_url: url }) };
+  return withMetadata({ model: name, prompt: text, ...output, ...given }, metadata);
 }
 
 const names: FlatNames = {

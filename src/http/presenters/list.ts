@@ -1,0 +1,35 @@
+import { z } from 'zod';
+
+/** Everything there is. */
+export function listSchema<Item extends z.ZodType>(item: Item) {
+  return z.object({ object: z.literal('list'), data: z.array(item) });
+}
+
+export function pageSchema<Item extends z.ZodType>(item: Item) {
+  return listSchema(item).extend({ has_more: z.boolean() });
+}
+
+/** `found`: one more than the page has, where there is a next one. */
+export function presentPage<Found>(found: readonly Found[], limit: number, present: (one: Found) => object) {
+  const data = found.slice(0, limit).map((one) => present(one));
+  return { object: 'list', data, has_more: found.length > limit };
+}
+
+/** As official clients read pages. */
+export function ownPageSchema<Item extends z.ZodType>(item: Item) {
+  return listSchema(item).extend({
+    first_id: z.string().nullable(),
+    last_id: z.string().nullable(),
+    has_more: z.boolean(),
+  });
+}
+
+export function presentOwnPage<Item extends { readonly id: string }>(data: Item[], hasMore: boolean) {
+  return {
+    object: 'list' as const,
+    data,
+    first_id: data.at(0)?.id ?? null,
+    last_id: data.at(-1)?.id ?? null,
+    has_more: hasMore,
+  };
+}
