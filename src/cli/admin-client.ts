@@ -2,6 +2,7 @@ import { createInterface } from 'node:readline';
 import { request } from 'undici';
 import { z } from 'zod';
 import { defined } from '../domain/defined.ts';
+import { parseJson } from '../domain/parse-json.ts';
 import { CommandError } from './command-error.ts';
 import type { Target } from './target.ts';
 
@@ -164,12 +165,4 @@ function explain(code: string, message: string): string {
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return 'code' in error && typeof error.code === 'string' ? error.code : error.message;
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

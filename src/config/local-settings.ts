@@ -3,6 +3,7 @@ import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { systemCodeOf } from '../domain/caught.ts';
+import { parseJson } from '../domain/parse-json.ts';
 import { ConfigError } from './config-error.ts';
 
 /** What local mode generates at its first start and keeps in DATA_DIR/local.json, readable by its owner only. */
@@ -52,14 +53,6 @@ export async function readLocalSettings(dataDir: string): Promise<LocalSettings 
   throw new ConfigError(path, [
     'is damaged: it holds the keys of this data directory. Restore it, or start with another DATA_DIR.',
   ]);
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 export async function loadOrCreateLocalSettings(dataDir: string): Promise<LocalSettings> {

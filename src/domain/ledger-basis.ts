@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Micros } from './money.ts';
+import { parseJson } from './parse-json.ts';
 import { priceUnits } from './price.ts';
 import type { PriceBasis, PriceFacts } from './price.ts';
 import { factSources, quantitySources } from './reckoning.ts';
@@ -78,11 +79,7 @@ export function readSettleReckoning(basis: string | undefined): Reckoning | unde
 
 /** Undefined: it is not JSON, or absent. */
 export function parseBasis(basis: string | undefined): unknown {
-  try {
-    return basis === undefined ? undefined : JSON.parse(basis);
-  } catch {
-    return undefined;
-  }
+  return parseJson(basis ?? '');
 }
 
 export interface ClosingEntry {

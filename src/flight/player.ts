@@ -1,4 +1,5 @@
 import { defined } from '../domain/defined.ts';
+import { parseJson } from '../domain/parse-json.ts';
 import { UpstreamError } from '../providers/provider.ts';
 import type { HttpRequest, HttpRequestOptions, HttpResponse } from '../providers/provider.ts';
 import { compareJson } from './compare-json.ts';
@@ -6,7 +7,6 @@ import { shapeOf } from './describe-call.ts';
 import type { RecordedCall, RecordedExchange } from './recorded-call.ts';
 import { redactUrl } from './redact.ts';
 import type { Hidden } from './redact.ts';
-import { parseJson } from './timeline.ts';
 
 /** Answers an adapter from a record, in order, and remembers where it asked for something else. */
 export interface Player {

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { defined } from '../domain/defined.ts';
 import type { FieldMapping } from '../domain/field-mapping.ts';
+import { parseJson } from '../domain/parse-json.ts';
 import type { GenerationRequest } from '../domain/request.ts';
 import type {
   Operation,
@@ -19,7 +20,7 @@ import type { Hidden } from './redact.ts';
 import { replayMoney } from './replay-money.ts';
 import { replayRescue } from './replay-rescue.ts';
 import type { FlightRecord } from './flight-record.ts';
-import { describeOutcome, parseJson } from './timeline.ts';
+import { describeOutcome } from './timeline.ts';
 
 export interface ReplayReport {
   /** Where today's code does otherwise than the record says, in sentences. */

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { parseJson } from '../domain/parse-json.ts';
 import type { CallOutcome, RecordedCall } from './recorded-call.ts';
 import type { RecordEvent, FlightRecord } from './flight-record.ts';
 
@@ -203,14 +204,6 @@ function describeEntry({ kind, amount, excess, note, basis }: Facts['ledger'][nu
     kind === 'settle' && basis !== null ? settledSchema.safeParse(parseJson(basis)).data : undefined;
   const rule = how?.rule === undefined ? '' : `; price rule ${how.rule + 1}, quantity ${how.quantity ?? '?'}`;
   return `${kind} ${amount}${beyond}${rule}${note === null ? '' : ` (${note})`}`;
-}
-
-export function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 function endEvents({ task, result_copy: copy }: Facts): RecordEvent[] {

@@ -1,4 +1,5 @@
 import { defined } from '../domain/defined.ts';
+import { parseJson } from '../domain/parse-json.ts';
 import { UpstreamError } from '../providers/provider.ts';
 import type { HttpRequest, HttpRequestOptions, HttpResponse } from '../providers/provider.ts';
 import { createLargeJsonReader } from '../providers/shared/large-json.ts';
@@ -112,14 +113,6 @@ function lazyResponse(status: number, headers: HttpResponse['headers'], body: Bu
       return parsed.value;
     },
   };
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 function asUpstreamError(error: unknown): UpstreamError {

@@ -1,6 +1,7 @@
 import { open, stat } from 'node:fs/promises';
 import { z } from 'zod';
 import { formatMicros } from '../domain/money.ts';
+import { parseJson } from '../domain/parse-json.ts';
 
 const pollMs = 300;
 const chunkBytesMax = 1024 * 1024;
@@ -43,14 +44,6 @@ export function terminalLine(text: string): string | undefined {
     (part) => part !== undefined,
   );
   return [`${clock}  ${level.toUpperCase()}  ${msg}`, ...details].join('  ');
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /** Hands over every complete line that is appended to a file from now on. A file that became shorter is a new one. */
