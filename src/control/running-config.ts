@@ -1,3 +1,4 @@
+import type { ConfigFile } from '../config/config-file.ts';
 import type { GatewayConfig } from '../config/gateway-file.ts';
 import type { ConfigurationHead, ConfigurationStore } from '../store/configurations.ts';
 import type { RunConfiguration } from '../store/nodes.ts';
@@ -31,16 +32,8 @@ export type PreviewResult =
   | { readonly ok: true; readonly changes: readonly ConfigChange[] }
   | { readonly ok: false; readonly violations: readonly string[] };
 
-/** What is wrong with a text, or what it says. */
-export type ParsedConfig = { readonly config: GatewayConfig } | { readonly violations: readonly string[] };
-
-export interface RunningConfigDeps {
+export interface RunningConfigDeps extends ConfigFile {
   readonly store: ConfigurationStore;
-  /** The file's text as it was when the process began, checked already. */
-  readonly own: OwnFile;
-  /** This process's file as it is now. */
-  readonly load: () => OwnFile | { readonly violations: readonly string[] };
-  readonly parse: (text: string) => ParsedConfig;
   /** This process. */
   readonly node: string;
   readonly now: () => number;
@@ -53,11 +46,6 @@ export interface RunningConfigDeps {
   readonly onOldCopy: (state: RunConfiguration) => void;
   readonly onError: (error: unknown) => void;
   readonly intervalMs?: number;
-}
-
-export interface OwnFile {
-  readonly text: string;
-  readonly config: GatewayConfig;
 }
 
 const intervalMsDefault = 2_000;
