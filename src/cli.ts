@@ -111,7 +111,7 @@ async function serveWorker(): Promise<void> {
     const census = startCensus(core);
     return {
       close() {
-        census.stop();
+        void census.stop();
         server.close();
       },
     };

@@ -4,6 +4,7 @@ import type { ConfigurationHead, ConfigurationStore } from '../store/configurati
 import type { RunConfiguration } from '../store/nodes.ts';
 import { configChanges } from './config-changes.ts';
 import type { ConfigChange } from './config-changes.ts';
+import { createRounds } from './rounds.ts';
 
 /** The configuration that this process runs: the newest that was published, unless it could not load that one. */
 export interface RunningConfig {
@@ -74,7 +75,6 @@ function createRunningConfig(deps: RunningConfigDeps): RunningConfig {
   let state: RunConfiguration = { version: 0, hash: current.hash };
   /** The version that was taken or refused. */
   let known = 0;
-  let timer: NodeJS.Timeout | undefined;
   let busy: Promise<void> | undefined;
 
   async function take(version: number): Promise<void> {
@@ -107,6 +107,8 @@ function createRunningConfig(deps: RunningConfigDeps): RunningConfig {
     await busy;
   }
 
+  const { intervalMs: everyMs = intervalMsDefault, onError } = deps;
+  const rounds = createRounds({ everyMs, work: refresh, onError });
   return {
     current: () => current,
     state: () => state,
@@ -126,14 +128,8 @@ function createRunningConfig(deps: RunningConfigDeps): RunningConfig {
 
     refresh,
     onChange: (listener) => listeners.add(listener),
-    start() {
-      timer ??= setInterval(() => void refresh().catch(deps.onError), deps.intervalMs ?? intervalMsDefault);
-      timer.unref();
-    },
-    stop() {
-      clearInterval(timer);
-      timer = undefined;
-    },
+    start: rounds.start,
+    stop: () => void rounds.stop(),
   };
 }
 
