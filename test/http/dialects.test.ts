@@ -13,7 +13,6 @@ import Replicate from 'replicate';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { openImageWorkspaces } from '../../src/images/workspace.ts';
 import type { ImageWorkspaces } from '../../src/images/workspace.ts';
-import * as processes from '../../src/observability/process-identity.ts';
 import { createDirectoryStorage } from '../../src/results/directory-storage.ts';
 import { createMediaLinks } from '../../src/results/media-links.ts';
 import { pixel } from '../images/support.ts';
@@ -35,7 +34,7 @@ let node: Server;
 
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'http-dialects-'));
-  workspaces = await openImageWorkspaces({ now: Date.now, ...processes }, directory);
+  workspaces = await openImageWorkspaces(Date.now, directory);
   const storage = createDirectoryStorage(directory);
   const now = Date.now;
   const ttl = { ttlSeconds: 3_600, retentionSeconds: 86_400 };

@@ -5,7 +5,6 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { parseGatewayConfig } from '../../../src/config/gateway-file.ts';
 import { openImageWorkspaces } from '../../../src/images/workspace.ts';
 import type { ImageWorkspaces } from '../../../src/images/workspace.ts';
-import * as processes from '../../../src/observability/process-identity.ts';
 import { providers } from '../../../src/providers/index.ts';
 import { createCatalogue } from '../../../src/routing/catalogue.ts';
 import { imageYaml, pixel } from '../../images/support.ts';
@@ -25,7 +24,7 @@ let call: Call;
 
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'mediary-test-'));
-  workspaces = await openImageWorkspaces({ now: Date.now, ...processes }, directory);
+  workspaces = await openImageWorkspaces(Date.now, directory);
   const config = parseGatewayConfig(imageYaml({ first: 'http://127.0.0.1:1' }), 'test', {
     environment: {},
     providerNames: Object.keys(providers),
