@@ -46,10 +46,9 @@ export interface RunningConfigDeps extends ConfigFile {
   /** The file is an old copy: this process runs what is published. */
   readonly onOldCopy: (state: RunConfiguration) => void;
   readonly onError: (error: unknown) => void;
-  readonly intervalMs?: number;
 }
 
-const intervalMsDefault = 2_000;
+const everyMs = 2_000;
 
 /**
  * A file that no process ever published is published by the first one that starts with it. One that was published
@@ -107,8 +106,7 @@ function createRunningConfig(deps: RunningConfigDeps): RunningConfig {
     await busy;
   }
 
-  const { intervalMs: everyMs = intervalMsDefault, onError } = deps;
-  const rounds = createRounds({ everyMs, work: refresh, onError });
+  const rounds = createRounds({ everyMs, work: refresh, onError: deps.onError });
   return {
     current: () => current,
     state: () => state,
