@@ -57,9 +57,7 @@ export type AccountStore = ReturnType<typeof createAccountStore>;
 export function createAccountStore(db: Db) {
   const accounts: Collection<AccountDocument> = db.collection<AccountDocument>('accounts');
   return {
-    async ensureIndexes(): Promise<void> {
-      await ensureIndexes(accounts, [{ name: 'deleting', key: { deleting: 1 }, sparse: true }]);
-    },
+    ensureIndexes: () => ensureIndexes(accounts, [{ name: 'deleting', key: { deleting: 1 }, sparse: true }]),
 
     ...accountEnds(accounts),
 

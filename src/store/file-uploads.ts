@@ -51,12 +51,11 @@ const forgottenMs = 86_400_000;
 export function createFileUploadStore(db: Db, now: () => number) {
   const uploads: Collection<UploadDocument> = db.collection<UploadDocument>('file_uploads');
   return {
-    async ensureIndexes(): Promise<void> {
-      await ensureIndexes(uploads, [
+    ensureIndexes: () =>
+      ensureIndexes(uploads, [
         { name: 'file', key: { file: 1 } },
         { name: 'due', key: { dueAt: 1 } },
-      ]);
-    },
+      ]),
 
     /** One of all that ask at once uploads the file. `gone`: whose upload is taken over, since it does not end. */
     async claim(key: UploadKey, owner: string, gone = ''): Promise<Claim> {

@@ -25,12 +25,11 @@ export type FileStore = ReturnType<typeof createFileStore>;
 export function createFileStore(db: Db, uploads: Pick<FileUploadStore, 'drop'>) {
   const files: Collection<FileDocument> = db.collection<FileDocument>('files');
   return {
-    async ensureIndexes(): Promise<void> {
-      await ensureIndexes(files, [
+    ensureIndexes: () =>
+      ensureIndexes(files, [
         { name: 'account', key: { account: 1, state: 1, sort: -1 } },
         { name: 'expire', key: { expiresAt: 1 } },
-      ]);
-    },
+      ]),
 
     /** Before its bytes: what is on record is deleted, whoever dies while writing them. */
     async begin({ id: _id, ...file }: UserFile): Promise<void> {

@@ -59,13 +59,12 @@ export type KeyStore = ReturnType<typeof createKeyStore>;
 export function createKeyStore(db: Db, now: () => number) {
   const keys: Collection<KeyDocument> = db.collection<KeyDocument>('keys');
   return {
-    async ensureIndexes(): Promise<void> {
-      await ensureIndexes(keys, [
+    ensureIndexes: () =>
+      ensureIndexes(keys, [
         { key: { id: 1 }, name: 'id', unique: true },
         { key: { account: 1, createdAt: -1 }, name: 'account_created' },
         { key: { createdAt: -1 }, name: 'created' },
-      ]);
-    },
+      ]),
 
     async insert(key: ApiKey): Promise<void> {
       await keys.insertOne(toDocument(key));

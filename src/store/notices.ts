@@ -22,9 +22,8 @@ export type NoticeStore = ReturnType<typeof createNoticeStore>;
 export function createNoticeStore(db: Db) {
   const notices: Collection<NoticeDocument> = db.collection<NoticeDocument>('notices', durable);
   return {
-    async ensureIndexes(): Promise<void> {
-      await ensureIndexes(notices, [{ name: 'state_revised', key: { state: 1, revisedAt: -1 } }]);
-    },
+    ensureIndexes: () =>
+      ensureIndexes(notices, [{ name: 'state_revised', key: { state: 1, revisedAt: -1 } }]),
 
     async find(id: string): Promise<KeptNotice | undefined> {
       const found = await notices.findOne({ _id: id });

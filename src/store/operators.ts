@@ -32,9 +32,7 @@ export type OperatorStore = ReturnType<typeof createOperatorStore>;
 export function createOperatorStore(db: Db, now: () => number) {
   const operators: Collection<OperatorDocument> = db.collection<OperatorDocument>('operators');
   return {
-    async ensureIndexes(): Promise<void> {
-      await ensureIndexes(operators, [{ key: { hmac: 1 }, name: 'hmac', unique: true }]);
-    },
+    ensureIndexes: () => ensureIndexes(operators, [{ key: { hmac: 1 }, name: 'hmac', unique: true }]),
 
     /** False: there is an operator of this name. One that was revoked is replaced. */
     async insert({ name: _id, ...fields }: Operator): Promise<boolean> {

@@ -23,9 +23,7 @@ export type ResultCopyStore = ReturnType<typeof createResultCopyStore>;
 export function createResultCopyStore(db: Db) {
   const copies: Collection<ResultCopyDocument> = db.collection<ResultCopyDocument>('result_copies');
   return {
-    async ensureIndexes(): Promise<void> {
-      await ensureIndexes(copies, [{ name: 'state_due', key: { state: 1, dueAt: 1 } }]);
-    },
+    ensureIndexes: () => ensureIndexes(copies, [{ name: 'state_due', key: { state: 1, dueAt: 1 } }]),
 
     async find(task: string): Promise<ResultCopy | undefined> {
       const found = await copies.findOne({ _id: task });
