@@ -1,5 +1,5 @@
 import { createDuty } from './capacity/duty.ts';
-import type { Rounds } from './control/rounds.ts';
+import type { Rounds } from './process/rounds.ts';
 import type { Core } from './core.ts';
 import { ledgerCollection } from './ledger/collection.ts';
 import { readLedgerTotals } from './ledger/totals.ts';

@@ -13,7 +13,7 @@ import { openNodeReports } from './core.ts';
 import type { Core } from './core.ts';
 import type { NodeReports } from './control/node-reports.ts';
 import { readService } from './control/nodes.ts';
-import type { Rounds } from './control/rounds.ts';
+import type { Rounds } from './process/rounds.ts';
 import { logRejections } from './observability/process-ends.ts';
 import { callbacksQueue, channelQueue, isPollsQueue, pollsQueue, tasksQueue } from './domain/queues.ts';
 import { createStayPlaces } from './capacity/stay-places.ts';

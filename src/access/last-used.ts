@@ -1,4 +1,4 @@
-import { createRounds } from '../control/rounds.ts';
+import { createRounds } from '../process/rounds.ts';
 
 /** When keys and tokens were last used: kept in memory and written once in a minute, never by a request. */
 export interface LastUsed {

@@ -1,4 +1,4 @@
-import { createRounds } from '../control/rounds.ts';
+import { createRounds } from '../process/rounds.ts';
 import { learnedTimes, renderSamplesMax } from '../domain/render-times.ts';
 import type { RenderKind, RenderSample, RenderTimes } from '../domain/render-times.ts';
 import { createSnapshot } from '../store/snapshot.ts';

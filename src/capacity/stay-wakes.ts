@@ -1,5 +1,5 @@
-import { createRounds } from '../control/rounds.ts';
-import type { Rounds } from '../control/rounds.ts';
+import { createRounds } from '../process/rounds.ts';
+import type { Rounds } from '../process/rounds.ts';
 import type { Wake } from '../store/wakes.ts';
 import type { StayPlaces } from './stay-places.ts';
 

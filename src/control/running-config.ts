@@ -4,7 +4,7 @@ import type { ConfigurationHead, ConfigurationStore } from '../store/configurati
 import type { RunConfiguration } from '../store/nodes.ts';
 import { configChanges } from './config-changes.ts';
 import type { ConfigChange } from './config-changes.ts';
-import { createRounds } from './rounds.ts';
+import { createRounds } from '../process/rounds.ts';
 
 /** The configuration that this process runs: the newest that was published, unless it could not load that one. */
 export interface RunningConfig {

@@ -7,7 +7,7 @@ import {
   identifyProcess,
   isSameProcessAlive,
   processIdentitySchema,
-} from '../observability/process-identity.ts';
+} from '../process/process-identity.ts';
 
 /** A directory for the files of one request. A request without files makes none. */
 export interface ImageWorkspace {

@@ -10,7 +10,7 @@ import {
   identifyProcess,
   isSameProcessAlive,
   processIdentitySchema,
-} from '../observability/process-identity.ts';
+} from '../process/process-identity.ts';
 
 export type DataDirLock = { release(): Promise<void> };
 

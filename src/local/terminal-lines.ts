@@ -1,6 +1,6 @@
 import { open, stat } from 'node:fs/promises';
 import { z } from 'zod';
-import { createRounds } from '../control/rounds.ts';
+import { createRounds } from '../process/rounds.ts';
 import { formatMicros } from '../domain/money.ts';
 import { parseJson } from '../domain/parse-json.ts';
 

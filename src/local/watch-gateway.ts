@@ -1,4 +1,4 @@
-import { createRounds } from '../control/rounds.ts';
+import { createRounds } from '../process/rounds.ts';
 import { messageOf } from '../domain/caught.ts';
 import type { Report } from './servers/local-options.ts';
 

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { webhookHeaders } from '../access/webhook-signature.ts';
-import { createRounds } from '../control/rounds.ts';
-import type { Rounds } from '../control/rounds.ts';
+import { createRounds } from '../process/rounds.ts';
+import type { Rounds } from '../process/rounds.ts';
 import { callbackRetryDelayMs, callbackStateAfter, callbackTriesMax } from '../domain/callback-retries.ts';
 import { randomBase62 } from '../domain/ids.ts';
 import type { RandomBytes } from '../domain/ids.ts';

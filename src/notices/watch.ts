@@ -1,6 +1,6 @@
 import type { Duty } from '../capacity/duty.ts';
-import { createRounds } from '../control/rounds.ts';
-import type { Rounds } from '../control/rounds.ts';
+import { createRounds } from '../process/rounds.ts';
+import type { Rounds } from '../process/rounds.ts';
 import { ended, isDue, missed, noticeId, sighted } from '../domain/notice.ts';
 import type { Condition, Notice, NoticeKind } from '../domain/notice.ts';
 import type { Logger } from '../observability/log.ts';

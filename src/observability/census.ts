@@ -1,6 +1,6 @@
 import type { Census } from '../domain/census.ts';
-import { createRounds } from '../control/rounds.ts';
-import type { Rounds } from '../control/rounds.ts';
+import { createRounds } from '../process/rounds.ts';
+import type { Rounds } from '../process/rounds.ts';
 import type { CensusGauges } from './census-gauges.ts';
 
 export interface CensusTakerDeps extends CensusGauges {

@@ -11,7 +11,7 @@ import {
   isSameProcessAlive,
   processIdentitySchema,
   type ProcessIdentity,
-} from '../../observability/process-identity.ts';
+} from '../../process/process-identity.ts';
 
 const logBytesMax = 10_000_000;
 const logTailLines = 15;

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 import { expect, it } from 'vitest';
 
-import { identifyProcess } from '../../../src/observability/process-identity.ts';
+import { identifyProcess } from '../../../src/process/process-identity.ts';
 import { startChild, waitUntilServing } from '../../../src/local/servers/process.ts';
 import { runCommand } from '../../../src/local/servers/run-command.ts';
 import { runProgram } from './programs/run-program.ts';

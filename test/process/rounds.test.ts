@@ -1,5 +1,5 @@
 import { expect, it, vi } from 'vitest';
-import { createRounds } from '../../src/control/rounds.ts';
+import { createRounds } from '../../src/process/rounds.ts';
 
 /** Rounds whose work ends when the test says so. */
 function world(everyMs = 3_600_000) {
