@@ -3,11 +3,7 @@ import { mkdir, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { hostname, tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { z } from 'zod';
-import {
-  identifyProcess,
-  isSameProcessAlive,
-  processIdentitySchema,
-} from '../process/process-identity.ts';
+import { identifyProcess, isSameProcessAlive, processIdentitySchema } from '../process/process-identity.ts';
 
 /** A directory for the files of one request. A request without files makes none. */
 export interface ImageWorkspace {
