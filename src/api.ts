@@ -34,7 +34,6 @@ import { createRepeats } from './tasks/repeats.ts';
 import type { Repeats } from './tasks/repeats.ts';
 import { openImageWorkspaces } from './images/workspace.ts';
 import type { ImageWorkspaces } from './images/workspace.ts';
-import { identifyProcess, isSameProcessAlive } from './observability/process-identity.ts';
 import { createHeadAnchors } from './ledger/anchored-heads.ts';
 import { ledgerCollection } from './ledger/collection.ts';
 import { readUpstreamCosts } from './ledger/upstream-costs.ts';
@@ -74,7 +73,7 @@ export async function startApi(core: Core): Promise<RunningApi> {
     media: openMedia(core),
   };
   const access = openAccess(core);
-  const workspaces = await openImageWorkspaces({ now: core.now, identifyProcess, isSameProcessAlive });
+  const workspaces = await openImageWorkspaces(core.now);
   const imageLeases = openImageLeases(core);
   const abandonCreation = createAbandonCreation({ ...core.stores, ledger: core.ledger });
   const abandonments = createAbandonments({

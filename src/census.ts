@@ -1,13 +1,13 @@
 import { createDuty } from './capacity/duty.ts';
+import type { Rounds } from './process/rounds.ts';
 import type { Core } from './core.ts';
 import { ledgerCollection } from './ledger/collection.ts';
 import { readLedgerTotals } from './ledger/totals.ts';
 import { censusIntervalMs, createCensusTaker } from './observability/census.ts';
-import type { CensusTaker } from './observability/census.ts';
 import { takeCensus } from './tasks/take-census.ts';
 
 /** A worker with metrics also counts the whole system, when it is its turn. */
-export function startCensus(core: Core): CensusTaker {
+export function startCensus(core: Core): Rounds {
   const { metrics, mongo, stores, log, now } = core;
   const ledger = ledgerCollection(mongo.db);
   const census = createCensusTaker({

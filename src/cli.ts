@@ -111,7 +111,7 @@ async function serveWorker(): Promise<void> {
     const census = startCensus(core);
     return {
       close() {
-        census.stop();
+        void census.stop();
         server.close();
       },
     };
@@ -176,16 +176,16 @@ function shellUser(): string {
 
 /** Where a local mode was started, the file that `npm start` would use. */
 async function loadConfig() {
-  const [{ readOperatingEnvironment }, { readEnvironment }, { loadGatewayConfig }, { adapters }] =
+  const [{ readOperatingEnvironment }, { readEnvironment }, { openConfigFile }, { adapters }] =
     await Promise.all([
       import('./config/local-mode.ts'),
       import('./config/environment.ts'),
-      import('./config/gateway-file.ts'),
+      import('./config/config-file.ts'),
       import('./providers/index.ts'),
     ]);
   const variables = await readOperatingEnvironment();
   const file = readEnvironment(variables).GATEWAY_CONFIG;
-  return { file, config: loadGatewayConfig(file, variables, adapters) };
+  return { file, config: openConfigFile(file, { ...adapters, environment: variables }).own.config };
 }
 
 const context: CliContext = {

@@ -131,7 +131,7 @@ export async function openCore(
   const lowBalances = (below: Micros) => readLowBalances(mongo.db, below);
   const notices = openNotices({ ...shared, variables, randomBytes, workers, margin, lowBalances });
   const ledger = openBooks(mongo, { ...shared, metrics, notices });
-  const upstream = createUpstreamClient(privateNetworks(environment));
+  const upstream = openUpstream(environment);
   const temporal = temporalSettings(environment, addresses.temporalAddress, payloadKey(environment, secrets));
   const client = createTemporalClient(temporal);
   const health = openHealth({ ...shared, client });
@@ -292,8 +292,8 @@ export function openNodeReports(
   });
 }
 
-function privateNetworks({ UPSTREAM_ALLOW_PRIVATE_NETWORKS: allowPrivateNetworks }: Environment) {
-  return { allowPrivateNetworks };
+function openUpstream({ UPSTREAM_ALLOW_PRIVATE_NETWORKS: allowPrivateNetworks }: Environment) {
+  return createUpstreamClient({ allowPrivateNetworks });
 }
 
 function payloadKey({ PAYLOAD_ENCRYPTION }: Environment, secrets: Secrets): Buffer | undefined {

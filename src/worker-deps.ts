@@ -16,7 +16,6 @@ import { createSubmitGate } from './capacity/submit-gate.ts';
 import { openUploads } from './upkeep.ts';
 import { createOpenOwnMedia } from './media/own-media.ts';
 import { openImagesForTasks } from './images/images-for-tasks.ts';
-import { identifyProcess, isSameProcessAlive } from './observability/process-identity.ts';
 import { createRateLimiter } from './capacity/rate-limiter.ts';
 import type { StayPlaces } from './capacity/stay-places.ts';
 import { createSubmitLimiter } from './capacity/submit-limiter.ts';
@@ -39,8 +38,6 @@ export async function openOutside({ environment, results, now }: Core) {
   const webhooks = createGuardedClient({ allowPrivateNetworks: webhook });
   const media = createGuardedClient({ allowPrivateNetworks: privateMedia });
   const images = await openImagesForTasks({
-    identifyProcess,
-    isSameProcessAlive,
     openMedia: createOpenOwnMedia(results.kept, media),
     pixelsMax: environment.IMAGE_PIXELS_MAX,
     now,

@@ -13,12 +13,12 @@ import { openNodeReports } from './core.ts';
 import type { Core } from './core.ts';
 import type { NodeReports } from './control/node-reports.ts';
 import { readService } from './control/nodes.ts';
+import type { Rounds } from './process/rounds.ts';
 import { logRejections } from './observability/process-ends.ts';
 import { callbacksQueue, channelQueue, isPollsQueue, pollsQueue, tasksQueue } from './domain/queues.ts';
 import { createStayPlaces } from './capacity/stay-places.ts';
 import type { StayPlaces } from './capacity/stay-places.ts';
 import { createStayWakes } from './capacity/stay-wakes.ts';
-import type { StayWakes } from './capacity/stay-wakes.ts';
 import { shareChannelPollers, taskPollers } from './temporal/task-pollers.ts';
 import { countActivities, endRuns, isServing, runNew } from './temporal/worker-runs.ts';
 import { tracedActivities } from './temporal/traced-activities.ts';
@@ -103,7 +103,7 @@ export async function startWorker(core: Core): Promise<RunningWorker> {
     async stop() {
       const left = reports.leave();
       const verified = verification.stop();
-      stayWakes.stop();
+      void stayWakes.stop();
       stays.close();
       await endRuns(workers, runs, (err) => core.log.error({ err }, 'a worker did not end in order'));
       await Promise.all([left, verified]);
@@ -127,7 +127,7 @@ function openReports(core: Core, workers: ReadonlyMap<string, Worker>): NodeRepo
 
 const channelIds = (core: Core): readonly string[] => core.config().channels.map(({ id }) => id);
 
-function openStayWakes({ stores, log }: Core, stays: StayPlaces): StayWakes {
+function openStayWakes({ stores, log }: Core, stays: StayPlaces): Rounds {
   return createStayWakes({
     list: () => stores.wakes.list(),
     stays,

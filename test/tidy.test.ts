@@ -189,23 +189,24 @@ describe('imports between folders', () => {
   const table: Readonly<Record<string, Allowance>> = {
     domain: { runs: [] },
     config: { runs: ['domain'] },
-    observability: { runs: ['domain'] },
+    process: { runs: [] },
+    observability: { runs: ['domain', 'process'] },
     providers: { runs: ['domain'] },
     store: { runs: ['domain'], types: ['providers'] },
     ledger: { runs: ['domain', 'store'] },
     'http-client': { runs: ['domain', 'providers'] },
-    access: { runs: ['domain'], types: ['store'] },
+    access: { runs: ['domain', 'process'], types: ['store'] },
     // Of store at run time: the snapshot.
-    capacity: { runs: ['domain', 'providers', 'store'], types: ['config'] },
+    capacity: { runs: ['domain', 'process', 'providers', 'store'], types: ['config'] },
     routing: { runs: ['domain', 'providers', 'store'], types: ['config'] },
     notices: {
-      runs: ['access', 'capacity', 'domain', 'http-client'],
+      runs: ['access', 'capacity', 'domain', 'http-client', 'process'],
       types: ['config', 'observability', 'store'],
     },
-    control: { runs: ['domain', 'store'], types: ['config'] },
+    control: { runs: ['domain', 'process', 'store'], types: ['config'] },
     tasks: { runs: ['domain', 'store'], types: ['ledger', 'observability', 'routing'] },
     images: {
-      runs: ['domain', 'http-client', 'providers', 'results', 'routing', 'store'],
+      runs: ['domain', 'http-client', 'process', 'providers', 'results', 'routing', 'store'],
       types: ['capacity', 'ledger', 'observability', 'tasks'],
     },
     media: {
@@ -233,6 +234,7 @@ describe('imports between folders', () => {
         'tasks',
       ],
     },
+    client: { runs: [] },
     // Modules for browsers: their types are those of what the API answers.
     pages: { runs: [], types: ['flight', 'http'] },
     cli: {
@@ -240,7 +242,7 @@ describe('imports between folders', () => {
       types: ['access', 'providers', 'store', 'temporal'],
     },
     // The local mode is a composition root that has grown into a folder.
-    local: { runs: ['config', 'domain', 'observability', 'providers', 'routing'] },
+    local: { runs: ['client', 'config', 'domain', 'process', 'providers', 'routing'] },
     workflows: { runs: ['domain'], types: ['activities', 'providers'] },
     // Of ledger and store at run time: what their errors mean.
     activities: {

@@ -1,3 +1,5 @@
+import { createRounds } from '../process/rounds.ts';
+
 /** When keys and tokens were last used: kept in memory and written once in a minute, never by a request. */
 export interface LastUsed {
   /** Costs a write of memory. */
@@ -14,39 +16,31 @@ export interface LastUsedDeps {
   readonly write: (used: ReadonlyMap<string, number>) => Promise<void>;
   readonly onError: (error: unknown) => void;
   readonly now: () => number;
-  readonly intervalMs?: number;
 }
 
-const intervalMsDefault = 60_000;
 /** Those that are noted while MongoDB does not answer. */
 const notedMax = 10_000;
 
-export function createLastUsed({ write, onError, now, intervalMs }: LastUsedDeps): LastUsed {
+export function createLastUsed({ write, onError, now }: LastUsedDeps): LastUsed {
   let noted = new Map<string, number>();
-  let timer: NodeJS.Timeout | undefined;
 
-  async function flush(): Promise<void> {
+  async function work(): Promise<void> {
     if (noted.size === 0) return;
     const used = noted;
     noted = new Map();
     try {
       await write(used);
     } catch (error) {
-      onError(error);
       for (const [id, at] of used) if (!noted.has(id) && noted.size < notedMax) noted.set(id, at);
+      throw error;
     }
   }
 
+  const { run: flush, start, stop } = createRounds({ everyMs: 60_000, work, onError });
   return {
     note: (id) => void noted.set(id, now()),
     flush,
-    start() {
-      timer ??= setInterval(() => void flush(), intervalMs ?? intervalMsDefault).unref();
-    },
-    async stop() {
-      clearInterval(timer);
-      timer = undefined;
-      await flush();
-    },
+    start,
+    stop: () => stop().then(flush),
   };
 }

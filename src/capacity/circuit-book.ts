@@ -12,7 +12,7 @@ import {
 import type { CircuitRecord, Failure, HealthSign } from '../domain/circuit-rules.ts';
 import type { CircuitDecision, CircuitRequest, CircuitTarget, CircuitsDeps } from './circuits.ts';
 
-const intervalMsDefault = 2_000;
+const intervalMs = 2_000;
 /** Another process probes; its answer is known by then, or the next one may. */
 const probeElsewhereMs = 2_000;
 
@@ -98,7 +98,7 @@ async function enterAll(
 }
 
 /** What this process last read or wrote. */
-function readCircuits({ store, intervalMs = intervalMsDefault, onChange, onError }: CircuitsDeps) {
+function readCircuits({ store, onChange, onError }: CircuitsDeps) {
   const known = createSnapshot<Circuit>({ list: () => store.list(), intervalMs, onError });
   return {
     known,

@@ -64,7 +64,6 @@ export interface CircuitsDeps {
   readonly onChange: (id: string, record: CircuitRecord) => void;
   /** The last known circuits stay in force. */
   readonly onError: (error: unknown) => void;
-  readonly intervalMs?: number;
 }
 
 export function createCircuits(deps: CircuitsDeps): Circuits {

@@ -1,3 +1,4 @@
+import { createRounds } from '../process/rounds.ts';
 import { learnedTimes, renderSamplesMax } from '../domain/render-times.ts';
 import type { RenderKind, RenderSample, RenderTimes } from '../domain/render-times.ts';
 import { createSnapshot } from '../store/snapshot.ts';
@@ -42,7 +43,7 @@ interface Batch {
 export function createRenderClock({ store, now, random, onError }: RenderClockDeps): RenderClock {
   const computed = new Map<string, RenderTimes | undefined>();
   const batches = createBatches({ store, random, onError });
-  let timer: NodeJS.Timeout | undefined;
+  const writes = createRounds({ everyMs: writeIntervalMs, work: () => batches.flush(), onError });
   const known = createSnapshot<RenderRecord>({
     list: async () => {
       // First what this process has learned: the read replaces all that it knows.
@@ -88,13 +89,12 @@ export function createRenderClock({ store, now, random, onError }: RenderClockDe
 
     start() {
       known.start();
-      timer ??= setInterval(() => void batches.flush(), writeIntervalMs).unref();
+      writes.start();
     },
 
     async stop() {
       known.stop();
-      clearInterval(timer);
-      timer = undefined;
+      await writes.stop();
       await batches.flush();
     },
   };

@@ -55,13 +55,9 @@ export async function actOnMany(many: ManyTasks, session: BulkSession): Promise<
 /** All of them first: acting changes what the list finds. */
 async function collect({ selection }: ManyTasks, client: AdminClient): Promise<Row[]> {
   const found = new Map<string, Row>();
-  let next: Record<string, string> = {};
-  for (;;) {
-    const page = await client.list('/tasks', { ...selection, limit: pageSize, ...next });
-    for (const row of page.rows) found.set(String(row['id']), row);
-    if (!page.hasMore) return [...found.values()];
-    next = page.next === undefined ? { after: String(page.rows.at(-1)?.['id']) } : { page: page.next };
-  }
+  for await (const row of client.all('/tasks', { ...selection, limit: pageSize }))
+    found.set(String(row['id']), row);
+  return [...found.values()];
 }
 
 const recordsSchema = z.array(z.object({ action: z.string(), reason: z.string() })).catch([]);

@@ -21,6 +21,8 @@ export interface AdminClient {
   read(path: string, query: Query, take: (bytes: Buffer) => Promise<void>): Promise<void>;
   /** The rows of a list, and whether there are more. */
   list(path: string, query: Query): Promise<Page>;
+  /** The rows of all pages. */
+  all(path: string, query: Query): AsyncIterable<Row>;
 }
 
 export interface Page {
@@ -88,7 +90,17 @@ export function createAdminClient(target: Target): AdminClient {
     return { rows, hasMore, ...defined({ next }) };
   }
 
-  return { call, follow, read, list };
+  async function* all(path: string, query: Query): AsyncGenerator<Row> {
+    let more: Query = {};
+    for (let hasMore = true; hasMore;) {
+      const page = await list(path, { ...query, ...more });
+      yield* page.rows;
+      ({ hasMore } = page);
+      more = page.next === undefined ? { after: String(page.rows.at(-1)?.['id']) } : { page: page.next };
+    }
+  }
+
+  return { call, follow, read, list, all };
 }
 
 function withQuery(path: string, query: Query): string {

@@ -1,10 +1,9 @@
-import { InvalidArgumentError } from 'commander';
 import type { Command } from 'commander';
 import { adminCommand, lookCommand } from './context.ts';
 import type { CliContext } from './context.ts';
 import { addCapsOptions } from './caps-options.ts';
 import type { CapsOptions } from './caps-options.ts';
-import { parseCount } from './option-values.ts';
+import { parseCount, parseDate, parseSeconds } from './option-values.ts';
 import { examples } from './program.js';
 
 const table = {
@@ -45,7 +44,7 @@ export function addKeyCommands(keys: Command, context: CliContext): void {
     .option('--asset-urls', 'allow media that are asset://… of an upstream account')
     .option('--requests-per-minute <n>', 'default: no limit', parseCount)
     .option('--concurrent-tasks <n>', 'default: no limit', parseCount)
-    .option('--expires-at <time>', 'such as 2030-01-31 or 2030-01-31T12:00Z', parseTime)
+    .option('--expires-at <time>', 'such as 2030-01-31 or 2030-01-31T12:00Z', parseDate)
     .action(
       adminCommand(context, async ({ client, output }, account: string, options: NewKey) => {
         const made = await client.call('POST', '/keys', {
@@ -137,19 +136,4 @@ function parseList(text: string): string[] {
     .split(',')
     .map((item) => item.trim())
     .filter((item) => item !== '');
-}
-
-const unitSeconds: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400 };
-
-function parseSeconds(text: string): number {
-  const [, count, unit = 's'] = /^(\d+)([smhd])?$/.exec(text) ?? [];
-  if (count === undefined) throw new InvalidArgumentError('It must be a time, such as 0, 30m, 24h or 7d.');
-  return Number(count) * (unitSeconds[unit] ?? 1);
-}
-
-/** Unix seconds. */
-function parseTime(text: string): number {
-  const milliseconds = Date.parse(text);
-  if (Number.isNaN(milliseconds)) throw new InvalidArgumentError('It must be a date, such as 2030-01-31.');
-  return Math.floor(milliseconds / 1000);
 }

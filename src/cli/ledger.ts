@@ -6,7 +6,6 @@ import type { AdminClient, Row } from './admin-client.ts';
 import { CommandError } from './command-error.ts';
 import { adminCommand, lookCommand, noteMore } from './context.ts';
 import type { CliContext } from './context.ts';
-import { defined } from '../domain/defined.ts';
 import type { Output } from './output.ts';
 import { examples, exitStatuses } from './program.js';
 import { writeAnswer } from './write-answer.ts';
@@ -84,18 +83,12 @@ function addProofCommands(ledger: Command, context: CliContext): void {
       lookCommand(
         context,
         async ({ client, output }, options: { after?: string; limit?: string; all?: true }) => {
-          const { all = false, ...page } = options;
+          const { all = false, ...asked } = options;
           const rows: Row[] = [];
-          let { after } = page;
-          let hasMore = true;
-          for (let isFirst = true; hasMore && (isFirst || all); isFirst = false) {
-            const found = await client.list('/ledger/heads', { ...page, ...defined({ after }) });
-            rows.push(...found.rows);
-            ({ hasMore } = found);
-            after = String(rows.at(-1)?.['id']);
-          }
-          output.rows(rows, { columns: ['account', 'seq', 'at', 'hash'], more: ['signature'] });
-          noteMore(output, hasMore, after);
+          if (all) for await (const row of client.all('/ledger/heads', asked)) rows.push(row);
+          const page = all ? { rows, hasMore: false } : await client.list('/ledger/heads', asked);
+          output.rows(page.rows, { columns: ['account', 'seq', 'at', 'hash'], more: ['signature'] });
+          noteMore(output, page.hasMore, page.rows.at(-1)?.['id']);
         },
       ),
     );

@@ -17,12 +17,34 @@ export const timeMeaning = 'a time (2026-11-22, 2026-11-22T14:00:00Z) or how lon
 
 const unitSeconds: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86_400 };
 
+function secondsIn(text: string): number | undefined {
+  const [, count, unit = ''] = /^(\d{1,6})([smhd])$/.exec(text) ?? [];
+  return count === undefined ? undefined : Number(count) * (unitSeconds[unit] ?? 1);
+}
+
+/** Without a unit: seconds. */
+export function parseSeconds(text: string): number {
+  const seconds = /^\d+$/.test(text) ? Number(text) : secondsIn(text);
+  if (seconds === undefined) throw new InvalidArgumentError('It must be a time, such as 0, 30m, 24h or 7d.');
+  return seconds;
+}
+
 /** Unix seconds. */
 export function parseTime(text: string): number {
-  const [, count = '', unit = ''] = /^(\d{1,6})([smhd])$/.exec(text) ?? [];
-  const now = Math.floor(Date.now() / 1000);
-  if (count !== '') return now - Number(count) * (unitSeconds[unit] ?? 1);
+  const ago = secondsIn(text);
+  const at = ago === undefined ? dateIn(text) : Math.floor(Date.now() / 1000) - ago;
+  if (at === undefined) throw new InvalidArgumentError('It must be a date, a time, or 90m, 24h or 7d.');
+  return at;
+}
+
+/** Unix seconds, of what lies ahead. */
+export function parseDate(text: string): number {
+  const at = dateIn(text);
+  if (at === undefined) throw new InvalidArgumentError('It must be a date, such as 2030-01-31.');
+  return at;
+}
+
+function dateIn(text: string): number | undefined {
   const at = /^\d{4}-\d\d-\d\d(?:T|$)/.test(text) ? Date.parse(text) : Number.NaN;
-  if (Number.isNaN(at)) throw new InvalidArgumentError('It must be a date, a time, or 90m, 24h or 7d.');
-  return Math.floor(at / 1000);
+  return Number.isNaN(at) ? undefined : Math.floor(at / 1000);
 }

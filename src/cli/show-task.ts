@@ -7,6 +7,7 @@ import { moneyInWords } from '../domain/situation.ts';
 import type { AdminClient, Row } from './admin-client.ts';
 import { CommandError } from './command-error.ts';
 import { adminCommand, lookCommand } from './context.ts';
+import { cannotWrite } from './replace-file.ts';
 import { formatTime } from './table.ts';
 import type { CliContext } from './context.ts';
 import { examples } from './program.js';
@@ -43,7 +44,7 @@ export function addRecordCommands(tasks: Command, context: CliContext): void {
         async ({ client, output }, ...[id, options]: [string, { readonly out?: string }]) => {
           const record = await readRecord(client, id);
           const file = options.out ?? `${id}.json`;
-          await save(file, `${JSON.stringify(record, null, 1)}\n`);
+          await writeFile(file, `${JSON.stringify(record, null, 1)}\n`).catch(cannotWrite(file));
           output.item({ written: file });
         },
       ),
@@ -75,18 +76,6 @@ async function readRecord(client: AdminClient, id: string): Promise<Row> {
   if (error !== undefined)
     throw new CommandError('failed', 'The gateway’s record has a version that this program does not know.');
   return record;
-}
-
-async function save(file: string, text: string): Promise<void> {
-  try {
-    await writeFile(file, text);
-  } catch (error) {
-    throw new CommandError(
-      'failed',
-      `${file} cannot be written: ${error instanceof Error ? error.message : 'unknown'}`,
-      { cause: error },
-    );
-  }
 }
 
 const amount = z.string().nullable();

@@ -1,10 +1,9 @@
-import { open, rename, rm } from 'node:fs/promises';
 import { StringDecoder } from 'node:string_decoder';
 import { escaped } from '../domain/plain-text.ts';
 import type { AdminClient } from './admin-client.ts';
-import { CommandError } from './command-error.ts';
 import type { CliContext } from './context.ts';
 import type { Output } from './output.ts';
+import { replaceFile } from './replace-file.ts';
 
 interface Asked {
   readonly path: string;
@@ -24,22 +23,14 @@ export async function writeAnswer(
   { path, query, out }: Asked,
 ): Promise<void> {
   if (out === undefined) return printLines(print, (take) => client.read(path, query, take));
-  const part = `${out}.part`;
-  const file = await open(part, 'w').catch((error: unknown) => refuse(part, error));
+  const file = await replaceFile(out);
   try {
-    await client.read(path, query, (bytes) => file.writeFile(bytes));
+    await client.read(path, query, (bytes) => file.write(bytes));
+    await file.complete();
+  } finally {
     await file.close();
-    await rename(part, out).catch((error: unknown) => refuse(out, error));
-  } catch (error) {
-    await file.close();
-    await rm(part, { force: true });
-    throw error;
   }
   output.item({ written: out });
-}
-
-function refuse(file: string, error: unknown): never {
-  throw new CommandError('failed', `${file} cannot be written: ${String(error)}`, { cause: error });
 }
 
 type Take = (bytes: Buffer) => Promise<void>;

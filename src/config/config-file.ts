@@ -1,7 +1,7 @@
+import { readFileSync } from 'node:fs';
 import { ConfigError } from './config-error.ts';
-import type { Adapters } from './check-meaning.ts';
-import { parseGatewayConfig, readGatewayFile } from './gateway-file.ts';
-import type { GatewayConfig } from './gateway-file.ts';
+import { parseGatewayConfig } from './gateway-file.ts';
+import type { GatewayConfig, ParseConfigContext } from './gateway-file.ts';
 
 type Violations = { readonly violations: readonly string[] };
 
@@ -20,12 +20,9 @@ export interface ConfigFile {
 }
 
 /** The gateway.yaml of this process. Throws ConfigError. */
-export function openConfigFile(
-  path: string,
-  context: Adapters & { readonly environment: NodeJS.ProcessEnv },
-): ConfigFile {
+export function openConfigFile(path: string, context: ParseConfigContext): ConfigFile {
   const read = (): LoadedFile => {
-    const text = readGatewayFile(path);
+    const text = textOf(path);
     return { text, config: parseGatewayConfig(text, path, context) };
   };
   return {
@@ -34,6 +31,16 @@ export function openConfigFile(
     parse: (text) =>
       violationsOr(() => ({ config: parseGatewayConfig(text, 'the published configuration', context) })),
   };
+}
+
+function textOf(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    throw new ConfigError(path, [
+      'cannot be read: copy gateway.example.yaml, or set GATEWAY_CONFIG to your file',
+    ]);
+  }
 }
 
 function violationsOr<Result>(load: () => Result): Result | Violations {

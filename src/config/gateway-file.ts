@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { checkMeaning } from './check-meaning.ts';
 import type { RetentionDays } from '../domain/retention.ts';
 import type { Adapters } from './check-meaning.ts';
@@ -30,25 +29,6 @@ export interface GatewayConfig {
   readonly receipts: { readonly key: number };
   /** Fingerprint of the text: 12 hex digits of its SHA-256. */
   readonly hash: string;
-}
-
-export function loadGatewayConfig(
-  path: string,
-  environment: NodeJS.ProcessEnv,
-  adapters: Adapters,
-): GatewayConfig {
-  return parseGatewayConfig(readGatewayFile(path), path, { ...adapters, environment });
-}
-
-/** The text of the file. Throws ConfigError. */
-export function readGatewayFile(path: string): string {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch {
-    throw new ConfigError(path, [
-      'cannot be read: copy gateway.example.yaml, or set GATEWAY_CONFIG to your file',
-    ]);
-  }
 }
 
 export interface ParseConfigContext extends Adapters {

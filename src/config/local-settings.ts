@@ -7,33 +7,24 @@ import { parseJson } from '../domain/parse-json.ts';
 import { ConfigError } from './config-error.ts';
 
 /** What local mode generates at its first start and keeps in DATA_DIR/local.json, readable by its owner only. */
-export interface LocalSettings {
-  /** 32 bytes, base64: SECRETS_KEY of this data directory. */
-  readonly secretsKey: string;
-  /** The token of the last start: ADMIN_TOKEN if that was set. */
-  readonly adminToken: string;
-  readonly account: string;
-  /** The API key; absent until the account is made. */
-  readonly apiKey?: string | undefined;
-  /** Where the API of the last start listened. */
-  readonly apiUrl?: string | undefined;
-  /** The simulator of the last start; absent: it used the operator's own configuration. */
-  readonly simulatorUrl?: string | undefined;
-  /** The servers of the last start. */
-  readonly mongodbUri?: string | undefined;
-  readonly temporalAddress?: string | undefined;
-}
-
 const settingsSchema = z.object({
+  /** 32 bytes, base64: SECRETS_KEY of this data directory. */
   secretsKey: z.string(),
+  /** The token of the last start: ADMIN_TOKEN if that was set. */
   adminToken: z.string(),
   account: z.string(),
+  /** The API key; absent until the account is made. */
   apiKey: z.string().optional(),
+  /** Where the API of the last start listened. */
   apiUrl: z.string().optional(),
+  /** The simulator of the last start; absent: it used the operator's own configuration. */
   simulatorUrl: z.string().optional(),
+  /** The servers of the last start. */
   mongodbUri: z.string().optional(),
   temporalAddress: z.string().optional(),
 });
+
+export type LocalSettings = Readonly<z.infer<typeof settingsSchema>>;
 
 export function localSettingsPath(dataDir: string): string {
   return join(dataDir, 'local.json');

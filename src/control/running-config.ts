@@ -1,8 +1,10 @@
+import type { ConfigFile } from '../config/config-file.ts';
 import type { GatewayConfig } from '../config/gateway-file.ts';
 import type { ConfigurationHead, ConfigurationStore } from '../store/configurations.ts';
 import type { RunConfiguration } from '../store/nodes.ts';
 import { configChanges } from './config-changes.ts';
 import type { ConfigChange } from './config-changes.ts';
+import { createRounds } from '../process/rounds.ts';
 
 /** The configuration that this process runs: the newest that was published, unless it could not load that one. */
 export interface RunningConfig {
@@ -31,16 +33,8 @@ export type PreviewResult =
   | { readonly ok: true; readonly changes: readonly ConfigChange[] }
   | { readonly ok: false; readonly violations: readonly string[] };
 
-/** What is wrong with a text, or what it says. */
-export type ParsedConfig = { readonly config: GatewayConfig } | { readonly violations: readonly string[] };
-
-export interface RunningConfigDeps {
+export interface RunningConfigDeps extends ConfigFile {
   readonly store: ConfigurationStore;
-  /** The file's text as it was when the process began, checked already. */
-  readonly own: OwnFile;
-  /** This process's file as it is now. */
-  readonly load: () => OwnFile | { readonly violations: readonly string[] };
-  readonly parse: (text: string) => ParsedConfig;
   /** This process. */
   readonly node: string;
   readonly now: () => number;
@@ -52,15 +46,9 @@ export interface RunningConfigDeps {
   /** The file is an old copy: this process runs what is published. */
   readonly onOldCopy: (state: RunConfiguration) => void;
   readonly onError: (error: unknown) => void;
-  readonly intervalMs?: number;
 }
 
-export interface OwnFile {
-  readonly text: string;
-  readonly config: GatewayConfig;
-}
-
-const intervalMsDefault = 2_000;
+const everyMs = 2_000;
 
 /**
  * A file that no process ever published is published by the first one that starts with it. One that was published
@@ -86,7 +74,6 @@ function createRunningConfig(deps: RunningConfigDeps): RunningConfig {
   let state: RunConfiguration = { version: 0, hash: current.hash };
   /** The version that was taken or refused. */
   let known = 0;
-  let timer: NodeJS.Timeout | undefined;
   let busy: Promise<void> | undefined;
 
   async function take(version: number): Promise<void> {
@@ -119,6 +106,7 @@ function createRunningConfig(deps: RunningConfigDeps): RunningConfig {
     await busy;
   }
 
+  const rounds = createRounds({ everyMs, work: refresh, onError: deps.onError });
   return {
     current: () => current,
     state: () => state,
@@ -138,14 +126,8 @@ function createRunningConfig(deps: RunningConfigDeps): RunningConfig {
 
     refresh,
     onChange: (listener) => listeners.add(listener),
-    start() {
-      timer ??= setInterval(() => void refresh().catch(deps.onError), deps.intervalMs ?? intervalMsDefault);
-      timer.unref();
-    },
-    stop() {
-      clearInterval(timer);
-      timer = undefined;
-    },
+    start: rounds.start,
+    stop: () => void rounds.stop(),
   };
 }
 

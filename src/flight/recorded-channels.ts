@@ -3,11 +3,11 @@ import type { GenerationRequest } from '../domain/request.ts';
 import type {
   HttpRequest,
   Operation,
-  Provider,
   ProviderContext,
   SubmitContext,
   TaskProvider,
 } from '../providers/provider.ts';
+import { wrapped } from '../providers/wrapped.ts';
 import type { Channels } from '../routing/channels.ts';
 import { acceptedOutcome, errorOutcome, foundOutcome, statusOutcome } from './describe-call.ts';
 import type { RawCall, RawExchange } from './describe-call.ts';
@@ -27,7 +27,7 @@ export function recordedChannels(
     const channel = channels(id);
     if (channel === undefined) return undefined;
     const watch: Watch = { recorder, now, channel: id, name: channel.config.provider };
-    return { ...channel, provider: watchProvider(channel.provider, watch) };
+    return { ...channel, provider: wrapped(channel.provider, { tasks: (part) => watchTasks(part, watch) }) };
   };
 }
 
@@ -37,17 +37,6 @@ interface Watch {
   readonly channel: string;
   /** Of the provider. */
   readonly name: string;
-}
-
-function watchProvider(provider: Provider, watch: Watch): Provider {
-  const { video, imageTask } = provider;
-  return {
-    ...provider,
-    ...defined({
-      video: video === undefined ? undefined : watchTasks(video, watch),
-      imageTask: imageTask === undefined ? undefined : watchTasks(imageTask, watch),
-    }),
-  };
 }
 
 function watchTasks<Request extends GenerationRequest>(
@@ -72,9 +61,9 @@ function watchTasks<Request extends GenerationRequest>(
       );
     },
     ...defined({
-      list: list === undefined ? undefined : watchList(list, watch),
-      find: find === undefined ? undefined : watchFind(find, watch),
-      cancel: cancel === undefined ? undefined : watchCancel(cancel, watch),
+      list: list && watchList(list, watch),
+      find: find && watchFind(find, watch),
+      cancel: cancel && watchCancel(cancel, watch),
     }),
   };
 }

@@ -9,12 +9,7 @@ import type { AddressRules } from './address-rules.ts';
 /** All addresses of a name, in the order in which they are to be tried. */
 export type Lookup = (hostname: string) => Promise<readonly string[]>;
 
-export type ConnectFailure =
-  | 'address_refused'
-  | 'dns_failed'
-  | 'connect_failed'
-  | 'connect_timeout'
-  | 'tls_failed';
+type ConnectFailure = 'address_refused' | 'dns_failed' | 'connect_failed' | 'connect_timeout' | 'tls_failed';
 
 /** No byte of the request left this machine. */
 export class ConnectError extends Error {

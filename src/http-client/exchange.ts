@@ -5,32 +5,34 @@ import type { Dispatcher } from 'undici';
 import { ConnectError, createConnector } from './connector.ts';
 import type { ConnectorOptions } from './connector.ts';
 
-/** Why an exchange did not end with a complete answer. */
-export type ExchangeFailure =
+/** Why a request did not end with a complete answer that can be used. */
+type GuardedFailure =
   | ConnectError['code']
   | 'invalid_request'
   | 'aborted'
   | 'timeout'
   | 'connection_lost'
   | 'encoded_answer'
-  | 'answer_too_large';
+  | 'answer_too_large'
+  | 'bad_status'
+  | 'too_many_redirects';
 
-export class ExchangeError extends Error {
-  readonly code: ExchangeFailure;
+export class GuardedRequestError extends Error {
+  override readonly name = 'GuardedRequestError';
+  readonly code: GuardedFailure;
   /** Whether a byte of the request may have left this machine. */
   readonly sent: boolean;
   readonly status: number | undefined;
 
-  constructor(code: ExchangeFailure, message: string, details: ExchangeErrorDetails) {
-    super(message, details.cause === undefined ? undefined : { cause: details.cause });
-    this.name = 'ExchangeError';
+  constructor(code: GuardedFailure, message: string, { sent, status, cause }: FailureDetails) {
+    super(message, { cause });
     this.code = code;
-    this.sent = details.sent;
-    this.status = details.status;
+    this.sent = sent;
+    this.status = status;
   }
 }
 
-interface ExchangeErrorDetails {
+interface FailureDetails {
   readonly sent: boolean;
   readonly status?: number | undefined;
   readonly cause?: unknown;
@@ -76,7 +78,7 @@ export interface ExchangeOptions {
 export interface Answer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | undefined>>;
-  /** Never decoded. At most `maxBytes`; throws ExchangeError. Leaving the loop early closes the connection. */
+  /** Never decoded. At most `maxBytes`; throws GuardedRequestError. Leaving the loop early closes the connection. */
   read(maxBytes: number): AsyncGenerator<Uint8Array, void, undefined>;
   /** Not interested in the body. */
   discard(): void;
@@ -98,9 +100,16 @@ export async function exchange(agent: Agent, options: ExchangeOptions): Promise<
   }
 }
 
-export function isEncoded({ headers }: Answer): boolean {
+/** Throws for an answer that is encoded, or announces more bytes, and drops it. */
+export function requireReadable(answer: Answer, maxBytes: number): void {
+  const { status, headers } = answer;
   const encoding = headers['content-encoding']?.trim().toLowerCase() ?? '';
-  return encoding !== '' && encoding !== 'identity';
+  const isEncoded = encoding !== '' && encoding !== 'identity';
+  if (!isEncoded && !(Number(headers['content-length'] ?? 0) > maxBytes)) return;
+  answer.discard();
+  if (!isEncoded) throw answerTooLarge(maxBytes, status);
+  const message = 'The response is encoded although identity was requested.';
+  throw new GuardedRequestError('encoded_answer', message, { sent: true, status });
 }
 
 /** What waits for its reader in memory before the upstream is asked to pause. */
@@ -255,8 +264,8 @@ class Conversation implements Dispatcher.DispatchHandler {
   }
 }
 
-function answerTooLarge(maxBytes: number, status: number | undefined): ExchangeError {
-  return new ExchangeError('answer_too_large', `The response is larger than ${maxBytes} bytes.`, {
+function answerTooLarge(maxBytes: number, status: number | undefined): GuardedRequestError {
+  return new GuardedRequestError('answer_too_large', `The response is larger than ${maxBytes} bytes.`, {
     sent: true,
     status,
   });
@@ -268,23 +277,23 @@ interface FailureContext {
   readonly status?: number;
 }
 
-function explain(error: unknown, context: FailureContext): ExchangeError {
-  if (error instanceof ExchangeError) return error;
+function explain(error: unknown, context: FailureContext): GuardedRequestError {
+  if (error instanceof GuardedRequestError) return error;
   if (error instanceof ConnectError)
-    return new ExchangeError(error.code, error.message, { sent: false, cause: error });
+    return new GuardedRequestError(error.code, error.message, { sent: false, cause: error });
   const details = { sent: context.sent, status: context.status, cause: error };
   if (context.signal.aborted) {
     return isTimeout(context.signal.reason)
-      ? new ExchangeError('timeout', 'The response took too long.', details)
-      : new ExchangeError('aborted', 'The request was cancelled.', details);
+      ? new GuardedRequestError('timeout', 'The response took too long.', details)
+      : new GuardedRequestError('aborted', 'The request was cancelled.', details);
   }
   if (error instanceof errors.HeadersTimeoutError || error instanceof errors.BodyTimeoutError) {
-    return new ExchangeError('timeout', 'The response took too long.', details);
+    return new GuardedRequestError('timeout', 'The response took too long.', details);
   }
   if (error instanceof errors.InvalidArgumentError || error instanceof TypeError) {
-    return new ExchangeError('invalid_request', 'The request cannot be sent.', details);
+    return new GuardedRequestError('invalid_request', 'The request cannot be sent.', details);
   }
-  return new ExchangeError(
+  return new GuardedRequestError(
     'connection_lost',
     'The connection broke before the response was complete.',
     details,

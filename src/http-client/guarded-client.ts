@@ -1,9 +1,9 @@
 import { defined } from '../domain/defined.ts';
 import { createAddressRules } from './address-rules.ts';
 import type { AddressRules } from './address-rules.ts';
-import type { ConnectFailure, Lookup } from './connector.ts';
-import { ExchangeError, createAgent, exchange, isEncoded } from './exchange.ts';
-import type { Answer, ExchangeFailure } from './exchange.ts';
+import type { Lookup } from './connector.ts';
+import { GuardedRequestError, createAgent, exchange, requireReadable } from './exchange.ts';
+import type { Answer } from './exchange.ts';
 import type { Agent } from 'undici';
 
 export interface GuardedClientOptions {
@@ -57,24 +57,6 @@ interface OpenedMedia {
   readonly body: AsyncIterable<Uint8Array>;
 }
 
-type GuardedFailure = ConnectFailure | ExchangeFailure | 'bad_status' | 'too_many_redirects';
-
-export class GuardedRequestError extends Error {
-  readonly code: GuardedFailure;
-  readonly status: number | undefined;
-
-  constructor(
-    code: GuardedFailure,
-    message: string,
-    details: { status?: number | undefined; cause?: unknown } = {},
-  ) {
-    super(message, details.cause === undefined ? undefined : { cause: details.cause });
-    this.name = 'GuardedRequestError';
-    this.code = code;
-    this.status = details.status;
-  }
-}
-
 const redirectsMax = 3;
 const redirectStatuses = new Set([301, 302, 303, 307, 308]);
 
@@ -91,8 +73,8 @@ export function createGuardedClient(options: GuardedClientOptions): GuardedClien
   });
   return {
     checkAddress: (url) => rules.checkUrl(url),
-    deliver: (delivery) => guard(() => deliver(delivery, agent, rules)),
-    openMedia: (fetch) => guard(() => openMedia(fetch, agent, rules)),
+    deliver: (delivery) => deliver(delivery, agent, rules),
+    openMedia: (fetch) => openMedia(fetch, agent, rules),
     close: () => agent.destroy(),
   };
 }
@@ -139,33 +121,27 @@ async function openMedia(fetch: MediaFetch, agent: Agent, rules: AddressRules): 
     answer.discard();
     const { location } = answer.headers;
     if (location === undefined || !URL.canParse(location, url)) {
-      throw new GuardedRequestError('bad_status', 'The redirect names no address.', {
-        status: answer.status,
-      });
+      const { status } = answer;
+      throw new GuardedRequestError('bad_status', 'The redirect names no address.', { sent: true, status });
     }
     url = new URL(location, url).href;
   }
-  throw new GuardedRequestError('too_many_redirects', `More than ${redirectsMax} redirects.`);
+  throw new GuardedRequestError('too_many_redirects', `More than ${redirectsMax} redirects.`, { sent: true });
 }
 
 function describeMedia(answer: Answer, { maxBytes, range }: MediaFetch): OpenedMedia {
   const { status, headers } = answer;
-  const refuse = (code: GuardedFailure, message: string): GuardedRequestError => {
-    answer.discard();
-    return new GuardedRequestError(code, message, { status });
-  };
   const partOf = status === 206 && range !== undefined ? fileBytesOf(headers, range.start) : undefined;
-  if (status !== 200 && partOf === undefined)
-    throw refuse('bad_status', `The server answered with status ${status}.`);
-  if (isEncoded(answer))
-    throw refuse('encoded_answer', 'The server sent an encoded body that was not asked for.');
+  if (status !== 200 && partOf === undefined) {
+    answer.discard();
+    const message = `The server answered with status ${status}.`;
+    throw new GuardedRequestError('bad_status', message, { sent: true, status });
+  }
+  requireReadable(answer, maxBytes);
   const announced = headers['content-length'];
   const bytes = announced === undefined ? undefined : Number(announced);
-  if (bytes !== undefined && bytes > maxBytes) {
-    throw refuse('answer_too_large', `The file is larger than ${maxBytes} bytes.`);
-  }
   const mediaType = headers['content-type']?.split(';')[0]?.trim().toLowerCase() ?? '';
-  return { mediaType, bytes, ...defined({ partOf }), body: guardBody(answer, maxBytes) };
+  return { mediaType, bytes, ...defined({ partOf }), body: answer.read(maxBytes) };
 }
 
 /** Undefined: it is not the part that begins there, or the server does not know of how much. */
@@ -174,33 +150,12 @@ function fileBytesOf({ 'content-range': range = '' }: Answer['headers'], start: 
   return Number(from) === start ? Number(total) : undefined;
 }
 
-async function* guardBody(answer: Answer, maxBytes: number): AsyncGenerator<Uint8Array, void, undefined> {
-  try {
-    yield* answer.read(maxBytes);
-  } catch (error) {
-    throw asGuardedError(error);
-  }
-}
-
 function requirePermitted(url: string, rules: AddressRules): void {
   const issue = rules.checkUrl(url);
-  if (issue !== undefined) throw new GuardedRequestError('address_refused', issue);
+  if (issue !== undefined) throw new GuardedRequestError('address_refused', issue, { sent: false });
 }
 
 function timeLimit({ timeoutMs, signal }: { timeoutMs: number; signal?: AbortSignal }): AbortSignal {
   const timeout = AbortSignal.timeout(timeoutMs);
   return signal === undefined ? timeout : AbortSignal.any([signal, timeout]);
-}
-
-async function guard<Value>(action: () => Promise<Value>): Promise<Value> {
-  try {
-    return await action();
-  } catch (error) {
-    throw asGuardedError(error);
-  }
-}
-
-function asGuardedError(error: unknown): unknown {
-  if (!(error instanceof ExchangeError)) return error;
-  return new GuardedRequestError(error.code, error.message, { status: error.status, cause: error });
 }

@@ -3,7 +3,8 @@
  * `createUpstreamClient` serves the adapters, at addresses that the operator configured; `createGuardedClient` serves
  * everything whose address somebody else chose (callbacks, media, result links).
  */
-export { createGuardedClient, GuardedRequestError } from './guarded-client.ts';
+export { createGuardedClient } from './guarded-client.ts';
+export { GuardedRequestError } from './exchange.ts';
 export type { GuardedClient, GuardedClientOptions } from './guarded-client.ts';
 export { createUpstreamClient } from './upstream-client.ts';
 export type { UpstreamClient, UpstreamClientOptions } from './upstream-client.ts';

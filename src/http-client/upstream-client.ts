@@ -6,7 +6,7 @@ import { createLargeJsonReader } from '../providers/shared/large-json.ts';
 import { createEventStreamReader } from './event-stream.ts';
 import { createAddressRules } from './address-rules.ts';
 import type { Lookup } from './connector.ts';
-import { ExchangeError, createAgent, exchange, isEncoded } from './exchange.ts';
+import { GuardedRequestError, createAgent, exchange, requireReadable } from './exchange.ts';
 import type { Answer, ExchangeOptions } from './exchange.ts';
 import { encodeForm, encodeJson } from './request-body.ts';
 
@@ -70,20 +70,7 @@ async function readAnswer(
   { bodyBytesMax: maxBytes = bodyBytesMaxDefault, largeStrings = false, onEvent }: HttpRequestOptions,
 ): Promise<HttpResponse> {
   const { status, headers } = answer;
-  if (isEncoded(answer)) {
-    answer.discard();
-    throw new ExchangeError('encoded_answer', 'The response is encoded although identity was requested.', {
-      sent: true,
-      status,
-    });
-  }
-  if (Number(headers['content-length'] ?? 0) > maxBytes) {
-    answer.discard();
-    throw new ExchangeError('answer_too_large', `The response is larger than ${maxBytes} bytes.`, {
-      sent: true,
-      status,
-    });
-  }
+  requireReadable(answer, maxBytes);
   const chunks: Uint8Array[] = [];
   if (onEvent !== undefined && headers['content-type']?.startsWith('text/event-stream') === true) {
     const events = createEventStreamReader(onEvent);
@@ -117,7 +104,7 @@ function lazyResponse(status: number, headers: HttpResponse['headers'], body: Bu
 
 function asUpstreamError(error: unknown): UpstreamError {
   if (error instanceof UpstreamError) return error;
-  if (!(error instanceof ExchangeError)) {
+  if (!(error instanceof GuardedRequestError)) {
     // Thrown while the request was still being encoded (an unreadable form part).
     return new UpstreamError('not_sent', 'The request could not be prepared.', {
       code: 'invalid_request',

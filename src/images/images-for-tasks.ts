@@ -6,9 +6,9 @@ import { callChannel } from './call-channel.ts';
 import type { ChannelAnswer, ChannelCall } from './call-channel.ts';
 import { createImageConverter } from './convert.ts';
 import { openImageWorkspaces } from './workspace.ts';
-import type { ImageWorkspacesDeps } from './workspace.ts';
 
-export interface ImagesForTasksOptions extends ImageWorkspacesDeps {
+export interface ImagesForTasksOptions {
+  readonly now: () => number;
   readonly openMedia: GuardedClient['openMedia'];
   /** Pixels of one reference image. */
   readonly pixelsMax: number;
@@ -22,8 +22,8 @@ export interface ImagesForTasks {
 }
 
 export async function openImagesForTasks(options: ImagesForTasksOptions): Promise<ImagesForTasks> {
-  const { openMedia, pixelsMax } = options;
-  const workspaces = await openImageWorkspaces(options);
+  const { openMedia, pixelsMax, now } = options;
+  const workspaces = await openImageWorkspaces(now);
   return {
     async render(call) {
       const workspace = workspaces.open();

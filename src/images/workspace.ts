@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { hostname, tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { z } from 'zod';
-import type { ProcessIdentity } from '../observability/process-identity.ts';
+import { identifyProcess, isSameProcessAlive, processIdentitySchema } from '../process/process-identity.ts';
 
 /** A directory for the files of one request. A request without files makes none. */
 export interface ImageWorkspace {
@@ -26,20 +26,11 @@ const prefix = 'mediary-images-';
 /** Of a directory whose owner this machine cannot see, in another container perhaps. No request lives this long. */
 const abandonedAfterMs = 24 * 3600 * 1000;
 
-const ownerSchema = z.object({ pid: z.number(), startedAt: z.string(), host: z.string() });
+const ownerSchema = processIdentitySchema.extend({ host: z.string() });
 
-export interface ImageWorkspacesDeps {
-  readonly now: () => number;
-  readonly identifyProcess: (pid: number) => Promise<ProcessIdentity | undefined>;
-  readonly isSameProcessAlive: (known: ProcessIdentity) => Promise<boolean>;
-}
-
-export async function openImageWorkspaces(
-  deps: ImageWorkspacesDeps,
-  parent = tmpdir(),
-): Promise<ImageWorkspaces> {
-  await removeAbandoned(parent, deps);
-  const owner = { ...(await deps.identifyProcess(process.pid)), host: hostname() };
+export async function openImageWorkspaces(now: () => number, parent = tmpdir()): Promise<ImageWorkspaces> {
+  await removeAbandoned(parent, now);
+  const owner = { ...(await identifyProcess(process.pid)), host: hostname() };
   const name = Buffer.from(JSON.stringify(owner)).toString('base64url');
   const directory = await mkdtemp(join(parent, `${prefix}${name}.`));
   return {
@@ -74,19 +65,19 @@ function remove(directory: string): Promise<void> {
   return rm(directory, { recursive: true, force: true, maxRetries: 5, retryDelay: 20 });
 }
 
-async function removeAbandoned(parent: string, deps: ImageWorkspacesDeps): Promise<void> {
+async function removeAbandoned(parent: string, now: () => number): Promise<void> {
   for (const name of await readdir(parent)) {
-    if (name.startsWith(prefix) && (await isAbandoned(join(parent, name), deps))) {
+    if (name.startsWith(prefix) && (await isAbandoned(join(parent, name), now))) {
       await remove(join(parent, name));
     }
   }
 }
 
-async function isAbandoned(directory: string, deps: ImageWorkspacesDeps): Promise<boolean> {
+async function isAbandoned(directory: string, now: () => number): Promise<boolean> {
   const owner = ownerOf(basename(directory));
-  if (owner?.host === hostname()) return !(await deps.isSameProcessAlive(owner));
+  if (owner?.host === hostname()) return !(await isSameProcessAlive(owner));
   const found = await stat(directory).catch(() => undefined);
-  return found !== undefined && deps.now() - found.mtimeMs > abandonedAfterMs;
+  return found !== undefined && now() - found.mtimeMs > abandonedAfterMs;
 }
 
 /** The name says whose it is. */

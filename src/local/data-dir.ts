@@ -6,11 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 
 import { LocalServerError } from './servers/local-options.ts';
-import {
-  identifyProcess,
-  isSameProcessAlive,
-  processIdentitySchema,
-} from '../observability/process-identity.ts';
+import { identifyProcess, isSameProcessAlive, processIdentitySchema } from '../process/process-identity.ts';
 
 export type DataDirLock = { release(): Promise<void> };
 

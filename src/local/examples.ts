@@ -1,4 +1,5 @@
 import type { GatewayConfig, ModelConfig } from '../config/gateway-file.ts';
+import { defined } from '../domain/defined.ts';
 import type { ImageRequest, JsonObject } from '../domain/request.ts';
 import type { Provider } from '../providers/provider.ts';
 import { capabilityFor, offerOf } from '../routing/capability.ts';
@@ -46,27 +47,16 @@ interface VideoModel {
 }
 
 /** Cheap and quick where the model leaves a choice. */
-export function videoExample({ id, resolutions, ratios, durations }: VideoModel): JsonObject {
+export function videoExample({ id, resolutions, ratios, durations }: VideoModel) {
   const duration = durations?.default ?? durations?.min;
   const resolution = resolutions.includes('720p') ? '720p' : resolutions[0];
   const ratio = ratios.includes('16:9') ? '16:9' : ratios[0];
-  return {
-    model: id,
-    prompt,
-    ...(duration === undefined ? {} : { duration }),
-    ...(resolution === undefined ? {} : { resolution }),
-    ...(ratio === undefined ? {} : { ratio }),
-  };
+  return { model: id, prompt, ...defined({ duration, resolution, ratio }) };
 }
 
 function imageExample({ id, sizes, qualities }: ModelConfig): JsonObject {
-  const [size] = sizes;
-  return {
-    model: id,
-    prompt,
-    ...(size === undefined ? {} : { size }),
-    ...(qualities.includes('low') ? { quality: 'low' } : {}),
-  };
+  const quality = qualities.includes('low') ? 'low' : undefined;
+  return { model: id, prompt, ...defined({ size: sizes[0], quality }) };
 }
 
 /** Undefined: it refuses the example. */
@@ -77,7 +67,7 @@ function wayOf(model: ModelConfig, offer: Offer): 'at_once' | 'task' | undefined
 }
 
 function imageRequest(model: ModelConfig): ImageRequest {
-  const [size] = model.sizes;
+  const size = defined({ size: model.sizes[0] });
   return {
     kind: 'image',
     operation: 'generate',
@@ -86,6 +76,6 @@ function imageRequest(model: ModelConfig): ImageRequest {
     n: 1,
     images: [],
     extra: {},
-    ...(size === undefined ? {} : { size }),
+    ...size,
   };
 }

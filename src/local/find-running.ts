@@ -1,7 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { request } from 'undici';
 import { readLocalSettings } from '../config/local-settings.ts';
-import type { LocalSettings } from '../config/local-settings.ts';
 import { probe } from './start-gateway.ts';
 
 const retryMs = 500;
@@ -13,8 +12,18 @@ export interface RunningGateway {
 }
 
 export async function findRunning(dataDir: string): Promise<RunningGateway | undefined> {
-  const settings = await readLocalSettings(dataDir);
-  return settings === undefined ? undefined : check(settings);
+  const { apiUrl, apiKey } = (await readLocalSettings(dataDir)) ?? {};
+  if (apiUrl === undefined || apiKey === undefined) return undefined;
+  try {
+    await probe(apiUrl);
+    const { statusCode, body } = await request(`${apiUrl}/v1/balance`, {
+      headers: { authorization: `Bearer ${apiKey}` },
+    });
+    await body.dump();
+    return statusCode === 200 ? { apiUrl, apiKey } : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /** Waits for one that is starting. */
@@ -27,18 +36,4 @@ export async function waitForRunning(
     if (running !== undefined) return running;
   }
   return undefined;
-}
-
-async function check({ apiUrl, apiKey }: LocalSettings): Promise<RunningGateway | undefined> {
-  if (apiUrl === undefined || apiKey === undefined) return undefined;
-  try {
-    await probe(apiUrl);
-    const { statusCode, body } = await request(`${apiUrl}/v1/balance`, {
-      headers: { authorization: `Bearer ${apiKey}` },
-    });
-    await body.dump();
-    return statusCode === 200 ? { apiUrl, apiKey } : undefined;
-  } catch {
-    return undefined;
-  }
 }

@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { ConfigError, configExitStatus } from '../config/config-error.ts';
 import { isStartedByNpm, rawEnvironment, readEnvironment } from '../config/environment.ts';
 import type { Environment } from '../config/environment.ts';
-import { loadGatewayConfig } from '../config/gateway-file.ts';
+import { openConfigFile } from '../config/config-file.ts';
 import type { GatewayConfig } from '../config/gateway-file.ts';
 import { localEnvironment, ownGatewayFile, simulatorPort, withLocalOrigin } from '../config/local-mode.ts';
 import { loadOrCreateLocalSettings, saveLocalSettings } from '../config/local-settings.ts';
@@ -136,8 +136,8 @@ function readPlan(): Plan {
   // What is generated later has no place in the file; it stands for itself here.
   const variables = localEnvironment(rawEnvironment(), { secretsKey: '', adminToken: '', account: '' });
   try {
-    const file = variables['GATEWAY_CONFIG'] ?? '';
-    return { environment, dataDir, own, config: loadGatewayConfig(file, variables, adapters) };
+    const file = openConfigFile(variables['GATEWAY_CONFIG'] ?? '', { ...adapters, environment: variables });
+    return { environment, dataDir, own, config: file.own.config };
   } catch (error) {
     throw withLocalOrigin(error, own);
   }

@@ -62,7 +62,7 @@ async function startTemporal(options: LocalOptions, started: Started): Promise<O
   started.push(
     supervise(first, () => startTemporalServer({ ...options, binary, port, uiPort }), options.report),
   );
-  options.report(`Temporal: ${binary.path} at ${first.address}`);
+  options.report(`Temporal: ${binary} at ${first.address}`);
   const temporalUi = first.uiUrl === undefined ? undefined : await startUi(first.uiUrl, options, started);
   return { temporalAddress: first.address, temporalUi };
 }

@@ -14,13 +14,11 @@ const program = `workshop/simulator/main${extname(fileURLToPath(import.meta.url)
 
 /** Starts the simulated upstreams, whose jobs are kept in the data directory; their address. */
 export async function startSimulator(
-  preferredPort: number,
+  preferred: number,
   options: LocalOptions,
   started: Started,
 ): Promise<string> {
-  return startOnPort({ preferred: preferredPort }, 'the simulator', (port) =>
-    startOn(port, options, started),
-  );
+  return startOnPort({ preferred }, 'the simulator', (port) => startOn(port, options, started));
 }
 
 async function startOn(port: number, options: LocalOptions, started: Started): Promise<string> {
@@ -31,12 +29,7 @@ async function startOn(port: number, options: LocalOptions, started: Started): P
   const start = () => startChild({ ...options, name: 'simulator', command: process.execPath, args });
   const first = await start();
   const url = `http://127.0.0.1:${port}`;
-  try {
-    await waitUntilServing(first, async () => (await request(url)).body.dump(), readyDeadlineMs);
-  } catch (error) {
-    await first.kill();
-    throw error;
-  }
+  await waitUntilServing(first, async () => (await request(url)).body.dump(), readyDeadlineMs);
   started.push(supervise(first, start, options.report));
   return url;
 }

@@ -1,5 +1,6 @@
 import { open, stat } from 'node:fs/promises';
 import { z } from 'zod';
+import { createRounds } from '../process/rounds.ts';
 import { formatMicros } from '../domain/money.ts';
 import { parseJson } from '../domain/parse-json.ts';
 
@@ -53,9 +54,8 @@ export async function followFile(
 ): Promise<{ stop(): Promise<void> }> {
   let offset = await sizeOf(file);
   let rest = Buffer.alloc(0);
-  let reading: Promise<void> = Promise.resolve();
 
-  const read = async (): Promise<void> => {
+  const work = async (): Promise<void> => {
     const size = await sizeOf(file);
     if (size < offset) offset = 0;
     while (offset < size) {
@@ -68,15 +68,9 @@ export async function followFile(
       for (const line of bytes.subarray(0, end).toString('utf8').split('\n')) if (line !== '') onLine(line);
     }
   };
-  const timer = setInterval(() => {
-    reading = reading.then(read).catch(() => undefined);
-  }, pollMs);
-  return {
-    async stop() {
-      clearInterval(timer);
-      await reading;
-    },
-  };
+  const { start, stop } = createRounds({ everyMs: pollMs, work, onError: () => undefined });
+  start();
+  return { stop };
 }
 
 async function sizeOf(file: string): Promise<number> {

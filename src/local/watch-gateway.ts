@@ -1,3 +1,4 @@
+import { createRounds } from '../process/rounds.ts';
 import { messageOf } from '../domain/caught.ts';
 import type { Report } from './servers/local-options.ts';
 
@@ -17,27 +18,24 @@ export function watchGateway({ probe, report, everyMs = intervalMs }: WatchOptio
   stop(): Promise<void>;
 } {
   let failures = 0;
-  let checking: Promise<void> | undefined;
   let stopped = false;
-
-  const check = async (): Promise<void> => {
-    try {
+  const rounds = createRounds({
+    everyMs,
+    async work() {
       await probe();
       if (failures >= failuresMax && !stopped) report('The gateway is ready again.');
       failures = 0;
-    } catch (error) {
+    },
+    onError(error) {
       failures += 1;
       if (failures === failuresMax && !stopped) report(`The gateway stopped answering: ${messageOf(error)}`);
-    }
-  };
-  const timer = setInterval(() => {
-    checking ??= check().finally(() => (checking = undefined));
-  }, everyMs);
+    },
+  });
+  rounds.start();
   return {
-    async stop() {
+    stop() {
       stopped = true;
-      clearInterval(timer);
-      await checking;
+      return rounds.stop();
     },
   };
 }

@@ -1,5 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { webhookHeaders } from '../access/webhook-signature.ts';
+import { createRounds } from '../process/rounds.ts';
+import type { Rounds } from '../process/rounds.ts';
 import { callbackRetryDelayMs, callbackStateAfter, callbackTriesMax } from '../domain/callback-retries.ts';
 import { randomBase62 } from '../domain/ids.ts';
 import type { RandomBytes } from '../domain/ids.ts';
@@ -22,14 +24,9 @@ interface BalanceAfter {
  * falls again after it was above. Any number of processes may look: one of them decides each crossing, by a guarded write
  * that keeps the event until it is delivered.
  */
-export interface BalanceAlerts {
-  readonly start: () => void;
-  /** Waits for what is being posted. */
-  readonly stop: () => Promise<void>;
+export interface BalanceAlerts extends Rounds {
   /** What an account has left now. Costs nothing but memory, of at most 10,000 accounts. */
   readonly note: (account: string, after: BalanceAfter) => void;
-  /** What the timer does: looks at what was noted, and posts what is due. Never rejects. */
-  readonly tick: () => Promise<void>;
   /** What processes that died have noted: the balances of all accounts with a limit, some at each call. */
   readonly repair: (balance: (account: string) => Promise<BalanceAfter>) => Promise<number>;
 }
@@ -61,8 +58,6 @@ export function createBalanceAlerts(deps: BalanceAlertsDeps): BalanceAlerts {
   const noted = new LRUCache<string, BalanceAfter>({ max: notedMax });
   const post = createPost(deps);
   let repairedUpTo = '';
-  let ticking: Promise<void> | undefined;
-  let timer: NodeJS.Timeout | undefined;
 
   async function judge(alert: BalanceAlert, { available, seq }: BalanceAfter): Promise<boolean> {
     const isBelow = available < alert.threshold;
@@ -92,24 +87,15 @@ export function createBalanceAlerts(deps: BalanceAlertsDeps): BalanceAlerts {
     await Promise.all(owed);
   }
 
-  async function run(): Promise<void> {
-    try {
-      await judgeNoted();
-      await postDue();
-    } catch (err) {
-      log.warn({ err }, 'balances could not be compared with their limits');
-    }
-  }
-
-  const tick = (): Promise<void> => (ticking ??= run().finally(() => (ticking = undefined)));
   return {
-    tick,
-    start: () => void (timer ??= setInterval(() => void tick(), intervalMs).unref()),
-    async stop() {
-      clearInterval(timer);
-      timer = undefined;
-      await ticking;
-    },
+    ...createRounds({
+      everyMs: intervalMs,
+      async work() {
+        await judgeNoted();
+        await postDue();
+      },
+      onError: (err) => log.warn({ err }, 'balances could not be compared with their limits'),
+    }),
     note: (account, { available, seq }) => void noted.set(account, { available, seq }),
 
     async repair(balance) {

@@ -35,7 +35,7 @@ export interface NoticesDeps {
 
 export interface Notices extends NoticeWatch {
   readonly noteBalance: BalanceAlerts['note'];
-  readonly balances: Pick<BalanceAlerts, 'tick' | 'repair'>;
+  readonly balances: Pick<BalanceAlerts, 'run' | 'repair'>;
   /** What has just been counted for the metrics is not counted again. */
   readonly noteAttention: (counts: readonly AttentionCount[]) => void;
 }

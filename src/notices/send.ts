@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { webhookHeaders } from '../access/webhook-signature.ts';
 import type { NotifyConfig } from '../config/gateway-file.ts';
+import { messageOf } from '../domain/caught.ts';
 import { defined } from '../domain/defined.ts';
 import type { Notice } from '../domain/notice.ts';
 import type { GuardedClient } from '../http-client/index.ts';
@@ -29,7 +30,7 @@ export function createSendNotice({ deliver, commandEnvironment, now }: SendDeps)
       const { status } = await post(target, notice);
       return status >= 200 && status < 300 ? undefined : `the address answered ${status}`;
     } catch (error) {
-      return error instanceof Error ? error.message : String(error);
+      return messageOf(error);
     }
   };
 

@@ -1,4 +1,6 @@
 import type { Duty } from '../capacity/duty.ts';
+import { createRounds } from '../process/rounds.ts';
+import type { Rounds } from '../process/rounds.ts';
 import { ended, isDue, missed, noticeId, sighted } from '../domain/notice.ts';
 import type { Condition, Notice, NoticeKind } from '../domain/notice.ts';
 import type { Logger } from '../observability/log.ts';
@@ -11,12 +13,9 @@ import type { SendNotice, Target } from './send.ts';
  * Notifies operators of what they should know. Each process may do it; one at a time does, and another takes over when
  * that one has been silent for a minute.
  */
-export interface NoticeWatch {
-  readonly start: () => void;
+export interface NoticeWatch extends Rounds {
   /** Waits for the notices that are being sent, one to each target: 10 s at most. */
   readonly stop: () => Promise<void>;
-  /** What the timer does. Never rejects. */
-  readonly tick: () => Promise<void>;
   /** What a verification of the ledger has found. */
   readonly noteVerification: (violations: number) => Promise<void>;
   /** Sends a message to each target, and says what came of it: a sentence, or nothing if it was taken. */
@@ -45,28 +44,20 @@ export function createNoticeWatch(deps: NoticeWatchDeps): NoticeWatch {
   const { look, report } = createLooks(deps);
   const notifier = createNotifier({ ...deps, isStopping: () => stopping });
   let stopping = false;
-  let ticking: Promise<void> | undefined;
-  let timer: NodeJS.Timeout | undefined;
-
-  async function run(): Promise<void> {
-    try {
+  const rounds = createRounds({
+    everyMs: noticeIntervalMs,
+    async work() {
       if (!(await duty())) return;
       await look();
       await notifier.notifyAll();
-    } catch (err) {
-      log.warn({ err }, 'what operators should know could not be looked at');
-    }
-  }
-
-  const tick = (): Promise<void> => (ticking ??= run().finally(() => (ticking = undefined)));
+    },
+    onError: (err) => log.warn({ err }, 'what operators should know could not be looked at'),
+  });
   return {
-    tick,
-    start: () => void (timer ??= setInterval(() => void tick(), noticeIntervalMs).unref()),
+    ...rounds,
     async stop() {
-      clearInterval(timer);
-      timer = undefined;
       stopping = true;
-      await ticking;
+      await rounds.stop();
       stopping = false;
     },
     noteVerification: (violations) => report(ledgerViolation(violations), violations > 0),

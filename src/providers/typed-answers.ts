@@ -14,6 +14,7 @@ import type {
   SynchronousImageProvider,
   TaskProvider,
 } from './provider.ts';
+import { withStatuses, wrapped } from './wrapped.ts';
 
 const factCharactersMax = 64;
 const extraTextCharactersMax = 2_000;
@@ -25,33 +26,16 @@ const operationCharactersMax = 1_024;
  * UpstreamError itself, links by usable-links.ts.
  */
 export function withTypedAnswers(provider: Provider): Provider {
-  const { video, imageTask, image } = provider;
-  return {
-    ...provider,
-    ...defined({
-      video: video === undefined ? undefined : typedTasks(video),
-      imageTask: imageTask === undefined ? undefined : typedTasks(imageTask),
-      image: image === undefined ? undefined : typedImages(image),
-    }),
-  };
+  return wrapped(provider, { tasks: typedTasks, images: typedImages });
 }
 
 function typedTasks<Request>(provider: TaskProvider<Request>): TaskProvider<Request> {
-  const { submit, status, list, find } = provider;
+  const { submit, find } = provider;
   return {
-    ...provider,
+    ...withStatuses(provider, typedStatus),
     submit: async (request, context) => typedJob(await submit(request, context)),
-    status: async (operation, context) => typedStatus(await status(operation, context)),
     ...defined({
-      list:
-        list === undefined
-          ? undefined
-          : async (...asked: Parameters<typeof list>) =>
-              new Map([...(await list(...asked))].map(([id, job]) => [id, typedStatus(job)])),
-      find:
-        find === undefined
-          ? undefined
-          : async (...asked: Parameters<typeof find>) => (await find(...asked)).map(typedJob),
+      find: find && (async (...asked: Parameters<typeof find>) => (await find(...asked)).map(typedJob)),
     }),
   };
 }

@@ -2,6 +2,7 @@ import { defined } from '../domain/defined.ts';
 import type { UpstreamMeter, UpstreamStep } from '../domain/meter.ts';
 import { UpstreamError } from '../providers/provider.ts';
 import type { Provider, SynchronousImageProvider, TaskProvider } from '../providers/provider.ts';
+import { wrapped } from '../providers/wrapped.ts';
 import type { Channels } from './channels.ts';
 
 /** Channels whose requests are counted and timed. */
@@ -22,15 +23,10 @@ export function meteredChannels(channels: Channels, meter: UpstreamMeter): Chann
 type Begin = (step: UpstreamStep) => ReturnType<UpstreamMeter['beginUpstream']>;
 
 function meterProvider(provider: Provider, begin: Begin): Provider {
-  const { video, imageTask, image } = provider;
-  return {
-    ...provider,
-    ...defined({
-      video: video && meterTasks(video, begin),
-      imageTask: imageTask && meterTasks(imageTask, begin),
-      image: image && meterImages(image, begin),
-    }),
-  };
+  return wrapped(provider, {
+    tasks: (part) => meterTasks(part, begin),
+    images: (part) => meterImages(part, begin),
+  });
 }
 
 function meterTasks<Request>(provider: TaskProvider<Request>, begin: Begin): TaskProvider<Request> {

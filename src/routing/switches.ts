@@ -19,15 +19,12 @@ export interface ChannelSwitchesDeps {
   readonly states: Pick<ChannelStateStore, 'list'>;
   /** A failed read keeps the last known switches. */
   readonly onError: (error: unknown) => void;
-  readonly intervalMs?: number;
 }
-
-const intervalMsDefault = 3_000;
 
 export function createChannelSwitches(deps: ChannelSwitchesDeps): ChannelSwitches {
   const { refresh, start, stop, find } = createSnapshot<ChannelState>({
     list: () => deps.states.list(),
-    intervalMs: deps.intervalMs ?? intervalMsDefault,
+    intervalMs: 3_000,
     onError: deps.onError,
   });
   return {

@@ -5,8 +5,8 @@ import type {
   OperationStatus,
   Provider,
   SynchronousImageProvider,
-  TaskProvider,
 } from '../providers/provider.ts';
+import { withStatuses, wrapped } from '../providers/wrapped.ts';
 
 export interface LinkRules {
   /** Why a link must not reach a caller, as a sentence; undefined: it may. */
@@ -24,13 +24,10 @@ const message = 'The upstream delivered a link that cannot be used.';
  * result a failure, which is not charged. The links stay with the failure, for operators.
  */
 export function withUsableLinks(provider: Provider, rules: LinkRules): Provider {
-  const { video, imageTask, image } = provider;
-  return {
-    ...provider,
-    ...(video === undefined ? {} : { video: checkedTasks(video, rules) }),
-    ...(imageTask === undefined ? {} : { imageTask: checkedTasks(imageTask, rules) }),
-    ...(image === undefined ? {} : { image: checkedImages(image, rules) }),
-  };
+  return wrapped(provider, {
+    tasks: (part) => withStatuses(part, (status) => checkedStatus(status, rules)),
+    images: (part) => checkedImages(part, rules),
+  });
 }
 
 function checkedImages(image: SynchronousImageProvider, rules: LinkRules): SynchronousImageProvider {
@@ -46,22 +43,6 @@ function checkedImages(image: SynchronousImageProvider, rules: LinkRules): Synch
     ...image,
     generate: async (request, context) => checked(await image.generate(request, context)),
     ...(resume === undefined ? {} : { resume: async (job, context) => checked(await resume(job, context)) }),
-  };
-}
-
-function checkedTasks<Request>(provider: TaskProvider<Request>, rules: LinkRules): TaskProvider<Request> {
-  const { list } = provider;
-  return {
-    ...provider,
-    status: async (operation, context) => checkedStatus(await provider.status(operation, context), rules),
-    ...(list === undefined
-      ? {}
-      : {
-          list: async (operations, context) => {
-            const found = await list(operations, context);
-            return new Map([...found].map(([id, status]) => [id, checkedStatus(status, rules)]));
-          },
-        }),
   };
 }
 

@@ -28,6 +28,8 @@ export interface Account {
   readonly deletion?: AccountDeletion;
 }
 
+type NewAccount = Omit<Account, 'endUserCaps'>;
+
 /** Times in Unix milliseconds. */
 export interface AccountDeletion {
   readonly by: string;
@@ -39,16 +41,10 @@ export interface AccountDeletion {
   readonly finishedAt?: number;
 }
 
-interface AccountDocument {
+interface AccountDocument extends Omit<Account, 'id' | 'endUserCaps' | 'webhookSecrets'> {
   readonly _id: string;
-  readonly name: string;
-  readonly overdraft_limit: bigint;
-  readonly end_user_caps?: readonly CapsDocument[];
-  readonly webhook_secrets: readonly SealedDocument[];
-  readonly created_at: number;
-  readonly closed_at?: number;
-  readonly changes?: readonly Change[];
-  readonly deletion?: AccountDeletion;
+  readonly endUserCaps?: readonly CapsDocument[];
+  readonly webhookSecrets: readonly SealedDocument[];
   /** The account again, while its deletion is not complete: an index of few. */
   readonly deleting?: string;
 }
@@ -61,15 +57,16 @@ export type AccountStore = ReturnType<typeof createAccountStore>;
 export function createAccountStore(db: Db) {
   const accounts: Collection<AccountDocument> = db.collection<AccountDocument>('accounts');
   return {
-    async ensureIndexes(): Promise<void> {
-      await ensureIndexes(accounts, [{ name: 'deleting', key: { deleting: 1 }, sparse: true }]);
-    },
+    ensureIndexes: () => ensureIndexes(accounts, [{ name: 'deleting', key: { deleting: 1 }, sparse: true }]),
 
     ...accountEnds(accounts),
 
     /** False: the account exists. */
-    insert: (account: Account): Promise<boolean> =>
-      unlessThere(() => accounts.insertOne(toDocument(account))),
+    insert: ({ id: _id, webhookSecrets, ...account }: NewAccount): Promise<boolean> =>
+      unlessThere(() => {
+        const sealed = webhookSecrets.map(toSealedDocument);
+        return accounts.insertOne({ _id, webhookSecrets: sealed, ...account });
+      }),
 
     async find(id: string): Promise<Account | undefined> {
       const found = await accounts.findOne({ _id: id });
@@ -78,7 +75,7 @@ export function createAccountStore(db: Db) {
 
     /** Those of these accounts that are closed. */
     async closedAmong(ids: readonly string[]): Promise<ReadonlySet<string>> {
-      const closed = accounts.find({ _id: { $in: [...ids] }, closed_at: { $exists: true } });
+      const closed = accounts.find({ _id: { $in: [...ids] }, closedAt: { $exists: true } });
       return new Set((await closed.project({ _id: 1 }).toArray()).map(({ _id }) => String(_id)));
     },
 
@@ -94,7 +91,7 @@ export function createAccountStore(db: Db) {
     /** The new secret signs from now on; the one before stays valid until the next rotation. */
     async addWebhookSecret(id: string, sealed: Sealed, change: Change): Promise<boolean> {
       const $each = [toSealedDocument(sealed)];
-      const secrets = { webhook_secrets: { $each, $position: 0, $slice: webhookSecretsMax } };
+      const secrets = { webhookSecrets: { $each, $position: 0, $slice: webhookSecretsMax } };
       const changed = await accounts.updateOne({ _id: id }, { $push: { ...secrets, ...pushed(change) } });
       return changed.matchedCount === 1;
     },
@@ -102,7 +99,7 @@ export function createAccountStore(db: Db) {
     async setOverdraftLimit(id: string, limit: bigint, change: Change): Promise<boolean> {
       const changed = await accounts.updateOne(
         { _id: id },
-        { $set: { overdraft_limit: limit }, $push: pushed(change) },
+        { $set: { overdraftLimit: limit }, $push: pushed(change) },
       );
       return changed.matchedCount === 1;
     },
@@ -111,7 +108,7 @@ export function createAccountStore(db: Db) {
     async setEndUserCaps(id: string, caps: EndUserCaps, change: Change): Promise<boolean> {
       const changed = await accounts.updateOne(
         { _id: id },
-        { $set: { end_user_caps: toCapsDocuments(caps.default, caps.named) }, $push: pushed(change) },
+        { $set: { endUserCaps: toCapsDocuments(caps.default, caps.named) }, $push: pushed(change) },
       );
       return changed.matchedCount === 1;
     },
@@ -123,8 +120,8 @@ function accountEnds(accounts: Collection<AccountDocument>) {
     /** False: there is no such account, or it is already closed. */
     async close(id: string, change: Change): Promise<boolean> {
       const changed = await accounts.updateOne(
-        { _id: id, closed_at: { $exists: false } },
-        { $set: { closed_at: change.at }, $push: pushed(change) },
+        { _id: id, closedAt: { $exists: false } },
+        { $set: { closedAt: change.at }, $push: pushed(change) },
       );
       return changed.matchedCount === 1;
     },
@@ -132,8 +129,8 @@ function accountEnds(accounts: Collection<AccountDocument>) {
     /** False: there is no such account, it is not closed, or it is being deleted. */
     async reopen(id: string, change: Change): Promise<boolean> {
       const changed = await accounts.updateOne(
-        { _id: id, closed_at: { $exists: true }, deletion: { $exists: false } },
-        { $unset: { closed_at: '' }, $push: pushed(change) },
+        { _id: id, closedAt: { $exists: true }, deletion: { $exists: false } },
+        { $unset: { closedAt: '' }, $push: pushed(change) },
       );
       return changed.matchedCount === 1;
     },
@@ -141,7 +138,7 @@ function accountEnds(accounts: Collection<AccountDocument>) {
     /** False: there is no such account, it is open, or it is being deleted already. */
     async beginDeletion(id: string, deletion: AccountDeletion): Promise<boolean> {
       const begun = await accounts.updateOne(
-        { _id: id, closed_at: { $exists: true }, deletion: { $exists: false } },
+        { _id: id, closedAt: { $exists: true }, deletion: { $exists: false } },
         { $set: { deletion, deleting: id } },
       );
       return begun.matchedCount === 1;
@@ -162,36 +159,17 @@ function accountEnds(accounts: Collection<AccountDocument>) {
       await accounts.updateOne(
         { _id: id, deleting: id },
         {
-          $set: { name: '', webhook_secrets: [], 'deletion.finishedAt': at },
-          $unset: { deleting: '', end_user_caps: '', changes: '' },
+          $set: { name: '', webhookSecrets: [], 'deletion.finishedAt': at },
+          $unset: { deleting: '', endUserCaps: '', changes: '' },
         },
       );
     },
   };
 }
 
-function toDocument(account: Account): AccountDocument {
-  return {
-    _id: account.id,
-    name: account.name,
-    overdraft_limit: account.overdraftLimit,
-    webhook_secrets: account.webhookSecrets.map(toSealedDocument),
-    created_at: account.createdAt,
-    ...defined({ closed_at: account.closedAt, changes: account.changes }),
-  };
-}
-
 function toAccount(document: AccountDocument): Account {
-  const { whole, parts } = toCaps(document.end_user_caps);
-  return {
-    id: document._id,
-    name: document.name,
-    overdraftLimit: document.overdraft_limit,
-    webhookSecrets: document.webhook_secrets.map(toSealed),
-    createdAt: document.created_at,
-    ...(document.end_user_caps === undefined
-      ? {}
-      : { endUserCaps: { ...defined({ default: whole }), named: parts } }),
-    ...defined({ closedAt: document.closed_at, changes: document.changes, deletion: document.deletion }),
-  };
+  const { _id: id, webhookSecrets, endUserCaps: caps, deleting: _deleting, ...account } = document;
+  const { whole, parts } = toCaps(caps);
+  const endUserCaps = caps && { ...defined({ default: whole }), named: parts };
+  return { id, webhookSecrets: webhookSecrets.map(toSealed), ...account, ...defined({ endUserCaps }) };
 }

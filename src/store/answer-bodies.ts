@@ -1,6 +1,6 @@
 import { Binary } from 'mongodb';
 import type { Collection, Db } from 'mongodb';
-import { ensureIndexes } from './mongo.ts';
+import { ensureIndexes, expiring } from './mongo.ts';
 
 interface BodyDocument {
   /** `<made>/<n>` */
@@ -17,9 +17,7 @@ const documentBytes = 4 * 1024 * 1024;
 export function createAnswerBodyStore(db: Db) {
   const bodies: Collection<BodyDocument> = db.collection<BodyDocument>('image_result_bodies');
   return {
-    async ensureIndexes(): Promise<void> {
-      await ensureIndexes(bodies, [{ name: 'expires', key: { expires: 1 }, expireAfterSeconds: 0 }]);
-    },
+    ensureIndexes: () => ensureIndexes(bodies, [expiring]),
 
     /** How many documents it took. Repeatable. */
     async write(answer: {

@@ -53,14 +53,13 @@ export function createAuditStore(db: Db) {
     writeConcern: { w: 'majority' },
   });
   return {
-    async ensureIndexes(): Promise<void> {
-      await ensureIndexes(audit, [
+    ensureIndexes: () =>
+      ensureIndexes(audit, [
         { name: 'time', key: { sort: -1 } },
         { name: 'by', key: { by: 1, sort: -1 } },
         { name: 'task', key: { task: 1, sort: -1 } },
         { name: 'target', key: { target: 1 } },
-      ]);
-    },
+      ]),
 
     /** Repeatable. */
     async begin({ id: _id, ...entry }: AuditEntry): Promise<void> {

@@ -53,9 +53,7 @@ export type BalanceAlertStore = ReturnType<typeof createBalanceAlertStore>;
 export function createBalanceAlertStore(db: Db) {
   const alerts: Collection<AlertDocument> = db.collection<AlertDocument>('balance_alerts', durable);
   return {
-    async ensureIndexes(): Promise<void> {
-      await ensureIndexes(alerts, [{ name: 'due', key: { 'pending.dueAt': 1 } }]);
-    },
+    ensureIndexes: () => ensureIndexes(alerts, [{ name: 'due', key: { 'pending.dueAt': 1 } }]),
 
     /** Replaces the account's alert; a balance that is below the limit already is an event. */
     async set({

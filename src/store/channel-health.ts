@@ -1,5 +1,4 @@
 import type { Collection, Db } from 'mongodb';
-import { defined } from '../domain/defined.ts';
 import type { CircuitRecord } from '../domain/circuit-rules.ts';
 import { repeatOnDuplicate } from './mongo.ts';
 
@@ -12,7 +11,7 @@ export interface Circuit extends CircuitRecord {
 interface CircuitDocument extends CircuitRecord {
   readonly _id: string;
   /** Until then one probe is in flight. */
-  readonly probe_until: number;
+  readonly probeUntil: number;
 }
 
 interface Probe {
@@ -32,7 +31,7 @@ export function createChannelHealthStore(db: Db, now: () => number) {
     },
 
     async write(id: string, record: CircuitRecord): Promise<void> {
-      const fields = { ...record, probe_until: 0 };
+      const fields = { ...record, probeUntil: 0 };
       await repeatOnDuplicate(() => circuits.replaceOne({ _id: id }, fields, { upsert: true }));
     },
 
@@ -42,22 +41,19 @@ export function createChannelHealthStore(db: Db, now: () => number) {
      */
     async takeProbe(id: string, { task, isSuspect, leaseMs }: Probe): Promise<boolean> {
       const at = now();
-      const due = { _id: id, state: 'open', until: { $lte: at }, probe_until: { $lte: at } } as const;
+      const due = { _id: id, state: 'open', until: { $lte: at }, probeUntil: { $lte: at } } as const;
       const taken = await circuits.updateOne(
         isSuspect
           ? { ...due, suspectsUntil: { $lte: at } }
           : // As it is stored: what this process last read may be two seconds old.
             { ...due, failedTasks: { $ne: task } },
-        { $set: { probe_until: at + leaseMs } },
+        { $set: { probeUntil: at + leaseMs } },
       );
       return taken.modifiedCount === 1;
     },
   };
 }
 
-function toCircuit(document: CircuitDocument): Circuit {
-  const { _id: id, state, sign, code, coolDownMs, until, at } = document;
-  const { failedTasks, suspectsUntil, by, reason, openings } = document;
-  const known = { id, state, sign, code, coolDownMs, until, at };
-  return { ...known, ...defined({ failedTasks, suspectsUntil, by, reason, openings }) };
+function toCircuit({ _id: id, probeUntil: _probeUntil, ...record }: CircuitDocument): Circuit {
+  return { id, ...record };
 }

@@ -23,15 +23,11 @@ export function createChannelStateStore(db: Db) {
   return {
     /** As many as there are channels. */
     async list(): Promise<ChannelState[]> {
-      return (await states.find().toArray()).map(toState);
+      return (await states.find().toArray()).map(({ _id: id, ...state }) => ({ id, ...state }));
     },
 
     async set({ id: _id, ...fields }: ChannelState): Promise<void> {
       await repeatOnDuplicate(() => states.updateOne({ _id }, { $set: fields }, { upsert: true }));
     },
   };
-}
-
-function toState({ _id: id, enabled, by, reason, at }: ChannelStateDocument): ChannelState {
-  return { id, enabled, by, reason, at };
 }

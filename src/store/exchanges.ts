@@ -1,6 +1,6 @@
 import type { AnyBulkWriteOperation, Collection, Db } from 'mongodb';
 import { defaultRetention } from '../domain/retention.ts';
-import { ensureIndexes, isDuplicateKey } from './mongo.ts';
+import { ensureIndexes, expiring, isDuplicateKey } from './mongo.ts';
 
 /** Exchanges of a task with its upstream that are to be added to its record. Each is one JSON text. */
 export interface NewExchanges {
@@ -35,9 +35,7 @@ export function createExchangeStore(
     writeConcern: { w: 1 },
   });
   return {
-    async ensureIndexes(): Promise<void> {
-      await ensureIndexes(exchanges, [{ name: 'expires', key: { expires: 1 }, expireAfterSeconds: 0 }]);
-    },
+    ensureIndexes: () => ensureIndexes(exchanges, [expiring]),
 
     /** One command for many tasks. Several processes may add to one document. */
     async add(news: readonly NewExchanges[]): Promise<void> {

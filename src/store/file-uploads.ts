@@ -33,21 +33,14 @@ export type Claim =
   /** Another process uploads it. */
   | { readonly kind: 'busy'; readonly owner: string };
 
-interface UploadDocument {
+interface UploadDocument extends StoredUpload, Partial<Omit<ReadyUpload, 'dueAt'>> {
   /** `<file>/<channel>/<credential>` */
   readonly _id: string;
-  readonly file: string;
-  readonly channel: string;
-  readonly credential: string;
   readonly state: 'uploading' | 'ready';
   /** Of the upload: a new one for each. */
   readonly owner: string;
-  readonly id?: string;
-  readonly url?: string;
-  readonly usable_until?: number;
   /** 0: its file is gone. */
-  readonly due_at: number;
-  readonly tries: number;
+  readonly dueAt: number;
 }
 
 export type FileUploadStore = ReturnType<typeof createFileUploadStore>;
@@ -58,20 +51,19 @@ const forgottenMs = 86_400_000;
 export function createFileUploadStore(db: Db, now: () => number) {
   const uploads: Collection<UploadDocument> = db.collection<UploadDocument>('file_uploads');
   return {
-    async ensureIndexes(): Promise<void> {
-      await ensureIndexes(uploads, [
+    ensureIndexes: () =>
+      ensureIndexes(uploads, [
         { name: 'file', key: { file: 1 } },
-        { name: 'due', key: { due_at: 1 } },
-      ]);
-    },
+        { name: 'due', key: { dueAt: 1 } },
+      ]),
 
     /** One of all that ask at once uploads the file. `gone`: whose upload is taken over, since it does not end. */
     async claim(key: UploadKey, owner: string, gone = ''): Promise<Claim> {
       const _id = idOf(key);
-      const begun = { state: 'uploading' as const, owner, due_at: now() + forgottenMs, tries: 0 };
+      const begun = { state: 'uploading' as const, owner, dueAt: now() + forgottenMs, tries: 0 };
       const isFree = [
         { state: 'uploading' as const, owner: gone },
-        { state: 'ready' as const, usable_until: { $lte: now() }, due_at: { $gt: 0 } },
+        { state: 'ready' as const, usableUntil: { $lte: now() }, dueAt: { $gt: 0 } },
       ];
       if ((await uploads.findOneAndUpdate({ _id, $or: isFree }, { $set: begun })) !== null)
         return { kind: 'ours' };
@@ -82,9 +74,8 @@ export function createFileUploadStore(db: Db, now: () => number) {
 
     /** False: it was taken over, or its file is gone. */
     async complete(key: UploadKey, owner: string, ready: ReadyUpload): Promise<boolean> {
-      const { id, url, usableUntil: usable_until, dueAt: due_at } = ready;
-      const $set = { state: 'ready' as const, id, url, usable_until, due_at };
-      const owned = { _id: idOf(key), owner, due_at: { $gt: 0 } };
+      const $set = { state: 'ready' as const, ...ready };
+      const owned = { _id: idOf(key), owner, dueAt: { $gt: 0 } };
       return (await uploads.updateOne(owned, { $set })).matchedCount === 1;
     },
 
@@ -95,20 +86,20 @@ export function createFileUploadStore(db: Db, now: () => number) {
 
     /** The file is gone: so are its copies, soon. */
     async drop(file: string): Promise<void> {
-      await uploads.updateMany({ file }, { $set: { due_at: 0, usable_until: 0 } });
+      await uploads.updateMany({ file }, { $set: { dueAt: 0, usableUntil: 0 } });
     },
 
     async listDue(limit: number): Promise<readonly StoredUpload[]> {
       const found = await uploads
-        .find({ due_at: { $lte: now() } })
-        .sort({ due_at: 1 })
+        .find({ dueAt: { $lte: now() } })
+        .sort({ dueAt: 1 })
         .limit(limit)
         .toArray();
       return found.map(toUpload);
     },
 
     async postpone(key: UploadKey, dueAt: number): Promise<void> {
-      await uploads.updateOne({ _id: idOf(key) }, { $set: { due_at: dueAt }, $inc: { tries: 1 } });
+      await uploads.updateOne({ _id: idOf(key) }, { $set: { dueAt }, $inc: { tries: 1 } });
     },
 
     async remove(key: UploadKey): Promise<void> {

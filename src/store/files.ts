@@ -1,27 +1,18 @@
 import type { Collection, Db } from 'mongodb';
 import { defined } from '../domain/defined.ts';
-import type { MediaFacts } from '../domain/media-facts.ts';
 import type { UserFile } from '../domain/user-file.ts';
 import type { FileUploadStore } from './file-uploads.ts';
 import { ensureIndexes } from './mongo.ts';
 import { sortKey } from './task-document.ts';
 
-interface FileDocument {
+/** `expiresAt`: of one that is being written, when nobody writes it any more. */
+interface FileDocument extends Omit<UserFile, 'id'> {
   /** `file_…` */
   readonly _id: string;
-  readonly account: string;
   /** By time and id, for the list. */
   readonly sort: string;
   /** `writing`: its bytes may be there or not. */
   readonly state: 'writing' | 'ready';
-  readonly name: string;
-  readonly filename: string;
-  readonly purpose: string;
-  readonly bytes: number;
-  readonly media: MediaFacts;
-  readonly created_at: number;
-  /** When it is deleted; of one that is being written, when nobody writes it any more. Unix milliseconds. */
-  readonly expire_at: number;
 }
 
 export interface FilePage {
@@ -34,21 +25,20 @@ export type FileStore = ReturnType<typeof createFileStore>;
 export function createFileStore(db: Db, uploads: Pick<FileUploadStore, 'drop'>) {
   const files: Collection<FileDocument> = db.collection<FileDocument>('files');
   return {
-    async ensureIndexes(): Promise<void> {
-      await ensureIndexes(files, [
+    ensureIndexes: () =>
+      ensureIndexes(files, [
         { name: 'account', key: { account: 1, state: 1, sort: -1 } },
-        { name: 'expire', key: { expire_at: 1 } },
-      ]);
-    },
+        { name: 'expire', key: { expiresAt: 1 } },
+      ]),
 
     /** Before its bytes: what is on record is deleted, whoever dies while writing them. */
-    async begin(file: UserFile): Promise<void> {
-      await files.insertOne(toDocument(file));
+    async begin({ id: _id, ...file }: UserFile): Promise<void> {
+      await files.insertOne({ _id, sort: sortKey(file.createdAt, _id), state: 'writing', ...file });
     },
 
     /** All its bytes are there. False: it is on record no longer. */
     async complete(id: string, expiresAt: number): Promise<boolean> {
-      const update = { $set: { state: 'ready' as const, expire_at: expiresAt } };
+      const update = { $set: { state: 'ready' as const, expiresAt } };
       return (await files.updateOne({ _id: id, state: 'writing' }, update)).matchedCount === 1;
     },
 
@@ -85,8 +75,8 @@ export function createFileStore(db: Db, uploads: Pick<FileUploadStore, 'drop'>) 
 
     async listDue(at: number, limit: number): Promise<readonly NamedFile[]> {
       const found = await files
-        .find({ expire_at: { $lte: at } }, nameOnly)
-        .sort({ expire_at: 1 })
+        .find({ expiresAt: { $lte: at } }, nameOnly)
+        .sort({ expiresAt: 1 })
         .limit(limit)
         .toArray();
       return found.map(toNamed);
@@ -113,17 +103,6 @@ function toNamed({ _id: id, name }: Pick<FileDocument, '_id' | 'name'>): NamedFi
   return { id, name };
 }
 
-function toDocument({ id, createdAt, expiresAt, ...file }: UserFile): FileDocument {
-  const sort = sortKey(createdAt, id);
-  return { _id: id, sort, state: 'writing', ...file, created_at: createdAt, expire_at: expiresAt };
-}
-
-function toFile({
-  _id: id,
-  created_at: createdAt,
-  expire_at: expiresAt,
-  ...document
-}: FileDocument): UserFile {
-  const { sort: _sort, state: _state, ...file } = document;
-  return { id, ...file, createdAt, expiresAt };
+function toFile({ _id: id, sort: _sort, state: _state, ...file }: FileDocument): UserFile {
+  return { id, ...file };
 }

@@ -7,10 +7,10 @@ import { pushed } from './changes.ts';
 import type { Change } from './changes.ts';
 import { ensureIndexes } from './mongo.ts';
 
-/** An API key, which itself is shown once and stored nowhere. Times in Unix milliseconds. */
 /** Keys that are made within one millisecond, at most. */
 const sameMomentMax = 20;
 
+/** An API key, which itself is shown once and stored nowhere. Times in Unix milliseconds. */
 export interface ApiKey {
   /** HMAC of the key: what a request finds it by. */
   readonly hmac: string;
@@ -40,26 +40,10 @@ export interface ApiKey {
   readonly createdAt: number;
 }
 
-interface KeyDocument {
+interface KeyDocument extends Omit<ApiKey, 'hmac' | 'caps'> {
   /** The HMAC. */
   readonly _id: string;
-  readonly id: string;
-  readonly account: string;
-  readonly name: string;
-  readonly prefix: string;
-  readonly models?: readonly string[];
-  readonly channels?: readonly string[];
-  readonly asset_urls?: boolean;
-  readonly requests_per_minute?: number;
-  readonly concurrent_tasks?: number;
   readonly caps?: readonly CapsDocument[];
-  readonly expires_at?: number;
-  readonly revoked_at?: number;
-  readonly last_used_at?: number;
-  readonly counted_as?: string;
-  readonly replaced_by?: string;
-  readonly changes?: readonly Change[];
-  readonly created_at: number;
 }
 
 interface Replacement {
@@ -75,13 +59,12 @@ export type KeyStore = ReturnType<typeof createKeyStore>;
 export function createKeyStore(db: Db, now: () => number) {
   const keys: Collection<KeyDocument> = db.collection<KeyDocument>('keys');
   return {
-    async ensureIndexes(): Promise<void> {
-      await ensureIndexes(keys, [
+    ensureIndexes: () =>
+      ensureIndexes(keys, [
         { key: { id: 1 }, name: 'id', unique: true },
-        { key: { account: 1, created_at: -1 }, name: 'account_created' },
-        { key: { created_at: -1 }, name: 'created' },
-      ]);
-    },
+        { key: { account: 1, createdAt: -1 }, name: 'account_created' },
+        { key: { createdAt: -1 }, name: 'created' },
+      ]),
 
     async insert(key: ApiKey): Promise<void> {
       await keys.insertOne(toDocument(key));
@@ -102,8 +85,8 @@ export function createKeyStore(db: Db, now: () => number) {
     async revoke(id: string, by: string, reason: string): Promise<boolean> {
       const at = now();
       await keys.updateOne(
-        { id, revoked_at: { $exists: false } },
-        { $set: { revoked_at: at }, $push: pushed({ at, by, action: 'revoked', reason }) },
+        { id, revokedAt: { $exists: false } },
+        { $set: { revokedAt: at }, $push: pushed({ at, by, action: 'revoked', reason }) },
       );
       return (await keys.countDocuments({ id }, { limit: 1 })) === 1;
     },
@@ -115,8 +98,8 @@ export function createKeyStore(db: Db, now: () => number) {
     async replace(old: string, replacement: Replacement): Promise<boolean> {
       const { by, endsAt, change } = replacement;
       const changed = await keys.updateOne(
-        { id: old, revoked_at: { $exists: false }, replaced_by: { $exists: false } },
-        { $set: { replaced_by: by, expires_at: endsAt }, $push: pushed(change) },
+        { id: old, revokedAt: { $exists: false }, replacedBy: { $exists: false } },
+        { $set: { replacedBy: by, expiresAt: endsAt }, $push: pushed(change) },
       );
       return changed.modifiedCount === 1;
     },
@@ -132,7 +115,7 @@ export function createKeyStore(db: Db, now: () => number) {
 
     /** By public id. */
     async noteUsed(used: ReadonlyMap<string, number>): Promise<void> {
-      for (const [id, at] of used) await keys.updateOne({ id }, { $max: { last_used_at: at } });
+      for (const [id, at] of used) await keys.updateOne({ id }, { $max: { lastUsedAt: at } });
     },
   };
 }
@@ -156,14 +139,14 @@ function keysOfAccount(keys: Collection<KeyDocument>) {
     async idsOf(account: string, limit: number): Promise<string[]> {
       const found = keys
         .find({ account }, { projection: { id: 1 } })
-        .sort({ created_at: -1 })
+        .sort({ createdAt: -1 })
         .limit(limit);
       return (await found.toArray()).map(({ id }) => id);
     },
 
     /** Every key of an account, the newest first. */
     async *ofAccount(account: string): AsyncIterable<ApiKey> {
-      for await (const document of keys.find({ account }).sort({ created_at: -1 })) yield toKey(document);
+      for await (const document of keys.find({ account }).sort({ createdAt: -1 })) yield toKey(document);
     },
 
     async countOf(account: string): Promise<number> {
@@ -177,54 +160,12 @@ function keysOfAccount(keys: Collection<KeyDocument>) {
   };
 }
 
-function toDocument(key: ApiKey): KeyDocument {
-  return {
-    _id: key.hmac,
-    id: key.id,
-    account: key.account,
-    name: key.name,
-    prefix: key.prefix,
-    created_at: key.createdAt,
-    ...defined({
-      models: key.models,
-      channels: key.channels,
-      asset_urls: key.assetUrls,
-      requests_per_minute: key.requestsPerMinute,
-      concurrent_tasks: key.concurrentTasks,
-      caps: key.caps && toCapsDocuments(key.caps.all, key.caps.models),
-      expires_at: key.expiresAt,
-      revoked_at: key.revokedAt,
-      last_used_at: key.lastUsedAt,
-      counted_as: key.countedAs,
-      replaced_by: key.replacedBy,
-      changes: key.changes,
-    }),
-  };
+function toDocument({ hmac: _id, caps, ...key }: ApiKey): KeyDocument {
+  return { _id, ...key, ...defined({ caps: caps && toCapsDocuments(caps.all, caps.models) }) };
 }
 
-function toKey(document: KeyDocument): ApiKey {
-  return {
-    hmac: document._id,
-    id: document.id,
-    account: document.account,
-    name: document.name,
-    prefix: document.prefix,
-    createdAt: document.created_at,
-    ...defined({
-      models: document.models,
-      channels: document.channels,
-      assetUrls: document.asset_urls,
-      requestsPerMinute: document.requests_per_minute,
-      concurrentTasks: document.concurrent_tasks,
-      caps: document.caps && toKeyCaps(document.caps),
-      expiresAt: document.expires_at,
-      revokedAt: document.revoked_at,
-      lastUsedAt: document.last_used_at,
-      countedAs: document.counted_as,
-      replacedBy: document.replaced_by,
-      changes: document.changes,
-    }),
-  };
+function toKey({ _id: hmac, caps, ...key }: KeyDocument): ApiKey {
+  return { hmac, ...key, ...defined({ caps: caps && toKeyCaps(caps) }) };
 }
 
 function toKeyCaps(documents: readonly CapsDocument[]): KeyCaps {
@@ -242,8 +183,8 @@ function keyLists(keys: Collection<KeyDocument>) {
       const last = after === undefined ? undefined : await keys.findOne({ id: after });
       if (last === null) return [];
       const found = await keys
-        .find({ ...filter, ...(last === undefined ? {} : { created_at: { $lte: last.created_at } }) })
-        .sort({ created_at: -1 })
+        .find({ ...filter, ...(last === undefined ? {} : { createdAt: { $lte: last.createdAt } }) })
+        .sort({ createdAt: -1 })
         .limit(last === undefined ? limit : limit + sameMomentMax)
         .toArray();
       const from = last === undefined ? 0 : found.findIndex(({ id }) => id === after) + 1;

@@ -104,6 +104,9 @@ export interface IndexShape {
   readonly expireAfterSeconds?: number;
 }
 
+/** Of a collection whose documents have the end of their life in `expires`. */
+export const expiring: IndexShape = { name: 'expires', key: { expires: 1 }, expireAfterSeconds: 0 };
+
 /** An index of this name or key exists in another shape: changing it is a migration, never a side effect of a start. */
 export class IndexConflictError extends Error {
   constructor(collection: string, wanted: IndexShape, { found, cause }: { found: string; cause?: unknown }) {

@@ -75,9 +75,8 @@ export function createNodeStore(db: Db) {
   }
 
   return {
-    async ensureIndexes(): Promise<void> {
-      await ensureIndexes(nodes, [{ name: 'seen', key: { seen: 1 }, expireAfterSeconds: keptSeconds }]);
-    },
+    ensureIndexes: () =>
+      ensureIndexes(nodes, [{ name: 'seen', key: { seen: 1 }, expireAfterSeconds: keptSeconds }]),
 
     async report({ id: _id, ...report }: NodeReport): Promise<void> {
       await repeatOnDuplicate(() =>

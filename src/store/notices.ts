@@ -1,5 +1,4 @@
 import type { Collection, Db } from 'mongodb';
-import { defined } from '../domain/defined.ts';
 import type { Notice } from '../domain/notice.ts';
 import { durable, ensureIndexes, unlessThere } from './mongo.ts';
 
@@ -23,9 +22,8 @@ export type NoticeStore = ReturnType<typeof createNoticeStore>;
 export function createNoticeStore(db: Db) {
   const notices: Collection<NoticeDocument> = db.collection<NoticeDocument>('notices', durable);
   return {
-    async ensureIndexes(): Promise<void> {
-      await ensureIndexes(notices, [{ name: 'state_revised', key: { state: 1, revisedAt: -1 } }]);
-    },
+    ensureIndexes: () =>
+      ensureIndexes(notices, [{ name: 'state_revised', key: { state: 1, revisedAt: -1 } }]),
 
     async find(id: string): Promise<KeptNotice | undefined> {
       const found = await notices.findOne({ _id: id });
@@ -58,10 +56,6 @@ export function createNoticeStore(db: Db) {
   };
 }
 
-function toKept({ _id: id, rev, ...fields }: NoticeDocument): KeptNotice {
-  const { kind, subject, count, text, state, since, endedAt } = fields;
-  const { revision, openedAs, revisedAt, missed, notified } = fields;
-  const known = { id, kind, subject, count, text, state, since };
-  const news = { revision, openedAs, revisedAt, missed, notified };
-  return { rev, notice: { ...known, ...news, ...defined({ endedAt }) } };
+function toKept({ _id: id, rev, ...notice }: NoticeDocument): KeptNotice {
+  return { rev, notice: { id, ...notice } };
 }

@@ -1,5 +1,4 @@
 import type { Collection, Db } from 'mongodb';
-import { defined } from '../domain/defined.ts';
 import type { OperatorRole } from '../domain/operator.ts';
 import { ensureIndexes, unlessThere } from './mongo.ts';
 
@@ -20,17 +19,9 @@ export interface Operator {
   readonly revokedBy?: string;
 }
 
-interface OperatorDocument {
+interface OperatorDocument extends Omit<Operator, 'name'> {
   /** The name. */
   readonly _id: string;
-  readonly role: OperatorRole;
-  readonly hmac: string;
-  readonly prefix: string;
-  readonly created_at: number;
-  readonly created_by: string;
-  readonly last_used_at?: number;
-  readonly revoked_at?: number;
-  readonly revoked_by?: string;
 }
 
 /** Lists show no more; nobody has that many. */
@@ -41,14 +32,11 @@ export type OperatorStore = ReturnType<typeof createOperatorStore>;
 export function createOperatorStore(db: Db, now: () => number) {
   const operators: Collection<OperatorDocument> = db.collection<OperatorDocument>('operators');
   return {
-    async ensureIndexes(): Promise<void> {
-      await ensureIndexes(operators, [{ key: { hmac: 1 }, name: 'hmac', unique: true }]);
-    },
+    ensureIndexes: () => ensureIndexes(operators, [{ key: { hmac: 1 }, name: 'hmac', unique: true }]),
 
     /** False: there is an operator of this name. One that was revoked is replaced. */
-    async insert(operator: Operator): Promise<boolean> {
-      const { _id, ...fields } = toDocument(operator);
-      const revoked = { _id, revoked_at: { $gt: 0 } };
+    async insert({ name: _id, ...fields }: Operator): Promise<boolean> {
+      const revoked = { _id, revokedAt: { $gt: 0 } };
       return unlessThere(() => operators.replaceOne(revoked, fields, { upsert: true }));
     },
 
@@ -65,46 +53,18 @@ export function createOperatorStore(db: Db, now: () => number) {
     /** False: no operator of this name. Revoking twice keeps the first time. */
     async revoke(name: string, by: string): Promise<boolean> {
       await operators.updateOne(
-        { _id: name, revoked_at: { $exists: false } },
-        { $set: { revoked_at: now(), revoked_by: by } },
+        { _id: name, revokedAt: { $exists: false } },
+        { $set: { revokedAt: now(), revokedBy: by } },
       );
       return (await operators.countDocuments({ _id: name }, { limit: 1 })) === 1;
     },
 
     async noteUsed(used: ReadonlyMap<string, number>): Promise<void> {
-      for (const [name, at] of used) await operators.updateOne({ _id: name }, { $max: { last_used_at: at } });
+      for (const [name, at] of used) await operators.updateOne({ _id: name }, { $max: { lastUsedAt: at } });
     },
   };
 }
 
-function toDocument(operator: Operator): OperatorDocument {
-  return {
-    _id: operator.name,
-    role: operator.role,
-    hmac: operator.hmac,
-    prefix: operator.prefix,
-    created_at: operator.createdAt,
-    created_by: operator.createdBy,
-    ...defined({
-      last_used_at: operator.lastUsedAt,
-      revoked_at: operator.revokedAt,
-      revoked_by: operator.revokedBy,
-    }),
-  };
-}
-
-function toOperator(document: OperatorDocument): Operator {
-  return {
-    name: document._id,
-    role: document.role,
-    hmac: document.hmac,
-    prefix: document.prefix,
-    createdAt: document.created_at,
-    createdBy: document.created_by,
-    ...defined({
-      lastUsedAt: document.last_used_at,
-      revokedAt: document.revoked_at,
-      revokedBy: document.revoked_by,
-    }),
-  };
+function toOperator({ _id: name, ...operator }: OperatorDocument): Operator {
+  return { name, ...operator };
 }

@@ -1,7 +1,7 @@
 import { Binary } from 'mongodb';
 import type { Collection, Db } from 'mongodb';
 import type { Base64Text } from '../domain/stored-media.ts';
-import { ensureIndexes } from './mongo.ts';
+import { ensureIndexes, expiring } from './mongo.ts';
 
 interface PartialImageDocument {
   /** `<task>/<n>` */
@@ -22,9 +22,7 @@ export type PartialImageStore = ReturnType<typeof createPartialImageStore>;
 export function createPartialImageStore(db: Db, now: () => number) {
   const partials: Collection<PartialImageDocument> = db.collection<PartialImageDocument>('partial_images');
   return {
-    async ensureIndexes(): Promise<void> {
-      await ensureIndexes(partials, [{ name: 'expires', key: { expires: 1 }, expireAfterSeconds: 0 }]);
-    },
+    ensureIndexes: () => ensureIndexes(partials, [expiring]),
 
     async write(task: string, n: number, image: Base64Text): Promise<void> {
       const data = Buffer.concat(typeof image === 'string' ? [Buffer.from(image)] : image.chunks);

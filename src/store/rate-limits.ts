@@ -1,5 +1,5 @@
 import type { Collection, Db } from 'mongodb';
-import { ensureIndexes, repeatOnDuplicate } from './mongo.ts';
+import { ensureIndexes, expiring, repeatOnDuplicate } from './mongo.ts';
 
 /** Requests of one key in one minute, counted by all processes. */
 interface RateLimitDocument {
@@ -27,9 +27,7 @@ export function createRateLimitStore(db: Db) {
   }
 
   return {
-    async ensureIndexes(): Promise<void> {
-      await ensureIndexes(counters, [{ name: 'expires', key: { expires: 1 }, expireAfterSeconds: 0 }]);
-    },
+    ensureIndexes: () => ensureIndexes(counters, [expiring]),
 
     /** Counts one request of the key in the minute that starts at `startedAt`, and says how many there are now. */
     async count(key: string, startedAt: number): Promise<number> {

@@ -2,7 +2,7 @@ import type { Collection, Db } from 'mongodb';
 import { z } from 'zod';
 import { isUsable, renderSamplesMax } from '../domain/render-times.ts';
 import type { RenderKind, RenderSample } from '../domain/render-times.ts';
-import { ensureIndexes, repeatOnDuplicate } from './mongo.ts';
+import { ensureIndexes, expiring, repeatOnDuplicate } from './mongo.ts';
 
 /** The last renders of one kind of output. */
 export interface RenderRecord extends RenderKind {
@@ -50,9 +50,7 @@ export function createRenderTimesStore(db: Db, now: () => number) {
   }
 
   return {
-    async ensureIndexes(): Promise<void> {
-      await ensureIndexes(renders, [{ name: 'expires', key: { expires: 1 }, expireAfterSeconds: 0 }]);
-    },
+    ensureIndexes: () => ensureIndexes(renders, [expiring]),
 
     /** A document that cannot be read is left out. */
     async list(): Promise<RenderRecord[]> {

@@ -1,5 +1,4 @@
 import type { Collection, Db } from 'mongodb';
-import { defined } from '../domain/defined.ts';
 import { ensureIndexes, repeatOnDuplicate } from './mongo.ts';
 
 /** The state of the copy of a task's results. Times in Unix milliseconds. */
@@ -14,14 +13,9 @@ export interface ResultCopy {
   readonly error?: string;
 }
 
-interface ResultCopyDocument {
+interface ResultCopyDocument extends Omit<ResultCopy, 'task'> {
   /** The task. */
   readonly _id: string;
-  readonly state: ResultCopy['state'];
-  readonly names: readonly string[];
-  readonly tries: number;
-  readonly due_at: number;
-  readonly error?: string;
 }
 
 export type ResultCopyStore = ReturnType<typeof createResultCopyStore>;
@@ -29,9 +23,7 @@ export type ResultCopyStore = ReturnType<typeof createResultCopyStore>;
 export function createResultCopyStore(db: Db) {
   const copies: Collection<ResultCopyDocument> = db.collection<ResultCopyDocument>('result_copies');
   return {
-    async ensureIndexes(): Promise<void> {
-      await ensureIndexes(copies, [{ name: 'state_due', key: { state: 1, due_at: 1 } }]);
-    },
+    ensureIndexes: () => ensureIndexes(copies, [{ name: 'state_due', key: { state: 1, dueAt: 1 } }]),
 
     async find(task: string): Promise<ResultCopy | undefined> {
       const found = await copies.findOne({ _id: task });
@@ -39,8 +31,7 @@ export function createResultCopyStore(db: Db) {
     },
 
     /** The whole document: the error of an earlier try does not stay with a copy that succeeded. */
-    async write({ task: _id, dueAt: due_at, ...facts }: ResultCopy): Promise<void> {
-      const fields = { ...facts, due_at };
+    async write({ task: _id, ...fields }: ResultCopy): Promise<void> {
       await repeatOnDuplicate(() => copies.replaceOne({ _id }, fields, { upsert: true }));
     },
 
@@ -58,8 +49,8 @@ export function createResultCopyStore(db: Db) {
 
     async listDue(state: ResultCopy['state'], at: number, limit: number): Promise<ResultCopy[]> {
       const found = await copies
-        .find({ state, due_at: { $lte: at } })
-        .sort({ due_at: 1 })
+        .find({ state, dueAt: { $lte: at } })
+        .sort({ dueAt: 1 })
         .limit(limit)
         .toArray();
       return found.map(toCopy);
@@ -67,7 +58,6 @@ export function createResultCopyStore(db: Db) {
   };
 }
 
-function toCopy(document: ResultCopyDocument): ResultCopy {
-  const { _id: task, state, names, tries, due_at: dueAt, error } = document;
-  return { task, state, names, tries, dueAt, ...defined({ error }) };
+function toCopy({ _id: task, ...copy }: ResultCopyDocument): ResultCopy {
+  return { task, ...copy };
 }

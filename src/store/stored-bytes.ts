@@ -1,5 +1,5 @@
 import type { Collection, Db } from 'mongodb';
-import { ensureIndexes, repeatOnDuplicate } from './mongo.ts';
+import { ensureIndexes, expiring, repeatOnDuplicate } from './mongo.ts';
 import { dayMs } from '../domain/times.ts';
 
 /** What is stored for an account and deleted on one day. */
@@ -33,9 +33,7 @@ export type StoredBytesStore = ReturnType<typeof createStoredBytesStore>;
 export function createStoredBytesStore(db: Db, now: () => number) {
   const sums: Collection<StoredBytesDocument> = db.collection<StoredBytesDocument>('stored_bytes');
   return {
-    async ensureIndexes(): Promise<void> {
-      await ensureIndexes(sums, [{ name: 'expires', key: { expires: 1 }, expireAfterSeconds: 0 }]);
-    },
+    ensureIndexes: () => ensureIndexes(sums, [expiring]),
 
     async add(account: string, day: number, bytes: number): Promise<void> {
       const update = {

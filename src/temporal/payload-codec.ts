@@ -64,7 +64,9 @@ function decrypt(payload: Payload, key: Buffer): Payload {
   if (written === undefined || data === null || data === undefined) return payload;
   if (Buffer.from(written).toString() !== encoding) return payload;
   const bytes = Buffer.from(data);
-  const decipher = createDecipheriv(algorithm, key, bytes.subarray(0, nonceBytes));
+  const decipher = createDecipheriv(algorithm, key, bytes.subarray(0, nonceBytes), {
+    authTagLength: tagBytes,
+  });
   decipher.setAuthTag(bytes.subarray(nonceBytes, nonceBytes + tagBytes));
   const plain = Buffer.concat([decipher.update(bytes.subarray(nonceBytes + tagBytes)), decipher.final()]);
   return PayloadMessage.decode(inflateRawSync(plain, inflating));

@@ -98,7 +98,7 @@ describe('rotating SECRETS_KEY', () => {
       db
         .collection(name)
         .find({})
-        .project({ sealed: 0, webhook_secrets: 0, words: 0 })
+        .project({ sealed: 0, webhookSecrets: 0, words: 0 })
         .sort({ _id: 1 })
         .toArray();
     const names = ['requests', 'accounts', 'secrets', 'tasks', 'balance_alerts'];

@@ -1,7 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { createActIds } from '../../src/access/act-ids.ts';
 import type { AuditStore } from '../../src/store/audit.ts';
@@ -13,7 +10,7 @@ import { createFindLostJob } from '../../activities/find-lost-job.ts';
 import { createChannelActivities } from '../../activities/index.ts';
 import { createStopJob } from '../../activities/stop-job.ts';
 import type { ChannelActivities, SubmitInput, TaskActivities, TaskView } from '../../activities/types.ts';
-import { loadGatewayConfig } from '../../src/config/gateway-file.ts';
+import { parseGatewayConfig } from '../../src/config/gateway-file.ts';
 import type { GatewayConfig } from '../../src/config/gateway-file.ts';
 import type { RouteCandidate } from '../../src/domain/routing.ts';
 import type { Task } from '../../src/domain/task-record.ts';
@@ -238,16 +235,6 @@ function testWorker(deps: ChannelActivityDeps, heartbeats: unknown[]): TestWorke
 }
 
 function readYaml(yaml: string, simulatorUrl: string): GatewayConfig {
-  const directory = mkdtempSync(join(tmpdir(), 'mediary-activities-'));
-  const path = join(directory, 'gateway.yaml');
-  writeFileSync(path, yaml);
-  try {
-    return loadGatewayConfig(
-      path,
-      { SIMULATOR_URL: simulatorUrl },
-      { providerNames: Object.keys(providers) },
-    );
-  } finally {
-    rmSync(directory, { recursive: true });
-  }
+  const environment = { SIMULATOR_URL: simulatorUrl };
+  return parseGatewayConfig(yaml, 'test', { environment, providerNames: Object.keys(providers) });
 }

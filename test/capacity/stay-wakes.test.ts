@@ -34,25 +34,25 @@ it('a wake ends the stay of its task, in whichever process that is, once', async
   const meant = there.stays.enter('ark', 'wake-1');
   const others = [here.stays.enter('ark', 'wake-2'), there.stays.enter('ark', 'wake-3')];
   await here.store.add({ task: 'wake-1', id: 'first' });
-  await Promise.all([here.wakes.look(), there.wakes.look()]);
+  await Promise.all([here.wakes.run(), there.wakes.run()]);
   expect(meant?.endedBy()).toBe('woken');
   expect(others.map((place) => place?.endedBy())).toEqual([undefined, undefined]);
   meant?.leave();
   const next = there.stays.enter('ark', 'wake-1');
-  await there.wakes.look();
+  await there.wakes.run();
   expect(next?.endedBy()).toBeUndefined();
   await here.store.add({ task: 'wake-1', id: 'second' });
-  await there.wakes.look();
+  await there.wakes.run();
   expect(next?.endedBy()).toBe('woken');
 });
 
 it('costs nothing while nobody stays', async () => {
   const { wakes, stays, reads } = workerProcess();
-  await wakes.look();
+  await wakes.run();
   const place = stays.enter('ark', 'wake-4');
-  await wakes.look();
+  await wakes.run();
   place?.leave();
-  await wakes.look();
+  await wakes.run();
   expect(reads()).toBe(1);
 });
 
@@ -61,10 +61,10 @@ it('a read that fails is reported, and the next one wakes', async () => {
   const place = stays.enter('ark', 'wake-5');
   await store.add({ task: 'wake-5', id: 'lost' });
   fail(true);
-  await wakes.look();
+  await wakes.run();
   expect([errors.length, place?.endedBy()]).toEqual([1, undefined]);
   fail(false);
-  await wakes.look();
+  await wakes.run();
   expect(place?.endedBy()).toBe('woken');
 });
 

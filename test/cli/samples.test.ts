@@ -63,7 +63,7 @@ let temporal: string;
 const here = new Map<string, string>();
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'mediary-samples-'));
-  temporal = (await resolveTemporal({ dataDir: cacheDir, report: () => {}, environment: process.env })).path;
+  temporal = await resolveTemporal({ dataDir: cacheDir, report: () => {}, environment: process.env });
   receiver = await startCallbackReceiver();
   gateway = await startGateway({ yaml: localYaml, environment: { DATA_DIR: directory } });
   account = await gateway.account({ id: 'local' });

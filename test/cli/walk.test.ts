@@ -83,7 +83,7 @@ async function measured(line: string): Promise<boolean> {
 }
 
 async function look(times: number): Promise<void> {
-  for (let count = 0; count < times; count += 1) await gateway.core.notices.tick();
+  for (let count = 0; count < times; count += 1) await gateway.core.notices.run();
 }
 
 /** Types what the gateway advises, with a reason. */
@@ -95,7 +95,7 @@ async function type(command: string): Promise<void> {
 }
 
 const temporal = async () =>
-  (await resolveTemporal({ dataDir: cacheDir, report: () => {}, environment: process.env })).path;
+  await resolveTemporal({ dataDir: cacheDir, report: () => {}, environment: process.env });
 
 /** It continues the task; then `fail` ends it. */
 const reset = 'temporal workflow reset -w ID --type FirstWorkflowTask --reapply-exclude All --reason "…"';

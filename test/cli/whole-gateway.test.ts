@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { dataConverter } from '../../src/temporal/connection.ts';
-import { replayError } from '../../src/temporal/replay-error.ts';
+import { replayError } from '../../workshop/replay/replay-error.ts';
 import { bundleWorkflows } from '../../src/temporal/workflow-bundle.ts';
 import { resolveTemporal } from '../../src/local/servers/temporal-source.ts';
 import { startCallbackReceiver } from '../support/callback-receiver.ts';
@@ -48,8 +48,7 @@ let late: string;
 beforeAll(async () => {
   gateway = await startGateway({ yaml });
   account = await gateway.account();
-  const binary = await resolveTemporal({ dataDir: cacheDir, report: () => {}, environment: process.env });
-  temporal = binary.path;
+  temporal = await resolveTemporal({ dataDir: cacheDir, report: () => {}, environment: process.env });
   const by = { token: gateway.adminToken };
   const { text } = await runLine(gateway, ['operators', 'add', 'anna', '--role', 'act', '-o', 'json'], by);
   token = JSON.parse(text).token;

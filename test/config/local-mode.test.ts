@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { ConfigError } from '../../src/config/config-error.ts';
 import { readEnvironment } from '../../src/config/environment.ts';
-import { loadGatewayConfig } from '../../src/config/gateway-file.ts';
+import { openConfigFile } from '../../src/config/config-file.ts';
 import { localEnvironment, withLocalOrigin } from '../../src/config/local-mode.ts';
 import { adapters } from '../../src/providers/index.ts';
 
@@ -26,7 +26,8 @@ describe('the environment of local mode', () => {
       PAYLOAD_ENCRYPTION: 'off',
     });
     expect(environment.SECRETS_KEY?.map((key) => key.toString('base64'))).toEqual([settings.secretsKey]);
-    const config = loadGatewayConfig(environment.GATEWAY_CONFIG, variables, adapters);
+    const file = openConfigFile(environment.GATEWAY_CONFIG, { ...adapters, environment: variables });
+    const { config } = file.own;
     for (const { base_url } of config.channels) expect(base_url).toContain(settings.simulatorUrl);
   });
 

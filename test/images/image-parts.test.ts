@@ -5,7 +5,6 @@ import { describe, expect, it } from 'vitest';
 import { imageFormIssue } from '../../src/routing/image-form-issue.ts';
 import { inspectImage } from '../../src/images/inspect-image.ts';
 import { readDataUrl } from '../../src/images/reference-image.ts';
-import * as processes from '../../src/observability/process-identity.ts';
 import { openImageWorkspaces } from '../../src/images/workspace.ts';
 import { presentImages } from '../../src/http/presenters/image.ts';
 import { LargeText } from '../../src/providers/shared/large-json.ts';
@@ -135,7 +134,7 @@ describe('workspaces', () => {
     ]);
     await writeFile(join(old, 'a'), '');
     await utimes(old, 1, 1);
-    const workspaces = await openImageWorkspaces({ now: Date.now, ...processes }, parent);
+    const workspaces = await openImageWorkspaces(Date.now, parent);
     expect(await readdir(parent)).not.toContain(old.split('/').at(-1));
     expect((await stat(young)).isDirectory()).toBe(true);
     const workspace = workspaces.open();

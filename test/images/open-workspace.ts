@@ -1,9 +1,8 @@
 import { writeFile } from 'node:fs/promises';
-import * as processes from '../../src/observability/process-identity.ts';
 import { openImageWorkspaces } from '../../src/images/workspace.ts';
 
 /** Opens a workspace in the directory of its first argument, writes a file there, and waits to be killed. */
-const workspaces = await openImageWorkspaces({ now: Date.now, ...processes }, process.argv[2] ?? '');
+const workspaces = await openImageWorkspaces(Date.now, process.argv[2] ?? '');
 const workspace = workspaces.open();
 await workspace.make();
 await writeFile(workspace.newPath(), 'what a caller sent');

@@ -2,7 +2,6 @@ import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import * as processes from '../../src/observability/process-identity.ts';
 import { openImageWorkspaces } from '../../src/images/workspace.ts';
 import { runProgram } from '../local/servers/programs/run-program.ts';
 
@@ -18,7 +17,7 @@ it('what a killed process has left is removed by the next one, and nothing of on
   const parent = await scratch();
   const [killed, living] = await Promise.all([runProgram(program, parent), runProgram(program, parent)]);
   await killed.kill();
-  const own = await openImageWorkspaces({ now: Date.now, ...processes }, parent);
+  const own = await openImageWorkspaces(Date.now, parent);
   expect((await readdir(parent)).toSorted()).toEqual(
     [living.line, own.directory].map((directory) => basename(directory)).toSorted(),
   );

@@ -2,7 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { loadGatewayConfig, parseGatewayConfig } from '../../src/config/gateway-file.ts';
+import { openConfigFile } from '../../src/config/config-file.ts';
+import { parseGatewayConfig } from '../../src/config/gateway-file.ts';
 import { localEnvironment } from '../../src/config/local-mode.ts';
 import { banner } from '../../src/local/banner.ts';
 import { findExamples } from '../../src/local/examples.ts';
@@ -14,6 +15,7 @@ const variables = localEnvironment(
   { secretsKey: randomBytes(32).toString('base64'), adminToken: 'x', account: 'local' },
 );
 const localFile = variables['GATEWAY_CONFIG'] ?? '';
+const { config: localConfig } = openConfigFile(localFile, { ...adapters, environment: variables }).own;
 
 function bannerWith(examples: Examples, gatewayFile?: string, temporalUi?: string): string {
   return banner({
@@ -33,24 +35,18 @@ function bannerWith(examples: Examples, gatewayFile?: string, temporalUi?: strin
 
 describe('the banner', () => {
   it('links the tasks that need a person, by the query of docs/operating.md', () => {
-    const text = bannerWith(
-      findExamples(loadGatewayConfig(localFile, variables, adapters), providers),
-      undefined,
-      'http://127.0.0.1:8233',
-    );
+    const text = bannerWith(findExamples(localConfig, providers), undefined, 'http://127.0.0.1:8233');
     const link = /^ {2}Waiting tasks (\S+)$/m.exec(text)?.[1] ?? '';
     const url = new URL(link);
     expect([url.origin, url.pathname]).toEqual(['http://127.0.0.1:8233', '/namespaces/default/workflows']);
     const page = readFileSync(new URL('../../docs/operating.md', import.meta.url), 'utf8');
     expect(page).toContain(`\`${url.searchParams.get('query')}\``);
     expect(url.searchParams.get('query')).toContain('NeedsAttention');
-    expect(
-      bannerWith(findExamples(loadGatewayConfig(localFile, variables, adapters), providers)),
-    ).not.toContain('Waiting tasks');
+    expect(bannerWith(findExamples(localConfig, providers))).not.toContain('Waiting tasks');
   });
 
   it('shows a video, an image and an image task of the configuration that ships', () => {
-    const config = loadGatewayConfig(localFile, variables, adapters);
+    const config = localConfig;
     const examples = findExamples(config, providers);
     const ids = config.models.map(({ id }) => id);
     for (const example of [examples.video, examples.image, examples.imageTask]) {
@@ -76,7 +72,7 @@ describe('the banner', () => {
   });
 
   it('leaves out what no channel in service can do', () => {
-    const config = loadGatewayConfig(localFile, variables, adapters);
+    const config = localConfig;
     const off = { ...config, channels: config.channels.map((channel) => ({ ...channel, enabled: false })) };
     const examples = findExamples(off, providers);
     expect(examples).toEqual({ video: undefined, image: undefined, imageTask: undefined });

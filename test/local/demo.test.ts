@@ -42,7 +42,8 @@ function bodyOf(path: string, url: string): object {
   if (path.endsWith('/models'))
     return { data: [{ id: 'clip', kind: 'video', capabilities: { input_types: ['text_to_video'] } }] };
   if (path.endsWith('/estimate')) return { currency: 'USD', hold: '1', expected: '1' };
-  return { id: 'task_1', status: 'succeeded', video_url: `${url}/video.mp4` };
+  const usage = { completion_tokens: 0, total_tokens: 0 };
+  return { id: 'task_1', status: 'succeeded', video_url: `${url}/video.mp4`, duration: 5, usage };
 }
 
 it('the demo asks a busy gateway again, and creates its task once', async () => {

@@ -57,14 +57,14 @@ async function watched({ store, ledger }: Process, statuses?: readonly number[])
 it('a fall below the threshold is one signed event, of however many processes; the next one follows after a rise', async () => {
   const [one, two] = [await startProcess(), await startProcess()];
   const { account, receiver, credit, events } = await watched(one);
-  await Promise.all([one.alerts.tick(), two.alerts.tick()]);
+  await Promise.all([one.alerts.run(), two.alerts.run()]);
   expect(events()).toEqual([]);
   await credit(-10n);
-  await one.alerts.tick();
+  await one.alerts.run();
   expect(events()).toEqual([]);
   await credit(-1n);
   await credit(-1n, two.ledger);
-  await Promise.all([one.alerts.tick(), two.alerts.tick(), one.alerts.tick(), two.alerts.tick()]);
+  await Promise.all([one.alerts.run(), two.alerts.run(), one.alerts.run(), two.alerts.run()]);
   expect(events()).toHaveLength(1);
   const [{ headers, text, body } = expect.fail()] = receiver.received;
   expect(body).toEqual({
@@ -84,12 +84,12 @@ it('a fall below the threshold is one signed event, of however many processes; t
     new Webhook(secret).sign(String(headers['webhook-id']), new Date(clock), text),
   );
   await credit(-1n);
-  await one.alerts.tick();
+  await one.alerts.run();
   await credit(5n, two.ledger);
-  await two.alerts.tick();
+  await two.alerts.run();
   expect(events()).toHaveLength(1);
   await credit(-5n);
-  await Promise.all([one.alerts.tick(), two.alerts.tick()]);
+  await Promise.all([one.alerts.run(), two.alerts.run()]);
   expect(events()).toHaveLength(2);
 });
 
@@ -98,18 +98,18 @@ it('a process that was stopped for a while decides nothing by what it saw before
   const { account, credit, events } = await watched(slow);
   await credit(-15n);
   const paused = pauseFirstAt('alert.cross', account);
-  const late = slow.alerts.tick();
+  const late = slow.alerts.run();
   await paused.reached;
   await credit(15n, fast.ledger);
-  await fast.alerts.tick();
+  await fast.alerts.run();
   await credit(-15n, fast.ledger);
-  await fast.alerts.tick();
+  await fast.alerts.run();
   expect(events()).toHaveLength(1);
   await credit(15n, fast.ledger);
-  await fast.alerts.tick();
+  await fast.alerts.run();
   paused.release();
   await late;
-  await fast.alerts.tick();
+  await fast.alerts.run();
   expect(events()).toHaveLength(1);
 });
 
@@ -117,17 +117,17 @@ it('an event is posted again, under its id, until it is taken; none is posted by
   const [one, two] = [await startProcess(), await startProcess()];
   const { account, receiver, credit } = await watched(one, [503, 503, 204]);
   await credit(-11n);
-  await one.alerts.tick();
-  await one.alerts.tick();
+  await one.alerts.run();
+  await one.alerts.run();
   expect(receiver.received).toHaveLength(1);
   clock += 10_000;
-  await Promise.all([one.alerts.tick(), two.alerts.tick()]);
+  await Promise.all([one.alerts.run(), two.alerts.run()]);
   expect(receiver.received).toHaveLength(2);
   clock += 10 * 60_000;
   // Whoever began it may have died: what it left behind is another's.
-  await two.alerts.tick();
+  await two.alerts.run();
   clock += 10 * 60_000;
-  await one.alerts.tick();
+  await one.alerts.run();
   expect(receiver.received).toHaveLength(3);
   expect(new Set(receiver.received.map(({ headers }) => headers['webhook-id'])).size).toBe(1);
   expect((await one.store.findMany([account]))[0]).toMatchObject({ isBelow: true, pending: [] });
@@ -139,7 +139,7 @@ it('an address that says 410, or that never accepts, is left alone', async () =>
   const away = await watched(one, [500]);
   await Promise.all([gone.credit(-11n), away.credit(-11n)]);
   for (let n = 0; n < 12; n += 1) {
-    await one.alerts.tick();
+    await one.alerts.run();
     clock += 2 * 86_400_000;
   }
   expect([gone.receiver.received.length, away.receiver.received.length]).toEqual([1, 10]);
@@ -152,7 +152,7 @@ it('what a process that died has seen is found by the upkeep', async () => {
   const balance = (account: string) => alive.ledger.balance(account);
   expect(await alive.alerts.repair(balance)).toBe(1);
   expect(await alive.alerts.repair(balance)).toBe(0);
-  await alive.alerts.tick();
-  await dead.alerts.tick();
+  await alive.alerts.run();
+  await dead.alerts.run();
   expect(events()).toHaveLength(1);
 });

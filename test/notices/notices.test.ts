@@ -57,7 +57,7 @@ const mail = async () => readFile(join(directory, 'mail'), 'utf8');
 const minute = 60_000;
 
 async function look(times = 1): Promise<void> {
-  for (let count = 0; count < times; count += 1) await gateway.core.notices.tick();
+  for (let count = 0; count < times; count += 1) await gateway.core.notices.run();
 }
 
 const notices = async (state: string) => (await gateway.admin('GET', `/notices?state=${state}`)).body.data;
@@ -140,7 +140,7 @@ it('a process that saw a balance before it was credited opens nothing', async ()
   const spent = { account: account.id, amount: -5_000_000n, reference: 'spent' };
   await other.ledger.credit(spent);
   await gateway.admin('POST', `/accounts/${account.id}/credits`, { amount: '50', reference: 'second' });
-  await other.notices.tick();
+  await other.notices.run();
   await lookAtBalances();
   expect(await notices('open')).toEqual([]);
   expect(taken()).toHaveLength(before);
@@ -167,19 +167,19 @@ it('of several processes one notifies; another takes over when it is gone', asyn
   const turn = () => gateway.core.stores.duties.turn('notices');
   await look();
   const ours = await turn();
-  await other.notices.tick();
+  await other.notices.run();
   expect(await turn()).toBe(ours);
   await gateway.core.notices.noteVerification(2);
-  await Promise.all([other.notices.tick(), look(2), other.notices.tick()]);
+  await Promise.all([other.notices.run(), look(2), other.notices.run()]);
   expect(taken().slice(before)).toEqual(['notice.open ledger_violation']);
   // The first one stands still.
-  await other.notices.tick();
+  await other.notices.run();
   gateway.clock.aheadMs += minute;
   const stood = await turn();
-  await other.notices.tick();
+  await other.notices.run();
   expect(await turn()).toBe(stood + 1);
   await other.notices.noteVerification(0);
-  await other.notices.tick();
+  await other.notices.run();
   expect(taken().slice(before)).toEqual(['notice.open ledger_violation', 'notice.over ledger_violation']);
 });
 
@@ -203,10 +203,10 @@ it('an account’s own address gets one event when its balance falls below its o
   const [seen, unseen] = [await gateway.account({ credit: '100' }), await gateway.account({ credit: '1' })];
   const alert = { threshold: '99.5', url: receiver.url };
   await seen.call('POST', '/v1/balance/alert', { body: alert });
-  await gateway.core.notices.balances.tick();
+  await gateway.core.notices.balances.run();
   expect(receiver.received).toHaveLength(0);
   await seen.create();
-  await gateway.core.notices.balances.tick();
+  await gateway.core.notices.balances.run();
   const [{ headers, text } = expect.fail('no event')] = receiver.received;
   // The gateway's clock is too far ahead by now for a verification of the time.
   const [id, sentAt] = [headers['webhook-id'], headers['webhook-timestamp']].map(String);
@@ -219,8 +219,8 @@ it('an account’s own address gets one event when its balance falls below its o
   await gateway.core.stores.balanceAlerts.set({ account: unseen.id, threshold: 2_000_000n, address });
   const { upkeep } = await gateway.reconcile();
   expect(upkeep['balance_alerts']).toBe(1);
-  await gateway.core.notices.balances.tick();
-  await gateway.core.notices.balances.tick();
+  await gateway.core.notices.balances.run();
+  await gateway.core.notices.balances.run();
   receiver.close();
   expect(receiver.received.map(({ body }) => body.data.account)).toEqual([seen.id, unseen.id]);
 });

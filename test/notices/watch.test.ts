@@ -46,10 +46,10 @@ it('a process that sends for minutes keeps the duty: each target gets each notic
     if (id !== 'kept-slow') return undefined;
     clock += 9_000;
     looks += 1;
-    await other.tick();
+    await other.run();
     return undefined;
   }, 'kept');
-  await slow.tick();
+  await slow.run();
   // The other one has looked all the time, for longer than the silence of a process that is gone.
   expect(looks * 9_000).toBeGreaterThan(silenceMs);
   expect(got).toHaveLength(20);
@@ -62,12 +62,12 @@ it('a process that lost the duty while it stood still sends what it had begun, a
   const standing = openProcess(async () => {
     sent += 1;
     if (sent > 1) return undefined;
-    await other.tick();
+    await other.run();
     clock += silenceMs;
-    await other.tick();
+    await other.run();
     return undefined;
   }, 'lost');
-  await standing.tick();
+  await standing.run();
   expect(takenOver).toBeGreaterThan(0);
   expect(sent).toBe(2);
 });
@@ -78,7 +78,7 @@ it('a stop waits for what is being sent, and for nothing after it', async () => 
     () => new Promise((resolve) => answers.push(() => resolve(undefined))),
     'stopped',
   );
-  const tick = watch.tick();
+  const tick = watch.run();
   await expect.poll(() => answers.length).toBe(2);
   let stopped = false;
   const stop = watch.stop().then(() => (stopped = true));

@@ -7,7 +7,7 @@ const census = { at: 1 } as Census;
 function taker({ isMine = true, fails = false } = {}) {
   const seen: unknown[] = [];
   const turns = { isMine, fails };
-  const { turn } = createCensusTaker({
+  const { run } = createCensusTaker({
     duty: async () => turns.isMine,
     take: async () => {
       seen.push('taken');
@@ -17,33 +17,33 @@ function taker({ isMine = true, fails = false } = {}) {
     showCensus: (shown) => void seen.push(shown),
     onError: () => void seen.push('error'),
   });
-  return { turn, turns, seen };
+  return { run, turns, seen };
 }
 
 it('shows what it counted, and nothing once the duty is another’s', async () => {
-  const { turn, turns, seen } = taker();
-  await turn();
+  const { run, turns, seen } = taker();
+  await run();
   turns.isMine = false;
-  await turn();
+  await run();
   expect(seen).toEqual(['taken', census, undefined]);
 });
 
 it('counts nothing while the duty is another’s', async () => {
-  const { turn, seen } = taker({ isMine: false });
-  await turn();
+  const { run, seen } = taker({ isMine: false });
+  await run();
   expect(seen).toEqual([undefined]);
 });
 
 it('keeps what it counted last when it cannot count, and counts at its next turn', async () => {
-  const { turn, turns, seen } = taker({ fails: true });
-  await turn();
+  const { run, turns, seen } = taker({ fails: true });
+  await run();
   turns.fails = false;
-  await turn();
+  await run();
   expect(seen).toEqual(['taken', 'error', 'taken', census]);
 });
 
 it('does not begin before its turn before has ended', async () => {
-  const { turn, seen } = taker();
-  await Promise.all([turn(), turn()]);
+  const { run, seen } = taker();
+  await Promise.all([run(), run()]);
   expect(seen).toEqual(['taken', census]);
 });

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { parseReplayFile, replayFile, silenceTemporal } from '../../workshop/replay/replay-file.ts';
-import { replayRecord } from '../../src/flight/replay-record.ts';
+import { replayRecord } from '../../workshop/replay/replay-record.ts';
 import type { FlightRecord } from '../../src/flight/flight-record.ts';
 import { providers } from '../../src/providers/index.ts';
 

@@ -134,7 +134,7 @@ describe('results in our own storage', () => {
     const { db } = gateway.core.mongo;
     await db
       .collection<{ _id: string }>('result_copies')
-      .updateOne({ _id: task['id'] }, { $set: { due_at: 0 } });
+      .updateOne({ _id: task['id'] }, { $set: { dueAt: 0 } });
     const report = await reconcile();
     const after = await account.call('GET', `/v1/videos/generations/${task['id']}`);
     expect(report.upkeep).toMatchObject({ copies: 1 });
@@ -183,7 +183,7 @@ describe('results in our own storage', () => {
     const task = await finishedTask();
     await gateway.core.mongo.db
       .collection<{ _id: string }>('result_copies')
-      .updateOne({ _id: task['id'] }, { $set: { due_at: 0 } });
+      .updateOne({ _id: task['id'] }, { $set: { dueAt: 0 } });
     expect((await reconcile()).upkeep).toMatchObject({ retention: 1 });
     expect((await fetch(task['video_url'])).status).toBe(404);
     expect(await gateway.core.stores.resultCopies.find(task['id'])).toMatchObject({ state: 'expired' });

@@ -38,7 +38,6 @@ import { takeCensus } from '../../src/tasks/take-census.ts';
 import { verifyLedger } from '../../src/ledger/verify.ts';
 import { createLogger } from '../../src/observability/log.ts';
 import { createMetrics } from '../../src/observability/metrics.ts';
-import * as processes from '../../src/observability/process-identity.ts';
 import type { Provider } from '../../src/providers/provider.ts';
 import { createSecrets } from '../../src/access/secrets.ts';
 import { connectMongo } from '../../src/store/mongo.ts';
@@ -176,7 +175,7 @@ async function openWorld(database: string, change: NodeChange): Promise<[HttpWor
   const secrets = createSecrets([randomBytes(32)], randomBytes(32));
   const key = testLedgerKey;
   const ledger = createLedger({ collection: ledgerCollection(mongo.db), key, now });
-  const workspaces = await openImageWorkspaces({ now: Date.now, ...processes });
+  const workspaces = await openImageWorkspaces(Date.now);
   const port = createTestPort({ tasks: stores.tasks, ledger, now });
   const abandonCreation = createAbandonCreation({ ...stores, ledger });
   const configOf = (text: string) =>

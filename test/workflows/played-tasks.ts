@@ -9,7 +9,7 @@ import type { ActionResult, RunningActionName, Said } from '../../src/domain/ope
 import type { StateName } from '../../src/domain/task-state.ts';
 import type { Task } from '../../src/domain/task-record.ts';
 import type { TaskInput } from '../../src/domain/task-input.ts';
-import { replayError } from '../../src/temporal/replay-error.ts';
+import { replayError } from '../../workshop/replay/replay-error.ts';
 import { bundleWorkflows } from '../../src/temporal/workflow-bundle.ts';
 import { cancelUpdate } from '../../workflows/messages.ts';
 import { temporalAddress } from '../support/run-servers.ts';

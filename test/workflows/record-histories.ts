@@ -29,7 +29,7 @@ async function save(gateway: TestGateway, name: string, id: string): Promise<voi
   const handle = gateway.core.client.workflow.getHandle(id);
   await handle.result();
   const show = ['workflow', 'show', '--workflow-id', id, '--output', 'json', '--address', temporalAddress()];
-  const { stdout } = await promisify(execFile)(temporal.path, show, { maxBuffer: 10_000_000 });
+  const { stdout } = await promisify(execFile)(temporal, show, { maxBuffer: 10_000_000 });
   // Stack traces name files of the machine that recorded.
   const anonymous = stdout.replaceAll(projectDir, '').replace(/[^" (]*(?=\/node_modules\/)/g, '');
   await writeFile(`${historiesDir}/${name}.json`, anonymous);

@@ -4,11 +4,11 @@ import { DefaultLogger, Runtime } from '@temporalio/worker';
 import type { WorkflowBundleWithSourceMap } from '@temporalio/worker';
 import { z } from 'zod';
 import { messageOf } from '../../src/domain/caught.ts';
-import { replayRecord } from '../../src/flight/replay-record.ts';
+import { replayRecord } from './replay-record.ts';
 import { recordFormat, recordVersion, flightRecordSchema } from '../../src/flight/flight-record.ts';
 import type { FlightRecord } from '../../src/flight/flight-record.ts';
 import { providers } from '../../src/providers/index.ts';
-import { replayError } from '../../src/temporal/replay-error.ts';
+import { replayError } from './replay-error.ts';
 import { bundleWorkflows } from '../../src/temporal/workflow-bundle.ts';
 
 export interface ReplayResult {

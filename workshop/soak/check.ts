@@ -6,7 +6,7 @@ import type { Task } from '../../src/domain/task-record.ts';
 import { toTask } from '../../src/store/task-document.ts';
 import type { TaskDocument } from '../../src/store/task-document.ts';
 import { dataConverter } from '../../src/temporal/connection.ts';
-import { replayError } from '../../src/temporal/replay-error.ts';
+import { replayError } from '../replay/replay-error.ts';
 import { bundleWorkflows } from '../../src/temporal/workflow-bundle.ts';
 import { createWorkflowLookup } from '../../src/temporal/workflow-lookup.ts';
 import { askFor } from './http.ts';

@@ -88,7 +88,7 @@ export function composeProcess(
   };
   const id = `${name}-${replica + 1}`;
   const run = async (command: string, args: readonly string[]): Promise<string> => {
-    const result = await runCommand(command, args.map(here), { environment, timeoutMs: onceTimeoutMs });
+    const result = await runCommand([command, ...args.map(here)], { environment }, onceTimeoutMs);
     if (!result.ok) throw new LocalServerError(`${id}: ${command} ${args.join(' ')}:\n${result.output}`);
     return result.output;
   };
@@ -135,11 +135,8 @@ async function stopWithin(child: ChildServer, signal: NodeJS.Signals, seconds: n
   throw new LocalServerError(`${name} did not end within its stop_grace_period of ${seconds} s`);
 }
 
-async function requireHealth(
-  [command = '', ...args]: readonly string[],
-  environment: NodeJS.ProcessEnv,
-): Promise<void> {
-  const { ok, output } = await runCommand(command, args, { environment, timeoutMs: checkTimeoutMs });
+async function requireHealth(command: readonly string[], environment: NodeJS.ProcessEnv): Promise<void> {
+  const { ok, output } = await runCommand(command, { environment }, checkTimeoutMs);
   if (ok) return;
   await delay(checkEveryMs);
   throw new LocalServerError(`its check failed: ${output}`);

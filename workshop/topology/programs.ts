@@ -56,7 +56,7 @@ async function runGo(
   more: NodeJS.ProcessEnv = {},
 ): Promise<string> {
   const environment = { ...rawEnvironment(), GOFLAGS: '-p=1', ...more };
-  const { ok, output } = await runCommand('nice', ['-n', '15', 'go', ...args], { environment, timeoutMs });
+  const { ok, output } = await runCommand(['nice', '-n', '15', 'go', ...args], { environment }, timeoutMs);
   if (!ok) throw new LocalServerError(`go ${args.join(' ')}: ${reasonIn(output)}`);
   return output;
 }

@@ -32,14 +32,8 @@ export async function makeSecurity(
   await writeFile(file('openssl.cnf'), '[req]\ndistinguished_name = name\n[name]\n');
   const make = async (name: string, more: readonly string[]): Promise<void> => {
     const out = ['-subj', `/CN=${name}`, '-keyout', file(`${name}.key`), '-out', file(`${name}.crt`)];
-    const made = await runCommand(
-      'openssl',
-      ['req', '-config', file('openssl.cnf'), ...common, ...out, ...more],
-      {
-        environment: rawEnvironment(),
-        timeoutMs: opensslTimeoutMs,
-      },
-    );
+    const command = ['openssl', 'req', '-config', file('openssl.cnf'), ...common, ...out, ...more];
+    const made = await runCommand(command, { environment: rawEnvironment() }, opensslTimeoutMs);
     if (!made.ok) throw new LocalServerError(`openssl: ${reasonIn(made.output)}`);
   };
   const issuer = ['-CA', file('authority.crt'), '-CAkey', file('authority.key')];

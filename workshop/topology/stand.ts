@@ -222,7 +222,7 @@ interface Programs {
 
 async function findPrograms(report: (line: string) => void): Promise<Programs> {
   const options: LocalOptions = { dataDir: cacheDir, report, environment: rawEnvironment() };
-  const { path } = await resolveTemporal(options);
+  const path = await resolveTemporal(options);
   const server = await temporalPrograms(cacheDir, versionOf('temporal'), report);
   const ui = await temporalUi(cacheDir, versionOf('temporal-ui'), report);
   return {

@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import type { AdminClient, Row } from '../admin-client.ts';
-import { defined } from '../../domain/defined.ts';
 import { ownAttemptSchema } from './rows.ts';
 import type { OwnAttempt } from './rows.ts';
 
@@ -40,20 +39,15 @@ export type OwnCosts = z.output<typeof costsSchema>;
 const path = '/billed-attempts';
 
 /** Over the operators' API, page by page. */
-export function createOwnAttempts(client: Pick<AdminClient, 'list' | 'call'>): OwnAttempts {
-  async function* pages(query: Readonly<Record<string, string>>): AsyncGenerator<OwnAttempt> {
-    let page: string | undefined;
-    do {
-      const { rows, next } = await client.list(path, { ...query, ...defined({ page }) });
-      for (const row of rows) yield ownAttemptSchema.parse(row);
-      page = next;
-    } while (page !== undefined);
+export function createOwnAttempts(client: Pick<AdminClient, 'all' | 'call'>): OwnAttempts {
+  async function* all(query: Readonly<Record<string, string>>): AsyncGenerator<OwnAttempt> {
+    for await (const row of client.all(path, query)) yield ownAttemptSchema.parse(row);
   }
 
   const span = ({ from, to }: Period) => ({ from: `${Math.max(0, from)}`, before: `${to}` });
   return {
-    jobs: (channel, created) => pages({ channel, ...span(created) }),
-    unclaimed: (channel, created) => pages({ channel, ...span(created), unclaimed: 'true' }),
+    jobs: (channel, created) => all({ channel, ...span(created) }),
+    unclaimed: (channel, created) => all({ channel, ...span(created), unclaimed: 'true' }),
     async find(channel, jobs) {
       const { data }: Row = await client.call('POST', `${path}/find`, { channel, jobs });
       return ownAttemptSchema.array().parse(data);

@@ -30,6 +30,32 @@ export async function* readBill(file: string, format: BillFormat): AsyncGenerato
     throw new CommandError('usage', `${file} is empty: a header and lines were expected.`);
 }
 
+/** Unix seconds, inclusive and exclusive; absent: nothing limits it. */
+export interface Span {
+  readonly from?: number | undefined;
+  readonly to?: number | undefined;
+}
+
+/** The lines of a time, and how many there are beside them. Throws CommandError where nothing says which time. */
+export function linesWithin(lines: AsyncIterable<BillLine>, { from, to }: Span) {
+  const counts = { lines: 0, skipped: 0, outside: 0 };
+  async function* within(): AsyncGenerator<Billed> {
+    for await (const line of lines) {
+      counts.lines += 1;
+      if (line === 'skipped') counts.skipped += 1;
+      else if (line.at < (from ?? 0) * 1000 || line.at >= (to ?? Infinity) * 1000) counts.outside += 1;
+      else yield line;
+    }
+    const isEmpty = counts.lines === counts.skipped + counts.outside;
+    if (isEmpty && (from === undefined || to === undefined))
+      throw new CommandError(
+        'usage',
+        'The bill has no lines: --from and --to say what to compare with nothing.',
+      );
+  }
+  return { within: within(), counts };
+}
+
 /** As the parser hands it over; `lines`: of the file, up to its end. */
 const recordSchema = z.object({ record: z.array(z.string()), info: z.object({ lines: z.int() }) });
 

@@ -2,10 +2,11 @@ import { compareAmounts, sumBilled } from '../../domain/bill.ts';
 import type { Billed, Expected } from '../../domain/bill.ts';
 import { addAmounts } from '../../domain/decimal.ts';
 import { CommandError } from '../command-error.ts';
-import type { OwnCosts, Period } from './own-attempts.ts';
-import type { BillLine } from './read-lines.ts';
+import type { OwnCosts } from './own-attempts.ts';
+import { linesWithin } from './read-lines.ts';
 import type { Read, Reconciling } from './reconcile-jobs.ts';
-import type { ReportRow } from './rows.ts';
+import { rowOf } from './rows.ts';
+import type { ReportRow, RowFields } from './rows.ts';
 
 interface ByDays extends Reconciling {
   /** Of the bill's days, east of UTC. */
@@ -41,40 +42,19 @@ async function readSums(asked: ByDays): Promise<Read & { readonly sums: Sums }> 
     const offset = utcOffsetHours * 3600;
     return Math.floor((seconds + offset) / daySeconds) * daySeconds - offset;
   };
-  const range = { from: from === undefined ? undefined : dayOf(from), to };
+  const begin = from === undefined ? undefined : dayOf(from);
+  const { within, counts } = linesWithin(lines, { from: begin, to });
   const sums: Sums = new Map();
-  let [count, kept, skipped, outside] = [0, 0, 0, 0];
-  for await (const line of lines) {
-    count += 1;
-    if (line === 'skipped') skipped += 1;
-    else if (isOutside(line, range)) outside += 1;
-    else {
-      const day = dayOf(line.at / 1000);
-      const name = line.model ?? '';
-      const model = models.get(name) ?? name;
-      kept += addTo(sums, day, { ...line, model });
-      if (kept > sumsMax)
-        throw new CommandError('usage', 'The bill has too many models: is `model` the right column?');
-    }
+  let kept = 0;
+  for await (const line of within) {
+    const name = line.model ?? '';
+    kept += addTo(sums, dayOf(line.at / 1000), { ...line, model: models.get(name) ?? name });
+    if (kept > sumsMax)
+      throw new CommandError('usage', 'The bill has too many models: is `model` the right column?');
   }
-  if (sums.size === 0 && (from === undefined || to === undefined))
-    throw new CommandError(
-      'usage',
-      'The bill has no lines: --from and --to say what to compare with nothing.',
-    );
   const ordered = [...sums.keys()].toSorted((a, b) => a - b);
-  const period: Period = {
-    from: range.from ?? ordered[0] ?? 0,
-    to: to ?? (ordered.at(-1) ?? 0) + daySeconds,
-  };
-  return { sums, period, lines: count, skipped, outside };
-}
-
-function isOutside(
-  { at }: Exclude<BillLine, 'skipped'>,
-  { from, to }: { readonly from: number | undefined; readonly to: number | undefined },
-): boolean {
-  return at < (from ?? 0) * 1000 || at >= (to ?? Number.POSITIVE_INFINITY) * 1000;
+  const period = { from: begin ?? ordered[0] ?? 0, to: to ?? (ordered.at(-1) ?? 0) + daySeconds };
+  return { sums, period, ...counts };
 }
 
 /** How many sums there are more. */
@@ -141,33 +121,13 @@ function billedRow(line: Billed, ours: Ours | undefined, { day, currency }: Day)
   return row({ ...fields, ...compareAmounts(line, expected), ours });
 }
 
-interface Fields extends Pick<ReportRow, 'result' | 'unit'> {
+interface Fields extends RowFields {
   readonly day: number;
   readonly model: string;
-  readonly billed?: string;
-  readonly expected?: string;
-  readonly difference?: string;
-  readonly lines?: number;
   readonly ours?: Ours;
 }
 
-function row({ result, unit, day, model, billed, expected, difference, lines = 0, ours }: Fields): ReportRow {
-  return {
-    result,
-    job: null,
-    channel: null,
-    task: null,
-    attempt: null,
-    account: null,
-    model: model === '' ? null : model,
-    at: day,
-    unit,
-    billed: billed ?? null,
-    expected: expected ?? null,
-    difference: difference ?? null,
-    lines,
-    tasks: ours?.tasks ?? 0,
-    cost_unknown: ours?.unknown ?? 0,
-    candidates: [],
-  };
+function row({ day, model, ours, ...fields }: Fields): ReportRow {
+  const { tasks = 0, unknown = 0 } = ours ?? {};
+  return rowOf({ ...fields, at: day, model: model === '' ? null : model, tasks, cost_unknown: unknown });
 }

@@ -7,21 +7,19 @@ import type { AmountRange, Billed } from '../../domain/bill.ts';
 import { createProposals } from '../../domain/bill-candidates.ts';
 import type { KnownAmounts, Unclaimed } from '../../domain/bill-candidates.ts';
 import { defined } from '../../domain/defined.ts';
-import { CommandError } from '../command-error.ts';
 import type { OwnAttempts, Period } from './own-attempts.ts';
-import type { BillLine } from './read-lines.ts';
+import { linesWithin } from './read-lines.ts';
+import type { BillLine, Span } from './read-lines.ts';
 import { billedSchema, bothRow, oursOnlyRow, ownAttemptSchema, upstreamOnlyRow } from './rows.ts';
 import type { OwnAttempt, ReportRow } from './rows.ts';
 import { createDiskSorter } from './sort-on-disk.ts';
 import type { DiskSorter } from './sort-on-disk.ts';
 
-export interface Reconciling {
+/** `from` or `to` absent: the days (UTC) of the bill's lines. */
+export interface Reconciling extends Span {
   readonly lines: AsyncIterable<BillLine>;
   /** Those of the vendor's account that the bill is of. */
   readonly channels: readonly string[];
-  /** Absent: the days (UTC) of the bill's lines. */
-  readonly from?: number | undefined;
-  readonly to?: number | undefined;
   readonly own: OwnAttempts;
   readonly onRow: (row: ReportRow) => Promise<void>;
 }
@@ -82,25 +80,14 @@ export async function reconcileJobs(asked: Reconciling): Promise<Reconciled> {
 const billKey = ({ job, unit }: Billed): string => JSON.stringify([job, unit]);
 
 async function readInto(bill: DiskSorter<Billed>, { lines, from, to }: Reconciling): Promise<Read> {
-  let [count, skipped, outside] = [0, 0, 0];
+  const { within, counts } = linesWithin(lines, { from, to });
   let [first, last] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
-  for await (const line of lines) {
-    count += 1;
-    if (line === 'skipped') skipped += 1;
-    else if (line.at < (from ?? 0) * 1000 || line.at >= (to ?? Number.POSITIVE_INFINITY) * 1000) outside += 1;
-    else {
-      [first, last] = [Math.min(first, line.at), Math.max(last, line.at)];
-      await bill.add(line);
-    }
+  for await (const line of within) {
+    [first, last] = [Math.min(first, line.at), Math.max(last, line.at)];
+    await bill.add(line);
   }
-  if (last < first && (from === undefined || to === undefined))
-    throw new CommandError(
-      'usage',
-      'The bill has no lines: --from and --to say what to compare with nothing.',
-    );
   const dayOf = (at: number): number => Math.floor(at / 1000 / daySeconds) * daySeconds;
-  const period = { from: from ?? dayOf(first), to: to ?? dayOf(last) + daySeconds };
-  return { period, lines: count, skipped, outside };
+  return { period: { from: from ?? dayOf(first), to: to ?? dayOf(last) + daySeconds }, ...counts };
 }
 
 interface Known {

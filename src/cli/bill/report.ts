@@ -1,10 +1,8 @@
-import { open, rename, rm } from 'node:fs/promises';
-import type { FileHandle } from 'node:fs/promises';
 import { csvLine } from '../../domain/csv.ts';
 import { parseDecimal } from '../../domain/decimal.ts';
 import { isoSeconds } from '../../domain/times.ts';
-import { CommandError } from '../command-error.ts';
 import type { Output } from '../output.ts';
+import { replaceFile } from '../replace-file.ts';
 import type { ReportRow } from './rows.ts';
 import { isInOrder } from './rows.ts';
 
@@ -99,14 +97,10 @@ function csvCells(row: ReportRow): Cells {
 }
 
 async function openCsv(path: string) {
-  const refuse = (error: unknown): never => {
-    throw new CommandError('failed', `${path} cannot be written: ${String(error)}`, { cause: error });
-  };
-  const part = `${path}.part`;
-  const file: FileHandle = await open(part, 'w').catch(refuse);
+  const file = await replaceFile(path);
   let waiting = csvLine(columns);
   const flush = async () => {
-    await file.writeFile(waiting).catch(refuse);
+    await file.write(waiting);
     waiting = '';
   };
   return {
@@ -116,12 +110,8 @@ async function openCsv(path: string) {
     },
     async complete() {
       await flush();
-      await file.sync();
-      await rename(part, path).catch(refuse);
+      await file.complete();
     },
-    async close() {
-      await file.close();
-      await rm(part, { force: true });
-    },
+    close: () => file.close(),
   };
 }

@@ -56,54 +56,47 @@ export interface ReportRow {
   readonly candidates: readonly Candidate[];
 }
 
-const notByDay = { tasks: null, cost_unknown: null };
+const blank = {
+  job: null,
+  channel: null,
+  task: null,
+  attempt: null,
+  account: null,
+  model: null,
+  at: null,
+  unit: null,
+  billed: null,
+  expected: null,
+  difference: null,
+  lines: 0,
+  tasks: null,
+  cost_unknown: null,
+  candidates: [],
+};
+
+export type RowFields = Pick<ReportRow, 'result'> & Partial<ReportRow>;
+
+export function rowOf(fields: RowFields): ReportRow {
+  return { ...blank, ...fields };
+}
 
 export const isInOrder = (result: BillResult): boolean => result === billResults[0];
 
 /** The bill has it, and a task has it. */
 export function bothRow(billed: Billed, own: OwnAttempt): ReportRow {
-  const { result, expected = null, difference = null } = compareAmounts(billed, own.expected);
-  return {
-    ...ownFields(own),
-    ...billedFields(billed),
-    result,
-    expected,
-    difference,
-    ...notByDay,
-    candidates: [],
-  };
+  return rowOf({ ...ownFields(own), ...billedFields(billed), ...compareAmounts(billed, own.expected) });
 }
 
 export function upstreamOnlyRow(billed: Billed, candidates: readonly Candidate[]): ReportRow {
-  const none = { channel: null, task: null, attempt: null, account: null };
-  return {
-    ...none,
-    ...billedFields(billed),
-    model: billed.model ?? null,
-    result: 'upstream_only',
-    expected: null,
-    difference: null,
-    ...notByDay,
-    candidates,
-  };
+  const { model = null } = billed;
+  return rowOf({ ...billedFields(billed), model, result: 'upstream_only', candidates });
 }
 
 /** The bill should have it. */
 export function oursOnlyRow(own: OwnAttempt): ReportRow {
   const [due] = own.expected;
-  return {
-    ...ownFields(own),
-    result: 'ours_only',
-    job: own.job,
-    at: null,
-    unit: due?.unit ?? null,
-    billed: null,
-    expected: due === undefined ? null : addAmounts('0', due.amount),
-    difference: null,
-    lines: 0,
-    ...notByDay,
-    candidates: [],
-  };
+  const amount = due === undefined ? {} : { unit: due.unit, expected: addAmounts('0', due.amount) };
+  return rowOf({ ...ownFields(own), ...amount, job: own.job, result: 'ours_only' });
 }
 
 function ownFields({ channel, task, attempt, account, model }: OwnAttempt) {

@@ -37,11 +37,8 @@ export async function compileLauncher(
   const staged = await mkdtemp(join(parent, 'compile-'));
   // The compiler's module rather than `javac`, which may not be beside the `java` that was found.
   const compiler = ['-m', 'jdk.compiler/com.sun.tools.javac.Main', '-nowarn', '-proc:none'];
-  const result = await runCommand(
-    program.java,
-    [...compiler, '-d', staged, '-cp', jars.join(delimiter), ...files],
-    { environment: options.environment, timeoutMs: compileTimeoutMs },
-  );
+  const command = [program.java, ...compiler, '-d', staged, '-cp', jars.join(delimiter), ...files];
+  const result = await runCommand(command, options, compileTimeoutMs);
   if (!result.ok) {
     await rm(staged, { recursive: true, force: true });
     throw new LocalServerError(`The MongoDB stand-in does not compile:\n${result.output}`);

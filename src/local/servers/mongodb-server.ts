@@ -50,12 +50,7 @@ async function startOn(port: number, directory: string, options: MongoOptions): 
   const host = `127.0.0.1:${port}`;
   // Direct: a replica set of one is addressed by its port, which may change from start to start.
   const uri = `mongodb://${host}/?directConnection=true`;
-  try {
-    await waitUntilServing(child, () => prepare(uri, host, options.program.kind), startDeadlineMs);
-  } catch (error) {
-    await child.kill();
-    throw error;
-  }
+  await waitUntilServing(child, () => prepare(uri, host, options.program.kind), startDeadlineMs);
   return { ...child, uri, kind: options.program.kind };
 }
 

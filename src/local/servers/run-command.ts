@@ -2,30 +2,26 @@ import { spawn } from 'node:child_process';
 import { connect } from 'node:net';
 import { delimiter, join } from 'node:path';
 
-import type { Report } from './local-options.ts';
+import type { LocalOptions, Report } from './local-options.ts';
 import { isExecutable } from './program-files.ts';
 
 const outputCharactersMax = 100_000;
 const reasonCharactersMax = 300;
+/** Of a program that only says something of itself. */
+const shortTimeoutMs = 20_000;
 const connectTimeoutMs = 4_000;
 const heartbeatMs = 5_000;
 
 export type CommandResult = { ok: boolean; output: string };
 
-export type CommandOptions = { environment: NodeJS.ProcessEnv; timeoutMs: number; directory?: string };
-
 /** Runs a program to its end; `output` is both of its streams. A program that is missing or hangs is not ok. */
 export function runCommand(
-  command: string,
-  args: readonly string[],
-  options: CommandOptions,
+  [program = '', ...args]: readonly string[],
+  { environment: env }: Pick<LocalOptions, 'environment'>,
+  timeoutMs = shortTimeoutMs,
 ): Promise<CommandResult> {
   return new Promise((resolve) => {
-    const child = spawn(command, args, {
-      env: options.environment,
-      cwd: options.directory,
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
+    const child = spawn(program, args, { env, stdio: ['ignore', 'pipe', 'pipe'] });
     let output = '';
     const collect = (chunk: Buffer): void => {
       output = (output + chunk.toString('utf8')).slice(-outputCharactersMax);
@@ -33,12 +29,12 @@ export function runCommand(
     child.stdout.on('data', collect);
     child.stderr.on('data', collect);
     const timer = setTimeout(() => {
-      output += `\nerror: timed out after ${options.timeoutMs / 1000} s`;
+      output += `\nerror: timed out after ${timeoutMs / 1000} s`;
       child.kill('SIGKILL');
       // A grandchild may hold the streams open; nothing more is read from them.
       child.stdout.destroy();
       child.stderr.destroy();
-    }, options.timeoutMs);
+    }, timeoutMs);
     child.once('error', (error) => {
       clearTimeout(timer);
       resolve({ ok: false, output: error.message });

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { messageOf } from '../../domain/caught.ts';
 import type { Report } from './local-options.ts';
 import type { ChildServer } from './process.ts';
 
@@ -34,7 +35,7 @@ export function supervise(first: ChildServer, start: () => Promise<ChildServer>,
         if (stopping) await current.stop();
       } catch (error) {
         current = undefined;
-        report(error instanceof Error ? error.message : String(error));
+        report(messageOf(error));
       }
     }
   };

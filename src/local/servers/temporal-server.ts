@@ -8,7 +8,6 @@ import { searchAttributeNames } from '../../domain/queues.ts';
 import type { LocalOptions } from './local-options.ts';
 import { choosePort, startOnPort, type PortRequest } from './ports.ts';
 import { startChild, waitUntilServing, type ChildServer } from './process.ts';
-import type { TemporalBinary } from './temporal-source.ts';
 
 const portDefault = 7233;
 const startDeadlineMs = 60_000;
@@ -36,7 +35,8 @@ const tuning = [
 ];
 
 export type TemporalOptions = LocalOptions & {
-  binary: TemporalBinary;
+  /** Its path. */
+  binary: string;
   /** Default: 7233 or the next free one. */
   port?: PortRequest;
   /** `none` starts no user interface. */
@@ -47,7 +47,6 @@ export type TemporalOptions = LocalOptions & {
 
 export type TemporalServer = ChildServer & {
   address: string;
-  namespace: 'default';
   uiUrl: string | undefined;
 };
 
@@ -65,18 +64,13 @@ async function startOn(port: number, options: TemporalOptions): Promise<Temporal
   const child = await startChild({
     ...options,
     name: 'temporal',
-    command: options.binary.path,
+    command: options.binary,
     args: serverArguments(options, port, uiPort),
   });
   const address = `127.0.0.1:${port}`;
-  try {
-    await waitUntilServing(child, () => prepareNamespace(address), startDeadlineMs);
-  } catch (error) {
-    await child.kill();
-    throw error;
-  }
+  await waitUntilServing(child, () => prepareNamespace(address), startDeadlineMs);
   const uiUrl = uiPort === undefined ? undefined : `http://127.0.0.1:${uiPort}`;
-  return { ...child, address, namespace: 'default', uiUrl };
+  return { ...child, address, uiUrl };
 }
 
 /**

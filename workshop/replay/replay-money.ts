@@ -1,16 +1,16 @@
-import { chargeTask } from '../domain/charge.ts';
-import type { ChargeInput } from '../domain/charge.ts';
-import { defined } from '../domain/defined.ts';
-import { heldBasis } from '../domain/ledger-basis.ts';
-import { formatMicros, parseMicros } from '../domain/money.ts';
-import type { PriceBasis } from '../domain/price.ts';
-import type { GenerationRequest } from '../domain/request.ts';
-import type { SettleFacts } from '../domain/task.ts';
-import { taskProviderFor } from '../routing/channels.ts';
-import { toFacts } from './recorded-call.ts';
-import type { CallOutcome } from './recorded-call.ts';
+import { chargeTask } from '../../src/domain/charge.ts';
+import type { ChargeInput } from '../../src/domain/charge.ts';
+import { defined } from '../../src/domain/defined.ts';
+import { heldBasis } from '../../src/domain/ledger-basis.ts';
+import { formatMicros, parseMicros } from '../../src/domain/money.ts';
+import type { PriceBasis } from '../../src/domain/price.ts';
+import type { GenerationRequest } from '../../src/domain/request.ts';
+import type { SettleFacts } from '../../src/domain/task.ts';
+import { taskProviderFor } from '../../src/routing/channels.ts';
+import { toFacts } from '../../src/flight/recorded-call.ts';
+import type { CallOutcome } from '../../src/flight/recorded-call.ts';
 import type { ReplayProviders } from './replay-record.ts';
-import type { FlightRecord } from './flight-record.ts';
+import type { FlightRecord } from '../../src/flight/flight-record.ts';
 
 /** What the calls of a record come to with today's code. */
 export interface ReplayedCalls {

@@ -1,12 +1,12 @@
-import { defined } from '../domain/defined.ts';
-import { parseJson } from '../domain/parse-json.ts';
-import { UpstreamError } from '../providers/provider.ts';
-import type { HttpRequest, HttpRequestOptions, HttpResponse } from '../providers/provider.ts';
+import { defined } from '../../src/domain/defined.ts';
+import { parseJson } from '../../src/domain/parse-json.ts';
+import { UpstreamError } from '../../src/providers/provider.ts';
+import type { HttpRequest, HttpRequestOptions, HttpResponse } from '../../src/providers/provider.ts';
 import { compareJson } from './compare-json.ts';
-import { shapeOf } from './describe-call.ts';
-import type { RecordedCall, RecordedExchange } from './recorded-call.ts';
-import { redactUrl } from './redact.ts';
-import type { Hidden } from './redact.ts';
+import { shapeOf } from '../../src/flight/describe-call.ts';
+import type { RecordedCall, RecordedExchange } from '../../src/flight/recorded-call.ts';
+import { redactUrl } from '../../src/flight/redact.ts';
+import type { Hidden } from '../../src/flight/redact.ts';
 
 /** Answers an adapter from a record, in order, and remembers where it asked for something else. */
 export interface Player {

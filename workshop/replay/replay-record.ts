@@ -1,26 +1,31 @@
 import { z } from 'zod';
-import { defined } from '../domain/defined.ts';
-import type { FieldMapping } from '../domain/field-mapping.ts';
-import { parseJson } from '../domain/parse-json.ts';
-import type { GenerationRequest } from '../domain/request.ts';
+import { defined } from '../../src/domain/defined.ts';
+import type { FieldMapping } from '../../src/domain/field-mapping.ts';
+import { parseJson } from '../../src/domain/parse-json.ts';
+import type { GenerationRequest } from '../../src/domain/request.ts';
 import type {
   Operation,
   Provider,
   ProviderContext,
   SubmitContext,
   TaskProvider,
-} from '../providers/provider.ts';
-import { taskProviderFor } from '../routing/channels.ts';
+} from '../../src/providers/provider.ts';
+import { taskProviderFor } from '../../src/routing/channels.ts';
 import { compareJson } from './compare-json.ts';
-import { acceptedOutcome, errorOutcome, foundOutcome, statusOutcome } from './describe-call.ts';
+import {
+  acceptedOutcome,
+  errorOutcome,
+  foundOutcome,
+  statusOutcome,
+} from '../../src/flight/describe-call.ts';
 import { createPlayer } from './player.ts';
-import type { CallOutcome, RecordedCall } from './recorded-call.ts';
-import { textsOf } from './redact.ts';
-import type { Hidden } from './redact.ts';
+import type { CallOutcome, RecordedCall } from '../../src/flight/recorded-call.ts';
+import { textsOf } from '../../src/flight/redact.ts';
+import type { Hidden } from '../../src/flight/redact.ts';
 import { replayMoney } from './replay-money.ts';
 import { replayRescue } from './replay-rescue.ts';
-import type { FlightRecord } from './flight-record.ts';
-import { describeOutcome } from './timeline.ts';
+import type { FlightRecord } from '../../src/flight/flight-record.ts';
+import { describeOutcome } from '../../src/flight/timeline.ts';
 
 export interface ReplayReport {
   /** Where today's code does otherwise than the record says, in sentences. */

@@ -1,7 +1,7 @@
-import { rescueCandidates } from '../domain/rescue.ts';
-import type { Fallback } from '../domain/rescue.ts';
+import { rescueCandidates } from '../../src/domain/rescue.ts';
+import type { Fallback } from '../../src/domain/rescue.ts';
 import type { ReplayedCalls, Verdict } from './replay-money.ts';
-import type { FlightRecord } from './flight-record.ts';
+import type { FlightRecord } from '../../src/flight/flight-record.ts';
 
 type Attempt = FlightRecord['attempts'][number];
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { compareJson } from '../../src/flight/compare-json.ts';
+import { compareJson } from '../../workshop/replay/compare-json.ts';
 
 it.each<[string, unknown, unknown]>([
   ['the same', { a: [1, { b: null }] }, { a: [1, { b: null }] }],

@@ -1,0 +1,27 @@
+import { open, rename, rm } from 'node:fs/promises';
+import { CommandError } from './command-error.ts';
+
+/** A file that takes the place of `path` when it is complete; until then it lies beside it. Throws CommandError. */
+export async function replaceFile(path: string) {
+  const refuse = cannotWrite(path);
+  const part = `${path}.part`;
+  const file = await open(part, 'w').catch(refuse);
+  return {
+    write: (piece: string | Uint8Array): Promise<void> => file.writeFile(piece).catch(refuse),
+    async complete(): Promise<void> {
+      await file.sync();
+      await rename(part, path).catch(refuse);
+    },
+    /** Removes what was not completed. */
+    async close(): Promise<void> {
+      await file.close();
+      await rm(part, { force: true });
+    },
+  };
+}
+
+export function cannotWrite(path: string) {
+  return (error: unknown): never => {
+    throw new CommandError('failed', `${path} cannot be written: ${String(error)}`, { cause: error });
+  };
+}

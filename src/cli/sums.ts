@@ -1,0 +1,54 @@
+import type { Command } from 'commander';
+import { marginDimensions } from '../domain/margin.ts';
+import { usageDimensions } from '../domain/usage.ts';
+import { lookCommand } from './context.ts';
+import type { CliContext } from './context.ts';
+import { writeAnswer } from './write-answer.ts';
+
+/** Sums of the ledger over days. `numbers`: the columns behind those of `--by`. */
+const verbs = {
+  usage: {
+    about:
+      'What accounts have used: sums of the ledger, by the day (UTC) on which a task was held. It takes some time where there are millions of entries.',
+    dimensions: usageDimensions,
+    by: 'day',
+    numbers: ['tasks', 'settled', 'released', 'open', 'charged', 'refunded'],
+  },
+  margin: {
+    about:
+      'What tasks earned, less what they cost upstream: sums of the ledger, by the day (UTC) on which a task ended; the lowest margin first.',
+    dimensions: marginDimensions,
+    by: 'model',
+    numbers: ['tasks', 'charged', 'refunded', 'cost', 'cost_unknown', 'margin'],
+  },
+};
+
+interface SumsOptions {
+  readonly from?: string;
+  readonly to?: string;
+  readonly by: string;
+  readonly account?: string;
+  readonly csv?: string;
+}
+
+export const addSums = (verb: keyof typeof verbs) => (command: Command, context: CliContext) => {
+  const { about, dimensions, by, numbers } = verbs[verb];
+  command
+    .description(about)
+    .option('--from <day>', 'the first day, such as 2026-11-01 (default: that of this month)')
+    .option('--to <day>', 'the day after the last one (default: tomorrow)')
+    .option('--by <names>', `some of ${dimensions.join(', ')}, with commas between`, by);
+  if (verb === 'usage') command.option('--account <id>');
+  command.option('--csv <file>', 'written as CSV into a file').action(
+    lookCommand(context, async ({ client, output }, { csv: out, ...query }: SumsOptions) => {
+      const path = `/${verb}`;
+      if (out !== undefined) {
+        const asked = { path, query: { ...query, format: 'csv' }, out };
+        return writeAnswer({ client, output, print: context.print }, asked);
+      }
+      const { rows } = await client.list(path, { ...query });
+      const names = query.by.split(',').filter((name) => name !== '');
+      return output.rows(rows, { columns: [...names, ...numbers] });
+    }),
+  );
+};

@@ -1,0 +1,39 @@
+import { defined } from '../domain/defined.ts';
+import type { GenerationRequest } from '../domain/request.ts';
+import type { OperationStatus, Provider, SynchronousImageProvider, TaskProvider } from './provider.ts';
+
+export interface Wrap {
+  readonly tasks: <Request extends GenerationRequest>(part: TaskProvider<Request>) => TaskProvider<Request>;
+  readonly images?: (part: SynchronousImageProvider) => SynchronousImageProvider;
+}
+
+/** An adapter with its parts replaced. */
+export function wrapped(provider: Provider, { tasks, images = (part) => part }: Wrap): Provider {
+  const { video, imageTask, image } = provider;
+  return {
+    ...provider,
+    ...defined({
+      video: video && tasks(video),
+      imageTask: imageTask && tasks(imageTask),
+      image: image && images(image),
+    }),
+  };
+}
+
+/** A part whose every status is what `change` makes of it, in whichever way the upstream was asked. */
+export function withStatuses<Request>(
+  part: TaskProvider<Request>,
+  change: (status: OperationStatus) => OperationStatus,
+): TaskProvider<Request> {
+  const { status, list } = part;
+  return {
+    ...part,
+    status: async (operation, context) => change(await status(operation, context)),
+    ...defined({
+      list:
+        list &&
+        (async (...asked: Parameters<typeof list>) =>
+          new Map([...(await list(...asked))].map(([id, job]) => [id, change(job)]))),
+    }),
+  };
+}
