@@ -1,3 +1,12 @@
+/** A read that has not ended by then is not waited for by others any more. */
+const hangsAfterMs = 15_000;
+
+interface SharedRead<Read> {
+  readonly result: Promise<Read>;
+  readonly begunAt: number;
+  endedAt?: number;
+}
+
 /**
  * A read that costs something, done once in a while however many ask: who comes while it runs, or within `ms` of its end,
  * is answered by it. A failure is not kept.
@@ -6,16 +15,19 @@ export function createSharedRead<Read>(
   read: () => Promise<Read>,
   { ms, now }: { readonly ms: number; readonly now: () => number },
 ): () => Promise<Read> {
-  let last: Promise<Read> | undefined;
-  let endedAt: number | undefined;
+  let last: SharedRead<Read> | undefined;
+  const isOfUse = ({ begunAt, endedAt }: SharedRead<Read>): boolean =>
+    endedAt === undefined ? Math.abs(now() - begunAt) < hangsAfterMs : Math.abs(now() - endedAt) < ms;
   return () => {
-    if (last !== undefined && (endedAt === undefined || Math.abs(now() - endedAt) < ms)) return last;
-    endedAt = undefined;
-    last = read();
-    last.then(
-      () => (endedAt = now()),
-      () => (last = undefined),
+    if (last !== undefined && isOfUse(last)) return last.result;
+    const current: SharedRead<Read> = { result: read(), begunAt: now() };
+    last = current;
+    current.result.then(
+      () => (current.endedAt = now()),
+      () => {
+        if (last === current) last = undefined;
+      },
     );
-    return last;
+    return current.result;
   };
 }
