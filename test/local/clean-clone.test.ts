@@ -65,6 +65,9 @@ describe('a clean clone', () => {
     expect(second.output()).toMatch(/is in use by process \d+/);
 
     const unfinished = await answerOf(create, clone);
+    const newest = async (command: string) => (await answerOf(command, clone)).data[0];
+    // Upstream, and written down: what a shutdown leaves between the two is looked for after minutes.
+    await waitUntil('it is upstream', async () => (await newest(list)).status !== 'pending', 60_000);
     const pids = await pidsOf(join(clone, '.mediary'));
     expect(pids.length).toBeGreaterThanOrEqual(5);
     await mode.interrupt();
@@ -80,8 +83,8 @@ describe('a clean clone', () => {
     await waitUntil(
       'the task in flight has ended',
       async () => {
-        const [newest] = (await answerOf(listAgain, clone)).data;
-        return newest.id === unfinished.id && newest.status === 'succeeded';
+        const { id, status } = await newest(listAgain);
+        return id === unfinished.id && status === 'succeeded';
       },
       60_000,
     );
