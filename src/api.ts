@@ -125,9 +125,16 @@ interface Outside {
 
 type Switches = ReturnType<typeof createChannelSwitches>;
 
-function openTaskPort({ client, environment, secrets, now, endStay }: Core): TaskPort {
-  const { newId: newActId } = createActIds(secrets.deriveKey('act-ids'));
-  return createTaskClient({ client, queuePrefix: environment.TASK_QUEUE_PREFIX, now, newActId, endStay });
+function openTaskPort({ client, environment, secrets, stores, now, endStay }: Core): TaskPort {
+  return createTaskClient({
+    client,
+    queuePrefix: environment.TASK_QUEUE_PREFIX,
+    now,
+    newActId: createActIds(secrets.deriveKey('act-ids')).newId,
+    findAct: async (task, updateId) =>
+      (await stores.tasks.find(task))?.actions?.find(({ id }) => id === updateId),
+    endStay,
+  });
 }
 
 function openActs(

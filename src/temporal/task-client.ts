@@ -36,12 +36,14 @@ export interface TaskClientOptions {
   readonly now: () => number;
   /** The id of an update that proves that the API's operator acts. */
   readonly newActId: (act: { task: string; action: string; by: string }) => string;
+  /** What the task's record says that the update of this id has done. Absent: nothing is known. */
+  readonly findAct?: (task: string, updateId: string) => Promise<{ readonly detail: string } | undefined>;
   /** Ends the attempt of a task that stays in a worker, if one does. Never rejects. */
   readonly endStay?: (task: string) => Promise<void>;
 }
 
 export function createTaskClient(options: TaskClientOptions): TaskPort {
-  const { client, queuePrefix, now, newActId, endStay } = options;
+  const { client, queuePrefix, now, newActId, findAct, endStay } = options;
   const taskQueue = tasksQueue(queuePrefix);
   const redeliver = createRedelivery(client, queuePrefix, { replaces: true });
   const search = createTaskSearch(client, queuePrefix);
@@ -121,7 +123,12 @@ export function createTaskClient(options: TaskClientOptions): TaskPort {
             options,
           ),
         'action_not_possible',
-      );
+      ).catch(async (error: unknown): Promise<ActionResult> => {
+        // An act whose step was discarded is in the record all the same; and it may have ended the task.
+        const done = await findAct?.(task, updateId);
+        if (done === undefined) throw error;
+        return { did: { task: done.detail, money: '' } };
+      });
       // An attempt that stays hears only with its next heartbeat that the workflow has left it.
       if ('did' in result && action !== 'retry_now') await endStay?.(task);
       return result;

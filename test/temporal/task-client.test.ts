@@ -128,6 +128,25 @@ it('an act that crosses a reset, or a step that is discarded, is asked for again
   await expect(port.act(task, 'fail', act)).rejects.toMatchObject({ code: 'action_not_possible' });
 });
 
+it('an act that ended its task, and whose step was discarded, is answered with what the record says of it', async () => {
+  const { task } = await world.start();
+  await world.client.workflow.getHandle(task).terminate();
+  const asked: string[][] = [];
+  const port = createTaskClient({
+    client: world.client,
+    queuePrefix: world.queuePrefix,
+    now: Date.now,
+    newActId: () => 'act-1',
+    findAct: (...names) => {
+      asked.push(names);
+      return Promise.resolve({ detail: 'The task fails.' });
+    },
+  });
+  const did = { task: 'The task fails.', money: '' };
+  expect(await port.act(task, 'fail', { reason: 'r', by: 'ada' })).toEqual({ did });
+  expect(asked).toEqual([[task, 'act-1']]);
+});
+
 describe('of a task that is not there', () => {
   it('a cancellation and an action are a 409', async () => {
     await expect(world.port.cancel('task_none')).rejects.toMatchObject({ code: 'task_not_cancellable' });
