@@ -131,8 +131,13 @@ function openTaskPort({ client, environment, secrets, stores, now, endStay }: Co
     queuePrefix: environment.TASK_QUEUE_PREFIX,
     now,
     newActId: createActIds(secrets.deriveKey('act-ids')).newId,
-    findAct: async (task, updateId) =>
-      (await stores.tasks.find(task))?.actions?.find(({ id }) => id === updateId),
+    async findAct(task, updateId) {
+      const { actions = [], status } = (await stores.tasks.find(task)) ?? {};
+      const act = actions.find(({ id }) => id === updateId);
+      // What was to end it came too late: it had been paid.
+      const isInVain = status === 'succeeded' && (act?.action === 'fail' || act?.action === 'cancel');
+      return isInVain ? undefined : act;
+    },
     endStay,
   });
 }

@@ -114,21 +114,19 @@ export function createTaskClient(options: TaskClientOptions): TaskPort {
 
     async act(task, action, input) {
       const updateId = newActId({ task, action, by: input.by });
-      const result = await ask(
-        updateDeadlineMs,
-        () =>
-          update(
-            { task, updateId },
-            (handle, once) => handle.executeUpdate(actionUpdate(action), { ...once, args: [input] }),
-            options,
-          ),
-        'action_not_possible',
-      ).catch(async (error: unknown): Promise<ActionResult> => {
+      const call = () =>
+        update(
+          { task, updateId },
+          (handle, once) => handle.executeUpdate(actionUpdate(action), { ...once, args: [input] }),
+          options,
+        );
+      const recorded = async (error: unknown): Promise<ActionResult> => {
         // An act whose step was discarded is in the record all the same; and it may have ended the task.
-        const done = await findAct?.(task, updateId);
+        const done = isEnded(error) ? await findAct?.(task, updateId) : undefined;
         if (done === undefined) throw error;
         return { did: { task: done.detail, money: '' } };
-      });
+      };
+      const result = await ask(updateDeadlineMs, () => call().catch(recorded), 'action_not_possible');
       // An attempt that stays hears only with its next heartbeat that the workflow has left it.
       if ('did' in result && action !== 'retry_now') await endStay?.(task);
       return result;
@@ -215,6 +213,10 @@ const grpcCrossed = 9;
 function isOutcomeUnknown(error: unknown): boolean {
   const code = grpcCodeOf(error);
   return code !== undefined && grpcUnknownOutcomes.has(code);
+}
+
+function isEnded(error: unknown): boolean {
+  return error instanceof WorkflowNotFoundError || grpcEnded.has(grpcCodeOf(error) ?? 0);
 }
 
 function grpcCodeOf(error: unknown): number | undefined {
