@@ -1,5 +1,5 @@
 import type { Collection, Db } from 'mongodb';
-import { ensureIndexes, repeatOnDuplicate } from '../store/mongo.ts';
+import { ensureIndexes, expiring, repeatOnDuplicate } from '../store/mongo.ts';
 
 /** The processes that want to append to one account. Books are right without it: it spares them races, nothing else. */
 interface LineDocument {
@@ -63,7 +63,7 @@ export function createTurnLines(db: Db, now: () => number): TurnLines {
 }
 
 export async function ensureTurnLineIndexes(db: Db): Promise<void> {
-  await ensureIndexes(linesOf(db), [{ name: 'expires', key: { expires: 1 }, expireAfterSeconds: 0 }]);
+  await ensureIndexes(linesOf(db), [expiring]);
 }
 
 /** The primary's word, and no majority's: what is rolled back costs a race. */

@@ -1,7 +1,7 @@
 import { defined } from '../domain/defined.ts';
 import type { Collection, Db } from 'mongodb';
 import { createAnswerBodyStore } from './answer-bodies.ts';
-import { ensureIndexes, unlessThere } from './mongo.ts';
+import { ensureIndexes, expiring, unlessThere } from './mongo.ts';
 
 /**
  * The outcome of a request that may be repeated: by its Idempotency-Key, or by a client that repeats what it did not
@@ -72,8 +72,7 @@ export function createRepeatStore(db: Db, now: () => number) {
     removeBodies: (made: readonly string[]): Promise<void> => bodies.removeMany(made),
 
     async ensureIndexes(): Promise<void> {
-      const expiry = { name: 'expires', key: { expires: 1 }, expireAfterSeconds: 0 };
-      await Promise.all([ensureIndexes(records, [expiry]), bodies.ensureIndexes()]);
+      await Promise.all([ensureIndexes(records, [expiring]), bodies.ensureIndexes()]);
     },
 
     /** Undefined: the claim is the caller's. Otherwise the record of an earlier request. */

@@ -3,7 +3,7 @@ import type { Collection, Db } from 'mongodb';
 import { z } from 'zod';
 import type { GenerationRequest } from '../domain/request.ts';
 import { defaultRetention } from '../domain/retention.ts';
-import { durable, ensureIndexes, unlessThere } from './mongo.ts';
+import { durable, ensureIndexes, expiring, unlessThere } from './mongo.ts';
 import { readByWrite } from './read-by-write.ts';
 import { toSealed, toSealedDocument } from './sealed-document.ts';
 import type { SealedDocument, Sealing } from './sealed-document.ts';
@@ -61,7 +61,7 @@ export function createRequestStore(
     document === null || document.expires.getTime() <= now() ? undefined : toRecord(document, open);
   return {
     async ensureIndexes(): Promise<void> {
-      await ensureIndexes(requests, [{ name: 'expires', key: { expires: 1 }, expireAfterSeconds: 0 }]);
+      await ensureIndexes(requests, [expiring]);
     },
 
     /** When the request of a task is deleted. Unix milliseconds. */

@@ -1,6 +1,6 @@
 import { defined } from '../domain/defined.ts';
 import type { Collection, Db } from 'mongodb';
-import { ensureIndexes, repeatOnDuplicate, unlessThere } from './mongo.ts';
+import { ensureIndexes, expiring, repeatOnDuplicate, unlessThere } from './mongo.ts';
 
 /**
  * Concurrency limits that hold across processes, and the queue before them. A queue is a credential:
@@ -75,9 +75,9 @@ export function createSlotStore(db: Db, now: () => number) {
         ensureIndexes(tickets, [
           { name: 'queue_order', key: { queue: 1, order: 1 } },
           { name: 'task', key: { task: 1 } },
-          { name: 'expires', key: { expires: 1 }, expireAfterSeconds: 0 },
+          expiring,
         ]),
-        ensureIndexes(rounds, [{ name: 'expires', key: { expires: 1 }, expireAfterSeconds: 0 }]),
+        ensureIndexes(rounds, [expiring]),
       ]);
     },
     ...slotOperations(slots, now),

@@ -1,5 +1,5 @@
 import type { Collection, Db } from 'mongodb';
-import { ensureIndexes, repeatOnDuplicate } from './mongo.ts';
+import { ensureIndexes, expiring, repeatOnDuplicate } from './mongo.ts';
 
 /** Tasks that somebody wants tried now, whichever worker waits for them. Hardly ever one, and for half a minute only. */
 export interface Wake {
@@ -25,7 +25,7 @@ export function createWakeStore(db: Db, now: () => number) {
   const wakes: Collection<WakeDocument> = db.collection<WakeDocument>('wakes');
   return {
     async ensureIndexes(): Promise<void> {
-      await ensureIndexes(wakes, [{ name: 'expires', key: { expires: 1 }, expireAfterSeconds: 0 }]);
+      await ensureIndexes(wakes, [expiring]);
     },
 
     async add({ task, id }: Wake): Promise<void> {
