@@ -17,7 +17,7 @@ import type { Abandonments } from './tasks/abandonments.ts';
 import { createHoldTerms } from './tasks/account-terms.ts';
 import { createTracedAdmit } from './tasks/traced-admission.ts';
 import type { AdmissionDeps } from './tasks/admission.ts';
-import { createActOnTask } from './tasks/act-on-task.ts';
+import { createActOnTask, recordedAct } from './tasks/act-on-task.ts';
 import { refundImages } from './tasks/refund-task.ts';
 import { createTaskService } from './tasks/create-task.ts';
 import type { CreateTaskDeps } from './tasks/create-task.ts';
@@ -131,13 +131,7 @@ function openTaskPort({ client, environment, secrets, stores, now, endStay }: Co
     queuePrefix: environment.TASK_QUEUE_PREFIX,
     now,
     newActId: createActIds(secrets.deriveKey('act-ids')).newId,
-    async findAct(task, updateId) {
-      const { actions = [], status } = (await stores.tasks.find(task)) ?? {};
-      const act = actions.find(({ id }) => id === updateId);
-      // What was to end it came too late: it had been paid.
-      const isInVain = status === 'succeeded' && (act?.action === 'fail' || act?.action === 'cancel');
-      return isInVain ? undefined : act;
-    },
+    findAct: async (task, updateId) => recordedAct(await stores.tasks.find(task), updateId),
     endStay,
   });
 }

@@ -5,7 +5,7 @@ import { readActionInput } from '../domain/operator-actions.ts';
 import type { ActionInput, ActionResult, OperatorActionName } from '../domain/operator-actions.ts';
 import { requireRedeliverable } from '../domain/require-redeliverable.ts';
 import { isTerminal } from '../domain/task.ts';
-import type { Task } from '../domain/task-record.ts';
+import type { Task, TaskActionRecord } from '../domain/task-record.ts';
 import type { RequestStore } from '../store/requests.ts';
 import type { TaskStore } from '../store/tasks.ts';
 import { refundTask, refused } from './refund-task.ts';
@@ -45,6 +45,16 @@ async function actOnTask({ task, action, input }: TaskAction, deps: ActOnTaskDep
   }
   if (isTerminal(task.status)) throw refused(`The task has already ${task.status}.`);
   return deps.port.act(task.id, action, input);
+}
+
+/**
+ * What an act has done whose answer was lost, by the id of its update. Undefined: nothing, or in vain: it was to end a task
+ * that had been paid.
+ */
+export function recordedAct(task: Task | undefined, id: string): TaskActionRecord | undefined {
+  const act = task?.actions?.find((record) => record.id === id);
+  const wasToEnd = act?.action === 'fail' || act?.action === 'cancel';
+  return wasToEnd && task?.status === 'succeeded' ? undefined : act;
 }
 
 async function redeliver(

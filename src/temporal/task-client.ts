@@ -36,7 +36,7 @@ export interface TaskClientOptions {
   readonly now: () => number;
   /** The id of an update that proves that the API's operator acts. */
   readonly newActId: (act: { task: string; action: string; by: string }) => string;
-  /** What the task's record says that the update of this id has done. Absent: nothing is known. */
+  /** What the update of this id has done, by the task's record: see `recordedAct`. Absent: nothing is known. */
   readonly findAct?: (task: string, updateId: string) => Promise<{ readonly detail: string } | undefined>;
   /** Ends the attempt of a task that stays in a worker, if one does. Never rejects. */
   readonly endStay?: (task: string) => Promise<void>;
@@ -163,8 +163,7 @@ async function update(
       return await execute(handle, { updateId });
     } catch (error) {
       const isCrossed = error instanceof WorkflowNotFoundError || grpcCodeOf(error) === grpcCrossed;
-      if (!isCrossed || !(await isRunning(client, task))) throw error;
-      if (now() >= endsAt) throw noAnswer();
+      if (!isCrossed || now() >= endsAt || !(await isRunning(client, task))) throw error;
     }
     await delay(startRetryMs);
   }
