@@ -29,8 +29,11 @@ export function createFinishTask(deps: TaskActivityDeps) {
   return async function finishTask(finish: FinishInput): Promise<TaskView> {
     const task = await tasks.look(finish.task, finish.rev);
     if (task === undefined) return givenUpView;
-    if (task.state.at !== 'ending') return viewOf(task);
-    const after = await step(task, await decide(task, task.state.ending, finish.basis));
+    const { state } = task;
+    if (state.at !== 'ending' && state.at !== 'ended') return viewOf(task);
+    // An earlier run may have written the end, and given nothing back.
+    const after =
+      state.at === 'ended' ? task : await step(task, await decide(task, state.ending, finish.basis));
     await Promise.all([
       deps.slots.release(task.id),
       finish.keyUnlimited === true || after.state.at !== 'ended'

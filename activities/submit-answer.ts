@@ -169,6 +169,7 @@ function leftHereMs({ plan, state, deadlineAt }: Task, { now }: Pick<ChannelActi
   return Math.min(lastCandidatePersistMs - elapsedBefore(), remainingMs);
 }
 
-async function hasRoomElsewhere({ state, model }: Task, { gate }: ChannelActivityDeps): Promise<boolean> {
-  return state.at === 'submitting' && gate.anyHasRoom(state.full, model);
+async function hasRoomElsewhere(task: Task, { gate }: ChannelActivityDeps): Promise<boolean> {
+  const { state, id, model } = task;
+  return state.at === 'submitting' && gate.anyHasRoom({ task: id, model }, state.full);
 }

@@ -30,6 +30,8 @@ const heartbeatTimeout = '15s';
  * lost when another worker continues later.
  */
 const waitHeartbeatTimeout = '1m';
+/** Attempts that waited count as failed ones do, so that a worker's death after a long wait adds all of it. */
+const waitRetryMax = '20s';
 
 const local = proxyLocalActivities<TaskActivities>({
   startToCloseTimeout: '3s',
@@ -168,7 +170,7 @@ function waiting(taskQueue: string, activityId: string, summary: string): Channe
     startToCloseTimeout: attendedTimeout,
     heartbeatTimeout: waitHeartbeatTimeout,
     cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
-    retry: { initialInterval: '2s', backoffCoefficient: 1.5, maximumInterval: '1m' },
+    retry: { initialInterval: '2s', backoffCoefficient: 1.5, maximumInterval: waitRetryMax },
   });
 }
 

@@ -29,8 +29,14 @@ export type SlotAnswer =
 /** Keeps `limits.concurrent_tasks` of every credential over all processes; costs nothing where there is no limit. */
 export interface SlotKeeper {
   isLimited(candidate: RouteCandidate): boolean;
-  /** Whether one of them has a free slot that nobody waits for, and accepts requests as far as this process knows. */
-  anyHasRoom(candidates: readonly RouteCandidate[], model: string): Promise<boolean>;
+  /**
+   * Whether one of them has a slot for the task, granted or free with no other task before it, and accepts requests as
+   * far as this process knows.
+   */
+  anyHasRoom(
+    wanted: Pick<SlotRequest, 'task' | 'model'>,
+    candidates: readonly RouteCandidate[],
+  ): Promise<boolean>;
   take(request: SlotRequest): Promise<SlotAnswer>;
   /** For calls that cannot wait. Give it back with `release`. */
   tryTake(task: string, candidate: RouteCandidate, leaseMs: number): Promise<boolean>;
@@ -79,19 +85,22 @@ export function createSlotKeeper(deps: SlotKeeperDeps): SlotKeeper {
     return (await store.reserve(queue, limit, lease)) !== undefined;
   }
 
-  async function hasRoom(candidate: RouteCandidate, model: string): Promise<boolean> {
-    if (!deps.isUsable(candidate, model)) return false;
+  async function hasRoom(task: string, candidate: RouteCandidate): Promise<boolean> {
     const limit = deps.limitOf(candidate);
     if (limit === undefined) return true;
     const queue = queueOf(candidate);
+    // It may have waited there before it came to where it is.
+    if ((await store.heldBy(task)).some((slot) => slot.queue === queue)) return true;
     if (!(await store.hasFree(queue, limit))) return false;
-    return (await store.firstTicket(queue)) === undefined;
+    const first = await store.firstTicket(queue);
+    return first === undefined || first.task === task;
   }
 
-  async function anyHasRoom(candidates: readonly RouteCandidate[], model: string): Promise<boolean> {
-    for (const candidate of candidates) if (await hasRoom(candidate, model)) return true;
+  const anyHasRoom: SlotKeeper['anyHasRoom'] = async ({ task, model }, candidates) => {
+    for (const candidate of candidates)
+      if (deps.isUsable(candidate, model) && (await hasRoom(task, candidate))) return true;
     return false;
-  }
+  };
 
   return {
     isLimited,
@@ -104,7 +113,7 @@ export function createSlotKeeper(deps: SlotKeeperDeps): SlotKeeper {
       const elsewhere = held.some((slot) => request.others.some((other) => queueOf(other) === slot.queue));
       if (elsewhere) return { kind: 'elsewhere' };
       if (await takeFree(request, limit)) return { kind: 'taken' };
-      if (await anyHasRoom(request.others, request.model)) return { kind: 'elsewhere' };
+      if (await anyHasRoom(request, request.others)) return { kind: 'elsewhere' };
       const ms = await queues.nextLookMs(queueOf(request.candidate));
       await racePoint('slots.queue', request.task);
       await queues.enter(request, ms);

@@ -30,8 +30,8 @@ export interface SubmitGate {
   enter(request: SubmitRequest): Promise<SubmitRefusal | undefined>;
   /** Records the upstream's response; undefined: it accepted. Never throws. */
   report(request: CircuitRequest, failure: UpstreamFailure | undefined): Promise<void>;
-  /** Whether one of these candidates, known to have been full, would accept a task now. */
-  anyHasRoom(candidates: readonly RouteCandidate[], model: string): Promise<boolean>;
+  /** Whether one of these candidates, known to have been full, would accept the task now. */
+  anyHasRoom: SlotKeeper['anyHasRoom'];
   /** The task leaves this candidate, which has no job of it. Without a candidate it leaves all of them. */
   leave(task: string, candidate?: RouteCandidate): Promise<void>;
 }
@@ -57,7 +57,7 @@ export function createSubmitGate(deps: {
         : undefined;
     },
     report: (request, failure) => circuits.report(request, failure),
-    anyHasRoom: (candidates, model) => slots.anyHasRoom(candidates, model),
+    anyHasRoom: (wanted, candidates) => slots.anyHasRoom(wanted, candidates),
     leave: (task, candidate) => slots.release(task, candidate),
   };
 }

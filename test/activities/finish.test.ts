@@ -111,6 +111,25 @@ describe('a charge above the multiple of its hold', () => {
   });
 });
 
+it('gives back, when it is repeated, what the run that wrote the end did not', async () => {
+  const input = await succeeding(seconds);
+  const { slots, keySlots } = world.stores;
+  const given: string[] = [];
+  const down = async () => Promise.reject(new Error('no answer'));
+  await expect(
+    world.run(() => world.tasks({ slots: { ...slots, release: down } }).finishTask(input)),
+  ).rejects.toThrow('no answer');
+  expect(await stateOf(input)).toMatchObject({ at: 'ended' });
+  const noted = {
+    slots: { ...slots, release: async (task: string) => void given.push(`slot ${task}`) },
+    keySlots: { ...keySlots, release: async (_: string, task: string) => void given.push(`key ${task}`) },
+  };
+  const after = await world.run(() => world.tasks(noted).finishTask(input));
+  expect(given).toEqual([`slot ${input.task}`, `key ${input.task}`]);
+  expect(after).toMatchObject({ status: 'succeeded' });
+  expect(await kindsOf(input)).toEqual(['hold', 'settle']);
+});
+
 describe('a charge for more than the request and its model allow', () => {
   const forFive: PriceBasis = { ...seconds, facts: { duration: 5 }, most: { seconds: 5 } };
   const outcome = reporting({ durationSeconds: 14 });

@@ -101,6 +101,18 @@ describe('the slots of a credential', () => {
     expect(await database.db.collection('slot_tickets').countDocuments({ task: 'second' })).toBe(0);
   });
 
+  it('are room for the task that was granted one while it was elsewhere, and for nobody else', async () => {
+    const keeper = openKeeper('q9', 1);
+    const here = [{ channel: 'q9', credential: 'a' }];
+    const hasRoom = (task: string) => keeper.anyHasRoom({ task, model: 'm' }, here);
+    await keeper.take(request('q9', 'holder'));
+    expect((await keeper.take(request('q9', 'waiting'))).kind).toBe('wait');
+    expect([await hasRoom('waiting'), await hasRoom('other')]).toEqual([false, false]);
+    await keeper.release('holder');
+    expect([await hasRoom('waiting'), await hasRoom('other')]).toEqual([true, false]);
+    expect(await keeper.take(request('q9', 'waiting'))).toEqual({ kind: 'taken' });
+  });
+
   it('are not missed by a task whose slot became free between its look and its place in the queue', async () => {
     const [keeper, other] = [openKeeper('q6', 1), openKeeper('q6', 1)];
     await other.take(request('q6', 'holder'));
