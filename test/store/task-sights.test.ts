@@ -49,6 +49,13 @@ describe('running', () => {
     expect((await read(ended)).status).toBe('failed');
   });
 
+  it('is not shown of a submitted task whose job a person is asked about', async () => {
+    const id = await submitted();
+    await drive().step(id, { kind: 'broken', n: 1, code: 'upstream_not_found' });
+    await tasks.markRunning(id);
+    expect(await read(id)).toMatchObject({ status: 'submitted', state: { at: 'broken' } });
+  });
+
   it('is not taken back by a job that takes the place of the running one', async () => {
     const id = await newTask();
     await drive().ask(id);
