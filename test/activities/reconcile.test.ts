@@ -230,9 +230,17 @@ describe('a callback that is owed', () => {
     expect(world.owed).toEqual([task]);
   });
 
-  it('is left to the workflow of its task while that runs', async () => {
-    world.workflows.running.add(await endedTask(world));
-    await reconcileTwice();
+  it('is left to the workflow of its task while that runs, even if the list of them does not show it', async () => {
+    const [listed, hidden] = [await endedTask(world), await endedTask(world)];
+    const workflows: TaskActivityDeps['workflows'] = {
+      async *running() {
+        yield listed;
+      },
+      async *failing() {},
+      isRunning: async (id) => id === hidden,
+      wake: async () => false,
+    };
+    await reconcileTwice({ workflows });
     expect(world.owed).toEqual([]);
   });
 
