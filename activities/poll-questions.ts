@@ -1,12 +1,8 @@
-import type { Operation, OperationStatus } from '../src/providers/provider.ts';
+import type { OperationStatus } from '../src/providers/provider.ts';
+import type { WatchedJob } from './task-view.ts';
 
 /** `model` as our callers name it: its mapping says how the answer is read. */
-export interface PolledJob {
-  /** Whose job it is. */
-  readonly task: string;
-  readonly operation: Operation;
-  readonly model: string;
-}
+export type PolledJob = Pick<WatchedJob, 'task' | 'operation' | 'model'>;
 
 export interface Question extends PolledJob {
   /** The asking activity's signal: an aborted question is not asked again. */
@@ -31,9 +27,9 @@ export function createQuestions(listMax: number) {
     return chosen;
   }
 
-  function first(filter: (question: Question) => boolean): readonly Question[] {
-    for (const question of waiting) if (filter(question)) return [question];
-    return [];
+  function firstLone(): Question | undefined {
+    for (const question of waiting) if (question.alone) return question;
+    return undefined;
   }
 
   return {
@@ -42,17 +38,21 @@ export function createQuestions(listMax: number) {
       for (const question of questions) if (!question.signal.aborted) waiting.add(question);
     },
     remove: (question: Question): void => void waiting.delete(question),
-    hasLone: (): boolean => first(({ alone }) => alone).length > 0,
-    takeOne: () => take(first(() => true)),
-    takeLone: () => take(first(({ alone }) => alone)),
+    hasLone: (): boolean => firstLone() !== undefined,
     takeAll: () => take([...waiting]),
+
+    /** For a request about one job. */
+    takeOne: (): readonly Question[] => {
+      const [first] = waiting;
+      const chosen = firstLone() ?? first;
+      return chosen === undefined ? [] : take([chosen]);
+    },
 
     /** As many as fit into one list. */
     takeMany: (): readonly Question[] => {
       const chosen: Question[] = [];
       let characters = 0;
       for (const question of waiting) {
-        if (question.alone) continue;
         characters += question.operation.id.length + idOverhead;
         if (chosen.length > 0 && (chosen.length >= listMax || characters > idCharactersMax)) break;
         chosen.push(question);
