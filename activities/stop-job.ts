@@ -7,7 +7,7 @@ import { openTarget } from './open-target.ts';
 import type { UpstreamTarget } from './open-target.ts';
 import { recordEnd } from './poll-answer.ts';
 import { stepTo } from './step-to.ts';
-import { givenUpView, viewOf, watchedJob } from './task-view.ts';
+import { viewOf, watchedJob } from './task-view.ts';
 import type { WatchedJob } from './task-view.ts';
 import type { TaskView } from './types.ts';
 
@@ -18,8 +18,7 @@ const lastCopyMaxMs = 25_000;
 export function createStopJob(deps: ChannelActivityDeps) {
   return async function stopJob(id: string, rev?: number): Promise<TaskView> {
     const task = await deps.tasks.look(id, rev);
-    if (task === undefined) return givenUpView;
-    return viewOf(await stopUnwanted(task, deps));
+    return viewOf(task && (await stopUnwanted(task, deps)));
   };
 }
 
