@@ -45,13 +45,9 @@ export function createStatusPollers({
     return {
       ...poller,
       callsBack: () => mayCallBack(channel.config, provider, publicUrl),
-      async status(job, signal) {
+      status(job, signal) {
         const disown = recorder.own(jobOf(id, job.operation), job.task);
-        try {
-          return await poller.status(job, signal);
-        } finally {
-          disown();
-        }
+        return poller.status(job, signal).finally(disown);
       },
     };
   }

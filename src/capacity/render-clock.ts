@@ -1,4 +1,3 @@
-import { createRounds } from '../process/rounds.ts';
 import { learnedTimes, renderSamplesMax } from '../domain/render-times.ts';
 import type { RenderKind, RenderSample, RenderTimes } from '../domain/render-times.ts';
 import { createSnapshot } from '../store/snapshot.ts';
@@ -29,8 +28,7 @@ export interface RenderClockDeps {
   readonly onError: (error: unknown) => void;
 }
 
-const readIntervalMs = 10_000;
-const writeIntervalMs = 5_000;
+const intervalMs = 10_000;
 /** Of one kind and one interval: a busy kind's samples span minutes, not seconds. */
 const batchMax = 4;
 
@@ -43,7 +41,6 @@ interface Batch {
 export function createRenderClock({ store, now, random, onError }: RenderClockDeps): RenderClock {
   const computed = new Map<string, RenderTimes | undefined>();
   const batches = createBatches({ store, random, onError });
-  const writes = createRounds({ everyMs: writeIntervalMs, work: () => batches.flush(), onError });
   const known = createSnapshot<RenderRecord>({
     list: async () => {
       // First what this process has learned: the read replaces all that it knows.
@@ -52,7 +49,7 @@ export function createRenderClock({ store, now, random, onError }: RenderClockDe
       computed.clear();
       return records;
     },
-    intervalMs: readIntervalMs,
+    intervalMs,
     onError,
   });
 
@@ -81,20 +78,14 @@ export function createRenderClock({ store, now, random, onError }: RenderClockDe
       if (!batches.add(kind, sample)) return;
       const samples = [...(known.find(id)?.samples ?? []), sample].slice(-renderSamplesMax);
       known.put({ id, ...kind, samples });
-      computed.delete(id);
-      computed.delete(renderId({ ...kind, output: '' }));
+      computed.clear();
     },
 
     refresh: known.refresh,
-
-    start() {
-      known.start();
-      writes.start();
-    },
+    start: known.start,
 
     async stop() {
       known.stop();
-      await writes.stop();
       await batches.flush();
     },
   };

@@ -23,13 +23,8 @@ const expectedTimesMax = 5;
 /** A job of a few seconds is not worth a person's time sooner. */
 const overdueMinMs = 60_000;
 
-export function pollConcern({
-  errors,
-  failingMs,
-  isRefused,
-  elapsedMs,
-  expectedMs,
-}: PollsSoFar): PollConcern | undefined {
+export function pollConcern(polls: PollsSoFar): PollConcern | undefined {
+  const { errors, failingMs, isRefused, elapsedMs, expectedMs } = polls;
   const isLasting = errors >= errorsMax && failingMs >= failingMinMs;
   if (isLasting || (errors > 0 && isRefused)) return 'poll_failing';
   return elapsedMs >= Math.max(expectedTimesMax * expectedMs, overdueMinMs) ? 'overdue' : undefined;
