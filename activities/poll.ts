@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Context } from '@temporalio/activity';
 import type { ApplicationFailure } from '@temporalio/activity';
-import { defined } from '../src/domain/defined.ts';
 import { pollConcern } from '../src/domain/poll-concern.ts';
 import { nextPoll } from '../src/domain/poll-schedule.ts';
 import type { NextPoll } from '../src/domain/poll-schedule.ts';
@@ -135,15 +134,12 @@ async function restUntilNext(watch: Watch, deps: ChannelActivityDeps): Promise<v
 function planNext({ job, expectedMs, memory }: Watch, lists: boolean, deps: ChannelActivityDeps): NextPoll {
   const now = deps.now();
   const { delayMs, isFar } = nextPoll({
+    ...memory,
     times: deps.renders.times(job.render) ?? guessedTimes(expectedMs),
     elapsedMs: Math.max(0, now - job.acceptedAt),
     remainingMs: Math.max(0, job.deadlineAt - now),
     lists,
-    polls: memory.polls,
-    errors: memory.errors,
-    isShared: memory.isShared ?? false,
     random: deps.random(),
-    ...defined({ progress: memory.progress, retryAfterMs: memory.retryAfterMs }),
   });
   // In its last second the deadline timer decides; nobody polls in a tight loop until then.
   return { delayMs: Math.max(delayMs, delayMinMs), isFar };
@@ -162,9 +158,8 @@ async function noteConcern(
 ): Promise<PollMemory> {
   const now = deps.now();
   const concern = pollConcern({
-    errors: memory.errors,
+    ...memory,
     failingMs: now - (memory.failingSince ?? now),
-    isRefused: memory.isRefused ?? false,
     elapsedMs: now - job.acceptedAt,
     expectedMs,
   });

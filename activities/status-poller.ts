@@ -4,7 +4,7 @@ import type { RateLimiter } from '../src/capacity/rate-limiter.ts';
 import { createPollPace } from './poll-pace.ts';
 import type { PollPace } from './poll-pace.ts';
 import { createQuestions } from './poll-questions.ts';
-import type { PolledJob, Question } from './poll-questions.ts';
+import type { PolledJob, PollQuestions, Question } from './poll-questions.ts';
 
 /**
  * Asks one upstream account about many operations: rate-limited, and, where the upstream can list, many operations
@@ -54,12 +54,14 @@ const suspectsMax = 1_000;
 
 export function createStatusPoller(options: StatusPollerOptions): StatusPoller {
   const { list, listMax = listMaxDefault } = options.provider;
-  const questions = createQuestions(listMax);
+  const questions = createQuestions(listMax, () => void drain());
   const pace = createPollPace(list !== undefined, options.now);
-  const ask = createAsk({ options, pace, questions, enqueue });
+  const send = createSender({ options, pace, questions });
   let draining = false;
 
   async function drain(): Promise<void> {
+    if (draining) return;
+    draining = true;
     await rest(list === undefined ? 0 : gatherMs);
     while (questions.size() > 0) {
       const waitMs = pace.dueInMs(questions.hasLone());
@@ -70,64 +72,26 @@ export function createStatusPoller(options: StatusPollerOptions): StatusPoller {
       await options.limiter.take();
       if (questions.size() === 0) break;
       // Several requests may be in flight at once: the limiter, not the slowest response, sets the pace.
-      void ask(pace.begins(questions.hasLone()) ? questions.takeMany() : questions.takeOne());
+      void send(pace.begins(questions.hasLone()) ? questions.takeMany() : questions.takeOne());
     }
     draining = false;
   }
 
-  function enqueue(added: readonly Question[]): void {
-    questions.add(added);
-    if (draining || questions.size() === 0) return;
-    draining = true;
-    void drain();
-  }
-
-  return {
-    lists: pace.canList,
-    status: (job, signal) => answerTo(job, signal, { enqueue, remove: questions.remove }),
-  };
+  return { lists: pace.canList, status: questions.ask };
 }
 
 function rest(ms: number): Promise<void> {
   return new Promise((resolve) => void setTimeout(resolve, ms));
 }
 
-interface Queue {
-  readonly enqueue: (questions: readonly Question[]) => void;
-  readonly remove: (question: Question) => void;
-}
-
-/** Rejects when the signal aborts: then the question is not asked any more. */
-async function answerTo(job: PolledJob, signal: AbortSignal, queue: Queue): Promise<OperationStatus> {
-  // Its event has passed, and nobody would ask.
-  if (signal.aborted) throw reasonOf(signal);
-  let stopListening = (): void => undefined;
-  const answer = new Promise<OperationStatus>((resolve, reject) => {
-    const question: Question = { ...job, signal, alone: false, answer: resolve, fail: reject };
-    const onAbort = (): void => {
-      queue.remove(question);
-      reject(reasonOf(signal));
-    };
-    signal.addEventListener('abort', onAbort, { once: true });
-    stopListening = () => signal.removeEventListener('abort', onAbort);
-    queue.enqueue([question]);
-  });
-  return answer.finally(() => stopListening());
-}
-
-function reasonOf({ reason }: AbortSignal): Error {
-  return reason instanceof Error ? reason : new Error('aborted');
-}
-
-interface AskDeps {
+interface SenderDeps {
   readonly options: StatusPollerOptions;
   readonly pace: PollPace;
-  readonly questions: ReturnType<typeof createQuestions>;
-  readonly enqueue: Queue['enqueue'];
+  readonly questions: PollQuestions;
 }
 
 /** One request, for one job or as a list. Never rejects: every question is answered, has failed, or waits again. */
-function createAsk({ options, pace, questions, enqueue }: AskDeps) {
+function createSender({ options, pace, questions }: SenderDeps) {
   const { provider, limiter } = options;
   /** Ids of jobs whose failure was taken for the credential's. One that fails again while others do not is alone in it. */
   const suspects = new Set<string>();
@@ -159,7 +123,7 @@ function createAsk({ options, pace, questions, enqueue }: AskDeps) {
       if (status !== undefined) question.answer(status);
       else {
         question.alone = true;
-        enqueue([question]);
+        questions.add(question);
       }
     }
   }
@@ -175,10 +139,11 @@ function createAsk({ options, pace, questions, enqueue }: AskDeps) {
     const isList = batch.length > 1;
     if (isList && error.status !== undefined) pace.listFailed();
     // A key without the right to list, or a relay without the route, still reports each job.
-    if (isList && isRefusedList(error)) return enqueue(batch);
-    if (!isShared(error)) answered(ids);
+    if (isList && isRefusedList(error)) return questions.add(...batch);
+    const isOwn = !isShared(error);
+    if (isOwn) answered(ids);
     const isKnownSuspect = !isList && !pace.isDown() && ids.every((id) => suspects.has(id));
-    if (!isShared(error) || isKnownSuspect) return failEach(batch, error);
+    if (isOwn || isKnownSuspect) return failEach(batch, error);
     if (!isList && suspects.size < suspectsMax) for (const id of ids) suspects.add(id);
     if (error.outcome === 'throttled') limiter.pause(error.retryAfterMs ?? throttledPauseMs);
     pace.failed();

@@ -5,7 +5,7 @@ import { jobOf } from '../src/flight/exchange-recorder.ts';
 import type { ExchangeRecorder } from '../src/flight/exchange-recorder.ts';
 import { ChannelGoneError, taskProviderFor } from '../src/routing/channels.ts';
 import type { Channels } from '../src/routing/channels.ts';
-import { mayCallBack } from './open-target.ts';
+import { callbackBase } from './open-target.ts';
 import { createStatusPoller } from './status-poller.ts';
 import type { StatusPoller } from './status-poller.ts';
 
@@ -44,7 +44,7 @@ export function createStatusPollers({
     });
     return {
       ...poller,
-      callsBack: () => mayCallBack(channel.config, provider, publicUrl),
+      callsBack: () => callbackBase(channel.config, provider, publicUrl) !== undefined,
       status(job, signal) {
         const disown = recorder.own(jobOf(id, job.operation), job.task);
         return poller.status(job, signal).finally(disown);
