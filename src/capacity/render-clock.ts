@@ -53,24 +53,24 @@ export function createRenderClock({ store, now, random, onError }: RenderClockDe
     onError,
   });
 
-  function timesOf(id: string, samples: () => readonly RenderSample[]): RenderTimes | undefined {
-    if (!computed.has(id)) computed.set(id, learnedTimes(samples(), now()));
+  function timesOf(kind: RenderKind): RenderTimes | undefined {
+    const id = renderId(kind);
+    if (!computed.has(id)) computed.set(id, learnedTimes(samplesOf(kind), now()));
     return computed.get(id);
   }
 
-  /** The newest of all outputs. */
-  function samplesOfModel({ channel, model }: RenderKind): readonly RenderSample[] {
-    const ofModel = [...known.all()].filter((each) => each.channel === channel && each.model === model);
-    return ofModel
+  /** The newest. Without an output: of all outputs. */
+  function samplesOf({ channel, model, output }: RenderKind): readonly RenderSample[] {
+    return [...known.all()]
+      .filter((each) => each.channel === channel && each.model === model)
+      .filter((each) => output === '' || each.output === output)
       .flatMap(({ samples }) => samples)
       .toSorted((one, other) => one.at - other.at)
       .slice(-renderSamplesMax);
   }
 
   return {
-    times: (kind) =>
-      timesOf(renderId(kind), () => known.find(renderId(kind))?.samples ?? []) ??
-      timesOf(renderId({ ...kind, output: '' }), () => samplesOfModel(kind)),
+    times: (kind) => timesOf(kind) ?? timesOf({ ...kind, output: '' }),
 
     learn(kind, renderMs) {
       const id = renderId(kind);
@@ -110,13 +110,7 @@ function createBatches({ store, random, onError }: Omit<RenderClockDeps, 'now'>)
     async flush(): Promise<void> {
       const due = [...batches.values()];
       batches.clear();
-      for (const { kind, samples } of due) {
-        try {
-          await store.add(kind, samples);
-        } catch (error) {
-          onError(error);
-        }
-      }
+      for (const { kind, samples } of due) await store.add(kind, samples).catch(onError);
     },
   };
 }

@@ -88,7 +88,7 @@ export function renderWindow(times: RenderTimes) {
   };
 }
 
-/** By how much the samples may have missed the extremes, as a share of a time. A guess is wide enough by itself. */
+/** By how much the samples may have missed the extremes, as a share of a time. A guess covers them already. */
 export function doubtOf({ samples }: RenderTimes): number {
   return samples === 0 ? 0 : 1 / samples;
 }
