@@ -51,9 +51,11 @@ export async function ask(watch: Watch, deps: ChannelActivityDeps): Promise<Task
       return undefined;
     }
     watch.decides = status.state === 'failed';
-    const elapsedMs = elapsedBefore() + deps.now() - watch.begunAt;
+    const seenAt = deps.now();
+    const elapsedMs = elapsedBefore() + seenAt - watch.begunAt;
     const task = await recordEnd(status, job, { deps, copyMaxMs, elapsedMs });
-    if (status.state === 'succeeded') learn(status, watch, deps);
+    const renderMs = renderTime(status, watch, seenAt - job.acceptedAt);
+    if (renderMs > 0) deps.renders.learn(job.render, renderMs);
     return task;
   } catch (error) {
     const isShared = error instanceof CredentialFailure;
@@ -126,19 +128,14 @@ export async function succeeded(
   const owner = { kind, model, ...candidate };
   const headersFor = linkHeadersOf(deps.channels, owner);
   const copied = await deps.copyResults(task, items, { timeoutMs, headersFor });
+  const isNotCopied = ({ url, stored }: ResultItem) => url !== undefined && stored === undefined;
   const isKept = deps.keepImages !== undefined;
-  // Delivery is part of the job: the next question brings fresh links.
-  if (isKept && mustBeCopied(deps.channels, owner) && copied.some(isNotCopied)) throw notCopied();
+  if (isKept && mustBeCopied(deps.channels, owner) && copied.some(isNotCopied)) {
+    // Delivery is part of the job: the next question brings fresh links.
+    const message = 'The result could not be copied, and its link is of no use to callers.';
+    throw new UpstreamError('unavailable', message, { code: 'result_not_copied' });
+  }
   return { kind: 'succeeded', items: copied, facts, ...defined({ cost }) };
-}
-
-function isNotCopied({ url, stored }: ResultItem): boolean {
-  return url !== undefined && stored === undefined;
-}
-
-function notCopied(): UpstreamError {
-  const message = 'The result could not be copied, and its link is of no use to callers.';
-  return new UpstreamError('unavailable', message, { code: 'result_not_copied' });
 }
 
 function failed(
@@ -157,19 +154,15 @@ function within(named: number | undefined, from: number, to: number): number | u
 /** A job that had ended before the first question took less than we saw: then the next question comes sooner. */
 const unseenEndShare = 0.8;
 
-/** What is learned is when the upstream ended the render: an outage, or a late question, says nothing about it. */
-function learn({ endedAt }: Succeeded, { job, memory }: Watch, deps: ChannelActivityDeps): void {
-  const seenMs = deps.now() - job.acceptedAt;
-  const toldMs = endedAt === undefined ? 0 : Math.min(endedAt - job.acceptedAt, seenMs);
-  if (toldMs <= 0 && memory.errors > 0) return;
-  const renderMs = toldMs > 0 ? toldMs : guessedEnd(seenMs, job.acceptedAt, memory);
-  if (renderMs > 0) deps.renders.learn(job.render, renderMs);
-}
-
-/** The render ended at some time since the last question, which found it running. */
-function guessedEnd(seenMs: number, acceptedAt: number, { polls, lastAt = acceptedAt }: PollMemory): number {
-  if (polls === 0) return seenMs * unseenEndShare;
-  const ranMs = Math.min(Math.max(lastAt - acceptedAt, 0), seenMs);
+/** Milliseconds; 0: it is not known. An outage, or a late question, says nothing about when the upstream ended it. */
+function renderTime(status: Ended, { job, memory }: Watch, seenMs: number): number {
+  if (status.state === 'failed') return 0;
+  const toldMs = Math.min((status.endedAt ?? 0) - job.acceptedAt, seenMs);
+  if (toldMs > 0) return toldMs;
+  if (memory.errors > 0) return 0;
+  if (memory.polls === 0) return seenMs * unseenEndShare;
+  // It ended at some time since the last question, which found it running.
+  const ranMs = Math.min(Math.max((memory.lastAt ?? 0) - job.acceptedAt, 0), seenMs);
   return (ranMs + seenMs) / 2;
 }
 
