@@ -70,14 +70,12 @@ export interface ChannelActivityDeps {
   ) => Promise<readonly ResultItem[]>;
   /** Asks a channel that answers with the images. Rejects only for what is a fault of ours. */
   readonly renderImages: (call: ChannelCall) => Promise<ChannelAnswer>;
-  /** Absent: no results are kept. */
+  /** Absent: there is no storage of our own, and no result is copied. */
   readonly keepImages?: KeepImages;
   /** The request with the upstream's addresses for our files. Throws UpstreamError. */
   readonly registerFiles: Uploads['register'];
   /** For callers who watch a render. */
   readonly partialImages: Pick<PartialImageStore, 'write'>;
-  /** Results are copied: there is a storage of our own. */
-  readonly keepsResults: boolean;
   /** Whether there is a file at this address; if not, why. */
   readonly canOpen: (url: string) => Promise<string | undefined>;
   /** One per channel and credential of this process. */

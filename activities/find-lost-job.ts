@@ -10,7 +10,7 @@ import { noteWait } from './note-wait.ts';
 import { requireTarget } from './open-target.ts';
 import { stepTo } from './step-to.ts';
 import { recordAcceptance } from './submit-answer.ts';
-import { givenUpView, viewOf } from './task-view.ts';
+import { viewOf } from './task-view.ts';
 import type { TaskView } from './types.ts';
 
 /** How far the upstream's timestamp of a job may differ from the attempt's. */
@@ -23,9 +23,8 @@ const clockSkewMs = 120_000;
 export function createFindLostJob(deps: ChannelActivityDeps) {
   return async function findLostJob(id: string, rev?: number): Promise<TaskView> {
     const task = await deps.tasks.look(id, rev);
-    if (task === undefined) return givenUpView;
-    const attempt = task.state.at === 'lost' ? attemptAt(task.state, task.attempts) : undefined;
-    if (attempt === undefined) return viewOf(task);
+    const attempt = task?.state.at === 'lost' ? attemptAt(task.state, task.attempts) : undefined;
+    if (task === undefined || attempt === undefined) return viewOf(task);
     await noteWait(id, 'lookup', deps);
     const found = await findJobsOf(task, attempt, deps);
     const [job] = found ?? [];

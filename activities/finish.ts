@@ -13,7 +13,7 @@ import { classified } from '../src/domain/task.ts';
 import type { TaskError } from '../src/domain/task.ts';
 import type { TaskActivityDeps } from './deps.ts';
 import { chargeOf, isOutage, upstreamCostOf } from './settlement.ts';
-import { givenUpView, viewOf } from './task-view.ts';
+import { viewOf } from './task-view.ts';
 import type { FinishInput, TaskView } from './types.ts';
 
 type SucceededTask = Task & { readonly outcome: Extract<Task['outcome'], { kind: 'succeeded' }> };
@@ -28,7 +28,7 @@ export function createFinishTask(deps: TaskActivityDeps) {
   const { tasks, ledger, log } = deps;
   return async function finishTask(finish: FinishInput): Promise<TaskView> {
     const task = await tasks.look(finish.task, finish.rev);
-    if (task === undefined) return givenUpView;
+    if (task === undefined) return viewOf(task);
     const { state } = task;
     if (state.at !== 'ending' && state.at !== 'ended') return viewOf(task);
     // An earlier run may have written the end, and given nothing back.

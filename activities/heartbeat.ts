@@ -2,6 +2,11 @@ import { Context } from '@temporalio/activity';
 
 /** Of the activity's heartbeat timeout: three may be lost. */
 const sharePerHeartbeat = 0.27;
+/**
+ * Of the activity's heartbeat timeout: with what another part of the attempt may have left unsaid before, and the ten
+ * seconds for which the client repeats a request that failed, it stays below the whole.
+ */
+const rareShare = 0.5;
 /** Of an activity that does not say its timeout. */
 const timeoutDefaultMs = 15_000;
 /** Work that ends sooner sends no heartbeat, which is a write on the server. */
@@ -14,23 +19,10 @@ const rememberAfterMs = 250;
 export async function withHeartbeat<Result>(work: Promise<Result>, details?: unknown): Promise<Result> {
   const context = Context.current();
   const remembered: unknown = details ?? context.info.heartbeatDetails;
-  const sendHeartbeat = (): void => context.heartbeat(remembered);
-  const first = details === undefined ? undefined : setTimeout(sendHeartbeat, rememberAfterMs);
-  const timeoutMs = context.info.heartbeatTimeoutMs ?? timeoutDefaultMs;
-  const timer = setInterval(sendHeartbeat, timeoutMs * sharePerHeartbeat);
-  try {
-    return await work;
-  } finally {
-    clearTimeout(first);
-    clearInterval(timer);
-  }
+  const send = (): void => context.heartbeat(remembered);
+  const first = details === undefined ? undefined : setTimeout(send, rememberAfterMs);
+  return whileSending(send, sharePerHeartbeat, work).finally(() => clearTimeout(first));
 }
-
-/**
- * Of the activity's heartbeat timeout: with what another part of the attempt may have left unsaid before, and the ten
- * seconds for which the client repeats a request that failed, it stays below the whole.
- */
-const rareShare = 0.5;
 
 interface RareHeartbeat {
   /** Asked each time; the last of them reach the next attempt. */
@@ -45,14 +37,12 @@ export async function withRareHeartbeat<Result>(
   { details, isQuiet }: RareHeartbeat,
 ): Promise<Result> {
   const context = Context.current();
-  const timeoutMs = context.info.heartbeatTimeoutMs ?? timeoutDefaultMs;
-  const sendHeartbeat = (): void => {
-    if (!isQuiet()) context.heartbeat(details() ?? context.info.heartbeatDetails);
-  };
-  const timer = setInterval(sendHeartbeat, timeoutMs * rareShare);
-  try {
-    return await work;
-  } finally {
-    clearInterval(timer);
-  }
+  const send = (): void => (isQuiet() ? undefined : context.heartbeat(details()));
+  return whileSending(send, rareShare, work);
+}
+
+async function whileSending<Result>(send: () => void, share: number, work: Promise<Result>): Promise<Result> {
+  const timeoutMs = Context.current().info.heartbeatTimeoutMs ?? timeoutDefaultMs;
+  const timer = setInterval(send, timeoutMs * share);
+  return work.finally(() => clearInterval(timer));
 }

@@ -2,7 +2,7 @@ import type { TaskEvent } from '../src/domain/task-state.ts';
 import type { Task } from '../src/domain/task-record.ts';
 import type { TaskActivityDeps } from './deps.ts';
 import { stepTo } from './step-to.ts';
-import { givenUpView, viewOf } from './task-view.ts';
+import { viewOf } from './task-view.ts';
 import type { TaskActivities } from './types.ts';
 
 /** How the workflow reads and writes the record. */
@@ -16,14 +16,13 @@ export function createTaskSteps(deps: TaskActivityDeps): Pick<TaskActivities, 'l
       // Whatever was held for it, nobody can settle: a hold without a record is given back.
       log.error({ task: id }, 'a task has a workflow and no record');
       await ledger.void({ account, task: id, note: 'the task has no record' });
-      return givenUpView;
+      return viewOf(task);
     },
 
     async stepTask(id, event) {
-      const stepped = await tasks.step(id, event);
-      if (stepped.task === undefined) return givenUpView;
-      // A round begins.
-      return viewOf(event.kind === 'resumed' ? await withoutGoneChannels(stepped.task) : stepped.task);
+      const { task } = await tasks.step(id, event);
+      const beginsRound = task !== undefined && event.kind === 'resumed';
+      return viewOf(beginsRound ? await withoutGoneChannels(task) : task);
     },
   };
 

@@ -44,13 +44,13 @@ export function requireTarget(deps: TargetDeps, task: Owner, candidate: RouteCan
   return opened;
 }
 
-/** Whether the upstream is given an address of ours, which it calls when a job changes. */
-export function mayCallBack(
+/** Where the upstream calls us when a job changes; undefined: it is given no address. */
+export function callbackBase(
   { callbacks }: Pick<ChannelConfig, 'callbacks'>,
   { parseCallback }: Pick<TaskProvider<never>, 'parseCallback'>,
   publicUrl: string | undefined,
-): boolean {
-  return publicUrl !== undefined && callbacks && parseCallback !== undefined;
+): string | undefined {
+  return callbacks && parseCallback !== undefined ? publicUrl : undefined;
 }
 
 /** Benign: an operator caused it, and the message says how to undo it. */

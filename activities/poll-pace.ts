@@ -1,75 +1,49 @@
-/** When one credential's next request may be sent, and what it asks for. */
-
-/** `one`: a single question; `lone`: one that must not be in a list; `many`: a list. */
-export type Turn = 'one' | 'lone' | 'many';
-
-export interface PollPace {
-  /** One request asks about all jobs, at the moment. */
-  canList(): boolean;
-  isDown(): boolean;
-  /** Milliseconds until the next request. */
-  dueInMs(hasLone: boolean): number;
-  /** What the next request asks for, which begins now. */
-  take(hasLone: boolean): Turn;
-  /** The upstream answered. True: that ends an outage. */
-  answered(isList: boolean): boolean;
-  /** The upstream answered with something other than a list. */
-  listRefused(): void;
-  /** It failed for everybody. `isListError`: the upstream answered, with an error, to a list. */
-  failed(isListError: boolean): void;
-}
+/** When one credential's next request may be sent, and whether it may be a list. */
+export type PollPace = ReturnType<typeof createPollPace>;
 
 /** Between two requests that may list: fewer than two a second. */
 const listPaceMs = 520;
-/** An upstream that refuses its list is asked for it again after this time. */
+/** An upstream that answered its list with an error is asked for it again after this time. */
 const listRetryMs = 60_000;
 const probeDelayMs = 1_000;
 const probeDelayMaxMs = 5_000;
 
-export function createPollPace(hasList: boolean, now: () => number): PollPace {
-  let outage: { readonly probes: number; readonly nextProbeAt: number } | undefined;
+export function createPollPace(hasList: boolean, now: () => number) {
+  let outage: { readonly delayMs: number; readonly nextProbeAt: number } | undefined;
   let nextListAt = 0;
   let listOffUntil = 0;
-  let listFailed = false;
   const canList = (): boolean => hasList && now() >= listOffUntil;
-  const switchListOff = (): void => void (listOffUntil = now() + listRetryMs);
+  const probeAfter = (delayMs: number): void => void (outage = { delayMs, nextProbeAt: now() + delayMs });
   return {
+    /** One request asks about all jobs, at the moment. */
     canList,
     isDown: () => outage !== undefined,
 
-    dueInMs(hasLone) {
+    /** Milliseconds until the next request. `hasLone`: a question that must not be in a list waits. */
+    dueInMs(hasLone: boolean): number {
       if (outage !== undefined) return outage.nextProbeAt - now();
       return canList() && !hasLone ? nextListAt - now() : 0;
     },
 
-    take(hasLone) {
-      if (outage !== undefined) {
-        const probes = outage.probes + 1;
-        const delayMs = Math.min(probeDelayMs * 2 ** probes, probeDelayMaxMs);
-        outage = { probes, nextProbeAt: now() + delayMs };
-        return 'one';
+    /** The next request begins now. Whether it may be a list. */
+    begins(hasLone: boolean): boolean {
+      if (outage !== undefined) probeAfter(Math.min(2 * outage.delayMs, probeDelayMaxMs));
+      else if (canList() && !hasLone) {
+        nextListAt = now() + listPaceMs;
+        return true;
       }
-      if (!canList()) return 'one';
-      if (hasLone) return 'lone';
-      nextListAt = now() + listPaceMs;
-      return 'many';
+      return false;
     },
 
-    answered(isList) {
-      if (isList) listFailed = false;
-      if (outage === undefined) return false;
-      outage = undefined;
-      // The upstream answers about a job, but not with a list: everybody is asked about alone.
-      if (listFailed) switchListOff();
-      listFailed = false;
-      return true;
-    },
+    /** The upstream answered: that ends an outage. */
+    answered: (): void => void (outage = undefined),
 
-    listRefused: switchListOff,
+    /** The upstream answered a list with an error: jobs are asked about alone for a while. */
+    listFailed: (): void => void (listOffUntil = now() + listRetryMs),
 
-    failed(isListError) {
-      listFailed ||= isListError;
-      outage ??= { probes: 0, nextProbeAt: now() + probeDelayMs };
+    /** It failed for everybody. */
+    failed(): void {
+      if (outage === undefined) probeAfter(probeDelayMs);
     },
   };
 }

@@ -1,27 +1,26 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ApplicationFailure, Context } from '@temporalio/activity';
-import { defined } from '../src/domain/defined.ts';
+import { Context } from '@temporalio/activity';
+import type { ApplicationFailure } from '@temporalio/activity';
 import { pollConcern } from '../src/domain/poll-concern.ts';
 import { nextPoll } from '../src/domain/poll-schedule.ts';
 import type { NextPoll } from '../src/domain/poll-schedule.ts';
 import { guessedTimes } from '../src/domain/render-times.ts';
-import type { StayPlace } from '../src/capacity/stay-places.ts';
+import type { Task } from '../src/domain/task-record.ts';
 import { ChannelGoneError } from '../src/routing/channels.ts';
 import type { ChannelActivityDeps } from './deps.ts';
 import { withRareHeartbeat } from './heartbeat.ts';
+import { later } from './later.ts';
 import { channelGone } from './open-target.ts';
 import { ask } from './poll-answer.ts';
+import type { Watch } from './poll-answer.ts';
 import { progressOf, rememberedPolls, worthKeeping } from './poll-memory.ts';
 import type { PollMemory } from './poll-memory.ts';
-import { givenUpView, viewOf, watchedJob } from './task-view.ts';
+import { viewOf, watchedJob } from './task-view.ts';
 import type { WatchedJob } from './task-view.ts';
 import type { PollInput, TaskView } from './types.ts';
 
 /** An attempt that has a place stays this long: with the copy of a result, less than its activity's timeout. */
 const stayMaxMs = 10 * 60_000;
-/** One that has none waits only for moments, and comes back later. */
-const crowdedStayMaxMs = 15_000;
-const crowdedWaitMaxMs = 3_000;
 /** Where the upstream calls back at the end: that ends a back-off at once, but not the rest of an attempt. */
 const calledBackWaitMaxMs = 3_000;
 /** While the credential fails, an attempt ends from time to time: its failure is what operators see. */
@@ -31,90 +30,23 @@ const delayMinMs = 100;
 /** Of a worker that shuts down: until the server knows, it may give the next attempt to it, where it is lost. */
 const closedDelayMs = 1_500;
 
-/** One attempt. */
-interface Watch {
-  readonly job: WatchedJob;
-  readonly expectedSeconds: number;
-  readonly place: StayPlace | undefined;
-  /** Ends the attempt: a cancellation, the worker's shutdown, or somebody who wants the task tried now. */
-  readonly signal: AbortSignal;
-  readonly begunAt: number;
-  readonly endsAt: number;
-  /** Nobody has waited for the job yet: the first poll is planned. */
-  readonly isFirst: boolean;
-  memory: PollMemory;
-  /** The job has failed, and what becomes of the task is being written. */
-  decides: boolean;
-  /** Since when the credential has failed this attempt. */
-  troubledSince: number | undefined;
-}
-
 /** Waits for the end of the job that the record names; where it names none, there is nothing to wait for. */
 export function createPoll(deps: ChannelActivityDeps) {
-  const watch = createWatch(deps);
-  return async function poll({ task: id, rev, expectedSeconds }: PollInput): Promise<TaskView> {
-    if (!isFirstAttempt()) deps.tasks.forget(id);
-    const task = await deps.tasks.look(id, rev);
-    if (task === undefined) return givenUpView;
-    const job = task.state.at === 'waiting' ? watchedJob(task) : undefined;
-    return job === undefined ? viewOf(task) : watch(job, { expectedSeconds, isFirst: isFirstAttempt() });
+  return async function poll(input: PollInput): Promise<TaskView> {
+    const task = await lookAtStart(input, deps);
+    const job = task?.state.at === 'waiting' ? watchedJob(task) : undefined;
+    if (job === undefined) return viewOf(task);
+    return watchJob(job, { ...input, isFirst: isFirstAttempt() }, deps);
   };
 }
 
-/**
- * Waits for the upstream to end the job. One activity for the whole wait: a timer on the server, which is a benign,
- * retryable failure that names its delay, carries the time in which no render ends; then the attempt stays and asks.
- * Waiting costs no history event.
- */
-export function createWatch(deps: ChannelActivityDeps) {
-  return async function watch(
-    job: WatchedJob,
-    { expectedSeconds, isFirst }: Pick<Watch, 'expectedSeconds' | 'isFirst'>,
-  ): Promise<TaskView> {
-    const { info, cancelled, cancellationSignal } = Context.current();
-    const place = deps.stays.enter(info.taskQueue, job.task);
-    const begunAt = deps.now();
-    const attempt: Watch = {
-      job,
-      expectedSeconds,
-      place,
-      signal: place === undefined ? cancellationSignal : AbortSignal.any([cancellationSignal, place.ending]),
-      begunAt,
-      endsAt: begunAt + (place === undefined ? crowdedStayMaxMs : stayMaxMs),
-      isFirst,
-      memory: rememberedPolls(info.heartbeatDetails),
-      decides: false,
-      troubledSince: undefined,
-    };
-    try {
-      return await withRareHeartbeat(watchUpstream(attempt, deps), {
-        details: () => worthKeeping(attempt.memory),
-        // One that stands still in the middle of a decision is not kept alive: another worker decides.
-        isQuiet: () => attempt.decides,
-      });
-    } catch (error) {
-      if (!attempt.signal.aborted) throw error instanceof ChannelGoneError ? channelGone(error) : error;
-      const endedBy = place?.endedBy();
-      if (endedBy !== undefined)
-        throw laterFailure(attempt, endedBy === 'closed' ? closedDelayMs : delayMinMs);
-      return await cancelled;
-    } finally {
-      place?.leave();
-    }
-  };
-}
-
-async function watchUpstream(watch: Watch, deps: ChannelActivityDeps): Promise<TaskView> {
-  if (watch.isFirst) await restUntilNext(watch, deps);
-  for (;;) {
-    const seen = await ask(watch, deps);
-    if ('task' in seen) return viewOf(seen.task);
-    const { concern } = watch.memory;
-    watch.memory = await noteConcern(seen.memory, watch, deps);
-    const isNews = watch.memory.errors > 0 && watch.memory.concern !== concern;
-    if (isNews || isTroubled(watch, deps)) throw laterFailure(watch, soon(troubledDelayMs, deps));
-    await restUntilNext(watch, deps);
-  }
+/** The record, at least as new as the workflow knows it. A retry reads it: another worker may have continued. */
+export function lookAtStart(
+  { task, rev }: PollInput,
+  { tasks }: ChannelActivityDeps,
+): Promise<Task | undefined> {
+  if (!isFirstAttempt()) tasks.forget(task);
+  return tasks.look(task, rev);
 }
 
 /**
@@ -126,88 +58,126 @@ export function isFirstAttempt(): boolean {
   return attempt === 1 && currentAttemptScheduledTimestampMs === scheduledTimestampMs;
 }
 
+interface Waiting extends Pick<PollInput, 'expectedSeconds'> {
+  /** Nobody has waited for the job yet: the first poll is planned. */
+  readonly isFirst: boolean;
+}
+
+/**
+ * Waits for the upstream to end the job. One activity for the whole wait: a timer on the server, which is a benign,
+ * retryable failure that names its delay, carries the time in which no render ends; then the attempt stays and asks.
+ * Waiting costs no history event.
+ */
+export async function watchJob(
+  job: WatchedJob,
+  { expectedSeconds, isFirst }: Waiting,
+  deps: ChannelActivityDeps,
+): Promise<TaskView> {
+  const { info, cancelled, cancellationSignal } = Context.current();
+  const place = deps.stays.enter(info.taskQueue, job.task);
+  const watch: Watch = {
+    job,
+    expectedMs: expectedSeconds * 1000,
+    place,
+    signal: place === undefined ? cancellationSignal : AbortSignal.any([cancellationSignal, place.ending]),
+    begunAt: deps.now(),
+    memory: rememberedPolls(info.heartbeatDetails),
+    decides: false,
+  };
+  try {
+    return await withRareHeartbeat(askUntilEnded(watch, isFirst, deps), {
+      details: () => watch.memory,
+      // One that stands still in the middle of a decision is not kept alive: another worker decides.
+      isQuiet: () => watch.decides,
+    });
+  } catch (error) {
+    if (!watch.signal.aborted) throw error instanceof ChannelGoneError ? channelGone(error) : error;
+    const endedBy = place?.endedBy();
+    if (endedBy === undefined) return await cancelled;
+    throw stillWaiting(watch, endedBy === 'closed' ? closedDelayMs : delayMinMs);
+  } finally {
+    place?.leave();
+  }
+}
+
+async function askUntilEnded(watch: Watch, isFirst: boolean, deps: ChannelActivityDeps): Promise<TaskView> {
+  if (isFirst) await restUntilNext(watch, deps);
+  for (;;) {
+    const ended = await ask(watch, deps);
+    if (ended !== undefined) return viewOf(ended);
+    const { concern } = watch.memory;
+    watch.memory = await noteConcern(watch, deps);
+    const isNews = watch.memory.errors > 0 && watch.memory.concern !== concern;
+    if (isNews || isTroubled(watch, deps)) {
+      throw stillWaiting(watch, Math.round(troubledDelayMs * (0.5 + deps.random())));
+    }
+    await restUntilNext(watch, deps);
+  }
+}
+
 /** Throws the failure that is a timer on the server, if the next poll is not for this attempt. */
 async function restUntilNext(watch: Watch, deps: ChannelActivityDeps): Promise<void> {
-  const { job, place, endsAt } = watch;
+  const { job, place, begunAt } = watch;
   const poller = deps.poller(job.candidate, job.kind);
   const lists = poller.lists();
   const { delayMs, isFar } = planNext(watch, lists, deps);
   // Where one request asks about all jobs, the next answer comes as soon as a callback.
-  const isCalledBack = poller.callsBack() && !lists;
-  if (isFar || (isCalledBack && delayMs > calledBackWaitMaxMs)) throw laterFailure(watch, delayMs);
-  if (place === undefined && (delayMs > crowdedWaitMaxMs || deps.now() + delayMs > endsAt)) {
-    throw laterFailure(watch, Math.max(delayMs, deps.stays.returnInMs(Context.current().info.taskQueue)));
+  const isCalledBack = poller.callsBack() && !lists && delayMs > calledBackWaitMaxMs;
+  const isOver = deps.now() + delayMs > begunAt + stayMaxMs;
+  if (isFar || isCalledBack || isOver) throw stillWaiting(watch, delayMs);
+  if (place === undefined) {
+    throw stillWaiting(watch, Math.max(delayMs, deps.stays.returnInMs(Context.current().info.taskQueue)));
   }
-  if (deps.now() + delayMs > endsAt) throw laterFailure(watch, delayMs);
   await sleep(delayMs, undefined, { signal: watch.signal });
 }
 
-function planNext(
-  { job, expectedSeconds, memory }: Watch,
-  lists: boolean,
-  deps: ChannelActivityDeps,
-): NextPoll {
+function planNext({ job, expectedMs, memory }: Watch, lists: boolean, deps: ChannelActivityDeps): NextPoll {
   const now = deps.now();
-  const kind = { channel: job.candidate.channel, model: job.model, output: job.output };
   const { delayMs, isFar } = nextPoll({
-    times: deps.renders.times(kind) ?? guessedTimes(expectedSeconds * 1000),
+    ...memory,
+    times: deps.renders.times(job.render) ?? guessedTimes(expectedMs),
     elapsedMs: Math.max(0, now - job.acceptedAt),
     remainingMs: Math.max(0, job.deadlineAt - now),
     lists,
-    polls: memory.polls,
-    errors: memory.errors,
-    isShared: memory.isShared ?? false,
     random: deps.random(),
-    ...defined({ progress: memory.progress, retryAfterMs: memory.retryAfterMs }),
   });
   // In its last second the deadline timer decides; nobody polls in a tight loop until then.
   return { delayMs: Math.max(delayMs, delayMinMs), isFar };
 }
 
-function isTroubled(watch: Watch, { now }: ChannelActivityDeps): boolean {
-  const { errors, isShared } = watch.memory;
-  watch.troubledSince = errors > 0 && isShared === true ? (watch.troubledSince ?? now()) : undefined;
-  return watch.troubledSince !== undefined && now() - watch.troubledSince >= troubledStayMaxMs;
-}
-
-function soon(delayMs: number, { random }: ChannelActivityDeps): number {
-  return Math.round(delayMs * (0.5 + random()));
+/** The credential has failed this attempt for a while. */
+function isTroubled({ memory, begunAt }: Watch, { now }: ChannelActivityDeps): boolean {
+  const { errors, isShared, failingSince = begunAt } = memory;
+  return errors > 0 && isShared === true && now() - Math.max(begunAt, failingSince) >= troubledStayMaxMs;
 }
 
 /** Asks for a person, or says that none is needed any more: once for each change, and again if that failed. */
 async function noteConcern(
-  memory: PollMemory,
-  { job, expectedSeconds }: Watch,
+  { job, expectedMs, memory }: Watch,
   deps: ChannelActivityDeps,
 ): Promise<PollMemory> {
-  const { concern: noted, ...known } = memory;
   const now = deps.now();
   const concern = pollConcern({
-    errors: memory.errors,
+    ...memory,
     failingMs: now - (memory.failingSince ?? now),
-    isRefused: memory.isRefused ?? false,
     elapsedMs: now - job.acceptedAt,
-    expectedMs: expectedSeconds * 1000,
+    expectedMs,
   });
-  if (concern === noted) return memory;
+  if (concern === memory.concern) return memory;
   try {
     if (concern !== undefined) await deps.tasks.setConcern(job.task, concern);
-    else if (noted !== undefined) await deps.tasks.withdrawConcern(job.task, noted);
+    else if (memory.concern !== undefined) await deps.tasks.withdrawConcern(job.task, memory.concern);
     await deps.signals.concern(job.task, concern);
-    return concern === undefined ? known : { ...known, concern };
+    return { ...memory, concern };
   } catch (error) {
     deps.log.warn({ task: job.task, err: error }, 'could not ask for an operator');
     return memory;
   }
 }
 
-function laterFailure({ memory }: Watch, waitMs: number): ApplicationFailure {
+/** The wait until the next attempt. What was seen is left to it. */
+function stillWaiting({ memory }: Watch, waitMs: number): ApplicationFailure {
   const details = worthKeeping(memory);
   if (details !== undefined) Context.current().heartbeat(details);
-  return ApplicationFailure.create({
-    message: `${progressOf(memory)}, next in ${Math.round(waitMs / 1000)} s`,
-    type: 'StillWaiting',
-    nextRetryDelay: Math.max(1, waitMs),
-    category: 'BENIGN',
-  });
+  return later('StillWaiting', `${progressOf(memory)}, next in ${Math.round(waitMs / 1000)} s`, waitMs);
 }

@@ -1,5 +1,6 @@
 import { callbackAddress } from '../src/domain/callback-address.ts';
 import { costTermsOf } from '../src/domain/cost-terms.ts';
+import { defined } from '../src/domain/defined.ts';
 import { attemptId, markerOf } from '../src/domain/ids.ts';
 import { racePoint } from '../src/domain/race-point.ts';
 import type { Task } from '../src/domain/task-record.ts';
@@ -9,7 +10,7 @@ import type { Submitted } from '../src/providers/provider.ts';
 import type { RequestRecord } from '../src/store/requests.ts';
 import type { ChannelActivityDeps } from './deps.ts';
 import { withHeartbeat } from './heartbeat.ts';
-import { mayCallBack } from './open-target.ts';
+import { callbackBase } from './open-target.ts';
 import type { UpstreamTarget } from './open-target.ts';
 import { persistently } from './persistently.ts';
 import { asItIs, recordAcceptance, recordRefusal, recordStall } from './submit-answer.ts';
@@ -87,14 +88,12 @@ export function createSend(deps: ChannelActivityDeps) {
 
   function request({ task, stored, target }: Submission, marker: string): Promise<Submitted> {
     const { provider, config } = target;
-    const { publicUrl } = deps;
+    const base = callbackBase(config, provider, deps.publicUrl);
     return provider.submit(stored.request, {
       ...target.context(config.timeouts.submit_ms),
       marker,
       remainingSeconds: Math.max(1, Math.floor((task.deadlineAt - deps.now()) / 1000)),
-      ...(publicUrl !== undefined && mayCallBack(config, provider, publicUrl)
-        ? { callbackUrl: callbackAddress(publicUrl, task.id, stored.callbackToken) }
-        : {}),
+      ...defined({ callbackUrl: base && callbackAddress(base, task.id, stored.callbackToken) }),
     });
   }
 }

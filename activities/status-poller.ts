@@ -2,8 +2,9 @@ import { UpstreamError } from '../src/providers/provider.ts';
 import type { OperationStatus, ProviderContext, TaskProvider } from '../src/providers/provider.ts';
 import type { RateLimiter } from '../src/capacity/rate-limiter.ts';
 import { createPollPace } from './poll-pace.ts';
+import type { PollPace } from './poll-pace.ts';
 import { createQuestions } from './poll-questions.ts';
-import type { PolledJob, Question } from './poll-questions.ts';
+import type { PolledJob, PollQuestions, Question } from './poll-questions.ts';
 
 /**
  * Asks one upstream account about many operations: rate-limited, and, where the upstream can list, many operations
@@ -44,6 +45,8 @@ export interface StatusPollerOptions {
 
 /** Polls that arrive within this time share a request. */
 const gatherMs = 50;
+/** The longest rest before the pace is looked at again: an outage may have ended meanwhile. */
+const restMaxMs = 500;
 const throttledPauseMs = 2_000;
 const listMaxDefault = 100;
 /** Jobs whose question failed while others were answered. */
@@ -51,174 +54,110 @@ const suspectsMax = 1_000;
 
 export function createStatusPoller(options: StatusPollerOptions): StatusPoller {
   const { list, listMax = listMaxDefault } = options.provider;
-  const questions = createQuestions(listMax);
+  const questions = createQuestions(listMax, () => void drain());
   const pace = createPollPace(list !== undefined, options.now);
-  const take = { one: questions.takeOne, lone: questions.takeLone, many: questions.takeMany };
-  let wake: () => void = () => undefined;
+  const send = createSender({ options, pace, questions });
   let draining = false;
-  const ask = createAsk({ options, pace, questions, enqueue, wake: () => wake() });
-
-  /** Until then, or until it is ended by `wake`. */
-  function rest(ms: number): Promise<void> {
-    return new Promise((resolve) => {
-      wake = resolve;
-      setTimeout(resolve, ms);
-    });
-  }
 
   async function drain(): Promise<void> {
+    if (draining) return;
+    draining = true;
     await rest(list === undefined ? 0 : gatherMs);
     while (questions.size() > 0) {
       const waitMs = pace.dueInMs(questions.hasLone());
       if (waitMs > 0) {
-        await rest(waitMs);
+        await rest(Math.min(waitMs, restMaxMs));
         continue;
       }
       await options.limiter.take();
       if (questions.size() === 0) break;
       // Several requests may be in flight at once: the limiter, not the slowest response, sets the pace.
-      void ask(take[pace.take(questions.hasLone())]());
+      void send(pace.begins(questions.hasLone()) ? questions.takeMany() : questions.takeOne());
     }
     draining = false;
   }
 
-  function enqueue(added: readonly Question[]): void {
-    questions.add(added);
-    if (draining || questions.size() === 0) return;
-    draining = true;
-    void drain();
-  }
-
-  return {
-    lists: () => pace.canList(),
-    status: (job, signal) => answerTo(job, signal, { enqueue, remove: questions.remove }),
-  };
+  return { lists: pace.canList, status: questions.ask };
 }
 
-interface Queue {
-  readonly enqueue: (questions: readonly Question[]) => void;
-  readonly remove: (question: Question) => void;
+function rest(ms: number): Promise<void> {
+  return new Promise((resolve) => void setTimeout(resolve, ms));
 }
 
-/** Rejects when the signal aborts: then the question is not asked any more. */
-async function answerTo(
-  job: PolledJob,
-  signal: AbortSignal,
-  { enqueue, remove }: Queue,
-): Promise<OperationStatus> {
-  // Its event has passed, and nobody would ask.
-  if (signal.aborted) throw reasonOf(signal);
-  return new Promise((resolve, reject) => {
-    const onAbort = (): void => {
-      remove(question);
-      reject(reasonOf(signal));
-    };
-    const settle = (): void => signal.removeEventListener('abort', onAbort);
-    const question: Question = {
-      ...job,
-      signal,
-      alone: false,
-      answer: (status) => {
-        settle();
-        resolve(status);
-      },
-      fail: (error) => {
-        settle();
-        reject(error instanceof Error ? error : new Error(String(error)));
-      },
-    };
-    signal.addEventListener('abort', onAbort, { once: true });
-    enqueue([question]);
-  });
-}
-
-function reasonOf({ reason }: AbortSignal): Error {
-  return reason instanceof Error ? reason : new Error('aborted');
-}
-
-interface AskDeps {
+interface SenderDeps {
   readonly options: StatusPollerOptions;
-  readonly pace: ReturnType<typeof createPollPace>;
-  readonly questions: ReturnType<typeof createQuestions>;
-  readonly enqueue: (questions: readonly Question[]) => void;
-  /** Ends the rest between two requests. */
-  readonly wake: () => void;
+  readonly pace: PollPace;
+  readonly questions: PollQuestions;
 }
 
-/** One request. Never rejects: every question is answered, has failed, or waits again. */
-function createAsk({ options, pace, questions, enqueue, wake }: AskDeps) {
+/** One request, for one job or as a list. Never rejects: every question is answered, has failed, or waits again. */
+function createSender({ options, pace, questions }: SenderDeps) {
   const { provider, limiter } = options;
   /** Ids of jobs whose failure was taken for the credential's. One that fails again while others do not is alone in it. */
   const suspects = new Set<string>();
 
-  function answered(batch: readonly Question[], isList: boolean): void {
-    for (const { operation } of batch) suspects.delete(operation.id);
-    if (pace.answered(isList)) wake();
-  }
-
-  async function askOne(question: Question): Promise<void> {
-    const context = options.context(question.model, AbortSignal.timeout(options.timeoutMs));
-    try {
-      const status = await provider.status(question.operation, context);
-      answered([question], false);
-      question.answer(status);
-    } catch (error) {
-      const isAboutJob = error instanceof UpstreamError && !isShared(error);
-      if (isAboutJob) answered([question], false);
-      else if (pace.isDown() || !suspects.has(question.operation.id)) throw error;
-      question.fail(error);
-    }
-  }
-
-  async function askAll(batch: readonly Question[], list: NonNullable<typeof provider.list>): Promise<void> {
-    // Its operations may be of several models, so that none is named.
-    const context = options.context('', AbortSignal.timeout(options.timeoutMs));
-    const operations = batch.map(({ operation }) => operation);
-    const listed = await list(operations, context);
-    const isListed = ({ operation }: Question): boolean => listed.has(operation.id);
-    answered(batch.filter(isListed), true);
-    const missing = batch.filter((question) => {
-      const status = listed.get(question.operation.id);
-      if (status !== undefined) question.answer(status);
-      else question.alone = true;
-      return status === undefined;
-    });
-    enqueue(missing);
-  }
-
-  /** The failure is everybody's who waits. */
-  function fail(batch: readonly Question[], error: UpstreamError): void {
-    const [first] = batch;
-    const isList = batch.length > 1;
-    if (!isList && first !== undefined && suspects.size < suspectsMax) suspects.add(first.operation.id);
-    if (error.outcome === 'throttled') limiter.pause(error.retryAfterMs ?? throttledPauseMs);
-    pace.failed(isList && error.status !== undefined);
-    const failure = new CredentialFailure(error);
-    for (const question of [...batch, ...questions.takeAll()]) question.fail(failure);
-  }
-
   return async (batch: readonly Question[]): Promise<void> => {
-    const [first] = batch;
-    if (first === undefined) return;
-    const { list } = provider;
-    const isList = list !== undefined && batch.length > 1;
     try {
-      if (isList) await askAll(batch, list);
-      else await askOne(first);
+      answer(batch, await request(batch));
     } catch (error) {
-      if (error instanceof UpstreamError && isRefusedList(error, isList)) {
-        // A key without the right to list, or a relay without the route, still reports each job.
-        pace.listRefused();
-        enqueue(batch);
-      } else if (error instanceof UpstreamError && isShared(error)) fail(batch, error);
-      else for (const question of batch) question.fail(error);
+      if (error instanceof UpstreamError) fail(batch, error);
+      else failEach(batch, error);
     }
   };
+
+  async function request(batch: readonly Question[]): Promise<ReadonlyMap<string, OperationStatus>> {
+    const context = (model: string) => options.context(model, AbortSignal.timeout(options.timeoutMs));
+    // The operations of a list may be of several models, so that none is named.
+    const operations = batch.map(({ operation }) => operation);
+    if (provider.list !== undefined && batch.length > 1) return provider.list(operations, context(''));
+    const statuses = new Map<string, OperationStatus>();
+    for (const { operation, model } of batch)
+      statuses.set(operation.id, await provider.status(operation, context(model)));
+    return statuses;
+  }
+
+  function answer(batch: readonly Question[], statuses: ReadonlyMap<string, OperationStatus>): void {
+    answered(statuses.keys());
+    for (const question of batch) {
+      const status = statuses.get(question.operation.id);
+      if (status !== undefined) question.answer(status);
+      else {
+        question.alone = true;
+        questions.add(question);
+      }
+    }
+  }
+
+  function answered(ids: Iterable<string>): void {
+    for (const id of ids) suspects.delete(id);
+    pace.answered();
+  }
+
+  /** The failure is the list's, its job's own, or everybody's who waits. */
+  function fail(batch: readonly Question[], error: UpstreamError): void {
+    const ids = batch.map(({ operation }) => operation.id);
+    const isList = batch.length > 1;
+    if (isList && error.status !== undefined) pace.listFailed();
+    // A key without the right to list, or a relay without the route, still reports each job.
+    if (isList && isRefusedList(error)) return questions.add(...batch);
+    const isOwn = !isShared(error);
+    if (isOwn) answered(ids);
+    const isKnownSuspect = !isList && !pace.isDown() && ids.every((id) => suspects.has(id));
+    if (isOwn || isKnownSuspect) return failEach(batch, error);
+    if (!isList && suspects.size < suspectsMax) for (const id of ids) suspects.add(id);
+    if (error.outcome === 'throttled') limiter.pause(error.retryAfterMs ?? throttledPauseMs);
+    pace.failed();
+    failEach([...batch, ...questions.takeAll()], new CredentialFailure(error));
+  }
 }
 
-/** The upstream answered, and not with a list that can be read. Its own failure, and "not now", concern everybody. */
-function isRefusedList({ status, outcome }: UpstreamError, isList: boolean): boolean {
-  return isList && status !== undefined && status < 500 && outcome !== 'throttled';
+function failEach(batch: readonly Question[], error: unknown): void {
+  for (const question of batch) question.fail(error);
+}
+
+/** The upstream answered, and not with a list. Its own failure, and "not now", concern everybody. */
+function isRefusedList({ status, outcome }: UpstreamError): boolean {
+  return status !== undefined && status < 500 && outcome !== 'throttled';
 }
 
 const sharedStatuses = new Set([401, 402, 403, 408, 429]);

@@ -5,7 +5,7 @@ import { jobOf } from '../src/flight/exchange-recorder.ts';
 import type { ExchangeRecorder } from '../src/flight/exchange-recorder.ts';
 import { ChannelGoneError, taskProviderFor } from '../src/routing/channels.ts';
 import type { Channels } from '../src/routing/channels.ts';
-import { mayCallBack } from './open-target.ts';
+import { callbackBase } from './open-target.ts';
 import { createStatusPoller } from './status-poller.ts';
 import type { StatusPoller } from './status-poller.ts';
 
@@ -44,14 +44,10 @@ export function createStatusPollers({
     });
     return {
       ...poller,
-      callsBack: () => mayCallBack(channel.config, provider, publicUrl),
-      async status(job, signal) {
+      callsBack: () => callbackBase(channel.config, provider, publicUrl) !== undefined,
+      status(job, signal) {
         const disown = recorder.own(jobOf(id, job.operation), job.task);
-        try {
-          return await poller.status(job, signal);
-        } finally {
-          disown();
-        }
+        return poller.status(job, signal).finally(disown);
       },
     };
   }

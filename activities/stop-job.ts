@@ -7,7 +7,7 @@ import { openTarget } from './open-target.ts';
 import type { UpstreamTarget } from './open-target.ts';
 import { recordEnd } from './poll-answer.ts';
 import { stepTo } from './step-to.ts';
-import { givenUpView, viewOf, watchedJob } from './task-view.ts';
+import { viewOf, watchedJob } from './task-view.ts';
 import type { WatchedJob } from './task-view.ts';
 import type { TaskView } from './types.ts';
 
@@ -18,8 +18,7 @@ const lastCopyMaxMs = 25_000;
 export function createStopJob(deps: ChannelActivityDeps) {
   return async function stopJob(id: string, rev?: number): Promise<TaskView> {
     const task = await deps.tasks.look(id, rev);
-    if (task === undefined) return givenUpView;
-    return viewOf(await stopUnwanted(task, deps));
+    return viewOf(task && (await stopUnwanted(task, deps)));
   };
 }
 
@@ -49,14 +48,8 @@ async function cancel(
   { operation }: WatchedJob,
   { provider, config, context }: UpstreamTarget,
 ): Promise<boolean> {
-  if (provider.cancel === undefined) return false;
-  try {
-    const cancelling = provider.cancel(operation, context(config.timeouts.poll_ms));
-    return (await withHeartbeat(cancelling)) === 'cancelled';
-  } catch (error) {
-    if (error instanceof UpstreamError) return false;
-    throw error;
-  }
+  const answer = await ifAnswered(async () => provider.cancel?.(operation, context(config.timeouts.poll_ms)));
+  return answer === 'cancelled';
 }
 
 /** The upstream's end of the job, if it has come. */
@@ -65,10 +58,15 @@ async function askOnceMore(
   { provider, config, context }: UpstreamTarget,
   deps: ChannelActivityDeps,
 ): Promise<Task | undefined> {
+  const status = await ifAnswered(() => provider.status(job.operation, context(config.timeouts.poll_ms)));
+  if (status === undefined || status.state === 'pending') return undefined;
+  return ifAnswered(() => recordEnd(status, job, { deps, copyMaxMs: lastCopyMaxMs }));
+}
+
+/** Undefined: the upstream could not be asked, or did not say. */
+async function ifAnswered<Answer>(ask: () => Promise<Answer>): Promise<Answer | undefined> {
   try {
-    const status = await withHeartbeat(provider.status(job.operation, context(config.timeouts.poll_ms)));
-    if (status.state === 'pending') return undefined;
-    return await withHeartbeat(recordEnd(status, job, { deps, copyMaxMs: lastCopyMaxMs }));
+    return await withHeartbeat(ask());
   } catch (error) {
     if (error instanceof UpstreamError) return undefined;
     throw error;

@@ -12,13 +12,13 @@ import { enterChannel } from './enter-channel.ts';
 import { later } from './later.ts';
 import { noteWait } from './note-wait.ts';
 import { openTarget } from './open-target.ts';
-import { createWatch, isFirstAttempt } from './poll.ts';
+import { isFirstAttempt, lookAtStart, watchJob } from './poll.ts';
 import { answersAtOnce } from './render-at-once.ts';
 import { createSend } from './send-submission.ts';
 import { stepTo } from './step-to.ts';
 import { asItIs, recordAcceptance, retryOrLeave } from './submit-answer.ts';
 import type { Answered } from './submit-answer.ts';
-import { givenUpView, viewOf, watchedJob } from './task-view.ts';
+import { viewOf, watchedJob } from './task-view.ts';
 import type { SubmitInput, TaskView } from './types.ts';
 
 /**
@@ -37,22 +37,15 @@ const acceptedSchema = z.object({
  */
 export function createSubmit(deps: ChannelActivityDeps) {
   const { tasks, requests } = deps;
-  const watch = createWatch(deps);
   const send = createSend(deps);
 
   return async function submit(input: SubmitInput): Promise<TaskView> {
-    const task = await recordOf(input);
-    if (task === undefined) return givenUpView;
+    const task = await lookAtStart(input, deps);
+    if (task === undefined) return viewOf(task);
     if (task.state.at !== 'submitting') return wait(task, input, false);
     const { task: after, isDecided } = await submitOnce(task, input);
     return isDecided ? viewOf(after) : wait(after, input, true);
   };
-
-  async function recordOf({ task: id, rev }: SubmitInput): Promise<Task | undefined> {
-    // Another worker may have continued since this one saw the task.
-    if (!isFirstAttempt()) tasks.forget(id);
-    return tasks.look(id, rev);
-  }
 
   /**
    * Waits here, unless it is not that simple: the job is another channel's, is not wanted any more, or each place of this
@@ -64,7 +57,7 @@ export function createSubmit(deps: ChannelActivityDeps) {
     const { info, cancellationSignal } = Context.current();
     const isLate = deps.now() >= job.deadlineAt;
     if (isLate || deps.stays.isFull(info.taskQueue) || cancellationSignal.aborted) return viewOf(task);
-    return watch(job, { expectedSeconds: input.expectedSeconds, isFirst: isNew });
+    return watchJob(job, { ...input, isFirst: isNew }, deps);
   }
 
   async function submitOnce(task: Task, input: SubmitInput): Promise<Answered> {

@@ -1,11 +1,13 @@
 import type { Operation } from '../src/domain/attempt.ts';
 import { defined } from '../src/domain/defined.ts';
+import type { RenderKind } from '../src/domain/render-times.ts';
 import { attemptAt, attemptInFlight, hasJob, shownAttempt } from '../src/domain/task-state.ts';
 import type { Task } from '../src/domain/task-record.ts';
 import type { TaskView } from './types.ts';
 
-/** What the workflow learns of a record. */
-export function viewOf(task: Task): TaskView {
+/** What the workflow learns of a record; undefined: the task was abandoned, and its record removed. */
+export function viewOf(task: Task | undefined): TaskView {
+  if (task === undefined) return givenUpView;
   const { rev, state, stateSince, deadlineAt, status, charge, error } = task;
   const { wanted, concern, channel, upstreamId } = task;
   return {
@@ -27,8 +29,7 @@ export function viewOf(task: Task): TaskView {
   };
 }
 
-/** A task that has no record: it was abandoned, and its record removed. */
-export const givenUpView: TaskView = {
+const givenUpView: TaskView = {
   rev: Number.MAX_SAFE_INTEGER,
   state: { at: 'given_up' },
   stateSince: 0,
@@ -45,7 +46,7 @@ export interface WatchedJob {
   readonly model: string;
   readonly candidate: { readonly channel: string; readonly credential: string };
   readonly operation: Operation;
-  readonly output: string;
+  readonly render: RenderKind;
   readonly acceptedAt: number;
   readonly deadlineAt: number;
 }
@@ -64,5 +65,6 @@ export function watchedJob({
   if (attempt?.operation === undefined) return undefined;
   const { n, channel, credential, operation, startedAt, endedAt = startedAt } = attempt;
   const candidate = { channel, credential };
-  return { task: id, n, kind, model, candidate, operation, output, acceptedAt: endedAt, deadlineAt };
+  const render = { channel, model, output };
+  return { task: id, n, kind, model, candidate, operation, render, acceptedAt: endedAt, deadlineAt };
 }

@@ -99,7 +99,6 @@ export function channelDeps(
     copyResults: tracedCopy(core.results.kept?.copier, core.tracing?.tasks),
     registerFiles: openUploads(core)?.register ?? ((request) => Promise.resolve(request)),
     partialImages: core.stores.partialImages,
-    keepsResults: core.results.kept !== undefined,
     renderImages,
     ...defined({ keepImages: core.results.kept?.keepImages }),
     canOpen: (url) => core.results.canOpen(url),

@@ -1,4 +1,3 @@
-import { createRounds } from '../process/rounds.ts';
 import { learnedTimes, renderSamplesMax } from '../domain/render-times.ts';
 import type { RenderKind, RenderSample, RenderTimes } from '../domain/render-times.ts';
 import { createSnapshot } from '../store/snapshot.ts';
@@ -29,8 +28,7 @@ export interface RenderClockDeps {
   readonly onError: (error: unknown) => void;
 }
 
-const readIntervalMs = 10_000;
-const writeIntervalMs = 5_000;
+const intervalMs = 10_000;
 /** Of one kind and one interval: a busy kind's samples span minutes, not seconds. */
 const batchMax = 4;
 
@@ -43,7 +41,6 @@ interface Batch {
 export function createRenderClock({ store, now, random, onError }: RenderClockDeps): RenderClock {
   const computed = new Map<string, RenderTimes | undefined>();
   const batches = createBatches({ store, random, onError });
-  const writes = createRounds({ everyMs: writeIntervalMs, work: () => batches.flush(), onError });
   const known = createSnapshot<RenderRecord>({
     list: async () => {
       // First what this process has learned: the read replaces all that it knows.
@@ -52,28 +49,28 @@ export function createRenderClock({ store, now, random, onError }: RenderClockDe
       computed.clear();
       return records;
     },
-    intervalMs: readIntervalMs,
+    intervalMs,
     onError,
   });
 
-  function timesOf(id: string, samples: () => readonly RenderSample[]): RenderTimes | undefined {
-    if (!computed.has(id)) computed.set(id, learnedTimes(samples(), now()));
+  function timesOf(kind: RenderKind): RenderTimes | undefined {
+    const id = renderId(kind);
+    if (!computed.has(id)) computed.set(id, learnedTimes(samplesOf(kind), now()));
     return computed.get(id);
   }
 
-  /** The newest of all outputs. */
-  function samplesOfModel({ channel, model }: RenderKind): readonly RenderSample[] {
-    const ofModel = [...known.all()].filter((each) => each.channel === channel && each.model === model);
-    return ofModel
+  /** The newest. Without an output: of all outputs. */
+  function samplesOf({ channel, model, output }: RenderKind): readonly RenderSample[] {
+    return [...known.all()]
+      .filter((each) => each.channel === channel && each.model === model)
+      .filter((each) => output === '' || each.output === output)
       .flatMap(({ samples }) => samples)
       .toSorted((one, other) => one.at - other.at)
       .slice(-renderSamplesMax);
   }
 
   return {
-    times: (kind) =>
-      timesOf(renderId(kind), () => known.find(renderId(kind))?.samples ?? []) ??
-      timesOf(renderId({ ...kind, output: '' }), () => samplesOfModel(kind)),
+    times: (kind) => timesOf(kind) ?? timesOf({ ...kind, output: '' }),
 
     learn(kind, renderMs) {
       const id = renderId(kind);
@@ -81,20 +78,14 @@ export function createRenderClock({ store, now, random, onError }: RenderClockDe
       if (!batches.add(kind, sample)) return;
       const samples = [...(known.find(id)?.samples ?? []), sample].slice(-renderSamplesMax);
       known.put({ id, ...kind, samples });
-      computed.delete(id);
-      computed.delete(renderId({ ...kind, output: '' }));
+      computed.clear();
     },
 
     refresh: known.refresh,
-
-    start() {
-      known.start();
-      writes.start();
-    },
+    start: known.start,
 
     async stop() {
       known.stop();
-      await writes.stop();
       await batches.flush();
     },
   };
@@ -119,13 +110,7 @@ function createBatches({ store, random, onError }: Omit<RenderClockDeps, 'now'>)
     async flush(): Promise<void> {
       const due = [...batches.values()];
       batches.clear();
-      for (const { kind, samples } of due) {
-        try {
-          await store.add(kind, samples);
-        } catch (error) {
-          onError(error);
-        }
-      }
+      for (const { kind, samples } of due) await store.add(kind, samples).catch(onError);
     },
   };
 }

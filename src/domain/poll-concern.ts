@@ -6,7 +6,7 @@ export interface PollsSoFar {
   /** Since the first of them. */
   readonly failingMs: number;
   /** The last of them was refused for a reason that is the channel's: its key, its balance, its permissions. */
-  readonly isRefused: boolean;
+  readonly isRefused?: boolean | undefined;
   /** Since the upstream accepted the job. */
   readonly elapsedMs: number;
   /** The model's usual render time. */
@@ -23,14 +23,9 @@ const expectedTimesMax = 5;
 /** A job of a few seconds is not worth a person's time sooner. */
 const overdueMinMs = 60_000;
 
-export function pollConcern({
-  errors,
-  failingMs,
-  isRefused,
-  elapsedMs,
-  expectedMs,
-}: PollsSoFar): PollConcern | undefined {
+export function pollConcern(polls: PollsSoFar): PollConcern | undefined {
+  const { errors, failingMs, isRefused, elapsedMs, expectedMs } = polls;
   const isLasting = errors >= errorsMax && failingMs >= failingMinMs;
-  if (isLasting || (errors > 0 && isRefused)) return 'poll_failing';
+  if (isLasting || (errors > 0 && isRefused === true)) return 'poll_failing';
   return elapsedMs >= Math.max(expectedTimesMax * expectedMs, overdueMinMs) ? 'overdue' : undefined;
 }

@@ -18,11 +18,11 @@ export interface PollFacts {
   /** Consecutive errors. */
   readonly errors: number;
   /** The last error was the credential's: its poller says when the upstream is back. */
-  readonly isShared: boolean;
+  readonly isShared?: boolean | undefined;
   /** 0-100, if the upstream reports it. */
-  readonly progress?: number;
+  readonly progress?: number | undefined;
   /** What the upstream asked for. */
-  readonly retryAfterMs?: number;
+  readonly retryAfterMs?: number | undefined;
   /** In [0, 1). */
   readonly random: number;
 }
@@ -67,7 +67,7 @@ export function nextPoll(facts: PollFacts): NextPoll {
 
 function wishedPoll(facts: PollFacts): NextPoll {
   if (facts.errors > 0) {
-    const delayMs = facts.isShared ? sharedDelayMs : errorDelayMs(facts.errors);
+    const delayMs = facts.isShared === true ? sharedDelayMs : errorDelayMs(facts.errors);
     return { delayMs: delayMs * jitterOf(facts.random), isFar: true };
   }
   const times = corrected(facts);

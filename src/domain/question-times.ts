@@ -1,3 +1,4 @@
+import { doubtOf } from './render-times.ts';
 import type { RenderTimes } from './render-times.ts';
 
 /**
@@ -34,9 +35,7 @@ export function nextQuestionMs(
   times: RenderTimes,
   { elapsedMs, left, jitter }: QuestionFacts,
 ): number | undefined {
-  const rest = stretchesOf(times)
-    .filter(({ toMs }) => toMs > elapsedMs)
-    .map((stretch) => after(stretch, elapsedMs));
+  const rest = stretchesAfter(elapsedMs, times);
   const whole = rest.reduce((sum, stretch) => sum + needOf(stretch), 0);
   if (whole <= 0) return undefined;
   // The last question is at the end of the range: nothing is left to move it by.
@@ -54,26 +53,22 @@ function needOf({ fromMs, toMs, weight }: Stretch): number {
   return Math.sqrt((weight * (toMs - fromMs)) / ((fromMs + toMs) / 2));
 }
 
-function after(stretch: Stretch, elapsedMs: number): Stretch {
-  const { fromMs, toMs, weight } = stretch;
-  if (fromMs >= elapsedMs) return stretch;
-  return { fromMs: elapsedMs, toMs, weight: (weight * (toMs - elapsedMs)) / (toMs - fromMs) };
-}
-
-/** Between each two samples; and before the first and beyond the last, by as much as so few samples leave open. */
-function stretchesOf({ points, samples }: RenderTimes): readonly Stretch[] {
-  const doubt = samples === 0 ? 0 : 1 / samples;
-  const stretches: Stretch[] = [];
-  let before: { readonly ms: number; readonly weight: number } | undefined;
-  for (const { ms, weight } of points) {
-    const fromMs = before?.ms ?? ms * (1 - doubt);
-    const half = ((before?.weight ?? 0) + weight) / 2;
-    if (ms > fromMs) stretches.push({ fromMs, toMs: ms, weight: half });
-    before = { ms, weight };
-  }
-  if (before === undefined) return stretches;
-  const { ms, weight } = before;
-  return [...stretches, { fromMs: ms, toMs: ms * (1 + Math.max(doubt, overtimeMin)), weight: weight / 2 }];
+/**
+ * What is left of the time between each two samples; and of the time before the first and beyond the last, by as much as
+ * so few samples leave open.
+ */
+function stretchesAfter(elapsedMs: number, times: RenderTimes): readonly Stretch[] {
+  const { points } = times;
+  const doubt = doubtOf(times);
+  const before = { ms: (points[0]?.ms ?? 0) * (1 - doubt), weight: 0 };
+  const beyond = { ms: (points.at(-1)?.ms ?? 0) * (1 + Math.max(doubt, overtimeMin)), weight: 0 };
+  const edges = [before, ...points, beyond];
+  return edges.slice(1).flatMap((to, index) => {
+    const from = edges[index] ?? to;
+    const fromMs = Math.max(from.ms, elapsedMs);
+    const weight = (((from.weight + to.weight) / 2) * (to.ms - fromMs)) / (to.ms - from.ms);
+    return to.ms > fromMs ? [{ fromMs, toMs: to.ms, weight }] : [];
+  });
 }
 
 const overtimeMin = 0.02;

@@ -60,7 +60,7 @@ export function guessedTimes(expectedMs: number): RenderTimes {
   return { points: guessedShares.map((share) => ({ ms: share * expectedMs, weight })), samples: 0 };
 }
 
-/** The time within which this share of renders has ended, in milliseconds. */
+/** The time within which renders of this weight (a share, if it is 1 in all) have ended, in milliseconds. */
 export function quantileOf({ points }: Pick<RenderTimes, 'points'>, share: number): number {
   let reached = 0;
   let before: { readonly ms: number; readonly middle: number } | undefined;
@@ -76,21 +76,21 @@ export function quantileOf({ points }: Pick<RenderTimes, 'points'>, share: numbe
   return before?.ms ?? 0;
 }
 
-export interface RenderWindow {
-  readonly earliestMs: number;
-  readonly latestMs: number;
-}
-
 /**
  * Between these two times nearly all renders end. Few samples do not contain the extremes, so that the window is wider
  * for them.
  */
-export function renderWindow(times: RenderTimes): RenderWindow {
-  const doubt = times.samples === 0 ? 0 : 1 / times.samples;
+export function renderWindow(times: RenderTimes) {
+  const doubt = doubtOf(times);
   return {
     earliestMs: quantileOf(times, 0.05) * (1 - doubt),
     latestMs: quantileOf(times, 0.99) * (1 + 2 * doubt),
   };
+}
+
+/** By how much the samples may have missed the extremes, as a share of a time. A guess covers them already. */
+export function doubtOf({ samples }: RenderTimes): number {
+  return samples === 0 ? 0 : 1 / samples;
 }
 
 /**
@@ -101,8 +101,7 @@ export function remainingTime(times: RenderTimes, elapsedMs: number, share: numb
   const longer = times.points.filter(({ ms }) => ms > elapsedMs);
   const total = longer.reduce((sum, { weight }) => sum + weight, 0);
   if (total < remainingShareMin) return undefined;
-  const points = longer.map(({ ms, weight }) => ({ ms, weight: weight / total }));
-  return quantileOf({ points }, share) - elapsedMs;
+  return quantileOf({ points: longer }, share * total) - elapsedMs;
 }
 
 const remainingShareMin = 0.02;

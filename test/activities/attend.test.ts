@@ -137,6 +137,38 @@ it('leaves the job to a poll where no place to stay is free', async () => {
   expect(polls()).toBe(0);
 });
 
+it('asks once, and comes back by a timer, where no place to stay is free', async () => {
+  const input = await submitted({ expectedSeconds: 60 });
+  const { poller, polls } = upstream(pending);
+  const heartbeatDetails = { polls: 1, errors: 0, gone: 0, phase: 'running' };
+  // Near the expected end, where one that has a place stays and asks every second.
+  const now = () => Date.now() + 55_000;
+  const listing: typeof poller = (...of) => ({ ...poller(...of), lists: () => true });
+  const run = world.worker({ poller: listing, now }).poll(input, { attempt: 2, heartbeatDetails });
+  const failure: unknown = await run.catch((error: unknown) => error);
+  expect(failure).toMatchObject({ type: 'StillWaiting' });
+  expect(failure instanceof ApplicationFailure ? Number(failure.nextRetryDelay) : 0).toBeGreaterThan(5_000);
+  expect(polls()).toBe(1);
+});
+
+it('a progress that came too soon after another is shown later', async () => {
+  const input = await submitted({ expectedSeconds: 60 });
+  const waits = { ...pending, queuePosition: 3 };
+  const { poller } = upstream(waits, { ...waits, progress: 10 });
+  let aheadMs = 55_000;
+  const worker = world.worker({ poller, now: () => Date.now() + aheadMs });
+  let heartbeatDetails: unknown = { polls: 1, errors: 0, gone: 0, phase: 'running' };
+  const shown: unknown[] = [];
+  for (const stepMs of [0, 2_000, 20_000]) {
+    aheadMs += stepMs;
+    await worker.poll(input, { attempt: 2, heartbeatDetails }).catch(() => undefined);
+    heartbeatDetails = world.heartbeats.at(-1);
+    const { progress, queuePosition } = await world.record(input);
+    shown.push(defined({ progress, queuePosition }));
+  }
+  expect(shown).toEqual([{ queuePosition: 3 }, { queuePosition: 3 }, { progress: 10, queuePosition: 3 }]);
+});
+
 it('leaves the job to a poll once the deadline that it knows has passed: it may have been moved', async () => {
   const input = await newTask();
   const { deadlineAt } = await world.record(input);
@@ -243,6 +275,25 @@ describe('what is learned of a render', () => {
   it('is what was seen where the upstream names an end before the acceptance: its clock is not ours', async () => {
     expect(await learned({ polls: 3 }, -5_000)).toEqual([70_000]);
     expect(await learned({ polls: 3, errors: 2 }, -5_000)).toEqual([]);
+  });
+
+  it('ends when the answer came, however long its files are copied', async () => {
+    const input = await submitted();
+    const acceptedAt = (await world.record(input)).attempts[0]?.endedAt ?? 0;
+    const all: number[] = [];
+    let copiedMs = 0;
+    const worker = world.worker({
+      ...upstream(succeeded),
+      ...roomy(),
+      now: () => acceptedAt + seenMs + copiedMs,
+      copyResults: async (_task, items) => {
+        copiedMs = 60_000;
+        return items;
+      },
+      renders: { times: () => undefined, learn: (_kind, ms) => void all.push(ms) },
+    });
+    await worker.submit(input, again);
+    expect(all).toEqual([80_000]);
   });
 
   it('is nothing while questions fail, unless the upstream says when it ended', async () => {

@@ -171,6 +171,21 @@ describe.each([
   });
 });
 
+it('an outage that outlasts the rest of a list ends with a list', async () => {
+  const world = open({ lists: true });
+  world.watchMany(5);
+  await vi.advanceTimersByTimeAsync(5_000);
+  world.upstream.error = () => failure(500);
+  await vi.advanceTimersByTimeAsync(90_000);
+  world.upstream.error = () => undefined;
+  const back = world.requests.length;
+  await vi.advanceTimersByTimeAsync(8_000);
+  world.end();
+  // A probe about one job, and then the others at once.
+  const sizes = world.requests.slice(back).map(({ ids }) => ids.length);
+  expect(sizes.slice(0, 2)).toEqual([1, 4]);
+});
+
 describe('one job', () => {
   it('that alone waits is known about seconds after an outage', async () => {
     const world = open({ lists: true });

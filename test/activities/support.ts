@@ -136,7 +136,6 @@ export async function openActivityWorld(yaml = testYaml): Promise<ActivityWorld>
           gate: openGate,
           currency: () => world.config.currency,
           copyResults: async (_task, items) => items,
-          keepsResults: false,
           registerFiles: (request) => Promise.resolve(request),
           partialImages: { write: async () => undefined },
           renderImages: () => Promise.reject(new Error('no images in this test')),

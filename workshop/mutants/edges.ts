@@ -33,8 +33,8 @@ export const edgeMutants: readonly Mutant[] = [
   {
     name: 'cancelled-question',
     breaks: 'A poll whose attempt has ended does not wait for an answer that nobody asks for.',
-    file: 'activities/status-poller.ts',
-    find: '  if (signal.aborted) throw reasonOf(signal);\n',
+    file: 'activities/poll-questions.ts',
+    find: '    if (signal.aborted) throw reasonOf(signal);\n',
     replace: '',
     tests: ['test/activities/status-poller.test.ts'],
   },
