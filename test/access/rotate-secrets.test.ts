@@ -126,7 +126,10 @@ describe('rotating SECRETS_KEY', () => {
     client.on('commandStarted', ({ commandName, command }) => {
       if (commandName === 'update') bytes.push(BSON.calculateObjectSize(command));
     });
-    expect(await rotate([b, a], createSealedPlaces(client.db()))).toMatchObject({ rewritten: 12, left: new Map() });
+    expect(await rotate([b, a], createSealedPlaces(client.db()))).toMatchObject({
+      rewritten: 12,
+      left: new Map(),
+    });
     await client.close();
     expect(bytes).toHaveLength(12);
     expect(Math.max(...bytes)).toBeGreaterThan(prompt.length);

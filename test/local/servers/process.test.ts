@@ -29,7 +29,8 @@ it('an early exit is an error that holds the end of the log', async () => {
 
 it('of a mongod that ends after an error the error is shown, and not how it ends', async () => {
   const options = await scratchOptions();
-  const line = (severity: string, text: string) => `{"t":{},"s":"${severity}",  "c":"CONTROL","msg":"${text}"}`;
+  const line = (severity: string, text: string) =>
+    `{"t":{},"s":"${severity}",  "c":"CONTROL","msg":"${text}"}`;
   const ending = Array.from({ length: 30 }, (_, n) => line('I', `Shutting down part ${n}`));
   const shown = async (...log: readonly string[]): Promise<string[]> => {
     const child = await startChild({ ...options, ...shell(`echo '${log.join('\n')}'; exit 48`) });
