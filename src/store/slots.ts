@@ -220,7 +220,7 @@ function roundOperations(rounds: Collection<RoundDocument>, now: () => number) {
 
     async noteServed(queue: string, round: number): Promise<void> {
       const served = { $max: { round }, $set: { expires: expires() } };
-      await unlessThere(() => rounds.updateOne({ _id: queue }, served, { upsert: true }));
+      await repeatOnDuplicate(() => rounds.updateOne({ _id: queue }, served, { upsert: true }));
     },
   };
 }
