@@ -158,7 +158,7 @@ describe('an answer to an insert', () => {
     ],
     ['that says no majority has confirmed it', bulkError(64, [], { code: 64 })],
     ['that the server has no memory for one of them', bulkError(365, [{ index: 1 }])],
-    ['that the server is no primary any more', bulkError(10_107, [])],
+    ['that the server is not the primary now', bulkError(10_107, [])],
   ])('%s is followed by another try', async (_, failure) => {
     const account = await accountWith(100n);
     const ledger = await ledgerThatFailsOnce(failure);

@@ -15,7 +15,7 @@ import {
 
 const logBytesMax = 10_000_000;
 const logTailLines = 15;
-/** What a mongod logs of severity error or fatal. It goes on for thirty lines about how it ends. */
+/** A line of a mongod whose severity is error or fatal. Thirty more follow, about its end. */
 const mongodError = /"s":"[EF]"/;
 const stopGraceMs = 8_000;
 const pollIntervalMs = 40;
