@@ -87,9 +87,8 @@ describe('a slot', () => {
       (await slots.find({ queue }).sort({ n: 1 }).toArray()).map(({ n }) => n);
     await open().reserve('large/a', 100_000, lease('first'));
     expect(await numbersOf('large/a')).toHaveLength(16);
-    const processes = [open(), open(), open(), open()];
     const answers = await Promise.all(
-      names(60).map((task, n) => processes[n % 4]?.reserve('large/a', 100_000, lease(task))),
+      names(60).map((task) => open().reserve('large/a', 100_000, lease(task))),
     );
     expect(new Set(taken(answers)).size).toBe(60);
     expect(answers).not.toContain('large/a/0');
