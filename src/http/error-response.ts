@@ -44,9 +44,10 @@ const outageNames = new Set([
   'MongoWaitQueueTimeoutError',
   'MongoWriteConcernError',
 ]);
-/** Codes of a server that is not the primary (any more), shuts down, or found no majority in time. */
+/** Codes of a server that is not the primary (any more), shuts down, is overloaded, or found no majority in time. */
 const outageCodes = new Set([
-  6, 7, 50, 64, 89, 91, 133, 134, 189, 262, 9001, 10_107, 11_600, 11_602, 13_435, 13_436,
+  6, 7, 24, 50, 64, 89, 91, 112, 133, 134, 189, 262, 365, 9001, 10_107, 11_600, 11_601, 11_602, 13_435,
+  13_436,
 ]);
 const outageRetrySeconds = 5;
 

@@ -3,6 +3,7 @@ import { MongoAPIError, MongoBulkWriteError, MongoError } from 'mongodb';
 import type { LedgerMeter } from '../domain/meter.ts';
 import { isNetworkFailure } from '../domain/caught.ts';
 import { racePoint } from '../domain/race-point.ts';
+import { isOutage } from '../store/mongo.ts';
 import { findByKeys, insertInOrder } from './collection.ts';
 import type { LedgerCollection } from './collection.ts';
 import type { EntryDocument, EntryHash } from './entry.ts';
@@ -204,5 +205,5 @@ function isTransient(error: unknown): boolean {
   if (isNetworkFailure(error)) return true;
   if (!(error instanceof MongoError) || error instanceof MongoAPIError) return false;
   if (!(error instanceof MongoBulkWriteError)) return true;
-  return [error.writeErrors].flat().length === 0 || error.result.getWriteConcernError() !== undefined;
+  return error.result.getWriteConcernError() !== undefined || isOutage(error);
 }

@@ -66,7 +66,14 @@ export async function ensureTurnLineIndexes(db: Db): Promise<void> {
   await ensureIndexes(linesOf(db), [expiring]);
 }
 
-/** The primary's word, and no majority's: what is rolled back costs a race. */
+/**
+ * The primary's word, and no majority's: what is rolled back costs a race. A majority would not see yet who has just
+ * joined, and where it sees nobody everybody is first.
+ */
 function linesOf(db: Db): Collection<LineDocument> {
-  return db.collection<LineDocument>('ledger_lines', { readPreference: 'primary', writeConcern: { w: 1 } });
+  return db.collection<LineDocument>('ledger_lines', {
+    readPreference: 'primary',
+    readConcern: { level: 'local' },
+    writeConcern: { w: 1 },
+  });
 }

@@ -1,5 +1,4 @@
-import type { Db, Document, Filter } from 'mongodb';
-import type { TaskStatus } from '../domain/task.ts';
+import type { Db, Document } from 'mongodb';
 import { hasIndex } from '../store/mongo.ts';
 import { createHeadAnchors } from './anchored-heads.ts';
 import { keyIndex, ledgerCollection } from './collection.ts';
@@ -9,6 +8,8 @@ import type { EntryDocument } from './entry.ts';
 import type { Invariant, Report, Violation } from './verify-account.ts';
 import { each } from './verify-reading.ts';
 import type { Pace } from './verify-reading.ts';
+import { readRecords } from './verify-records.ts';
+import type { TaskFacts } from './verify-records.ts';
 
 export interface VerifyOptions {
   readonly db: Db;
@@ -36,22 +37,6 @@ export interface VerifyProgress {
 /** `creation`: a create that is in progress, or whose process died so recently that it has not been abandoned yet. */
 export type Holder = 'workflow' | 'lease' | 'creation';
 
-/** The part of the record that says what should have been paid. */
-export interface TaskFacts {
-  readonly _id: string;
-  readonly account: string;
-  readonly status: TaskStatus;
-  readonly hold?: bigint;
-  readonly charge?: bigint;
-  readonly cost?: bigint;
-  readonly costUnknown?: number;
-  /** Begins with the time of the creation, in milliseconds. */
-  readonly unstarted?: string;
-  readonly state?: { readonly at: string };
-  readonly outcome?: { readonly kind: string };
-  readonly completedAt?: number;
-}
-
 /** What the records are compared with; the texts of an entry are not. */
 export type EntryFacts = Pick<EntryDocument, 'key' | 'kind' | 'account' | 'seq' | 'amount' | 'excess'>;
 
@@ -60,10 +45,6 @@ export type VerifyContext = ReturnType<typeof createVerifyContext>;
 /** The reconciler abandons a creation after two minutes, and runs every five. */
 const creationMaxMs = 20 * 60_000;
 
-const taskFields: Document = {
-  account: 1, status: 1, hold: 1, charge: 1, cost: 1, costUnknown: 1, unstarted: 1, 'state.at': 1, 'outcome.kind': 1,
-  completedAt: 1,
-}; // prettier-ignore
 const entryFields: Document = { _id: 0, key: 1, kind: 1, account: 1, seq: 1, amount: 1, excess: 1 };
 
 export function createVerifyContext(
@@ -71,13 +52,6 @@ export function createVerifyContext(
   report: Report,
 ) {
   const ledger = ledgerCollection(db);
-  const tasks = db.collection<TaskFacts>('tasks', {
-    readConcern: { level: 'majority' },
-    readPreference: 'primary',
-    useBigInt64: true,
-  });
-  const tasksOf = (status: TaskStatus, more: Filter<TaskFacts> = {}) =>
-    each(tasks.find({ status, ...more }, { projection: taskFields }), { signal, pace });
   const openHolds: Record<Holder, number> = { workflow: 0, lease: 0, creation: 0 };
   return {
     report,
@@ -90,16 +64,20 @@ export function createVerifyContext(
     isBeingCreated: (task: TaskFacts | undefined) =>
       task?.unstarted !== undefined && Number.parseInt(task.unstarted, 10) > now() - creationMaxMs,
     hasKeyIndex: () => hasIndex(ledger, keyIndex),
-    accounts: () =>
-      each(ledger.aggregate<{ _id: string }>([{ $group: { _id: '$account' } }], { allowDiskUse: true }), {
-        signal,
-      }),
+    /** All at once: MongoDB ends a cursor that rests for as long as it takes to verify a thousand of them. */
+    async *accounts(): AsyncIterable<string> {
+      const found = ledger.aggregate<{ _id: string }>([{ $group: { _id: '$account' } }], {
+        allowDiskUse: true,
+      });
+      for (const { _id } of await found.toArray()) {
+        signal?.throwIfAborted();
+        yield _id;
+      }
+    },
     entriesOf: (account: string) => each(ledger.find({ account }).sort({ seq: 1 }), { signal, pace }),
-    tasksOf,
+    ...readRecords(db, { now, signal, pace }),
     /** Of the records of tasks that had succeeded by a time, those that the ledger's settles have led to. */
     settled: { until: now(), count: 0 },
-    countSucceeded: (until: number) =>
-      tasks.countDocuments({ status: 'succeeded', completedAt: { $not: { $gt: until } } }),
     /** Those of these accounts whose first entry is there. */
     async accountsWithEntries(accounts: readonly string[]): Promise<Set<string>> {
       const first = accounts.map((account) => entryId(account, 1n));
@@ -111,11 +89,6 @@ export function createVerifyContext(
       if (wanted.length === 0) return new Map();
       const found = ledger.find({ key: { $in: [...wanted] } }).project<EntryFacts>(entryFields);
       return new Map((await found.toArray()).map((entry) => [entry.key, entry]));
-    },
-    async findTasks(ids: readonly string[]): Promise<Map<string, TaskFacts>> {
-      if (ids.length === 0) return new Map();
-      const found = await tasks.find({ _id: { $in: [...ids] } }, { projection: taskFields }).toArray();
-      return new Map(found.map((task) => [task._id, task]));
     },
   };
 }

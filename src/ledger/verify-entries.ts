@@ -3,8 +3,9 @@ import { isTerminal } from '../domain/task.ts';
 import { keys } from './entry.ts';
 import type { AccountCheck, RefundedTask } from './verify-account.ts';
 import { violation } from './verify-context.ts';
-import type { EntryFacts, TaskFacts, VerifyContext } from './verify-context.ts';
+import type { EntryFacts, VerifyContext } from './verify-context.ts';
 import { createChunks } from './verify-reading.ts';
+import type { TaskFacts } from './verify-records.ts';
 
 /** A settle comes before its refund, so that a ledger that is read later has it. */
 export async function checkRefunds(context: VerifyContext, refunds: readonly RefundedTask[]): Promise<void> {

@@ -4,8 +4,9 @@ import { isTerminal, unfinishedStatuses } from '../domain/task.ts';
 import { keys } from './entry.ts';
 import type { ClosedTask, Report } from './verify-account.ts';
 import { violation } from './verify-context.ts';
-import type { EntryFacts, TaskFacts, VerifyContext } from './verify-context.ts';
+import type { EntryFacts, VerifyContext } from './verify-context.ts';
 import { createChunks } from './verify-reading.ts';
+import type { TaskFacts } from './verify-records.ts';
 
 /**
  * Tasks that have ended must have ended as the ledger says, and be shown at what they cost. Synchronous images have no

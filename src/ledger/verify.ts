@@ -57,7 +57,7 @@ export async function verifyLedger(options: VerifyOptions): Promise<VerifyResult
   const sound = createChunks(async (heads: SeenHead[]) => {
     if (options.anchorsHeads === true) await context.anchors.anchor(heads);
   });
-  const accounts = eachOfSome(context.accounts(), accountsAtOnce, async ({ _id: account }) => {
+  const accounts = eachOfSome(context.accounts(), accountsAtOnce, async (account) => {
     counts.accounts += 1;
     const head = await verifyAccount(context, account, onEntry);
     if (head !== undefined) await sound.add(head);

@@ -1,7 +1,7 @@
 import type { Collection, Db, Filter } from 'mongodb';
 import { defined } from '../domain/defined.ts';
 import type { ActOrigin, ActOutcome } from '../domain/operator.ts';
-import { ensureIndexes, unlessThere } from './mongo.ts';
+import { durable, ensureIndexes, unlessThere } from './mongo.ts';
 import { sortKey } from './task-document.ts';
 
 /** One thing that an operator did, or tried to do. Times in Unix milliseconds. */
@@ -49,9 +49,7 @@ export type AuditStore = ReturnType<typeof createAuditStore>;
 
 /** What operators did, for ever: nothing but its outcome is changed as long as its account exists. */
 export function createAuditStore(db: Db) {
-  const audit: Collection<AuditDocument> = db.collection<AuditDocument>('audit', {
-    writeConcern: { w: 'majority' },
-  });
+  const audit: Collection<AuditDocument> = db.collection<AuditDocument>('audit', durable);
   return {
     ensureIndexes: () =>
       ensureIndexes(audit, [

@@ -1,4 +1,4 @@
-import { MongoClient, MongoError, MongoServerError, ReadConcern } from 'mongodb';
+import { MongoClient, MongoError, MongoInvalidArgumentError, MongoServerError, ReadConcern } from 'mongodb';
 import type { Collection, Db, Document, IndexDirection } from 'mongodb';
 import { endUnfinishedWrites } from './unfinished-writes.ts';
 
@@ -189,11 +189,14 @@ function describeIndex(index: Readonly<Record<string, unknown>>): string {
   );
 }
 
-/** What the server says of a document or of a command, however often it is asked. */
-const contentCodes: ReadonlySet<unknown> = new Set([2, 9, 14, 28, 40, 66, 121, 10334, 11000, 17280, 17419]);
+/** What the server says of a document or of a command, however often it is asked. Too large has several codes. */
+const contentCodes: ReadonlySet<unknown> = new Set([
+  2, 9, 14, 28, 40, 66, 121, 171, 10334, 11000, 17280, 17419, 17420, 7655103,
+]);
 
 /** Whether the same operation may succeed later: the database, or the way to it, is at fault, and not what is written. */
 export function isOutage(error: unknown): boolean {
   if (error instanceof MongoServerError) return !contentCodes.has(error.code);
+  if (error instanceof MongoInvalidArgumentError) return false;
   return error instanceof MongoError || (error instanceof Error && 'syscall' in error);
 }

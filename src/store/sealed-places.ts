@@ -66,10 +66,12 @@ function createSealedPlace(
 
     async rewrite(_id, reseal) {
       const held = (await holders.findOne({ _id }, { projection: { [field]: 1 } }))?.[field];
-      if (held === undefined) return false;
+      if (held === undefined || typeof held === 'string') return false;
       const rewritten = listHeld(held).map((one) => toSealedDocument(reseal(toSealed(one))));
-      const value = Array.isArray(held) ? rewritten : rewritten[0];
-      const { matchedCount } = await holders.updateOne({ _id, [field]: held }, { $set: { [field]: value } });
+      const value = 'head' in held ? rewritten[0] : rewritten;
+      // A value of many megabytes, twice in one command, would be more than MongoDB takes.
+      const unchanged = 'head' in held ? { [`${field}.head`]: held.head } : { [field]: held };
+      const { matchedCount } = await holders.updateOne({ _id, ...unchanged }, { $set: { [field]: value } });
       return matchedCount === 1;
     },
   };

@@ -54,6 +54,9 @@ interface RoundDocument {
   readonly expires: Date;
 }
 
+/** Documents of slots that are made at a time. */
+const madeMin = 16;
+const madeMax = 1_000;
 const roundsKeptMs = 7 * 24 * 3600 * 1000;
 const ticketsKeptMs = 3600 * 1000;
 const roundDigits = 12;
@@ -87,6 +90,7 @@ export function createSlotStore(db: Db, now: () => number) {
 }
 
 function slotOperations(slots: Collection<SlotDocument>, now: () => number) {
+  /** `<queue>/<limit>` that have all their documents. */
   const made = new Set<string>();
 
   async function reserveFree(queue: string, limit: number, lease: Lease): Promise<string | undefined> {
@@ -97,21 +101,33 @@ function slotOperations(slots: Collection<SlotDocument>, now: () => number) {
     return slot?._id;
   }
 
-  /** The documents of a queue are made when the first task asks, and when its limit was raised. */
-  async function make(queue: string, limit: number): Promise<void> {
-    const nobody = { task: '', until: 0 };
-    const free = Array.from({ length: limit }, (_, n) => ({ _id: `${queue}/${n}`, queue, n, ...nobody }));
-    await unlessThere(() => slots.insertMany(free, { ordered: false }));
-    made.add(`${queue}/${limit}`);
+  /**
+   * Makes as many documents again as the queue has, within bounds: a limit costs what is used of it. In order, so that
+   * none is missing below the last one. False: all are there.
+   */
+  async function makeMore(queue: string, limit: number): Promise<boolean> {
+    const whole = `${queue}/${limit}`;
+    if (made.has(whole)) return false;
+    const last = await slots.findOne({ queue }, { sort: { n: -1 }, projection: { n: 1 } });
+    const from = last === null ? 0 : last.n + 1;
+    if (from >= limit) {
+      made.add(whole);
+      return false;
+    }
+    const length = Math.min(limit - from, Math.max(madeMin, Math.min(from, madeMax)));
+    const numbers = Array.from({ length }, (_, place) => from + place);
+    const free = numbers.map((n) => ({ _id: `${queue}/${n}`, queue, n, task: '', until: 0 }));
+    await unlessThere(() => slots.insertMany(free));
+    return true;
   }
 
   return {
     /** One atomic update on a slot that is free or whose lease ran out: its id; undefined: all are held. */
     async reserve(queue: string, limit: number, lease: Lease): Promise<string | undefined> {
-      const slot = await reserveFree(queue, limit, lease);
-      if (slot !== undefined || made.has(`${queue}/${limit}`)) return slot;
-      await make(queue, limit);
-      return reserveFree(queue, limit, lease);
+      for (;;) {
+        const slot = await reserveFree(queue, limit, lease);
+        if (slot !== undefined || !(await makeMore(queue, limit))) return slot;
+      }
     },
 
     async extend(id: string, { task, until }: Lease): Promise<boolean> {
@@ -220,7 +236,7 @@ function roundOperations(rounds: Collection<RoundDocument>, now: () => number) {
 
     async noteServed(queue: string, round: number): Promise<void> {
       const served = { $max: { round }, $set: { expires: expires() } };
-      await unlessThere(() => rounds.updateOne({ _id: queue }, served, { upsert: true }));
+      await repeatOnDuplicate(() => rounds.updateOne({ _id: queue }, served, { upsert: true }));
     },
   };
 }

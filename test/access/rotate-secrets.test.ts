@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { BSON, MongoClient } from 'mongodb';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { rotateSecrets } from '../../src/access/rotate-secrets.ts';
 import { createSealer, SealError } from '../../src/access/sealer.ts';
@@ -11,6 +12,7 @@ import { createRootKeyStore } from '../../src/store/root-key.ts';
 import { createSealedPlaces } from '../../src/store/sealed-places.ts';
 import type { SealedPlace } from '../../src/store/sealed-places.ts';
 import { openDatabase } from '../capacity/support.ts';
+import { databaseUri } from '../support/run-servers.ts';
 import { firstRecord } from '../support/task-records.ts';
 
 const [a, b] = [randomBytes(32), randomBytes(32)];
@@ -49,11 +51,11 @@ async function fill(): Promise<void> {
 
 const records = (...keys: Buffer[]) => createTaskStore(db, Date.now, createSealer(keys));
 
-const insert = (task: string, ...keys: Buffer[]) =>
-  requests(...keys).insert({
+const insert = (task: string, key: Buffer, prompt = `prompt of ${task}`) =>
+  requests(key).insert({
     task,
     account: 'acc',
-    request: { kind: 'video', prompt: `prompt of ${task}` } as never,
+    request: { kind: 'video', prompt } as never,
     callbackToken: 'token',
     createdAt: 1,
     deadlineAt: Date.now(),
@@ -114,6 +116,25 @@ describe('rotating SECRETS_KEY', () => {
     await requests.insertMany(copies.map((copy) => ({ ...copy, sealed: { key: idOf(b) } })));
     await insert('the_last', a);
     expect((await rotate([b, a])).rewritten).toBe(12);
+  });
+
+  it('writes in one command no more than MongoDB takes in one, however large a value is', async () => {
+    const prompt = 'x'.repeat(14 * 1024 * 1024);
+    await insert('large', a, prompt);
+    const client = new MongoClient(databaseUri(db.databaseName), { monitorCommands: true });
+    const bytes: number[] = [];
+    client.on('commandStarted', ({ commandName, command }) => {
+      if (commandName === 'update') bytes.push(BSON.calculateObjectSize(command));
+    });
+    expect(await rotate([b, a], createSealedPlaces(client.db()))).toMatchObject({
+      rewritten: 12,
+      left: new Map(),
+    });
+    await client.close();
+    expect(bytes).toHaveLength(12);
+    expect(Math.max(...bytes)).toBeGreaterThan(prompt.length);
+    expect(Math.max(...bytes)).toBeLessThan(16 * 1024 * 1024);
+    expect((await requests(b).find('large'))?.request.prompt.length).toBe(prompt.length);
   });
 
   it('continues after it was killed, and may run twice at a time', async () => {

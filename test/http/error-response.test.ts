@@ -45,6 +45,8 @@ describe('a database that does not answer', () => {
     ['a connection that breaks while a large command is written', brokenPipe],
     ['a primary that steps down', answered(189)],
     ['a server that is not a primary', answered(10_107)],
+    ['a server whose memory is full', answered(365)],
+    ['a lock that was not had in time', answered(24)],
     [
       'no majority in time',
       new MongoWriteConcernError({ writeConcernError: { code: 64, errmsg: 'late' }, ok: 1 }),

@@ -136,27 +136,47 @@ describe('a MongoDB that does not answer', () => {
   });
 });
 
-it('entries before a duplicate that the majority did not confirm count as not written', async () => {
-  const account = await accountWith(100n);
-  // What a primary that is voted out answers: one entry written, the next a duplicate, and no majority. Then the
-  // entry is rolled back: here it was never written.
-  const unconfirmed = new MongoBulkWriteError(
-    { message: 'E11000', code: 11_000, writeErrors: [{ index: 1 }] as unknown as WriteError[] },
-    { getWriteConcernError: () => ({ code: 64 }) } as unknown as BulkWriteResult,
-  );
-  const failures: unknown[] = [unconfirmed];
-  const ledger = await world.openLedger({
-    wrap: (collection) =>
-      faulty(
-        collection,
-        () => undefined,
-        () => failures.shift(),
-      ),
+/** What the driver makes of a bulk of which one entry was refused, or which found no majority. */
+const bulkError = (code: number, writeErrors: readonly { readonly index: number }[], concern?: object) =>
+  new MongoBulkWriteError({ message: `${code}`, code, writeErrors: writeErrors as unknown as WriteError[] }, {
+    getWriteConcernError: () => concern,
+  } as unknown as BulkWriteResult);
+
+describe('an answer to an insert', () => {
+  const ledgerThatFailsOnce = (failure: unknown) => {
+    const failures = [failure];
+    const nextFailure = () => failures.shift();
+    return world.openLedger({ wrap: (collection) => faulty(collection, () => undefined, nextFailure) });
+  };
+
+  it.each<[string, unknown]>([
+    // What a primary that is voted out answers: one entry written, the next a duplicate, and no majority. Then the
+    // entry is rolled back: here it was never written.
+    [
+      'that says duplicate, and that no majority has confirmed it',
+      bulkError(11_000, [{ index: 1 }], { code: 64 }),
+    ],
+    ['that says no majority has confirmed it', bulkError(64, [], { code: 64 })],
+    ['that the server has no memory for one of them', bulkError(365, [{ index: 1 }])],
+    ['that the server is not the primary now', bulkError(10_107, [])],
+  ])('%s is followed by another try', async (_, failure) => {
+    const account = await accountWith(100n);
+    const ledger = await ledgerThatFailsOnce(failure);
+    const results = await Promise.all(['a', 'b'].map((task) => ledger.hold(holdRequest(account, task, 10n))));
+    expect(results).toMatchObject([{ ok: true }, { ok: true }]);
+    expect(await kindsOf(account)).toEqual(['credit', 'hold', 'hold']);
+    expect(await world.chainFaults(account)).toEqual([]);
   });
-  const results = await Promise.all(['a', 'b'].map((task) => ledger.hold(holdRequest(account, task, 10n))));
-  expect(results).toMatchObject([{ ok: true }, { ok: true }]);
-  expect(await kindsOf(account)).toEqual(['credit', 'hold', 'hold']);
-  expect(await world.chainFaults(account)).toEqual([]);
+
+  it.each<[string, unknown]>([
+    ['that says an entry is not valid', bulkError(121, [{ index: 0 }])],
+    ['that says the command is not valid', bulkError(9, [])],
+  ])('%s is not', async (_, failure) => {
+    const account = await accountWith(100n);
+    const ledger = await ledgerThatFailsOnce(failure);
+    await expect(ledger.hold(holdRequest(account, 'a', 10n))).rejects.toBe(failure);
+    expect(await kindsOf(account)).toEqual(['credit']);
+  });
 });
 
 /** Between driver and server: can cut the connection in place of an answer. */

@@ -1,5 +1,8 @@
+import { MongoClient, ReadConcern } from 'mongodb';
 import { expect, it } from 'vitest';
 import { createTurnLines } from '../../src/ledger/turn-lines.ts';
+import { durable } from '../../src/store/mongo.ts';
+import { databaseUri } from '../support/run-servers.ts';
 import { useLedgerWorld } from './support.ts';
 
 const world = useLedgerWorld('mediary_turn_lines');
@@ -18,6 +21,24 @@ it('processes stand in line in the order in which they came, each once', async (
   expect(await lines.look(account)).toMatchObject({ line: ['two', 'one'], turn: 1 });
   const [document] = await world.db.collection('ledger_lines').find().toArray();
   expect(document?.['expires'].getTime()).toBeGreaterThan(Date.now());
+});
+
+it('a process is in line for whoever looks as soon as it has joined, whatever the majority knows', async () => {
+  const client = new MongoClient(databaseUri(world.db.databaseName), { monitorCommands: true });
+  const asked: unknown[] = [];
+  client.on('commandStarted', ({ command: { find, findAndModify, readConcern, writeConcern } }) => {
+    if ((find ?? findAndModify) === 'ledger_lines') asked.push(readConcern?.level ?? writeConcern?.w);
+  });
+  const lines = createTurnLines(
+    client.db(undefined, { ...durable, readConcern: new ReadConcern('majority') }),
+    Date.now,
+  );
+  const account = world.newAccount();
+  await lines.join(account, 'one');
+  await lines.look(account);
+  await lines.leave(account, 'one');
+  await client.close();
+  expect(asked).toEqual([1, 'local', 1]);
 });
 
 it('processes that all want one account append one after the other, and leave no line behind', async () => {

@@ -451,8 +451,9 @@ describe('open_hold_is_live', () => {
       db: world.db,
       key: testLedgerKey,
       holders: async () => {
-        await ledger.release({ account: 'a', task: 't3', held: 100n });
+        // As it is done: first the record says so.
         await tasks().updateOne({ _id: 't3' }, { $set: ending });
+        await ledger.release({ account: 'a', task: 't3', held: 100n });
         return new Map();
       },
     });

@@ -1,4 +1,10 @@
-import { MongoClient, MongoNetworkError, MongoServerError, MongoServerSelectionError } from 'mongodb';
+import {
+  MongoClient,
+  MongoInvalidArgumentError,
+  MongoNetworkError,
+  MongoServerError,
+  MongoServerSelectionError,
+} from 'mongodb';
 import type { Db } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isOutage } from '../../src/store/mongo.ts';
@@ -23,6 +29,10 @@ it.each<[string, unknown]>([
   ['a duplicate key', server(11_000)],
   ['a value of the wrong type', server(14)],
   ['a document that is too large', server(10_334)],
+  ['an update that makes one too large', server(17_419)],
+  ['an upsert that makes one too large', server(17_420)],
+  ['the same of a MongoDB 8', server(7_655_103)],
+  ['what the driver does not even send', new MongoInvalidArgumentError('Document is larger than 16777216')],
   ['a document that fails its validation', server(121)],
   ['an error of our own', new TypeError('x is undefined')],
   ['no error at all', 'away'],

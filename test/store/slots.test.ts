@@ -81,6 +81,23 @@ describe('a slot', () => {
     expect(await store.reserve('limit/a', 4, lease('e'))).toBe('limit/a/3');
   });
 
+  it('costs a document when it is used, and some more, whatever the limit is', async () => {
+    const slots = database.db.collection<{ _id: string; queue: string; n: number }>('slots');
+    const numbersOf = async (queue: string) =>
+      (await slots.find({ queue }).sort({ n: 1 }).toArray()).map(({ n }) => n);
+    await open().reserve('large/a', 100_000, lease('first'));
+    expect(await numbersOf('large/a')).toHaveLength(16);
+    const answers = await Promise.all(
+      names(60).map((task) => open().reserve('large/a', 100_000, lease(task))),
+    );
+    expect(new Set(taken(answers)).size).toBe(60);
+    expect(answers).not.toContain('large/a/0');
+    // None is missing: a slot that was never made could never be had.
+    const numbers = await numbersOf('large/a');
+    expect(numbers).toEqual(Array.from({ length: numbers.length }, (_, n) => n));
+    expect(numbers.length).toBeLessThanOrEqual(128);
+  });
+
   it('of another queue is not touched', async () => {
     await open().reserve('here/a', 1, lease('x'));
     expect(await open().reserve('here/b', 1, lease('x'))).toBe('here/b/0');

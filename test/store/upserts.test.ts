@@ -187,7 +187,7 @@ it('a round is taken and noted by the one that lost the race for the first, too'
   );
   expect(await taking.takeRound('q', 'acc')).toBe(2);
   const noting = createSlotStore(
-    losingRace(['updateOne'], () => slots.noteServed('n', 5)),
+    losingRace(['updateOne'], () => slots.noteServed('n', 3)),
     Date.now,
   );
   await noting.noteServed('n', 5);

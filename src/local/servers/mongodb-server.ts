@@ -84,9 +84,13 @@ async function commandLine(
       '--wiredTigerCacheSizeGB',
       '0.5',
       '--quiet',
+      ...noSocketFile,
     ],
   };
 }
+
+/** A socket file that another user's mongod has left in /tmp would keep ours from starting. Windows has none. */
+const noSocketFile = process.platform === 'win32' ? [] : ['--nounixsocket'];
 
 /** The first compiler only and a small heap: ready in half the time, and fast enough for one machine. */
 const javaFlags = ['-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC', '-Xshare:auto'];

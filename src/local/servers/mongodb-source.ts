@@ -11,6 +11,8 @@ import { canReach, findOnPath, reasonIn, runCommand, withProgress } from './run-
 const downloadHost = 'fastdl.mongodb.org';
 const mavenPackage = 'de.bwaldvogel:mongo-java-server-h2-backend:1.47.0';
 const javaVersionMin = 17;
+/** 4.2: the driver refuses older ones. */
+const mongodVersionMin = 402;
 const downloadTimeoutMs = 900_000;
 
 /** A real mongod, or the Java stand-in: mongo-java-server's jars under our launcher. */
@@ -69,9 +71,12 @@ async function fromDataDir(options: LocalOptions): Promise<Attempt<MongoProgram>
 
 async function checkedMongod(path: string, options: LocalOptions): Promise<Attempt<MongoProgram>> {
   const result = await runCommand([path, '--version'], options);
-  return result.ok
-    ? { program: { kind: 'mongod', path } }
-    : { failure: `${path} does not run: ${reasonIn(result.output)}` };
+  if (!result.ok) return { failure: `${path} does not run: ${reasonIn(result.output)}` };
+  const [, version = '', major, minor] = /db version v((\d+)\.(\d+)\S*)/u.exec(result.output) ?? [];
+  const isOld = version !== '' && Number(major) * 100 + Number(minor) < mongodVersionMin;
+  return isOld
+    ? { failure: `MongoDB 4.2 or newer is needed, ${path} is ${version}` }
+    : { program: { kind: 'mongod', path } };
 }
 
 /** In a child process, so that a download that hangs can be abandoned. */

@@ -15,6 +15,8 @@ import {
 
 const logBytesMax = 10_000_000;
 const logTailLines = 15;
+/** A line of a mongod whose severity is error or fatal. Thirty more follow, about its end. */
+const mongodError = /"s":"[EF]"/;
 const stopGraceMs = 8_000;
 const pollIntervalMs = 40;
 
@@ -29,6 +31,8 @@ export type ChildServer = {
   name: string;
   pid: number;
   logFile: string;
+  /** Bytes that it holds of earlier runs. */
+  logOffset: number;
   /** Settles when the process is gone, with a sentence that says how. */
   exited: Promise<string>;
   hasExited(): boolean;
@@ -47,6 +51,7 @@ export async function startChild(options: ChildOptions): Promise<ChildServer> {
   await endLeftover(options);
   const logFile = await prepareLog(options);
   const log = await open(logFile, 'a');
+  const { size: logOffset } = await log.stat();
   try {
     const child = spawn(options.command, options.args, {
       env: options.environment,
@@ -55,7 +60,7 @@ export async function startChild(options: ChildOptions): Promise<ChildServer> {
     });
     const pid = await spawned(child, options);
     const watcher = watch(pid);
-    const server = describeChild(child, pid, { name: options.name, logFile });
+    const server = describeChild(child, pid, { name: options.name, logFile, logOffset });
     server.exited.then(watcher.end, watcher.end);
     await writePidFile(options, pid);
     return server;
@@ -97,10 +102,10 @@ export async function waitUntilServing(
 }
 
 async function failure(child: ChildServer, what: string): Promise<LocalServerError> {
-  const tail = (await readFile(child.logFile, 'utf8').catch(() => ''))
-    .trimEnd()
-    .split('\n')
-    .slice(-logTailLines);
+  const log = await readFile(child.logFile).catch(() => Buffer.alloc(0));
+  const lines = log.toString('utf8', child.logOffset).trimEnd().split('\n');
+  const errors = lines.filter((line) => mongodError.test(line));
+  const tail = (errors.length > 0 ? errors : lines).slice(-logTailLines);
   return new LocalServerError([`${what}. The end of ${child.logFile}:`, ...tail].join('\n  '));
 }
 
@@ -116,7 +121,7 @@ function spawned(child: ChildProcess, options: ChildOptions): Promise<number> {
 function describeChild(
   child: ChildProcess,
   pid: number,
-  about: { name: string; logFile: string },
+  about: Pick<ChildServer, 'name' | 'logFile' | 'logOffset'>,
 ): ChildServer {
   let gone = false;
   const exited = new Promise<string>((resolve) => {

@@ -6,6 +6,7 @@ import type { Db, Document } from 'mongodb';
 import type { Check } from './check.ts';
 import { indexChecks } from './indexes.ts';
 import { readChecks } from './reads.ts';
+import { sumChecks } from './sums.ts';
 import { valueChecks } from './values.ts';
 import { writeChecks } from './writes.ts';
 import { messageOf } from '../../../src/domain/caught.ts';
@@ -17,6 +18,7 @@ export const conformanceChecks: readonly Check[] = [
   ...writeChecks,
   ...readChecks,
   ...indexChecks,
+  ...sumChecks,
   ...valueChecks,
 ];
 

@@ -66,6 +66,18 @@ export const readChecks: readonly Check[] = [
     return idsOf(collection.find().sort({ field: 1 }).toArray());
   }),
 
+  check('not in a range are those below it, null and missing', ['a b d', 'c'], async (collection) => {
+    await collection.createIndex({ status: 1, sort: -1 });
+    await collection.insertMany([
+      { _id: 'a', status: 's' },
+      { _id: 'b', status: 's', sort: null },
+      { _id: 'c', status: 's', sort: '2' },
+      { _id: 'd', status: 's', sort: '1' },
+    ]);
+    const find = (sort: object) => idsOf(collection.find({ status: 's', sort }).sort({ _id: 1 }).toArray());
+    return [await find({ $not: { $gte: '2' } }), await find({ $gte: '2' })];
+  }),
+
   check('equality and ranges find members of arrays', ['a', 'a'], async (collection) => {
     await collection.createIndex({ tags: 1 });
     await collection.insertMany([

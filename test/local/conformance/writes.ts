@@ -1,4 +1,4 @@
-import { MongoBulkWriteError } from 'mongodb';
+import { Binary, MongoBulkWriteError } from 'mongodb';
 
 import { check, codeOf, fieldOfA, idsOf, type Check, type Subject } from './check.ts';
 
@@ -78,6 +78,56 @@ export const writeChecks: readonly Check[] = [
       await collection.updateOne({ _id: 'a' }, push, { upsert: true });
     }
     return fieldOfA(collection, 'list');
+  }),
+
+  check(
+    '$addToSet with an upsert adds once, $pull takes out',
+    [{ _id: 'a', line: ['x', 'y'], turn: 0 }, { _id: 'a', line: ['y'], turn: 1 }, null],
+    async (collection) => {
+      const join = (process: string): Promise<unknown> => {
+        // A typed collection would know that the field is an array.
+        const update: object = { $addToSet: { line: process }, $setOnInsert: { turn: 0 } };
+        return collection.findOneAndUpdate({ _id: 'a' }, update, { upsert: true, returnDocument: 'after' });
+      };
+      const leave = (_id: string): Promise<unknown> => {
+        const update: object = { $pull: { line: 'x' }, $inc: { turn: 1 } };
+        return collection.findOneAndUpdate({ _id }, update, { returnDocument: 'after' });
+      };
+      await join('x');
+      await join('y');
+      return [await join('x'), await leave('a'), await leave('b')];
+    },
+  ),
+
+  check(
+    'a place in a list is free, or not: a guard for a list with a limit',
+    [1, 1, 0, 1, 1],
+    async (collection) => {
+      await collection.insertOne({ _id: 'a', list: [] });
+      const add = async (n: number): Promise<number> => {
+        const push: object = { $push: { list: { n, until: n } } };
+        const guard = { _id: 'a', 'list.n': { $ne: n }, 'list.1': { $exists: false } };
+        return (await collection.updateOne(guard, push)).modifiedCount;
+      };
+      const added = [await add(1), await add(2), await add(3)];
+      const pull: object = { $pull: { list: { until: { $lte: 1 } } } };
+      return [...added, (await collection.updateOne({ _id: 'a' }, pull)).modifiedCount, await add(3)];
+    },
+  ),
+
+  check('$max raises dates and numbers, and lowers none', [2, new Date(2)], async (collection) => {
+    for (const n of [1, 2, 1]) {
+      await collection.updateOne({ _id: 'a' }, { $max: { n, at: new Date(n) } }, { upsert: true });
+    }
+    return [await fieldOfA(collection, 'n'), await fieldOfA(collection, 'at')];
+  }),
+
+  check('bytes inside of a document are a guard', [0, 1], async (collection) => {
+    const bytes = (last: number): Binary => new Binary(Uint8Array.of(0, 255, last));
+    await collection.insertOne({ _id: 'a', sealed: { key: 'k', head: bytes(1) } });
+    const replace = async (head: Binary): Promise<number> =>
+      (await collection.updateOne({ _id: 'a', 'sealed.head': head }, { $set: { n: 1 } })).matchedCount;
+    return [await replace(bytes(2)), await replace(bytes(1))];
   }),
 
   check(

@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 import { expect, it } from 'vitest';
 
+import { messageOf } from '../../../src/domain/caught.ts';
 import { identifyProcess } from '../../../src/process/process-identity.ts';
 import { startChild, waitUntilServing } from '../../../src/local/servers/process.ts';
 import { runCommand } from '../../../src/local/servers/run-command.ts';
@@ -24,6 +25,22 @@ it('an early exit is an error that holds the end of the log', async () => {
   await expect(serving).rejects.toThrow(
     /^child exited with status 3\. The end of .*child\.log:\n {2}one\n {2}two$/u,
   );
+});
+
+it('of a mongod that ends after an error the error is shown, and not how it ends', async () => {
+  const options = await scratchOptions();
+  const line = (severity: string, text: string) =>
+    `{"t":{},"s":"${severity}",  "c":"CONTROL","msg":"${text}"}`;
+  const ending = Array.from({ length: 30 }, (_, n) => line('I', `Shutting down part ${n}`));
+  const shown = async (...log: readonly string[]): Promise<string[]> => {
+    const child = await startChild({ ...options, ...shell(`echo '${log.join('\n')}'; exit 48`) });
+    const failure = await waitUntilServing(child, () => child.exited, 30_000).catch(messageOf);
+    return String(failure).split('\n  ').slice(1);
+  };
+  const inUse = line('E', 'Error setting up listener: Address already in use');
+  expect(await shown(line('I', 'MongoDB starting'), inUse, ...ending)).toEqual([inUse]);
+  // What an earlier run has logged is not why this one ends.
+  expect(await shown(...ending)).toEqual(ending.slice(-15));
 });
 
 it('a server that does not answer in time is an error that says why', async () => {

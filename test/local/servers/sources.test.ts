@@ -178,6 +178,19 @@ it('mongodb: a program on PATH comes first, then that of the data directory', as
   expect(await resolveMongo(machine)).toMatchObject({ path: join(machine.dataDir, 'bin/mongod') });
 });
 
+it('mongodb: a program that is older than the driver takes is passed over, with its version', async () => {
+  const machine = await machineWith({ mongod: 'echo "db version v3.6.8"; echo "git version: 8e540c0b"' });
+  await mkdir(join(machine.dataDir, 'bin'));
+  const own = join(machine.dataDir, 'bin/mongod');
+  for (const version of ['4.2.0', '7.0.14', '8.2.6-rc0', '10.0.1']) {
+    await putProgram(own, `echo "db version v${version}"`);
+    expect(await resolveMongo(machine)).toEqual({ kind: 'mongod', path: own });
+  }
+  await expect(resolveMongo({ ...machine, mongodBinary: join(machine.path, 'mongod') })).rejects.toThrow(
+    /^MONGOD_BINARY: MongoDB 4\.2 or newer is needed, \S+mongod is 3\.6\.8\.$/u,
+  );
+});
+
 it('mongodb: MONGOD_BINARY is used, or nothing is', async () => {
   const machine = await machineWith({ mongod: runs, other: broken });
   const binary = (name: string) => ({ ...machine, mongodBinary: join(machine.path, name) });

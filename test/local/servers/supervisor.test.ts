@@ -16,6 +16,7 @@ function childNamed(name: string) {
     name,
     pid: 1,
     logFile: 'child.log',
+    logOffset: 0,
     exited,
     hasExited: () => gone,
     stop,
