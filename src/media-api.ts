@@ -51,7 +51,7 @@ export function imageDeps(
     filesMax: environment.IMAGE_FILES_MAX,
     pixelsMax: environment.IMAGE_PIXELS_MAX,
   };
-  const gate = createImageGate(health);
+  const gate = createImageGate({ ...health, log });
   const countMargin: GenerateDeps['countMargin'] = (...ended) => core.metrics.countMargin(...ended);
   const { openMedia, openStored, kept } = core.results;
   const forms = createResultForms({ openMedia, openStored, ...defined({ keepImages: kept?.keepImages }) });

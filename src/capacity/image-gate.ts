@@ -2,6 +2,7 @@ import { defined } from '../domain/defined.ts';
 import type { RouteCandidate } from '../domain/routing.ts';
 import type { Circuits, CircuitTarget } from './circuits.ts';
 import type { SlotKeeper } from './slot-keeper.ts';
+import type { Logger } from '../observability/log.ts';
 import { UpstreamError } from '../providers/provider.ts';
 
 /**
@@ -13,7 +14,7 @@ export interface ImageGate {
   enter(image: string, target: CircuitTarget, callMs: number): Promise<UpstreamError | undefined>;
   /** Records the upstream's response; undefined: it delivered. Never throws. */
   report(image: string, target: CircuitTarget, failure: UpstreamError | undefined): Promise<void>;
-  /** The request has no call at this credential any more. */
+  /** The request has no call at this credential any more. Never throws: what was rendered is delivered all the same. */
   leave(image: string, candidate: RouteCandidate): Promise<void>;
 }
 
@@ -22,8 +23,9 @@ const slotGraceMs = 60_000;
 export function createImageGate(deps: {
   readonly circuits: Circuits;
   readonly slots: SlotKeeper;
+  readonly log: Pick<Logger, 'warn'>;
 }): ImageGate {
-  const { circuits, slots } = deps;
+  const { circuits, slots, log } = deps;
   return {
     async enter(image, target, callMs) {
       const { channel, credential } = target;
@@ -42,7 +44,12 @@ export function createImageGate(deps: {
     },
     report: (image, target, failure) => circuits.report({ ...target, task: image }, failure),
     async leave(image, candidate) {
-      if (slots.isLimited(candidate)) await slots.release(image);
+      if (!slots.isLimited(candidate)) return;
+      try {
+        await slots.release(image);
+      } catch (err) {
+        log.warn({ task: image, err }, 'a slot could not be given back; its lease ends soon');
+      }
     },
   };
 }
