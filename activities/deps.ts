@@ -59,6 +59,9 @@ export interface ChannelActivityDeps {
   readonly requests: RequestStore;
   readonly channels: Channels;
   readonly gate: SubmitGate;
+  /** What a task holds is kept as long as the task. */
+  readonly slots: Pick<SlotKeeper, 'keepUntil'>;
+  readonly keySlots: Pick<KeySlotStore, 'keepUntil'>;
   /**
    * Copies results into our own storage, if there is one. Never throws: items that miss the timeout are returned
    * unchanged.

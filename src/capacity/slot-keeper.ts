@@ -40,6 +40,8 @@ export interface SlotKeeper {
   take(request: SlotRequest): Promise<SlotAnswer>;
   /** For calls that cannot wait. Give it back with `release`. */
   tryTake(task: string, candidate: RouteCandidate, leaseMs: number): Promise<boolean>;
+  /** The task's deadline was moved: what it holds is its own for as long. Repeatable. */
+  keepUntil(task: string, deadlineAt: number): Promise<void>;
   /**
    * Gives everything back that the task holds or waits for, and lets the next ones in; of one candidate, the slot that
    * it holds there. Repeatable.
@@ -128,6 +130,9 @@ export function createSlotKeeper(deps: SlotKeeperDeps): SlotKeeper {
       const queue = queueOf(candidate);
       if ((await store.firstTicket(queue)) !== undefined) return false;
       return (await store.reserve(queue, limit, { task, until: now() + leaseMs })) !== undefined;
+    },
+    async keepUntil(task, deadlineAt) {
+      if (deps.limited().length > 0) await store.keep({ task, until: deadlineAt + leaseGraceMs });
     },
     async release(task, candidate) {
       if (deps.limited().length === 0) return;
