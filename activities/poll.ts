@@ -1,10 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ApplicationFailure, Context } from '@temporalio/activity';
+import { isUpstreamFailure } from '../src/domain/attempt.ts';
 import { defined } from '../src/domain/defined.ts';
 import { pollConcern } from '../src/domain/poll-concern.ts';
 import { nextPoll } from '../src/domain/poll-schedule.ts';
 import type { NextPoll } from '../src/domain/poll-schedule.ts';
 import { guessedTimes } from '../src/domain/render-times.ts';
+import type { Task } from '../src/domain/task-record.ts';
 import type { StayPlace } from '../src/capacity/stay-places.ts';
 import { ChannelGoneError } from '../src/routing/channels.ts';
 import type { ChannelActivityDeps } from './deps.ts';
@@ -57,8 +59,16 @@ export function createPoll(deps: ChannelActivityDeps) {
     const task = await deps.tasks.look(id, rev);
     if (task === undefined) return givenUpView;
     const job = task.state.at === 'waiting' ? watchedJob(task) : undefined;
-    return job === undefined ? viewOf(task) : watch(job, { expectedSeconds, isFirst: isFirstAttempt() });
+    if (job !== undefined) return watch(job, { expectedSeconds, isFirst: isFirstAttempt() });
+    await leaveFailed(task, deps);
+    return viewOf(task);
   };
+}
+
+/** An earlier run has written that another job takes the failed one's place, and may not have given its slot back. */
+async function leaveFailed({ id, state, attempts }: Task, { gate }: ChannelActivityDeps): Promise<void> {
+  const failed = state.at === 'submitting' ? attempts.findLast(isUpstreamFailure) : undefined;
+  if (failed !== undefined) await gate.leave(id, failed);
 }
 
 /**

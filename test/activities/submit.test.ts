@@ -357,6 +357,20 @@ describe('submit', () => {
       expect(accepted).toMatchObject({ state: { at: 'waiting', n: 2 }, channel: 'second' });
     });
 
+    it('gives back what it held at the first, whichever run it is that can', async () => {
+      const prompt = `${label()} [sim:429*1]`;
+      const input = await world.newTask(prompt, two);
+      const left: unknown[] = [];
+      const dies = { ...openGate, leave: () => Promise.reject(new Error('no answer')) };
+      await expect(world.worker({ gate: dies }).submit(input)).rejects.toThrow('no answer');
+      // The window was hit: the task asks the second channel, and holds what it had at the first.
+      expect((await world.record(input)).state).toMatchObject({ at: 'submitting', left: [there] });
+      const gate = { ...openGate, leave: async (...from: unknown[]) => void left.push(from) };
+      await world.worker({ gate }).submit(input, again);
+      expect(left).toEqual([[input.task, here]]);
+      expect(posts(prompt)).toBe(1);
+    });
+
     it('asks a channel that named a time not before that, and the other one sooner', async () => {
       const prompt = label();
       const input = await world.newTask(prompt, two);
