@@ -63,8 +63,8 @@ export interface ChannelActivityDeps {
   readonly slots: Pick<SlotKeeper, 'keepUntil'>;
   readonly keySlots: Pick<KeySlotStore, 'keepUntil'>;
   /**
-   * Copies results into our own storage, if there is one. Never throws: items that miss the timeout are returned
-   * unchanged.
+   * Copies results into our own storage, if there is one. Items that miss the timeout are returned unchanged. Rejects
+   * while MongoDB is away.
    */
   readonly copyResults: (
     task: string,

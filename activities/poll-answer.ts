@@ -110,7 +110,8 @@ export async function succeeded(
 ): Promise<TaskOutcome> {
   const owner = { kind, model, ...candidate };
   const headersFor = linkHeadersOf(deps.channels, owner);
-  const copied = await deps.copyResults(task, items, { timeoutMs, headersFor });
+  const copy = () => deps.copyResults(task, items, { timeoutMs, headersFor });
+  const copied = await persistently(copy, deps);
   // Delivery is part of the job: the next question brings fresh links.
   if (deps.keepsResults && mustBeCopied(deps.channels, owner) && copied.some(isNotCopied)) throw notCopied();
   return { kind: 'succeeded', items: copied, facts, ...defined({ cost }) };
