@@ -44,6 +44,8 @@ export interface SlotKeeper {
   tryTake(task: string, candidate: RouteCandidate, leaseMs: number): Promise<boolean>;
   /** The task's deadline was moved: what it holds is its own for as long. Repeatable. */
   keepUntil(task: string, deadlineAt: number): Promise<void>;
+  /** The task waits before no credential any more. */
+  leaveQueues(task: string): Promise<void>;
   /**
    * Gives everything back that the task holds or waits for, and lets the next ones in; of one candidate, the slot that
    * it holds there. Repeatable.
@@ -141,6 +143,9 @@ export function createSlotKeeper(deps: SlotKeeperDeps): SlotKeeper {
     },
     async keepUntil(task, deadlineAt) {
       if (deps.limited().length > 0) await store.keep({ task, until: deadlineAt + leaseGraceMs });
+    },
+    async leaveQueues(task) {
+      if (deps.limited().length > 0) await store.removeTickets(task);
     },
     async release(task, candidate) {
       if (deps.limited().length === 0) return;

@@ -34,8 +34,8 @@ export interface SubmitGate {
   report(request: CircuitRequest, failure: UpstreamFailure | undefined): Promise<void>;
   /** Whether one of these candidates, known to have been full, would accept the task now. */
   anyHasRoom: SlotKeeper['anyHasRoom'];
-  /** The task leaves this candidate, which has no job of it. Without a candidate it leaves all of them. */
-  leave(task: string, candidate?: RouteCandidate): Promise<void>;
+  /** The task leaves this candidate, which has no job of it. */
+  leave(task: string, candidate: RouteCandidate): Promise<void>;
 }
 
 export function createSubmitGate(deps: {
@@ -57,7 +57,7 @@ export function createSubmitGate(deps: {
       if (decision.open)
         return { kind: 'circuit_open', retryAfterMs: decision.retryAfterMs, detail: decision.detail };
       // Nobody else is to wait for the turn that it would get there.
-      if (facts.hasWaited && !slots.isLimited(candidate)) await slots.release(task);
+      if (facts.hasWaited && !slots.isLimited(candidate)) await slots.leaveQueues(task);
       return undefined;
     },
     report: (request, failure) => circuits.report(request, failure),

@@ -7,7 +7,7 @@ import type { TaskEvent } from '../../src/domain/task-state.ts';
 import { createRequestStore } from '../../src/store/requests.ts';
 import { testSealing } from '../support/sealing.ts';
 import { staleReads } from '../support/stale-reads.ts';
-import { pauseFirstAt } from '../support/race.ts';
+import { gate as latch, pauseFirstAt } from '../support/race.ts';
 import { testYaml } from '../support/test-yaml.ts';
 import { again, openActivityWorld, openGate } from './support.ts';
 import type { ActivityWorld, NewTask } from './support.ts';
@@ -369,6 +369,27 @@ describe('submit', () => {
       await world.worker({ gate }).submit(input, again);
       expect(left).toEqual([[input.task, here]]);
       expect(posts(prompt)).toBe(1);
+    });
+
+    it('takes nothing that the task has at the second, when it stood still before it gave that back', async () => {
+      const prompt = `${label()} [sim:429*1]`;
+      const input = await world.newTask(prompt, two);
+      const [standing, resumed] = [latch(), latch()];
+      const left: unknown[] = [];
+      const leave = async (...from: unknown[]) => {
+        standing.resolve();
+        await resumed.promise;
+        left.push(from);
+      };
+      const stood = world.worker({ gate: { ...openGate, leave } }).submit(input);
+      await standing.promise;
+      // The server has missed its heartbeat, and another worker has continued.
+      expect(await world.worker().submit({ ...input, candidate: there })).toMatchObject({
+        state: { at: 'waiting', n: 2 },
+      });
+      resumed.resolve();
+      await stood;
+      expect(left).toEqual([[input.task, here]]);
     });
 
     it('asks a channel that named a time not before that, and the other one sooner', async () => {
