@@ -93,29 +93,6 @@ export function createResultCopier(deps: ResultCopierDeps): ResultCopier {
     return now() + deps.retentionSeconds * 1000;
   }
 
-  /** Links live for hours, and an upstream that still has the job gives new ones. */
-  async function withFreshLinks(task: Task, items: readonly ResultItem[]): Promise<readonly ResultItem[]> {
-    const job = task.attempts.findLast(({ state }) => state === 'accepted');
-    const channel = job === undefined ? undefined : deps.channels(job.channel);
-    const provider = channel === undefined ? undefined : taskProviderFor(channel.provider, task.kind);
-    if (job?.operation === undefined || channel === undefined || provider === undefined) return items;
-    try {
-      const signal = AbortSignal.timeout(channel.config.timeouts.poll_ms);
-      const status = await provider.status(
-        job.operation,
-        channel.context(job.credential, task.model, signal),
-      );
-      if (status.state !== 'succeeded') return items;
-      return items.map((item, n) => {
-        const { url, lastFrameUrl, expiresAt } = status.items[n] ?? {};
-        return { ...item, ...defined({ url, lastFrameUrl, expiresAt }) };
-      });
-    } catch (err) {
-      log.warn({ task: task.id, err }, 'an upstream gave no fresh links to a result');
-      return items;
-    }
-  }
-
   /** Its record is written last: a process that dies before leaves a copy that is tried again. */
   async function retry(copy: ResultCopy): Promise<boolean> {
     const { task } = copy;
@@ -127,7 +104,7 @@ export function createResultCopier(deps: ResultCopierDeps): ResultCopier {
     }
     const { channel = '', credential = '' } = found;
     const headersFor = linkHeadersOf(deps.channels, { ...found, channel, credential });
-    const linked = await withFreshLinks(found, found.outcome.items);
+    const linked = await withFreshLinks(found, found.outcome.items, deps);
     const { items, record } = await attempt(task, linked, { timeoutMs: retryTimeoutMs, headersFor });
     if (items.some(({ stored }) => stored !== undefined)) await deps.tasks.replaceItems(task, items);
     if (record.state === 'gave_up') await deps.tasks.setConcern(task, 'not_delivered');
@@ -177,6 +154,30 @@ export function createResultCopier(deps: ResultCopierDeps): ResultCopier {
       return deleted;
     },
   };
+}
+
+/** Links live for hours, and an upstream that still has the job gives new ones. */
+async function withFreshLinks(
+  task: Task,
+  items: readonly ResultItem[],
+  { channels, log }: Pick<ResultCopierDeps, 'channels' | 'log'>,
+): Promise<readonly ResultItem[]> {
+  const job = task.attempts.findLast(({ state }) => state === 'accepted');
+  const channel = job === undefined ? undefined : channels(job.channel);
+  const provider = channel === undefined ? undefined : taskProviderFor(channel.provider, task.kind);
+  if (job?.operation === undefined || channel === undefined || provider === undefined) return items;
+  try {
+    const signal = AbortSignal.timeout(channel.config.timeouts.poll_ms);
+    const status = await provider.status(job.operation, channel.context(job.credential, task.model, signal));
+    if (status.state !== 'succeeded') return items;
+    return items.map((item, n) => {
+      const { url, lastFrameUrl, expiresAt } = status.items[n] ?? {};
+      return { ...item, ...defined({ url, lastFrameUrl, expiresAt }) };
+    });
+  } catch (err) {
+    log.warn({ task: task.id, err }, 'an upstream gave no fresh links to a result');
+    return items;
+  }
 }
 
 interface ItemsCopy {

@@ -93,7 +93,7 @@ it('async: true answers with a task before the upstream has answered, and the ta
 
 it('images that were rendered are kept, although MongoDB was away for a moment when they came', async () => {
   const { resultCopies } = gateway.core.stores;
-  const { write } = resultCopies;
+  const write = resultCopies.write.bind(resultCopies);
   let refused = 0;
   resultCopies.write = (copy) => {
     refused += 1;

@@ -152,7 +152,7 @@ describe('results in our own storage', () => {
 
   it('are on record, and ours, although MongoDB was away for a moment when they had been copied', async () => {
     const { resultCopies } = gateway.core.stores;
-    const { write } = resultCopies;
+    const write = resultCopies.write.bind(resultCopies);
     let refused = 0;
     resultCopies.write = (copy) => {
       refused += 1;
@@ -169,7 +169,7 @@ describe('results in our own storage', () => {
     const task = await finishedTask({ prompt: '[sim:url-403*1] a process dies' });
     const { tasks, resultCopies } = gateway.core.stores;
     const due = async () => resultCopies.write({ ...(await copyOf(task['id'])), dueAt: 0 });
-    const { replaceItems } = tasks;
+    const replaceItems = tasks.replaceItems.bind(tasks);
     await due();
     tasks.replaceItems = () => Promise.reject(new Error('the process dies'));
     await reconcile();
@@ -182,9 +182,8 @@ describe('results in our own storage', () => {
     expect((await fetch(body.video_url)).status).toBe(200);
     expect(body.video_url).toContain(`/media/${task['id']}/0.mp4`);
     // Said by the task, and not by the copy: that is looked at once more.
-    const { write } = resultCopies;
     const stored = await copyOf(task['id']);
-    await write({ ...stored, state: 'retry', names: [], dueAt: 0 });
+    await resultCopies.write({ ...stored, state: 'retry', names: [], dueAt: 0 });
     await reconcile();
     expect(await copyOf(task['id'])).toMatchObject({ state: 'stored', names: ['0.mp4'] });
   });
