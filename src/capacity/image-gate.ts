@@ -2,7 +2,6 @@ import { defined } from '../domain/defined.ts';
 import type { RouteCandidate } from '../domain/routing.ts';
 import type { Circuits, CircuitTarget } from './circuits.ts';
 import type { SlotKeeper } from './slot-keeper.ts';
-import type { Logger } from '../observability/log.ts';
 import { UpstreamError } from '../providers/provider.ts';
 
 /**
@@ -23,9 +22,10 @@ const slotGraceMs = 60_000;
 export function createImageGate(deps: {
   readonly circuits: Circuits;
   readonly slots: SlotKeeper;
-  readonly log: Pick<Logger, 'warn'>;
+  /** A slot could not be given back: its lease ends soon. */
+  readonly onError: (error: unknown) => void;
 }): ImageGate {
-  const { circuits, slots, log } = deps;
+  const { circuits, slots, onError } = deps;
   return {
     async enter(image, target, callMs) {
       const { channel, credential } = target;
@@ -45,11 +45,7 @@ export function createImageGate(deps: {
     report: (image, target, failure) => circuits.report({ ...target, task: image }, failure),
     async leave(image, candidate) {
       if (!slots.isLimited(candidate)) return;
-      try {
-        await slots.release(image);
-      } catch (err) {
-        log.warn({ task: image, err }, 'a slot could not be given back; its lease ends soon');
-      }
+      await slots.release(image).catch(onError);
     },
   };
 }

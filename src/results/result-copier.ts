@@ -93,7 +93,7 @@ export function createResultCopier(deps: ResultCopierDeps): ResultCopier {
     return now() + deps.retentionSeconds * 1000;
   }
 
-  /** Its record is written last: a process that dies before leaves a copy that is tried again. */
+  /** Its record is written last: a process that dies before leaves a copy that is retried. */
   async function retry(copy: ResultCopy): Promise<boolean> {
     const { task } = copy;
     const found = await deps.tasks.find(task);

@@ -116,7 +116,7 @@ describe('the slots of a credential', () => {
     expect(await keeper.take(request('q9', 'waiting'))).toEqual({ kind: 'taken' });
   });
 
-  it('are given up elsewhere by a task that is let in, as are its places in the queues', async () => {
+  it('are given back elsewhere by a task that is let in, as are its places in the queues', async () => {
     const keeper = openKeeper('q10', 1);
     const there = { ...request('q10b', 'guest'), others: [{ channel: 'q10', credential: 'a' }] };
     const placesOf = async (task: string) => ({

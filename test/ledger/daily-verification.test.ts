@@ -158,7 +158,7 @@ it('of a gateway: what it found is a metric and a notice', async () => {
     expect(await verified()).toMatchObject({ violations: 0 });
     expect(found).toBeGreaterThan(0);
     Object.assign(notices, { noteVerification });
-    // Nobody was told: it is verified again in an hour.
+    // No operator has heard of it: it is verified again in an hour.
     gateway.clock.aheadMs += hourMs - dayMs;
     expect(await verified()).toMatchObject({ violations: found });
     const { data } = (await gateway.admin('GET', '/notices')).body;

@@ -223,7 +223,7 @@ describe('results in our own storage', () => {
     expect(task).toMatchObject({ status: 'failed', error: { code: 'task_expired' }, data: [] });
     const entries = await gateway.core.ledger.entriesOfTask(created.body.id);
     expect(entries.map(({ kind }) => kind)).toEqual(['hold', 'release']);
-    // Nor are they tried again for ever.
+    // Nor are they retried for ever.
     const copy = await copyOf(created.body.id);
     await gateway.core.stores.resultCopies.write({ ...copy, state: 'retry', dueAt: 0 });
     await reconcile();
