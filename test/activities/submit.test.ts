@@ -80,6 +80,27 @@ describe('submit', () => {
       expect(await world.worker().findLostJob(input)).toMatchObject(waiting);
     });
 
+    it('before it has heard that its claim is written, for so long that others decide: it does not send', async () => {
+      const prompt = label();
+      const input = await world.newTask(prompt);
+      let clock = Date.now();
+      const tasks = world.store();
+      const step: typeof tasks.step = async (id, event) => {
+        const stepped = await tasks.step(id, event);
+        if (event.kind !== 'sending') return stepped;
+        clock += 70_000;
+        expect(await world.worker().submit(input, again)).toMatchObject(lostHere);
+        return stepped;
+      };
+      const view = await world.worker({ tasks: { ...tasks, step }, now: () => clock }).submit(input);
+      expect(posts(prompt)).toBe(0);
+      // What it says is heard: nothing was sent, and the task asks its channel again after a pause.
+      expect(view.state).toMatchObject({ at: 'pausing', ms: 5_000 });
+      await world.store().step(input.task, { kind: 'resumed', elapsedMs: 5_000 });
+      expect(await world.worker().submit(input, again)).toMatchObject(waiting);
+      expect(posts(prompt)).toBe(1);
+    });
+
     it('for so long that others decide: it does not send at all', async () => {
       const prompt = label();
       const input = await world.newTask(prompt);
