@@ -32,7 +32,7 @@ type Deps = ChannelActivityDeps;
  * anything acts on them.
  */
 export function createActOnTask(deps: Deps) {
-  const { tasks } = deps;
+  const { tasks, requests, slots, keySlots } = deps;
 
   return async function actOnTask(asked: ActRequest): Promise<ActReply> {
     const request = asked.isCancelRequest === true ? await named(asked) : asked;
@@ -71,13 +71,18 @@ export function createActOnTask(deps: Deps) {
     const record = by === undefined ? undefined : recordOf(request, by, said);
     const stepped = await tasks.step(id, event, record);
     if (!stepped.ok) return { done: false, message: stepped.message };
-    await keepRequest(stepped.task, request);
+    await keepAlong(stepped.task, request);
     return { done: true, view: viewOf(stepped.task), said: { did: said } };
   }
 
-  /** What its caller wrote is kept as long as the task. */
-  async function keepRequest({ id, deadlineAt }: Task, { action }: ActRequest): Promise<void> {
-    if (action === 'extend') await deps.requests.keepUntil(id, deadlineAt);
+  /** What its caller wrote, and the places that it has, are kept as long as the task. */
+  async function keepAlong({ id, key, deadlineAt }: Task, { action }: ActRequest): Promise<void> {
+    if (action !== 'extend') return;
+    await Promise.all([
+      requests.keepUntil(id, deadlineAt),
+      slots.keepUntil(id, deadlineAt),
+      keySlots.keepUntil(key, { task: id, until: deadlineAt }),
+    ]);
   }
 
   function recordOf({ id, action, input }: ActRequest, by: string, said: Said): TaskActionRecord {
@@ -86,7 +91,7 @@ export function createActOnTask(deps: Deps) {
 
   /** An earlier run of this activity has written it, and may have died then. */
   async function repeated(task: Task, request: ActRequest): Promise<ActReply> {
-    await keepRequest(task, request);
+    await keepAlong(task, request);
     const detail = task.actions?.find((record) => record.id === request.id)?.detail ?? '';
     return { done: true, view: viewOf(task), said: { did: { task: detail, money: '' } } };
   }

@@ -59,9 +59,12 @@ export interface ChannelActivityDeps {
   readonly requests: RequestStore;
   readonly channels: Channels;
   readonly gate: SubmitGate;
+  /** What a task holds is kept as long as the task. */
+  readonly slots: Pick<SlotKeeper, 'keepUntil'>;
+  readonly keySlots: Pick<KeySlotStore, 'keepUntil'>;
   /**
-   * Copies results into our own storage, if there is one. Never throws: items that miss the timeout are returned
-   * unchanged.
+   * Copies results into our own storage, if there is one. Items that miss the timeout are returned unchanged. Rejects
+   * while MongoDB is away.
    */
   readonly copyResults: (
     task: string,

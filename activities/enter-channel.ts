@@ -10,12 +10,14 @@ interface Entering {
   readonly input: SubmitInput;
   /** Longest that the submission may take. */
   readonly submitMs: number;
+  /** This run is not the first that asks. */
+  readonly hasWaited: boolean;
 }
 
 /** Undefined: it may be sent. The channel is full, or its circuit is open: nothing is sent. */
 export async function enterChannel(
   task: Task,
-  { input, submitMs }: Entering,
+  { input, submitMs, hasWaited }: Entering,
   deps: ChannelActivityDeps,
 ): Promise<Task | undefined> {
   const { id, account, model, deadlineAt, plan, state } = task;
@@ -27,6 +29,7 @@ export async function enterChannel(
     deadlineAt,
     candidate: input.candidate,
     candidates: replacing ?? plan.candidates,
+    hasWaited,
     submitMs,
   });
   switch (refusal?.kind) {

@@ -30,10 +30,10 @@ export function createFinishTask(deps: TaskActivityDeps) {
     const task = await tasks.look(finish.task, finish.rev);
     if (task === undefined) return viewOf(task);
     const { state } = task;
-    if (state.at !== 'ending' && state.at !== 'ended') return viewOf(task);
-    // An earlier run may have written the end, and given nothing back.
-    const after =
-      state.at === 'ended' ? task : await step(task, await decide(task, state.ending, finish.basis));
+    const isDecided = state.at === 'ended' || state.at === 'review';
+    if (state.at !== 'ending' && !isDecided) return viewOf(task);
+    // An earlier run may have written what is decided, and given nothing back.
+    const after = isDecided ? task : await step(task, await decide(task, state.ending, finish.basis));
     await Promise.all([
       deps.slots.release(task.id),
       finish.keyUnlimited === true || after.state.at !== 'ended'

@@ -127,7 +127,8 @@ export async function succeeded(
 ): Promise<TaskOutcome> {
   const owner = { kind, model, ...candidate };
   const headersFor = linkHeadersOf(deps.channels, owner);
-  const copied = await deps.copyResults(task, items, { timeoutMs, headersFor });
+  const copy = () => deps.copyResults(task, items, { timeoutMs, headersFor });
+  const copied = await persistently(copy, deps);
   const isNotCopied = ({ url, stored }: ResultItem) => url !== undefined && stored === undefined;
   const isKept = deps.keepImages !== undefined;
   if (isKept && mustBeCopied(deps.channels, owner) && copied.some(isNotCopied)) {

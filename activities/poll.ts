@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Context } from '@temporalio/activity';
 import type { ApplicationFailure } from '@temporalio/activity';
+import { isUpstreamFailure } from '../src/domain/attempt.ts';
 import { pollConcern } from '../src/domain/poll-concern.ts';
 import { nextPoll } from '../src/domain/poll-schedule.ts';
 import type { NextPoll } from '../src/domain/poll-schedule.ts';
@@ -35,9 +36,16 @@ export function createPoll(deps: ChannelActivityDeps) {
   return async function poll(input: PollInput): Promise<TaskView> {
     const task = await lookAtStart(input, deps);
     const job = task?.state.at === 'waiting' ? watchedJob(task) : undefined;
-    if (job === undefined) return viewOf(task);
-    return watchJob(job, { ...input, isFirst: isFirstAttempt() }, deps);
+    if (job !== undefined) return watchJob(job, { ...input, isFirst: isFirstAttempt() }, deps);
+    if (task !== undefined) await leaveFailed(task, deps);
+    return viewOf(task);
   };
+}
+
+/** An earlier run has written that another job takes the failed one's place, and may not have given its slot back. */
+async function leaveFailed({ id, state, attempts }: Task, { gate }: ChannelActivityDeps): Promise<void> {
+  const failed = state.at === 'submitting' ? attempts.findLast(isUpstreamFailure) : undefined;
+  if (failed !== undefined) await gate.leave(id, failed);
 }
 
 /** The record, at least as new as the workflow knows it. A retry reads it: another worker may have continued. */

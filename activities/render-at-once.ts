@@ -8,6 +8,7 @@ import { atOnce } from '../src/routing/capability.ts';
 import type { OpenChannel } from '../src/routing/channels.ts';
 import type { RouteCandidate } from '../src/domain/routing.ts';
 import type { ChannelActivityDeps } from './deps.ts';
+import { persistently } from './persistently.ts';
 import { copyMaxMs, succeeded } from './poll-answer.ts';
 import type { Accepted } from './submit-answer.ts';
 
@@ -49,7 +50,7 @@ export async function renderAtOnce(
   const answer = await deps.renderImages({ ...call, onPartial: keepPartials(task.id, deps) });
   if (answer.kind === 'failed') return answer.error;
   const { delivery } = answer;
-  const items = await keptItems(task.id, delivery.images, deps);
+  const items = await persistently(() => keptItems(task.id, delivery.images, deps), deps);
   const made = { items, facts: delivery.facts, ...defined({ cost: delivery.cost }) };
   const job = { task: task.id, kind: task.kind, model: task.model, candidate };
   return { operation: { id: marker }, outcome: await succeeded(made, job, { deps, copyMaxMs }) };

@@ -47,6 +47,8 @@ export function createSend(deps: ChannelActivityDeps) {
     const terms = costTermsOf(target.config, task.model, deps.currency());
     const marker = markerOf({ task: task.id, n });
     const event = { kind: 'sending', candidate, owner, marker, terms } as const;
+    // Before its claim: it may stand still after that is written, and before it hears of it.
+    const begunAt = deps.now();
     const begun = await withHeartbeat(persistently(() => tasks.step(task.id, event), deps));
     const attempt = begun.ok ? attemptInFlight(begun.task.attempts) : undefined;
     if (!begun.ok || attempt?.owner !== owner) {
@@ -54,7 +56,6 @@ export function createSend(deps: ChannelActivityDeps) {
       return asItIs(begun.task ?? task);
     }
     const sent: Sent = { input, task: begun.task, n: attempt.n, owner };
-    const begunAt = deps.now();
     const id = attemptId(task.id, attempt.n);
     await racePoint('submit.begun', id);
     if (deps.now() - begunAt > stalledMs) return asItIs(await recordStall(sent, deps));

@@ -5,6 +5,7 @@ import type { ChannelActivityDeps } from './deps.ts';
 import { withHeartbeat } from './heartbeat.ts';
 import { openTarget } from './open-target.ts';
 import type { UpstreamTarget } from './open-target.ts';
+import { persistently } from './persistently.ts';
 import { recordEnd } from './poll-answer.ts';
 import { stepTo } from './step-to.ts';
 import { viewOf, watchedJob } from './task-view.ts';
@@ -33,14 +34,16 @@ export async function stopUnwanted(task: Task, deps: ChannelActivityDeps): Promi
   const opened = openTarget(deps, task, job.candidate);
   const target = opened instanceof ChannelGoneError ? undefined : opened;
   const about = { n: job.n, job: job.operation.id };
-  if (task.wanted === 'cancel') {
-    const isCancelled = target !== undefined && (await cancel(job, target));
-    return withHeartbeat(stepTo(task, { ...about, kind: isCancelled ? 'stopped' : 'unstoppable' }, deps));
-  }
+  const write = (kind: 'stopped' | 'unstoppable') =>
+    withHeartbeat(persistently(() => stepTo(task, { ...about, kind }, deps), deps));
+  const isCancellation = task.wanted === 'cancel';
+  if (isCancellation && target !== undefined && (await cancel(job, target))) return write('stopped');
+  // An upstream refuses what it has cancelled before: an earlier run may have died before it had said so.
   const seen = target === undefined ? undefined : await askOnceMore(job, target, deps);
   if (seen !== undefined) return seen;
+  if (isCancellation) return write('unstoppable');
   if (target !== undefined) await cancel(job, target);
-  return withHeartbeat(stepTo(task, { ...about, kind: 'stopped' }, deps));
+  return write('stopped');
 }
 
 /** Best effort, and an honest answer: false also when the upstream could not be asked. */

@@ -151,7 +151,8 @@ export async function retryOrLeave(
   const word = { code, message, stays, ...defined({ retryAfterMs: asked }) };
   const after = isChange ? await write(task, notAccepted(refusing, word), deps) : task;
   if (!stays || after.state.at !== 'submitting') {
-    await deps.gate.leave(task.id, after.state.at === 'waiting' ? input.candidate : undefined);
+    // Here alone: whoever stood still meanwhile must not give back what the task has elsewhere by now.
+    await deps.gate.leave(task.id, input.candidate);
     return after;
   }
   await noteWait(task.id, 'upstream', deps);

@@ -2,6 +2,7 @@ import { Context } from '@temporalio/activity';
 import { z } from 'zod';
 import type { Attempt } from '../src/domain/attempt.ts';
 import type { GenerationRequest } from '../src/domain/request.ts';
+import type { RouteCandidate } from '../src/domain/routing.ts';
 import type { Task } from '../src/domain/task-record.ts';
 import { attemptInFlight, sameCandidate } from '../src/domain/task-state.ts';
 import { UpstreamError } from '../src/providers/provider.ts';
@@ -42,6 +43,10 @@ export function createSubmit(deps: ChannelActivityDeps) {
   return async function submit(input: SubmitInput): Promise<TaskView> {
     const task = await lookAtStart(input, deps);
     if (task === undefined) return viewOf(task);
+    if (hasTurned(task, input.candidate)) {
+      await deps.gate.leave(task.id, input.candidate);
+      return viewOf(task);
+    }
     if (task.state.at !== 'submitting') return wait(task, input, false);
     const { task: after, isDecided } = await submitOnce(task, input);
     return isDecided ? viewOf(after) : wait(after, input, true);
@@ -78,7 +83,8 @@ export function createSubmit(deps: ChannelActivityDeps) {
     const atOnce = answersAtOnce(stored.request, deps.channels(input.candidate.channel));
     const { submit_ms, image_ms } = target.config.timeouts;
     const submitMs = atOnce === undefined ? submit_ms : image_ms;
-    const refused = await enterChannel(task, { input, submitMs }, deps);
+    const hasWaited = !isFirstAttempt() || task.waitsFor !== undefined;
+    const refused = await enterChannel(task, { input, submitMs, hasWaited }, deps);
     if (refused !== undefined) return asItIs(refused);
     const request = atOnce === undefined ? await registered(stored.request, input) : stored.request;
     if (request instanceof UpstreamError) {
@@ -92,7 +98,7 @@ export function createSubmit(deps: ChannelActivityDeps) {
       const nextIn = `next look in ${Math.ceil(waitMs / 1000)} s`;
       throw later('WaitsForItsTurn', `the channel's submissions per second are used; ${nextIn}`, waitMs);
     }
-    if (!isFirstAttempt() || task.waitsFor !== undefined) await noteWait(task.id, undefined, deps);
+    if (hasWaited) await noteWait(task.id, undefined, deps);
     return send({ input, task, stored: { ...stored, request }, target, atOnce });
   }
 
@@ -127,4 +133,11 @@ export function createSubmit(deps: ChannelActivityDeps) {
       .submitLimiter(candidate)
       .enter({ task, account, isBack: !isFirstAttempt() }, cancellationSignal);
   }
+}
+
+/** An earlier run has written that the task asks others, or pauses, and may not have given back the slot that it had here. */
+function hasTurned({ state, attempts }: Task, candidate: RouteCandidate): boolean {
+  if (state.at === 'pausing') return true;
+  const isIdle = state.at === 'submitting' && attemptInFlight(attempts) === undefined;
+  return isIdle && !state.left.some((other) => sameCandidate(other, candidate));
 }

@@ -51,7 +51,8 @@ export function imageDeps(
     filesMax: environment.IMAGE_FILES_MAX,
     pixelsMax: environment.IMAGE_PIXELS_MAX,
   };
-  const gate = createImageGate(health);
+  const onError = (err: unknown) => log.warn({ err }, 'a slot could not be given back; its lease ends soon');
+  const gate = createImageGate({ ...health, onError });
   const countMargin: GenerateDeps['countMargin'] = (...ended) => core.metrics.countMargin(...ended);
   const { openMedia, openStored, kept } = core.results;
   const forms = createResultForms({ openMedia, openStored, ...defined({ keepImages: kept?.keepImages }) });

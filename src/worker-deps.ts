@@ -96,6 +96,8 @@ export function channelDeps(
     requests,
     channels,
     gate: createSubmitGate(core.health),
+    slots: core.health.slots,
+    keySlots: core.stores.keySlots,
     copyResults: tracedCopy(core.results.kept?.copier, core.tracing?.tasks),
     registerFiles: openUploads(core)?.register ?? ((request) => Promise.resolve(request)),
     partialImages: core.stores.partialImages,

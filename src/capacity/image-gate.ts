@@ -13,7 +13,7 @@ export interface ImageGate {
   enter(image: string, target: CircuitTarget, callMs: number): Promise<UpstreamError | undefined>;
   /** Records the upstream's response; undefined: it delivered. Never throws. */
   report(image: string, target: CircuitTarget, failure: UpstreamError | undefined): Promise<void>;
-  /** The request has no call at this credential any more. */
+  /** The request has no call at this credential any more. Never throws: what was rendered is delivered all the same. */
   leave(image: string, candidate: RouteCandidate): Promise<void>;
 }
 
@@ -22,8 +22,10 @@ const slotGraceMs = 60_000;
 export function createImageGate(deps: {
   readonly circuits: Circuits;
   readonly slots: SlotKeeper;
+  /** A slot could not be given back: its lease ends soon. */
+  readonly onError: (error: unknown) => void;
 }): ImageGate {
-  const { circuits, slots } = deps;
+  const { circuits, slots, onError } = deps;
   return {
     async enter(image, target, callMs) {
       const { channel, credential } = target;
@@ -42,7 +44,8 @@ export function createImageGate(deps: {
     },
     report: (image, target, failure) => circuits.report({ ...target, task: image }, failure),
     async leave(image, candidate) {
-      if (slots.isLimited(candidate)) await slots.release(image);
+      if (!slots.isLimited(candidate)) return;
+      await slots.release(image).catch(onError);
     },
   };
 }

@@ -13,6 +13,8 @@ export interface SlotRequest {
   readonly model: string;
   /** The other credentials that would do. */
   readonly others: readonly RouteCandidate[];
+  /** It may have a place in a queue. */
+  readonly hasWaited: boolean;
   /** Unix milliseconds; the lease ends some minutes later. */
   readonly deadlineAt: number;
 }
@@ -40,6 +42,10 @@ export interface SlotKeeper {
   take(request: SlotRequest): Promise<SlotAnswer>;
   /** For calls that cannot wait. Give it back with `release`. */
   tryTake(task: string, candidate: RouteCandidate, leaseMs: number): Promise<boolean>;
+  /** The task's deadline was moved: what it holds is its own for as long. Repeatable. */
+  keepUntil(task: string, deadlineAt: number): Promise<void>;
+  /** The task waits before no credential any more. */
+  leaveQueues(task: string): Promise<void>;
   /**
    * Gives everything back that the task holds or waits for, and lets the next ones in; of one candidate, the slot that
    * it holds there. Repeatable.
@@ -71,18 +77,25 @@ export function createSlotKeeper(deps: SlotKeeperDeps): SlotKeeper {
     const until = request.deadlineAt + leaseGraceMs;
     if (!(await store.extend(mine.id, { task: request.task, until }))) return false;
     const spare = held.filter((slot) => slot !== mine);
-    await store.removeTickets(request.task);
-    await Promise.all(spare.map(({ id }) => store.free(id, request.task)));
-    await Promise.all(spare.map((slot) => queues.serve(slot.queue)));
+    await leaveOthers(request.task, spare);
     return true;
   }
 
   /** A free slot, unless others wait for it: then it is theirs. */
-  async function takeFree(request: SlotRequest, limit: number): Promise<boolean> {
+  async function takeFree(held: readonly HeldSlot[], request: SlotRequest, limit: number): Promise<boolean> {
     const queue = queueOf(request.candidate);
     if ((await store.firstTicket(queue)) !== undefined) return false;
     const lease = { task: request.task, until: request.deadlineAt + leaseGraceMs };
-    return (await store.reserve(queue, limit, lease)) !== undefined;
+    if ((await store.reserve(queue, limit, lease)) === undefined) return false;
+    if (request.hasWaited || held.length > 0) await leaveOthers(request.task, held);
+    return true;
+  }
+
+  /** The task is let in: it waits nowhere else, and needs nothing that it was granted there. */
+  async function leaveOthers(task: string, spare: readonly HeldSlot[]): Promise<void> {
+    await store.removeTickets(task);
+    await Promise.all(spare.map(({ id }) => store.free(id, task)));
+    await Promise.all(spare.map(({ queue }) => queues.serve(queue)));
   }
 
   async function hasRoom(task: string, candidate: RouteCandidate): Promise<boolean> {
@@ -110,9 +123,8 @@ export function createSlotKeeper(deps: SlotKeeperDeps): SlotKeeper {
       if (limit === undefined) return { kind: 'taken' };
       const held = await store.heldBy(request.task);
       if (await claim(held, request)) return { kind: 'taken' };
-      const elsewhere = held.some((slot) => request.others.some((other) => queueOf(other) === slot.queue));
-      if (elsewhere) return { kind: 'elsewhere' };
-      if (await takeFree(request, limit)) return { kind: 'taken' };
+      // Before it is sent elsewhere: what it was granted there may be of no use to it any more.
+      if (await takeFree(held, request, limit)) return { kind: 'taken' };
       if (await anyHasRoom(request, request.others)) return { kind: 'elsewhere' };
       const ms = await queues.nextLookMs(queueOf(request.candidate));
       await racePoint('slots.queue', request.task);
@@ -128,6 +140,12 @@ export function createSlotKeeper(deps: SlotKeeperDeps): SlotKeeper {
       const queue = queueOf(candidate);
       if ((await store.firstTicket(queue)) !== undefined) return false;
       return (await store.reserve(queue, limit, { task, until: now() + leaseMs })) !== undefined;
+    },
+    async keepUntil(task, deadlineAt) {
+      if (deps.limited().length > 0) await store.keep({ task, until: deadlineAt + leaseGraceMs });
+    },
+    async leaveQueues(task) {
+      if (deps.limited().length > 0) await store.removeTickets(task);
     },
     async release(task, candidate) {
       if (deps.limited().length === 0) return;

@@ -10,6 +10,8 @@ export interface SubmitRequest {
   readonly candidate: RouteCandidate;
   /** The whole plan. */
   readonly candidates: readonly RouteCandidate[];
+  /** It may have a place in a queue. */
+  readonly hasWaited: boolean;
   readonly deadlineAt: number;
   /** Longest that the submission itself may take. */
   readonly submitMs: number;
@@ -32,12 +34,12 @@ export interface SubmitGate {
   report(request: CircuitRequest, failure: UpstreamFailure | undefined): Promise<void>;
   /** Whether one of these candidates, known to have been full, would accept the task now. */
   anyHasRoom: SlotKeeper['anyHasRoom'];
-  /** The task leaves this candidate, which has no job of it. Without a candidate it leaves all of them. */
-  leave(task: string, candidate?: RouteCandidate): Promise<void>;
+  /** The task leaves this candidate, which has no job of it. */
+  leave(task: string, candidate: RouteCandidate): Promise<void>;
 }
 
 export function createSubmitGate(deps: {
-  readonly circuits: Circuits;
+  readonly circuits: Pick<Circuits, 'enter' | 'report'>;
   readonly slots: SlotKeeper;
 }): SubmitGate {
   const { circuits, slots } = deps;
@@ -52,9 +54,11 @@ export function createSubmitGate(deps: {
       }
       const { task, model } = request;
       const decision = await circuits.enter({ ...candidate, task, model }, submitMs);
-      return decision.open
-        ? { kind: 'circuit_open', retryAfterMs: decision.retryAfterMs, detail: decision.detail }
-        : undefined;
+      if (decision.open)
+        return { kind: 'circuit_open', retryAfterMs: decision.retryAfterMs, detail: decision.detail };
+      // Nobody else is to wait for the turn that it would get there.
+      if (facts.hasWaited && !slots.isLimited(candidate)) await slots.leaveQueues(task);
+      return undefined;
     },
     report: (request, failure) => circuits.report(request, failure),
     anyHasRoom: (wanted, candidates) => slots.anyHasRoom(wanted, candidates),

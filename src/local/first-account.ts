@@ -20,21 +20,16 @@ export interface FirstAccount {
 
 /**
  * The account of local mode: made once, with a credit (idempotent by its reference) and a key, over the operators' API
- * as any operator would. A key of an earlier start that is refused (another database, or revoked) is replaced.
+ * as any operator would. A key of an earlier start that is refused (another database, or revoked) is replaced. A start
+ * that ended in between is continued by the next one.
  */
 export async function makeAccount(settings: LocalSettings): Promise<FirstAccount> {
   const { account, apiKey } = settings;
-  const made = await admin(settings, '/accounts', {
-    json: { id: account, name: 'Local account' },
-    tolerated: [409],
-  });
-  if (made.status !== 409) {
-    await admin(settings, `/accounts/${account}/credits`, {
-      json: { amount: startCredit, reference: 'local-start' },
-    });
-  }
   const known = apiKey === undefined ? undefined : await readBalance(settings, apiKey);
   if (apiKey !== undefined && known !== undefined) return { apiKey, balance: known };
+  await admin(settings, '/accounts', { json: { id: account, name: 'Local account' }, tolerated: [409] });
+  const credit = { amount: startCredit, reference: 'local-start' };
+  await admin(settings, `/accounts/${account}/credits`, { json: credit });
   const created = await makeKey(settings);
   const balance = await readBalance(settings, created);
   if (balance === undefined) throw new LocalServerError('The API refused the key that it had just created.');

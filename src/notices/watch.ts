@@ -71,11 +71,11 @@ type Change = (known: Notice | undefined) => Notice | undefined;
 function createLooks({ store, sources, log, now }: NoticeWatchDeps) {
   return { look, report };
 
-  /** Guarded: another process that looks at the same time may be first, and has seen the same. */
-  async function apply(id: string, change: Change, kept?: KeptNotice): Promise<void> {
+  /** Guarded: false if another process was first. One that looks at the same time has seen the same. */
+  async function apply(id: string, change: Change, kept?: KeptNotice): Promise<boolean> {
     const before = kept ?? (await store.find(id));
     const after = change(before?.notice);
-    if (after !== undefined && after !== before?.notice) await store.write(after, before);
+    return after === undefined || after === before?.notice || store.write(after, before);
   }
 
   async function look(): Promise<void> {
@@ -97,11 +97,11 @@ function createLooks({ store, sources, log, now }: NoticeWatchDeps) {
     }
   }
 
-  /** Of a condition whose end is known. */
-  function report(condition: Condition, isSo: boolean): Promise<void> {
-    return apply(noticeId(condition), (notice) =>
-      isSo ? sighted(notice, condition, now()) : notice && ended(notice, now()),
-    );
+  /** Of a condition whose end is known. Nobody looks again soon: it is said until it is written. */
+  async function report(condition: Condition, isSo: boolean): Promise<void> {
+    const change: Change = (notice) =>
+      isSo ? sighted(notice, condition, now()) : notice && ended(notice, now());
+    while (!(await apply(noticeId(condition), change)));
   }
 }
 

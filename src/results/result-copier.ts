@@ -1,7 +1,8 @@
 import { defined } from '../domain/defined.ts';
+import { isTerminal } from '../domain/task.ts';
 import type { ResultItem } from '../domain/task.ts';
 import type { Logger } from '../observability/log.ts';
-import type { ResultCopyStore } from '../store/result-copies.ts';
+import type { ResultCopy, ResultCopyStore } from '../store/result-copies.ts';
 import type { Task } from '../domain/task-record.ts';
 import { linkHeadersOf, taskProviderFor } from '../routing/channels.ts';
 import type { Channels, LinkHeaders } from '../routing/channels.ts';
@@ -13,8 +14,8 @@ import type { ResultStorage } from './storage.ts';
 /** Keeps our own copies of what upstreams deliver. */
 export interface ResultCopier {
   /**
-   * Copies what the items link to and returns them with a reference to the copy. Never throws: an item that cannot be
-   * copied in time is returned unchanged, and is retried.
+   * Copies what the items link to and returns them with a reference to the copy. An item that cannot be copied in time is
+   * returned unchanged, and is retried. Rejects only while MongoDB is away: a copy that is not on record is none.
    */
   copy(task: string, items: readonly ResultItem[], options: CopyOptions): Promise<readonly ResultItem[]>;
   /** Retries what failed; returns how many tasks have their copy now. */
@@ -33,7 +34,7 @@ export interface CopyOptions {
 export interface ResultCopierDeps extends CopyFileDeps {
   readonly storage: ResultStorage;
   readonly copies: ResultCopyStore;
-  readonly tasks: Pick<TaskStore, 'find' | 'replaceItems' | 'setConcern'>;
+  readonly tasks: Pick<TaskStore, 'find' | 'replaceItems' | 'setConcern' | 'isOutage'>;
   readonly channels: Channels;
   readonly retentionSeconds: number;
   readonly log: Logger;
@@ -56,6 +57,11 @@ interface Copied {
   readonly error?: CopyError;
 }
 
+interface Attempted extends Copied {
+  /** What is to be written of it. */
+  readonly record: ResultCopy;
+}
+
 export function createResultCopier(deps: ResultCopierDeps): ResultCopier {
   const { copies, storage, now, log } = deps;
 
@@ -63,7 +69,7 @@ export function createResultCopier(deps: ResultCopierDeps): ResultCopier {
     task: string,
     items: readonly ResultItem[],
     { timeoutMs, headersFor }: CopyOptions,
-  ): Promise<Copied & { readonly isOver: boolean }> {
+  ): Promise<Attempted> {
     const before = await copies.find(task);
     const copied = await copyItems(deps, { task, items, headersFor, signal: AbortSignal.timeout(timeoutMs) });
     const tries = (before?.tries ?? 0) + 1;
@@ -72,58 +78,49 @@ export function createResultCopier(deps: ResultCopierDeps): ResultCopier {
     const again = error !== undefined && !error.final && tries < triesMax;
     if (error !== undefined)
       log.warn({ task, attempts: tries, again, err: error }, 'a result was not copied');
-    await copies.write({
+    const record = {
       task,
       state: again ? 'retry' : error === undefined ? 'stored' : 'gave_up',
       names,
       tries,
-      dueAt: now() + (again ? retryFirstMs * 2 ** (tries - 1) : deps.retentionSeconds * 1000),
-      ...(error === undefined ? {} : { error: error.message }),
-    });
-    return { ...copied, isOver: !again };
+      dueAt: again ? now() + retryFirstMs * 2 ** (tries - 1) : keptUntil(),
+      ...defined({ error: error?.message }),
+    } as const;
+    return { ...copied, record };
   }
 
-  /** Links live for hours, and an upstream that still has the job gives new ones. */
-  async function withFreshLinks(task: Task, items: readonly ResultItem[]): Promise<readonly ResultItem[]> {
-    const job = task.attempts.findLast(({ state }) => state === 'accepted');
-    const channel = job === undefined ? undefined : deps.channels(job.channel);
-    const provider = channel === undefined ? undefined : taskProviderFor(channel.provider, task.kind);
-    if (job?.operation === undefined || channel === undefined || provider === undefined) return items;
-    try {
-      const signal = AbortSignal.timeout(channel.config.timeouts.poll_ms);
-      const status = await provider.status(
-        job.operation,
-        channel.context(job.credential, task.model, signal),
-      );
-      if (status.state !== 'succeeded') return items;
-      return items.map((item, n) => {
-        const { url, lastFrameUrl, expiresAt } = status.items[n] ?? {};
-        return { ...item, ...defined({ url, lastFrameUrl, expiresAt }) };
-      });
-    } catch (err) {
-      log.warn({ task: task.id, err }, 'an upstream gave no fresh links to a result');
-      return items;
-    }
+  function keptUntil(): number {
+    return now() + deps.retentionSeconds * 1000;
   }
 
-  async function retry(task: string): Promise<boolean> {
+  /** Its record is written last: a process that dies before leaves a copy that is retried. */
+  async function retry(copy: ResultCopy): Promise<boolean> {
+    const { task } = copy;
     const found = await deps.tasks.find(task);
-    if (found?.outcome?.kind !== 'succeeded') return false;
+    if (found?.outcome?.kind !== 'succeeded') {
+      const isOver = found === undefined || isTerminal(found.status);
+      if (isOver) await copies.write({ ...copy, state: 'gave_up', dueAt: keptUntil() });
+      return false;
+    }
     const { channel = '', credential = '' } = found;
     const headersFor = linkHeadersOf(deps.channels, { ...found, channel, credential });
-    const linked = await withFreshLinks(found, found.outcome.items);
-    const { items, error, isOver } = await attempt(task, linked, { timeoutMs: retryTimeoutMs, headersFor });
+    const linked = await withFreshLinks(found, found.outcome.items, deps);
+    const { items, record } = await attempt(task, linked, { timeoutMs: retryTimeoutMs, headersFor });
     if (items.some(({ stored }) => stored !== undefined)) await deps.tasks.replaceItems(task, items);
-    if (error !== undefined && isOver) await deps.tasks.setConcern(task, 'not_delivered');
-    return error === undefined;
+    if (record.state === 'gave_up') await deps.tasks.setConcern(task, 'not_delivered');
+    await copies.write(record);
+    return record.state === 'stored';
   }
 
   return {
     async copy(task, items, options) {
       if (!items.some(({ url }) => url !== undefined)) return items;
       try {
-        return (await attempt(task, items, options)).items;
+        const attempted = await attempt(task, items, options);
+        await copies.write(attempted.record);
+        return attempted.items;
       } catch (error) {
+        if (deps.tasks.isOutage(error)) throw error;
         log.warn({ task, err: error }, 'a result was not copied, and is not on record for another try');
         return items;
       }
@@ -132,9 +129,9 @@ export function createResultCopier(deps: ResultCopierDeps): ResultCopier {
     async retryDue() {
       const endsAt = now() + stepMs;
       let stored = 0;
-      for (const { task } of await copies.listDue('retry', now(), duePerStep)) {
+      for (const copy of await copies.listDue('retry', now(), duePerStep)) {
         if (now() > endsAt) break;
-        if (await retry(task)) stored += 1;
+        if (await retry(copy)) stored += 1;
       }
       return stored;
     },
@@ -157,6 +154,30 @@ export function createResultCopier(deps: ResultCopierDeps): ResultCopier {
       return deleted;
     },
   };
+}
+
+/** Links live for hours, and an upstream that still has the job gives new ones. */
+async function withFreshLinks(
+  task: Task,
+  items: readonly ResultItem[],
+  { channels, log }: Pick<ResultCopierDeps, 'channels' | 'log'>,
+): Promise<readonly ResultItem[]> {
+  const job = task.attempts.findLast(({ state }) => state === 'accepted');
+  const channel = job === undefined ? undefined : channels(job.channel);
+  const provider = channel === undefined ? undefined : taskProviderFor(channel.provider, task.kind);
+  if (job?.operation === undefined || channel === undefined || provider === undefined) return items;
+  try {
+    const signal = AbortSignal.timeout(channel.config.timeouts.poll_ms);
+    const status = await provider.status(job.operation, channel.context(job.credential, task.model, signal));
+    if (status.state !== 'succeeded') return items;
+    return items.map((item, n) => {
+      const { url, lastFrameUrl, expiresAt } = status.items[n] ?? {};
+      return { ...item, ...defined({ url, lastFrameUrl, expiresAt }) };
+    });
+  } catch (err) {
+    log.warn({ task: task.id, err }, 'an upstream gave no fresh links to a result');
+    return items;
+  }
 }
 
 interface ItemsCopy {
@@ -191,6 +212,8 @@ async function copyItems(
     }
   };
   for (const [index, item] of items.entries()) {
+    const { name, lastFrame } = item.stored ?? {};
+    names.push(...[name, lastFrame].filter((known) => known !== undefined));
     const file = item.stored ?? (await take(item.url, `${index}`));
     const frame = item.stored?.lastFrame ?? (await take(item.lastFrameUrl, `${index}-last-frame`))?.name;
     const at = item.stored?.at ?? Math.floor(deps.now() / 1000);

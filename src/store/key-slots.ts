@@ -62,6 +62,11 @@ export function createKeySlotStore(db: Db, now: () => number) {
       return (await add(key, slot, limit)) || has(key, task);
     },
 
+    /** The task's deadline was moved. Repeatable; does nothing for a key without a limit. */
+    async keepUntil(key: string, { task, until }: Pick<KeySlot, 'task' | 'until'>): Promise<void> {
+      await keys.updateOne({ _id: key, 'tasks.task': task }, { $max: { 'tasks.$.until': until } }, majority);
+    },
+
     /** The task has ended, or was never admitted. Repeatable; does nothing for a key without a limit. */
     async release(key: string, task: string): Promise<void> {
       await keys.updateOne({ _id: key }, { $pull: { tasks: { task } } }, majority);

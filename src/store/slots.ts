@@ -134,6 +134,11 @@ function slotOperations(slots: Collection<SlotDocument>, now: () => number) {
       return (await slots.updateOne({ _id: id, task }, { $set: { until } })).matchedCount === 1;
     },
 
+    /** Everything that the task has, until then or longer. */
+    async keep({ task, until }: Lease): Promise<void> {
+      await slots.updateMany({ task }, { $max: { until } });
+    },
+
     /** `until`: only if the lease is still that one, which its holder may have made longer. */
     async free(id: string, task: string, until?: number): Promise<void> {
       await slots.updateOne({ _id: id, task, ...defined({ until }) }, { $set: { task: '', until: 0 } });

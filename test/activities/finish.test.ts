@@ -130,6 +130,20 @@ it('gives back, when it is repeated, what the run that wrote the end did not', a
   expect(await kindsOf(input)).toEqual(['hold', 'settle']);
 });
 
+it('gives back, when it is repeated, the slot of a task that the run before left with a person', async () => {
+  const input = await succeeding(callsFor('5', '3'));
+  const { slots } = world.stores;
+  const down = async () => Promise.reject(new Error('no answer'));
+  await expect(
+    world.run(() => world.tasks({ slots: { ...slots, release: down } }).finishTask(input)),
+  ).rejects.toThrow('no answer');
+  expect(await stateOf(input)).toMatchObject({ at: 'review' });
+  const given: string[] = [];
+  const noted = { ...slots, release: async (task: string) => void given.push(task) };
+  await world.run(() => world.tasks({ slots: noted }).finishTask(input));
+  expect(given).toEqual([input.task]);
+});
+
 describe('a charge for more than the request and its model allow', () => {
   const forFive: PriceBasis = { ...seconds, facts: { duration: 5 }, most: { seconds: 5 } };
   const outcome = reporting({ durationSeconds: 14 });

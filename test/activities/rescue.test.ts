@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { ChannelActivityDeps } from '../../activities/deps.ts';
 import type { PollInput, SubmitInput } from '../../activities/types.ts';
 import type { Fallback } from '../../src/domain/rescue.ts';
 import type { OperationStatus } from '../../src/providers/provider.ts';
 import { pauseFirstAt } from '../support/race.ts';
 import { testYaml } from '../support/test-yaml.ts';
 import { createStayPlaces } from '../../src/capacity/stay-places.ts';
-import { openActivityWorld } from './support.ts';
+import { openActivityWorld, openGate } from './support.ts';
 import type { ActivityWorld, NewTask } from './support.ts';
 
 const second = `
@@ -42,9 +43,10 @@ describe('a poll that sees a failed job', () => {
 
   const label = (): string => `rescue-${(count += 1)}-end`;
   const roomy = () => ({ stays: createStayPlaces({ placesMax: () => 10, now: Date.now }) });
-  const reporting = (status: OperationStatus) =>
+  const reporting = (status: OperationStatus, change: Partial<ChannelActivityDeps> = {}) =>
     world.worker({
       ...roomy(),
+      ...change,
       poller: () => ({ lists: () => false, callsBack: () => false, status: () => Promise.resolve(status) }),
     });
   const attemptOf = async (input: PollInput, n: number) =>
@@ -115,8 +117,12 @@ describe('a poll that sees a failed job', () => {
     const paused = pauseFirstAt('poll.closed', `${task.task}:1`);
     const dead = reporting(failed).poll(task, again);
     await paused.reached;
-    const late = reporting(succeeded('https://cdn.example/late.mp4'));
+    const left: unknown[] = [];
+    const gate = { ...openGate, leave: async (...from: unknown[]) => void left.push(from) };
+    const late = reporting(succeeded('https://cdn.example/late.mp4'), { gate });
     expect(await late.poll(task, again)).toMatchObject(elsewhereNow);
+    // The dead one may not have come to that.
+    expect(left).toEqual([[task.task, expect.objectContaining({ channel: 'ark', credential: 'a' })]]);
     expect(await world.record(task)).not.toHaveProperty('outcome');
     paused.release();
     expect(await dead).toMatchObject(elsewhereNow);

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { SubmitInput } from '../../activities/types.ts';
 import type { Stop } from '../../src/domain/task-state.ts';
+import { testYaml } from '../support/test-yaml.ts';
 import { openActivityWorld } from './support.ts';
 import type { ActivityWorld } from './support.ts';
 
@@ -85,4 +86,29 @@ it('what is wanted, or has ended, is left alone', async () => {
   await world.worker().submit(input);
   expect((await world.worker().stopJob(input)).state).toEqual({ at: 'waiting', n: 1 });
   expect(phaseOf(prompt)).toEqual(['queued']);
+});
+
+/** Its upstream cancels what is queued, and nothing twice. */
+describe('a job that an earlier run has cancelled, and died', () => {
+  let strict: ActivityWorld;
+  beforeAll(async () => {
+    const wan = testYaml
+      .replace('provider: ark', 'provider: dashscope')
+      .replace('/ark/api/v3', '/dashscope/api/v1');
+    strict = await openActivityWorld(wan.replace('dreamina-seedance-2-0-260128', 'wan2.6-t2v'));
+  });
+  afterAll(() => strict.close());
+
+  it('is cancelled for its caller, too', async () => {
+    const input = await strict.newTask('twice [sim:queue=600]');
+    expect((await strict.worker().submit(input)).state.at).toBe('waiting');
+    await strict.store().step(input.task, { kind: 'wanted', stop: 'cancel' });
+    const tasks = strict.store();
+    const dies = { ...tasks, step: () => Promise.reject(new Error('the process dies')) };
+    await expect(strict.worker({ tasks: dies }).stopJob(input)).rejects.toThrow('the process dies');
+    // The window: the upstream has cancelled it, and nobody knows.
+    expect(strict.simulator.control.tasks('twice').map(({ phase }) => phase)).toEqual(['cancelled']);
+    expect(await strict.record(input)).toMatchObject({ state: { at: 'waiting' }, wanted: 'cancel' });
+    expect((await strict.worker().stopJob(input)).state).toMatchObject(failedWith('cancel'));
+  });
 });

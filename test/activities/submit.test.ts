@@ -7,7 +7,7 @@ import type { TaskEvent } from '../../src/domain/task-state.ts';
 import { createRequestStore } from '../../src/store/requests.ts';
 import { testSealing } from '../support/sealing.ts';
 import { staleReads } from '../support/stale-reads.ts';
-import { pauseFirstAt } from '../support/race.ts';
+import { gate as latch, pauseFirstAt } from '../support/race.ts';
 import { testYaml } from '../support/test-yaml.ts';
 import { again, openActivityWorld, openGate } from './support.ts';
 import type { ActivityWorld, NewTask } from './support.ts';
@@ -78,6 +78,27 @@ describe('submit', () => {
       expect(await stopped).toMatchObject(waiting);
       expect(posts(prompt)).toBe(1);
       expect(await world.worker().findLostJob(input)).toMatchObject(waiting);
+    });
+
+    it('before it has heard that its claim is written, for so long that others decide: it does not send', async () => {
+      const prompt = label();
+      const input = await world.newTask(prompt);
+      let clock = Date.now();
+      const tasks = world.store();
+      const step: typeof tasks.step = async (id, event) => {
+        const stepped = await tasks.step(id, event);
+        if (event.kind !== 'sending') return stepped;
+        clock += 70_000;
+        expect(await world.worker().submit(input, again)).toMatchObject(lostHere);
+        return stepped;
+      };
+      const view = await world.worker({ tasks: { ...tasks, step }, now: () => clock }).submit(input);
+      expect(posts(prompt)).toBe(0);
+      // What it says is heard: nothing was sent, and the task asks its channel again after a pause.
+      expect(view.state).toMatchObject({ at: 'pausing', ms: 5_000 });
+      await world.store().step(input.task, { kind: 'resumed', elapsedMs: 5_000 });
+      expect(await world.worker().submit(input, again)).toMatchObject(waiting);
+      expect(posts(prompt)).toBe(1);
     });
 
     it('for so long that others decide: it does not send at all', async () => {
@@ -355,6 +376,41 @@ describe('submit', () => {
       expect(posts(prompt)).toBe(1);
       const accepted = await world.worker().submit({ ...input, candidate: there });
       expect(accepted).toMatchObject({ state: { at: 'waiting', n: 2 }, channel: 'second' });
+    });
+
+    it('gives back what it held at the first, whichever run it is that can', async () => {
+      const prompt = `${label()} [sim:429*1]`;
+      const input = await world.newTask(prompt, two);
+      const left: unknown[] = [];
+      const dies = { ...openGate, leave: () => Promise.reject(new Error('no answer')) };
+      await expect(world.worker({ gate: dies }).submit(input)).rejects.toThrow('no answer');
+      // The window was hit: the task asks the second channel, and holds what it had at the first.
+      expect((await world.record(input)).state).toMatchObject({ at: 'submitting', left: [there] });
+      const gate = { ...openGate, leave: async (...from: unknown[]) => void left.push(from) };
+      await world.worker({ gate }).submit(input, again);
+      expect(left).toEqual([[input.task, here]]);
+      expect(posts(prompt)).toBe(1);
+    });
+
+    it('takes nothing that the task has at the second, when it stood still before it gave that back', async () => {
+      const prompt = `${label()} [sim:429*1]`;
+      const input = await world.newTask(prompt, two);
+      const [standing, resumed] = [latch(), latch()];
+      const left: unknown[] = [];
+      const leave = async (...from: unknown[]) => {
+        standing.resolve();
+        await resumed.promise;
+        left.push(from);
+      };
+      const stood = world.worker({ gate: { ...openGate, leave } }).submit(input);
+      await standing.promise;
+      // The server has missed its heartbeat, and another worker has continued.
+      expect(await world.worker().submit({ ...input, candidate: there })).toMatchObject({
+        state: { at: 'waiting', n: 2 },
+      });
+      resumed.resolve();
+      await stood;
+      expect(left).toEqual([[input.task, here]]);
     });
 
     it('asks a channel that named a time not before that, and the other one sooner', async () => {

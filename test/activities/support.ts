@@ -134,6 +134,8 @@ export async function openActivityWorld(yaml = testYaml): Promise<ActivityWorld>
             links: { check: () => undefined, onWithheld: () => undefined },
           }),
           gate: openGate,
+          slots: { keepUntil: async () => undefined },
+          keySlots: { keepUntil: async () => undefined },
           currency: () => world.config.currency,
           copyResults: async (_task, items) => items,
           registerFiles: (request) => Promise.resolve(request),

@@ -10,6 +10,7 @@ import type { TestAccount } from '../support/client.ts';
 import type { TestGateway } from '../support/gateway.ts';
 
 const limit = 2;
+const daySeconds = 86_400;
 const yaml = testYaml.replace(
   'polls_per_second: 500 }',
   `polls_per_second: 500, concurrent_tasks: ${limit} }`,
@@ -122,6 +123,31 @@ describe('the concurrency limit of a credential', () => {
     const repair = async () => (repaired += (await gateway.reconcile()).repaired);
     await expect.poll(repair, { interval: 1_000 }).toBe(limit);
     expect((await account.finished(waiting))['status']).toBe('succeeded');
+    await slots(0);
+  });
+
+  it('and that of a key count a task for as long as an operator has given it', async () => {
+    const [account, other] = [
+      await gateway.account({ key: { concurrent_tasks: limit } }),
+      await gateway.account(),
+    ];
+    const ids = await createMany(account, limit, '[sim:never-finishes] long');
+    await slots(limit);
+    for (const id of ids) {
+      const extended = { action: 'extend', seconds: 2 * daySeconds, reason: 'a slow upstream' };
+      expect((await gateway.admin('POST', `/admin/v1/tasks/${id}/actions`, extended)).status).toBe(200);
+    }
+    // Beyond the deadline that each began with, two days, and what its slot is kept after that.
+    gateway.clock.aheadMs += 3 * daySeconds * 1000;
+    const refused = await account.create({ prompt: 'one more' });
+    expect(refused.body.error).toMatchObject({ code: 'concurrency_limit_exceeded' });
+    const [waiting = ''] = await createMany(other, 1, 'behind them');
+    await tickets(1);
+    const held = await gateway.core.stores.slots.held();
+    expect(held.map(({ task }) => task).toSorted()).toEqual(ids.toSorted());
+    for (const id of [...ids, waiting]) {
+      await gateway.admin('POST', `/admin/v1/tasks/${id}/actions`, { action: 'fail', reason: 'end of test' });
+    }
     await slots(0);
   });
 });

@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createSlotKeeper } from '../../src/capacity/slot-keeper.ts';
 import type { SlotAnswer, SlotKeeper, SlotRequest } from '../../src/capacity/slot-keeper.ts';
+import { createSubmitGate } from '../../src/capacity/submit-gate.ts';
+import type { RouteCandidate } from '../../src/domain/routing.ts';
 import { createSlotStore } from '../../src/store/slots.ts';
 import type { SlotStore } from '../../src/store/slots.ts';
 import { pauseFirstAt } from '../support/race.ts';
@@ -39,6 +41,7 @@ describe('the slots of a credential', () => {
     model: 'm',
     candidate: { channel: queue, credential: 'a' },
     others: [],
+    hasWaited: false,
     deadlineAt,
   });
 
@@ -111,6 +114,50 @@ describe('the slots of a credential', () => {
     await keeper.release('holder');
     expect([await hasRoom('waiting'), await hasRoom('other')]).toEqual([true, false]);
     expect(await keeper.take(request('q9', 'waiting'))).toEqual({ kind: 'taken' });
+  });
+
+  it('are given back elsewhere by a task that is let in, as are its places in the queues', async () => {
+    const keeper = openKeeper('q10', 1);
+    const there = { ...request('q10b', 'guest'), others: [{ channel: 'q10', credential: 'a' }] };
+    const placesOf = async (task: string) => ({
+      slots: (await createSlotStore(database.db, now).heldBy(task)).map(({ queue }) => queue),
+      tickets: await database.db.collection('slot_tickets').countDocuments({ task }),
+    });
+    // A slot that nobody gave back, at a credential that is not asked any more.
+    await keeper.take(request('q10', 'guest'));
+    expect(await keeper.take(there)).toEqual({ kind: 'taken' });
+    expect(await placesOf('guest')).toEqual({ slots: ['q10b/a'], tickets: 0 });
+    await keeper.take(request('q10', 'holder'));
+    const late = { ...request('q10', 'late'), others: [there.candidate] };
+    expect((await keeper.take(late)).kind).toBe('wait');
+    expect(await placesOf('late')).toEqual({ slots: [], tickets: 2 });
+    // Its turn comes and passes, as that of a task does whose worker is away; another one has the slot for a moment.
+    await keeper.release('holder');
+    shift = 121_000;
+    await keeper.take(request('q10', 'brief'));
+    await keeper.release('brief');
+    expect(await placesOf('late')).toEqual({ slots: [], tickets: 1 });
+    expect(await keeper.take({ ...late, hasWaited: true })).toEqual({ kind: 'taken' });
+    shift = 0;
+    expect(await placesOf('late')).toEqual({ slots: ['q10/a'], tickets: 0 });
+  });
+
+  it('are not kept for a task that went to a channel without a limit', async () => {
+    const keeper = openKeeper('q11', 1);
+    const circuits = { enter: async () => ({ open: false }) as const, report: async () => undefined };
+    const gate = createSubmitGate({ circuits, slots: keeper });
+    const free = { channel: 'free', credential: 'a' };
+    const { candidate, others: _, ...asked } = request('q11', 'patient');
+    const enter = (at: RouteCandidate, candidates: readonly RouteCandidate[]) =>
+      gate.enter({ ...asked, hasWaited: true, candidate: at, candidates, submitMs: 1_000 });
+    await keeper.take(request('q11', 'holder'));
+    expect(await enter(candidate, [candidate])).toMatchObject({ kind: 'full' });
+    expect(await enter(candidate, [candidate, free])).toEqual({ kind: 'elsewhere' });
+    expect(await enter(free, [candidate, free])).toBeUndefined();
+    woken = [];
+    await keeper.release('holder');
+    expect(woken).toEqual([]);
+    expect(await keeper.take(request('q11', 'next'))).toEqual({ kind: 'taken' });
   });
 
   it('are not missed by a task whose slot became free between its look and its place in the queue', async () => {

@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { createHash } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { MongoNetworkError } from 'mongodb';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { startCallbackReceiver } from '../support/callback-receiver.ts';
 import { postForm } from '../support/client.ts';
@@ -88,6 +89,22 @@ it('async: true answers with a task before the upstream has answered, and the ta
     { file: '0.png', sha256 },
     { file: '1.png', sha256 },
   ]);
+});
+
+it('images that were rendered are kept, although MongoDB was away for a moment when they came', async () => {
+  const { resultCopies } = gateway.core.stores;
+  const write = resultCopies.write.bind(resultCopies);
+  let refused = 0;
+  resultCopies.write = (copy) => {
+    refused += 1;
+    return refused > 1 ? write(copy) : Promise.reject(new MongoNetworkError('away'));
+  };
+  const created = await generate({ async: true });
+  const task = await finished(created.body.id);
+  resultCopies.write = write;
+  expect(refused).toBe(2);
+  expect(task).toMatchObject({ status: 'succeeded', data: [{}] });
+  expect(upstream.calls).toHaveLength(1);
 });
 
 it('prefer: respond-async does the same for an edit with a file, once for an Idempotency-Key', async () => {

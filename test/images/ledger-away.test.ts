@@ -15,7 +15,9 @@ let account: TestAccount;
 
 beforeEach(async () => {
   upstream = await startImageUpstream();
-  gateway = await startGateway({ yaml: imageYaml({ first: upstream.url }), worker: false });
+  const limits = 'limits: { concurrent_tasks: 2 }';
+  const yaml = imageYaml({ first: upstream.url }).replace('priority: 10', limits);
+  gateway = await startGateway({ yaml, worker: false });
   account = await gateway.account();
 });
 afterEach(async () => {
@@ -82,6 +84,18 @@ it('a process that dies before the charge leaves it to the reconciler', async ()
     })
     .toBe(0n);
   expect(await account.balance()).toMatchObject({ available: '99.920000' });
+});
+
+it('images of a channel with few places are delivered and charged, although a place cannot be given back', async () => {
+  let refused = 0;
+  gateway.core.health.slots.release = () => {
+    refused += 1;
+    return Promise.reject(new Error('no answer'));
+  };
+  const answer = await generate();
+  expect(refused).toBe(1);
+  expect([answer.status, answer.body.data?.length]).toEqual([200, 2]);
+  expect(await account.balance()).toMatchObject({ available: '99.920000', held: '0.000000' });
 });
 
 it('a hold that cannot be released hides nothing, and is released later', async () => {

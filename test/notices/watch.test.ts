@@ -4,6 +4,7 @@ import { createNoticeWatch } from '../../src/notices/watch.ts';
 import type { NoticeWatchDeps } from '../../src/notices/watch.ts';
 import { createDuties } from '../../src/store/duties.ts';
 import { createNoticeStore } from '../../src/store/notices.ts';
+import type { NoticeStore } from '../../src/store/notices.ts';
 import { openDatabase } from '../capacity/support.ts';
 
 /** Targets that answer late: nobody else takes over meanwhile, and a stop waits for no more than what is being sent. */
@@ -20,11 +21,11 @@ afterAll(() => database.drop());
 const target = (id: string) => ({ id, url: 'http://127.0.0.1', format: 'json' }) as const;
 
 /** A process that may notify; ten conditions are seen by its looks. */
-function openProcess(send: NoticeWatchDeps['send'], name: string) {
+function openProcess(send: NoticeWatchDeps['send'], name: string, change: Partial<NoticeStore> = {}) {
   const { db } = database;
   const now = () => clock;
   return createNoticeWatch({
-    store: createNoticeStore(db),
+    store: { ...createNoticeStore(db), ...change },
     sources: {
       attention: async () =>
         Array.from({ length: 10 }, (_, n) => ({ kind: 'attention', subject: `${n}`, count: 1, text: '.' })),
@@ -70,6 +71,27 @@ it('a process that lost the duty while it stood still sends what it had begun, a
   await standing.run();
   expect(takenOver).toBeGreaterThan(0);
   expect(sent).toBe(2);
+});
+
+it('what a verification has found is written, although a target is noted in the same moment', async () => {
+  const store = createNoticeStore(database.db);
+  const violation = 'ledger_violation/ledger';
+  let noted = 0;
+  const watch = openProcess(async () => undefined, 'verified', {
+    async find(id) {
+      const kept = await store.find(id);
+      if (id === violation && kept !== undefined && noted === 0) {
+        noted += 1;
+        await store.recordNotified(id, 'pager', kept.notice.revision);
+      }
+      return kept;
+    },
+  });
+  await watch.noteVerification(1);
+  expect((await store.find(violation))?.notice.state).toBe('open');
+  await watch.noteVerification(0);
+  expect(noted).toBe(1);
+  expect((await store.find(violation))?.notice).toMatchObject({ state: 'over', notified: { pager: 1 } });
 });
 
 it('a stop waits for what is being sent, and for nothing after it', async () => {

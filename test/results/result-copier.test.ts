@@ -8,6 +8,7 @@ import { createGuardedClient } from '../../src/http-client/index.ts';
 import { createLogger } from '../../src/observability/log.ts';
 import { createDirectoryStorage } from '../../src/results/directory-storage.ts';
 import { createResultCopier } from '../../src/results/result-copier.ts';
+import { isOutage } from '../../src/store/mongo.ts';
 import { createResultCopyStore } from '../../src/store/result-copies.ts';
 import { openDatabase } from '../capacity/support.ts';
 import { mp4Head, png, serve } from './support.ts';
@@ -113,6 +114,7 @@ describe('the copy of a result', () => {
         find: () => Promise.resolve(undefined),
         replaceItems: () => Promise.resolve(),
         setConcern: () => Promise.resolve(true),
+        isOutage,
       },
       openMedia: (fetch) => client.openMedia(fetch),
       maxBytes,

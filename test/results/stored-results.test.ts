@@ -1,10 +1,12 @@
 import { mkdtemp, readFile, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { MongoNetworkError } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { choosePort } from '../../src/local/servers/ports.ts';
 import { startCallbackReceiver } from '../support/callback-receiver.ts';
 import { startGateway, testYaml } from '../support/gateway.ts';
+import type { ResultCopy } from '../../src/store/result-copies.ts';
 import type { TestAccount } from '../support/client.ts';
 import type { TestGateway } from '../support/gateway.ts';
 
@@ -50,6 +52,12 @@ describe('results in our own storage', () => {
       taskQueue: `${gateway.environment['TASK_QUEUE_PREFIX']}tasks`,
       args: [],
     });
+
+  async function copyOf(task: string): Promise<ResultCopy> {
+    const copy = await gateway.core.stores.resultCopies.find(task);
+    if (copy === undefined) throw new Error('there is no copy');
+    return copy;
+  }
 
   async function finishedTask(body: Record<string, unknown> = {}): Promise<Record<string, any>> {
     const created = await account.create(body);
@@ -142,6 +150,44 @@ describe('results in our own storage', () => {
     expect((await fetch(after.body.video_url)).status).toBe(200);
   });
 
+  it('are on record, and ours, although MongoDB was away for a moment when they had been copied', async () => {
+    const { resultCopies } = gateway.core.stores;
+    const write = resultCopies.write.bind(resultCopies);
+    let refused = 0;
+    resultCopies.write = (copy) => {
+      refused += 1;
+      return refused > 1 ? write(copy) : Promise.reject(new MongoNetworkError('away'));
+    };
+    const task = await finishedTask();
+    resultCopies.write = write;
+    expect(refused).toBe(2);
+    expect(task['video_url']).toContain(`/media/${task['id']}/0.mp4`);
+    expect(await resultCopies.find(task['id'])).toMatchObject({ state: 'stored', names: ['0.mp4'] });
+  });
+
+  it('that were copied later are found by the next look, if the process dies before it has said so', async () => {
+    const task = await finishedTask({ prompt: '[sim:url-403*1] a process dies' });
+    const { tasks, resultCopies } = gateway.core.stores;
+    const due = async () => resultCopies.write({ ...(await copyOf(task['id'])), dueAt: 0 });
+    const replaceItems = tasks.replaceItems.bind(tasks);
+    await due();
+    tasks.replaceItems = () => Promise.reject(new Error('the process dies'));
+    await reconcile();
+    tasks.replaceItems = replaceItems;
+    // The window: the file is there, and nobody has been given it.
+    expect((await readdir(directory, { recursive: true })).join()).toContain(`${task['id']}/0.mp4`);
+    expect(await copyOf(task['id'])).toMatchObject({ state: 'retry' });
+    expect((await reconcile()).upkeep).toMatchObject({ copies: 1 });
+    const { body } = await account.call('GET', `/v1/videos/generations/${task['id']}`);
+    expect((await fetch(body.video_url)).status).toBe(200);
+    expect(body.video_url).toContain(`/media/${task['id']}/0.mp4`);
+    // Said by the task, and not by the copy: that is looked at once more.
+    const stored = await copyOf(task['id']);
+    await resultCopies.write({ ...stored, state: 'retry', names: [], dueAt: 0 });
+    await reconcile();
+    expect(await copyOf(task['id'])).toMatchObject({ state: 'stored', names: ['0.mp4'] });
+  });
+
   it('of links that callers cannot use are copied before the task succeeds, each try from a fresh one', async () => {
     const created = await account.create({
       model: 'short-lived',
@@ -177,6 +223,11 @@ describe('results in our own storage', () => {
     expect(task).toMatchObject({ status: 'failed', error: { code: 'task_expired' }, data: [] });
     const entries = await gateway.core.ledger.entriesOfTask(created.body.id);
     expect(entries.map(({ kind }) => kind)).toEqual(['hold', 'release']);
+    // Nor are they retried for ever.
+    const copy = await copyOf(created.body.id);
+    await gateway.core.stores.resultCopies.write({ ...copy, state: 'retry', dueAt: 0 });
+    await reconcile();
+    expect(await copyOf(created.body.id)).toMatchObject({ state: 'gave_up' });
   });
 
   it('go when their time is over', async () => {

@@ -122,7 +122,7 @@ export const endMutants: readonly Mutant[] = [
     name: 'extension-keeps-the-request',
     breaks: 'The repeat of an extension keeps the request as long as the task.',
     file: 'activities/act.ts',
-    find: 'await keepRequest(task, request);',
+    find: 'await keepAlong(task, request);',
     replace: '',
     tests: ['test/activities/act.test.ts'],
   },

@@ -83,7 +83,10 @@ function refuseEnded({ id, revokedAt, expiresAt, replacedBy }: ApiKey, now: numb
           ? 'has expired'
           : undefined;
   if (why === undefined) return;
-  throw new GatewayError('action_not_possible', `The key ${id} ${why}. Create a new one instead.`);
+  // The answer may have been lost with which that one was given out.
+  const instead =
+    revokedAt === undefined && replacedBy !== undefined ? 'Rotate that one' : 'Create a new one';
+  throw new GatewayError('action_not_possible', `The key ${id} ${why}. ${instead} instead.`);
 }
 
 /** What the new key has in common with the old one: whose it is, and what it may. */

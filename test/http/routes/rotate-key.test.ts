@@ -78,6 +78,7 @@ it('a chain of rotations: only the newest can be replaced', async () => {
   const second = (await rotate(account.keyId)).body;
   const again = await rotate(account.keyId);
   expect([again.status, again.body.error.code]).toEqual([409, 'action_not_possible']);
+  expect(again.body.error.message).toContain(`replaced by ${second.id} already. Rotate that one instead.`);
   expect(again.body.error.message).toContain(second.id);
   const third = (await rotate(second.id)).body;
   expect(await balance(world.url, third.key)).toBe(200);

@@ -71,6 +71,20 @@ export const writeChecks: readonly Check[] = [
     },
   ),
 
+  check(
+    '$max raises the field of the element that the filter has found',
+    [
+      { of: 'x', until: 1 },
+      { of: 'y', until: 5 },
+    ],
+    async (collection) => {
+      await collection.insertOne({ _id: 'a', list: [1, 2].map((until, n) => ({ of: 'xy'[n], until })) });
+      for (const until of [5, 3])
+        await collection.updateOne({ _id: 'a', 'list.of': 'y' }, { $max: { 'list.$.until': until } });
+      return fieldOfA(collection, 'list');
+    },
+  ),
+
   check('$push with $each and a negative $slice keeps the newest', [2, 3], async (collection) => {
     for (const n of [1, 2, 3]) {
       // A typed collection would know that the field is an array.
