@@ -1,5 +1,7 @@
 import type { Task } from '../src/domain/task-record.ts';
+import { withoutResting } from '../src/domain/task-rounds.ts';
 import type { ChannelActivityDeps } from './deps.ts';
+import { elapsedBefore } from './elapsed.ts';
 import { later } from './later.ts';
 import { noteWait } from './note-wait.ts';
 import { stepTo } from './step-to.ts';
@@ -20,7 +22,7 @@ export async function enterChannel(
   { input, submitMs, hasWaited }: Entering,
   deps: ChannelActivityDeps,
 ): Promise<Task | undefined> {
-  const { id, account, model, deadlineAt, plan, state } = task;
+  const { id, account, model, deadlineAt, plan, state, resting } = task;
   const replacing = state.at === 'submitting' && state.replaces === true ? state.left : undefined;
   const refusal = await deps.gate.enter({
     task: id,
@@ -28,7 +30,8 @@ export async function enterChannel(
     model,
     deadlineAt,
     candidate: input.candidate,
-    candidates: replacing ?? plan.candidates,
+    // Room at a channel that has named a later time is none: the task waits here for its turn.
+    candidates: withoutResting(replacing ?? plan.candidates, resting, elapsedBefore()),
     hasWaited,
     submitMs,
   });

@@ -8,7 +8,7 @@ export interface SubmitRequest {
   readonly account: string;
   readonly model: string;
   readonly candidate: RouteCandidate;
-  /** The whole plan. */
+  /** Of its plan, those that may be asked. */
   readonly candidates: readonly RouteCandidate[];
   /** It may have a place in a queue. */
   readonly hasWaited: boolean;

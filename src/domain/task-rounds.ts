@@ -92,7 +92,8 @@ function restOf(resting: Resting, candidate: RouteCandidate): number | undefined
   return resting?.find((rest) => sameCandidate(rest, candidate))?.ms;
 }
 
-function withoutResting(
+/** Those that may be asked, so long after the work began that the rests are counted from. */
+export function withoutResting(
   candidates: readonly RouteCandidate[],
   resting: Resting,
   elapsedMs = 0,

@@ -143,12 +143,8 @@ async function attempt(
   watched: WatchedImage,
   generation: Generation,
 ): Promise<Outcome> {
-  if (!(await watched.confirm())) {
-    const error = serviceUnavailable('taking the hold took longer than the lease');
-    return { kind: 'failed', error, note: 'the lease was lost before anything was sent' };
-  }
   try {
-    return await tryCandidates(first, generation);
+    return await tryCandidates(first, watched, generation);
   } catch (error) {
     // An image that a later channel needs as bytes and that cannot be fetched: nothing was accepted so far.
     if (error instanceof GatewayError) return { kind: 'failed', error, note: 'nothing was sent' };
@@ -159,6 +155,7 @@ async function attempt(
 /** The next channel is asked only if this one has certainly not accepted the request. */
 async function tryCandidates(
   first: ChannelCall | undefined,
+  watched: WatchedImage,
   { command, deps }: Generation,
 ): Promise<Outcome> {
   let failure: UpstreamError | undefined;
@@ -166,6 +163,11 @@ async function tryCandidates(
   for (const [index, candidate] of command.plan.candidates.entries()) {
     const prepared = index === 0 ? first : await prepare(candidate, command, deps);
     if (prepared === undefined) continue;
+    // Each time: while this process stood still, another one may have closed the hold.
+    if (!(await watched.confirm())) {
+      const error = serviceUnavailable('it took longer than the lease until it could be sent');
+      return { kind: 'failed', error, note: 'the lease was lost before it was sent' };
+    }
     const answer = await passGate(prepared, command.image, deps);
     if (answer.kind === 'delivered') {
       const upstream = costOfImages(prepared, answer.delivery, command.plan);

@@ -435,6 +435,25 @@ describe('submit', () => {
       expect(posts(prompt)).toBe(2);
     });
 
+    it('does not count on the room of a channel that has named a later time, before that', async () => {
+      const prompt = label();
+      const input = await world.newTask(prompt, two);
+      world.simulator.control.addFault({ match: { prompt }, fault: '429=600', times: 1 });
+      expect(await world.worker().submit(input)).toMatchObject({ state: { left: [there] } });
+      const asked: unknown[] = [];
+      const enter: typeof openGate.enter = async ({ candidates }) => {
+        asked.push(candidates);
+        return { kind: 'full', ms: 1_000 };
+      };
+      const full = world.worker({ gate: { ...openGate, enter } });
+      for (const beganMs of [0, 601_000]) {
+        const since = { attempt: 2, scheduledTimestampMs: Date.now() - beganMs };
+        const waits = failureOf(full.submit({ ...input, candidate: there }, since));
+        expect(await waits).toMatchObject({ type: 'AtConcurrencyLimit' });
+      }
+      expect(asked).toEqual([[there], [here, there]]);
+    });
+
     it('pauses until the first of two named times', async () => {
       const prompt = label();
       const input = await world.newTask(prompt, two);
