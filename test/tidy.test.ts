@@ -204,7 +204,7 @@ describe('imports between folders', () => {
       types: ['config', 'observability', 'store'],
     },
     control: { runs: ['domain', 'process', 'store'], types: ['config'] },
-    tasks: { runs: ['domain', 'store'], types: ['ledger', 'observability', 'routing'] },
+    tasks: { runs: ['domain', 'process', 'store'], types: ['ledger', 'observability', 'routing'] },
     images: {
       runs: ['domain', 'http-client', 'process', 'providers', 'results', 'routing', 'store'],
       types: ['capacity', 'ledger', 'observability', 'tasks'],
