@@ -1,6 +1,7 @@
 import type { Operation } from '../src/domain/attempt.ts';
 import { defined } from '../src/domain/defined.ts';
 import { attemptAt, attemptInFlight, hasJob, shownAttempt } from '../src/domain/task-state.ts';
+import type { RouteCandidate } from '../src/domain/routing.ts';
 import type { Task } from '../src/domain/task-record.ts';
 import type { TaskView } from './types.ts';
 
@@ -38,28 +39,17 @@ export const givenUpView: TaskView = {
 };
 
 /** A job as its polls see it. */
-export interface WatchedJob {
+export interface WatchedJob extends Pick<Task, 'kind' | 'model' | 'output' | 'deadlineAt'> {
   readonly task: string;
   readonly n: number;
-  readonly kind: Task['kind'];
-  readonly model: string;
-  readonly candidate: { readonly channel: string; readonly credential: string };
+  readonly candidate: RouteCandidate;
   readonly operation: Operation;
-  readonly output: string;
   readonly acceptedAt: number;
-  readonly deadlineAt: number;
 }
 
 /** The job that the task waits for; undefined: it waits for none. */
-export function watchedJob({
-  id,
-  kind,
-  model,
-  output,
-  deadlineAt,
-  state,
-  attempts,
-}: Task): WatchedJob | undefined {
+export function watchedJob(task: Task): WatchedJob | undefined {
+  const { id, kind, model, output, deadlineAt, state, attempts } = task;
   const attempt = hasJob(state) ? attemptAt(state, attempts) : undefined;
   if (attempt?.operation === undefined) return undefined;
   const { n, channel, credential, operation, startedAt, endedAt = startedAt } = attempt;

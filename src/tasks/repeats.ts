@@ -3,8 +3,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { GatewayError } from '../domain/errors.ts';
 import { taskIdPattern } from '../domain/ids.ts';
 import { createSightings } from '../domain/sightings.ts';
+import { createRounds } from '../process/rounds.ts';
 import type { Logger } from '../observability/log.ts';
-import type { RepeatClaim, RepeatName, RepeatRecord, RepeatStore } from '../store/repeats.ts';
+import type { AnswerHead, RepeatClaim, RepeatName, RepeatRecord, RepeatStore } from '../store/repeats.ts';
 
 export interface RepeatsDeps {
   readonly store: RepeatStore;
@@ -34,10 +35,7 @@ export interface RepeatRequest {
   readonly repeat: Repeat;
 }
 
-export interface Answer {
-  readonly status: number;
-  /** False: an upstream may have accepted what this answer says failed. */
-  readonly mayRetry: boolean;
+export interface Answer extends AnswerHead {
   /** The body in order; absent: it was too large to be kept. */
   readonly parts?: readonly (string | Uint8Array)[];
 }
@@ -186,15 +184,17 @@ function recordId({ scope, repeat }: RepeatRequest, { secret }: RepeatsDeps): st
 
 function openClaim(name: RepeatName, recorded: Promise<void>, deps: RepeatsDeps): Claim {
   const { store } = deps;
-  const timer = setInterval(() => {
-    store.renew(name).catch((err: unknown) => {
-      deps.log.warn({ task: name.made, err }, 'the claim on an idempotency key could not be renewed');
-    });
-  }, renewEveryMs).unref();
+  const renewals = createRounds({
+    everyMs: renewEveryMs,
+    work: () => store.renew(name),
+    onError: (err) =>
+      deps.log.warn({ task: name.made, err }, 'the claim on an idempotency key could not be renewed'),
+  });
+  renewals.start();
   const close = async (write: () => Promise<void>): Promise<void> => {
     await recorded;
     await logFailure(name, deps, write);
-    clearInterval(timer);
+    void renewals.stop();
   };
   return {
     made: name.made,
