@@ -9,6 +9,7 @@ import { later } from './later.ts';
 import { noteWait } from './note-wait.ts';
 import { requireTarget } from './open-target.ts';
 import { stepTo } from './step-to.ts';
+import { stopUnwanted } from './stop-job.ts';
 import { recordAcceptance } from './submit-answer.ts';
 import { givenUpView, viewOf } from './task-view.ts';
 import type { TaskView } from './types.ts';
@@ -32,7 +33,7 @@ export function createFindLostJob(deps: ChannelActivityDeps) {
     if (found === undefined || job === undefined || found.length > 1)
       return nothingFound(task, attempt, found);
     const { n, owner } = attempt;
-    return viewOf((await recordAcceptance({ task, n, owner }, job, deps)).task);
+    return viewOf(await stopUnwanted(await recordAcceptance({ task, n, owner }, job, deps), deps));
   };
 
   async function nothingFound(

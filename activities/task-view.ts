@@ -1,7 +1,6 @@
 import type { Operation } from '../src/domain/attempt.ts';
 import { defined } from '../src/domain/defined.ts';
 import { attemptAt, attemptInFlight, hasJob, shownAttempt } from '../src/domain/task-state.ts';
-import type { RouteCandidate } from '../src/domain/routing.ts';
 import type { Task } from '../src/domain/task-record.ts';
 import type { TaskView } from './types.ts';
 
@@ -39,17 +38,28 @@ export const givenUpView: TaskView = {
 };
 
 /** A job as its polls see it. */
-export interface WatchedJob extends Pick<Task, 'kind' | 'model' | 'output' | 'deadlineAt'> {
+export interface WatchedJob {
   readonly task: string;
   readonly n: number;
-  readonly candidate: RouteCandidate;
+  readonly kind: Task['kind'];
+  readonly model: string;
+  readonly candidate: { readonly channel: string; readonly credential: string };
   readonly operation: Operation;
+  readonly output: string;
   readonly acceptedAt: number;
+  readonly deadlineAt: number;
 }
 
 /** The job that the task waits for; undefined: it waits for none. */
-export function watchedJob(task: Task): WatchedJob | undefined {
-  const { id, kind, model, output, deadlineAt, state, attempts } = task;
+export function watchedJob({
+  id,
+  kind,
+  model,
+  output,
+  deadlineAt,
+  state,
+  attempts,
+}: Task): WatchedJob | undefined {
   const attempt = hasJob(state) ? attemptAt(state, attempts) : undefined;
   if (attempt?.operation === undefined) return undefined;
   const { n, channel, credential, operation, startedAt, endedAt = startedAt } = attempt;
