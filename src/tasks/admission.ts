@@ -151,12 +151,12 @@ async function writeDocuments(
 
 /** How many bytes it has stored. */
 async function writeRequest(
-  { task: { id: task, account, createdAt, deadlineAt }, asked }: AdmissionRequest,
+  { task: { id: task, account, deadlineAt }, asked }: AdmissionRequest,
   by: string,
   { requests, randomBytes }: AdmissionDeps,
 ): Promise<number> {
   const callbackToken = randomBase62(32, randomBytes);
-  const record = { task, account, createdAt, deadlineAt, ...asked, callbackToken, by };
+  const record = { task, account, deadlineAt, ...asked, callbackToken, by };
   for (;;) {
     const bytes = await requests.insert(record);
     if (bytes !== undefined) return bytes;

@@ -55,7 +55,6 @@ const insert = (task: string, ...keys: Buffer[]) =>
     account: 'acc',
     request: { kind: 'video', prompt: `prompt of ${task}` } as never,
     callbackToken: 'token',
-    createdAt: 1,
     deadlineAt: Date.now(),
     warnings: [],
     plan: '{}',
