@@ -6,7 +6,7 @@ import { proposedCharge } from '../src/domain/situation.ts';
 import { attemptAt } from '../src/domain/task-state.ts';
 import type { StateName, TaskEvent } from '../src/domain/task-state.ts';
 import { next } from '../src/domain/task-next.ts';
-import type { Task, TaskActionRecord } from '../src/domain/task-record.ts';
+import type { Task } from '../src/domain/task-record.ts';
 import type { SettleFacts } from '../src/domain/task.ts';
 import type { ChannelActivityDeps } from './deps.ts';
 import { checkNamedJob } from './named-job.ts';
@@ -56,7 +56,12 @@ export function createActOnTask(deps: Deps) {
     // A refusal is followed by no write that could know better.
     const task = await tasks.confirm(id);
     if (task === undefined) return { done: false, message: 'The task has no record.' };
-    if (task.actions?.some((record) => record.id === request.id) === true) return repeated(task, request);
+    const earlier = task.actions?.find((record) => record.id === request.id);
+    if (earlier !== undefined) {
+      // An earlier run of this activity has written it, and may have died then.
+      await keepRequest(task, request);
+      return { done: true, view: viewOf(task), said: { did: { task: earlier.detail, money: '' } } };
+    }
     const refusal = refusalOf(action, task.state.at);
     if (refusal !== undefined) return { done: false, message: refusal };
     const proposal = await proposals[action](task, request, deps);
@@ -68,8 +73,8 @@ export function createActOnTask(deps: Deps) {
         ? { done: true, view: viewOf(task), said: { would: said } }
         : { done: false, message: decided.message };
     }
-    const record = by === undefined ? undefined : recordOf(request, by, said);
-    const stepped = await tasks.step(id, event, record);
+    const written = { id: request.id, at: deps.now(), action, reason: input.reason, detail: said.task };
+    const stepped = await tasks.step(id, event, by === undefined ? undefined : { ...written, by });
     if (!stepped.ok) return { done: false, message: stepped.message };
     await keepRequest(stepped.task, request);
     return { done: true, view: viewOf(stepped.task), said: { did: said } };
@@ -78,17 +83,6 @@ export function createActOnTask(deps: Deps) {
   /** What its caller wrote is kept as long as the task. */
   async function keepRequest({ id, deadlineAt }: Task, { action }: ActRequest): Promise<void> {
     if (action === 'extend') await deps.requests.keepUntil(id, deadlineAt);
-  }
-
-  function recordOf({ id, action, input }: ActRequest, by: string, said: Said): TaskActionRecord {
-    return { id, at: deps.now(), by, action, reason: input.reason, detail: said.task };
-  }
-
-  /** An earlier run of this activity has written it, and may have died then. */
-  async function repeated(task: Task, request: ActRequest): Promise<ActReply> {
-    await keepRequest(task, request);
-    const detail = task.actions?.find((record) => record.id === request.id)?.detail ?? '';
-    return { done: true, view: viewOf(task), said: { did: { task: detail, money: '' } } };
   }
 }
 

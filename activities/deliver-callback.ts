@@ -63,17 +63,16 @@ export function createDeliverCallback(deps: CallbackActivityDeps) {
     const sent = await send(owed, round).finally(() => place.leave());
     if (sent === undefined || sent.state === 'delivered') return;
     if (sent.state === 'gave_up') throw abandonedCallback(sent.heard);
-    throw later('CallbackFailed', `the caller's address answered ${sent.heard}`, retryDelayMs(sent.n));
+    throw later(
+      'CallbackFailed',
+      `the caller's address answered ${sent.heard}`,
+      callbackRetryDelayMs(sent.n, Math.random()),
+    );
   };
 }
 
 const hostBusy =
   'other callbacks to the same host, or of the same account, are in flight; this one has not been attempted yet';
-
-/** Before the request that follows the n-th. */
-export function retryDelayMs(n: number): number {
-  return callbackRetryDelayMs(n, Math.random());
-}
 
 export function createCallbackRequests(deps: CallbackActivityDeps) {
   return { findOwed, send };

@@ -37,12 +37,12 @@ export function createReconcileTasks(deps: TaskActivityDeps) {
 
   async function reconcile(): Promise<ReconcileReport> {
     const counts = { checked: 0, repaired: 0, failed: 0 };
-    /** One step of a loop over many, or the loop itself. */
-    const attempt = async (step: string, task: string, run: () => Promise<boolean>): Promise<void> => {
+    /** One step of a loop over many, which says whether it has repaired something; or the loop itself. */
+    const attempt = async (step: string, task: string, run: () => Promise<unknown>): Promise<void> => {
       counts.checked += 1;
       Context.current().heartbeat(counts.checked);
       try {
-        if (await run()) counts.repaired += 1;
+        if ((await run()) === true) counts.repaired += 1;
       } catch (error) {
         counts.failed += 1;
         log.error({ step, task, err: error }, 'the reconciler could not repair a task');
@@ -53,7 +53,6 @@ export function createReconcileTasks(deps: TaskActivityDeps) {
     const isLeft = (task: Task): boolean => isAbandoned(task) && !running.has(task.id);
     await attempt('running', '', async () => {
       for await (const id of deps.workflows.running()) running.add(id);
-      return false;
     });
     await attempt('unfinished', '', async () => {
       const workers = await deps.workers();
@@ -63,13 +62,11 @@ export function createReconcileTasks(deps: TaskActivityDeps) {
         await attempt('worker', task.id, () => askAboutWorker(task, workers));
         await attempt('overdue', task.id, () => askAboutOverdue(task, isAbandoned(task)));
       }
-      return false;
     });
     await attempt('owing', '', async () => {
       for await (const task of tasks.owing()) {
         await attempt('owing', task.id, async () => isLeft(task) && deliverOwed(task));
       }
-      return false;
     });
     await attempt('failing', '', async () => {
       const failing = new Set<string>();
@@ -81,7 +78,6 @@ export function createReconcileTasks(deps: TaskActivityDeps) {
         const withdraw = () => tasks.withdrawConcern(id, 'workflow_failing');
         if (!failing.has(id)) await attempt('failing', id, withdraw);
       }
-      return false;
     });
     sightings.forgetOthers();
     return { ...counts, upkeep: await runUpkeep() };

@@ -1,6 +1,5 @@
 import { LRUCache } from 'lru-cache';
 import { capsOfEndUser } from '../domain/caps.ts';
-import { defined } from '../domain/defined.ts';
 import { accountClosed } from '../domain/errors.ts';
 import type { Spender } from '../domain/spender.ts';
 import type { Account, AccountStore } from '../store/accounts.ts';
@@ -21,8 +20,7 @@ export interface HoldTerms {
 export type FindHoldTerms = (account: string, by: Spender) => Promise<HoldTerms>;
 
 export function createHoldTerms(accounts: Pick<AccountStore, 'find'>, now: () => number): FindHoldTerms {
-  type Terms = Partial<Pick<Account, 'overdraftLimit' | 'endUserCaps' | 'closedAt'>>;
-  const known = new LRUCache<string, Terms>({
+  const known = new LRUCache<string, Partial<Account>>({
     max: cachedAccountsMax,
     ttl: cacheTtlMs,
     ttlResolution: 0,
@@ -30,11 +28,7 @@ export function createHoldTerms(accounts: Pick<AccountStore, 'find'>, now: () =>
   });
   return async (account, by) => {
     let terms = known.get(account);
-    if (terms === undefined) {
-      const { overdraftLimit, endUserCaps, closedAt } = { ...(await accounts.find(account)) };
-      terms = defined({ overdraftLimit, endUserCaps, closedAt });
-      known.set(account, terms);
-    }
+    if (terms === undefined) known.set(account, (terms = { ...(await accounts.find(account)) }));
     if (terms.closedAt !== undefined) throw accountClosed(account);
     const caps = [...(by.caps ?? []), ...capsOfEndUser(terms.endUserCaps, by.endUser)];
     return { overdraftLimit: terms.overdraftLimit ?? 0n, by: { ...by, caps } };
