@@ -2,6 +2,7 @@ import { defined } from '../domain/defined.ts';
 import type { Collection, Db } from 'mongodb';
 import { z } from 'zod';
 import type { GenerationRequest } from '../domain/request.ts';
+import type { DroppedChannel } from '../domain/routing.ts';
 import type { Task } from '../domain/task-record.ts';
 import { defaultRetention } from '../domain/retention.ts';
 import { durable, ensureIndexes, expiring, unlessThere } from './mongo.ts';
@@ -20,8 +21,8 @@ export interface RequestRecord {
   readonly callbackUrl?: string;
   /** What the create answered beside the task. */
   readonly warnings: readonly string[];
-  /** JSON of the plan that it was admitted with, for the record. */
-  readonly plan: string;
+  /** Why other channels are not in the task's plan, for people. */
+  readonly dropped: readonly DroppedChannel[];
   /** The try of the creation that wrote it: `Task.unstarted`. */
   readonly by: string;
 }

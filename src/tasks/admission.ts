@@ -42,7 +42,7 @@ export interface AdmissionRequest {
   /** Its first record. */
   readonly task: Task;
   readonly terms: Omit<TaskTerms, 'keyUnlimited'>;
-  readonly asked: Pick<RequestRecord, 'request' | 'callbackUrl' | 'warnings' | 'plan'>;
+  readonly asked: Pick<RequestRecord, 'request' | 'callbackUrl' | 'warnings' | 'dropped'>;
   readonly by: Spender;
   /** How the hold comes about. */
   readonly reckoning: Reckoning;

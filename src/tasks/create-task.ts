@@ -118,7 +118,7 @@ async function admitClaimed(
   const admitted = await deps.admit({
     task,
     terms: { basis, currency, expectedSeconds: model.expected_seconds },
-    asked: { request: plan.request, warnings, plan: recordedPlan(plan), ...defined({ callbackUrl }) },
+    asked: { request: plan.request, warnings, dropped: notable(plan.dropped), ...defined({ callbackUrl }) },
     by: spenderOf(caller, model.id, command.request),
     reckoning: plan.reckoning,
     isFirst,
@@ -135,10 +135,9 @@ async function admitClaimed(
   return recorded === undefined ? created : { ...created, ...(await asCreated(recorded, deps)) };
 }
 
-/** Why the task goes where it goes. Most channels do not serve the model: that is not worth a word. */
-function recordedPlan({ candidates, fallback, dropped }: RoutePlan): string {
-  const left = dropped.filter(({ reason }) => reason !== 'model_not_served').slice(0, recordedDropsMax);
-  return JSON.stringify({ candidates, fallback, dropped: left });
+/** Most channels do not serve the model: that is not worth a word. */
+function notable(dropped: RoutePlan['dropped']): RoutePlan['dropped'] {
+  return dropped.filter(({ reason }) => reason !== 'model_not_served').slice(0, recordedDropsMax);
 }
 
 /**

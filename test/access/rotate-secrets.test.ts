@@ -57,7 +57,7 @@ const insert = (task: string, ...keys: Buffer[]) =>
     callbackToken: 'token',
     deadlineAt: Date.now(),
     warnings: [],
-    plan: '{}',
+    dropped: [],
     by: 'try',
   });
 

@@ -173,7 +173,7 @@ export async function openActivityWorld(yaml = testYaml): Promise<ActivityWorld>
           callbackToken: 'c',
           deadlineAt: now + 3_600_000,
           warnings: [],
-          plan: '{}',
+          dropped: [],
           by: 'test',
         }),
         tasks.insert({

@@ -262,7 +262,7 @@ export async function endedTask(world: TaskWorld): Promise<string> {
     callbackUrl: 'https://me.example/hook?secret=1',
     deadlineAt: Date.now(),
     warnings: [],
-    plan: '{}',
+    dropped: [],
     by: 'test',
   });
   const activities = world.tasks();

@@ -26,7 +26,7 @@ const newRecord = (change: Partial<NewRequest> = {}): NewRequest => ({
   callbackToken: 'token',
   deadlineAt: 8,
   warnings: [],
-  plan: '{}',
+  dropped: [],
   by: 'try',
   ...change,
 });
