@@ -7,10 +7,11 @@ import { attemptAt } from '../src/domain/task-state.ts';
 import type { StateName, TaskEvent } from '../src/domain/task-state.ts';
 import { next } from '../src/domain/task-next.ts';
 import type { Task } from '../src/domain/task-record.ts';
-import type { SettleFacts } from '../src/domain/task.ts';
+import type { ResultItem, SettleFacts } from '../src/domain/task.ts';
+import { linkHeadersOf } from '../src/routing/channels.ts';
 import type { ChannelActivityDeps } from './deps.ts';
-import { checkNamedJob } from './named-job.ts';
-import { openResult } from './open-result.ts';
+import { withHeartbeat } from './heartbeat.ts';
+import { checkNamedJob } from './find-lost-job.ts';
 import { chargeOf } from './settlement.ts';
 import { viewOf } from './task-view.ts';
 import type { ActReply, ActRequest } from './types.ts';
@@ -171,16 +172,33 @@ function resubmit(task: Task, request: ActRequest): Proposal {
 async function complete(task: Task, request: ActRequest, deps: Deps): Promise<Proposed> {
   const { input, basis } = request;
   const facts = factsOf(input);
-  const [opened, { settlement }] = await Promise.all([
-    openResult(task, { url: input.result_url ?? '', isDryRun: input.dry_run === true }, deps),
+  const [items, { settlement }] = await Promise.all([
+    openResult(task, input, deps),
     chargeOf(task, facts, { basis, deps }),
   ]);
-  if ('refused' in opened) return opened;
+  if ('refused' in items) return items;
   return {
-    event: { kind: 'completed', outcome: { kind: 'succeeded', items: opened.items, facts } },
+    event: { kind: 'completed', outcome: { kind: 'succeeded', items, facts } },
     task: 'The task succeeds with the result that was given.',
     money: `${formatAmount(settlement.amount, request.currency)} is charged; ${formatAmount(task.hold, request.currency)} is held.`,
   };
+}
+
+/** A copy of the result is made within this, or the link is delivered as it is. */
+const copyMaxMs = 20_000;
+
+/** Looked at before anybody is charged for it; in a dry run it is not copied. */
+async function openResult(
+  task: Task,
+  { result_url: url = '', dry_run: isDryRun }: ActionInput,
+  deps: Deps,
+): Promise<readonly ResultItem[] | Refused> {
+  const problem = await withHeartbeat(deps.canOpen(url));
+  if (problem !== undefined) return { refused: `The result’s address cannot be opened (${problem}).` };
+  if (isDryRun === true) return [{ url }];
+  const { id, kind, model, channel = '', credential = '' } = task;
+  const headersFor = linkHeadersOf(deps.channels, { kind, model, channel, credential });
+  return withHeartbeat(deps.copyResults(id, [{ url }], { timeoutMs: copyMaxMs, headersFor }));
 }
 
 function factsOf({ duration, resolution, total_tokens: totalTokens, images }: ActionInput): SettleFacts {

@@ -220,15 +220,8 @@ function begin(run: TaskRun, kind: Pick<Work, 'activity' | 'channel'>, start: ()
   const scope = new CancellationScope();
   const { work: former, view } = run;
   const failures = former?.hasFailed === true && former.rev === view.rev ? former.failures + 1 : 0;
-  const begun: Work = {
-    ...kind,
-    scope,
-    isOver: false,
-    isLeft: false,
-    hasFailed: false,
-    failures,
-    rev: view.rev,
-  };
+  const { rev } = view;
+  const begun: Work = { ...kind, scope, isOver: false, isLeft: false, hasFailed: false, failures, rev };
   run.work = begun;
   scope
     .run(start)
@@ -244,9 +237,9 @@ function begin(run: TaskRun, kind: Pick<Work, 'activity' | 'channel'>, start: ()
 /** Until the activity is over, or the record has changed meanwhile; or after `ms`. */
 async function ended(run: TaskRun, begun: Work, ms?: number): Promise<void> {
   const { rev } = run.view;
-  const isOver = (): boolean => begun.isOver || run.view.rev !== rev;
-  if (ms === undefined) await condition(isOver);
-  else await condition(isOver, ms);
+  const hasEnded = (): boolean => begun.isOver || run.view.rev !== rev;
+  if (ms === undefined) await condition(hasEnded);
+  else await condition(hasEnded, ms);
 }
 
 async function follow(run: TaskRun, begun: Work): Promise<void> {

@@ -168,11 +168,8 @@ function detailsOf(run: TaskRun): string {
   const proposed = charge === undefined ? '' : `The charge would be ${money(run, charge)}.`;
   const pause =
     view.state.at === 'pausing' && until !== undefined ? `Until ${new Date(until).toISOString()}.` : '';
-  const amounts = (preview: MoneyPreview): MoneyPreview<string> =>
-    mapMoney(preview, (micros) => money(run, micros));
-  const commands = actions
-    .map((action) => `- \`${action.command}\` ${moneyInWords(amounts(action.money))}`)
-    .join('\n');
+  const inWords = (preview: MoneyPreview) => moneyInWords(mapMoney(preview, (micros) => money(run, micros)));
+  const commands = actions.map((act) => `- \`${act.command}\` ${inWords(act.money)}`).join('\n');
   const tried = commands === '' ? '' : 'Each first with `--dry-run`.';
   return [`${asked}${what}`, at, proposed, pause, advice ?? '', commands, tried]
     .filter((part) => part !== '')

@@ -5,8 +5,7 @@ import type { GenerationRequest } from '../domain/request.ts';
 import type { DroppedChannel } from '../domain/routing.ts';
 import type { Task } from '../domain/task-record.ts';
 import { defaultRetention } from '../domain/retention.ts';
-import { durable, ensureIndexes, expiring, unlessThere } from './mongo.ts';
-import { readByWrite } from './read-by-write.ts';
+import { durable, ensureIndexes, expiring, readByWrite, unlessThere } from './mongo.ts';
 import { toSealed, toSealedDocument } from './sealed-document.ts';
 import type { SealedDocument, Sealing } from './sealed-document.ts';
 

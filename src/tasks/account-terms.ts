@@ -2,22 +2,21 @@ import { LRUCache } from 'lru-cache';
 import { capsOfEndUser } from '../domain/caps.ts';
 import { accountClosed } from '../domain/errors.ts';
 import type { Spender } from '../domain/spender.ts';
+import type { HoldRequest } from '../ledger/operation.ts';
 import type { Account, AccountStore } from '../store/accounts.ts';
 
 /** A change is effective on every node within this. The promise is 5 s. */
 const cacheTtlMs = 4_000;
 const cachedAccountsMax = 10_000;
 
-/** What a hold must fit into beside the balance. */
-export interface HoldTerms {
-  /** Micro-units by which the account may go below zero. */
-  readonly overdraftLimit: bigint;
-  /** The spender, with the caps of its end user beside its own. */
-  readonly by: Spender;
-}
-
-/** Read once in a few seconds per account. Throws account_closed. */
-export type FindHoldTerms = (account: string, by: Spender) => Promise<HoldTerms>;
+/**
+ * What a hold must fit into beside the balance; `by`: with the caps of its end user beside its own. Read once in a few
+ * seconds per account. Throws account_closed.
+ */
+export type FindHoldTerms = (
+  account: string,
+  by: Spender,
+) => Promise<Pick<HoldRequest, 'overdraftLimit' | 'by'>>;
 
 export function createHoldTerms(accounts: Pick<AccountStore, 'find'>, now: () => number): FindHoldTerms {
   const known = new LRUCache<string, Partial<Account>>({

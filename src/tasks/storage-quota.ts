@@ -86,7 +86,12 @@ export function createStorageQuota({ store, bytesMax, onError, now }: StorageQuo
       const today = dayOf(now());
       const current = [...days].filter(([day]) => day >= today);
       const bytes = current.reduce((sum, [, more]) => sum + more, 0);
-      if (bytes >= bytesMax) throw quotaExceeded({ bytes, bytesMax, days: current.map(([day]) => day) });
+      if (bytes >= bytesMax)
+        throw quotaExceeded(
+          bytes,
+          bytesMax,
+          current.map(([day]) => day),
+        );
     },
 
     note(account, bytes, expiresAt) {
@@ -106,13 +111,7 @@ function addTo(days: Days, day: number, bytes: number): void {
   days.set(day, (days.get(day) ?? 0) + bytes);
 }
 
-interface Exceeded {
-  readonly bytes: number;
-  readonly bytesMax: number;
-  readonly days: readonly number[];
-}
-
-function quotaExceeded({ bytes, bytesMax, days }: Exceeded): GatewayError {
+function quotaExceeded(bytes: number, bytesMax: number, days: readonly number[]): GatewayError {
   const next = utcDay(endOfDay(Math.min(...days)));
   return new GatewayError(
     'storage_quota_exceeded',
