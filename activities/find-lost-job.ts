@@ -31,22 +31,15 @@ export function createFindLostJob(deps: ChannelActivityDeps) {
     if (attempt === undefined) return viewOf(task);
     await noteWait(id, 'lookup', deps);
     const found = await findJobsOf(task, attempt, deps);
-    const [job] = found ?? [];
-    if (found === undefined || job === undefined || found.length > 1)
-      return nothingFound(task, attempt, found);
-    const { n, owner } = attempt;
+    if (found === undefined) return viewOf(await stepTo(task, { kind: 'asked' }, deps));
+    const { marker, n, owner } = attempt;
+    const [job, ...others] = found;
+    if (job === undefined || others.length > 0) {
+      const which = `the marker ${marker} (attempt ${attemptId(task.id, n)})`;
+      throw later('JobNotFound', `${found.length} upstream jobs carry ${which}`);
+    }
     return viewOf(await stopUnwanted(await recordAcceptance({ task, n, owner }, job, deps), deps));
   };
-
-  async function nothingFound(
-    task: Task,
-    attempt: Attempt,
-    found: readonly Submitted[] | undefined,
-  ): Promise<TaskView> {
-    if (found === undefined) return viewOf(await stepTo(task, { kind: 'asked' }, deps));
-    const which = `the marker ${attempt.marker} (attempt ${attemptId(task.id, attempt.n)})`;
-    throw later('JobNotFound', `${found.length} upstream jobs carry ${which}`);
-  }
 }
 
 /** The upstream's jobs that carry the attempt's marker. Undefined: it cannot list them, or the request is gone. */

@@ -9,10 +9,12 @@ import { costOfTask, isBilledByRules, jobOf } from '../src/domain/task-cost.ts';
 import type { UpstreamCost } from '../src/domain/task-cost.ts';
 import type { Task } from '../src/domain/task-record.ts';
 import type { SettleFacts } from '../src/domain/task.ts';
+import { LedgerUnavailableError } from '../src/ledger/ledger-errors.ts';
 import { taskProviderFor } from '../src/routing/channels.ts';
+import { isOutage } from '../src/store/mongo.ts';
 import type { TaskActivityDeps } from './deps.ts';
 
-type SettlementDeps = Pick<TaskActivityDeps, 'requests' | 'channels' | 'tasks'>;
+type SettlementDeps = Pick<TaskActivityDeps, 'requests' | 'channels'>;
 
 interface Terms {
   readonly basis: PriceBasis;
@@ -33,8 +35,8 @@ async function chargeInput(task: Task, facts: SettleFacts, terms: Terms): Promis
 }
 
 /** Whether the same settlement may succeed later: MongoDB, or the way to it, is at fault, and not what is settled. */
-export function isOutage(error: unknown, { tasks }: Pick<TaskActivityDeps, 'tasks'>): boolean {
-  return tasks.isOutage(error) || (error instanceof Error && error.name === 'LedgerUnavailableError');
+export function maySettleLater(error: unknown): boolean {
+  return isOutage(error) || error instanceof LedgerUnavailableError;
 }
 
 /** What the task cost its operator, at the terms frozen in its attempts; what cannot be computed is not known. */
@@ -58,7 +60,7 @@ async function costByRules(task: Task, { basis, deps }: Terms): Promise<Micros |
     const { amount, rule } = settle({ ...input, ...defined({ estimatedTokens: tokensOf?.(facts) }) });
     return rule === undefined ? undefined : amount;
   } catch (error) {
-    if (isOutage(error, deps)) throw error;
+    if (maySettleLater(error)) throw error;
     return undefined;
   }
 }

@@ -64,8 +64,8 @@ export function newTaskRun(input: TaskInput): TaskRun {
 }
 
 /** Takes over what an activity has learned of the record; what is older than what is known is nothing new. */
-export function see(run: TaskRun, view: TaskView | undefined): void {
-  if (view === undefined || view.rev < run.view.rev) return;
+export function see(run: TaskRun, view: TaskView): void {
+  if (view.rev < run.view.rev) return;
   run.view = view;
   show(run);
 }
@@ -147,13 +147,13 @@ function newlyShown(run: TaskRun, shown: TaskRun['shown']) {
 }
 
 /** Markdown for the Temporal UI: what the task waits for, since when, what an operator can do. */
-function describe(run: TaskRun, text = detailsOf(run)): void {
+function describe(run: TaskRun): void {
   const { stateSince, deadlineAt } = run.view;
   const since = new Date(stateSince).toISOString();
   const deadline = new Date(deadlineAt).toISOString();
   const notice = run.notice === '' ? '' : `\n\n${run.notice}`;
   const held = isOver(run) ? '' : ` Deadline ${deadline}. Held ${money(run, run.input.hold)}.`;
-  setCurrentDetails(`${text}${notice}\n\nSince ${since}.${held}`);
+  setCurrentDetails(`${detailsOf(run)}${notice}\n\nSince ${since}.${held}`);
 }
 
 function detailsOf(run: TaskRun): string {
