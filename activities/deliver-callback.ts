@@ -9,7 +9,7 @@ import { defined } from '../src/domain/defined.ts';
 import { ownCallbackRound } from '../src/domain/ids.ts';
 import { racePoint } from '../src/domain/race-point.ts';
 import { isTerminal } from '../src/domain/task.ts';
-import type { CallbackState } from '../src/domain/callback-record.ts';
+import type { CallbackAttempt, CallbackState } from '../src/domain/callback-record.ts';
 import type { Task } from '../src/domain/task-record.ts';
 import type { CallbackActivityDeps } from './deps.ts';
 import { later } from './later.ts';
@@ -123,8 +123,6 @@ export function createCallbackRequests(deps: CallbackActivityDeps) {
   }
 }
 
-type Answer = { readonly status?: number; readonly error?: string };
-
 function abandonedCallback(heard: string): ApplicationFailure {
   return ApplicationFailure.create({
     message: `the caller's address answered ${heard}; the callback was abandoned`,
@@ -138,7 +136,7 @@ async function post(
   deps: CallbackActivityDeps,
   { task, url, body, secrets, traceparent }: OwedCallback,
   at: number,
-): Promise<Answer> {
+): Promise<Pick<CallbackAttempt, 'status' | 'error'>> {
   const signed = webhookHeaders({ id: task, at, body, secrets });
   const headers = {
     'content-type': 'application/json',

@@ -12,7 +12,7 @@ import type { ChargeQuestion, Ending, EventOf } from '../src/domain/task-state.t
 import { classified } from '../src/domain/task.ts';
 import type { TaskError } from '../src/domain/task.ts';
 import type { TaskActivityDeps } from './deps.ts';
-import { chargeOf, maySettleLater, upstreamCostOf } from './settlement.ts';
+import { chargeOf, isOutage, upstreamCostOf } from './settlement.ts';
 import { givenUpView, viewOf } from './task-view.ts';
 import type { FinishInput, TaskView } from './types.ts';
 
@@ -50,7 +50,7 @@ export function createFinishTask(deps: TaskActivityDeps) {
       if (outcome?.kind !== 'succeeded') return await fail(task, taskFailures.interrupted, basis);
       return await succeed({ ...task, outcome }, ending.approved === true, basis);
     } catch (err) {
-      if (maySettleLater(err)) throw err;
+      if (isOutage(err, deps)) throw err;
       log.error({ task: task.id, err }, 'the end of a task cannot be written; a person is asked');
       if (ending.kind === 'succeeded') return { kind: 'reviewed', why: 'unsettled' };
       if (ending.approved === true) return failed(task, ending.error);

@@ -1,10 +1,11 @@
 import type { Logger } from '../src/observability/log.ts';
-import { isOutage } from '../src/store/mongo.ts';
+import type { TaskStore } from '../src/store/tasks.ts';
 
 const everyMs = 1_000;
 const maxMsDefault = 240_000;
 
 interface Persistence {
+  readonly tasks: Pick<TaskStore, 'isOutage'>;
   readonly log: Logger;
   readonly now: () => number;
   readonly maxMs?: number;
@@ -16,14 +17,14 @@ interface Persistence {
  */
 export async function persistently<Result>(
   write: () => Promise<Result>,
-  { log, now, maxMs = maxMsDefault }: Persistence,
+  { tasks, log, now, maxMs = maxMsDefault }: Persistence,
 ): Promise<Result> {
   const endsAt = now() + maxMs;
   for (let tries = 1; ; tries += 1) {
     try {
       return await write();
     } catch (err) {
-      if (!isOutage(err) || now() > endsAt) throw err;
+      if (!tasks.isOutage(err) || now() > endsAt) throw err;
       if (tries === 1) log.warn({ err }, 'the database is away; a write is repeated until it succeeds');
       await new Promise((resolve) => void setTimeout(resolve, everyMs));
     }

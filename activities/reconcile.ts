@@ -154,17 +154,14 @@ function createRepairs(deps: TaskActivityDeps) {
 
 /** In the record, and in the workflow, which hears of each change once; what it could not hear of is taken back. */
 function createConcerns({ tasks, signals }: Pick<TaskActivityDeps, 'tasks' | 'signals'>) {
-  return { note, withdraw };
-
-  async function note(id: string, concern: Concern): Promise<boolean> {
-    if (!(await tasks.setConcern(id, concern))) return false;
-    return orTakenBack(signals.concern(id, concern), () => tasks.withdrawConcern(id, concern));
-  }
-
-  async function withdraw(id: string, concern: Concern): Promise<boolean> {
-    if (!(await tasks.withdrawConcern(id, concern))) return false;
-    return orTakenBack(signals.concern(id, undefined), () => tasks.setConcern(id, concern));
-  }
+  return {
+    note: async (id: string, concern: Concern): Promise<boolean> =>
+      (await tasks.setConcern(id, concern)) &&
+      orTakenBack(signals.concern(id, concern), () => tasks.withdrawConcern(id, concern)),
+    withdraw: async (id: string, concern: Concern): Promise<boolean> =>
+      (await tasks.withdrawConcern(id, concern)) &&
+      orTakenBack(signals.concern(id, undefined), () => tasks.setConcern(id, concern)),
+  };
 }
 
 async function orTakenBack(signalled: Promise<void>, takeBack: () => Promise<boolean>): Promise<true> {

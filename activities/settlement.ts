@@ -9,16 +9,12 @@ import { costOfTask, isBilledByRules, jobOf } from '../src/domain/task-cost.ts';
 import type { UpstreamCost } from '../src/domain/task-cost.ts';
 import type { Task } from '../src/domain/task-record.ts';
 import type { SettleFacts } from '../src/domain/task.ts';
-import { LedgerUnavailableError } from '../src/ledger/ledger-errors.ts';
 import { taskProviderFor } from '../src/routing/channels.ts';
-import { isOutage } from '../src/store/mongo.ts';
 import type { TaskActivityDeps } from './deps.ts';
-
-type SettlementDeps = Pick<TaskActivityDeps, 'requests' | 'channels'>;
 
 interface Terms {
   readonly basis: PriceBasis;
-  readonly deps: SettlementDeps;
+  readonly deps: Pick<TaskActivityDeps, 'requests' | 'channels' | 'tasks'>;
 }
 
 /** What a task that succeeded with these facts is charged, at the prices frozen in its basis. */
@@ -35,8 +31,8 @@ async function chargeInput(task: Task, facts: SettleFacts, terms: Terms): Promis
 }
 
 /** Whether the same settlement may succeed later: MongoDB, or the way to it, is at fault, and not what is settled. */
-export function maySettleLater(error: unknown): boolean {
-  return isOutage(error) || error instanceof LedgerUnavailableError;
+export function isOutage(error: unknown, { tasks }: Pick<TaskActivityDeps, 'tasks'>): boolean {
+  return tasks.isOutage(error) || (error instanceof Error && error.name === 'LedgerUnavailableError');
 }
 
 /** What the task cost its operator, at the terms frozen in its attempts; what cannot be computed is not known. */
@@ -60,7 +56,7 @@ async function costByRules(task: Task, { basis, deps }: Terms): Promise<Micros |
     const { amount, rule } = settle({ ...input, ...defined({ estimatedTokens: tokensOf?.(facts) }) });
     return rule === undefined ? undefined : amount;
   } catch (error) {
-    if (maySettleLater(error)) throw error;
+    if (isOutage(error, deps)) throw error;
     return undefined;
   }
 }

@@ -61,7 +61,9 @@ async function keepDeadline(run: TaskRun): Promise<void> {
       const summary = concern === undefined ? deadlineSummary : waitSummary(run);
       await condition(() => run.view.concern !== concern, remainingMs, { summary });
     } else {
-      if (canExpire(run)) await expire(run, deadlineAt);
+      const event = { kind: 'wanted', stop: 'expire', deadlineAt } as const;
+      // A step that was begun is never taken back: in a replay it would have happened all the same.
+      if (canExpire(run)) await CancellationScope.nonCancellable(() => stepTask(run, event));
       if (run.view.rev === rev) await changed(run);
     }
   }
@@ -71,12 +73,6 @@ const deadlineSummary = `${waitSummaryStart}for the end of the task, until its d
 
 function canExpire({ view: { state, wanted } }: TaskRun): boolean {
   return state.at !== 'ending' && (wanted === undefined || wanted === 'cancel');
-}
-
-async function expire(run: TaskRun, deadlineAt: number): Promise<void> {
-  const event = { kind: 'wanted', stop: 'expire', deadlineAt } as const;
-  // A step that was begun is never taken back: in a replay it would have happened all the same.
-  await CancellationScope.nonCancellable(() => stepTask(run, event));
 }
 
 /** One step: whatever the state asks for, until the record changes. */

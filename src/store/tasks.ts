@@ -6,7 +6,7 @@ import { taskNamings, unfinishedStatuses } from '../domain/task.ts';
 import type { TaskNaming } from '../domain/task.ts';
 import { createFindById } from './find-by-id.ts';
 import type { Sealing } from './sealed-document.ts';
-import { durable, ensureIndexes, readByWrite, unlessThere } from './mongo.ts';
+import { durable, ensureIndexes, isOutage, readByWrite, unlessThere } from './mongo.ts';
 import { taskBills } from './task-bills.ts';
 import { taskCallbacks } from './task-callbacks.ts';
 import { taskCensus } from './task-census.ts';
@@ -90,6 +90,8 @@ export function createTaskStore(db: Db, now: () => number, sealing: Sealing) {
       for (const id of ids) hints.delete(id);
       return (await tasks.deleteMany({ _id: { $in: [...ids] }, 'state.at': 'ended' })).deletedCount;
     },
+    /** Whether the same write may succeed later. */
+    isOutage,
     /** Removes what an abandoned creation has left. */
     async removeGivenUp(id: string): Promise<void> {
       hints.delete(id);

@@ -74,18 +74,23 @@ export function createAdmit(deps: AdmissionDeps): Admit {
   return async (request) => {
     const { id: task, account, key, deadlineAt } = request.task;
     const begunAt = deps.now();
-    const limited = request.concurrentTasks === undefined ? {} : { key };
-    const creation = { task, account, unstarted: newUnstarted(deps), ...limited };
+    const unstarted = newUnstarted(deps);
+    const creation = { task, account, unstarted, ...(request.concurrentTasks === undefined ? {} : { key }) };
     try {
       await takeKeySlot(request, deps);
-      const { outcome, storedBytes } = await writeDocuments(request, creation, deps);
+      const [isNew, storedBytes] = await Promise.all([
+        deps.tasks.insert({ ...request.task, unstarted }),
+        writeRequest(request, unstarted, deps),
+      ]);
+      await racePoint('admission.claimed', task);
+      const outcome = isNew ? 'new' : await takeOver(task, unstarted, deps);
       if (outcome === 'started') return { state: 'admitted' };
       if (outcome === 'abandoned') {
         // No one runs this task any more, so no one else gives back the slot that this try has taken for it.
         await releaseKeySlot(creation, deps);
         return { state: 'abandoned' };
       }
-      const result = await holdAndStart({ ...request, creation, begunAt, isNew: outcome === 'new' }, deps);
+      const result = await holdAndStart({ ...request, creation, begunAt, isNew }, deps);
       if (result.state === 'admitted')
         deps.storage.note(account, storedBytes, deps.requests.expiresAt(deadlineAt));
       return result;
@@ -129,27 +134,7 @@ async function releaseKeySlot({ task, key }: CreationTry, { keySlots }: Admissio
   if (key !== undefined) await keySlots.release(key, task).catch(() => undefined);
 }
 
-interface Written {
-  /** `new`, `taken_over`: this try owns the creation now. `started`: an earlier try has brought it to its workflow. */
-  readonly outcome: 'new' | TakeOver;
-  /** What this try has stored of the request; 0: an earlier one did. */
-  readonly storedBytes: number;
-}
-
-async function writeDocuments(
-  request: AdmissionRequest,
-  { task, unstarted }: CreationTry,
-  deps: AdmissionDeps,
-): Promise<Written> {
-  const [isNew, storedBytes] = await Promise.all([
-    deps.tasks.insert({ ...request.task, unstarted }),
-    writeRequest(request, unstarted, deps),
-  ]);
-  await racePoint('admission.claimed', task);
-  return { outcome: isNew ? 'new' : await takeOver(task, unstarted, deps), storedBytes };
-}
-
-/** How many bytes it has stored. */
+/** How many bytes it has stored; 0: an earlier try has. */
 async function writeRequest(
   { task: { id: task, account, deadlineAt }, asked }: AdmissionRequest,
   by: string,
@@ -164,10 +149,15 @@ async function writeRequest(
   }
 }
 
-type TakeOver = 'taken_over' | 'started' | 'abandoned';
-
-/** The step says what it found: no read after it is as new. */
-async function takeOver(task: string, unstarted: string, { tasks }: AdmissionDeps): Promise<TakeOver> {
+/**
+ * `taken_over`: this try owns the creation now. `started`: an earlier one has brought it to its workflow. The step says
+ * what it found: no read after it is as new.
+ */
+async function takeOver(
+  task: string,
+  unstarted: string,
+  { tasks }: AdmissionDeps,
+): Promise<'taken_over' | 'started' | 'abandoned'> {
   const stepped = await tasks.step(task, { kind: 'taken_over', unstarted });
   if (stepped.ok) return 'taken_over';
   return stepped.task !== undefined && hasBegun(stepped.task) ? 'started' : 'abandoned';

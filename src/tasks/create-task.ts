@@ -58,8 +58,6 @@ export interface CreatedTask extends Pick<Task, 'id' | 'model' | 'createdAt' | '
   readonly replayed: boolean;
 }
 
-export type CreateTask = (command: CreateTaskCommand) => Promise<CreatedTask>;
-
 /** Each round but the last found a task id that was abandoned in between. */
 const roundsMax = 5;
 const recordedDropsMax = 50;
@@ -69,8 +67,9 @@ const recordedDropsMax = 50;
  * repeat with the same Idempotency-Key continues where the first request stopped, whatever process died, and is
  * answered from what the first one wrote: a channel that was switched off since does not matter to it.
  */
-export function createTaskService(deps: CreateTaskDeps): CreateTask {
-  return (command) => startInTime((mayStart) => create(command, mayStart, deps));
+export function createTaskService(deps: CreateTaskDeps) {
+  return (command: CreateTaskCommand): Promise<CreatedTask> =>
+    startInTime((mayStart) => create(command, mayStart, deps));
 }
 
 async function create(
