@@ -20,13 +20,11 @@ export const answerWithinMs = 10_000;
 /** Together with twice the response's time limit, below what the activity may take. */
 const recordWithinMs = 10_000;
 /** One callback that is owed, with everything that its request needs. */
-export interface OwedCallback {
+export interface OwedCallback extends Pick<Task, 'account' | 'traceparent'> {
   readonly task: string;
-  readonly account: string;
   readonly url: string;
   readonly body: string;
   readonly secrets: readonly string[];
-  readonly traceparent?: string;
 }
 
 /** What became of one request. */

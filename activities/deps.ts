@@ -24,6 +24,7 @@ import type { Task } from '../src/domain/task-record.ts';
 import type { ResultItem, TaskKind } from '../src/domain/task.ts';
 import type { SubmitLimiter } from '../src/capacity/submit-limiter.ts';
 import type { ChannelPoller } from './status-pollers.ts';
+import type { ActRequest } from './types.ts';
 
 /** What activities depend on. Built by src/worker.ts. */
 interface ActivityDeps {
@@ -95,21 +96,12 @@ export interface ChannelActivityDeps extends ActivityDeps {
   /** Where upstreams reach us; absent: they cannot. */
   readonly publicUrl?: string;
   readonly scrub: (text: string) => string;
-  /** Who sent an operator's act. */
-  readonly actorOf: (act: SentAct) => string;
+  /** Who sent an operator's act; `by`: who says to. */
+  readonly actorOf: (act: Pick<ActRequest, 'id' | 'task' | 'action'> & Pick<ActionInput, 'by'>) => string;
   /** Who cancelled the task's workflow, as far as that is known. */
   readonly cancelRequest: (task: string) => Promise<Pick<ActionInput, 'by' | 'reason'> | undefined>;
   readonly auditLog: AuditLog;
   readonly random: () => number;
-}
-
-export interface SentAct {
-  /** Of its update. */
-  readonly id: string;
-  readonly task: string;
-  readonly action: string;
-  /** Who acts, or says to. */
-  readonly by: string;
 }
 
 /** What the workflow of a task hears of, while there is one. */

@@ -1,4 +1,4 @@
-import type { Attempt, Operation } from './attempt.ts';
+import type { Attempt } from './attempt.ts';
 import { defined } from './defined.ts';
 import type { RouteCandidate } from './routing.ts';
 import {
@@ -173,10 +173,7 @@ export function accepted(task: Task, event: EventOf<'accepted'>, at: number): Ne
   );
 }
 
-interface Taken {
-  readonly n: number;
-  readonly operation: Operation;
-  readonly traceId?: string;
+interface Taken extends Pick<EventOf<'accepted'>, 'n' | 'operation' | 'traceId'> {
   /** An operator named the job. */
   readonly adopted?: true;
 }

@@ -215,11 +215,8 @@ async function logFailure(
   { log }: RepeatsDeps,
   write: () => Promise<void>,
 ): Promise<void> {
-  try {
-    await write();
-  } catch (err) {
-    log.error({ task: made, err }, 'the record of an idempotency key could not be written');
-  }
+  const said = 'the record of an idempotency key could not be written';
+  await write().catch((err: unknown) => log.error({ task: made, err }, said));
 }
 
 function toStore({ status, mayRetry, parts }: Answer, { keptBytesMax }: RepeatsDeps) {
