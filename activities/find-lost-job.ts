@@ -43,7 +43,7 @@ export function createFindLostJob(deps: ChannelActivityDeps) {
 }
 
 /** The upstream's jobs that carry the attempt's marker. Undefined: it cannot list them, or the request is gone. */
-export async function findJobsOf(
+async function findJobsOf(
   task: Task,
   attempt: Attempt,
   deps: Pick<ChannelActivityDeps, 'channels' | 'requests' | 'now'>,
