@@ -1,3 +1,4 @@
+import { openTo } from '../src/domain/task-rounds.ts';
 import type { Task } from '../src/domain/task-record.ts';
 import type { ChannelActivityDeps } from './deps.ts';
 import { later } from './later.ts';
@@ -18,15 +19,14 @@ export async function enterChannel(
   { input, submitMs }: Entering,
   deps: ChannelActivityDeps,
 ): Promise<Task | undefined> {
-  const { id, account, model, deadlineAt, plan, state } = task;
-  const replacing = state.at === 'submitting' && state.replaces === true ? state.left : undefined;
+  const { id, account, model, deadlineAt } = task;
   const refusal = await deps.gate.enter({
     task: id,
     account,
     model,
     deadlineAt,
     candidate: input.candidate,
-    candidates: replacing ?? plan.candidates,
+    candidates: openTo(task),
     submitMs,
   });
   switch (refusal?.kind) {

@@ -3,6 +3,7 @@ import { nextStep } from '../src/domain/service.ts';
 import type { Service, Unserved } from '../src/domain/service.ts';
 import { createSightings } from '../src/domain/sightings.ts';
 import type { Sightings } from '../src/domain/sightings.ts';
+import { openTo } from '../src/domain/task-rounds.ts';
 import { attemptAt, attemptInFlight, isUnfinished } from '../src/domain/task-state.ts';
 import type { RouteCandidate } from '../src/domain/routing.ts';
 import type { Concern } from '../src/domain/attention.ts';
@@ -208,13 +209,10 @@ function createChannelQuestions(deps: TaskActivityDeps, sightings: Sightings) {
   }
 
   /** What is not submitted yet waits for nobody while another channel of its plan is served. */
-  async function turnElsewhere(
-    { id, state, attempts, plan }: Task,
-    unserved: Service['unserved'],
-  ): Promise<boolean> {
+  async function turnElsewhere(task: Task, unserved: Service['unserved']): Promise<boolean> {
+    const { id, state, attempts } = task;
     if (state.at !== 'submitting' || attemptInFlight(attempts) !== undefined) return false;
-    const others = state.replaces === true ? state.left : plan.candidates;
-    if (others.every(({ channel }) => unserved(channel) !== undefined)) return false;
+    if (openTo(task).every(({ channel }) => unserved(channel) !== undefined)) return false;
     const left = state.left.filter(({ channel }) => {
       const missing = unserved(channel);
       const isGone = isConfigCurrent() && channels(channel) === undefined;

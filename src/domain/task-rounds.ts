@@ -59,6 +59,11 @@ export function roundAfterLoss(task: Task, at: number): Submitting {
   return newRound(task, left.filter(isNew));
 }
 
+/** Where the task may still go: in place of a job that failed, only to those that were not asked yet. */
+export function openTo({ state, plan }: Pick<Task, 'state' | 'plan'>): readonly RouteCandidate[] {
+  return state.at === 'submitting' && state.replaces === true ? state.left : plan.candidates;
+}
+
 /** A first round with these channels. */
 export function newRound({ attempts }: Pick<Task, 'attempts'>, left: readonly RouteCandidate[]): Submitting {
   const replaces = attempts.some(isUpstreamFailure) ? ({ replaces: true } as const) : {};
