@@ -26,7 +26,7 @@ import type { SubmitLimiter } from '../src/capacity/submit-limiter.ts';
 import type { ChannelPoller } from './status-pollers.ts';
 import type { ActRequest } from './types.ts';
 
-/** What activities depend on. Built by src/worker.ts. */
+/** What all activities depend on. Built by src/worker.ts. */
 interface ActivityDeps {
   readonly tasks: TaskStore;
   readonly requests: RequestStore;
