@@ -6,11 +6,12 @@ import { proposedCharge } from '../src/domain/situation.ts';
 import { attemptAt } from '../src/domain/task-state.ts';
 import type { StateName, TaskEvent } from '../src/domain/task-state.ts';
 import { next } from '../src/domain/task-next.ts';
-import type { Task, TaskActionRecord } from '../src/domain/task-record.ts';
-import type { SettleFacts } from '../src/domain/task.ts';
+import type { Task } from '../src/domain/task-record.ts';
+import type { ResultItem, SettleFacts } from '../src/domain/task.ts';
+import { linkHeadersOf } from '../src/routing/channels.ts';
 import type { ChannelActivityDeps } from './deps.ts';
-import { checkNamedJob } from './named-job.ts';
-import { openResult } from './open-result.ts';
+import { withHeartbeat } from './heartbeat.ts';
+import { checkNamedJob } from './find-lost-job.ts';
 import { chargeOf } from './settlement.ts';
 import { viewOf } from './task-view.ts';
 import type { ActReply, ActRequest } from './types.ts';
@@ -56,7 +57,12 @@ export function createActOnTask(deps: Deps) {
     // A refusal is followed by no write that could know better.
     const task = await tasks.confirm(id);
     if (task === undefined) return { done: false, message: 'The task has no record.' };
-    if (task.actions?.some((record) => record.id === request.id) === true) return repeated(task, request);
+    const earlier = task.actions?.find((record) => record.id === request.id);
+    if (earlier !== undefined) {
+      // An earlier run of this activity has written it, and may have died then.
+      await keepAlong(task, request);
+      return { done: true, view: viewOf(task), said: { did: { task: earlier.detail, money: '' } } };
+    }
     const refusal = refusalOf(action, task.state.at);
     if (refusal !== undefined) return { done: false, message: refusal };
     const proposal = await proposals[action](task, request, deps);
@@ -68,8 +74,8 @@ export function createActOnTask(deps: Deps) {
         ? { done: true, view: viewOf(task), said: { would: said } }
         : { done: false, message: decided.message };
     }
-    const record = by === undefined ? undefined : recordOf(request, by, said);
-    const stepped = await tasks.step(id, event, record);
+    const written = { id: request.id, at: deps.now(), action, reason: input.reason, detail: said.task };
+    const stepped = await tasks.step(id, event, by === undefined ? undefined : { ...written, by });
     if (!stepped.ok) return { done: false, message: stepped.message };
     await keepAlong(stepped.task, request);
     return { done: true, view: viewOf(stepped.task), said: { did: said } };
@@ -83,17 +89,6 @@ export function createActOnTask(deps: Deps) {
       slots.keepUntil(id, deadlineAt),
       keySlots.keepUntil(key, { task: id, until: deadlineAt }),
     ]);
-  }
-
-  function recordOf({ id, action, input }: ActRequest, by: string, said: Said): TaskActionRecord {
-    return { id, at: deps.now(), by, action, reason: input.reason, detail: said.task };
-  }
-
-  /** An earlier run of this activity has written it, and may have died then. */
-  async function repeated(task: Task, request: ActRequest): Promise<ActReply> {
-    await keepAlong(task, request);
-    const detail = task.actions?.find((record) => record.id === request.id)?.detail ?? '';
-    return { done: true, view: viewOf(task), said: { did: { task: detail, money: '' } } };
   }
 }
 
@@ -182,16 +177,33 @@ function resubmit(task: Task, request: ActRequest): Proposal {
 async function complete(task: Task, request: ActRequest, deps: Deps): Promise<Proposed> {
   const { input, basis } = request;
   const facts = factsOf(input);
-  const [opened, { settlement }] = await Promise.all([
-    openResult(task, { url: input.result_url ?? '', isDryRun: input.dry_run === true }, deps),
+  const [items, { settlement }] = await Promise.all([
+    openResult(task, input, deps),
     chargeOf(task, facts, { basis, deps }),
   ]);
-  if ('refused' in opened) return opened;
+  if ('refused' in items) return items;
   return {
-    event: { kind: 'completed', outcome: { kind: 'succeeded', items: opened.items, facts } },
+    event: { kind: 'completed', outcome: { kind: 'succeeded', items, facts } },
     task: 'The task succeeds with the result that was given.',
     money: `${formatAmount(settlement.amount, request.currency)} is charged; ${formatAmount(task.hold, request.currency)} is held.`,
   };
+}
+
+/** A copy of the result is made within this, or the link is delivered as it is. */
+const copyMaxMs = 20_000;
+
+/** Looked at before anybody is charged for it; in a dry run it is not copied. */
+async function openResult(
+  task: Task,
+  { result_url: url = '', dry_run: isDryRun }: ActionInput,
+  deps: Deps,
+): Promise<readonly ResultItem[] | Refused> {
+  const problem = await withHeartbeat(deps.canOpen(url));
+  if (problem !== undefined) return { refused: `The result’s address cannot be opened (${problem}).` };
+  if (isDryRun === true) return [{ url }];
+  const { id, kind, model, channel = '', credential = '' } = task;
+  const headersFor = linkHeadersOf(deps.channels, { kind, model, channel, credential });
+  return withHeartbeat(deps.copyResults(id, [{ url }], { timeoutMs: copyMaxMs, headersFor }));
 }
 
 function factsOf({ duration, resolution, total_tokens: totalTokens, images }: ActionInput): SettleFacts {

@@ -9,7 +9,7 @@ import { defined } from '../src/domain/defined.ts';
 import { ownCallbackRound } from '../src/domain/ids.ts';
 import { racePoint } from '../src/domain/race-point.ts';
 import { isTerminal } from '../src/domain/task.ts';
-import type { CallbackState } from '../src/domain/callback-record.ts';
+import type { CallbackAttempt, CallbackState } from '../src/domain/callback-record.ts';
 import type { Task } from '../src/domain/task-record.ts';
 import type { CallbackActivityDeps } from './deps.ts';
 import { later } from './later.ts';
@@ -20,13 +20,11 @@ export const answerWithinMs = 10_000;
 /** Together with twice the response's time limit, below what the activity may take. */
 const recordWithinMs = 10_000;
 /** One callback that is owed, with everything that its request needs. */
-export interface OwedCallback {
+export interface OwedCallback extends Pick<Task, 'account' | 'traceparent'> {
   readonly task: string;
-  readonly account: string;
   readonly url: string;
   readonly body: string;
   readonly secrets: readonly string[];
-  readonly traceparent?: string;
 }
 
 /** What became of one request. */
@@ -63,17 +61,16 @@ export function createDeliverCallback(deps: CallbackActivityDeps) {
     const sent = await send(owed, round).finally(() => place.leave());
     if (sent === undefined || sent.state === 'delivered') return;
     if (sent.state === 'gave_up') throw abandonedCallback(sent.heard);
-    throw later('CallbackFailed', `the caller's address answered ${sent.heard}`, retryDelayMs(sent.n));
+    throw later(
+      'CallbackFailed',
+      `the caller's address answered ${sent.heard}`,
+      callbackRetryDelayMs(sent.n, Math.random()),
+    );
   };
 }
 
 const hostBusy =
   'other callbacks to the same host, or of the same account, are in flight; this one has not been attempted yet';
-
-/** Before the request that follows the n-th. */
-export function retryDelayMs(n: number): number {
-  return callbackRetryDelayMs(n, Math.random());
-}
 
 export function createCallbackRequests(deps: CallbackActivityDeps) {
   return { findOwed, send };
@@ -124,8 +121,6 @@ export function createCallbackRequests(deps: CallbackActivityDeps) {
   }
 }
 
-type Answer = { readonly status?: number; readonly error?: string };
-
 function abandonedCallback(heard: string): ApplicationFailure {
   return ApplicationFailure.create({
     message: `the caller's address answered ${heard}; the callback was abandoned`,
@@ -139,7 +134,7 @@ async function post(
   deps: CallbackActivityDeps,
   { task, url, body, secrets, traceparent }: OwedCallback,
   at: number,
-): Promise<Answer> {
+): Promise<Pick<CallbackAttempt, 'status' | 'error'>> {
   const signed = webhookHeaders({ id: task, at, body, secrets });
   const headers = {
     'content-type': 'application/json',

@@ -17,17 +17,24 @@ import type { Uploads } from '../src/media/uploads.ts';
 import type { PartialImageStore } from '../src/store/partial-images.ts';
 import type { TaskStore } from '../src/store/tasks.ts';
 import type { RouteCandidate } from '../src/domain/routing.ts';
+import type { ActionInput } from '../src/domain/operator-actions.ts';
 import type { Service } from '../src/domain/service.ts';
 import type { Concern } from '../src/domain/attention.ts';
 import type { Task } from '../src/domain/task-record.ts';
 import type { ResultItem, TaskKind } from '../src/domain/task.ts';
 import type { SubmitLimiter } from '../src/capacity/submit-limiter.ts';
 import type { ChannelPoller } from './status-pollers.ts';
+import type { ActRequest } from './types.ts';
 
-/** What activities depend on. Built by src/worker.ts. */
-export interface TaskActivityDeps {
+/** What all activities depend on. Built by src/worker.ts. */
+interface ActivityDeps {
   readonly tasks: TaskStore;
   readonly requests: RequestStore;
+  readonly log: Logger;
+  readonly now: () => number;
+}
+
+export interface TaskActivityDeps extends ActivityDeps {
   readonly ledger: Ledger;
   readonly channels: Channels;
   /** Gives back what an ended task holds. */
@@ -44,8 +51,6 @@ export interface TaskActivityDeps {
   /** What else the reconciler repairs, in order. */
   readonly upkeep: readonly UpkeepStep[];
   readonly metrics: Pick<Metrics, 'countEnded' | 'countMargin'>;
-  readonly log: Logger;
-  readonly now: () => number;
 }
 
 export interface UpkeepStep {
@@ -54,9 +59,7 @@ export interface UpkeepStep {
   readonly run: () => Promise<number>;
 }
 
-export interface ChannelActivityDeps {
-  readonly tasks: TaskStore;
-  readonly requests: RequestStore;
+export interface ChannelActivityDeps extends ActivityDeps {
   readonly channels: Channels;
   readonly gate: SubmitGate;
   /** What a task holds is kept as long as the task. */
@@ -94,25 +97,12 @@ export interface ChannelActivityDeps {
   /** Where upstreams reach us; absent: they cannot. */
   readonly publicUrl?: string;
   readonly scrub: (text: string) => string;
-  /** Who sent an operator's act. */
-  readonly actorOf: (act: SentAct) => string;
+  /** Who sent an operator's act; `by`: who says to. */
+  readonly actorOf: (act: Pick<ActRequest, 'id' | 'task' | 'action'> & Pick<ActionInput, 'by'>) => string;
   /** Who cancelled the task's workflow, as far as that is known. */
-  readonly cancelRequest: (
-    task: string,
-  ) => Promise<{ readonly by: string; readonly reason: string } | undefined>;
+  readonly cancelRequest: (task: string) => Promise<Pick<ActionInput, 'by' | 'reason'> | undefined>;
   readonly auditLog: AuditLog;
-  readonly log: Logger;
-  readonly now: () => number;
   readonly random: () => number;
-}
-
-export interface SentAct {
-  /** Of its update. */
-  readonly id: string;
-  readonly task: string;
-  readonly action: string;
-  /** Who acts, or says to. */
-  readonly by: string;
 }
 
 /** What the workflow of a task hears of, while there is one. */
@@ -123,19 +113,15 @@ export interface TaskSignals {
   unserved(task: string, channels: readonly string[]): Promise<void>;
 }
 
-export interface CallbackActivityDeps {
-  readonly tasks: TaskStore;
-  readonly requests: RequestStore;
+export interface CallbackActivityDeps extends ActivityDeps {
   /** The account's signing secrets, newest first: `whsec_…`. */
   readonly webhookSecrets: (account: string) => Promise<readonly string[]>;
   /** Of this process: how many requests one host may have at a time. */
   readonly places: HostPlaces;
   /** One POST to an address that a caller chose, under the Safety rules; throws when no answer came. */
   readonly post: PostCallback;
-  readonly log: Logger;
   /** The body of GET, as JSON text. */
   readonly present: (task: Task) => string;
-  readonly now: () => number;
 }
 
 export type PostCallback = (

@@ -1,5 +1,5 @@
 import type { Task } from '../src/domain/task-record.ts';
-import { withoutResting } from '../src/domain/task-rounds.ts';
+import { openTo, restsOverInMs, withoutResting } from '../src/domain/task-rounds.ts';
 import type { ChannelActivityDeps } from './deps.ts';
 import { elapsedBefore } from './elapsed.ts';
 import { later } from './later.ts';
@@ -22,8 +22,7 @@ export async function enterChannel(
   { input, submitMs, hasWaited }: Entering,
   deps: ChannelActivityDeps,
 ): Promise<Task | undefined> {
-  const { id, account, model, deadlineAt, plan, state, resting } = task;
-  const replacing = state.at === 'submitting' && state.replaces === true ? state.left : undefined;
+  const { id, account, model, deadlineAt, resting } = task;
   const refusal = await deps.gate.enter({
     task: id,
     account,
@@ -31,7 +30,7 @@ export async function enterChannel(
     deadlineAt,
     candidate: input.candidate,
     // Room at a channel that has named a later time is none: the task waits here for its turn.
-    candidates: withoutResting(replacing ?? plan.candidates, resting, elapsedBefore()),
+    candidates: withoutResting(openTo(task), resting, elapsedBefore()),
     hasWaited,
     submitMs,
   });
@@ -47,9 +46,11 @@ export async function enterChannel(
       const { detail: message, retryAfterMs } = refusal;
       return retryOrLeave({ input, task }, { code: 'circuit_open', message, retryAfterMs }, deps);
     }
-    case 'full':
+    case 'full': {
       await noteWait(id, 'slot', deps);
-      throw later('AtConcurrencyLimit', 'every channel of the plan is at its concurrency limit', refusal.ms);
+      const message = 'every channel of the plan is at its concurrency limit';
+      throw later('AtConcurrencyLimit', message, Math.min(refusal.ms, restsOverInMs(task, elapsedBefore())));
+    }
     default:
       return refusal satisfies never;
   }

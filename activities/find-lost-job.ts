@@ -1,7 +1,9 @@
-import type { Attempt } from '../src/domain/attempt.ts';
+import { jobKey } from '../src/domain/attempt.ts';
+import type { Attempt, Operation } from '../src/domain/attempt.ts';
 import { attemptId } from '../src/domain/ids.ts';
 import { attemptAt } from '../src/domain/task-state.ts';
 import type { Task } from '../src/domain/task-record.ts';
+import { UpstreamError } from '../src/providers/provider.ts';
 import type { Submitted } from '../src/providers/provider.ts';
 import type { ChannelActivityDeps } from './deps.ts';
 import { withHeartbeat } from './heartbeat.ts';
@@ -9,6 +11,7 @@ import { later } from './later.ts';
 import { noteWait } from './note-wait.ts';
 import { requireTarget } from './open-target.ts';
 import { stepTo } from './step-to.ts';
+import { stopUnwanted } from './stop-job.ts';
 import { recordAcceptance } from './submit-answer.ts';
 import { viewOf } from './task-view.ts';
 import type { TaskView } from './types.ts';
@@ -27,26 +30,19 @@ export function createFindLostJob(deps: ChannelActivityDeps) {
     if (task === undefined || attempt === undefined) return viewOf(task);
     await noteWait(id, 'lookup', deps);
     const found = await findJobsOf(task, attempt, deps);
-    const [job] = found ?? [];
-    if (found === undefined || job === undefined || found.length > 1)
-      return nothingFound(task, attempt, found);
-    const { n, owner } = attempt;
-    return viewOf((await recordAcceptance({ task, n, owner }, job, deps)).task);
-  };
-
-  async function nothingFound(
-    task: Task,
-    attempt: Attempt,
-    found: readonly Submitted[] | undefined,
-  ): Promise<TaskView> {
     if (found === undefined) return viewOf(await stepTo(task, { kind: 'asked' }, deps));
-    const which = `the marker ${attempt.marker} (attempt ${attemptId(task.id, attempt.n)})`;
-    throw later('JobNotFound', `${found.length} upstream jobs carry ${which}`);
-  }
+    const { marker, n, owner } = attempt;
+    const [job, ...others] = found;
+    if (job === undefined || others.length > 0) {
+      const which = `the marker ${marker} (attempt ${attemptId(task.id, n)})`;
+      throw later('JobNotFound', `${found.length} upstream jobs carry ${which}`);
+    }
+    return viewOf(await stopUnwanted(await recordAcceptance({ task, n, owner }, job, deps), deps));
+  };
 }
 
 /** The upstream's jobs that carry the attempt's marker. Undefined: it cannot list them, or the request is gone. */
-export async function findJobsOf(
+async function findJobsOf(
   task: Task,
   attempt: Attempt,
   deps: Pick<ChannelActivityDeps, 'channels' | 'requests' | 'now'>,
@@ -63,4 +59,36 @@ export async function findJobsOf(
     sentBefore: (endedAt ?? deps.now()) + clockSkewMs,
   };
   return withHeartbeat(provider.find(lost, context(config.timeouts.poll_ms)));
+}
+
+/** The job that an operator names for a lost submission. Refuses one that the upstream does not know, that is not this task's, or that another task has. */
+export async function checkNamedJob(
+  task: Task,
+  { attempt, id }: { readonly attempt: Attempt; readonly id: string },
+  deps: Pick<ChannelActivityDeps, 'tasks' | 'channels' | 'requests' | 'now'>,
+): Promise<
+  | { readonly operation: Operation; readonly state: 'pending' | 'succeeded' | 'failed' }
+  | { readonly refused: string }
+> {
+  const { channel } = attempt;
+  const owner = await deps.tasks.ownerOf(jobKey(channel, id));
+  if (owner !== undefined && owner !== task.id)
+    return { refused: `The job ${id} of ${channel} belongs to ${owner}.` };
+  try {
+    const { config, provider, context } = requireTarget(deps, task, attempt);
+    const jobs = await findJobsOf(task, attempt, deps);
+    const listed = jobs?.find(({ operation }) => operation.id === id)?.operation;
+    const operation = listed ?? { id };
+    const { state } = await withHeartbeat(provider.status(operation, context(config.timeouts.poll_ms)));
+    // Where the upstream lists jobs by what we mark them with, one that is not in the list is somebody else's.
+    return jobs !== undefined && listed === undefined
+      ? { refused: `The job ${id} exists at ${channel}, but was not made by this task’s submission.` }
+      : { operation, state };
+  } catch (error) {
+    if (!(error instanceof UpstreamError)) throw error;
+    const { code } = error;
+    return error.gone
+      ? { refused: `${channel} does not know the job ${id} (${code}).` }
+      : { refused: `${channel} could not be asked about the job ${id} (${code}).` };
+  }
 }

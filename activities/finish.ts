@@ -25,7 +25,7 @@ type Decision = EventOf<'ended' | 'reviewed'>;
  * alone: whatever cannot be computed or written for what it is becomes a question to a person.
  */
 export function createFinishTask(deps: TaskActivityDeps) {
-  const { tasks, ledger, log } = deps;
+  const { tasks, ledger, log, metrics } = deps;
   return async function finishTask(finish: FinishInput): Promise<TaskView> {
     const task = await tasks.look(finish.task, finish.rev);
     if (task === undefined) return viewOf(task);
@@ -111,8 +111,19 @@ export function createFinishTask(deps: TaskActivityDeps) {
   async function step(task: Task, event: Decision): Promise<Task> {
     await racePoint('finish.closed', task.id);
     const stepped = await tasks.step(task.id, event);
-    if (event.kind === 'ended') noteEnd(task, { event, shown: stepped.task }, deps);
-    return stepped.task ?? task;
+    const after = stepped.task ?? task;
+    if (event.kind === 'ended') noteEnd(after, event);
+    return after;
+  }
+
+  function noteEnd({ id: task, channel, status, charge }: Task, event: EventOf<'ended'>): void {
+    if (status !== event.status) {
+      log.error({ task, status, outcome: event.status }, 'a task could not be shown as it ended');
+      return;
+    }
+    log.info({ task, status, amount: charge }, 'a task has ended');
+    metrics.countEnded(channel, event.error?.class ?? 'succeeded');
+    if (event.upstream !== undefined) metrics.countMargin(event.charge, event.upstream);
   }
 }
 
@@ -129,26 +140,6 @@ function failed(task: Task, error: TaskError | undefined, upstream?: UpstreamCos
     ...defined({ upstream }),
     error: classified(error ?? upstreamError(task)),
   };
-}
-
-interface Shown {
-  readonly event: EventOf<'ended'>;
-  readonly shown: Task | undefined;
-}
-
-function noteEnd(
-  { id: task, channel }: Task,
-  { event, shown }: Shown,
-  { log, metrics }: Pick<TaskActivityDeps, 'log' | 'metrics'>,
-): void {
-  const { status = 'absent', charge } = shown ?? {};
-  if (status !== event.status) {
-    log.error({ task, status, outcome: event.status }, 'a task could not be shown as it ended');
-    return;
-  }
-  log.info({ task, status, amount: charge }, 'a task has ended');
-  metrics.countEnded(channel, event.error?.class ?? 'succeeded');
-  if (event.upstream !== undefined) metrics.countMargin(event.charge, event.upstream);
 }
 
 /** Why a person has to decide about the charge. */

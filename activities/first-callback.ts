@@ -1,6 +1,7 @@
+import { callbackRetryDelayMs } from '../src/domain/callback-retries.ts';
 import { ownCallbackRound } from '../src/domain/ids.ts';
 import type { PromptCall, PromptHosts } from '../src/capacity/prompt-hosts.ts';
-import { answerWithinMs, createCallbackRequests, retryDelayMs } from './deliver-callback.ts';
+import { answerWithinMs, createCallbackRequests } from './deliver-callback.ts';
 import type { OwedCallback } from './deliver-callback.ts';
 import type { CallbackActivityDeps } from './deps.ts';
 import type { FirstCallback } from './types.ts';
@@ -25,6 +26,7 @@ export function createFirstCallback(deps: FirstCallbackDeps) {
   const { findOwed, send } = createCallbackRequests(deps);
 
   const dueIn = (ms: number) => ({ state: 'pending', dueAt: deps.now() + ms }) as const;
+  const dueAfter = (n: number) => dueIn(callbackRetryDelayMs(n, Math.random()));
 
   return async function firstCallback(task: string): Promise<FirstCallback> {
     const owed = await findOwed(task).catch(() => 'unknown' as const);
@@ -44,10 +46,10 @@ export function createFirstCallback(deps: FirstCallbackDeps) {
       wasPrompt = sent?.state === 'delivered' && deps.now() - since < promptMs;
       // An earlier run of this step has delivered it, or an operator's redelivery is at work.
       if (sent === undefined) return { state: 'delivered' };
-      return sent.state === 'pending' ? dueIn(retryDelayMs(sent.n)) : { state: sent.state };
+      return sent.state === 'pending' ? dueAfter(sent.n) : { state: sent.state };
     } catch {
       // The database did not answer, and the request may have left.
-      return dueIn(retryDelayMs(1));
+      return dueAfter(1);
     } finally {
       call.leave(wasPrompt);
     }

@@ -10,9 +10,7 @@ export async function noteWait(
   reason: WaitReason | undefined,
   { tasks, log }: Pick<ChannelActivityDeps, 'tasks' | 'log'>,
 ): Promise<void> {
-  try {
-    await tasks.setWait(task, reason);
-  } catch (error) {
-    log.warn({ task, err: error }, 'could not show what a task waits for');
-  }
+  await tasks
+    .setWait(task, reason)
+    .catch((err: unknown) => log.warn({ task, err }, 'could not show what a task waits for'));
 }

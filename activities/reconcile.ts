@@ -3,6 +3,7 @@ import { nextStep } from '../src/domain/service.ts';
 import type { Service, Unserved } from '../src/domain/service.ts';
 import { createSightings } from '../src/domain/sightings.ts';
 import type { Sightings } from '../src/domain/sightings.ts';
+import { openTo } from '../src/domain/task-rounds.ts';
 import { attemptAt, attemptInFlight, isUnfinished } from '../src/domain/task-state.ts';
 import type { RouteCandidate } from '../src/domain/routing.ts';
 import type { Concern } from '../src/domain/attention.ts';
@@ -37,12 +38,12 @@ export function createReconcileTasks(deps: TaskActivityDeps) {
 
   async function reconcile(): Promise<ReconcileReport> {
     const counts = { checked: 0, repaired: 0, failed: 0 };
-    /** One step of a loop over many, or the loop itself. */
-    const attempt = async (step: string, task: string, run: () => Promise<boolean>): Promise<void> => {
+    /** One step of a loop over many, which says whether it has repaired something; or the loop itself. */
+    const attempt = async (step: string, task: string, run: () => Promise<unknown>): Promise<void> => {
       counts.checked += 1;
       Context.current().heartbeat(counts.checked);
       try {
-        if (await run()) counts.repaired += 1;
+        if ((await run()) === true) counts.repaired += 1;
       } catch (error) {
         counts.failed += 1;
         log.error({ step, task, err: error }, 'the reconciler could not repair a task');
@@ -53,7 +54,6 @@ export function createReconcileTasks(deps: TaskActivityDeps) {
     const isLeft = (task: Task): boolean => isAbandoned(task) && !running.has(task.id);
     await attempt('running', '', async () => {
       for await (const id of deps.workflows.running()) running.add(id);
-      return false;
     });
     await attempt('unfinished', '', async () => {
       const workers = await deps.workers();
@@ -63,13 +63,11 @@ export function createReconcileTasks(deps: TaskActivityDeps) {
         await attempt('worker', task.id, () => askAboutWorker(task, workers));
         await attempt('overdue', task.id, () => askAboutOverdue(task, isAbandoned(task)));
       }
-      return false;
     });
     await attempt('owing', '', async () => {
       for await (const task of tasks.owing()) {
         await attempt('owing', task.id, async () => isLeft(task) && deliverOwed(task));
       }
-      return false;
     });
     await attempt('failing', '', async () => {
       const failing = new Set<string>();
@@ -81,7 +79,6 @@ export function createReconcileTasks(deps: TaskActivityDeps) {
         const withdraw = () => tasks.withdrawConcern(id, 'workflow_failing');
         if (!failing.has(id)) await attempt('failing', id, withdraw);
       }
-      return false;
     });
     sightings.forgetOthers();
     return { ...counts, upkeep: await runUpkeep() };
@@ -158,17 +155,14 @@ function createRepairs(deps: TaskActivityDeps) {
 
 /** In the record, and in the workflow, which hears of each change once; what it could not hear of is taken back. */
 function createConcerns({ tasks, signals }: Pick<TaskActivityDeps, 'tasks' | 'signals'>) {
-  return { note, withdraw };
-
-  async function note(id: string, concern: Concern): Promise<boolean> {
-    if (!(await tasks.setConcern(id, concern))) return false;
-    return orTakenBack(signals.concern(id, concern), () => tasks.withdrawConcern(id, concern));
-  }
-
-  async function withdraw(id: string, concern: Concern): Promise<boolean> {
-    if (!(await tasks.withdrawConcern(id, concern))) return false;
-    return orTakenBack(signals.concern(id, undefined), () => tasks.setConcern(id, concern));
-  }
+  return {
+    note: async (id: string, concern: Concern): Promise<boolean> =>
+      (await tasks.setConcern(id, concern)) &&
+      orTakenBack(signals.concern(id, concern), () => tasks.withdrawConcern(id, concern)),
+    withdraw: async (id: string, concern: Concern): Promise<boolean> =>
+      (await tasks.withdrawConcern(id, concern)) &&
+      orTakenBack(signals.concern(id, undefined), () => tasks.setConcern(id, concern)),
+  };
 }
 
 async function orTakenBack(signalled: Promise<void>, takeBack: () => Promise<boolean>): Promise<true> {
@@ -215,13 +209,10 @@ function createChannelQuestions(deps: TaskActivityDeps, sightings: Sightings) {
   }
 
   /** What is not submitted yet waits for nobody while another channel of its plan is served. */
-  async function turnElsewhere(
-    { id, state, attempts, plan }: Task,
-    unserved: Service['unserved'],
-  ): Promise<boolean> {
+  async function turnElsewhere(task: Task, unserved: Service['unserved']): Promise<boolean> {
+    const { id, state, attempts } = task;
     if (state.at !== 'submitting' || attemptInFlight(attempts) !== undefined) return false;
-    const others = state.replaces === true ? state.left : plan.candidates;
-    if (others.every(({ channel }) => unserved(channel) !== undefined)) return false;
+    if (openTo(task).every(({ channel }) => unserved(channel) !== undefined)) return false;
     const left = state.left.filter(({ channel }) => {
       const missing = unserved(channel);
       const isGone = isConfigCurrent() && channels(channel) === undefined;

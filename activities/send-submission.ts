@@ -13,10 +13,10 @@ import { withHeartbeat } from './heartbeat.ts';
 import { callbackBase } from './open-target.ts';
 import type { UpstreamTarget } from './open-target.ts';
 import { persistently } from './persistently.ts';
-import { asItIs, recordAcceptance, recordRefusal, recordStall } from './submit-answer.ts';
+import { recordAcceptance, recordRefusal, recordStall } from './submit-answer.ts';
 import { renderAtOnce } from './render-at-once.ts';
 import type { AnswersAtOnce } from './render-at-once.ts';
-import type { Accepted, Answered, Sent } from './submit-answer.ts';
+import type { Accepted, Sent } from './submit-answer.ts';
 import type { SubmitInput } from './types.ts';
 
 /**
@@ -39,7 +39,7 @@ interface Submission {
 export function createSend(deps: ChannelActivityDeps) {
   const { tasks } = deps;
 
-  return async function send(submission: Submission): Promise<Answered> {
+  return async function send(submission: Submission): Promise<Task> {
     const { input, task, target } = submission;
     const { candidate } = input;
     const owner = ownerName(deps);
@@ -53,12 +53,12 @@ export function createSend(deps: ChannelActivityDeps) {
     const attempt = begun.ok ? attemptInFlight(begun.task.attempts) : undefined;
     if (!begun.ok || attempt?.owner !== owner) {
       deps.submitLimiter(candidate).giveBack();
-      return asItIs(begun.task ?? task);
+      return begun.task ?? task;
     }
     const sent: Sent = { input, task: begun.task, n: attempt.n, owner };
     const id = attemptId(task.id, attempt.n);
     await racePoint('submit.begun', id);
-    if (deps.now() - begunAt > stalledMs) return asItIs(await recordStall(sent, deps));
+    if (deps.now() - begunAt > stalledMs) return recordStall(sent, deps);
     // From here on nothing interrupts: not a cancellation, not a shutdown. The answer must be read.
     const answer = await withHeartbeat(answerTo(submission, attempt.marker));
     await racePoint('submit.answered', id);
@@ -66,7 +66,7 @@ export function createSend(deps: ChannelActivityDeps) {
       { ...candidate, task: task.id, model: task.model },
       answer instanceof UpstreamError ? answer : undefined,
     );
-    if (answer instanceof UpstreamError) return asItIs(await recordRefusal(sent, answer, deps));
+    if (answer instanceof UpstreamError) return recordRefusal(sent, answer, deps);
     // Only this process knows the id of a job that is billed: it is recorded twice, and the write is repeated until it
     // succeeds. What was rendered at once is more than a heartbeat may carry.
     const { operation, outcome } = answer;

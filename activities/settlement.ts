@@ -12,11 +12,9 @@ import type { SettleFacts } from '../src/domain/task.ts';
 import { taskProviderFor } from '../src/routing/channels.ts';
 import type { TaskActivityDeps } from './deps.ts';
 
-type SettlementDeps = Pick<TaskActivityDeps, 'requests' | 'channels' | 'tasks'>;
-
 interface Terms {
   readonly basis: PriceBasis;
-  readonly deps: SettlementDeps;
+  readonly deps: Pick<TaskActivityDeps, 'requests' | 'channels' | 'tasks'>;
 }
 
 /** What a task that succeeded with these facts is charged, at the prices frozen in its basis. */

@@ -13,7 +13,6 @@ import { later } from './later.ts';
 import { noteWait } from './note-wait.ts';
 import { persistently } from './persistently.ts';
 import { stepTo } from './step-to.ts';
-import { stopUnwanted } from './stop-job.ts';
 import type { SubmitInput } from './types.ts';
 
 /** What came of a submission: into the record first, then another try, another channel, or the wait for the job. */
@@ -36,29 +35,16 @@ export interface Accepted extends Submitted {
   readonly outcome?: TaskOutcome;
 }
 
-/** `isDecided`: somebody waits to hear what came of a wish; the submission does not wait for the job before it has said so. */
-export interface Answered {
-  readonly task: Task;
-  readonly isDecided: boolean;
-}
-
-export function asItIs(task: Task): Answered {
-  return { task, isDecided: false };
-}
-
 function write(task: Task, event: TaskEvent, deps: ChannelActivityDeps): Promise<Task> {
   return withHeartbeat(persistently(() => stepTo(task, event, deps), deps));
 }
 
-/**
- * The upstream has the job. Whoever writes that down learns from the same write whether it is still wanted, and stops it
- * at once if it is not.
- */
+/** The upstream has the job. Whoever writes that down learns from the same write whether it is still wanted. */
 export async function recordAcceptance(
   { task, n, owner }: Pick<Sent, 'task' | 'n' | 'owner'>,
   { operation, traceId, outcome }: Accepted,
   deps: ChannelActivityDeps,
-): Promise<Answered> {
+): Promise<Task> {
   const event = { kind: 'accepted', n, operation, ...defined({ traceId, outcome }) } as const;
   const stepped = await persistently(() => deps.tasks.step(task.id, event), deps);
   if (!stepped.ok && stepped.code === 'job_taken') {
@@ -68,7 +54,7 @@ export async function recordAcceptance(
     );
     const message = `The upstream accepted it as ${operation.id}, which is the job of another task.`;
     const taken = { code: upstreamIdTaken, message, taken: true } as const;
-    return asItIs(await write(task, { kind: 'lost', n, owner, ...taken }, deps));
+    return write(task, { kind: 'lost', n, owner, ...taken }, deps);
   }
   const after = stepped.task ?? task;
   await racePoint('submit.accepted', attemptId(task.id, n));
@@ -79,8 +65,7 @@ export async function recordAcceptance(
       'an upstream accepted a submission that the task had continued without; cancel its job there',
     );
   }
-  const isWanted = after.state.at !== 'waiting' || after.wanted === undefined;
-  return isWanted ? asItIs(after) : { task: await stopUnwanted(after, deps), isDecided: true };
+  return after;
 }
 
 /** A worker that stood still before the request left gives its claim back. */

@@ -17,8 +17,8 @@ import { isFirstAttempt, lookAtStart, watchJob } from './poll.ts';
 import { answersAtOnce } from './render-at-once.ts';
 import { createSend } from './send-submission.ts';
 import { stepTo } from './step-to.ts';
-import { asItIs, recordAcceptance, retryOrLeave } from './submit-answer.ts';
-import type { Answered } from './submit-answer.ts';
+import { stopUnwanted } from './stop-job.ts';
+import { recordAcceptance, retryOrLeave } from './submit-answer.ts';
 import { viewOf, watchedJob } from './task-view.ts';
 import type { SubmitInput, TaskView } from './types.ts';
 
@@ -48,8 +48,10 @@ export function createSubmit(deps: ChannelActivityDeps) {
       return viewOf(task);
     }
     if (task.state.at !== 'submitting') return wait(task, input, false);
-    const { task: after, isDecided } = await submitOnce(task, input);
-    return isDecided ? viewOf(after) : wait(after, input, true);
+    const after = await submitOnce(task, input);
+    const stopped = await stopUnwanted(after, deps);
+    // Who wanted the task to end hears what came of it before its job is waited for.
+    return stopped === after ? wait(after, input, true) : viewOf(stopped);
   };
 
   /**
@@ -65,32 +67,32 @@ export function createSubmit(deps: ChannelActivityDeps) {
     return watchJob(job, { ...input, isFirst: isNew }, deps);
   }
 
-  async function submitOnce(task: Task, input: SubmitInput): Promise<Answered> {
+  async function submitOnce(task: Task, input: SubmitInput): Promise<Task> {
     const inFlight = attemptInFlight(task.attempts);
     if (inFlight !== undefined) return resume(task, inFlight);
-    if (task.wanted !== undefined) return asItIs(task);
+    if (task.wanted !== undefined) return task;
     const stored = await requests.find(task.id);
     if (stored === undefined) {
       const word = { code: 'request_missing', message: 'The request document is gone.' };
-      return asItIs(await stepTo(task, { kind: 'rejected', ...word }, deps));
+      return stepTo(task, { kind: 'rejected', ...word }, deps);
     }
     const target = openTarget(deps, task, input.candidate);
     if (target instanceof ChannelGoneError) {
       await tasks.setConcern(task.id, 'channel_gone');
       const refusal = { code: 'channel_gone', message: target.message };
-      return asItIs(await retryOrLeave({ input, task }, refusal, deps));
+      return retryOrLeave({ input, task }, refusal, deps);
     }
     const atOnce = answersAtOnce(stored.request, deps.channels(input.candidate.channel));
     const { submit_ms, image_ms } = target.config.timeouts;
     const submitMs = atOnce === undefined ? submit_ms : image_ms;
     const hasWaited = !isFirstAttempt() || task.waitsFor !== undefined;
     const refused = await enterChannel(task, { input, submitMs, hasWaited }, deps);
-    if (refused !== undefined) return asItIs(refused);
+    if (refused !== undefined) return refused;
     const request = atOnce === undefined ? await registered(stored.request, input) : stored.request;
     if (request instanceof UpstreamError) {
       const message = `Its files could not be given to the upstream: ${request.words}`;
       const refusal = { code: 'file_not_registered', message };
-      return asItIs(await retryOrLeave({ input, task }, refusal, deps));
+      return retryOrLeave({ input, task }, refusal, deps);
     }
     const waitMs = await joinQueue(task, input);
     if (waitMs !== undefined) {
@@ -118,13 +120,13 @@ export function createSubmit(deps: ChannelActivityDeps) {
   }
 
   /** An earlier run of this submission has sent it, and did not write down what came of it. */
-  async function resume(task: Task, { n, owner }: Attempt): Promise<Answered> {
+  async function resume(task: Task, { n, owner }: Attempt): Promise<Task> {
     const remembered = acceptedSchema.safeParse(Context.current().info.heartbeatDetails);
     if (remembered.success && remembered.data.n === n) {
       return recordAcceptance({ task, n, owner }, { operation: remembered.data.operation }, deps);
     }
     // It may have been sent, and may be billed.
-    return asItIs(await stepTo(task, { kind: 'lost', n, code: 'submission_lost' }, deps));
+    return stepTo(task, { kind: 'lost', n, code: 'submission_lost' }, deps);
   }
 
   function joinQueue({ id: task, account }: Task, { candidate }: SubmitInput): Promise<number | undefined> {

@@ -204,7 +204,7 @@ describe('imports between folders', () => {
       types: ['config', 'observability', 'store'],
     },
     control: { runs: ['domain', 'process', 'store'], types: ['config'] },
-    tasks: { runs: ['domain', 'store'], types: ['ledger', 'observability', 'routing'] },
+    tasks: { runs: ['domain', 'process', 'store'], types: ['ledger', 'observability', 'routing'] },
     images: {
       runs: ['domain', 'http-client', 'process', 'providers', 'results', 'routing', 'store'],
       types: ['capacity', 'ledger', 'observability', 'tasks'],
@@ -244,10 +244,9 @@ describe('imports between folders', () => {
     // The local mode is a composition root that has grown into a folder.
     local: { runs: ['client', 'config', 'domain', 'process', 'providers', 'routing'] },
     workflows: { runs: ['domain'], types: ['activities', 'providers'] },
-    // Of ledger and store at run time: what their errors mean.
     activities: {
-      runs: ['access', 'domain', 'flight', 'ledger', 'providers', 'routing', 'store', 'tasks'],
-      types: ['capacity', 'config', 'images', 'media', 'observability'],
+      runs: ['access', 'domain', 'flight', 'providers', 'routing', 'tasks'],
+      types: ['capacity', 'config', 'images', 'ledger', 'media', 'observability', 'store'],
     },
   };
   const roots = [

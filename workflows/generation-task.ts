@@ -61,7 +61,9 @@ async function keepDeadline(run: TaskRun): Promise<void> {
       const summary = concern === undefined ? deadlineSummary : waitSummary(run);
       await condition(() => run.view.concern !== concern, remainingMs, { summary });
     } else {
-      if (canExpire(run)) await expire(run, deadlineAt);
+      const event = { kind: 'wanted', stop: 'expire', deadlineAt } as const;
+      // A step that was begun is never taken back: in a replay it would have happened all the same.
+      if (canExpire(run)) await CancellationScope.nonCancellable(() => stepTask(run, event));
       if (run.view.rev === rev) await changed(run);
     }
   }
@@ -71,12 +73,6 @@ const deadlineSummary = `${waitSummaryStart}for the end of the task, until its d
 
 function canExpire({ view: { state, wanted } }: TaskRun): boolean {
   return state.at !== 'ending' && (wanted === undefined || wanted === 'cancel');
-}
-
-async function expire(run: TaskRun, deadlineAt: number): Promise<void> {
-  const event = { kind: 'wanted', stop: 'expire', deadlineAt } as const;
-  // A step that was begun is never taken back: in a replay it would have happened all the same.
-  await CancellationScope.nonCancellable(() => stepTask(run, event));
 }
 
 /** One step: whatever the state asks for, until the record changes. */
@@ -220,15 +216,8 @@ function begin(run: TaskRun, kind: Pick<Work, 'activity' | 'channel'>, start: ()
   const scope = new CancellationScope();
   const { work: former, view } = run;
   const failures = former?.hasFailed === true && former.rev === view.rev ? former.failures + 1 : 0;
-  const begun: Work = {
-    ...kind,
-    scope,
-    isOver: false,
-    isLeft: false,
-    hasFailed: false,
-    failures,
-    rev: view.rev,
-  };
+  const { rev } = view;
+  const begun: Work = { ...kind, scope, isOver: false, isLeft: false, hasFailed: false, failures, rev };
   run.work = begun;
   scope
     .run(start)
@@ -244,9 +233,9 @@ function begin(run: TaskRun, kind: Pick<Work, 'activity' | 'channel'>, start: ()
 /** Until the activity is over, or the record has changed meanwhile; or after `ms`. */
 async function ended(run: TaskRun, begun: Work, ms?: number): Promise<void> {
   const { rev } = run.view;
-  const isOver = (): boolean => begun.isOver || run.view.rev !== rev;
-  if (ms === undefined) await condition(isOver);
-  else await condition(isOver, ms);
+  const hasEnded = (): boolean => begun.isOver || run.view.rev !== rev;
+  if (ms === undefined) await condition(hasEnded);
+  else await condition(hasEnded, ms);
 }
 
 async function follow(run: TaskRun, begun: Work): Promise<void> {

@@ -6,7 +6,7 @@ import {
   setHandler,
   workflowInfo,
 } from '@temporalio/workflow';
-import type { ActReply, ActRequest } from '../activities/types.ts';
+import type { ActRequest } from '../activities/types.ts';
 import { concerns } from '../src/domain/attention.ts';
 import { describeAction, readActionInput, workflowActions } from '../src/domain/operator-actions.ts';
 import type { ActionInput, ActionResult } from '../src/domain/operator-actions.ts';
@@ -84,9 +84,14 @@ function requestOf(run: TaskRun, action: ActRequest['action'], raw: unknown): Ac
 
 async function act(run: TaskRun, request: ActRequest): Promise<ActionResult> {
   const { action } = request;
-  const reply = await ask(run, request);
-  if (!reply.done) throw refused(reply.message);
-  const { said } = reply;
+  const reply = await actOnTask(run, request);
+  if (!reply.done) {
+    // A refusal may mean that the workflow does not know how far the task is.
+    if (!isOver(run)) await lookAgain(run);
+    throw refused(reply.message);
+  }
+  const { said, view } = reply;
+  see(run, view);
   if ('would' in said) return said;
   if (action === 'retry_now') return { did: { ...said.did, task: await wake(run, said.did.task) } };
   if (action !== 'fail' && action !== 'cancel') return said;
@@ -110,14 +115,6 @@ function whyNotCancelled(run: TaskRun): string | undefined {
   return state.at === 'lost'
     ? 'It is not known whether the upstream has the task; an operator has been asked to decide.'
     : 'The upstream is already working on it, so it can no longer be cancelled.';
-}
-
-async function ask(run: TaskRun, request: ActRequest): Promise<ActReply> {
-  const reply = await actOnTask(run, request);
-  // A refusal may mean that the workflow does not know how far the task is.
-  if (reply.done) see(run, reply.view);
-  else if (!isOver(run)) await lookAgain(run);
-  return reply;
 }
 
 /** Ends the back-off of the activity that the task waits for. */

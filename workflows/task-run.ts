@@ -64,8 +64,8 @@ export function newTaskRun(input: TaskInput): TaskRun {
 }
 
 /** Takes over what an activity has learned of the record; what is older than what is known is nothing new. */
-export function see(run: TaskRun, view: TaskView | undefined): void {
-  if (view === undefined || view.rev < run.view.rev) return;
+export function see(run: TaskRun, view: TaskView): void {
+  if (view.rev < run.view.rev) return;
   run.view = view;
   show(run);
 }
@@ -147,13 +147,13 @@ function newlyShown(run: TaskRun, shown: TaskRun['shown']) {
 }
 
 /** Markdown for the Temporal UI: what the task waits for, since when, what an operator can do. */
-function describe(run: TaskRun, text = detailsOf(run)): void {
+function describe(run: TaskRun): void {
   const { stateSince, deadlineAt } = run.view;
   const since = new Date(stateSince).toISOString();
   const deadline = new Date(deadlineAt).toISOString();
   const notice = run.notice === '' ? '' : `\n\n${run.notice}`;
   const held = isOver(run) ? '' : ` Deadline ${deadline}. Held ${money(run, run.input.hold)}.`;
-  setCurrentDetails(`${text}${notice}\n\nSince ${since}.${held}`);
+  setCurrentDetails(`${detailsOf(run)}${notice}\n\nSince ${since}.${held}`);
 }
 
 function detailsOf(run: TaskRun): string {
@@ -168,11 +168,8 @@ function detailsOf(run: TaskRun): string {
   const proposed = charge === undefined ? '' : `The charge would be ${money(run, charge)}.`;
   const pause =
     view.state.at === 'pausing' && until !== undefined ? `Until ${new Date(until).toISOString()}.` : '';
-  const amounts = (preview: MoneyPreview): MoneyPreview<string> =>
-    mapMoney(preview, (micros) => money(run, micros));
-  const commands = actions
-    .map((action) => `- \`${action.command}\` ${moneyInWords(amounts(action.money))}`)
-    .join('\n');
+  const inWords = (preview: MoneyPreview) => moneyInWords(mapMoney(preview, (micros) => money(run, micros)));
+  const commands = actions.map((act) => `- \`${act.command}\` ${inWords(act.money)}`).join('\n');
   const tried = commands === '' ? '' : 'Each first with `--dry-run`.';
   return [`${asked}${what}`, at, proposed, pause, advice ?? '', commands, tried]
     .filter((part) => part !== '')

@@ -1,4 +1,4 @@
-import type { TaskState } from './task-state.ts';
+import type { Task } from './task-record.ts';
 
 /** Why a task waits for a person: the values of `NeedsAttention` and of a task's `attention`. */
 export const attentionReasons = [
@@ -41,14 +41,12 @@ export const concerns = [
 ] as const satisfies readonly AttentionReason[];
 export type Concern = (typeof concerns)[number];
 
-/** What a state asks a person for, else what was noted beside it. */
-export function attentionOf({
-  state,
-  concern,
-}: {
-  readonly state: TaskState;
+interface Asking extends Pick<Task, 'state'> {
   readonly concern?: Concern | undefined;
-}): AttentionReason | undefined {
+}
+
+/** What a state asks a person for, else what was noted beside it. */
+export function attentionOf({ state, concern }: Asking): AttentionReason | undefined {
   switch (state.at) {
     case 'lost':
       if (!state.asked) return concern;

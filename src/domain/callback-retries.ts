@@ -1,3 +1,5 @@
+import type { CallbackState } from './callback-record.ts';
+
 const second = 1000;
 const minute = 60 * second;
 const hour = 60 * minute;
@@ -25,10 +27,7 @@ export function callbackRetryDelayMs(n: number, random: number): number {
 }
 
 /** After the n-th request was answered with this status, or not at all. */
-export function callbackStateAfter(
-  status: number | undefined,
-  n: number,
-): 'delivered' | 'gave_up' | 'pending' {
+export function callbackStateAfter(status: number | undefined, n: number): CallbackState {
   if (status !== undefined && status >= 200 && status < 300) return 'delivered';
   return status === statusGone || n >= callbackTriesMax ? 'gave_up' : 'pending';
 }

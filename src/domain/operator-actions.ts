@@ -23,12 +23,13 @@ interface ActionRow {
 
 const beforeItsEnd = ['submitting', 'pausing', 'lost', 'waiting', 'broken', 'review'] as const;
 
+const withoutFields = { fields: {}, example: {} } as const;
+
 export const actionTable = {
   retry_now: {
     description: 'Ends the wait: submits, polls, looks for the lost job or settles immediately.',
     possible: beforeItsEnd,
-    fields: {},
-    example: {},
+    ...withoutFields,
   },
   adopt: {
     description:
@@ -47,14 +48,12 @@ export const actionTable = {
   fail: {
     description: 'Fails the task and releases its hold in full.',
     possible: [...beforeItsEnd, 'ending'],
-    fields: {},
-    example: {},
+    ...withoutFields,
   },
   cancel: {
     description: 'Cancels the task if its upstream allows it, and releases its hold.',
     possible: ['submitting', 'pausing', 'waiting', 'broken'],
-    fields: {},
-    example: {},
+    ...withoutFields,
   },
   complete: {
     description: 'Ends the task as succeeded, with a result that you have, and charges it.',
@@ -71,20 +70,17 @@ export const actionTable = {
   accept_charge: {
     description: 'Accepts the charge that waits for a decision.',
     possible: ['review'],
-    fields: {},
-    example: {},
+    ...withoutFields,
   },
   undo: {
     description: 'Takes back an `adopt` whose job has not ended; the task asks for an operator again.',
     possible: ['waiting', 'broken'],
-    fields: {},
-    example: {},
+    ...withoutFields,
   },
   redeliver: {
     description: 'Sends the callback of a task that has ended again.',
     possible: ['ended'],
-    fields: {},
-    example: {},
+    ...withoutFields,
   },
   refund: {
     description: 'Gives back what a task that succeeded was charged, or a part of it, once.',
@@ -138,6 +134,10 @@ export interface Said {
 
 /** What an action did; or, where the input says `dry_run`, what it would do: its first word says which. */
 export type ActionResult = { readonly did: Said } | { readonly would: Said };
+
+export function saidOf(said: Said, { dry_run: isDryRun }: ActionInput): ActionResult {
+  return isDryRun === true ? { would: said } : { did: said };
+}
 
 export function describeAction(name: OperatorActionName): string {
   const { description, example } = rows[name];

@@ -1,7 +1,6 @@
 import { defined } from './defined.ts';
-import type { Attempt } from './attempt.ts';
 import { attemptAt, attemptInFlight, isUnfinished } from './task-state.ts';
-import type { Stop, TaskState } from './task-state.ts';
+import type { Task } from './task-record.ts';
 
 /** What is known of the workers: which channels they serve now, and when each was served last. */
 export interface Service {
@@ -44,16 +43,10 @@ export interface NextStep {
   readonly channel?: string;
 }
 
+type Going = Pick<Task, 'state' | 'attempts' | 'wanted'>;
+
 /** Whose turn it is with the task; undefined: it has ended. */
-export function nextStep({
-  state,
-  attempts,
-  wanted,
-}: {
-  readonly state: TaskState;
-  readonly attempts: readonly Attempt[];
-  readonly wanted?: Stop;
-}): NextStep | undefined {
+export function nextStep({ state, attempts, wanted }: Going): NextStep | undefined {
   if (!isUnfinished(state)) return undefined;
   if (wanted !== undefined) return {};
   if (state.at === 'submitting') {

@@ -162,7 +162,7 @@ export function situation(standing: Standing): Situation {
     actions: possibleNow(standing, asked).map((action) => ({
       name: action,
       command: commandLine(id, action),
-      money: moneyOf(action, standing),
+      money: { ...nothing, ...moneyMoved[action]?.(standing) },
     })),
   };
 }
@@ -224,7 +224,10 @@ const nothing: MoneyPreview = { charged: 0n, released: 0n, refunded: 0n };
 const moneyMoved: Readonly<
   Partial<Record<OperatorActionName, (standing: Standing) => Partial<MoneyPreview>>>
 > = {
-  fail: ({ state, hold }) => ({ released: isUnreleased(state) ? 0n : hold }),
+  fail: ({ state, hold }) => {
+    const staysHeld = state.at === 'review' && state.why === 'unreleased';
+    return { released: staysHeld ? 0n : hold };
+  },
   cancel: ({ hold }) => ({ released: hold }),
   complete: () => ({ charged: null, released: null }),
   accept_charge: ({ state, hold }) => {
@@ -233,14 +236,6 @@ const moneyMoved: Readonly<
   },
   refund: ({ charge = 0n }) => ({ refunded: charge }),
 };
-
-function isUnreleased(state: TaskState): boolean {
-  return state.at === 'review' && state.why === 'unreleased';
-}
-
-function moneyOf(action: OperatorActionName, standing: Standing): MoneyPreview {
-  return { ...nothing, ...moneyMoved[action]?.(standing) };
-}
 
 export function mapMoney<From, To>(
   { charged, released, refunded }: MoneyPreview<From>,

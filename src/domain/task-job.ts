@@ -1,3 +1,4 @@
+import { defined } from './defined.ts';
 import { replacements, newRound, restedFor } from './task-rounds.ts';
 import type { Task } from './task-record.ts';
 import { attemptAt, hasJob } from './task-state.ts';
@@ -22,21 +23,16 @@ export function acceptedAs(task: Task, event: EventOf<'accepted'>, at: number): 
 /** The upstream has ended the job: the task's end, or another job in its place. */
 export function polled(task: Task, event: EventOf<'polled'>, at: number): Next {
   const { n, outcome, unbilled, traceId, elapsedMs } = event;
-  const traced = traceId === undefined ? {} : { traceId };
+  const over = { outcome, ...defined({ traceId }), wanted: undefined };
   if (outcome.kind === 'succeeded') {
     if (!corrects(task, event) && !isWaitingFor(task, event)) return unasked(task, event);
-    return change({
-      outcome,
-      ...traced,
-      wanted: undefined,
-      state: { at: 'ending', ending: { kind: 'succeeded' } },
-    });
+    return change({ ...over, state: { at: 'ending', ending: { kind: 'succeeded' } } });
   }
   if (!isWaitingFor(task, event)) return unasked(task, event);
   const { failure, code, message } = outcome;
   // The upstream stopped it because it was asked to; the poll has seen it first.
   if (task.wanted !== undefined && failure?.class === 'cancelled') {
-    return change({ outcome, ...traced, ...endedBy(task, task.wanted) });
+    return change({ ...over, ...endedBy(task, task.wanted) });
   }
   if (unbilled && failure !== undefined && task.wanted === undefined) {
     const attempts = withAttempt(task, n, { state: 'failed', code, message, failure, endedAt: at });
@@ -44,12 +40,7 @@ export function polled(task: Task, event: EventOf<'polled'>, at: number): Next {
     const left = replacements({ ...task, attempts, resting }, failure.class, at);
     if (left.length > 0) return change({ attempts, resting, state: newRound({ attempts }, left) });
   }
-  return change({
-    outcome,
-    ...traced,
-    wanted: undefined,
-    state: { at: 'ending', ending: { kind: 'failed' } },
-  });
+  return change({ ...over, state: { at: 'ending', ending: { kind: 'failed' } } });
 }
 
 /** Among the upstream's own words a success is the last one, until the end is written. */
@@ -60,8 +51,8 @@ function corrects({ state, attempts }: Task, { n, job }: EventOf<'polled'>): boo
   return attempt?.state === 'accepted' && (job === undefined || job === attempt.operation?.id);
 }
 
-function isWaitingFor(task: Task, { n, job }: EventOf<'polled' | 'broken'>): boolean {
-  return hasJob(task.state) && isAboutIts(task, { n, ...(job === undefined ? {} : { job }) });
+function isWaitingFor(task: Task, event: EventOf<'polled' | 'broken'>): boolean {
+  return hasJob(task.state) && isAboutIts(task, event);
 }
 
 function unasked(task: Task, { kind }: EventOf<'polled' | 'broken'>): Next {

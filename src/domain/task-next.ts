@@ -19,7 +19,7 @@ export function next(task: Task, event: TaskEvent, at: number): Next {
   }
   const stepped = transition(task, { name: event.kind, event }, at);
   if (!stepped.ok || stepped === unchanged) return stepped;
-  return { ok: true, changes: consequences(task, event, { changes: stepped.changes, at }) };
+  return { ok: true, changes: consequences(task, stepped.changes, { kind: event.kind, at }) };
 }
 
 /** These continue a creation; all else means that the task has begun. */
@@ -30,13 +30,12 @@ export function isOfCreation(event: EventName): boolean {
   return creation.includes(event);
 }
 
-interface Changed {
-  readonly changes: Changes;
-  readonly at: number;
-}
-
 /** What every change brings with it: what was noted about a state does not outlive it. */
-function consequences(task: Task, { kind }: TaskEvent, { changes, at }: Changed): Changes {
+function consequences(
+  task: Task,
+  changes: Changes,
+  { kind, at }: { readonly kind: EventName; readonly at: number },
+): Changes {
   const { state } = changes;
   const isLeft = state !== undefined && state.at !== task.state.at;
   return {

@@ -26,10 +26,20 @@ export function afterCandidate(task: Task, round: Submitting, at: number): TaskS
 
 /** Until a channel may be asked again: none is asked before the time that it has named. */
 function pauseAfter({ plan, resting }: Task, { round, full }: Submitting, at: number): TaskState {
-  const usual = Math.min(roundPauseMinMs * 2 ** Math.min(round - 1, 10), roundPauseMaxMs);
+  const usual = usualPauseMs(round);
   const soonest = Math.min(...plan.candidates.map((candidate) => restOf(resting, candidate) ?? usual));
   const ms = Number.isFinite(soonest) ? Math.max(usual, soonest) : usual;
   return { at: 'pausing', round, full, ms, until: at + ms };
+}
+
+function usualPauseMs(round: number): number {
+  return Math.min(roundPauseMinMs * 2 ** Math.min(round - 1, 10), roundPauseMaxMs);
+}
+
+/** When a task that waits before a full channel looks at those again that rest; Infinity: none does. */
+export function restsOverInMs({ state, resting = [] }: Task, elapsedMs: number): number {
+  const soonest = Math.min(...restedFor(resting, elapsedMs).map(({ ms }) => ms));
+  return state.at === 'submitting' ? Math.max(usualPauseMs(state.round), soonest) : soonest;
 }
 
 /**
@@ -57,6 +67,11 @@ export function roundAfterLoss(task: Task, at: number): Submitting {
   const isNew = (candidate: RouteCandidate): boolean =>
     !attempts.some((one) => sameCandidate(one, candidate));
   return newRound(task, left.filter(isNew));
+}
+
+/** Where the task may still go: in place of a job that failed, only to those that were not asked yet. */
+export function openTo({ state, plan }: Pick<Task, 'state' | 'plan'>): readonly RouteCandidate[] {
+  return state.at === 'submitting' && state.replaces === true ? state.left : plan.candidates;
 }
 
 /** A first round with these channels. */

@@ -4,7 +4,7 @@ import { defined } from './defined.ts';
 import type { Failure } from './failure.ts';
 import type { RouteCandidate } from './routing.ts';
 import type { UpstreamCost } from './task-cost.ts';
-import type { Task, TaskActionRecord, TaskOutcome } from './task-record.ts';
+import type { Task, TaskOutcome } from './task-record.ts';
 import type { TaskError } from './task.ts';
 
 /**
@@ -164,32 +164,28 @@ export type TaskEvent =
   | { readonly kind: 'orphaned' }
   | Ended;
 
-/**
- * Certainly not accepted. `n` absent: nothing was begun. `stays`: the same channel is asked again. `full`: it had no
- * room. `retryAfterMs`: the upstream named this time.
- */
-interface NotAccepted {
-  readonly kind: 'not_accepted';
-  readonly candidate: RouteCandidate;
+/** `n` absent: nothing was begun. */
+interface Refused {
   readonly n?: number;
   readonly owner?: string;
   readonly code: string;
   readonly message: string;
-  readonly stays: boolean;
-  readonly full?: true;
-  readonly retryAfterMs?: number;
   readonly elapsedMs?: number;
 }
 
-/** `n` absent: what is needed to send it is gone. */
-interface Rejected {
+/** Certainly not. `stays`: the same channel is asked again. `full`: it had no room. `retryAfterMs`: it named this time. */
+interface NotAccepted extends Refused {
+  readonly kind: 'not_accepted';
+  readonly candidate: RouteCandidate;
+  readonly stays: boolean;
+  readonly full?: true;
+  readonly retryAfterMs?: number;
+}
+
+/** The request itself; or, where nothing was begun, what is needed to send it is gone. */
+interface Rejected extends Refused {
   readonly kind: 'rejected';
-  readonly n?: number;
-  readonly owner?: string;
-  readonly code: string;
-  readonly message: string;
   readonly failure?: Failure;
-  readonly elapsedMs?: number;
 }
 
 /**
@@ -220,12 +216,6 @@ interface Ended {
 export type EventName = TaskEvent['kind'];
 export type EventOf<Name extends EventName> = Extract<TaskEvent, { readonly kind: Name }>;
 export type StateOf<Name extends StateName> = Extract<TaskState, { readonly at: Name }>;
-
-/** An event with what an operator says about it, written down together. */
-export interface Act {
-  readonly event: TaskEvent;
-  readonly record: TaskActionRecord;
-}
 
 export function sameCandidate(a: RouteCandidate, b: RouteCandidate): boolean {
   return a.channel === b.channel && a.credential === b.credential;

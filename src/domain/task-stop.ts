@@ -9,11 +9,15 @@ import type { Next } from './task-transition.ts';
 
 /** What ends a task: what is wanted of it, the loss of its workflow, and the ledger's last word. */
 
-const stopErrors: Readonly<Record<Stop, TaskError>> = {
-  cancel: taskFailures.cancelled,
-  expire: taskFailures.expired,
-  fail: taskFailures.operator,
-};
+/**
+ * What the task then fails of, and why it is to end, as the rest of a sentence. What is wanted later replaces only what has
+ * less `force`: a deadline does not take an operator's word back.
+ */
+const stops = {
+  cancel: { force: 0, error: taskFailures.cancelled, why: 'it is being cancelled' },
+  expire: { force: 1, error: taskFailures.expired, why: 'its deadline has passed (`extend` moves it)' },
+  fail: { force: 2, error: taskFailures.operator, why: 'an operator has failed it' },
+} as const satisfies Record<Stop, object>;
 
 /**
  * What is wanted happens: whoever asks for it has made sure that there is no job, or that it was stopped. A task whose job
@@ -24,24 +28,14 @@ export function endedBy(
   stop: Stop,
 ): { readonly state: TaskState; readonly wanted: undefined } {
   const hasFailed = stop === 'expire' && state.at === 'submitting' && state.replaces === true;
-  const ending: Ending = hasFailed ? { kind: 'failed' } : { kind: 'failed', error: stopErrors[stop] };
+  const ending: Ending = hasFailed ? { kind: 'failed' } : { kind: 'failed', error: stops[stop].error };
   return { state: { at: 'ending', ending }, wanted: undefined };
 }
 
-/** Why a task is to end: the rest of a sentence. */
-const reasons: Readonly<Record<Stop, string>> = {
-  cancel: 'it is being cancelled',
-  expire: 'its deadline has passed (`extend` moves it)',
-  fail: 'an operator has failed it',
-};
-
 /** For who would send something for a task that is to end. */
 export function submitsNothing(stop: Stop): Next {
-  return refuse('not_now', `The task submits nothing any more: ${reasons[stop]}.`);
+  return refuse('not_now', `The task submits nothing any more: ${stops[stop].why}.`);
 }
-
-/** What is wanted later replaces only what is weaker: a deadline does not take an operator's word back. */
-const strength: Readonly<Record<Stop, number>> = { cancel: 0, expire: 1, fail: 2 };
 
 /** What has no job ends at once; otherwise it is noted, and whoever hears of the job acts on it. */
 export function wanted(task: Task, { stop, deadlineAt }: EventOf<'wanted'>): Next {
@@ -51,9 +45,9 @@ export function wanted(task: Task, { stop, deadlineAt }: EventOf<'wanted'>): Nex
   }
   if (state.at === 'lost' && stop === 'fail')
     return change({ attempts: withoutLost(task), ...endedBy(task, stop) });
-  if (task.wanted !== undefined && strength[stop] <= strength[task.wanted]) {
+  if (task.wanted !== undefined && stops[stop].force <= stops[task.wanted].force) {
     return stop === 'cancel' && task.wanted !== stop
-      ? refuse('not_now', `The task is about to end: ${reasons[task.wanted]}.`)
+      ? refuse('not_now', `The task is about to end: ${stops[task.wanted].why}.`)
       : unchanged;
   }
   switch (state.at) {
@@ -85,7 +79,7 @@ function endedInReview(task: Task, review: StateOf<'review'>, stop: Stop): Next 
   if (stop === 'cancel') return notNow(task, stop);
   if (review.why !== 'unreleased') return change(endedBy(task, stop));
   return stop === 'fail'
-    ? change({ state: { at: 'ending', ending: approvedFailure(task, stopErrors.fail) } })
+    ? change({ state: { at: 'ending', ending: approvedFailure(task, stops.fail.error) } })
     : refuse('not_now', 'The ledger contradicts the end of the task: an operator decides, not its deadline.');
 }
 

@@ -1,4 +1,4 @@
-import type { Attempt, Operation } from './attempt.ts';
+import type { Attempt } from './attempt.ts';
 import { defined } from './defined.ts';
 import type { RouteCandidate } from './routing.ts';
 import {
@@ -92,13 +92,16 @@ function isUnanswered({ state }: Task, attempt: Attempt | undefined): boolean {
 
 /** Another try on the same channel, the next channel, or a pause. */
 export function notAccepted(task: Task, event: EventOf<'not_accepted'>, at: number): Next {
-  const { n, code, stays, full: isFull, retryAfterMs, elapsedMs = 0 } = event;
+  const { n, code, message, stays, full: isFull, retryAfterMs, elapsedMs = 0 } = event;
   const refusal = unheard(task, event);
   if (refusal !== undefined) return refusal;
   const { state } = task;
   // The record knows where it was sent.
   const candidate = task.attempts.find((one) => one.n === n) ?? event.candidate;
-  const attempts = n === undefined ? task.attempts : withAttempt(task, n, refusedAs(event, at));
+  const attempts =
+    n === undefined
+      ? task.attempts
+      : withAttempt(task, n, { state: 'not_accepted', code, message, endedAt: at });
   if (task.wanted !== undefined) return change({ attempts, ...endedBy(task, task.wanted) });
   // Counted from when the work began, as the others are.
   const namedMs = retryAfterMs === undefined ? undefined : elapsedMs + retryAfterMs;
@@ -114,10 +117,6 @@ export function notAccepted(task: Task, event: EventOf<'not_accepted'>, at: numb
   const { channel, credential } = candidate;
   const full = isFull === true ? [...round.full, { channel, credential }] : round.full;
   return change({ attempts, resting, state: afterCandidate(after, { ...round, left, full }, at) });
-}
-
-function refusedAs({ code, message }: EventOf<'not_accepted'>, at: number): Partial<Attempt> {
-  return { state: 'not_accepted', code, message, endedAt: at };
 }
 
 /** The upstream does not want the request itself: the task fails, or goes where its fallback says. */
@@ -174,10 +173,7 @@ export function accepted(task: Task, event: EventOf<'accepted'>, at: number): Ne
   );
 }
 
-interface Taken {
-  readonly n: number;
-  readonly operation: Operation;
-  readonly traceId?: string;
+interface Taken extends Pick<EventOf<'accepted'>, 'n' | 'operation' | 'traceId'> {
   /** An operator named the job. */
   readonly adopted?: true;
 }

@@ -51,7 +51,7 @@ export async function readTaskRecord(
     version: recordVersion,
     recorded_at: sources.now() / 1000,
     task: presentTask(task),
-    plan: readPlan(request),
+    plan: readPlan(task, request),
     request: request === undefined ? null : JSON.stringify(redactRequest(request.request)),
     attempts: task.attempts.map(presentAttempt),
     calls,
@@ -92,9 +92,9 @@ function withoutTexts(call: RecordedCall, texts: readonly string[]): RecordedCal
   };
 }
 
-function readPlan(request: RequestRecord | undefined): FlightRecord['plan'] {
+function readPlan({ plan }: Task, request: RequestRecord | undefined): FlightRecord['plan'] {
   if (request === undefined) return null;
-  return planSchema.safeParse(JSON.parse(request.plan)).data ?? null;
+  return planSchema.safeParse({ ...plan, dropped: request.dropped }).data ?? null;
 }
 
 function mappingsOf(

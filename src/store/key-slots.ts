@@ -1,6 +1,6 @@
 import type { Collection, Db } from 'mongodb';
 import { racePoint } from '../domain/race-point.ts';
-import { unlessThere } from './mongo.ts';
+import { durable, unlessThere } from './mongo.ts';
 
 /**
  * The unfinished tasks of each API key that has a `concurrent_tasks` limit: one document per key, whose list of
@@ -22,10 +22,8 @@ export interface KeySlot {
 
 export type KeySlotStore = ReturnType<typeof createKeySlotStore>;
 
-const majority = { writeConcern: { w: 'majority', wtimeoutMS: 10_000 } } as const;
-
 export function createKeySlotStore(db: Db, now: () => number) {
-  const keys: Collection<KeySlotsDocument> = db.collection<KeySlotsDocument>('key_slots');
+  const keys: Collection<KeySlotsDocument> = db.collection<KeySlotsDocument>('key_slots', durable);
 
   /** Adds the task if there is room and it is not in the list; true: this call added it. */
   async function add(key: string, slot: KeySlot, limit: number): Promise<boolean> {
@@ -33,14 +31,12 @@ export function createKeySlotStore(db: Db, now: () => number) {
     const added = await keys.updateOne(
       { _id: key, 'tasks.task': { $ne: slot.task }, [`tasks.${limit - 1}`]: { $exists: false } },
       { $push: { tasks: slot } },
-      majority,
     );
     return added.modifiedCount === 1;
   }
 
   async function has(key: string, task: string): Promise<boolean> {
-    const found = await keys.findOne({ _id: key, 'tasks.task': task }, { readConcern: 'majority' });
-    return found !== null;
+    return (await keys.findOne({ _id: key, 'tasks.task': task })) !== null;
   }
 
   return {
@@ -57,19 +53,19 @@ export function createKeySlotStore(db: Db, now: () => number) {
       await racePoint('slots.take', task);
       if (await add(key, slot, limit)) return true;
       if (await has(key, task)) return true;
-      await unlessThere(() => keys.insertOne({ _id: key, tasks: [] }, majority));
-      await keys.updateOne({ _id: key }, { $pull: { tasks: { until: { $lte: now() } } } }, majority);
+      await unlessThere(() => keys.insertOne({ _id: key, tasks: [] }));
+      await keys.updateOne({ _id: key }, { $pull: { tasks: { until: { $lte: now() } } } });
       return (await add(key, slot, limit)) || has(key, task);
     },
 
     /** The task's deadline was moved. Repeatable; does nothing for a key without a limit. */
     async keepUntil(key: string, { task, until }: Pick<KeySlot, 'task' | 'until'>): Promise<void> {
-      await keys.updateOne({ _id: key, 'tasks.task': task }, { $max: { 'tasks.$.until': until } }, majority);
+      await keys.updateOne({ _id: key, 'tasks.task': task }, { $max: { 'tasks.$.until': until } });
     },
 
     /** The task has ended, or was never admitted. Repeatable; does nothing for a key without a limit. */
     async release(key: string, task: string): Promise<void> {
-      await keys.updateOne({ _id: key }, { $pull: { tasks: { task } } }, majority);
+      await keys.updateOne({ _id: key }, { $pull: { tasks: { task } } });
     },
 
     async removeMany(ids: readonly string[]): Promise<void> {

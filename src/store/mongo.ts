@@ -64,6 +64,12 @@ export function databaseName(uri: string): string {
   return path === undefined ? databaseDefault : decodeURIComponent(path);
 }
 
+/**
+ * What `findOneAndUpdate` needs to read one document as the majority has it: an election may leave a read behind, and no
+ * write. Null means that there is none, which is certain.
+ */
+export const readByWrite = [{ $inc: { reads: 1 } }, { returnDocument: 'after' }] as const;
+
 /** Two writers met on one `_id` or unique key; for insertMany: its first failure was that. */
 export function isDuplicateKey(error: unknown): error is MongoServerError {
   return error instanceof MongoServerError && error.code === duplicateKeyCode;

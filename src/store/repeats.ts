@@ -1,7 +1,7 @@
 import { defined } from '../domain/defined.ts';
 import type { Collection, Db } from 'mongodb';
 import { createAnswerBodyStore } from './answer-bodies.ts';
-import { ensureIndexes, expiring, unlessThere } from './mongo.ts';
+import { durable, ensureIndexes, expiring, unlessThere } from './mongo.ts';
 
 /**
  * The outcome of a request that may be repeated: by its Idempotency-Key, or by a client that repeats what it did not
@@ -22,10 +22,14 @@ export interface RepeatRecord {
   readonly answer?: StoredAnswer;
 }
 
-export interface StoredAnswer {
+/** What is kept of an answer beside its body. */
+export interface AnswerHead {
   readonly status: number;
   /** False: an upstream may have accepted what this answer says failed. */
   readonly mayRetry: boolean;
+}
+
+interface StoredAnswer extends AnswerHead {
   /** Documents of the body; absent: it was too large to keep. */
   readonly documents?: number;
 }
@@ -39,19 +43,14 @@ interface RepeatDocument extends Pick<RepeatRecord, 'made' | 'fingerprint' | 'an
   readonly expires: Date;
 }
 
-export interface RepeatClaim {
-  readonly id: string;
-  readonly made: string;
-  readonly fingerprint: string;
+export interface RepeatClaim extends Pick<RepeatRecord, 'id' | 'made' | 'fingerprint'> {
   /** Absent: nobody waits for what is made; its id is enough. */
   readonly isAwaited?: true;
   /** For how long a repeat is recognised. */
   readonly keptMs: number;
 }
 
-export interface AnswerToStore {
-  readonly status: number;
-  readonly mayRetry: boolean;
+interface AnswerToStore extends AnswerHead {
   /** Absent: too large to keep. */
   readonly body?: readonly Uint8Array[];
 }
@@ -62,7 +61,7 @@ export type RepeatName = Pick<RepeatClaim, 'id' | 'made'>;
 export type RepeatStore = ReturnType<typeof createRepeatStore>;
 
 export function createRepeatStore(db: Db, now: () => number) {
-  const records: Collection<RepeatDocument> = db.collection<RepeatDocument>('idempotency');
+  const records: Collection<RepeatDocument> = db.collection<RepeatDocument>('idempotency', durable);
   const bodies = createAnswerBodyStore(db);
   const change = async ({ id, made }: RepeatName, fields: Partial<RepeatDocument>): Promise<void> => {
     await records.updateOne({ _id: id, made }, { $set: fields });
@@ -80,7 +79,7 @@ export function createRepeatStore(db: Db, now: () => number) {
       const fresh = freshDocument(claim, now());
       for (;;) {
         if (await unlessThere(() => records.insertOne({ _id: claim.id, ...fresh }))) return undefined;
-        const found = await records.findOne({ _id: claim.id }, { readConcern: 'majority' });
+        const found = await records.findOne({ _id: claim.id });
         if (found === null) continue;
         if (found.expires.getTime() > now()) return toRecord(found);
         const taken = await records.replaceOne({ _id: claim.id, made: found.made }, fresh);
@@ -94,7 +93,7 @@ export function createRepeatStore(db: Db, now: () => number) {
     },
 
     async find(id: string): Promise<RepeatRecord | undefined> {
-      const found = await records.findOne({ _id: id }, { readConcern: 'majority' });
+      const found = await records.findOne({ _id: id });
       return found === null || found.expires.getTime() <= now() ? undefined : toRecord(found);
     },
 

@@ -2,9 +2,10 @@ import { defined } from '../domain/defined.ts';
 import type { Collection, Db } from 'mongodb';
 import { z } from 'zod';
 import type { GenerationRequest } from '../domain/request.ts';
+import type { DroppedChannel } from '../domain/routing.ts';
+import type { Task } from '../domain/task-record.ts';
 import { defaultRetention } from '../domain/retention.ts';
-import { durable, ensureIndexes, expiring, unlessThere } from './mongo.ts';
-import { readByWrite } from './read-by-write.ts';
+import { durable, ensureIndexes, expiring, readByWrite, unlessThere } from './mongo.ts';
 import { toSealed, toSealedDocument } from './sealed-document.ts';
 import type { SealedDocument, Sealing } from './sealed-document.ts';
 
@@ -17,16 +18,16 @@ export interface RequestRecord {
   readonly callbackToken: string;
   /** The caller's callback address; kept here because it may hold secrets. */
   readonly callbackUrl?: string;
-  readonly createdAt: number;
-  /** The record is kept for a while longer. Unix milliseconds. */
-  readonly deadlineAt: number;
   /** What the create answered beside the task. */
   readonly warnings: readonly string[];
-  /** JSON of the plan that it was admitted with, for the record. */
-  readonly plan: string;
+  /** Why other channels are not in the task's plan, for people. */
+  readonly dropped: readonly DroppedChannel[];
   /** The try of the creation that wrote it: `Task.unstarted`. */
   readonly by: string;
 }
+
+/** `deadlineAt`: of the task, in Unix milliseconds. The request is kept for a while longer. */
+export interface NewRequest extends RequestRecord, Pick<Task, 'deadlineAt'> {}
 
 /** What the caller wrote. */
 type Written = Pick<RequestRecord, 'request' | 'callbackToken' | 'callbackUrl'>;
@@ -69,10 +70,10 @@ export function createRequestStore(
     ...requestChanges(requests, expiresAt),
 
     /** The bytes of what is sealed. Undefined: an earlier try of this creation has written it. */
-    async insert(record: RequestRecord): Promise<number | undefined> {
-      const { task: _id, request, callbackToken, callbackUrl, ...legible } = record;
+    async insert(asked: NewRequest): Promise<number | undefined> {
+      const { task: _id, request, callbackToken, callbackUrl, deadlineAt, ...legible } = asked;
       const sealed = seal('request', JSON.stringify({ request, callbackToken, callbackUrl }));
-      const expires = new Date(expiresAt(record.deadlineAt));
+      const expires = new Date(expiresAt(deadlineAt));
       const document = { _id, ...legible, sealed: toSealedDocument(sealed), expires };
       return (await unlessThere(() => requests.insertOne(document))) ? sealed.data.length : undefined;
     },
@@ -106,8 +107,7 @@ function requestChanges(requests: Collection<RequestDocument>, expiresAt: (deadl
 
     /** The task's deadline was moved. Repeatable: of two moves the later deadline counts. */
     async keepUntil(task: string, deadlineAt: number): Promise<void> {
-      const $max = { deadlineAt, expires: new Date(expiresAt(deadlineAt)) };
-      await requests.updateOne({ _id: task }, { $max });
+      await requests.updateOne({ _id: task }, { $max: { expires: new Date(expiresAt(deadlineAt)) } });
     },
 
     async removeMany(tasks: readonly string[]): Promise<void> {

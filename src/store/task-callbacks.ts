@@ -1,7 +1,7 @@
 import type { Collection } from 'mongodb';
 import type { CallbackAttempt, CallbackState } from '../domain/callback-record.ts';
 import { ownCallbackRound } from '../domain/ids.ts';
-import { readByWrite } from './read-by-write.ts';
+import { readByWrite } from './mongo.ts';
 import type { TaskDocument } from './task-document.ts';
 
 /** A series of attempts at a task's callback. */

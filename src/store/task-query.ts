@@ -1,26 +1,19 @@
 import type { Filter } from 'mongodb';
 import { attentionReasons } from '../domain/attention.ts';
-import type { AttentionReason } from '../domain/attention.ts';
 import { defined } from '../domain/defined.ts';
 import { failureClasses } from '../domain/failure.ts';
 import type { FailureClass } from '../domain/failure.ts';
 import { taskStatuses } from '../domain/task.ts';
-import type { TaskKind, TaskStatus } from '../domain/task.ts';
+import type { Task } from '../domain/task-record.ts';
 import { sortKey } from './task-document.ts';
 import type { EndKind, TaskDocument } from './task-document.ts';
 
-export interface TaskFilter {
-  readonly account?: string;
-  /** Public id of the key that created it. */
-  readonly key?: string;
-  readonly status?: TaskStatus;
-  readonly model?: string;
-  readonly channel?: string;
-  readonly kind?: TaskKind;
+export interface TaskFilter extends Partial<
+  Pick<Task, 'account' | 'key' | 'status' | 'model' | 'channel' | 'kind' | 'attention'>
+> {
   /** Of failed tasks. */
   readonly failureClass?: FailureClass;
   readonly needsAttention?: boolean;
-  readonly attention?: AttentionReason;
   /** Unix seconds, inclusive and exclusive. */
   readonly createdAfter?: number;
   readonly createdBefore?: number;

@@ -1,6 +1,7 @@
 import type { Collection } from 'mongodb';
 import { defined } from '../domain/defined.ts';
 import type { Concern } from '../domain/attention.ts';
+import type { Task } from '../domain/task-record.ts';
 import { unfinishedStatuses } from '../domain/task.ts';
 import type { ResultItem } from '../domain/task.ts';
 import type { WaitReason } from '../domain/wait-reason.ts';
@@ -12,12 +13,6 @@ const asksNothing = {
   'state.asked': { $ne: true },
 };
 
-export interface ProgressWrite {
-  /** 0-100. */
-  readonly progress?: number;
-  readonly queuePosition?: number;
-}
-
 /** What is seen on the way and shown, and decides nothing. Each write is guarded by what must not have happened before. */
 export function taskSights(tasks: Collection<TaskDocument>, now: () => number) {
   return {
@@ -28,7 +23,7 @@ export function taskSights(tasks: Collection<TaskDocument>, now: () => number) {
       );
     },
 
-    async recordProgress(id: string, seen: ProgressWrite): Promise<void> {
+    async recordProgress(id: string, seen: Pick<Task, 'progress' | 'queuePosition'>): Promise<void> {
       const { progress, queuePosition } = seen;
       await tasks.updateOne(
         { _id: id, 'state.at': 'waiting' },

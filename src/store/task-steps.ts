@@ -4,8 +4,7 @@ import { isOfCreation, next } from '../domain/task-next.ts';
 import type { Changes, Next, RefusalCode } from '../domain/task-next.ts';
 import type { Task, TaskActionRecord } from '../domain/task-record.ts';
 import type { TaskEvent } from '../domain/task-state.ts';
-import { isDuplicateKey } from './mongo.ts';
-import { readByWrite } from './read-by-write.ts';
+import { isDuplicateKey, readByWrite } from './mongo.ts';
 import type { TaskDocument } from './task-document.ts';
 import type { TaskForm } from './task-words.ts';
 

@@ -1,18 +1,17 @@
 import { LRUCache } from 'lru-cache';
-import type { Collection, Db } from 'mongodb';
+import type { Collection, Db, Filter, Sort } from 'mongodb';
 import type { AttentionReason } from '../domain/attention.ts';
 import type { Task } from '../domain/task-record.ts';
 import { taskNamings, unfinishedStatuses } from '../domain/task.ts';
 import type { TaskNaming } from '../domain/task.ts';
 import { createFindById } from './find-by-id.ts';
 import type { Sealing } from './sealed-document.ts';
-import { durable, ensureIndexes, isOutage, unlessThere } from './mongo.ts';
+import { durable, ensureIndexes, isOutage, readByWrite, unlessThere } from './mongo.ts';
 import { taskBills } from './task-bills.ts';
 import { taskCallbacks } from './task-callbacks.ts';
 import { taskCensus } from './task-census.ts';
 import { sortKey } from './task-document.ts';
 import type { TaskDocument } from './task-document.ts';
-import { readByWrite } from './read-by-write.ts';
 import { endQuery, listQuery } from './task-query.ts';
 import type { EndFilter, TaskFilter } from './task-query.ts';
 import { taskSights } from './task-sights.ts';
@@ -27,6 +26,8 @@ export interface TaskPage {
   readonly tasks: readonly Task[];
   readonly hasMore: boolean;
 }
+
+const nothing: TaskPage = { tasks: [], hasMore: false };
 
 export interface PageRequest {
   readonly limit: number;
@@ -97,7 +98,6 @@ export function createTaskStore(db: Db, now: () => number, sealing: Sealing) {
       await tasks.deleteOne({ _id: id, 'state.at': 'given_up' });
     },
     ...taskReads(tasks, { findById: createFindById(db, tasks), toTask: form.toTask }),
-    ...taskEnds(tasks, form.toTask),
     ...taskSteps({ tasks, hints, now, form }),
     ...taskSights(tasks, now),
     ...taskCallbacks(tasks, now),
@@ -116,6 +116,15 @@ function taskReads(tasks: Collection<TaskDocument>, { findById, toTask }: TaskRe
     for await (const document of documents) yield toTask(document);
   }
 
+  async function all(filter: Filter<TaskDocument>): Promise<Task[]> {
+    return (await tasks.find(filter).toArray()).map(toTask);
+  }
+
+  async function pageOf(filter: Filter<TaskDocument>, sort: Sort, limit: number): Promise<TaskPage> {
+    const found = await tasks.find(filter, { sort, limit: limit + 1 }).toArray();
+    return { tasks: found.slice(0, limit).map(toTask), hasMore: found.length > limit };
+  }
+
   return {
     /** One document by `_id`. */
     async find(id: string): Promise<Task | undefined> {
@@ -124,13 +133,11 @@ function taskReads(tasks: Collection<TaskDocument>, { findById, toTask }: TaskRe
     },
 
     /** Many by `_id`, in no order: what waiting requests are answered from. */
-    async findMany(ids: readonly string[]): Promise<Task[]> {
-      return (await tasks.find({ _id: { $in: [...ids] } }).toArray()).map(toTask);
-    },
+    findMany: (ids: readonly string[]): Promise<Task[]> => all({ _id: { $in: [...ids] } }),
 
     /** Of a job that was replaced too. Several channels may use the same id; the newest task counts. */
     async findByUpstreamId(upstreamId: string): Promise<Task | undefined> {
-      const found = (await tasks.find({ 'attempts.operation.id': upstreamId }).toArray()).map(toTask);
+      const found = await all({ 'attempts.operation.id': upstreamId });
       return found.toSorted((a, b) => b.createdAt - a.createdAt)[0];
     },
 
@@ -156,20 +163,22 @@ function taskReads(tasks: Collection<TaskDocument>, { findById, toTask }: TaskRe
       return (await tasks.findOneAndUpdate({ _id: seen._id, jobs: job }, ...readByWrite))?._id;
     },
 
-    async list(filter: TaskFilter, page: PageRequest): Promise<TaskPage> {
-      const cursor = page.after === undefined ? undefined : await tasks.findOne({ _id: page.after });
-      if (
-        cursor === null ||
-        (cursor !== undefined && filter.account !== undefined && cursor.account !== filter.account)
-      ) {
-        return { tasks: [], hasMore: false };
-      }
-      const found = await tasks
-        .find(listQuery(filter, cursor?.sort, page.oldestFirst))
-        .sort({ sort: page.oldestFirst === true ? 1 : -1 })
-        .limit(page.limit + 1)
-        .toArray();
-      return { tasks: found.slice(0, page.limit).map(toTask), hasMore: found.length > page.limit };
+    async list(filter: TaskFilter, { limit, after, oldestFirst }: PageRequest): Promise<TaskPage> {
+      const last = after === undefined ? undefined : await tasks.findOne({ _id: after });
+      const isElsewhere = filter.account !== undefined && last?.account !== filter.account;
+      if (after !== undefined && (last === null || isElsewhere)) return nothing;
+      return pageOf(
+        listQuery(filter, last?.sort, oldestFirst),
+        { sort: oldestFirst === true ? 1 : -1 },
+        limit,
+      );
+    },
+
+    /** Tasks that have ended, the latest end first. */
+    async listEnded(filter: EndFilter, { limit, after }: PageRequest): Promise<TaskPage> {
+      const last = after === undefined ? undefined : (await tasks.findOne({ _id: after }))?.end?.sort;
+      if (after !== undefined && last === undefined) return nothing;
+      return pageOf(endQuery(filter, last), { 'end.sort': -1 }, limit);
     },
 
     /** Those of these tasks that the filter lets pass, by id. */
@@ -224,22 +233,6 @@ function taskReads(tasks: Collection<TaskDocument>, { findById, toTask }: TaskRe
     /** Tasks that have ended, and whose callers do not know it. */
     async *owing(): AsyncIterable<Task> {
       yield* each(tasks.find({ owes: { $gt: '' } }).sort({ owes: 1 }));
-    },
-  };
-}
-
-function taskEnds(tasks: Collection<TaskDocument>, toTask: TaskForm['toTask']) {
-  return {
-    /** Tasks that have ended, the latest end first. */
-    async listEnded(filter: EndFilter, { limit, after }: PageRequest): Promise<TaskPage> {
-      const last = after === undefined ? undefined : (await tasks.findOne({ _id: after }))?.end?.sort;
-      if (after !== undefined && last === undefined) return { tasks: [], hasMore: false };
-      const found = await tasks
-        .find(endQuery(filter, last))
-        .sort({ 'end.sort': -1 })
-        .limit(limit + 1)
-        .toArray();
-      return { tasks: found.slice(0, limit).map(toTask), hasMore: found.length > limit };
     },
   };
 }

@@ -1,3 +1,4 @@
+import { createRounds } from '../process/rounds.ts';
 import type { CreationTry, AbandonCreation } from './abandon-creation.ts';
 
 export interface AbandonmentsDeps {
@@ -19,39 +20,29 @@ const retryEveryMs = 1_000;
 const keptMs = 5 * 60_000;
 const waitingMax = 1_000;
 
-export function createAbandonments(deps: AbandonmentsDeps): Abandonments {
+export function createAbandonments({ abandonCreation, onError, now }: AbandonmentsDeps): Abandonments {
   const waiting = new Map<string, { readonly creation: CreationTry; readonly until: number }>();
-  let timer: NodeJS.Timeout | undefined;
-  let isBusy = false;
 
-  async function retry(): Promise<void> {
-    if (isBusy) return;
-    isBusy = true;
+  async function work(): Promise<void> {
     for (const [key, { creation, until }] of waiting) {
       try {
-        await deps.abandonCreation(creation);
+        await abandonCreation(creation);
         waiting.delete(key);
       } catch (error) {
         // The others behind it do not wait for it.
-        deps.onError(error);
-        if (deps.now() > until) waiting.delete(key);
+        onError(error);
+        if (now() > until) waiting.delete(key);
       }
     }
-    isBusy = false;
-    if (waiting.size === 0) stop();
   }
 
-  function stop(): void {
-    clearInterval(timer);
-    timer = undefined;
-  }
-
+  const rounds = createRounds({ everyMs: retryEveryMs, work, onError });
   return {
     add(creation) {
       if (waiting.size >= waitingMax) return;
-      waiting.set(creation.unstarted, { creation, until: deps.now() + keptMs });
-      timer ??= setInterval(() => void retry(), retryEveryMs).unref();
+      waiting.set(creation.unstarted, { creation, until: now() + keptMs });
+      rounds.start();
     },
-    stop,
+    stop: () => void rounds.stop(),
   };
 }

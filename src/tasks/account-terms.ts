@@ -1,28 +1,25 @@
 import { LRUCache } from 'lru-cache';
 import { capsOfEndUser } from '../domain/caps.ts';
-import { defined } from '../domain/defined.ts';
 import { accountClosed } from '../domain/errors.ts';
 import type { Spender } from '../domain/spender.ts';
+import type { HoldRequest } from '../ledger/operation.ts';
 import type { Account, AccountStore } from '../store/accounts.ts';
 
 /** A change is effective on every node within this. The promise is 5 s. */
 const cacheTtlMs = 4_000;
 const cachedAccountsMax = 10_000;
 
-/** What a hold must fit into beside the balance. */
-export interface HoldTerms {
-  /** Micro-units by which the account may go below zero. */
-  readonly overdraftLimit: bigint;
-  /** The spender, with the caps of its end user beside its own. */
-  readonly by: Spender;
-}
-
-/** Read once in a few seconds per account. Throws account_closed. */
-export type FindHoldTerms = (account: string, by: Spender) => Promise<HoldTerms>;
+/**
+ * What a hold must fit into beside the balance; `by`: with the caps of its end user beside its own. Read once in a few
+ * seconds per account. Throws account_closed.
+ */
+export type FindHoldTerms = (
+  account: string,
+  by: Spender,
+) => Promise<Pick<HoldRequest, 'overdraftLimit' | 'by'>>;
 
 export function createHoldTerms(accounts: Pick<AccountStore, 'find'>, now: () => number): FindHoldTerms {
-  type Terms = Partial<Pick<Account, 'overdraftLimit' | 'endUserCaps' | 'closedAt'>>;
-  const known = new LRUCache<string, Terms>({
+  const known = new LRUCache<string, Partial<Account>>({
     max: cachedAccountsMax,
     ttl: cacheTtlMs,
     ttlResolution: 0,
@@ -30,11 +27,7 @@ export function createHoldTerms(accounts: Pick<AccountStore, 'find'>, now: () =>
   });
   return async (account, by) => {
     let terms = known.get(account);
-    if (terms === undefined) {
-      const { overdraftLimit, endUserCaps, closedAt } = { ...(await accounts.find(account)) };
-      terms = defined({ overdraftLimit, endUserCaps, closedAt });
-      known.set(account, terms);
-    }
+    if (terms === undefined) known.set(account, (terms = { ...(await accounts.find(account)) }));
     if (terms.closedAt !== undefined) throw accountClosed(account);
     const caps = [...(by.caps ?? []), ...capsOfEndUser(terms.endUserCaps, by.endUser)];
     return { overdraftLimit: terms.overdraftLimit ?? 0n, by: { ...by, caps } };

@@ -1,7 +1,7 @@
 import { newActionId } from '../domain/ids.ts';
 import type { RandomBytes } from '../domain/ids.ts';
 import { GatewayError } from '../domain/errors.ts';
-import { readActionInput } from '../domain/operator-actions.ts';
+import { readActionInput, saidOf } from '../domain/operator-actions.ts';
 import type { ActionInput, ActionResult, OperatorActionName } from '../domain/operator-actions.ts';
 import { requireRedeliverable } from '../domain/require-redeliverable.ts';
 import { isTerminal } from '../domain/task.ts';
@@ -30,21 +30,20 @@ export interface TaskAction {
  * An operator's action, of a task that runs through its workflow, which also records it; of one that has ended, here.
  * Throws `action_not_possible`, and then nothing has changed; `invalid_parameter` for fields that the action lacks.
  */
-export function createActOnTask(deps: ActOnTaskDeps): (action: TaskAction) => Promise<ActionResult> {
-  return (action) => actOnTask(action, deps);
-}
-
-async function actOnTask({ task, action, input }: TaskAction, deps: ActOnTaskDeps): Promise<ActionResult> {
-  const read = readActionInput(action, input);
-  if (!read.ok) throw new GatewayError('invalid_parameter', read.message, { param: 'action' });
-  if (action === 'redeliver' || action === 'refund') {
-    const said = await (action === 'refund' ? refundTask : redeliver)({ task, input }, deps);
-    // A person has seen to it.
-    if ('did' in said && task.concern !== undefined) await deps.tasks.withdrawConcern(task.id, task.concern);
-    return said;
-  }
-  if (isTerminal(task.status)) throw refused(`The task has already ${task.status}.`);
-  return deps.port.act(task.id, action, input);
+export function createActOnTask(deps: ActOnTaskDeps) {
+  return async ({ task, action, input }: TaskAction): Promise<ActionResult> => {
+    const read = readActionInput(action, input);
+    if (!read.ok) throw new GatewayError('invalid_parameter', read.message, { param: 'action' });
+    if (action === 'redeliver' || action === 'refund') {
+      const said = await (action === 'refund' ? refundTask : redeliver)(task, input, deps);
+      // A person has seen to it.
+      if ('did' in said && task.concern !== undefined)
+        await deps.tasks.withdrawConcern(task.id, task.concern);
+      return said;
+    }
+    if (isTerminal(task.status)) throw refused(`The task has already ${task.status}.`);
+    return deps.port.act(task.id, action, input);
+  };
 }
 
 /**
@@ -58,16 +57,18 @@ export function recordedAct(task: Task | undefined, id: string): TaskActionRecor
 }
 
 async function redeliver(
-  { task, input }: Pick<TaskAction, 'task' | 'input'>,
+  task: Task,
+  input: ActionInput,
   { requests, port, tasks, now, randomBytes }: ActOnTaskDeps,
 ): Promise<ActionResult> {
   requireRedeliverable(task, await requests.find(task.id));
-  const { by, reason, dry_run: dryRun = false } = input;
   const detail = 'The callback is redelivered, in a series of attempts of its own.';
   const said = { task: detail, money: 'It changes nothing about the money.' };
-  if (dryRun) return { would: said };
-  await port.redeliver(task.id);
-  const id = newActionId(randomBytes);
-  await tasks.step(task.id, { kind: 'acted' }, { id, at: now(), by, action: 'redeliver', reason, detail });
-  return { did: said };
+  if (input.dry_run !== true) {
+    await port.redeliver(task.id);
+    const { by, reason } = input;
+    const act = { id: newActionId(randomBytes), at: now(), by, action: 'redeliver', reason, detail };
+    await tasks.step(task.id, { kind: 'acted' }, act);
+  }
+  return saidOf(said, input);
 }

@@ -42,7 +42,7 @@ export interface AdmissionRequest {
   /** Its first record. */
   readonly task: Task;
   readonly terms: Omit<TaskTerms, 'keyUnlimited'>;
-  readonly asked: Pick<RequestRecord, 'request' | 'callbackUrl' | 'warnings' | 'plan'>;
+  readonly asked: Pick<RequestRecord, 'request' | 'callbackUrl' | 'warnings' | 'dropped'>;
   readonly by: Spender;
   /** How the hold comes about. */
   readonly reckoning: Reckoning;
@@ -72,31 +72,38 @@ const slowAfterMs = 60_000;
  */
 export function createAdmit(deps: AdmissionDeps): Admit {
   return async (request) => {
-    const { id: task, account, deadlineAt } = request.task;
+    const { id: task, account, key, deadlineAt } = request.task;
     const begunAt = deps.now();
-    const unstarted = unstartedSince(begunAt, randomBase62(8, deps.randomBytes));
-    const key = request.concurrentTasks === undefined ? undefined : request.task.key;
-    const creation = { task, account, unstarted, ...defined({ key }) };
+    const unstarted = newUnstarted(deps);
+    const creation = { task, account, unstarted, ...(request.concurrentTasks === undefined ? {} : { key }) };
     try {
       await takeKeySlot(request, deps);
-      const { outcome, storedBytes } = await writeDocuments(request, unstarted, deps);
+      const [isNew, storedBytes] = await Promise.all([
+        deps.tasks.insert({ ...request.task, unstarted }),
+        writeRequest(request, unstarted, deps),
+      ]);
+      await racePoint('admission.claimed', task);
+      const outcome = isNew ? 'new' : await takeOver(task, unstarted, deps);
       if (outcome === 'started') return { state: 'admitted' };
       if (outcome === 'abandoned') {
         // No one runs this task any more, so no one else gives back the slot that this try has taken for it.
-        await release(request, deps);
+        await releaseKeySlot(creation, deps);
         return { state: 'abandoned' };
       }
-      const result = await holdAndStart({ ...request, begunAt, isNew: outcome === 'new' }, creation, deps);
+      const result = await holdAndStart({ ...request, creation, begunAt, isNew }, deps);
       if (result.state === 'admitted')
         deps.storage.note(account, storedBytes, deps.requests.expiresAt(deadlineAt));
       return result;
     } catch (error) {
       const neverHeld = request.isFirst && isRefusal(error);
-      if (await isStartedAfterAbandoning({ ...creation, neverHeld }, request, deps))
-        return { state: 'admitted' };
+      if (await isStartedAfterAbandoning({ ...creation, neverHeld }, deps)) return { state: 'admitted' };
       throw error;
     }
   };
+}
+
+function newUnstarted({ now, randomBytes }: AdmissionDeps): string {
+  return unstartedSince(now(), randomBase62(8, randomBytes));
 }
 
 /** The answer of a ledger, or of a count, that has written nothing. */
@@ -122,42 +129,19 @@ async function takeKeySlot({ task, concurrentTasks }: AdmissionRequest, deps: Ad
   );
 }
 
-async function release({ task, concurrentTasks }: AdmissionRequest, deps: AdmissionDeps): Promise<void> {
-  if (concurrentTasks === undefined) return;
+async function releaseKeySlot({ task, key }: CreationTry, { keySlots }: AdmissionDeps): Promise<void> {
   // The reconciler removes what is left from the count.
-  await deps.keySlots.release(task.key, task.id).catch(() => undefined);
+  if (key !== undefined) await keySlots.release(key, task).catch(() => undefined);
 }
 
-interface Written {
-  /** `new`, `taken_over`: this try owns the creation now. `started`: an earlier try has brought it to its workflow. */
-  readonly outcome: 'new' | 'taken_over' | 'started' | 'abandoned';
-  /** What this try has stored of the request; 0: an earlier one did. */
-  readonly storedBytes: number;
-}
-
-async function writeDocuments(
-  request: AdmissionRequest,
-  unstarted: string,
-  deps: AdmissionDeps,
-): Promise<Written> {
-  const { task } = request;
-  const [inserted, storedBytes] = await Promise.all([
-    deps.tasks.insert({ ...task, unstarted }),
-    writeRequest(request, unstarted, deps),
-  ]);
-  await racePoint('admission.claimed', task.id);
-  if (inserted) return { outcome: 'new', storedBytes };
-  return { outcome: await takeOver(task.id, unstarted, deps), storedBytes };
-}
-
-/** How many bytes it has stored. */
+/** How many bytes it has stored; 0: an earlier try has. */
 async function writeRequest(
-  { task: { id: task, account, createdAt, deadlineAt }, asked }: AdmissionRequest,
+  { task: { id: task, account, deadlineAt }, asked }: AdmissionRequest,
   by: string,
   { requests, randomBytes }: AdmissionDeps,
 ): Promise<number> {
   const callbackToken = randomBase62(32, randomBytes);
-  const record = { task, account, createdAt, deadlineAt, ...asked, callbackToken, by };
+  const record = { task, account, deadlineAt, ...asked, callbackToken, by };
   for (;;) {
     const bytes = await requests.insert(record);
     if (bytes !== undefined) return bytes;
@@ -165,7 +149,10 @@ async function writeRequest(
   }
 }
 
-/** The step says what it found: no read after it is as new. */
+/**
+ * `taken_over`: this try owns the creation now. `started`: an earlier one has brought it to its workflow. The step says
+ * what it found: no read after it is as new.
+ */
 async function takeOver(
   task: string,
   unstarted: string,
@@ -177,36 +164,30 @@ async function takeOver(
 }
 
 interface OwnRequest extends AdmissionRequest {
+  readonly creation: CreationTry;
   /** When this try made the creation its own, which the reconciler goes by. */
   readonly begunAt: number;
   /** The record is this try's own, with what it is about to hold. */
   readonly isNew: boolean;
 }
 
-async function holdAndStart(
-  request: OwnRequest,
-  creation: CreationTry,
-  deps: AdmissionDeps,
-): Promise<AdmissionResult> {
+async function holdAndStart(request: OwnRequest, deps: AdmissionDeps): Promise<AdmissionResult> {
+  const { task, terms, creation } = request;
   const held = await hold(request, deps);
   if (held === undefined) {
-    await isStartedAfterAbandoning(creation, request, deps);
+    await isStartedAfterAbandoning(creation, deps);
     return { state: 'abandoned' };
   }
   const { hold: amount, basis, cap } = held;
   const admitted = { state: 'admitted', ...defined({ cap }) } as const;
-  const { task, terms, concurrentTasks } = request;
-  const keyUnlimited = concurrentTasks === undefined;
+  const keyUnlimited = creation.key === undefined ? ({ keyUnlimited: true } as const) : {};
   await racePoint('admission.held', task.id);
   if (!request.mayStart()) throw serviceUnavailable('MongoDB did not answer in time');
-  await deps.port.start(
-    inputOf({ ...task, hold: amount }, { ...terms, basis, ...(keyUnlimited ? { keyUnlimited } : {}) }),
-  );
+  await deps.port.start(inputOf({ ...task, hold: amount }, { ...terms, basis, ...keyUnlimited }));
   await racePoint('admission.started', task.id);
   if (deps.now() - request.begunAt < slowAfterMs) return admitted;
   // This process was stopped for a while: the task counts only if it was not abandoned, and from here on it cannot be.
-  const unstarted = unstartedSince(deps.now(), randomBase62(8, deps.randomBytes));
-  if ((await takeOver(task.id, unstarted, deps)) !== 'abandoned') return admitted;
+  if ((await takeOver(task.id, newUnstarted(deps), deps)) !== 'abandoned') return admitted;
   throw serviceUnavailable('the creation took too long and was abandoned');
 }
 
@@ -214,7 +195,7 @@ interface Held extends Pick<TaskTerms, 'basis'>, Pick<Task, 'hold'> {
   readonly cap: CapState | undefined;
 }
 
-/** What is held, and for which price: of an earlier try of this creation, that one's. */
+/** What is held, and for which price: of an earlier try of this creation, that one's. Undefined: it was voided. */
 async function hold(
   { task, terms, by, isNew, reckoning }: OwnRequest,
   deps: AdmissionDeps,
@@ -223,26 +204,22 @@ async function hold(
   const basis = writeHeldBasis(terms.basis, reckoning);
   const limits = await deps.holdTerms(account, by);
   const held = await deps.ledger.hold({ account, task: id, amount, basis, ...limits });
-  if (held.ok && isNew && !held.replayed) return { hold: amount, basis: terms.basis, cap: held.cap };
-  if (held.ok) {
-    const { cap, entry } = held;
-    await deps.tasks.step(id, { kind: 'held', hold: entry.amount });
-    return { hold: entry.amount, basis: heldBasis(entry.basis) ?? terms.basis, cap };
+  if (!held.ok) {
+    if (held.refused === 'voided') return undefined;
+    throw holdRefused(amount, held);
   }
-  if (held.refused === 'voided') return undefined;
-  throw holdRefused(amount, held);
+  const { cap, entry } = held;
+  if (isNew && !held.replayed) return { hold: amount, basis: terms.basis, cap };
+  await deps.tasks.step(id, { kind: 'held', hold: entry.amount });
+  return { hold: entry.amount, basis: heldBasis(entry.basis) ?? terms.basis, cap };
 }
 
 /** Abandons what this try has written. True: the workflow has the task already, by an earlier try. */
-async function isStartedAfterAbandoning(
-  creation: CreationTry,
-  request: AdmissionRequest,
-  deps: AdmissionDeps,
-): Promise<boolean> {
+async function isStartedAfterAbandoning(creation: CreationTry, deps: AdmissionDeps): Promise<boolean> {
   try {
     const outcome = await deps.abandonCreation(creation);
     // Nobody else gives back the slot of a creation that is gone. If another try has it, the slot is that one's by now.
-    if (outcome === 'absent') await release(request, deps);
+    if (outcome === 'absent') await releaseKeySlot(creation, deps);
     return outcome === 'begun';
   } catch {
     deps.abandonments.add(creation);

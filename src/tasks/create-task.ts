@@ -13,6 +13,7 @@ import { spenderOf } from '../domain/spender.ts';
 import type { Catalogue, RoutePlan } from '../routing/catalogue.ts';
 import type { RequestStore } from '../store/requests.ts';
 import type { TaskStore } from '../store/tasks.ts';
+import { hasBegun } from './abandon-creation.ts';
 import type { Admit } from './admission.ts';
 import type { Repeat, RepeatRequest, Repeats, TaskClaim } from './repeats.ts';
 import { startInTime } from './start-in-time.ts';
@@ -48,21 +49,14 @@ export interface CreateTaskCommand {
   readonly traceparent?: string;
 }
 
-export interface CreatedTask {
-  readonly id: string;
-  readonly model: string;
-  /** Unix milliseconds. */
-  readonly createdAt: number;
+/** `hold`: micro-units that its creation has held. */
+export interface CreatedTask extends Pick<Task, 'id' | 'model' | 'createdAt' | 'hold'> {
   readonly warnings: readonly string[];
-  /** Micro-units that its creation has held. */
-  readonly hold: bigint;
   /** The cap that has least left after the hold. Absent: there is none, or an earlier request has held. */
   readonly cap?: CapState;
   /** The answer to an earlier request with the same Idempotency-Key. */
   readonly replayed: boolean;
 }
-
-export type CreateTask = (command: CreateTaskCommand) => Promise<CreatedTask>;
 
 /** Each round but the last found a task id that was abandoned in between. */
 const roundsMax = 5;
@@ -73,8 +67,9 @@ const recordedDropsMax = 50;
  * repeat with the same Idempotency-Key continues where the first request stopped, whatever process died, and is
  * answered from what the first one wrote: a channel that was switched off since does not matter to it.
  */
-export function createTaskService(deps: CreateTaskDeps): CreateTask {
-  return (command) => startInTime((mayStart) => create(command, mayStart, deps));
+export function createTaskService(deps: CreateTaskDeps) {
+  return (command: CreateTaskCommand): Promise<CreatedTask> =>
+    startInTime((mayStart) => create(command, mayStart, deps));
 }
 
 async function create(
@@ -82,23 +77,24 @@ async function create(
   mayStart: () => boolean,
   deps: CreateTaskDeps,
 ): Promise<CreatedTask> {
+  const { repeats } = deps;
   const ask = repeatRequestOf(command);
-  const plan = await planUnlessCreated(command, ask, deps);
+  const planned = await planUnlessCreated(command, ask, deps);
   for (let round = 0; round < roundsMax; round += 1) {
     const claim = await claimTask(ask, deps);
     const existing = claim.first ? undefined : await findCreated(claim.task, deps);
     if (existing !== undefined) return existing;
-    const allowed =
-      plan.kind === 'failed'
-        ? plan
-        : await withinQuota(plan, { claim, account: command.caller.account }, deps);
-    if (allowed.kind === 'failed') {
-      if (ask !== undefined && claim.first) await deps.repeats.forget(ask, claim.task);
-      throw allowed.error;
+    let plan: RoutePlan;
+    try {
+      plan = planned();
+      await checkQuota(claim, command.caller.account, deps);
+    } catch (error) {
+      if (ask !== undefined && claim.first) await repeats.forget(ask, claim.task);
+      throw error;
     }
-    const created = await admitClaimed(claim, { command, plan: allowed.plan, mayStart, deps });
+    const created = await admitClaimed(claim, { command, plan, mayStart }, deps);
     if (created !== undefined) return created;
-    if (ask !== undefined) await deps.repeats.forget(ask, claim.task);
+    if (ask !== undefined) await repeats.forget(ask, claim.task);
   }
   throw serviceUnavailable(`the creation was abandoned ${roundsMax} times`);
 }
@@ -107,90 +103,79 @@ interface Creation {
   readonly command: CreateTaskCommand;
   readonly plan: RoutePlan;
   readonly mayStart: () => boolean;
-  readonly deps: CreateTaskDeps;
 }
 
 /** Undefined: the task id was abandoned. */
 async function admitClaimed(
-  claim: TaskClaim,
-  { command, plan, mayStart, deps }: Creation,
+  { task: id, first: isFirst }: TaskClaim,
+  { command, plan, mayStart }: Creation,
+  deps: CreateTaskDeps,
 ): Promise<CreatedTask | undefined> {
-  const createdAt = deps.now();
-  const { task } = claim;
   const { caller, callbackUrl } = command;
   const { warnings, hold, basis, currency, model } = plan;
+  const task = firstRecord(id, command, { plan, createdAt: deps.now() });
   const admitted = await deps.admit({
-    task: firstRecord({ task, createdAt, command, plan }),
+    task,
     terms: { basis, currency, expectedSeconds: model.expected_seconds },
-    asked: { request: plan.request, warnings, plan: recordedPlan(plan), ...defined({ callbackUrl }) },
+    asked: { request: plan.request, warnings, dropped: notable(plan.dropped), ...defined({ callbackUrl }) },
     by: spenderOf(caller, model.id, command.request),
     reckoning: plan.reckoning,
-    isFirst: claim.first,
+    isFirst,
     mayStart,
     ...defined({ concurrentTasks: caller.concurrentTasks }),
   });
   if (admitted.state === 'abandoned') return undefined;
-  const created = {
-    id: task,
-    model: model.id,
-    createdAt,
-    warnings,
-    hold,
-    replayed: !claim.first,
-    ...defined({ cap: admitted.cap }),
-  };
-  if (claim.first) return created;
+  const { createdAt } = task;
+  const cap = defined({ cap: admitted.cap });
+  const created = { id, model: model.id, createdAt, warnings, hold, replayed: !isFirst, ...cap };
+  if (isFirst) return created;
   // An earlier try, or a simultaneous one, may have been the one that created it: its record says when, and for how much.
-  const recorded = await deps.tasks.find(task);
+  const recorded = await deps.tasks.find(id);
   return recorded === undefined ? created : { ...created, ...(await asCreated(recorded, deps)) };
 }
 
-/** Why the task goes where it goes. Most channels do not serve the model: that is not worth a word. */
-function recordedPlan({ candidates, fallback, dropped }: RoutePlan): string {
-  const left = dropped.filter(({ reason }) => reason !== 'model_not_served').slice(0, recordedDropsMax);
-  return JSON.stringify({ candidates, fallback, dropped: left });
+/** Most channels do not serve the model: that is not worth a word. */
+function notable(dropped: RoutePlan['dropped']): RoutePlan['dropped'] {
+  return dropped.filter(({ reason }) => reason !== 'model_not_served').slice(0, recordedDropsMax);
 }
 
-type Planned =
-  | { readonly kind: 'planned'; readonly plan: RoutePlan }
-  | { readonly kind: 'failed'; readonly error: unknown };
-
-/** What cannot be planned (any more) may still be the repeat of a request that was. */
+/**
+ * What cannot be planned (any more) may still be the repeat of a request that was: then the error is thrown only by whoever
+ * takes the plan.
+ */
 async function planUnlessCreated(
-  command: CreateTaskCommand,
+  { plan, request, caller }: CreateTaskCommand,
   ask: RepeatRequest | undefined,
-  deps: CreateTaskDeps,
-): Promise<Planned> {
+  { catalogue, repeats }: CreateTaskDeps,
+): Promise<() => RoutePlan> {
   try {
-    const { request, caller } = command;
-    const plan = await (command.plan?.() ?? deps.catalogue.planMeasured(request, caller));
-    return { kind: 'planned', plan };
+    const made = await (plan?.() ?? catalogue.planMeasured(request, caller));
+    return () => made;
   } catch (error) {
-    const isKnown = ask !== undefined && (await deps.repeats.knows(ask));
-    if (isKnown) return { kind: 'failed', error };
-    throw error;
+    if (ask === undefined || !(await repeats.knows(ask))) throw error;
+    return () => {
+      throw error;
+    };
   }
 }
 
 /** What an earlier request has begun stores nothing more. */
-async function withinQuota(
-  plan: Planned,
-  { claim, account }: { readonly claim: TaskClaim; readonly account: string },
-  { storage, tasks }: Pick<CreateTaskDeps, 'storage' | 'tasks'>,
-): Promise<Planned> {
+async function checkQuota(
+  { task, first: isFirst }: TaskClaim,
+  account: string,
+  { storage, tasks }: CreateTaskDeps,
+): Promise<void> {
   try {
     await storage.check(account);
-    return plan;
   } catch (error) {
-    const isBegun = !claim.first && (await tasks.look(claim.task)) !== undefined;
-    return isBegun ? plan : { kind: 'failed', error };
+    if (isFirst || (await tasks.look(task)) === undefined) throw error;
   }
 }
 
 /** A task that has reached its workflow, as its create was answered. */
 async function findCreated(task: string, deps: CreateTaskDeps): Promise<CreatedTask | undefined> {
   const found = await deps.tasks.find(task);
-  return found === undefined || found.unstarted !== undefined ? undefined : asCreated(found, deps);
+  return found === undefined || !hasBegun(found) ? undefined : asCreated(found, deps);
 }
 
 async function asCreated({ id, model, createdAt, hold }: Task, deps: CreateTaskDeps): Promise<CreatedTask> {
@@ -215,30 +200,27 @@ function repeatRequestOf(command: CreateTaskCommand): RepeatRequest | undefined 
   return { scope, repeat: { kind: 'key', key, fingerprint } };
 }
 
-interface NewTask extends Pick<Creation, 'plan' | 'command'> {
-  readonly task: string;
-  readonly createdAt: number;
-}
-
 /** The task's record as its creation writes it. */
-function firstRecord(creation: NewTask): Task {
-  const { task, createdAt, plan, command } = creation;
-  const { candidates, fallback } = plan;
-  const lastsSeconds = command.expiresAfterSeconds ?? plan.model.deadline_seconds;
+function firstRecord(
+  id: string,
+  { request, caller, callbackUrl, expiresAfterSeconds, requestId, traceparent }: CreateTaskCommand,
+  { plan, createdAt }: { readonly plan: RoutePlan; readonly createdAt: number },
+): Task {
+  const { candidates, fallback, seconds } = plan;
+  const lastsSeconds = expiresAfterSeconds ?? plan.model.deadline_seconds;
   return {
-    id: task,
-    account: command.caller.account,
-    key: command.caller.key,
-    kind: command.request.kind,
+    id,
+    account: caller.account,
+    key: caller.key,
+    kind: request.kind,
     model: plan.model.id,
     plan: { candidates, ...defined({ fallback }) },
     createdAt,
     deadlineAt: createdAt + lastsSeconds * 1000,
     output: renderedOutput(plan.request),
     hold: plan.hold,
-    ...defined({ seconds: plan.seconds }),
     estimate: plan.expected.amount,
-    hasCallback: command.callbackUrl !== undefined,
+    hasCallback: callbackUrl !== undefined,
     rev: 0,
     state: newRound({ attempts: [] }, candidates),
     stateSince: createdAt,
@@ -246,6 +228,6 @@ function firstRecord(creation: NewTask): Task {
     attempts: [],
     updatedAt: createdAt,
     traceId: '',
-    ...defined({ requestId: command.requestId, traceparent: command.traceparent }),
+    ...defined({ seconds, requestId, traceparent }),
   };
 }

@@ -3,6 +3,7 @@ import { GatewayError } from '../domain/errors.ts';
 import { isImageId } from '../domain/ids.ts';
 import { formatAmount, parseMicros } from '../domain/money.ts';
 import type { Micros } from '../domain/money.ts';
+import { saidOf } from '../domain/operator-actions.ts';
 import type { ActionInput, ActionResult } from '../domain/operator-actions.ts';
 import { isTerminal } from '../domain/task.ts';
 import type { Task, TaskActionRecord } from '../domain/task-record.ts';
@@ -17,24 +18,22 @@ export interface RefundTaskDeps {
   readonly currency: () => string;
 }
 
-export interface TaskRefund {
-  readonly task: Task;
-  readonly input: ActionInput;
-}
-
 /**
  * Gives back what a task was charged, or a part of it, once. The ledger decides: of all who ask, one has the entry, and
  * its note says who and why. The act on the task's record is made of that entry, whoever writes it: after a crash
  * between the two, the next one who asks writes the act that is missing, and is refused.
  */
-export async function refundTask({ task, input }: TaskRefund, deps: RefundTaskDeps): Promise<ActionResult> {
+export async function refundTask(
+  task: Task,
+  input: ActionInput,
+  deps: RefundTaskDeps,
+): Promise<ActionResult> {
   if (!isTerminal(task.status)) throw refused('Only a task that has ended can be refunded.');
   const entries = await deps.ledger.entriesOfTask(task.id);
   const { id, account, status, model, channel = '' } = task;
   const subject = { id, account, model, channel, words: `The task has ${status}`, entries };
   const money = await refund(subject, input, { ...deps, record: (entry) => record(entry, task, deps) });
-  const said = { task: `The task stays ${status}.`, money };
-  return input.dry_run === true ? { would: said } : { did: said };
+  return saidOf({ task: `The task stays ${status}.`, money }, input);
 }
 
 /**
@@ -61,8 +60,7 @@ export async function refundImages(
     entries,
   };
   const money = await refund(subject, input, { ...deps, record: async () => undefined });
-  const said = { task: 'The images stay as they are.', money };
-  return input.dry_run === true ? { would: said } : { did: said };
+  return saidOf({ task: 'The images stay as they are.', money }, input);
 }
 
 interface Refundable extends Pick<Task, 'id' | 'account' | 'model'> {

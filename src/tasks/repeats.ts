@@ -3,8 +3,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { GatewayError } from '../domain/errors.ts';
 import { taskIdPattern } from '../domain/ids.ts';
 import { createSightings } from '../domain/sightings.ts';
+import { createRounds } from '../process/rounds.ts';
 import type { Logger } from '../observability/log.ts';
-import type { RepeatClaim, RepeatName, RepeatRecord, RepeatStore } from '../store/repeats.ts';
+import type { AnswerHead, RepeatClaim, RepeatName, RepeatRecord, RepeatStore } from '../store/repeats.ts';
 
 export interface RepeatsDeps {
   readonly store: RepeatStore;
@@ -34,10 +35,7 @@ export interface RepeatRequest {
   readonly repeat: Repeat;
 }
 
-export interface Answer {
-  readonly status: number;
-  /** False: an upstream may have accepted what this answer says failed. */
-  readonly mayRetry: boolean;
+export interface Answer extends AnswerHead {
   /** The body in order; absent: it was too large to be kept. */
   readonly parts?: readonly (string | Uint8Array)[];
 }
@@ -108,14 +106,14 @@ export function createRepeats(deps: RepeatsDeps): Repeats {
   return {
     async claimTask(ask, task) {
       const { earlier } = await recordOnce(freshClaim(ask, task, deps), ask);
-      if (earlier !== undefined && !taskIdPattern.test(earlier.made)) throw answeredOtherwise();
+      if (earlier !== undefined && !taskIdPattern.test(earlier.made)) throw keyReused(answeredOtherwise);
       return { task: earlier?.made ?? task, first: earlier === undefined };
     },
 
     async claim(ask, made) {
       const fresh = { ...freshClaim(ask, made, deps), isAwaited: true } as const;
       const { earlier, recorded } = await recordOnce(fresh, ask);
-      if (earlier !== undefined && taskIdPattern.test(earlier.made)) throw answeredOtherwise();
+      if (earlier !== undefined && taskIdPattern.test(earlier.made)) throw keyReused(answeredOtherwise);
       if (earlier !== undefined) return { outcome: 'earlier', made: earlier.made, record: earlier };
       return { outcome: 'first', claim: openClaim(fresh, recorded, deps) };
     },
@@ -147,19 +145,17 @@ export function createRepeats(deps: RepeatsDeps): Repeats {
     return sightings.unchangedMs(id, `${made}/${beat}`) >= abandonedAfterMs;
   }
 
-  async function recordOnce(fresh: RepeatClaim, { repeat }: RepeatRequest): Promise<Recorded> {
-    if (repeat.kind === 'client_retry') return recordRetry(fresh, repeat.retries);
-    const earlier = await store.claim(fresh);
-    if (earlier !== undefined && earlier.fingerprint !== repeat.fingerprint) throw keyReused();
-    return { earlier, recorded: Promise.resolve() };
-  }
-
   /**
-   * Only a request that declares itself a repeat looks for an earlier one: the same body twice, on purpose, is two. The
-   * first try does not wait for its record: a repeat comes seconds later, if at all.
+   * Of clients' own retries, only one that declares itself a repeat looks for an earlier one: the same body twice, on
+   * purpose, is two. The first try does not wait for its record: a repeat comes seconds later, if at all.
    */
-  async function recordRetry(fresh: RepeatClaim, retries: number): Promise<Recorded> {
-    const earlier = retries > 0 ? await store.find(fresh.id) : undefined;
+  async function recordOnce(fresh: RepeatClaim, { repeat }: RepeatRequest): Promise<Recorded> {
+    if (repeat.kind === 'key') {
+      const earlier = await store.claim(fresh);
+      if (earlier !== undefined && earlier.fingerprint !== repeat.fingerprint) throw keyReused(otherBody);
+      return { earlier, recorded: Promise.resolve() };
+    }
+    const earlier = repeat.retries > 0 ? await store.find(fresh.id) : undefined;
     if (earlier !== undefined) return { earlier, recorded: Promise.resolve() };
     return { earlier, recorded: logFailure(fresh, deps, () => store.replace(fresh)) };
   }
@@ -186,15 +182,17 @@ function recordId({ scope, repeat }: RepeatRequest, { secret }: RepeatsDeps): st
 
 function openClaim(name: RepeatName, recorded: Promise<void>, deps: RepeatsDeps): Claim {
   const { store } = deps;
-  const timer = setInterval(() => {
-    store.renew(name).catch((err: unknown) => {
-      deps.log.warn({ task: name.made, err }, 'the claim on an idempotency key could not be renewed');
-    });
-  }, renewEveryMs).unref();
+  const renewals = createRounds({
+    everyMs: renewEveryMs,
+    work: () => store.renew(name),
+    onError: (err) =>
+      deps.log.warn({ task: name.made, err }, 'the claim on an idempotency key could not be renewed'),
+  });
+  renewals.start();
   const close = async (write: () => Promise<void>): Promise<void> => {
     await recorded;
     await logFailure(name, deps, write);
-    clearInterval(timer);
+    void renewals.stop();
   };
   return {
     made: name.made,
@@ -217,11 +215,8 @@ async function logFailure(
   { log }: RepeatsDeps,
   write: () => Promise<void>,
 ): Promise<void> {
-  try {
-    await write();
-  } catch (err) {
-    log.error({ task: made, err }, 'the record of an idempotency key could not be written');
-  }
+  const said = 'the record of an idempotency key could not be written';
+  await write().catch((err: unknown) => log.error({ task: made, err }, said));
 }
 
 function toStore({ status, mayRetry, parts }: Answer, { keptBytesMax }: RepeatsDeps) {
@@ -246,17 +241,12 @@ async function replay({ made, answer }: RepeatRecord, { store }: RepeatsDeps): P
   return { kind: 'answered', answer: { status, mayRetry, parts: await store.readBody(made, documents) } };
 }
 
-function keyReused(): GatewayError {
-  return new GatewayError(
-    'idempotency_key_reused',
-    'This Idempotency-Key was used within the last 24 hours with another request body. Use a new key for a new request.',
-  );
+function keyReused(message: string): GatewayError {
+  return new GatewayError('idempotency_key_reused', message);
 }
 
+const otherBody =
+  'This Idempotency-Key was used within the last 24 hours with another request body. Use a new key for a new request.';
 /** The configuration has changed in between: one request is answered with images, the other with a task. */
-function answeredOtherwise(): GatewayError {
-  return new GatewayError(
-    'idempotency_key_reused',
-    'The first request with this key was carried out differently, because the configuration has changed since. Use a new Idempotency-Key for a new request.',
-  );
-}
+const answeredOtherwise =
+  'The first request with this key was carried out differently, because the configuration has changed since. Use a new Idempotency-Key for a new request.';

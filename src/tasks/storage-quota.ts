@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { GatewayError } from '../domain/errors.ts';
+import { createRounds } from '../process/rounds.ts';
 import { dayOf, endOfDay } from '../store/stored-bytes.ts';
 import type { StoredBytesStore } from '../store/stored-bytes.ts';
 import { utcDay } from '../domain/times.ts';
@@ -44,16 +45,40 @@ export function createStorageQuota({ store, bytesMax, onError, now }: StorageQuo
     ttlResolution: 0,
     perf: { now },
   });
-  const unwritten = createUnwritten({ store, onError });
-  let timer: NodeJS.Timeout | undefined;
+  /** What was noted and is not yet in the database. */
+  let unwritten = new Map<string, Days>();
+
+  function add(account: string, day: number, bytes: number): void {
+    const days = unwritten.get(account) ?? new Map<number, number>();
+    unwritten.set(account, days);
+    addTo(days, day, bytes);
+  }
 
   async function read(account: string): Promise<Days> {
     const days = new Map(await store.find(account));
-    for (const [day, bytes] of unwritten.of(account)) addTo(days, day, bytes);
+    for (const [day, bytes] of unwritten.get(account) ?? []) addTo(days, day, bytes);
     known.set(account, days);
     return days;
   }
 
+  /** What cannot be written is kept. */
+  async function write(): Promise<void> {
+    const sums = [...unwritten].flatMap(([account, days]) =>
+      [...days].map(([day, bytes]) => [account, day, bytes] as const),
+    );
+    unwritten = new Map();
+    let written = 0;
+    try {
+      for (const sum of sums) {
+        await store.add(...sum);
+        written += 1;
+      }
+    } finally {
+      for (const sum of sums.slice(written)) add(...sum);
+    }
+  }
+
+  const { run: flush, start, stop } = createRounds({ everyMs: flushIntervalMs, work: write, onError });
   return {
     async check(account) {
       if (bytesMax === 0) return;
@@ -61,65 +86,24 @@ export function createStorageQuota({ store, bytesMax, onError, now }: StorageQuo
       const today = dayOf(now());
       const current = [...days].filter(([day]) => day >= today);
       const bytes = current.reduce((sum, [, more]) => sum + more, 0);
-      if (bytes >= bytesMax) throw quotaExceeded({ bytes, bytesMax, days: current.map(([day]) => day) });
+      if (bytes >= bytesMax)
+        throw quotaExceeded(
+          bytes,
+          bytesMax,
+          current.map(([day]) => day),
+        );
     },
 
     note(account, bytes, expiresAt) {
       const day = dayOf(expiresAt);
-      unwritten.add({ account, day, bytes });
+      add(account, day, bytes);
       const days = known.get(account);
       if (days !== undefined) addTo(days, day, bytes);
     },
 
-    flush: () => unwritten.flush(),
-    start() {
-      timer ??= setInterval(() => void unwritten.flush(), flushIntervalMs).unref();
-    },
-    async stop() {
-      clearInterval(timer);
-      timer = undefined;
-      await unwritten.flush();
-    },
-  };
-}
-
-interface Sum {
-  readonly account: string;
-  readonly day: number;
-  readonly bytes: number;
-}
-
-/** What was noted and is not yet in the database. */
-function createUnwritten({ store, onError }: Pick<StorageQuotaDeps, 'store' | 'onError'>) {
-  let accounts = new Map<string, Days>();
-
-  function add({ account, day, bytes }: Sum): void {
-    const days = accounts.get(account) ?? new Map<number, number>();
-    accounts.set(account, days);
-    addTo(days, day, bytes);
-  }
-
-  return {
-    add,
-    of: (account: string): Iterable<[number, number]> => accounts.get(account) ?? [],
-
-    /** What cannot be written is kept. */
-    async flush(): Promise<void> {
-      const sums = [...accounts].flatMap(([account, days]) =>
-        [...days].map(([day, bytes]) => ({ account, day, bytes })),
-      );
-      accounts = new Map();
-      let written = 0;
-      try {
-        for (const { account, day, bytes } of sums) {
-          await store.add(account, day, bytes);
-          written += 1;
-        }
-      } catch (error) {
-        onError(error);
-        sums.slice(written).forEach(add);
-      }
-    },
+    flush,
+    start,
+    stop: () => stop().then(flush),
   };
 }
 
@@ -127,13 +111,7 @@ function addTo(days: Days, day: number, bytes: number): void {
   days.set(day, (days.get(day) ?? 0) + bytes);
 }
 
-interface Exceeded {
-  readonly bytes: number;
-  readonly bytesMax: number;
-  readonly days: readonly number[];
-}
-
-function quotaExceeded({ bytes, bytesMax, days }: Exceeded): GatewayError {
+function quotaExceeded(bytes: number, bytesMax: number, days: readonly number[]): GatewayError {
   const next = utcDay(endOfDay(Math.min(...days)));
   return new GatewayError(
     'storage_quota_exceeded',

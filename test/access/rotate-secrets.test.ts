@@ -57,10 +57,9 @@ const insert = (task: string, key: Buffer, prompt = `prompt of ${task}`) =>
     account: 'acc',
     request: { kind: 'video', prompt } as never,
     callbackToken: 'token',
-    createdAt: 1,
     deadlineAt: Date.now(),
     warnings: [],
-    plan: '{}',
+    dropped: [],
     by: 'try',
   });
 

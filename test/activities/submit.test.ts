@@ -443,15 +443,20 @@ describe('submit', () => {
       const asked: unknown[] = [];
       const enter: typeof openGate.enter = async ({ candidates }) => {
         asked.push(candidates);
-        return { kind: 'full', ms: 1_000 };
+        return { kind: 'full', ms: 90_000 };
       };
       const full = world.worker({ gate: { ...openGate, enter } });
-      for (const beganMs of [0, 601_000]) {
+      const waitOf = async (beganMs: number) => {
         const since = { attempt: 2, scheduledTimestampMs: Date.now() - beganMs };
-        const waits = failureOf(full.submit({ ...input, candidate: there }, since));
-        expect(await waits).toMatchObject({ type: 'AtConcurrencyLimit' });
-      }
-      expect(asked).toEqual([[there], [here, there]]);
+        return failureOf(full.submit({ ...input, candidate: there }, since));
+      };
+      const waits = (nextRetryDelay: unknown) => ({ type: 'AtConcurrencyLimit', nextRetryDelay });
+      expect(await waitOf(0)).toMatchObject(waits(90_000));
+      expect(await waitOf(601_000)).toMatchObject(waits(90_000));
+      // It is asked again when it has rested, but not without a pause.
+      expect(await waitOf(580_000)).toMatchObject(waits(expect.closeTo(20_000, -4)));
+      expect(await waitOf(599_000)).toMatchObject(waits(5_000));
+      expect(asked).toEqual([[there], [here, there], [there], [there]]);
     });
 
     it('pauses until the first of two named times', async () => {

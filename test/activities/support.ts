@@ -172,10 +172,9 @@ export async function openActivityWorld(yaml = testYaml): Promise<ActivityWorld>
           account: 'a',
           request: { ...testRequest, prompt },
           callbackToken: 'c',
-          createdAt: now,
           deadlineAt: now + 3_600_000,
           warnings: [],
-          plan: '{}',
+          dropped: [],
           by: 'test',
         }),
         tasks.insert({

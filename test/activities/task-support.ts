@@ -260,10 +260,9 @@ export async function endedTask(world: TaskWorld): Promise<string> {
     request: { kind: 'video' } as never,
     callbackToken: randomBytes(8).toString('hex'),
     callbackUrl: 'https://me.example/hook?secret=1',
-    createdAt: Date.now(),
     deadlineAt: Date.now(),
     warnings: [],
-    plan: '{}',
+    dropped: [],
     by: 'test',
   });
   const activities = world.tasks();

@@ -25,8 +25,8 @@ export const keySlotMutants: readonly Mutant[] = [
     name: 'key-slot-known',
     breaks: 'A task that counts already is let through at the limit.',
     file,
-    find: 'return found !== null;',
-    replace: 'return found === undefined;',
+    find: "'tasks.task': task })) !== null",
+    replace: "'tasks.task': task })) === undefined",
     tests,
   },
   {

@@ -25,7 +25,7 @@ export const submissionMutants: readonly Mutant[] = [
     name: 'stalled-worker',
     breaks: 'A worker that stood still between the record and the request does not send.',
     file: 'activities/send-submission.ts',
-    find: '    if (deps.now() - begunAt > stalledMs) return asItIs(await recordStall(sent, deps));\n',
+    find: '    if (deps.now() - begunAt > stalledMs) return recordStall(sent, deps);\n',
     replace: '',
     tests: submit,
   },
@@ -72,9 +72,9 @@ export const submissionMutants: readonly Mutant[] = [
   {
     name: 'unwanted-job-stopped',
     breaks: 'A job that is not wanted any more when it is accepted is stopped at once.',
-    file: 'activities/submit-answer.ts',
-    find: "const isWanted = after.state.at !== 'waiting' || after.wanted === undefined;",
-    replace: 'const isWanted = after.rev >= 0;',
+    file: 'activities/submit.ts',
+    find: 'const stopped = await stopUnwanted(after, deps);',
+    replace: 'const stopped = after;',
     tests: submit,
   },
   {
