@@ -8,12 +8,12 @@ import { isTerminal } from '../domain/task.ts';
 import type { Task, TaskActionRecord } from '../domain/task-record.ts';
 import type { RequestStore } from '../store/requests.ts';
 import type { TaskStore } from '../store/tasks.ts';
-import { refundTask, refused } from './refund-task.ts';
+import { recordSeen, refundTask, refused } from './refund-task.ts';
 import type { RefundTaskDeps } from './refund-task.ts';
 import type { TaskPort } from './task-port.ts';
 
 export interface ActOnTaskDeps extends RefundTaskDeps {
-  readonly tasks: Pick<TaskStore, 'find' | 'step' | 'withdrawConcern'>;
+  readonly tasks: RefundTaskDeps['tasks'] & Pick<TaskStore, 'find'>;
   readonly requests: Pick<RequestStore, 'find'>;
   readonly port: Pick<TaskPort, 'act' | 'redeliver'>;
   readonly now: () => number;
@@ -34,13 +34,8 @@ export function createActOnTask(deps: ActOnTaskDeps) {
   return async ({ task, action, input }: TaskAction): Promise<ActionResult> => {
     const read = readActionInput(action, input);
     if (!read.ok) throw new GatewayError('invalid_parameter', read.message, { param: 'action' });
-    if (action === 'redeliver' || action === 'refund') {
-      const said = await (action === 'refund' ? refundTask : redeliver)(task, input, deps);
-      // A person has seen to it.
-      if ('did' in said && task.concern !== undefined)
-        await deps.tasks.withdrawConcern(task.id, task.concern);
-      return said;
-    }
+    if (action === 'refund') return refundTask(task, input, deps);
+    if (action === 'redeliver') return redeliver(task, input, deps);
     if (isTerminal(task.status)) throw refused(`The task has already ${task.status}.`);
     return deps.port.act(task.id, action, input);
   };
@@ -67,8 +62,9 @@ async function redeliver(
   if (input.dry_run !== true) {
     await port.redeliver(task.id);
     const { by, reason } = input;
-    const act = { id: newActionId(randomBytes), at: now(), by, action: 'redeliver', reason, detail };
-    await tasks.step(task.id, { kind: 'acted' }, act);
+    const id = newActionId(randomBytes);
+    const act = { id, at: now(), by, action: 'redeliver', reason, detail } as const;
+    await recordSeen(task, act, tasks);
   }
   return saidOf(said, input);
 }

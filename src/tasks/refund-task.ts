@@ -12,7 +12,7 @@ import type { Ledger } from '../ledger/ledger.ts';
 import type { TaskStore } from '../store/tasks.ts';
 
 export interface RefundTaskDeps {
-  readonly tasks: Pick<TaskStore, 'step'>;
+  readonly tasks: Pick<TaskStore, 'step' | 'withdrawConcern'>;
   readonly ledger: Pick<Ledger, 'refund' | 'entriesOfTask'>;
   /** Of the configuration in force. */
   readonly currency: () => string;
@@ -115,7 +115,17 @@ async function record(entry: LedgerEntry, task: Task, { tasks, currency }: Refun
     reason,
     detail: `${formatAmount(entry.amount, currency())} is given back.`,
   };
-  await tasks.step(task.id, { kind: 'acted' }, act);
+  await recordSeen(task, act, tasks);
+}
+
+/** The act on a task that has ended: a person has seen to whatever it asked for. */
+export async function recordSeen(
+  { id, concern }: Task,
+  act: TaskActionRecord,
+  tasks: RefundTaskDeps['tasks'],
+): Promise<void> {
+  await tasks.step(id, { kind: 'acted' }, act);
+  if (concern !== undefined) await tasks.withdrawConcern(id, concern);
 }
 
 export function refused(message: string): GatewayError {

@@ -94,6 +94,19 @@ describe('a task that succeeded', () => {
     await expectSound();
   });
 
+  it('asks nobody any more, by the next one who asks if the process dies before', async () => {
+    const { task } = await ended();
+    const { tasks } = gateway.core.stores;
+    await tasks.setConcern(task, 'not_delivered');
+    const dies = vi.spyOn(tasks, 'withdrawConcern').mockRejectedValueOnce(new Error('the process dies'));
+    expect((await refund(task)).status).toBe(500);
+    expect(dies).toHaveBeenCalledOnce();
+    expect(await show(task)).toMatchObject({ refunded: videoCharge, needs_attention: 'not_delivered' });
+    expect((await refund(task)).status).toBe(409);
+    expect((await show(task)).needs_attention).toBeNull();
+    expect((await show(task)).actions).toHaveLength(1);
+  });
+
   it('is refunded what it was charged beyond its hold, too, and nothing above that', async () => {
     const { account, task } = await ended({ prompt: 'more than was held [sim:usage-above=2]' });
     const { charge } = await show(task);
