@@ -329,7 +329,7 @@ describe('reference images', () => {
     expect(answer.status).toBe(200);
     const call = upstream.calls.find(({ path: called }) => called.endsWith('/image-synthesis'));
     expect(call?.json['input'].base_image_url === `data:image/png;base64,${image}`).toBe(true);
-    const newest = gateway.core.mongo.db.collection('requests').find({}).sort({ createdAt: -1 }).limit(1);
+    const newest = gateway.core.mongo.db.collection('requests').find({}).sort({ expires: -1 }).limit(1);
     const [stored = {}] = await newest.toArray();
     const megabyte = 1024 * 1024;
     expect(BSON.calculateObjectSize(stored)).toBeGreaterThan(12 * megabyte);

@@ -288,10 +288,10 @@ function failureOf(of: FailureClass | undefined): {
   return of === undefined ? {} : { failure: { class: of } };
 }
 
-/** As much as the operators’ acts need of a gateway. */
 /** Of an API that somebody else has. */
 const playedActIds = createActIds(Buffer.alloc(32));
 
+/** As much as the operators’ acts need of a gateway. */
 function fakeDeps(records: PlayedRecords, upstream: () => Upstream): ChannelActivityDeps & TaskActivityDeps {
   const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };
   const provider = {
@@ -306,12 +306,15 @@ function fakeDeps(records: PlayedRecords, upstream: () => Upstream): ChannelActi
     provider: { video: provider },
     context: () => ({}),
   };
+  const kept = { keepUntil: async () => undefined };
   const fake: unknown = {
     tasks: records,
     log: silent,
     now: Date.now,
     scrub: (text: string) => text,
-    requests: { find: async () => undefined, keepUntil: async () => undefined },
+    requests: { find: async () => undefined, ...kept },
+    slots: kept,
+    keySlots: kept,
     ledger: { void: async () => ({ closed: 'released' }) },
     channels: (name: string) => (upstream().configured.includes(name) ? channel : undefined),
     actorOf: playedActIds.actorOf,
