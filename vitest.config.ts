@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 import { assignTestFiles, onlyNodeParts } from './test/support/projects.ts';
+import { LongestFirst } from './test/support/sequencer.ts';
 
 /** Not part of a run: they write the histories and the task records that the replay tests read, and docs/images. */
 const recording = [
@@ -20,6 +21,7 @@ export default defineConfig({
     maxWorkers: 5,
     // The files that a process runs share what they load: to load it takes longer than many of them run.
     isolate: false,
+    sequence: { sequencer: LongestFirst },
     // What never comes fails all the same. Each is far above what the longest legitimate waits of a test add up to on a
     // busy machine, whose processes may stand still for seconds at any point.
     testTimeout: 180_000,

@@ -101,32 +101,31 @@ function slotOperations(slots: Collection<SlotDocument>, now: () => number) {
     return slot?._id;
   }
 
-  /**
-   * Makes as many documents again as the queue has, within bounds: a limit costs what is used of it. In order, so that
-   * none is missing below the last one. False: all are there.
-   */
-  async function makeMore(queue: string, limit: number): Promise<boolean> {
-    const whole = `${queue}/${limit}`;
-    if (made.has(whole)) return false;
+  async function countMade(queue: string): Promise<number> {
     const last = await slots.findOne({ queue }, { sort: { n: -1 }, projection: { n: 1 } });
-    const from = last === null ? 0 : last.n + 1;
-    if (from >= limit) {
-      made.add(whole);
-      return false;
-    }
+    return last === null ? 0 : last.n + 1;
+  }
+
+  /** As many again, within bounds: a limit costs what is used of it. In order, so that none is missing below the last one. */
+  async function makeMore(queue: string, from: number, limit: number): Promise<void> {
     const length = Math.min(limit - from, Math.max(madeMin, Math.min(from, madeMax)));
     const numbers = Array.from({ length }, (_, place) => from + place);
     const free = numbers.map((n) => ({ _id: `${queue}/${n}`, queue, n, task: '', until: 0 }));
     await unlessThere(() => slots.insertMany(free));
-    return true;
   }
 
   return {
     /** One atomic update on a slot that is free or whose lease ran out: its id; undefined: all are held. */
     async reserve(queue: string, limit: number, lease: Lease): Promise<string | undefined> {
-      for (;;) {
+      const whole = `${queue}/${limit}`;
+      for (let seen = 0; ;) {
         const slot = await reserveFree(queue, limit, lease);
-        if (slot !== undefined || !(await makeMore(queue, limit))) return slot;
+        if (slot !== undefined || made.has(whole)) return slot;
+        const count = await countMade(queue);
+        if (count >= limit) made.add(whole);
+        // Others may have made some since we looked for a free one.
+        else if (count === seen) await makeMore(queue, count, limit);
+        seen = count;
       }
     },
 

@@ -1,0 +1,25 @@
+import { statSync } from 'node:fs';
+import { relative, sep } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { BaseSequencer } from 'vitest/node';
+import type { TestSpecification } from 'vitest/node';
+
+const testDir = fileURLToPath(new URL('..', import.meta.url));
+/** A line of these takes longer than one of others: they wait for whole gateways, and for what those wait for. */
+const waiting: ReadonlySet<string | undefined> = new Set(['capacity', 'faults', 'life', 'local', 'workshop']);
+const factor = 6;
+
+/** What takes longest begins first, as far as a file shows it: nothing long is left for the end, and waited for alone. */
+export class LongestFirst extends BaseSequencer {
+  override sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const weights = new Map(files.map((file) => [file, weightOf(file)]));
+    return Promise.resolve(
+      files.toSorted((one, other) => (weights.get(other) ?? 0) - (weights.get(one) ?? 0)),
+    );
+  }
+}
+
+function weightOf({ moduleId }: TestSpecification): number {
+  const [folder] = relative(testDir, moduleId).split(sep);
+  return statSync(moduleId).size * (waiting.has(folder) ? factor : 1);
+}
