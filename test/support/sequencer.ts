@@ -9,13 +9,18 @@ const testDir = fileURLToPath(new URL('..', import.meta.url));
 const waiting: ReadonlySet<string | undefined> = new Set(['capacity', 'faults', 'life', 'local', 'workshop']);
 const factor = 6;
 
-/** What takes longest begins first, as far as a file shows it: nothing long is left for the end, and waited for alone. */
+/**
+ * What takes longest begins first, as far as a file shows it: nothing long is left for the end, and waited for alone.
+ * Within a project: a process keeps what it has loaded for the next file of the same one.
+ */
 export class LongestFirst extends BaseSequencer {
   override sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const weights = new Map(files.map((file) => [file, weightOf(file)]));
-    return Promise.resolve(
-      files.toSorted((one, other) => (weights.get(other) ?? 0) - (weights.get(one) ?? 0)),
+    const weightOfKnown = (file: TestSpecification): number => weights.get(file) ?? 0;
+    const inOrder = files.toSorted(
+      (a, b) => a.project.name.localeCompare(b.project.name) || weightOfKnown(b) - weightOfKnown(a),
     );
+    return Promise.resolve(inOrder);
   }
 }
 
