@@ -13,7 +13,7 @@ export type Received = Readonly<Record<string, readonly string[]>>;
 const lookEveryMs = 1_000;
 const reconcileEveryMs = 20_000;
 const sayEveryMs = 10_000;
-/** A last attempt of a callback may wait for five minutes. */
+/** A callback that never came may wait for five minutes for its second attempt. */
 const settledWithinMs = 8 * 60_000;
 
 export function readReceived(stand: Stand): Promise<Received> {
@@ -67,27 +67,42 @@ async function whatWaits(stand: Stand, creates: readonly Create[]): Promise<stri
     const callbacks = creates
       .filter(({ hook, ids }) => hook !== undefined && ids.size > 0 && received[hook] === undefined)
       .map(({ label }) => `${label} has not had its callback`);
+    const repeated = await repeatedCallbacks(stand, creates, received);
     return [
       ...tasks,
       ...callbacks,
       ...(await count('key_slots', { 'tasks.0': { $exists: true } })),
       ...(await count('slots', { task: { $ne: '' }, until: { $gt: Date.now() } })),
       ...(await count('slot_tickets', {})),
-      ...(await count('tasks', { owes: { $gt: '' } })),
+      ...(await count('tasks', { owes: { $gt: '' }, _id: { $nin: repeated } })),
       ...(await count('image_leases', {})),
       ...(await count('image_charges_owed', {})),
-      ...(await runningWorkflows(stand)),
+      ...(await runningWorkflows(stand, repeated)),
     ];
   } catch (error) {
     return [`the check failed: ${messageOf(error)}`];
   }
 }
 
-async function runningWorkflows(stand: Stand): Promise<string[]> {
+/** Tasks whose caller has the callback, and whose answer was lost: it is sent again, the second time after five minutes. */
+async function repeatedCallbacks(
+  stand: Stand,
+  creates: readonly Create[],
+  received: Received,
+): Promise<readonly string[]> {
+  const heard = creates.filter(({ hook }) => hook !== undefined && received[hook] !== undefined);
+  const ids = heard.flatMap((create) => [...create.ids]);
+  const repeated = stand.core.mongo.db
+    .collection<TaskDocument>('tasks')
+    .find({ _id: { $in: ids }, owes: { $gt: '' }, 'callback.isFailing': true });
+  return (await repeated.toArray()).map(({ _id }) => _id);
+}
+
+async function runningWorkflows(stand: Stand, known: readonly string[]): Promise<string[]> {
   const running: string[] = [];
   const query = `ExecutionStatus = 'Running' AND TaskQueue = '${queuePrefix}tasks'`;
   for await (const { workflowId } of stand.core.client.workflow.list({ query })) {
-    if (!workflowId.includes('reconcile')) running.push(`${workflowId} runs`);
+    if (!workflowId.includes('reconcile') && !known.includes(workflowId)) running.push(`${workflowId} runs`);
   }
   return running;
 }
