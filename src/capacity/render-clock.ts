@@ -78,7 +78,9 @@ export function createRenderClock({ store, now, random, onError }: RenderClockDe
       if (!batches.add(kind, sample)) return;
       const samples = [...(known.find(id)?.samples ?? []), sample].slice(-renderSamplesMax);
       known.put({ id, ...kind, samples });
-      computed.clear();
+      // Not those of others: times are asked for before each question.
+      computed.delete(id);
+      computed.delete(renderId({ ...kind, output: '' }));
     },
 
     refresh: known.refresh,

@@ -98,26 +98,36 @@ export function createSlotKeeper(deps: SlotKeeperDeps): SlotKeeper {
     await Promise.all(spare.map(({ queue }) => queues.serve(queue)));
   }
 
-  async function hasRoom(task: string, candidate: RouteCandidate): Promise<boolean> {
+  async function hasRoom(
+    candidate: RouteCandidate,
+    task: string,
+    held: readonly HeldSlot[],
+  ): Promise<boolean> {
     const limit = deps.limitOf(candidate);
     if (limit === undefined) return true;
     const queue = queueOf(candidate);
     // It may have waited there before it came to where it is.
-    if ((await store.heldBy(task)).some((slot) => slot.queue === queue)) return true;
+    if (held.some((slot) => slot.queue === queue)) return true;
     if (!(await store.hasFree(queue, limit))) return false;
     const first = await store.firstTicket(queue);
     return first === undefined || first.task === task;
   }
 
-  const anyHasRoom: SlotKeeper['anyHasRoom'] = async ({ task, model }, candidates) => {
+  async function anyHasRoom(
+    { task, model }: Pick<SlotRequest, 'task' | 'model'>,
+    candidates: readonly RouteCandidate[],
+    held: readonly HeldSlot[],
+  ): Promise<boolean> {
     for (const candidate of candidates)
-      if (deps.isUsable(candidate, model) && (await hasRoom(task, candidate))) return true;
+      if (deps.isUsable(candidate, model) && (await hasRoom(candidate, task, held))) return true;
     return false;
-  };
+  }
 
   return {
     isLimited,
-    anyHasRoom,
+    async anyHasRoom(wanted, candidates) {
+      return candidates.length > 0 && anyHasRoom(wanted, candidates, await store.heldBy(wanted.task));
+    },
     async take(request) {
       const limit = deps.limitOf(request.candidate);
       if (limit === undefined) return { kind: 'taken' };
@@ -125,7 +135,7 @@ export function createSlotKeeper(deps: SlotKeeperDeps): SlotKeeper {
       if (await claim(held, request)) return { kind: 'taken' };
       // Before it is sent elsewhere: what it was granted there may be of no use to it any more.
       if (await takeFree(held, request, limit)) return { kind: 'taken' };
-      if (await anyHasRoom(request, request.others)) return { kind: 'elsewhere' };
+      if (await anyHasRoom(request, request.others, held)) return { kind: 'elsewhere' };
       const ms = await queues.nextLookMs(queueOf(request.candidate));
       await racePoint('slots.queue', request.task);
       await queues.enter(request, ms);
