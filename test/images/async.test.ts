@@ -2,13 +2,13 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { createHash } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { MongoNetworkError } from 'mongodb';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { startCallbackReceiver } from '../support/callback-receiver.ts';
 import { postForm } from '../support/client.ts';
 import type { Answer, TestAccount } from '../support/client.ts';
 import { startGateway } from '../support/gateway.ts';
 import type { TestGateway } from '../support/gateway.ts';
+import { refuseFirstCopy } from '../support/refuse-first-copy.ts';
 import { imageYaml, pixel, sendImages, sendJson, startImageUpstream } from './support.ts';
 import type { ImageUpstream } from './support.ts';
 
@@ -92,17 +92,11 @@ it('async: true answers with a task before the upstream has answered, and the ta
 });
 
 it('images that were rendered are kept, although MongoDB was away for a moment when they came', async () => {
-  const { resultCopies } = gateway.core.stores;
-  const write = resultCopies.write.bind(resultCopies);
-  let refused = 0;
-  resultCopies.write = (copy) => {
-    refused += 1;
-    return refused > 1 ? write(copy) : Promise.reject(new MongoNetworkError('away'));
-  };
-  const created = await generate({ async: true });
-  const task = await finished(created.body.id);
-  resultCopies.write = write;
-  expect(refused).toBe(2);
+  const { result: task, writes } = await refuseFirstCopy(gateway.core.stores, async () => {
+    const created = await generate({ async: true });
+    return finished(created.body.id);
+  });
+  expect(writes).toBe(2);
   expect(task).toMatchObject({ status: 'succeeded', data: [{}] });
   expect(upstream.calls).toHaveLength(1);
 });

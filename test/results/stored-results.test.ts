@@ -1,11 +1,11 @@
 import { mkdtemp, readFile, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { MongoNetworkError } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { choosePort } from '../../src/local/servers/ports.ts';
 import { startCallbackReceiver } from '../support/callback-receiver.ts';
 import { startGateway, testYaml } from '../support/gateway.ts';
+import { refuseFirstCopy } from '../support/refuse-first-copy.ts';
 import type { ResultCopy } from '../../src/store/result-copies.ts';
 import type { TestAccount } from '../support/client.ts';
 import type { TestGateway } from '../support/gateway.ts';
@@ -151,18 +151,12 @@ describe('results in our own storage', () => {
   });
 
   it('are on record, and ours, although MongoDB was away for a moment when they had been copied', async () => {
-    const { resultCopies } = gateway.core.stores;
-    const write = resultCopies.write.bind(resultCopies);
-    let refused = 0;
-    resultCopies.write = (copy) => {
-      refused += 1;
-      return refused > 1 ? write(copy) : Promise.reject(new MongoNetworkError('away'));
-    };
-    const task = await finishedTask();
-    resultCopies.write = write;
-    expect(refused).toBe(2);
+    const { stores } = gateway.core;
+    const { result: task, writes } = await refuseFirstCopy(stores, () => finishedTask());
+    expect(writes).toBe(2);
     expect(task['video_url']).toContain(`/media/${task['id']}/0.mp4`);
-    expect(await resultCopies.find(task['id'])).toMatchObject({ state: 'stored', names: ['0.mp4'] });
+    const copy = await stores.resultCopies.find(task['id']);
+    expect(copy).toMatchObject({ state: 'stored', names: ['0.mp4'] });
   });
 
   it('that were copied later are found by the next look, if the process dies before it has said so', async () => {
