@@ -23,10 +23,11 @@ export default defineConfig({
     isolate: false,
     sequence: { sequencer: LongestFirst },
     // What never comes fails all the same. Each is far above what the longest legitimate waits of a test add up to on a
-    // busy machine, whose processes may stand still for seconds at any point.
-    testTimeout: 180_000,
-    hookTimeout: 180_000,
-    expect: { poll: { timeout: 60_000 } },
+    // busy machine: one wait alone is 80 s when the server loses an activity on its way to a worker (the heartbeat of a
+    // submission, and its retry).
+    testTimeout: 480_000,
+    hookTimeout: 480_000,
+    expect: { poll: { timeout: 180_000 } },
     projects: [
       {
         extends: true,

@@ -240,7 +240,7 @@ describe('the slots of a credential', () => {
     const looks = await openKeeper('q5', 1).take(request('q5', 'many9999', 'many'));
     // Ten looks a second: each of them every 1,000 s or so.
     expect(looks.kind === 'wait' && looks.ms).toBeGreaterThan(300_000);
-  }, 120_000);
+  });
 
   /** `ms`: of the fastest grant, since a busy machine makes any of them slow, but none fast. */
   async function timeGrants(keeper: SlotKeeper, first: string, count: number) {

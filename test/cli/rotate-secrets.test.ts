@@ -24,7 +24,7 @@ beforeAll(async () => {
   // Its tasks wait for a worker, which has other keys.
   gateway = await startGateway({ environment: { SECRETS_KEY: a }, worker: false });
   account = await gateway.account();
-}, 120_000);
+});
 afterAll(() => gateway.stop());
 
 /** A process with these keys, on the servers of the gateway. */
@@ -109,7 +109,7 @@ describe('SECRETS_KEY', () => {
     expect((await call('GET', path)).body).toMatchObject({ status: 'succeeded' });
     expect(await webhookSecretsOf(after)(account.id)).toEqual(secrets);
     expect(await after.stores.requests.find(created.id)).toMatchObject({ request: { kind: 'video' } });
-  }, 240_000);
+  });
 
   it.each([
     ['nothing', 'x', /SECRETS_KEY: must be 32 bytes in base64 .*, or several such keys/],

@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { startApi } from '../../src/api.ts';
 import { readEnvironment } from '../../src/config/environment.ts';
 import { openCore } from '../../src/core.ts';
@@ -45,8 +45,6 @@ const yaml = `${attendedYaml}results: { storage: directory, directory: results }
 ${itemOf('ark').replace('id: ark', 'id: confused').replace('SIMULATOR_URL', 'CONFUSED_URL').replace('seedance:', 'twice:')}models:
 ${itemOf('wan').replace('id: wan', 'id: twice')}`,
 );
-
-vi.setConfig({ testTimeout: 120_000 });
 
 let directory: string;
 /** Names each of its jobs as it named the first one. */
@@ -111,7 +109,7 @@ interface Walk {
 async function walk(id: string, { reason, advised, end }: Walk): Promise<void> {
   const listed = async () =>
     (await json('tasks', 'list', '--needs-attention')).find((task: { id: string }) => task.id === id);
-  await expect.poll(async () => (await listed())?.needs_attention, { timeout: 60_000 }).toBe(reason);
+  await expect.poll(async () => (await listed())?.needs_attention).toBe(reason);
   const { situation, channel } = await listed();
   const notice = `attention/${reason}${channel === null ? '' : `/${channel}`}`;
   const act = situation.actions.find(({ name }: { name: string }) => name === advised);
@@ -259,12 +257,12 @@ it('an abandoned callback is seen everywhere, also while `redeliver` fails, and 
     await look(1);
     expect(await noticesOf('open')).toContain('callbacks_abandoned/all');
     await type(`gateway tasks action ${body.id} redeliver --reason "…"`);
-    await expect.poll(() => listed('--callback-failing'), { timeout: 60_000 }).toEqual([body.id]);
+    await expect.poll(() => listed('--callback-failing')).toEqual([body.id]);
     expect(await listed()).toEqual([]);
     expect(await measured('mediary_callbacks{state="failing"} 1')).toBe(true);
     answers.push(204);
     await type(`gateway tasks action ${body.id} redeliver --reason "…"`);
-    await expect.poll(() => listed('--callback-failing'), { timeout: 60_000 }).toEqual([]);
+    await expect.poll(() => listed('--callback-failing')).toEqual([]);
     for (const state of ['abandoned', 'failing'])
       expect(await measured(`mediary_callbacks{state="${state}"} 0`)).toBe(true);
     await look(8);
@@ -289,7 +287,7 @@ describe('a task whose workflow has a step that no worker here knows', () => {
     worker = await startWorker(gateway.core);
     const { id } = (await account.create({ prompt: 'a boat [sim:create:503]' })).body;
     const unstarted = async () => (await gateway.core.stores.tasks.find(id))?.unstarted;
-    await expect.poll(unstarted, { timeout: 60_000 }).toBeUndefined();
+    await expect.poll(unstarted).toBeUndefined();
     await stop();
     // Else the submission is repeated, and is news of the task.
     const { raw } = await client.workflow.getHandle(id).describe();
@@ -326,7 +324,7 @@ describe('a task whose workflow has a step that no worker here knows', () => {
     await gateway.stopWorker();
     const id = await createAhead();
     // Temporal marks it after the second failure.
-    await expect.poll(() => seen(id), { timeout: 60_000 }).toBe('workflow_failing');
+    await expect.poll(() => seen(id)).toBe('workflow_failing');
     await walk(id, { reason: 'workflow_failing', advised: reset, end: 'failed' });
   });
 

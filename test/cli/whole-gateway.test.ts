@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { dataConverter } from '../../src/temporal/connection.ts';
 import { replayError } from '../../workshop/replay/replay-error.ts';
 import { bundleWorkflows } from '../../src/temporal/workflow-bundle.ts';
@@ -24,7 +24,6 @@ import { runLine } from './support.ts';
  * The operators' ways to act, as a person types them: our command line and Temporal's own, against a gateway with all
  * its parts. Each ends in the task's record with who, when and why.
  */
-vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 });
 
 /** Nothing finds a job whose answer was lost at this provider: a person is asked at once. */
 const channel = (id: string, priority: number) => `

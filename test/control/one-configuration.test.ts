@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { startApi } from '../../src/api.ts';
 import { readEnvironment } from '../../src/config/environment.ts';
 import { openCore } from '../../src/core.ts';
@@ -14,7 +14,6 @@ import { runLine } from '../cli/support.ts';
 import { startWorker } from '../../src/worker.ts';
 
 /** One configuration for all processes: two APIs and two workers, one of which is a process of its own. */
-vi.setConfig({ testTimeout: 120_000 });
 
 let gateway: TestGateway;
 let directory: string;
@@ -228,7 +227,7 @@ it('whoever could not act on what was taken is called again, alone: it is read a
   second.core.runningConfig.onChange(async () => void (calls.other += 1));
   await write(withModel('heard'));
   await gateway.admin('POST', '/config/reload');
-  await expect.poll(() => calls.failing, { timeout: 60_000 }).toBe(3);
+  await expect.poll(() => calls.failing).toBe(3);
   await second.core.runningConfig.refresh();
   expect(calls).toEqual({ failing: 3, other: 1 });
   expect(second.logs.filter((line) => line.includes('was taken'))).toHaveLength(taken + 1);

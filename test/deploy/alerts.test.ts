@@ -55,7 +55,7 @@ beforeAll(async () => {
   gateway = await startGateway({ yaml, environment: { DATA_DIR: directory } });
   account = await gateway.account();
   receiver = await startCallbackReceiver([500]);
-}, 180_000);
+});
 afterAll(async () => {
   await worker?.kill();
   receiver.close();
@@ -222,7 +222,7 @@ describe('a gateway', () => {
         const callbacks = sumOf(series, 'mediary_callbacks', { state: 'failing' });
         return [...missing.map(({ alert }) => alert), ...(callbacks === 1 ? [] : ['MediaryCallbacksFail'])];
       };
-      await expect.poll(notYet, { timeout: 150_000, interval: 250 }).toEqual([]);
+      await expect.poll(notYet, { interval: 250 }).toEqual([]);
       // Circuits as they were then: nobody is kept away any more once their cool-down is over.
       const isCircuit = ({ name }: Series) => name === 'mediary_circuits_open';
       const later = (await scrape(20 * 60_000)).filter((each) => !isCircuit(each));
@@ -246,7 +246,7 @@ describe('a gateway', () => {
     const seen = async () => parseScrape(await (await fetch(`http://127.0.0.1:${port}/metrics`)).text());
     const isThere = (name: string, series: readonly Series[]) =>
       series.some((each) => each.name.startsWith(name));
-    await waitUntil('the worker counts', async () => isThere('mediary_census_time', await seen()), 120_000);
+    await waitUntil('the worker counts', async () => isThere('mediary_census_time', await seen()));
     await waitUntil('the worker has had a step of a task', async () => {
       // Two workers share them.
       const { body } = await account.create({ model: 'calm' });
@@ -284,5 +284,5 @@ describe('a gateway', () => {
     expect(missing).toEqual([]);
     expect(asked.flatMap(({ expr }) => selectorsOf(expr)).length).toBeGreaterThan(50);
     expect(readRepositoryFile('deploy/prometheus/prometheus.yaml')).toContain('mediary.rules.yaml');
-  }, 180_000);
+  });
 });

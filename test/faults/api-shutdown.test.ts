@@ -4,7 +4,7 @@ import { connect } from 'node:net';
 import type { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { choosePort } from '../../src/local/servers/ports.ts';
 import { imageYaml, pixel, sendImages, startImageUpstream } from '../images/support.ts';
 import type { ImageUpstream } from '../images/support.ts';
@@ -17,7 +17,6 @@ import type { GatewayProcess } from '../support/processes.ts';
 import { startSilentServer } from '../support/silent-server.ts';
 
 /** What an API process still does after SIGTERM, and what it leaves behind. */
-vi.setConfig({ testTimeout: 180_000 });
 
 let upstream: ImageUpstream;
 let gateway: TestGateway;

@@ -113,7 +113,7 @@ it('no task is charged, and no job kept, whose cancel right after its create was
   }
   expect(await account.balance()).toMatchObject({ held: '0.000000' });
   await expectSoundLedger(gateway.core);
-}, 480_000);
+});
 
 it('a job that is not wanted any more is stopped by whoever writes down that it was accepted', async () => {
   const paused = pauseFirstAt('submit.answered');
@@ -129,4 +129,4 @@ it('a job that is not wanted any more is stopped by whoever writes down that it 
   expect(isAlive(prompt)).toBe(false);
   expect(await kindsOf(body.id)).toEqual(['hold', 'release']);
   await expectSoundLedger(gateway.core);
-}, 120_000);
+});

@@ -1,5 +1,5 @@
 import { writeFile } from 'node:fs/promises';
-import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { readEnvironment } from '../../src/config/environment.ts';
 import { openCore } from '../../src/core.ts';
 import type { Core } from '../../src/core.ts';
@@ -12,7 +12,6 @@ import type { TestGateway } from '../support/gateway.ts';
 import { expectSoundLedger } from '../support/sound-ledger.ts';
 
 /** The configuration changes under tasks in flight, and the workers are started anew with it: nobody serves what it lacks. */
-vi.setConfig({ testTimeout: 240_000 });
 
 /** Waiting for somebody who is not there takes longer than any test; a busy machine does not take this long. */
 const atOnceMs = 30_000;
@@ -84,9 +83,7 @@ async function create(prompt: string, body: Record<string, unknown> = {}): Promi
 
 const situationOf = async (id: string) => (await gateway.admin('GET', `/tasks/${id}`)).body.situation;
 const reaches = (id: string, name: string) =>
-  expect
-    .poll(async () => (await gateway.core.stores.tasks.find(id))?.state.at, { timeout: 60_000 })
-    .toBe(name);
+  expect.poll(async () => (await gateway.core.stores.tasks.find(id))?.state.at).toBe(name);
 const kindsOf = async (id: string) =>
   (await gateway.core.ledger.entriesOfTask(id)).map(({ kind, amount }) => [kind, amount]);
 
@@ -125,7 +122,7 @@ it('a task that waits to be submitted to a channel that nobody serves any more i
     ['ark', 'not_accepted'],
     ['spare', 'not_accepted'],
   ];
-  await expect.poll(attempts, { timeout: 60_000 }).toEqual(refused);
+  await expect.poll(attempts).toEqual(refused);
   await runWorkerWith(full.replace(spare, ''));
   expect(await situationOf(id)).toMatchObject({ name: 'submitting' });
   expect(await attempts()).toEqual(refused);
@@ -159,9 +156,7 @@ it('tasks of a channel that was removed end in the promised way, and an operator
     reaches(pausing, 'pausing'),
     reaches(silent, 'lost'),
   ]);
-  await expect
-    .poll(async () => (await situationOf(silent)).attention, { timeout: 60_000 })
-    .toBe('submit_ambiguous');
+  await expect.poll(async () => (await situationOf(silent)).attention).toBe('submit_ambiguous');
   await runWorkerWith(full.replace(spare, '').replace(leaving, ''));
   await gateway.reconcile();
 

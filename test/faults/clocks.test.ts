@@ -155,7 +155,7 @@ describe.each([
     await stopWorkers();
     other = await startWorker(shifted);
     const { body } = await account.create({ prompt: 'pauses [sim:429=600*2]' });
-    await expect.poll(() => timersOf(body.id), { timeout: 60_000 }).toEqual([expect.closeTo(600, -1)]);
+    await expect.poll(() => timersOf(body.id)).toEqual([expect.closeTo(600, -1)]);
     expect(gateway.simulator.submissions('pauses')).toEqual({ submits: 2, creates: 0 });
     const resumed = await gateway.admin('POST', `/tasks/${body.id}/actions`, {
       action: 'retry_now',
@@ -225,10 +225,10 @@ describe.each([
           headers: { 'idempotency-key': name.replace(' ', '-') },
         });
       const answered = ask(first());
-      await expect.poll(() => images.calls.length, { timeout: 60_000 }).toBe(calls + 1);
+      await expect.poll(() => images.calls.length).toBe(calls + 1);
       const looks = vi.spyOn(core.stores.repeats, 'find');
       const repeated = ask(url);
-      await expect.poll(() => looks.mock.calls.length, { timeout: 60_000 }).toBeGreaterThan(2);
+      await expect.poll(() => looks.mock.calls.length).toBeGreaterThan(2);
       looks.mockRestore();
       release();
       const [one, again] = await Promise.all([answered, repeated]);

@@ -39,7 +39,7 @@ describe('crashes', () => {
 
   const start = (role: 'api' | 'worker') =>
     startGatewayProcess(role, environment, join(directory, `${role}.log`));
-  const ready = () => untilReady(url, 90_000);
+  const ready = () => untilReady(url);
 
   beforeAll(async () => {
     directory = await mkdtemp(join(tmpdir(), `mediary-${name}-`));
@@ -79,7 +79,7 @@ describe('crashes', () => {
       admin: adminCaller(url, environment['ADMIN_TOKEN'] ?? ''),
       video: videoBody,
     });
-  }, 120_000);
+  });
 
   afterAll(async () => {
     await Promise.all([api?.kill(), worker?.kill()]);
@@ -166,12 +166,12 @@ describe('crashes', () => {
     expect(await account.finished(created.body.id, 200_000)).toMatchObject({ status: 'succeeded' });
     expect(simulator.control.submissions('mid-submit')).toEqual({ submits: 1, creates: 1 });
     await expectSoundLedger();
-  }, 400_000);
+  });
 
   it('of the worker between the end of a task and its callback: the next one delivers it', async () => {
     const receiver = await startCallbackReceiver([0, 204]);
     const { body } = await account.create({ metadata: { callback_url: receiver.url } });
-    await receiver.waitFor(1, 60_000);
+    await receiver.waitFor(1);
     await worker.kill();
     expect((await account.call('GET', `/v1/videos/generations/${body.id}`)).body.status).toBe('succeeded');
     worker = start('worker');
@@ -179,7 +179,7 @@ describe('crashes', () => {
     expect(receiver.received.map(({ headers }) => headers['webhook-id'])).toEqual([body.id, body.id]);
     receiver.close();
     await expectSoundLedger();
-  }, 400_000);
+  });
 
   it('of the API: its tasks continue without it', async () => {
     const tasks = await createTasks('api-crash', 5);
@@ -187,7 +187,7 @@ describe('crashes', () => {
     api = start('api');
     await ready();
     await expectOnceAndPaid(tasks);
-  }, 400_000);
+  });
 
   it('of both, and a create that is repeated with its Idempotency-Key is the same task', async () => {
     const headers = { 'idempotency-key': 'crash-1' };
@@ -201,7 +201,7 @@ describe('crashes', () => {
     expect(again.headers['idempotency-replayed']).toBe('true');
     expect(again.body.id).toBe(first.body.id);
     await expectOnceAndPaid([{ id: first.body.id, prompt }]);
-  }, 400_000);
+  });
 
   it('of the Temporal server', async () => {
     const tasks = await createTasks('temporal-crash', 5, rendering);
@@ -214,7 +214,7 @@ describe('crashes', () => {
     finishRenders();
     await expectOnceAndPaid(tasks);
     expect(simulator.control.submissions('while-away.').submits).toBe(0);
-  }, 400_000);
+  });
 
   it('of MongoDB', async () => {
     const tasks = await createTasks('mongo-crash', 5, rendering);
@@ -224,7 +224,7 @@ describe('crashes', () => {
     await mongo.restart();
     finishRenders();
     await expectOnceAndPaid(tasks);
-  }, 400_000);
+  });
 
   it('of MongoDB, which stands still for longer than a create waits: what got 503 left nothing', async () => {
     process.kill(mongo.pid, 'SIGSTOP');
@@ -249,7 +249,7 @@ describe('crashes', () => {
     const submits = answers.map((_, n) => simulator.control.submissions(`standstill-${n}.`).submits);
     expect(submits.reduce((sum, n) => sum + n, 0)).toBe(created.length);
     await expectSoundLedger();
-  }, 400_000);
+  });
 
   it('of the two gateway processes at SIGTERM: they end in order with status 0', async () => {
     const tasks = await createTasks('sigterm', 3);
@@ -258,5 +258,5 @@ describe('crashes', () => {
     worker = start('worker');
     await ready();
     await expectOnceAndPaid(tasks);
-  }, 400_000);
+  });
 });

@@ -182,7 +182,7 @@ beforeAll(async () => {
     const { body } = await account.create({ ...videoBody, model: `m-${name}`, prompt: `row ${name}` });
     ids.set(name, body.id);
   }
-}, 120_000);
+});
 afterAll(async () => {
   await gateway.stop();
   upstream.close();
@@ -205,7 +205,7 @@ async function arrived(row: Row): Promise<Shown> {
     await waitUntil(`${row.name} ${row.course}`, hasArrived, 240_000);
     return task;
   }
-  await account.finished(ids.get(row.name) ?? '', 240_000);
+  await account.finished(ids.get(row.name) ?? '');
   return shown(row);
 }
 

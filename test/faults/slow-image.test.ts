@@ -68,11 +68,11 @@ beforeAll(async () => {
     PORT: String(port),
   });
   start();
-  await untilReady(url, 90_000);
+  await untilReady(url);
   const admin = adminCaller(url, environment['ADMIN_TOKEN'] ?? '');
   account = await makeAccount({ url, admin, video: videoBody });
   call = caller(proxied, account.key);
-}, 120_000);
+});
 
 afterAll(async () => {
   await Promise.all(processes.map((process) => process.kill()));
@@ -118,17 +118,13 @@ it('is had by its id', async () => {
   );
   // Accepted, and written down: what is lost between the two asks a person, since this upstream lists no jobs.
   for (const { prompt, id } of made)
-    await waitUntil(prompt, async () => isAccepted((await call('GET', `${path}/${id}`)).body.status), 90_000);
+    await waitUntil(prompt, async () => isAccepted((await call('GET', `${path}/${id}`)).body.status));
   await Promise.all(processes.map((process) => process.kill()));
   start();
-  await untilReady(url, 90_000);
+  await untilReady(url);
   simulator.control.advance(renderSeconds);
   for (const { prompt, id } of made) {
-    await waitUntil(
-      prompt,
-      async () => (await call('GET', `${path}/${id}`)).body.status === 'succeeded',
-      90_000,
-    );
+    await waitUntil(prompt, async () => (await call('GET', `${path}/${id}`)).body.status === 'succeeded');
     const { body: task } = await call('GET', `${path}/${id}`);
     expect(task).toMatchObject({ charge: '0.020000', data: [{ url: expect.any(String) }] });
     const picture = await fetch(task.data[0].url);
@@ -142,7 +138,7 @@ it('is had by its id', async () => {
   const after = await account.balance();
   expect(after.held).toBe('0.000000');
   expect(Number(before.available) - Number(after.available)).toBeCloseTo(0.06, 6);
-}, 240_000);
+});
 
 const yaml = `
 currency: USD

@@ -5,7 +5,7 @@ import type { ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { callbacksQueue, channelQueue, tasksQueue } from '../../src/domain/queues.ts';
 import { startWorker } from '../../src/worker.ts';
 import type { TestAccount } from '../support/client.ts';
@@ -28,7 +28,6 @@ const started: GatewayProcess[] = [];
 let launched = 0;
 
 // A process loads for several seconds where others share the machine.
-vi.setConfig({ testTimeout: 240_000 });
 
 const [workflowQueue, activityQueue] = [1, 2];
 
@@ -174,7 +173,7 @@ it('SIGTERM with a poll in flight gives the poll back to the next worker', async
   expect(pending).toEqual([{ activityId: 'submit', state: 1 }]);
   await startNextWorker();
   gateway.simulator.advance(600);
-  expect(await account.finished(body.id, 60_000)).toMatchObject({ status: 'succeeded' });
+  expect(await account.finished(body.id)).toMatchObject({ status: 'succeeded' });
   expect(gateway.simulator.submissions('still-rendering')).toEqual({ submits: 1, creates: 1 });
 });
 
@@ -267,7 +266,7 @@ it('SIGTERM while the upstream is silent for longer than the grace period: the j
     code: 'timeout',
   });
   await startNextWorker(hasty);
-  expect(await owner.finished(body.id, 90_000)).toMatchObject({ status: 'succeeded' });
+  expect(await owner.finished(body.id)).toMatchObject({ status: 'succeeded' });
   expect(hasty.simulator.submissions('silent-upstream')).toEqual({ submits: 1, creates: 1 });
 });
 

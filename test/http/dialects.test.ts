@@ -932,7 +932,7 @@ describe('fal', () => {
       const id: unknown = body.data[0]?.id;
       if (typeof id !== 'string') throw new Error('nothing has begun yet');
       return id;
-    }, 60_000);
+    }, 180_000);
 
   it('without the queue, the answer is the result', async () => {
     const account = await world.newAccount();
@@ -972,7 +972,7 @@ describe('fal', () => {
     const { queue } = clientOf(account);
     const { request_id: requestId } = await queue.submit(path, { input: { prompt } });
     const seen: string[] = [];
-    const hasSeen = (status: string) => vi.waitFor(() => expect(seen).toContain(status), 60_000);
+    const hasSeen = (status: string) => vi.waitFor(() => expect(seen).toContain(status), 180_000);
     const onQueueUpdate = ({ status }: { readonly status: string }) => void seen.push(status);
     const ended = queue.subscribeToStatus(path, { requestId, mode: 'streaming', onQueueUpdate });
     await hasSeen('IN_QUEUE');
@@ -996,7 +996,7 @@ describe('fal', () => {
     const statuses = await client.queue.streamStatus(path, { requestId });
     const seen: unknown[] = [];
     statuses.on('data', (status) => seen.push(status));
-    await vi.waitFor(() => expect(seen).not.toEqual([]), 60_000);
+    await vi.waitFor(() => expect(seen).not.toEqual([]), 180_000);
     await leaving.close(60_000);
     const error = await asked;
     expect([error.status, error.requestId]).toEqual([500, requestId]);

@@ -93,7 +93,7 @@ async function leastShares(each: HostileRequest, variant: Variant) {
 it('warm up: what is compiled once is not what they cost', async () => {
   for (const each of hostileCorpus) await send(each, { framing: 'chunks', hasKey: true });
   expect((await caller(api.url)('GET', '/healthz')).status).toBe(200);
-}, 240_000);
+});
 
 /** Without a key no body is read: one for each route and way to send it stands for all. */
 function bodiesFor({ hasKey }: Variant): readonly HostileRequest[] {

@@ -5,7 +5,7 @@ import type { TestGateway } from '../support/gateway.ts';
 let gateway: TestGateway;
 beforeAll(async () => {
   gateway = await startGateway({ worker: false, environment: { ACCOUNT_STORED_BYTES_MAX: '500000' } });
-}, 120_000);
+});
 afterAll(() => gateway.stop());
 
 const dayMs = 86_400_000;

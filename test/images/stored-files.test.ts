@@ -56,7 +56,7 @@ it('reach the upstream as they are while the caller waits', async () => {
 it('and where a worker waits', async () => {
   const { body } = await edit({ async: true });
   const find = () => account.call('GET', `/v1/images/generations/${body.id}`);
-  await expect.poll(async () => (await find()).body.status, { timeout: 60_000 }).toBe('succeeded');
+  await expect.poll(async () => (await find()).body.status).toBe('succeeded');
   expect(upstream.calls.map((call) => call.body.includes(picture))).toEqual([true]);
 });
 

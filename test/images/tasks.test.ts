@@ -335,7 +335,7 @@ describe('reference images', () => {
     expect(BSON.calculateObjectSize(stored)).toBeGreaterThan(12 * megabyte);
     // MongoDB refuses a larger document; the stand-in of the tests does not.
     expect(BSON.calculateObjectSize(stored)).toBeLessThan(16 * megabyte);
-  }, 60_000);
+  });
 
   it('do not fit beside text that is six times as long in JSON: a 413', async () => {
     const form = new FormData();

@@ -69,7 +69,7 @@ describe('the first request of a callback', () => {
     expect(new Set(ids(quick))).toEqual(new Set(others));
     // The host has become a slow one: the others' callbacks are the activity's.
     expect(silent.received).toHaveLength(1);
-    await silent.waitFor(2, 60_000);
+    await silent.waitFor(2);
     expect(ids(silent)).toEqual([task, task]);
     await gateway.core.client.workflow.getHandle(task).result();
     expect(await activitiesOf(gateway, task)).toContain('deliverCallback');
@@ -88,7 +88,7 @@ describe('a callback that is refused at first', () => {
     const account = await gateway.account();
     const receiver = await startCallbackReceiver([500, 204]);
     const task = await createTask(account, receiver.url);
-    await receiver.waitFor(2, 60_000);
+    await receiver.waitFor(2);
     await gateway.core.client.workflow.getHandle(task).result();
     expect(await activitiesOf(gateway, task)).toContain('deliverCallback');
     const delivery = (await gateway.core.stores.tasks.find(task))?.callback;
@@ -97,5 +97,5 @@ describe('a callback that is refused at first', () => {
     expect((second?.at ?? 0) - (first?.at ?? 0)).toBeGreaterThanOrEqual(4_500);
     expect(ids(receiver)).toEqual([task, task]);
     receiver.close();
-  }, 90_000);
+  });
 });

@@ -55,7 +55,7 @@ describe('endings', () => {
         return ids;
       };
       // What operators list in the Temporal UI; visibility is a little behind.
-      await expect.poll(listed, { timeout: 30_000 }).toContain(body.id);
+      await expect.poll(listed).toContain(body.id);
       receiver.close();
     });
   });
@@ -171,7 +171,7 @@ describe('endings', () => {
       async (fault) => {
         const prompt = `lost-${fault} [sim:create:${fault}]`;
         const created = await account.create({ prompt });
-        expect(await account.finished(created.body.id, 60_000)).toMatchObject({ status: 'succeeded' });
+        expect(await account.finished(created.body.id)).toMatchObject({ status: 'succeeded' });
         expect(gateway.simulator.submissions(`lost-${fault}`)).toEqual({ submits: 1, creates: 1 });
       },
     );
@@ -199,7 +199,7 @@ describe('endings', () => {
       expect(await kindsOf(vanished)).toEqual(['hold', 'release']);
       const { body } = await gateway.admin('GET', `/admin/v1/tasks/${vanished}`);
       expect(JSON.stringify(body)).toContain('not in the console');
-    }, 300_000);
+    });
   });
 
   describe('a ledger that was closed before, as after a reset', () => {

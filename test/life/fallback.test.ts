@@ -224,7 +224,7 @@ describe('a job that failed at its upstream', () => {
     expect(await world.attempts(id)).toEqual(['failed first', 'accepted second']);
     expect(world.jobs(prompt)).toEqual({ first: 1, second: 1 });
     expect((await detail(id)).charge).toBe(charges.second);
-  }, 180_000);
+  });
 
   it('and whose replacement runs, can be cancelled there', async () => {
     const prompt = label();

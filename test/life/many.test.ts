@@ -30,7 +30,7 @@ describe('hundreds of tasks at once', () => {
     gateway = await startGateway({ renderSeconds: 2, worker: false });
     worker = startGatewayProcess('worker', gateway.environment, join(directory, 'worker.log'));
     await untilReady(gateway.url, 200_000);
-  }, 300_000);
+  });
   afterAll(async () => {
     await worker.stop();
     await gateway.stop();
@@ -68,7 +68,7 @@ describe('hundreds of tasks at once', () => {
     }
     // Of most: a step that the machine was too busy for is repeated as a regular activity.
     expect(events.toSorted((a, b) => a - b)[events.length / 2]).toBeLessThanOrEqual(historyEventsMax);
-  }, 420_000);
+  });
 
   it('a long render with a callback stays within the history budget', async () => {
     const account = await gateway.account();
@@ -92,7 +92,7 @@ describe('hundreds of tasks at once', () => {
     // Of the shortest: a step that the machine was too busy for is repeated as a regular activity.
     expect(Math.min(...found.map(({ events }) => events))).toBeLessThanOrEqual(historyEventsMax);
     expect(Math.min(...found.map(({ bytes }) => bytes))).toBeLessThan(historyBytesMax);
-  }, 240_000);
+  });
 });
 
 /** As a client should: a 503 is retried with the same Idempotency-Key, which cannot make a second task. */

@@ -1,5 +1,5 @@
 import { Webhook } from 'standardwebhooks';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { startApi } from '../../src/api.ts';
 import { readEnvironment } from '../../src/config/environment.ts';
 import { openCore } from '../../src/core.ts';
@@ -16,7 +16,6 @@ import { waitUntil } from '../support/processes.ts';
  * What operators do while tasks are in flight: on a gateway with two API nodes, a worker and an upstream. The inputs
  * that each route refuses are in test/http/routes.
  */
-vi.setConfig({ testTimeout: 120_000 });
 
 let gateway: TestGateway;
 /** Another API node: its own memory, the same database. */
@@ -158,7 +157,7 @@ describe('a key that is revoked', () => {
       .toBe(401);
     expect((await account.call('GET', `/v1/videos/generations/${task}`)).status).toBe(401);
     finishRenders();
-    await receiver.waitFor(1, 40_000);
+    await receiver.waitFor(1);
     expect(receiver.received[0]?.body).toMatchObject({ id: task, status: 'succeeded' });
     expect(await kindsOf(task)).toEqual(['hold', 'settle']);
     const { body: next } = await gateway.admin('POST', '/keys', { account: account.id });

@@ -14,7 +14,6 @@ import type { TestGateway } from '../support/gateway.ts';
 import { pauseFirstAt } from '../support/race.ts';
 
 /** An operator gives back what a task was charged: over the API, the command line, twice, and at the same moment. */
-vi.setConfig({ testTimeout: 120_000 });
 
 let gateway: TestGateway;
 /** Tokens of two operators. */

@@ -62,5 +62,5 @@ describe('what was written in confidence', () => {
     }
     expect(await gateway.core.stores.exchanges.find(ended.body.id)).not.toEqual([]);
     receiver.close();
-  }, 120_000);
+  });
 });

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startCallbackReceiver } from '../support/callback-receiver.ts';
 import { startGateway } from '../support/gateway.ts';
 import type { TestGateway } from '../support/gateway.ts';
@@ -11,7 +11,6 @@ import { startGatewayProcess, waitUntil } from '../support/processes.ts';
 import type { GatewayProcess } from '../support/processes.ts';
 
 // A process loads for several seconds where others share the machine.
-vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 });
 
 const trace = '4bf92f3577b34da6a3ce929d0e0e4736';
 const callersSpan = '00f067aa0ba902b7';

@@ -50,7 +50,7 @@ describe('an upstream that no longer knows a job it has accepted', () => {
     expect((await gateway.admin('POST', `/admin/v1/tasks/${body.id}/actions`, action)).status).toBe(200);
     expect(await account.finished(body.id)).toMatchObject({ status: 'failed' });
     expect(await kindsOf(gateway, body.id)).toEqual(['hold', 'release']);
-  }, 180_000);
+  });
 });
 
 describe('a result whose link cannot be used', () => {

@@ -70,10 +70,10 @@ it('an operator who retries ends the wait of the attempt; the next one asks', as
   // Through a heartbeat it would have been cancelled.
   expect((await pendingOf(id))?.lastFailure?.applicationFailureInfo?.type).toBe('StillWaiting');
   await act(id, 'fail');
-}, 120_000);
+});
 
 it('an operator who ends the task asks its attempt to end', async () => {
   const id = await stayingTask('failed');
   expect((await act(id, 'fail')).status).toBe(200);
   expect((await gateway.core.stores.wakes.list()).map(({ task }) => task)).toContain(id);
-}, 120_000);
+});

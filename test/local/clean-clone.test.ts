@@ -67,7 +67,7 @@ describe('a clean clone', () => {
     const unfinished = await answerOf(create, clone);
     const newest = async (command: string) => (await answerOf(command, clone)).data[0];
     // Upstream, and written down: what a shutdown leaves between the two is looked for after minutes.
-    await waitUntil('it is upstream', async () => (await newest(list)).status !== 'pending', 60_000);
+    await waitUntil('it is upstream', async () => (await newest(list)).status !== 'pending');
     const pids = await pidsOf(join(clone, '.mediary'));
     expect(pids.length).toBeGreaterThanOrEqual(5);
     await mode.interrupt();

@@ -14,8 +14,6 @@ const request = { name: 'request', kind: 'server' } as const;
 /** More than a batch: it is sent without waiting for more. */
 const spansOfABatch = 512;
 
-vi.setConfig({ testTimeout: 60_000 });
-
 let otlp: Awaited<ReturnType<typeof startOtlpReceiver>>;
 let logged: string[];
 const opened: Tracing[] = [];

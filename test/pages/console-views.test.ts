@@ -502,5 +502,5 @@ describe.skipIf(browserPath === undefined)(`views of the console${noBrowser}`, (
     ).toEqual(matching.map(({ _id }) => _id));
     expect(really().every(({ action }) => action === 'fail')).toBe(true);
     expect(faults).toEqual([]);
-  }, 400_000);
+  });
 });

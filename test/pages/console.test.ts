@@ -44,7 +44,7 @@ describe.skipIf(browserPath === undefined)(`the console${noBrowser}`, () => {
       const { body } = await account.create({ ...lost, prompt: `${hostile} ${lost.prompt}` });
       parked.push(body.id);
     }
-    await vi.waitUntil(async () => (await waiting()) === parked.length, { timeout: 60_000, interval: 200 });
+    await vi.waitUntil(async () => (await waiting()) === parked.length, { timeout: 180_000, interval: 200 });
   });
   afterAll(() => Promise.all([gateway.stop(), browser.close()]));
 

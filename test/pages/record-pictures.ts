@@ -63,7 +63,7 @@ beforeAll(async () => {
     enabled: false,
     reason: 'Renders are late since noon',
   });
-}, 240_000);
+});
 afterAll(async () => {
   await Promise.all([gateway.stop(), browser.close()]);
   await temporal.stop();

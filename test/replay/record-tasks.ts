@@ -56,7 +56,7 @@ it('writes the records of one gateway', async () => {
   gateway.simulator.clearFaults();
   const retry = { action: 'retry_now', reason: 'the key is back' };
   await gateway.admin('POST', `/admin/v1/tasks/${outage.body.id}/actions`, retry);
-  await account.finished(outage.body.id, 60_000);
+  await account.finished(outage.body.id);
   await save(gateway, 'poll-outage', outage.body.id);
 
   gateway.simulator.addFault({ match: {}, fault: 'list:500' });
@@ -67,12 +67,12 @@ it('writes the records of one gateway', async () => {
   const adopt = { action: 'adopt', reason: 'found in the console', upstream_id: job?.id };
   const answer = await gateway.admin('POST', `/admin/v1/tasks/${ambiguous.body.id}/actions`, adopt);
   expect(answer.status).toBe(200);
-  await account.finished(ambiguous.body.id, 60_000);
+  await account.finished(ambiguous.body.id);
   await save(gateway, 'adopted', ambiguous.body.id);
 
   receiver.close();
   await gateway.stop();
-}, 300_000);
+});
 
 it('writes the record of a task whose job was replaced', async () => {
   const world = await openFallbackWorld();
@@ -83,4 +83,4 @@ it('writes the record of a task whose job was replaced', async () => {
   expect(await world.attempts(body.id)).toEqual(['failed first', 'accepted second']);
   await save(world.gateway, 'replaced', body.id);
   await world.gateway.stop();
-}, 120_000);
+});

@@ -178,7 +178,7 @@ describe('with presigned links', () => {
       upstream.calls.length = 0;
       const edit = await ask('edits', { image: [url, `asset://${file}`], ...more });
       expect([edit.status, edit.body.error]).toEqual([200, undefined]);
-      await vi.waitFor(() => expect(upstream.calls).toHaveLength(1), { timeout: 60_000 });
+      await vi.waitFor(() => expect(upstream.calls).toHaveLength(1), { timeout: 180_000 });
       expect(await foundAt(upstream.calls[0]?.json)).toEqual([found('image/png'), found('image/png')]);
     });
   });

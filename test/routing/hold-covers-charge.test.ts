@@ -285,7 +285,7 @@ describe('a hold', () => {
       { numRuns: 1500 },
     );
     for (const provider of Object.keys(paths)) expect(compared.get(provider)).toBeGreaterThan(5);
-  }, 300_000);
+  });
 
   const entry = (over: Partial<SoldModel>, name = 'seedance-1-0-pro-250528'): Sold => ({
     provider: 'ark',

@@ -28,7 +28,7 @@ export async function startCallbackReceiver(statuses: readonly number[] = [204])
   return {
     url: `http://127.0.0.1:${port}/hook?secret=abc`,
     received,
-    async waitFor(count: number, deadlineMs = 60_000): Promise<void> {
+    async waitFor(count: number, deadlineMs = 180_000): Promise<void> {
       const endsAt = Date.now() + deadlineMs;
       while (received.length < count) {
         if (Date.now() > endsAt) throw new Error(`${received.length} callbacks arrived, not ${count}`);

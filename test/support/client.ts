@@ -76,7 +76,7 @@ export async function makeAccount(
     balance: async () => (await call('GET', '/v1/balance')).body,
     create: (body = {}, headers = {}) =>
       call('POST', '/v1/videos/generations', { headers, body: { ...video, ...body } }),
-    finished: (task, deadlineMs = 120_000) => untilFinished(call, task, deadlineMs),
+    finished: (task, deadlineMs = 240_000) => untilFinished(call, task, deadlineMs),
   };
 }
 

@@ -53,7 +53,7 @@ export function startGatewayProcess(
       const over = ended.then(async () => {
         if (!(await isLogged())) throw new Error(`the ${role} ended without logging "${text}"`);
       });
-      return Promise.race([waitUntil(`the ${role} logs "${text}"`, isLogged, 90_000), over]);
+      return Promise.race([waitUntil(`the ${role} logs "${text}"`, isLogged), over]);
     },
   };
 }
@@ -61,7 +61,7 @@ export function startGatewayProcess(
 export async function waitUntil(
   what: string,
   check: () => Promise<boolean>,
-  deadlineMs = 60_000,
+  deadlineMs = 180_000,
 ): Promise<void> {
   const endsAt = Date.now() + deadlineMs;
   let cause: unknown;

@@ -10,7 +10,7 @@ it('finds the tasks of this gateway, a page at a time', async () => {
   const started = [await world.start(), await world.start(), await world.start()].map(({ task }) => task);
   // Visibility is a little behind.
   await expect
-    .poll(async () => (await search({ query, limit: 10 })).ids.toSorted(), { timeout: 30_000 })
+    .poll(async () => (await search({ query, limit: 10 })).ids.toSorted())
     .toEqual(started.toSorted());
   const first = await search({ query, limit: 2 });
   expect(first.ids).toHaveLength(2);

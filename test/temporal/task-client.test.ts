@@ -184,7 +184,7 @@ it('an action that nobody has answered in time is not said to have done nothing'
     expect(world.port.act(task, 'fail', { reason: 'r', by: 'ada' })).rejects.toMatchObject(unanswered),
     expect(world.port.cancel(task)).rejects.toMatchObject(unanswered),
   ]);
-}, 120_000);
+});
 
 it('names the queues that no worker polls', async () => {
   const { queuePrefix } = world;

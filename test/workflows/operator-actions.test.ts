@@ -41,8 +41,7 @@ const situations: Readonly<Record<'submitting' | 'lost' | 'waiting' | 'broken' |
 };
 
 function asked(reason: string): (task: PlayedTask) => Promise<void> {
-  return (task) =>
-    expect.poll(() => task.details(), { timeout: 30_000 }).toContain(`Needs attention: ${reason}`);
+  return (task) => expect.poll(() => task.details()).toContain(`Needs attention: ${reason}`);
 }
 
 async function inSituation(
@@ -140,7 +139,7 @@ it('an input that a person got wrong is refused with a sentence by every action,
   expect(await task.details()).toContain('Needs attention: submit_ambiguous');
   expect(task.record().actions).toBeUndefined();
   await task.act('fail');
-}, 120_000);
+});
 
 /** What the Timeline of the Temporal UI says of the timers. */
 async function timersOf(task: PlayedTask): Promise<string[]> {

@@ -46,7 +46,7 @@ it('writes the histories of every kind of ending', async () => {
   ) => {
     const created = await account.create(body);
     await act?.(created.body.id, account);
-    await account.finished(created.body.id, 120_000);
+    await account.finished(created.body.id);
     await save(gateway, name, created.body.id);
   };
   await run('succeeded-with-callback', { metadata: { callback_url: receiver.url } });
@@ -67,7 +67,7 @@ it('writes the histories of every kind of ending', async () => {
   });
   receiver.close();
   await gateway.stop();
-}, 300_000);
+});
 
 it('writes the history of a task whose job was replaced', async () => {
   const world = await openFallbackWorld({ environment: { PAYLOAD_ENCRYPTION: 'off' } });
@@ -78,4 +78,4 @@ it('writes the history of a task whose job was replaced', async () => {
   expect(await world.attempts(body.id)).toEqual(['failed first', 'accepted second']);
   await save(world.gateway, 'replaced', body.id);
   await world.gateway.stop();
-}, 120_000);
+});

@@ -109,7 +109,7 @@ it('every hot access costs the same at 100,000 documents as at 100', async (cont
   expect(Math.max(...Object.values(small))).toBeLessThanOrEqual(10);
   await insert(entries, 100, 100_000);
   expect(await costs(entries)).toEqual(small);
-}, 180_000);
+});
 
 it('what was answered survives kill -9, whole, with its indexes', async () => {
   const entries = await entriesIn(client.db('crash'));
@@ -145,7 +145,7 @@ it('what was answered survives kill -9, whole, with its indexes', async () => {
   const listed = await entries.find({ account: { $gte: '' } }).toArray();
   expect(listed).toHaveLength(all.length);
   await expect(entries.insertOne({ ...entry(0), _id: 'again' })).rejects.toMatchObject({ code: 11_000 });
-}, 300_000);
+});
 
 it('data and indexes survive a stop and a start', async () => {
   const before = await entriesIn(client.db('restart'));
@@ -188,7 +188,7 @@ it('the file does not grow without bound under updates', async (context) => {
   await update(4_000);
   // Without compaction each update would leave some 30 KB behind: 120 MB.
   expect(await fileBytes()).toBeLessThan(settled + 20_000_000);
-}, 300_000);
+});
 
 it('a reader never sees half of an update', async () => {
   const pairs = client.db('torn').collection<{ _id: string; left: string; right: string }>('pairs');

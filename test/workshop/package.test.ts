@@ -186,4 +186,4 @@ it('an empty directory has a finished video after two commands, and a typed clie
   const imported = `import('./program.js').then(({ verify }) => console.log(typeof verify))`;
   const loaded = await run(process.execPath, ['--eval', imported], { cwd: home, env });
   expect(loaded.stdout).toBe('function\n');
-}, 400_000);
+});

@@ -12,7 +12,7 @@ import { createWorkflowLookup } from '../../src/temporal/workflow-lookup.ts';
 import { askFor } from './http.ts';
 import type { Create } from './load.ts';
 import type { Operators } from './operators.ts';
-import { readReceived } from './settle.ts';
+import { readReceived, repeatedCallbacks } from './settle.ts';
 import { queuePrefix } from './stand.ts';
 import type { Stand } from './stand.ts';
 
@@ -34,6 +34,8 @@ interface Evidence {
   readonly tasks: ReadonlyMap<string, Task>;
   /** The prompts' labels of the tasks that are there. */
   readonly labels: ReadonlyMap<string, readonly string[]>;
+  /** Tasks whose callback came and is sent again. */
+  readonly repeated: readonly string[];
 }
 
 const upstreamSchema = z.object({ submits: z.number(), creates: z.number() });
@@ -49,10 +51,11 @@ export async function check(
     workflowBundle: await bundleWorkflows(),
     dataConverter: dataConverter(stand.core.temporal),
   };
-  const evidence = { ...(await collect(stand)), replaying, operators, charges };
+  const received = await readReceived(stand);
+  const repeated = await repeatedCallbacks(stand, creates, received);
+  const evidence = { ...(await collect(stand)), replaying, operators, charges, repeated };
   const violations: string[] = [];
   for (const create of creates) violations.push(...(await checkCreate(create, evidence)));
-  const received = await readReceived(stand);
   for (const { label, hook, ids } of creates) {
     if (hook === undefined) continue;
     const [task] = ids;
@@ -141,18 +144,20 @@ async function checkMoney({ id, charge, status }: Task, { stand }: Evidence): Pr
   ];
 }
 
-async function checkHistory({ id, charge, status }: Task, { stand, replaying }: Evidence): Promise<string[]> {
-  const handle = stand.core.client.workflow.getHandle(id);
+async function checkHistory(task: Task, { stand, replaying, repeated }: Evidence): Promise<string[]> {
+  const handle = stand.core.client.workflow.getHandle(task.id);
   const { status: run } = await handle.describe();
-  if (run.name !== 'COMPLETED') return [`has a workflow that is ${run.name}`];
-  const result = resultSchema.parse(await handle.result());
+  const broken = await replayError(task.id, await handle.fetchHistory(), replaying);
+  const problems = broken === undefined ? [] : [`could not be continued from its history: ${broken}`];
+  if (run.name === 'RUNNING' && repeated.includes(task.id)) return problems;
+  if (run.name !== 'COMPLETED') return [`has a workflow that is ${run.name}`, ...problems];
+  return [...problems, ...differencesOf(task, resultSchema.parse(await handle.result()))];
+}
+
+function differencesOf({ charge, status }: Task, result: z.infer<typeof resultSchema>): string[] {
   const isSame =
     result.status === status && (status === 'failed' || BigInt(result.charge ?? 0) === (charge ?? 0n));
-  const broken = await replayError(id, await handle.fetchHistory(), replaying);
-  return [
-    ...(isSame ? [] : [`is ${status} at ${charge}, and its history says ${JSON.stringify(result)}`]),
-    ...(broken === undefined ? [] : [`could not be continued from its history: ${broken}`]),
-  ];
+  return isSame ? [] : [`is ${status} at ${charge}, and its history says ${JSON.stringify(result)}`];
 }
 
 async function checkLedger({ core }: Stand): Promise<string[]> {

@@ -84,8 +84,11 @@ async function whatWaits(stand: Stand, creates: readonly Create[]): Promise<stri
   }
 }
 
-/** Tasks whose caller has the callback, and whose answer was lost: it is sent again, the second time after five minutes. */
-async function repeatedCallbacks(
+/**
+ * Tasks whose caller has the callback, and whose answer was lost: it is sent again, the second time after five minutes,
+ * and their workflows run until then.
+ */
+export async function repeatedCallbacks(
   stand: Stand,
   creates: readonly Create[],
   received: Received,

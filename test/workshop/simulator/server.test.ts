@@ -256,5 +256,5 @@ describe('the server', () => {
       .join('&');
     const response = await fetch(`${url}${tasksPath}?page_size=500&${query}`, { headers });
     expect(((await response.json()) as { items: unknown[] }).items).toHaveLength(100);
-  }, 240_000);
+  });
 });
