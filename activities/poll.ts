@@ -173,8 +173,9 @@ async function noteConcern(
   });
   if (concern === memory.concern) return memory;
   try {
-    if (concern !== undefined) await deps.tasks.setConcern(job.task, concern);
-    else if (memory.concern !== undefined) await deps.tasks.withdrawConcern(job.task, memory.concern);
+    if (concern !== undefined && !(await deps.tasks.setConcern(job.task, concern))) return memory;
+    if (concern === undefined && memory.concern !== undefined)
+      await deps.tasks.withdrawConcern(job.task, memory.concern);
     await deps.signals.concern(job.task, concern);
     return { ...memory, concern };
   } catch (error) {

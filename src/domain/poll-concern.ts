@@ -16,6 +16,10 @@ export interface PollsSoFar {
 export const pollConcerns = ['poll_failing', 'overdue'] as const;
 export type PollConcern = (typeof pollConcerns)[number];
 
+export function isPollConcern(concern: string): concern is PollConcern {
+  return (pollConcerns as readonly string[]).includes(concern);
+}
+
 const errorsMax = 10;
 /** Shorter, it is an outage that ends without anybody's help. */
 const failingMinMs = 5 * 60_000;

@@ -1,7 +1,9 @@
 import type { Collection } from 'mongodb';
 import { defined } from '../domain/defined.ts';
+import { concerns } from '../domain/attention.ts';
 import type { Concern } from '../domain/attention.ts';
 import type { Task } from '../domain/task-record.ts';
+import { isPollConcern } from '../domain/poll-concern.ts';
 import { unfinishedStatuses } from '../domain/task.ts';
 import type { ResultItem } from '../domain/task.ts';
 import type { WaitReason } from '../domain/wait-reason.ts';
@@ -12,6 +14,9 @@ const asksNothing = {
   'state.at': { $nin: ['broken', 'review', 'given_up'] as const },
   'state.asked': { $ne: true },
 };
+
+/** What no poll can know. */
+const beyondPolls = concerns.filter((concern) => !isPollConcern(concern));
 
 /** What is seen on the way and shown, and decides nothing. Each write is guarded by what must not have happened before. */
 export function taskSights(tasks: Collection<TaskDocument>, now: () => number) {
@@ -47,11 +52,15 @@ export function taskSights(tasks: Collection<TaskDocument>, now: () => number) {
       }
     },
 
-    /** A request for a person beside the state; it never replaces what the state itself asks for. */
+    /**
+     * A request for a person beside the state. It never replaces what the state itself asks for; and what a poll sees does
+     * not replace what a poll cannot know.
+     */
     async setConcern(id: string, concern: Concern): Promise<boolean> {
       const status = concern === 'not_delivered' ? 'succeeded' : { $in: unfinishedStatuses };
+      const replaces = isPollConcern(concern) ? { concern: { $nin: beyondPolls } } : {};
       const asked = await tasks.updateOne(
-        { _id: id, status, ...asksNothing },
+        { _id: id, status, ...replaces, ...asksNothing },
         { $set: { concern, attention: concern } },
       );
       return asked.matchedCount === 1;

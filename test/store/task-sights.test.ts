@@ -160,6 +160,18 @@ describe('a concern', () => {
     for (const name of ['concern', 'attention']) expect(await read(id)).not.toHaveProperty(name);
   });
 
+  it('of a poll does not replace what no poll can know', async () => {
+    const id = await submitted();
+    for (const concern of ['channel_gone', 'workflow_failing'] as const) {
+      expect(await tasks.setConcern(id, concern)).toBe(true);
+      expect(await tasks.setConcern(id, 'overdue')).toBe(false);
+      expect(await tasks.setConcern(id, 'poll_failing')).toBe(false);
+      expect((await read(id)).attention).toBe(concern);
+    }
+    expect(await tasks.withdrawConcern(id, 'workflow_failing')).toBe(true);
+    expect(await tasks.setConcern(id, 'overdue')).toBe(true);
+  });
+
   it('neither replaces nor clears what the state itself asks for', async () => {
     const [lost, broken, review] = [await newTask(), await submitted(), await submitted()];
     await drive().ask(lost);

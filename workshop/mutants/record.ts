@@ -81,6 +81,14 @@ export const recordMutants: readonly Mutant[] = [
     tests: sights,
   },
   {
+    name: 'concern-of-a-poll',
+    breaks: 'What a poll sees does not hide that its channel is gone.',
+    file: 'src/store/task-sights.ts',
+    find: 'isPollConcern(concern) ? { concern: { $nin: beyondPolls } } : {}',
+    replace: '{}',
+    tests: sights,
+  },
+  {
     name: 'concern-of-a-lost-job',
     breaks: 'Whoever is asked about a lost submission stays asked.',
     file: 'src/store/task-sights.ts',
