@@ -39,7 +39,7 @@ export interface StatusPollerOptions {
   readonly provider: Pick<TaskProvider<never>, 'status' | 'list' | 'listMax'>;
   readonly context: (model: string, signal: AbortSignal) => ProviderContext;
   readonly limiter: RateLimiter;
-  readonly timeoutMs: number;
+  readonly timeoutMs: () => number;
   readonly now: () => number;
 }
 
@@ -106,7 +106,7 @@ function createSender({ options, pace, questions }: SenderDeps) {
   };
 
   async function request(batch: readonly Question[]): Promise<ReadonlyMap<string, OperationStatus>> {
-    const context = (model: string) => options.context(model, AbortSignal.timeout(options.timeoutMs));
+    const context = (model: string) => options.context(model, AbortSignal.timeout(options.timeoutMs()));
     // The operations of a list may be of several models, so that none is named.
     const operations = batch.map(({ operation }) => operation);
     if (provider.list !== undefined && batch.length > 1) return provider.list(operations, context(''));

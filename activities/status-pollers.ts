@@ -23,7 +23,7 @@ export function createStatusPollers({
   publicUrl,
 }: {
   readonly channels: Channels;
-  readonly limiter: (perSecond: number) => RateLimiter;
+  readonly limiter: (perSecond: () => number) => RateLimiter;
   /** Hears whose job is asked about: an adapter that is asked about many at once does not know. */
   readonly recorder: Pick<ExchangeRecorder, 'own'>;
   readonly now: () => number;
@@ -32,19 +32,21 @@ export function createStatusPollers({
   const known = new Map<string, ChannelPoller>();
 
   function open({ channel: id, credential }: RouteCandidate, kind: TaskKind): ChannelPoller {
-    const channel = channels(id);
-    const provider = channel === undefined ? undefined : taskProviderFor(channel.provider, kind);
-    if (channel === undefined || provider === undefined) throw new ChannelGoneError(id);
+    const first = channels(id);
+    const provider = first === undefined ? undefined : taskProviderFor(first.provider, kind);
+    if (first === undefined || provider === undefined) throw new ChannelGoneError(id);
+    /** As it is configured now; a channel that went away, as it was first. */
+    const channel = () => channels(id) ?? first;
     const poller = createStatusPoller({
       provider,
-      context: (model, signal) => (channels(id) ?? channel).context(credential, model, signal),
-      limiter: limiter(channel.config.limits.polls_per_second),
+      context: (model, signal) => channel().context(credential, model, signal),
+      limiter: limiter(() => channel().config.limits.polls_per_second),
       now,
-      timeoutMs: channel.config.timeouts.poll_ms,
+      timeoutMs: () => channel().config.timeouts.poll_ms,
     });
     return {
       ...poller,
-      callsBack: () => callbackBase(channel.config, provider, publicUrl) !== undefined,
+      callsBack: () => callbackBase(channel().config, provider, publicUrl) !== undefined,
       status(job, signal) {
         const disown = recorder.own(jobOf(id, job.operation), job.task);
         return poller.status(job, signal).finally(disown);

@@ -7,7 +7,8 @@ export interface RateLimiter {
 }
 
 export interface RateLimiterOptions {
-  readonly perSecond: number;
+  /** Asked again for each token: a reload may change it. */
+  readonly perSecond: () => number;
   readonly now: () => number;
   readonly sleep: (ms: number) => Promise<void>;
 }
@@ -15,13 +16,14 @@ export interface RateLimiterOptions {
 const pauseMaxMs = 300_000;
 
 export function createRateLimiter({ perSecond, now, sleep }: RateLimiterOptions): RateLimiter {
-  const intervalMs = 1000 / perSecond;
-  const burst = Math.max(1, perSecond);
   /** The time at which the tokens that are already promised will have been used. */
   let nextFreeAt = 0;
   return {
     async take() {
       const at = now();
+      const rate = perSecond();
+      const intervalMs = 1000 / rate;
+      const burst = Math.max(1, rate);
       nextFreeAt = Math.max(nextFreeAt, at - (burst - 1) * intervalMs);
       const waitMs = nextFreeAt - at;
       nextFreeAt += intervalMs;

@@ -50,8 +50,8 @@ function open({
       ...(lists ? { list } : {}),
     },
     context: (model, signal) => providerContext({ model, signal }),
-    limiter: createRateLimiter({ perSecond, now: Date.now, sleep }),
-    timeoutMs: 60_000,
+    limiter: createRateLimiter({ perSecond: () => perSecond, now: Date.now, sleep }),
+    timeoutMs: () => 60_000,
     now: Date.now,
   });
   const ends = new AbortController();

@@ -12,7 +12,8 @@ const context = (signal: AbortSignal) => ({
   model: 'm',
   signal,
 });
-const limiter = () => createRateLimiter({ perSecond: 1000, now: Date.now, sleep: async () => undefined });
+const limiter = () =>
+  createRateLimiter({ perSecond: () => 1000, now: Date.now, sleep: async () => undefined });
 const job = (id: string) => ({ task: `task-${id}`, operation: { id }, model: 'm' });
 const never = new AbortController().signal;
 
@@ -32,7 +33,7 @@ describe('a status poller whose credential was removed from gateway.yaml', () =>
           return context(signal);
         },
         limiter: limiter(),
-        timeoutMs: 1000,
+        timeoutMs: () => 1000,
         now: Date.now,
       });
       const asked = await Promise.allSettled([

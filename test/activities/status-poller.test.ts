@@ -49,7 +49,7 @@ function pollerOf(known: readonly string[], gate: ReturnType<typeof gateOf>) {
     },
     context: (model, signal) => providerContext({ model, signal }),
     limiter: gate.limiter,
-    timeoutMs: 1_000,
+    timeoutMs: () => 1_000,
     now: Date.now,
   });
   return { poller, asked };
@@ -97,7 +97,7 @@ it('a credential that is gone is an answer, not the end of the process', async (
       throw new Error('no such credential');
     },
     limiter: gateOf(1).limiter,
-    timeoutMs: 1_000,
+    timeoutMs: () => 1_000,
     now: Date.now,
   });
   await expect(poller.status(job('a'), signal())).rejects.toThrow('no such credential');

@@ -19,8 +19,8 @@ describe.each(jobVendors.filter(({ part }) => part.lists))('$name', (vendor) => 
     const poller = createStatusPoller({
       provider: part.questions,
       context: (_model, signal) => context(signal),
-      limiter: createRateLimiter({ perSecond: 1_000, now: Date.now, sleep: async () => undefined }),
-      timeoutMs: 60_000,
+      limiter: createRateLimiter({ perSecond: () => 1_000, now: Date.now, sleep: async () => undefined }),
+      timeoutMs: () => 60_000,
       now: Date.now,
     });
     return (id: { readonly id: string }) =>
