@@ -19,7 +19,10 @@ export async function runTests(
 ): Promise<{ readonly verdict: Verdict; readonly output: string }> {
   const report = join(copy, 'report.json');
   rmSync(report, { force: true });
-  const args = ['run', '--maxWorkers=1', '--reporter=dot', '--reporter=json', `--outputFile.json=${report}`];
+  const reporters = ['--reporter=dot', '--reporter=json', `--outputFile.json=${report}`];
+  // A mutant lets tests wait for what never comes, and one that fails says enough.
+  const impatient = ['--bail=1', '--testTimeout=180000', '--expect.poll.timeout=60000'];
+  const args = ['run', '--maxWorkers=1', ...reporters, ...impatient];
   const { failed, killed, output } = await execute(
     join(copy, 'node_modules/.bin/vitest'),
     [...args, ...files],
