@@ -16,8 +16,10 @@ export interface PollsSoFar {
 export const pollConcerns = ['poll_failing', 'overdue'] as const;
 export type PollConcern = (typeof pollConcerns)[number];
 
+const ofPolls: ReadonlySet<string> = new Set(pollConcerns);
+
 export function isPollConcern(concern: string): concern is PollConcern {
-  return (pollConcerns as readonly string[]).includes(concern);
+  return ofPolls.has(concern);
 }
 
 const errorsMax = 10;

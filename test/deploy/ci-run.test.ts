@@ -175,7 +175,8 @@ done
     expect(newest.slice(0, 2)).toEqual(['run check', 'test']);
     // The others run beside each other.
     const others = ['run soak', 'run schemathesis', 'run check:document', 'run vendor-sdks'];
-    expect(newest.slice(2).toSorted()).toEqual(others.toSorted());
+    expect(newest.slice(2)).toHaveLength(others.length);
+    expect(newest.slice(2)).toEqual(expect.arrayContaining(others));
     expect(readdirSync(temporary)).toEqual([]);
   });
 
