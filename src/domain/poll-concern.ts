@@ -16,12 +16,6 @@ export interface PollsSoFar {
 export const pollConcerns = ['poll_failing', 'overdue'] as const;
 export type PollConcern = (typeof pollConcerns)[number];
 
-const ofPolls: ReadonlySet<string> = new Set(pollConcerns);
-
-export function isPollConcern(concern: string): concern is PollConcern {
-  return ofPolls.has(concern);
-}
-
 const errorsMax = 10;
 /** Shorter, it is an outage that ends without anybody's help. */
 const failingMinMs = 5 * 60_000;

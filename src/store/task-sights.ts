@@ -3,7 +3,7 @@ import { defined } from '../domain/defined.ts';
 import { concerns } from '../domain/attention.ts';
 import type { Concern } from '../domain/attention.ts';
 import type { Task } from '../domain/task-record.ts';
-import { isPollConcern } from '../domain/poll-concern.ts';
+import { pollConcerns } from '../domain/poll-concern.ts';
 import { unfinishedStatuses } from '../domain/task.ts';
 import type { ResultItem } from '../domain/task.ts';
 import type { WaitReason } from '../domain/wait-reason.ts';
@@ -15,8 +15,9 @@ const asksNothing = {
   'state.asked': { $ne: true },
 };
 
+const ofPolls: ReadonlySet<Concern> = new Set(pollConcerns);
 /** What no poll can know. */
-const beyondPolls = concerns.filter((concern) => !isPollConcern(concern));
+const beyondPolls = concerns.filter((concern) => !ofPolls.has(concern));
 
 /** What is seen on the way and shown, and decides nothing. Each write is guarded by what must not have happened before. */
 export function taskSights(tasks: Collection<TaskDocument>, now: () => number) {
@@ -58,7 +59,7 @@ export function taskSights(tasks: Collection<TaskDocument>, now: () => number) {
      */
     async setConcern(id: string, concern: Concern): Promise<boolean> {
       const status = concern === 'not_delivered' ? 'succeeded' : { $in: unfinishedStatuses };
-      const replaces = isPollConcern(concern) ? { concern: { $nin: beyondPolls } } : {};
+      const replaces = ofPolls.has(concern) ? { concern: { $nin: beyondPolls } } : {};
       const asked = await tasks.updateOne(
         { _id: id, status, ...replaces, ...asksNothing },
         { $set: { concern, attention: concern } },

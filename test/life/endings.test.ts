@@ -177,14 +177,10 @@ describe('endings', () => {
     );
 
     it('waits for an operator where the upstream does not show it, and is never resubmitted automatically', async () => {
-      await waitUntil(
-        'the task asks for an operator',
-        async () => {
-          const { body } = await gateway.admin('GET', '/admin/v1/tasks?needs_attention=true');
-          return body.data.some((task: { id: string }) => task.id === vanished);
-        },
-        180_000,
-      );
+      await waitUntil('the task asks for an operator', async () => {
+        const { body } = await gateway.admin('GET', '/admin/v1/tasks?needs_attention=true');
+        return body.data.some((task: { id: string }) => task.id === vanished);
+      });
       expect(gateway.simulator.submissions('vanished-answer').submits).toBe(1);
       const refused = await account.call('POST', `/v1/videos/generations/${vanished}/cancel`);
       expect(refused.status).toBe(409);

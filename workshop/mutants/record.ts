@@ -84,7 +84,7 @@ export const recordMutants: readonly Mutant[] = [
     name: 'concern-of-a-poll',
     breaks: 'What a poll sees does not hide that its channel is gone.',
     file: 'src/store/task-sights.ts',
-    find: 'isPollConcern(concern) ? { concern: { $nin: beyondPolls } } : {}',
+    find: 'ofPolls.has(concern) ? { concern: { $nin: beyondPolls } } : {}',
     replace: '{}',
     tests: sights,
   },
