@@ -101,6 +101,24 @@ it.each([
   }
 });
 
+it('says that a job is overdue once nothing stands in its place that no poll can know', async () => {
+  const input = await submitted({ expectedSeconds: 600 });
+  const heard: unknown[] = [];
+  const signals: ChannelActivityDeps['signals'] = {
+    concern: async (_task, concern) => void heard.push(concern),
+    unserved: async () => undefined,
+  };
+  const now = () => Date.now() + 55 * 60_000;
+  const { poller, polls } = upstream(pending);
+  const asked = () => world.worker({ poller, signals, now, ...roomy() }).poll(input, again);
+  expect(await world.tasks.setConcern(input.task, 'channel_gone')).toBe(true);
+  await expect(asked()).rejects.toMatchObject({ type: 'StillWaiting' });
+  expect([polls(), heard, (await world.record(input)).concern]).toEqual([1, [], 'channel_gone']);
+  expect(await world.tasks.withdrawConcern(input.task, 'channel_gone')).toBe(true);
+  await expect(asked()).rejects.toMatchObject({ type: 'StillWaiting' });
+  expect([polls(), heard, (await world.record(input)).concern]).toEqual([2, ['overdue'], 'overdue']);
+});
+
 it('a wait of more than a moment is a retry, and says where the job stands', async () => {
   const input = await newTask({ expectedSeconds: 600 });
   await expect(world.worker({ ...upstream(pending), ...roomy() }).submit(input)).rejects.toMatchObject({
