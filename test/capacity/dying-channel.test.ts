@@ -74,9 +74,7 @@ describe('a channel that dies in the middle of traffic', () => {
   it('fails no task that another channel can serve, submits none twice, and comes back', async () => {
     const early = await create(10, '[sim:render=4] early');
     await expect
-      .poll(async () => (await gateway.core.stores.tasks.findMany(early)).map(({ status }) => status), {
-        timeout: 60_000,
-      })
+      .poll(async () => (await gateway.core.stores.tasks.findMany(early)).map(({ status }) => status))
       .not.toContain('pending');
     expect(dying.control.submissions('early').creates).toBe(10);
     expect((await explain()).candidates[0].channel).toBe('preferred');
@@ -111,14 +109,11 @@ describe('a channel that dies in the middle of traffic', () => {
 
     let probes = 0;
     await expect
-      .poll(
-        async () => {
-          const [probe = ''] = await create(1, `probe-${(probes += 1)}`);
-          expect((await account.finished(probe))['status']).toBe('succeeded');
-          return dying.control.submissions(`probe-${probes}-0-end`).creates;
-        },
-        { timeout: 90_000 },
-      )
+      .poll(async () => {
+        const [probe = ''] = await create(1, `probe-${(probes += 1)}`);
+        expect((await account.finished(probe))['status']).toBe('succeeded');
+        return dying.control.submissions(`probe-${probes}-0-end`).creates;
+      })
       .toBe(1);
   });
 

@@ -134,9 +134,7 @@ describe.each([
       createOn(api.url, 'renders-b', rendering),
     ]);
     await expect
-      .poll(() => labels.map((label) => gateway.simulator.submissions(`${label}-`).creates), {
-        timeout: 60_000,
-      })
+      .poll(() => labels.map((label) => gateway.simulator.submissions(`${label}-`).creates))
       .toEqual([tasksPerApi, tasksPerApi]);
     // Either worker may get either round: each goes by its own clock.
     expect(await reconcileTwice()).toEqual([0, 0]);

@@ -68,9 +68,7 @@ async function liveAccount(id: string) {
   };
   const { body: made } = await call('POST', '/v1/videos/generations', { body: video });
   await expect
-    .poll(async () => (await call('GET', `/v1/videos/generations/${made.id}?wait=5`)).body.status, {
-      timeout: 60_000,
-    })
+    .poll(async () => (await call('GET', `/v1/videos/generations/${made.id}?wait=5`)).body.status)
     .toBe('succeeded');
   const image = { model: 'picture', prompt: 'a canary in a cage' };
   for (const form of [{}, { response_format: 'url' }]) {

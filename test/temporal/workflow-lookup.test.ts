@@ -13,7 +13,6 @@ async function all(ids: AsyncIterable<string>): Promise<string[]> {
 }
 
 /** Visibility is a little behind. */
-const eventually = { timeout: 30_000 };
 
 it('distinguishes running workflows from those that ended and those that never were', async () => {
   const running = await world.start();
@@ -22,13 +21,13 @@ it('distinguishes running workflows from those that ended and those that never w
   expect(await lookup.isRunning(running.task)).toBe(true);
   expect(await lookup.isRunning(ended.task)).toBe(false);
   expect(await lookup.isRunning('task_none')).toBe(false);
-  await expect.poll(() => all(lookup.running()), eventually).toEqual([running.task]);
+  await expect.poll(() => all(lookup.running())).toEqual([running.task]);
 });
 
 it('sees no workflow of another gateway on the same Temporal', async () => {
   const other = createWorkflowLookup(world.client, `${world.queuePrefix}other-`);
   await world.start();
-  await expect.poll(async () => (await all(lookup.running())).length, eventually).toBe(2);
+  await expect.poll(async () => (await all(lookup.running())).length).toBe(2);
   expect(await all(other.running())).toEqual([]);
 });
 
@@ -52,10 +51,10 @@ describe('a workflow whose steps fail', () => {
       const { taskToken } = await nextStep();
       await service.respondWorkflowTaskFailed({ namespace, taskToken, identity: 'the test' });
     }
-    await expect.poll(() => all(found.failing()), eventually).toEqual([task]);
+    await expect.poll(() => all(found.failing())).toEqual([task]);
     expect(await all(lookup.failing())).toEqual([]);
     const { taskToken } = await nextStep();
     await service.respondWorkflowTaskCompleted({ namespace, taskToken, identity: 'the test' });
-    await expect.poll(() => all(found.failing()), eventually).toEqual([]);
+    await expect.poll(() => all(found.failing())).toEqual([]);
   });
 });

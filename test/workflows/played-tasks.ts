@@ -80,7 +80,6 @@ async function uncrossed<Result>(update: (updateId: string) => Promise<Result>):
  * to end, and the server hands the task out once more; or the workflow was reset there.
  */
 const crossed: ReadonlySet<number> = new Set([1, 20, 31]);
-const patienceMs = 30_000;
 
 /** Channels `one` and `two`; nobody serves the queues of any other. */
 export function usePlayedTasks(): PlayedTasks {
@@ -174,11 +173,9 @@ export function usePlayedTasks(): PlayedTasks {
       },
       record: () => records.of(id),
       calls,
-      reaches: (at) => expect.poll(() => records.of(id).state.at, { timeout: patienceMs }).toBe(at),
+      reaches: (at) => expect.poll(() => records.of(id).state.at).toBe(at),
       called: (call, times = 1) =>
-        expect
-          .poll(() => calls().filter((one) => one === call).length, { timeout: patienceMs })
-          .toBeGreaterThanOrEqual(times),
+        expect.poll(() => calls().filter((one) => one === call).length).toBeGreaterThanOrEqual(times),
       act,
       async did(name, input) {
         const result = await act(name, input);
