@@ -43,6 +43,15 @@ interface SentCallback {
  */
 export function createDeliverCallback(deps: CallbackActivityDeps) {
   const { findOwed, send } = createCallbackRequests(deps);
+
+  /** What it needs cannot be read, such as a secret whose key is gone: it is listed as failing, and uses up no request. */
+  async function unsendable(task: string, round: string, err: unknown): Promise<never> {
+    const unsent = { at: deps.now(), durationMs: 0, error: 'not_sent' };
+    if (!deps.tasks.isOutage(err) && (await deps.tasks.noteUnsent(task, round, unsent)))
+      deps.log.error({ task, err }, 'a callback cannot be sent yet');
+    throw err;
+  }
+
   return async function deliverCallback(
     task: string,
     round: string = ownCallbackRound,
@@ -53,7 +62,7 @@ export function createDeliverCallback(deps: CallbackActivityDeps) {
       const nextIn = `next in ${Math.ceil(waitMs / 1000)} s`;
       throw later('CallbackLater', `the first request was not accepted; ${nextIn}`, waitMs);
     }
-    const owed = await findOwed(task);
+    const owed = await findOwed(task).catch((error: unknown) => unsendable(task, round, error));
     if (owed === undefined) return;
     // Before the attempt is counted: waiting for others' requests is not an attempt.
     const place = await deps.places.take(new URL(owed.url).hostname, owed.account);

@@ -137,7 +137,9 @@ function addMoneyCommands(accounts: Command, context: CliContext): void {
 
   accounts
     .command('rotate-webhook-secret')
-    .description('Generates a new webhook secret; the previous one stays valid until the next rotation.')
+    .description(
+      'Generates a new webhook secret; the two before it stay valid, and each rotation ends the oldest.',
+    )
     .addHelpText('after', examples('accounts rotate-webhook-secret acme'))
     .argument('<id>')
     .action(

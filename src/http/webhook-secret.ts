@@ -20,7 +20,7 @@ export const webhookSecretSuccess = {
 
 export type WebhookSecretDeps = Pick<RouteDeps, 'accounts' | 'secrets' | 'randomBytes' | 'now'>;
 
-/** Gives the account a new secret; the one before stays valid until the next rotation. `by`: an operator or a key. */
+/** Gives the account a new secret; the two before it stay valid. `by`: an operator or a key. */
 export async function replaceWebhookSecret(
   { account, by, reason }: { readonly account: string; readonly by: string; readonly reason: string },
   { accounts, secrets, randomBytes, now }: WebhookSecretDeps,

@@ -52,6 +52,7 @@ const unansweredMs = 60_000;
 const postedAtOnceMax = 100;
 const repairedAtOnce = 500;
 const idCharacters = 24;
+const unreported = 'a low balance could not be reported to its account';
 
 export function createBalanceAlerts(deps: BalanceAlertsDeps): BalanceAlerts {
   const { store, log, now } = deps;
@@ -108,18 +109,32 @@ export function createBalanceAlerts(deps: BalanceAlertsDeps): BalanceAlerts {
   };
 }
 
+/** What a request needs that is kept under a key. */
+interface Means {
+  readonly url: string;
+  readonly secrets: readonly string[];
+}
+
 function createPost({ store, log, now, random, ...deps }: BalanceAlertsDeps) {
   /** Never rejects: what was not delivered is due again. */
   return async (alert: BalanceAlert, event: BalanceEvent): Promise<void> => {
     const { account } = alert;
     const n = event.tries + 1;
     try {
-      if (n > callbackTriesMax) return void (await store.change(account, event, undefined));
+      if (n > callbackTriesMax) {
+        log.error({ account }, unreported);
+        return void (await store.change(account, event, undefined));
+      }
+      const means = await meansOf(alert).catch(async (error: unknown) => {
+        // What cannot be read uses up no request.
+        await store.change(account, event, { ...event, dueAt: now() + unansweredMs });
+        throw error;
+      });
       // Counted before it leaves: a process that dies leaves a request that is repeated.
       const begun = { ...event, tries: n, dueAt: now() + unansweredMs };
       if (!(await store.change(account, event, begun))) return;
-      const state = callbackStateAfter(await send(alert, event), n);
-      if (state === 'gave_up') log.error({ account }, 'a low balance could not be reported to its account');
+      const state = callbackStateAfter(await send(alert, event, means), n);
+      if (state === 'gave_up') log.error({ account }, unreported);
       const retried = { ...begun, dueAt: now() + callbackRetryDelayMs(n, random()) };
       await store.change(account, begun, state === 'pending' ? retried : undefined);
     } catch (err) {
@@ -127,18 +142,24 @@ function createPost({ store, log, now, random, ...deps }: BalanceAlertsDeps) {
     }
   };
 
+  async function meansOf({ account, address }: BalanceAlert): Promise<Means> {
+    return { url: deps.open('alert-address', address), secrets: await deps.webhookSecrets(account) };
+  }
+
   /** Undefined: there was no answer. */
-  async function send(alert: BalanceAlert, event: BalanceEvent): Promise<number | undefined> {
+  async function send(
+    alert: BalanceAlert,
+    event: BalanceEvent,
+    { url, secrets }: Means,
+  ): Promise<number | undefined> {
     const { id } = event;
     const body = JSON.stringify(balanceEvent(alert, event, deps.currency()));
-    const secrets = await deps.webhookSecrets(alert.account);
     const headers = {
       'content-type': 'application/json',
       'user-agent': 'mediary-event/1',
       ...webhookHeaders({ id, at: now(), body, secrets }),
     };
     try {
-      const url = deps.open('alert-address', alert.address);
       return (await deps.deliver({ url, headers, body, timeoutMs: answerWithinMs })).status;
     } catch {
       return undefined;

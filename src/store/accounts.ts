@@ -49,7 +49,8 @@ interface AccountDocument extends Omit<Account, 'id' | 'endUserCaps' | 'webhookS
   readonly deleting?: string;
 }
 
-const webhookSecretsMax = 2;
+/** The one before the last may be the only one that a receiver knows: whose answer was lost, rotates again. */
+const webhookSecretsMax = 3;
 const deletionsAtOnce = 100;
 
 export type AccountStore = ReturnType<typeof createAccountStore>;
@@ -88,7 +89,7 @@ export function createAccountStore(db: Db) {
       return found.map(toAccount);
     },
 
-    /** The new secret signs from now on; the one before stays valid until the next rotation. */
+    /** The new secret signs from now on; the two before it stay valid. */
     async addWebhookSecret(id: string, sealed: Sealed, change: Change): Promise<boolean> {
       const $each = [toSealedDocument(sealed)];
       const secrets = { webhookSecrets: { $each, $position: 0, $slice: webhookSecretsMax } };

@@ -16,7 +16,7 @@ const replacedMax = 50;
 
 /** The callback's part of a task's record. */
 export function taskCallbacks(tasks: Collection<TaskDocument>, now: () => number) {
-  return { ...callbackRounds(tasks, now), ...callbackAnswers(tasks) };
+  return { ...callbackRounds(tasks, now), ...callbackAnswers(tasks), ...callbackLists(tasks) };
 }
 
 function callbackRounds(tasks: Collection<TaskDocument>, now: () => number) {
@@ -115,6 +115,30 @@ function callbackAnswers(tasks: Collection<TaskDocument>) {
       );
     },
 
+    /** No request of this round could be made. False: it is known, or over. */
+    async noteUnsent(task: string, round: string, attempt: CallbackAttempt): Promise<boolean> {
+      const failing = { attempts: [attempt], isFailing: true };
+      const callback = { state: 'pending', target: '', round, begun: 0, ...failing } as const;
+      const first = await tasks.updateOne(
+        { _id: task, owes: task, callback: { $exists: false } },
+        { $set: { callback } },
+      );
+      if (first.matchedCount === 1) return true;
+      const noted = await tasks.updateOne(
+        {
+          _id: task,
+          'callback.round': round,
+          'callback.state': 'pending',
+          'callback.isFailing': { $ne: true },
+        },
+        {
+          $push: { 'callback.attempts': { $each: [attempt], $slice: -attemptsMax } },
+          $set: { 'callback.isFailing': true },
+        },
+      );
+      return noted.matchedCount === 1;
+    },
+
     /** Nobody knows any more where the callback should go. */
     async oweNothing(task: string): Promise<void> {
       await tasks.updateOne({ _id: task, owes: task }, { $unset: { owes: '' } });
@@ -127,7 +151,11 @@ function callbackAnswers(tasks: Collection<TaskDocument>) {
         { $set: { 'callback.state': 'gave_up', gaveUp: task }, $unset: { owes: '' } },
       );
     },
+  };
+}
 
+function callbackLists(tasks: Collection<TaskDocument>) {
+  return {
     /** Tasks whose callback was abandoned, by id, behind `after`: a task that leaves the list moves no other. */
     async abandonedCallbacks(limit: number, after: string = ''): Promise<string[]> {
       const found = tasks.find({ gaveUp: { $gt: after } }, { projection: { _id: 1 } }).sort({ gaveUp: 1 });

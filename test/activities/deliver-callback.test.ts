@@ -2,6 +2,7 @@ import { ApplicationFailure } from '@temporalio/activity';
 import { MongoNetworkError } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { CallbackActivityDeps } from '../../activities/deps.ts';
+import { SealError } from '../../src/access/sealer.ts';
 import { createStores } from '../../src/store/stores.ts';
 import { testSealing } from '../support/sealing.ts';
 import { staleReads } from '../support/stale-reads.ts';
@@ -22,7 +23,7 @@ const stateOf = async (task: string) => (await world.stores.tasks.find(task))?.c
 
 it('a database that is away before the request uses up no attempt', async () => {
   const task = await endedTask();
-  const find = () => Promise.reject(new Error('away'));
+  const find = () => Promise.reject(new MongoNetworkError('away'));
   for (let n = 0; n < 12; n += 1) {
     await expect(world.deliver({ requests: { ...world.stores.requests, find } }, task)).rejects.toThrow(
       'away',
@@ -30,6 +31,26 @@ it('a database that is away before the request uses up no attempt', async () => 
   }
   await world.deliver({}, task);
   expect([await stateOf(task), await attempts(task)]).toEqual(['delivered', 1]);
+});
+
+it('a secret that cannot be opened is listed as failing, and delivers all its requests once it can', async () => {
+  const task = await endedTask();
+  const listed = async () => (await world.stores.tasks.failingCallbacks(100)).includes(task);
+  const unreadable = { webhookSecrets: () => Promise.reject(new SealError('its key is missing')) };
+  for (let n = 0; n < 12; n += 1) {
+    await expect(world.deliver(unreadable, task)).rejects.toThrow('its key is missing');
+    expect(await listed()).toBe(true);
+  }
+  expect((await world.stores.tasks.find(task))?.callback).toMatchObject({
+    state: 'pending',
+    begun: 0,
+    attempts: [{ error: 'not_sent' }],
+  });
+  const busy = async () => ({ status: 500 });
+  await expect(world.deliver({ post: busy }, task)).rejects.toMatchObject({ nonRetryable: false });
+  await expect(world.deliver(unreadable, task)).rejects.toThrow('its key is missing');
+  await world.deliver({}, task);
+  expect([await stateOf(task), await attempts(task), await listed()]).toEqual(['delivered', 3, false]);
 });
 
 it('what a read does not show is delivered all the same: neither the request nor the end', async () => {

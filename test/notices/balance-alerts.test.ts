@@ -3,6 +3,7 @@ import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createGuardedClient } from '../../src/http-client/index.ts';
 import { createBalanceAlerts } from '../../src/notices/balance-alerts.ts';
+import type { BalanceAlertsDeps } from '../../src/notices/balance-alerts.ts';
 import { createBalanceAlertStore } from '../../src/store/balance-alerts.ts';
 import { useLedgerWorld } from '../ledger/support.ts';
 import { startCallbackReceiver } from '../support/callback-receiver.ts';
@@ -22,7 +23,7 @@ afterAll(async () => {
 });
 
 /** A ledger and what watches its balances, as one process has them. */
-async function startProcess() {
+async function startProcess(change: Partial<BalanceAlertsDeps> = {}) {
   const store = createBalanceAlertStore(world.db);
   const alerts = createBalanceAlerts({
     store,
@@ -34,6 +35,7 @@ async function startProcess() {
     now: () => clock,
     random: () => 0.5,
     randomBytes,
+    ...change,
   });
   return { alerts, store, ledger: await world.openLedger({ onBalance: alerts.note }) };
 }
@@ -143,6 +145,25 @@ it('an address that says 410, or that never accepts, is left alone', async () =>
     clock += 2 * 86_400_000;
   }
   expect([gone.receiver.received.length, away.receiver.received.length]).toEqual([1, 10]);
+});
+
+it('a secret that cannot be opened uses up no request', async () => {
+  let isUnreadable = true;
+  const one = await startProcess({
+    webhookSecrets: async () => (isUnreadable ? Promise.reject(new Error('no such key')) : [secret]),
+  });
+  const { receiver, credit } = await watched(one, [503, 204]);
+  await credit(-11n);
+  for (let n = 0; n < 12; n += 1) {
+    await one.alerts.run();
+    clock += 60_000;
+  }
+  expect(receiver.received).toHaveLength(0);
+  isUnreadable = false;
+  await one.alerts.run();
+  clock += 60_000;
+  await one.alerts.run();
+  expect(receiver.received).toHaveLength(2);
 });
 
 it('what a process that died has seen is found by the upkeep', async () => {

@@ -43,15 +43,22 @@ describe('an account', () => {
     expect(await accounts().find('studio')).toEqual({ ...account, name: `by${made.indexOf(true)}` });
   });
 
-  it('has its two newest webhook secrets, also when several are added at once', async () => {
+  it('has its three newest webhook secrets, also when several are added at once', async () => {
     await accounts().insert({ ...account, id: 'rotated' });
     expect(await accounts().addWebhookSecret('rotated', sealed('two'), change)).toBe(true);
     expect((await accounts().find('rotated'))?.webhookSecrets).toEqual([sealed('two'), sealed('one')]);
+    await accounts().addWebhookSecret('rotated', sealed('of a lost answer'), change);
+    expect((await accounts().find('rotated'))?.webhookSecrets).toHaveLength(3);
+    await accounts().addWebhookSecret('rotated', sealed('two again'), change);
     await Promise.all(
       ['three', 'four'].map((secret) => accounts().addWebhookSecret('rotated', sealed(secret), change)),
     );
     const secrets = (await accounts().find('rotated'))?.webhookSecrets ?? [];
-    expect(secrets.map(({ data }) => Buffer.from(data).toString()).toSorted()).toEqual(['four', 'three']);
+    expect(secrets.map(({ data }) => Buffer.from(data).toString()).toSorted()).toEqual([
+      'four',
+      'three',
+      'two again',
+    ]);
     expect(await accounts().addWebhookSecret('unknown', sealed('x'), change)).toBe(false);
     expect(await accounts().find('unknown')).toBeUndefined();
   });

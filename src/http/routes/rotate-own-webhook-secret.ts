@@ -9,7 +9,7 @@ export function rotateOwnWebhookSecret(deps: WebhookSecretDeps): Route {
     operationId: 'rotateOwnWebhookSecret',
     summary: 'Replace the secret that signs callbacks',
     description:
-      'Of the whole account, with any of its keys. The previous secret stays valid until the next rotation: callbacks carry a signature of each. The one before that is no longer valid.',
+      'Of the whole account, with any of its keys. The two secrets before it stay valid, and the next rotation ends the older one: callbacks carry a signature of each.',
     tag: 'Account',
     method: 'post',
     paths: ['/v1/webhook-secret/rotate'],

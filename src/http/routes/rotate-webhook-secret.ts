@@ -10,7 +10,7 @@ export function rotateWebhookSecret(deps: WebhookSecretDeps): Route {
     operationId: 'rotateWebhookSecret',
     summary: "Replace an account's webhook secret",
     description:
-      'The previous secret stays valid until the next rotation: callbacks carry a signature of each.',
+      'The two secrets before it stay valid, and the next rotation ends the older one: callbacks carry a signature of each.',
     method: 'post',
     paths: ['/admin/v1/accounts/:account/webhook-secret/rotate'],
     input: z.object({ params: accountParams, body: z.object({ reason: optionalReason }) }),

@@ -112,8 +112,8 @@ function Replacement({ api, onClose }) {
     ${
       secret === ''
         ? html`<p>
-              Callbacks are signed with the new secret and with the present one, until the secret is replaced
-              once more. A secret from before the present one is no longer valid.
+              Callbacks are signed with the new secret and with the two before it: one that fits is enough.
+              Each replacement ends the oldest of the three.
             </p>
             ${error && html`<p class="notice bad" role="alert"><${Refusal} error=${error} /></p>`}
             <p class="row ends">

@@ -10,7 +10,7 @@ async function secretsOf(account: string): Promise<readonly string[]> {
   return sealed.map((secret) => world.deps.secrets.open('webhook-secret', secret));
 }
 
-it('gives the account of the key a new secret; the one before stays valid until the next rotation', async () => {
+it('gives the account of the key a new secret; the two before it stay valid', async () => {
   const account = await world.newAccount();
   const { status, body } = await account.call('POST', path);
   expect([status, body]).toEqual([
@@ -19,7 +19,10 @@ it('gives the account of the key a new secret; the one before stays valid until 
   ]);
   expect(await secretsOf(account.id)).toEqual([body.webhook_secret, account.webhookSecret]);
   const next = await account.call('POST', path);
-  expect(await secretsOf(account.id)).toEqual([next.body.webhook_secret, body.webhook_secret]);
+  const both = [next.body.webhook_secret, body.webhook_secret];
+  expect(await secretsOf(account.id)).toEqual([...both, account.webhookSecret]);
+  const last = await account.call('POST', path);
+  expect(await secretsOf(account.id)).toEqual([last.body.webhook_secret, ...both]);
 });
 
 it('is listed with the account, by the key that did it', async () => {
