@@ -12,7 +12,7 @@ import { linkHeadersOf } from '../src/routing/channels.ts';
 import type { ChannelActivityDeps } from './deps.ts';
 import { withHeartbeat } from './heartbeat.ts';
 import { checkNamedJob } from './find-lost-job.ts';
-import { chargeOf } from './settlement.ts';
+import { agreedCharge } from './settlement.ts';
 import { viewOf } from './task-view.ts';
 import type { ActReply, ActRequest } from './types.ts';
 
@@ -179,11 +179,15 @@ async function complete(task: Task, request: ActRequest, deps: Deps): Promise<Pr
   const facts = factsOf(input);
   const [items, { settlement }] = await Promise.all([
     openResult(task, input, deps),
-    chargeOf(task, facts, { basis, deps }),
+    agreedCharge(task, facts, { basis, deps }),
   ]);
   if ('refused' in items) return items;
   return {
-    event: { kind: 'completed', outcome: { kind: 'succeeded', items, facts } },
+    event: {
+      kind: 'completed',
+      outcome: { kind: 'succeeded', items, facts },
+      charge: settlement.amount.toString(),
+    },
     task: 'The task succeeds with the result that was given.',
     money: `${formatAmount(settlement.amount, request.currency)} is charged; ${formatAmount(task.hold, request.currency)} is held.`,
   };

@@ -2,7 +2,7 @@ import { isUpstreamFailure } from '../src/domain/attempt.ts';
 import { defined } from '../src/domain/defined.ts';
 import { amountMax } from '../src/domain/money.ts';
 import type { TaskCharge } from '../src/domain/charge.ts';
-import { areContradictory, asksAnybody, atMost, needsReview } from '../src/domain/price.ts';
+import { areContradictory, asksAnybody, needsReview } from '../src/domain/price.ts';
 import type { PriceBasis } from '../src/domain/price.ts';
 import { racePoint } from '../src/domain/race-point.ts';
 import { taskFailures } from '../src/domain/task-failures.ts';
@@ -12,7 +12,7 @@ import type { ChargeQuestion, Ending, EventOf } from '../src/domain/task-state.t
 import { classified } from '../src/domain/task.ts';
 import type { TaskError } from '../src/domain/task.ts';
 import type { TaskActivityDeps } from './deps.ts';
-import { chargeOf, isOutage, upstreamCostOf } from './settlement.ts';
+import { agreedCharge, isOutage, upstreamCostOf } from './settlement.ts';
 import { viewOf } from './task-view.ts';
 import type { FinishInput, TaskView } from './types.ts';
 
@@ -48,7 +48,7 @@ export function createFinishTask(deps: TaskActivityDeps) {
       if (ending.kind === 'failed') return await fail(task, ending.error, basis);
       const { outcome } = task;
       if (outcome?.kind !== 'succeeded') return await fail(task, taskFailures.interrupted, basis);
-      return await succeed({ ...task, outcome }, ending.approved === true, basis);
+      return await succeed({ ...task, outcome }, ending, basis);
     } catch (err) {
       if (isOutage(err, deps)) throw err;
       log.error({ task: task.id, err }, 'the end of a task cannot be written; a person is asked');
@@ -58,12 +58,16 @@ export function createFinishTask(deps: TaskActivityDeps) {
     }
   }
 
-  async function succeed(task: SucceededTask, isApproved: boolean, basis: PriceBasis): Promise<Decision> {
+  async function succeed(
+    task: SucceededTask,
+    { approved, accepted }: Extract<Ending, { kind: 'succeeded' }>,
+    basis: PriceBasis,
+  ): Promise<Decision> {
     const { hold: held } = task;
-    const agreed = await agreedCharge(task, basis);
+    const agreed = await agreedCharge(task, task.outcome.facts, { basis, deps, ...defined({ accepted }) });
     const { settlement } = agreed;
     const charge = settlement.amount.toString();
-    const why = isApproved ? undefined : reasonToReview(task, agreed, basis);
+    const why = approved === true ? undefined : reasonToReview(task, agreed, basis);
     const cost = await upstreamCostOf(task, { basis, deps });
     if (why !== undefined) {
       // After a reset the charge may have been accepted and settled before.
@@ -87,13 +91,6 @@ export function createFinishTask(deps: TaskActivityDeps) {
     if (closed.closed === 'released') return failed(task, taskFailures.interrupted, upstream);
     const { estimated: chargeEstimated } = settlement;
     return succeeded({ charge: closed.charged, chargeEstimated, ...defined({ upstream }) });
-  }
-
-  /** Where another job took the place of a failed one, the caller pays once, and never more than the hold. */
-  async function agreedCharge(task: SucceededTask, basis: PriceBasis): Promise<TaskCharge> {
-    const charge = await chargeOf(task, task.outcome.facts, { basis, deps });
-    const wasReplaced = task.attempts.some(isUpstreamFailure);
-    return wasReplaced ? { ...charge, settlement: atMost(charge.settlement, task.hold) } : charge;
   }
 
   async function fail(task: Task, error: TaskError | undefined, basis: PriceBasis): Promise<Decision> {

@@ -1,8 +1,9 @@
+import { isUpstreamFailure } from '../src/domain/attempt.ts';
 import { defined } from '../src/domain/defined.ts';
 import type { Micros } from '../src/domain/money.ts';
 import { chargeTask } from '../src/domain/charge.ts';
 import type { ChargeInput, TaskCharge } from '../src/domain/charge.ts';
-import { needsFormula, priceAt, settle } from '../src/domain/price.ts';
+import { atMost, needsFormula, priceAt, settle } from '../src/domain/price.ts';
 import type { PriceBasis } from '../src/domain/price.ts';
 import { costBasis } from '../src/domain/cost-terms.ts';
 import { costOfTask, isBilledByRules, jobOf } from '../src/domain/task-cost.ts';
@@ -17,9 +18,19 @@ interface Terms {
   readonly deps: Pick<TaskActivityDeps, 'requests' | 'channels' | 'tasks'>;
 }
 
-/** What a task that succeeded with these facts is charged, at the prices frozen in its basis. */
-export async function chargeOf(task: Task, facts: SettleFacts, terms: Terms): Promise<TaskCharge> {
-  return chargeTask(task.kind, await chargeInput(task, facts, terms));
+/**
+ * What a task that succeeded with these facts is charged, at the prices frozen in its basis: never more than a person has
+ * accepted; and where another job took the place of a failed one, the caller pays once, and never more than the hold.
+ */
+export async function agreedCharge(
+  task: Task,
+  facts: SettleFacts,
+  { accepted, ...terms }: Terms & { readonly accepted?: string },
+): Promise<TaskCharge> {
+  const charge = chargeTask(task.kind, await chargeInput(task, facts, terms));
+  const limits = task.attempts.some(isUpstreamFailure) ? [task.hold] : [];
+  if (accepted !== undefined) limits.push(BigInt(accepted));
+  return { ...charge, settlement: limits.reduce(atMost, charge.settlement) };
 }
 
 async function chargeInput(task: Task, facts: SettleFacts, terms: Terms): Promise<ChargeInput> {

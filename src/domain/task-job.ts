@@ -115,12 +115,12 @@ export function resubmitted(task: Task, { kind, channel }: EventOf<'resubmitted'
 }
 
 /** An operator has the result. */
-export function completed(task: Task, { kind, outcome }: EventOf<'completed'>): Next {
+export function completed(task: Task, { kind, outcome, charge }: EventOf<'completed'>): Next {
   if (!['waiting', 'broken', 'lost', 'review'].includes(task.state.at)) return notNow(task, kind);
   return change({
     outcome,
     attempts: withoutLost(task),
     wanted: undefined,
-    state: { at: 'ending', ending: { kind: 'succeeded', approved: true } },
+    state: { at: 'ending', ending: { kind: 'succeeded', approved: true, accepted: charge } },
   });
 }

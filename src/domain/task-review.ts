@@ -29,10 +29,14 @@ export const unacceptable: Readonly<Record<Question['why'], string | undefined>>
 };
 
 export function approved(task: Task, { kind }: EventOf<'approved'>): Next {
-  if (task.state.at !== 'review') return notNow(task, kind);
-  const problem = unacceptable[task.state.why];
+  const { state } = task;
+  if (state.at !== 'review') return notNow(task, kind);
+  const problem = unacceptable[state.why];
   if (problem !== undefined) return refuse('not_now', problem);
-  return change({ state: { at: 'ending', ending: { kind: 'succeeded', approved: true } } });
+  const accepted = 'charge' in state ? state.charge : undefined;
+  return change({
+    state: { at: 'ending', ending: { kind: 'succeeded', approved: true, ...defined({ accepted }) } },
+  });
 }
 
 /** What failed for its content is tried once more: a key is there again, the books are repaired. */

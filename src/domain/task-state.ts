@@ -90,11 +90,11 @@ export type Question =
 export type ChargeQuestion = 'above_hold' | 'beyond_request' | 'contradictory' | 'unwritable';
 
 /**
- * `approved`: a person has decided, or nobody is left who could be asked. `error` absent: the upstream's own words
- * count.
+ * `approved`: a person has decided, or nobody is left who could be asked. `accepted`: what a person was told that is
+ * charged at most, in micro-units. `error` absent: the upstream's own words count.
  */
 export type Ending =
-  | { readonly kind: 'succeeded'; readonly approved?: true }
+  | { readonly kind: 'succeeded'; readonly approved?: true; readonly accepted?: string }
   | { readonly kind: 'failed'; readonly error?: TaskError; readonly approved?: true };
 
 /** What ends a task before its upstream does: its caller, its deadline, an operator. */
@@ -154,7 +154,12 @@ export type TaskEvent =
   | { readonly kind: 'adopted'; readonly operation: Operation }
   | { readonly kind: 'undone' }
   | { readonly kind: 'resubmitted'; readonly channel?: string }
-  | { readonly kind: 'completed'; readonly outcome: Extract<TaskOutcome, { kind: 'succeeded' }> }
+  /** `charge`: micro-units that the operator was told. */
+  | {
+      readonly kind: 'completed';
+      readonly outcome: Extract<TaskOutcome, { kind: 'succeeded' }>;
+      readonly charge: string;
+    }
   | { readonly kind: 'extended'; readonly seconds: number }
   | ({ readonly kind: 'reviewed' } & Question)
   | { readonly kind: 'approved' }

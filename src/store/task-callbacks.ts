@@ -16,7 +16,7 @@ const replacedMax = 50;
 
 /** The callback's part of a task's record. */
 export function taskCallbacks(tasks: Collection<TaskDocument>, now: () => number) {
-  return { ...callbackRounds(tasks, now), ...callbackAnswers(tasks), ...callbackLists(tasks) };
+  return { ...callbackRounds(tasks, now), ...callbackAnswers(tasks), ...callbackDebts(tasks) };
 }
 
 function callbackRounds(tasks: Collection<TaskDocument>, now: () => number) {
@@ -139,11 +139,6 @@ function callbackAnswers(tasks: Collection<TaskDocument>) {
       return noted.matchedCount === 1;
     },
 
-    /** Nobody knows any more where the callback should go. */
-    async oweNothing(task: string): Promise<void> {
-      await tasks.updateOne({ _id: task, owes: task }, { $unset: { owes: '' } });
-    },
-
     /** The round is over without success, whether or not its last attempt could be recorded. */
     async abandonCallback(task: string, round: string): Promise<void> {
       await tasks.updateOne(
@@ -154,8 +149,13 @@ function callbackAnswers(tasks: Collection<TaskDocument>) {
   };
 }
 
-function callbackLists(tasks: Collection<TaskDocument>) {
+function callbackDebts(tasks: Collection<TaskDocument>) {
   return {
+    /** Nobody knows any more where the callback should go. */
+    async oweNothing(task: string): Promise<void> {
+      await tasks.updateOne({ _id: task, owes: task }, { $unset: { owes: '' } });
+    },
+
     /** Tasks whose callback was abandoned, by id, behind `after`: a task that leaves the list moves no other. */
     async abandonedCallbacks(limit: number, after: string = ''): Promise<string[]> {
       const found = tasks.find({ gaveUp: { $gt: after } }, { projection: { _id: 1 } }).sort({ gaveUp: 1 });

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ChannelActivityDeps } from '../../activities/deps.ts';
 import type { ActReply, ActRequest, SubmitInput } from '../../activities/types.ts';
+import { formatAmount } from '../../src/domain/money.ts';
 import type { ActionInput } from '../../src/domain/operator-actions.ts';
 import { createRequestStore } from '../../src/store/requests.ts';
 import { createTaskStore } from '../../src/store/tasks.ts';
@@ -201,6 +202,19 @@ describe('a result that an operator gives', () => {
       outcome: { items: [{ url }], facts: { durationSeconds: 5 } },
       actions: [{ action: 'complete' }],
     });
+  });
+
+  it('names what is charged where an earlier job of the task has failed: never more than the hold', async () => {
+    const input = await world.newTask('a job took the place of another');
+    await world.worker().submit(input);
+    const record = await world.record(input);
+    const attempts = record.attempts.flatMap((one) => [{ ...one, n: 0, state: 'failed' as const }, one]);
+    const tasks = createTaskStore(world.database.db, Date.now, testSealing);
+    const deps = { tasks: { ...tasks, confirm: async () => ({ ...record, attempts }) } };
+    const said = { result_url: url, duration: 500, dry_run: true };
+    const hold = formatAmount(record.hold, 'USD');
+    const money = `${hold} is charged; ${hold} is held.`;
+    expect(await act(input, 'complete', said, deps)).toMatchObject({ said: { would: { money } } });
   });
 
   it.each([false, true])('is refused if its address cannot be opened (dry run: %s)', async (dryRun) => {

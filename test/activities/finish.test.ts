@@ -180,6 +180,22 @@ describe('numbers that contradict each other', () => {
     expect(await finish(input)).toMatchObject({ status: 'succeeded', charge: '7' });
   });
 
+  it('are charged at what a person was told, whatever they come to when the charge is made', async () => {
+    const input = await succeeding(tokens, { outcome });
+    await act(input, { kind: 'reviewed', charge: '5', why: 'contradictory' });
+    await act(input, { kind: 'approved' });
+    expect(await finish(input)).toMatchObject({ status: 'succeeded', charge: '5' });
+    const completed = await succeeding(tokens, { outcome });
+    await finish(completed);
+    const facts = { usage: { completionTokens: 1, totalTokens: 108_900 } };
+    await act(completed, {
+      kind: 'completed',
+      outcome: { kind: 'succeeded', items: [], facts },
+      charge: '4',
+    });
+    expect(await finish(completed)).toMatchObject({ status: 'succeeded', charge: '4' });
+  });
+
   it.each([
     ['of an image', tokens, { kind: 'image' }],
     ['where nobody is asked', { ...tokens, price: { ...tokens.price, reviewAbove: 'none' } }, {}],
@@ -209,7 +225,7 @@ describe('a charge that no ledger can hold', () => {
     const input = await succeeding(hostile, endless);
     await finish(input);
     const outcome = { kind: 'succeeded', items: [], facts: { durationSeconds: 5 } } as const;
-    await act(input, { kind: 'completed', outcome });
+    await act(input, { kind: 'completed', outcome, charge: '50000000' });
     expect(await finish(input)).toMatchObject({ status: 'succeeded', charge: '50000000' });
     expect((await balanceOf(input)).held).toBe(0n);
   });

@@ -675,7 +675,8 @@ describe('an operator', () => {
 
   it('accepts a charge, once; nobody is asked about it again', () => {
     const task = after(inReview(), { kind: 'approved' });
-    expect(task.state).toEqual({ at: 'ending', ending: { kind: 'succeeded', approved: true } });
+    const ending = { kind: 'succeeded', approved: true, accepted: '9000000' };
+    expect(task.state).toEqual({ at: 'ending', ending });
     for (const why of ['above_hold', 'contradictory'] as const)
       expect(refusal(task, reviewed(why))).toBe('decided: A person has decided how the task ends.');
     for (const why of ['unwritable', 'unsettled'] as const)

@@ -92,7 +92,7 @@ export const events = {
   }), // prettier-ignore
   wanted: (stop: EventOf<'wanted'>['stop']): TaskEvent => ({ kind: 'wanted', stop }),
   completed: {
-    kind: 'completed', outcome: { kind: 'succeeded', items: [{ url: 'https://files.example/a.mp4' }], facts: {} },
+    kind: 'completed', outcome: { kind: 'succeeded', items: [{ url: 'https://files.example/a.mp4' }], facts: {} }, charge: '9',
   }, // prettier-ignore
   reviewed: (why: Question['why'] = 'above_hold'): TaskEvent =>
     why === 'unsettled' || why === 'unreleased'
