@@ -90,7 +90,7 @@ export type Question =
 export type ChargeQuestion = 'above_hold' | 'beyond_request' | 'contradictory' | 'unwritable';
 
 /**
- * `approved`: a person has decided, or nobody is left who could be asked. `accepted`: what a person was told that is
+ * `approved`: a person has decided, or nobody is left who could be asked. `accepted`: what a person has agreed is
  * charged at most, in micro-units. `error` absent: the upstream's own words count.
  */
 export type Ending =
@@ -154,7 +154,7 @@ export type TaskEvent =
   | { readonly kind: 'adopted'; readonly operation: Operation }
   | { readonly kind: 'undone' }
   | { readonly kind: 'resubmitted'; readonly channel?: string }
-  /** `charge`: micro-units that the operator was told. */
+  /** `charge`: micro-units, as the operator saw them. */
   | {
       readonly kind: 'completed';
       readonly outcome: Extract<TaskOutcome, { kind: 'succeeded' }>;

@@ -180,7 +180,7 @@ describe('numbers that contradict each other', () => {
     expect(await finish(input)).toMatchObject({ status: 'succeeded', charge: '7' });
   });
 
-  it('are charged at what a person was told, whatever they come to when the charge is made', async () => {
+  it('are charged at what a person has accepted, whatever they come to by then', async () => {
     const input = await succeeding(tokens, { outcome });
     await act(input, { kind: 'reviewed', charge: '5', why: 'contradictory' });
     await act(input, { kind: 'approved' });
