@@ -1,7 +1,5 @@
-import type { TaskEvent } from '../src/domain/task-state.ts';
 import type { Task } from '../src/domain/task-record.ts';
 import type { TaskActivityDeps } from './deps.ts';
-import { stepTo } from './step-to.ts';
 import { viewOf } from './task-view.ts';
 import type { TaskActivities } from './types.ts';
 
@@ -32,8 +30,8 @@ export function createTaskSteps(deps: TaskActivityDeps): Pick<TaskActivities, 'l
     const gone = await goneOf(task.state.left.map(({ channel }) => channel));
     if (gone.length === 0) return task;
     if (deps.isConfigCurrent()) await tasks.setConcern(task.id, 'channel_gone');
-    const skipped: TaskEvent = { kind: 'skipped', channels: gone };
-    return stepTo(task, skipped, deps);
+    const skipped = await tasks.step(task.id, { kind: 'skipped', channels: gone });
+    return skipped.task ?? task;
   }
 
   /** A process that could not load the newest configuration knows less than others, which may serve what it lacks. */

@@ -12,7 +12,7 @@ import type { ChannelActivityDeps } from './deps.ts';
 import { withHeartbeat } from './heartbeat.ts';
 import { callbackBase } from './open-target.ts';
 import type { UpstreamTarget } from './open-target.ts';
-import { persistently } from './persistently.ts';
+import { stepTo } from './step-to.ts';
 import { recordAcceptance, recordRefusal, recordStall } from './submit-answer.ts';
 import { renderAtOnce } from './render-at-once.ts';
 import type { AnswersAtOnce } from './render-at-once.ts';
@@ -37,8 +37,6 @@ interface Submission {
 
 /** The request itself: `sending` in the record before it leaves, and afterwards what came of it. */
 export function createSend(deps: ChannelActivityDeps) {
-  const { tasks } = deps;
-
   return async function send(submission: Submission): Promise<Task> {
     const { input, task, target } = submission;
     const { candidate } = input;
@@ -49,13 +47,13 @@ export function createSend(deps: ChannelActivityDeps) {
     const event = { kind: 'sending', candidate, owner, marker, terms } as const;
     // Before its claim: it may stand still after that is written, and before it hears of it.
     const begunAt = deps.now();
-    const begun = await withHeartbeat(persistently(() => tasks.step(task.id, event), deps));
-    const attempt = begun.ok ? attemptInFlight(begun.task.attempts) : undefined;
-    if (!begun.ok || attempt?.owner !== owner) {
+    const begun = await stepTo(task, event, deps);
+    const attempt = attemptInFlight(begun.attempts);
+    if (attempt?.owner !== owner) {
       deps.submitLimiter(candidate).giveBack();
-      return begun.task ?? task;
+      return begun;
     }
-    const sent: Sent = { input, task: begun.task, n: attempt.n, owner };
+    const sent: Sent = { input, task: begun, n: attempt.n, owner };
     const id = attemptId(task.id, attempt.n);
     await racePoint('submit.begun', id);
     if (deps.now() - begunAt > stalledMs) return recordStall(sent, deps);

@@ -1,12 +1,18 @@
 import type { Task } from '../src/domain/task-record.ts';
 import type { TaskEvent } from '../src/domain/task-state.ts';
-import type { TaskStore } from '../src/store/tasks.ts';
+import type { ChannelActivityDeps } from './deps.ts';
+import { withHeartbeat } from './heartbeat.ts';
+import { persistently } from './persistently.ts';
 
-/** The record after this event, whether it was heard or not; as it was seen where there is none any more. */
-export async function stepTo(
+/**
+ * The record after this event, whether it was heard or not; as it was seen where there is none any more. Written until it
+ * is written.
+ */
+export function stepTo(
   task: Task,
   event: TaskEvent,
-  { tasks }: { readonly tasks: Pick<TaskStore, 'step'> },
+  deps: Pick<ChannelActivityDeps, 'tasks' | 'log' | 'now'>,
 ): Promise<Task> {
-  return (await tasks.step(task.id, event)).task ?? task;
+  const write = async () => (await deps.tasks.step(task.id, event)).task ?? task;
+  return withHeartbeat(persistently(write, deps));
 }

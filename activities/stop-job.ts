@@ -5,7 +5,6 @@ import type { ChannelActivityDeps } from './deps.ts';
 import { withHeartbeat } from './heartbeat.ts';
 import { openTarget } from './open-target.ts';
 import type { UpstreamTarget } from './open-target.ts';
-import { persistently } from './persistently.ts';
 import { recordEnd } from './poll-answer.ts';
 import { stepTo } from './step-to.ts';
 import { viewOf, watchedJob } from './task-view.ts';
@@ -34,8 +33,7 @@ export async function stopUnwanted(task: Task, deps: ChannelActivityDeps): Promi
   const opened = openTarget(deps, task, job.candidate);
   const target = opened instanceof ChannelGoneError ? undefined : opened;
   const about = { n: job.n, job: job.operation.id };
-  const write = (kind: 'stopped' | 'unstoppable') =>
-    withHeartbeat(persistently(() => stepTo(task, { ...about, kind }, deps), deps));
+  const write = (kind: 'stopped' | 'unstoppable') => stepTo(task, { ...about, kind }, deps);
   const isCancellation = task.wanted === 'cancel';
   if (isCancellation && target !== undefined && (await cancel(job, target))) return write('stopped');
   // An upstream refuses what it has cancelled before: an earlier run may have died before it had said so.

@@ -4,11 +4,10 @@ import { defined } from '../src/domain/defined.ts';
 import { attemptId } from '../src/domain/ids.ts';
 import { racePoint } from '../src/domain/race-point.ts';
 import type { Task, TaskOutcome } from '../src/domain/task-record.ts';
-import type { EventOf, TaskEvent } from '../src/domain/task-state.ts';
+import type { EventOf } from '../src/domain/task-state.ts';
 import type { Submitted, UpstreamError } from '../src/providers/provider.ts';
 import type { ChannelActivityDeps } from './deps.ts';
 import { elapsedBefore } from './elapsed.ts';
-import { withHeartbeat } from './heartbeat.ts';
 import { later } from './later.ts';
 import { noteWait } from './note-wait.ts';
 import { persistently } from './persistently.ts';
@@ -35,10 +34,6 @@ export interface Accepted extends Submitted {
   readonly outcome?: TaskOutcome;
 }
 
-function write(task: Task, event: TaskEvent, deps: ChannelActivityDeps): Promise<Task> {
-  return withHeartbeat(persistently(() => stepTo(task, event, deps), deps));
-}
-
 /** The upstream has the job. Whoever writes that down learns from the same write whether it is still wanted. */
 export async function recordAcceptance(
   { task, n, owner }: Pick<Sent, 'task' | 'n' | 'owner'>,
@@ -54,7 +49,7 @@ export async function recordAcceptance(
     );
     const message = `The upstream accepted it as ${operation.id}, which is the job of another task.`;
     const taken = { code: upstreamIdTaken, message, taken: true } as const;
-    return write(task, { kind: 'lost', n, owner, ...taken }, deps);
+    return stepTo(task, { kind: 'lost', n, owner, ...taken }, deps);
   }
   const after = stepped.task ?? task;
   await racePoint('submit.accepted', attemptId(task.id, n));
@@ -72,7 +67,7 @@ export async function recordAcceptance(
 export async function recordStall(sent: Sent, deps: ChannelActivityDeps): Promise<Task> {
   const message = 'The worker stood still before the request left; nothing was sent.';
   const word = { code: 'worker_stalled', message, stays: true };
-  const after = await write(sent.task, notAccepted(sent, word), deps);
+  const after = await stepTo(sent.task, notAccepted(sent, word), deps);
   if (after.state.at !== 'submitting') return after;
   throw later('WorkerStalled', message);
 }
@@ -94,13 +89,13 @@ export async function recordRefusal(
     case 'rejected': {
       const { failure } = error;
       const rejected = { kind: 'rejected', n, owner, ...word, failure, elapsedMs: elapsedBefore() } as const;
-      const after = await write(task, rejected, deps);
+      const after = await stepTo(task, rejected, deps);
       // No job of it will be there: others may have its place.
       await deps.gate.leave(task.id, input.candidate);
       return after;
     }
     case 'ambiguous':
-      return write(task, { kind: 'lost', n, owner, ...word }, deps);
+      return stepTo(task, { kind: 'lost', n, owner, ...word }, deps);
     default:
       return error.outcome satisfies never;
   }
@@ -134,7 +129,7 @@ export async function retryOrLeave(
   // What was not begun, and stays where it is, has changed nothing.
   const isChange = !stays || refusing.n !== undefined;
   const word = { code, message, stays, ...defined({ retryAfterMs: asked }) };
-  const after = isChange ? await write(task, notAccepted(refusing, word), deps) : task;
+  const after = isChange ? await stepTo(task, notAccepted(refusing, word), deps) : task;
   if (!stays || after.state.at !== 'submitting') {
     // Here alone: whoever stood still meanwhile must not give back what the task has elsewhere by now.
     await deps.gate.leave(task.id, input.candidate);

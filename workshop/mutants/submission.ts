@@ -64,9 +64,9 @@ export const submissionMutants: readonly Mutant[] = [
   {
     name: 'refusal-repeated',
     breaks: 'A refusal is written until it is written.',
-    file: 'activities/submit-answer.ts',
-    find: 'return withHeartbeat(persistently(() => stepTo(task, event, deps), deps));',
-    replace: 'return withHeartbeat(stepTo(task, event, deps));',
+    file: 'activities/step-to.ts',
+    find: 'persistently(write, deps)',
+    replace: 'write()',
     tests: submit,
   },
   {
