@@ -36,7 +36,7 @@ export function createPoll(deps: ChannelActivityDeps) {
   return async function poll(input: PollInput): Promise<TaskView> {
     const task = await lookAtStart(input, deps);
     const job = task?.state.at === 'waiting' ? watchedJob(task) : undefined;
-    if (job !== undefined) return watchJob(job, { ...input, isFirst: isFirstAttempt() }, deps);
+    if (job !== undefined) return viewOf(await watchJob(job, { ...input, isFirst: isFirstAttempt() }, deps));
     if (task !== undefined) await leaveFailed(task, deps);
     return viewOf(task);
   };
@@ -80,7 +80,7 @@ export async function watchJob(
   job: WatchedJob,
   { expectedSeconds, isFirst }: Waiting,
   deps: ChannelActivityDeps,
-): Promise<TaskView> {
+): Promise<Task> {
   const { info, cancelled, cancellationSignal } = Context.current();
   const place = deps.stays.enter(info.taskQueue, job.task);
   const watch: Watch = {
@@ -108,11 +108,11 @@ export async function watchJob(
   }
 }
 
-async function askUntilEnded(watch: Watch, isFirst: boolean, deps: ChannelActivityDeps): Promise<TaskView> {
+async function askUntilEnded(watch: Watch, isFirst: boolean, deps: ChannelActivityDeps): Promise<Task> {
   if (isFirst) await restUntilNext(watch, deps);
   for (;;) {
     const ended = await ask(watch, deps);
-    if (ended !== undefined) return viewOf(ended);
+    if (ended !== undefined) return ended;
     const { concern } = watch.memory;
     watch.memory = await noteConcern(watch, deps);
     const isNews = watch.memory.errors > 0 && watch.memory.concern !== concern;

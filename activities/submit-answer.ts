@@ -89,10 +89,7 @@ export async function recordRefusal(
     case 'rejected': {
       const { failure } = error;
       const rejected = { kind: 'rejected', n, owner, ...word, failure, elapsedMs: elapsedBefore() } as const;
-      const after = await stepTo(task, rejected, deps);
-      // No job of it will be there: others may have its place.
-      await deps.gate.leave(task.id, input.candidate);
-      return after;
+      return stepTo(task, rejected, deps);
     }
     case 'ambiguous':
       return stepTo(task, { kind: 'lost', n, owner, ...word }, deps);
@@ -117,7 +114,7 @@ export async function retryOrLeave(
   refused: Pick<Word, 'code' | 'message'> & { readonly retryAfterMs?: number | undefined },
   deps: ChannelActivityDeps,
 ): Promise<Task> {
-  const { task, input } = refusing;
+  const { task } = refusing;
   const { code, message, retryAfterMs } = refused;
   const { attempt } = Context.current().info;
   // No wait at all says nothing about when: such an upstream would be asked every second.
@@ -130,11 +127,7 @@ export async function retryOrLeave(
   const isChange = !stays || refusing.n !== undefined;
   const word = { code, message, stays, ...defined({ retryAfterMs: asked }) };
   const after = isChange ? await stepTo(task, notAccepted(refusing, word), deps) : task;
-  if (!stays || after.state.at !== 'submitting') {
-    // Here alone: whoever stood still meanwhile must not give back what the task has elsewhere by now.
-    await deps.gate.leave(task.id, input.candidate);
-    return after;
-  }
+  if (!stays || after.state.at !== 'submitting') return after;
   await noteWait(task.id, 'upstream', deps);
   const retryMs = Math.max(Math.round(delay), retryDelayMinMs);
   // A history is not given an upstream's words, which may be the caller's own.

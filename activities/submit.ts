@@ -41,29 +41,33 @@ export function createSubmit(deps: ChannelActivityDeps) {
   const send = createSend(deps);
 
   return async function submit(input: SubmitInput): Promise<TaskView> {
+    const { candidate } = input;
     const task = await lookAtStart(input, deps);
     if (task === undefined) return viewOf(task);
-    if (hasTurned(task, input.candidate)) {
-      await deps.gate.leave(task.id, input.candidate);
-      return viewOf(task);
-    }
+    const after = hasTurned(task, candidate) ? task : await submitAndWait(task, input);
+    // Here alone: whoever stood still meanwhile must not give back what the task has elsewhere by now.
+    if (hasTurned(after, candidate)) await deps.gate.leave(task.id, candidate);
+    return viewOf(after);
+  };
+
+  async function submitAndWait(task: Task, input: SubmitInput): Promise<Task> {
     if (task.state.at !== 'submitting') return wait(task, input, false);
     const after = await submitOnce(task, input);
     const stopped = await stopUnwanted(after, deps);
     // Who wanted the task to end hears what came of it before its job is waited for.
-    return stopped === after ? wait(after, input, true) : viewOf(stopped);
-  };
+    return stopped === after ? wait(after, input, true) : stopped;
+  }
 
   /**
    * Waits here, unless it is not that simple: the job is another channel's, is not wanted any more, or each place of this
    * queue, which submissions need too, has one that waits. `isNew`: accepted by this run.
    */
-  async function wait(task: Task, input: SubmitInput, isNew: boolean): Promise<TaskView> {
+  async function wait(task: Task, input: SubmitInput, isNew: boolean): Promise<Task> {
     const job = task.state.at === 'waiting' && task.wanted === undefined ? watchedJob(task) : undefined;
-    if (job === undefined || !sameCandidate(job.candidate, input.candidate)) return viewOf(task);
+    if (job === undefined || !sameCandidate(job.candidate, input.candidate)) return task;
     const { info, cancellationSignal } = Context.current();
     const isLate = deps.now() >= job.deadlineAt;
-    if (isLate || deps.stays.isFull(info.taskQueue) || cancellationSignal.aborted) return viewOf(task);
+    if (isLate || deps.stays.isFull(info.taskQueue) || cancellationSignal.aborted) return task;
     return watchJob(job, { ...input, isFirst: isNew }, deps);
   }
 
@@ -137,7 +141,7 @@ export function createSubmit(deps: ChannelActivityDeps) {
   }
 }
 
-/** An earlier run has written that the task asks others, or pauses, and may not have given back the slot that it had here. */
+/** The task asks others, or pauses, and has no use for a slot here any more: this run has written that, or an earlier one. */
 function hasTurned({ state, attempts }: Task, candidate: RouteCandidate): boolean {
   if (state.at === 'pausing') return true;
   const isIdle = state.at === 'submitting' && attemptInFlight(attempts) === undefined;
