@@ -7,8 +7,8 @@ import type { TaskActivities } from './types.ts';
 export function createTaskSteps(deps: TaskActivityDeps): Pick<TaskActivities, 'lookAtTask' | 'stepTask'> {
   const { tasks, ledger, log } = deps;
   return {
-    async lookAtTask(id, account, isAgain = false) {
-      if (isAgain) tasks.forget(id);
+    async lookAtTask(id, account) {
+      tasks.forget(id);
       const task = await tasks.look(id);
       if (task !== undefined) return viewOf(await withoutGoneChannels(task));
       // Whatever was held for it, nobody can settle: a hold without a record is given back.

@@ -30,11 +30,8 @@ export interface TaskView extends Pick<
  * knows; a process that remembers an older record reads it anew, since an older answer says nothing new to the workflow.
  */
 export interface TaskActivities {
-  /**
-   * The record; channels that the configuration lacks are left out of the round. `isAgain`: somebody else may have changed
-   * it, and no process' memory of it is used.
-   */
-  lookAtTask(task: string, account: string, isAgain?: boolean): Promise<TaskView>;
+  /** The record as it is in the database; channels that the configuration lacks are left out of the round. */
+  lookAtTask(task: string, account: string): Promise<TaskView>;
   /** What the workflow itself has to say: time, mostly. A refusal changes nothing; the view says where the task is. */
   stepTask(task: string, event: WorkflowEvent): Promise<TaskView>;
   /** An operator's act, or a caller's cancellation: checked, and written down with what it changes. */

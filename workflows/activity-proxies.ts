@@ -75,15 +75,10 @@ async function seen(run: TaskRun, call: (activities: TaskActivities) => Promise<
   see(run, await localFirst(run, call));
 }
 
+/** At the beginning, and whenever others may have changed the record. */
 export function lookAtTask(run: TaskRun): Promise<void> {
   const { task, account } = run.input;
   return seen(run, (activities) => activities.lookAtTask(task, account));
-}
-
-/** Others may have changed the record, and the workflow does not know it. */
-export function lookAgain(run: TaskRun): Promise<void> {
-  const { task, account } = run.input;
-  return seen(run, (activities) => activities.lookAtTask(task, account, true));
 }
 
 export function stepTask(run: TaskRun, event: WorkflowEvent): Promise<void> {

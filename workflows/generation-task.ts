@@ -4,7 +4,7 @@ import type { TaskInput, TaskResult } from '../src/domain/task-input.ts';
 import { waitSummaryStart } from '../src/domain/queues.ts';
 import type { TaskState } from '../src/domain/task-state.ts';
 import {
-  finishTask, lookAgain, lookAtTask, pollOn, searchJob, stepTask, stopJob, submitOn,
+  finishTask, lookAtTask, pollOn, searchJob, stepTask, stopJob, submitOn,
 } from './activity-proxies.ts'; // prettier-ignore
 import { cancelFromUi, handleActions } from './handle-actions.ts';
 import { sendCallback } from './send-callback.ts';
@@ -122,7 +122,7 @@ async function waitForPerson(run: TaskRun): Promise<void> {
   leave(run);
   for (let ms = personLookMs.min; run.view.rev === rev; ms = Math.min(2 * ms, personLookMs.max)) {
     await changed(run, ms, waitSummary(run));
-    if (run.view.rev === rev) await lookAgain(run);
+    if (run.view.rev === rev) await lookAtTask(run);
   }
 }
 
@@ -198,7 +198,10 @@ async function stop(run: TaskRun): Promise<void> {
 
 function isAt(work: Work | undefined, activity: Work['activity'], channel: string | undefined): work is Work {
   return (
-    work?.activity === activity && !work.isOver && !work.isLeft && (channel ?? work.channel) === work.channel
+    work?.activity === activity &&
+    !work.isOver &&
+    !work.scope.consideredCancelled &&
+    (channel ?? work.channel) === work.channel
   );
 }
 
@@ -217,7 +220,7 @@ function begin(run: TaskRun, kind: Pick<Work, 'activity' | 'channel'>, start: ()
   const { work: former, view } = run;
   const failures = former?.hasFailed === true && former.rev === view.rev ? former.failures + 1 : 0;
   const { rev } = view;
-  const begun: Work = { ...kind, scope, isOver: false, isLeft: false, hasFailed: false, failures, rev };
+  const begun: Work = { ...kind, scope, isOver: false, hasFailed: false, failures, rev };
   run.work = begun;
   scope
     .run(start)
@@ -253,7 +256,7 @@ const failedPauseMaxMs = 300_000;
 
 /** An activity that ended without a word reveals nothing about what the upstream received. */
 async function lookAfterFailure(run: TaskRun): Promise<void> {
-  await lookAgain(run);
+  await lookAtTask(run);
   const { state, isSending, attempt } = run.view;
   if (state.at !== 'submitting' || !isSending || attempt === undefined) return;
   await stepTask(run, { kind: 'lost', n: attempt.n, code: 'submission_lost' });
@@ -261,9 +264,7 @@ async function lookAfterFailure(run: TaskRun): Promise<void> {
 
 /** The workflow waits for this activity no longer. It learns of it with its next heartbeat. */
 function leave({ work: begun }: TaskRun): void {
-  if (begun === undefined || begun.isOver || begun.isLeft) return;
-  begun.isLeft = true;
-  begun.scope.cancel();
+  if (begun !== undefined && !begun.isOver) begun.scope.cancel();
 }
 
 /** Whether the former activity is over; false: the record has changed before it was. */

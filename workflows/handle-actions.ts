@@ -12,7 +12,7 @@ import { describeAction, readActionInput, workflowActions } from '../src/domain/
 import type { ActionInput, ActionResult } from '../src/domain/operator-actions.ts';
 import { commandLine } from '../src/domain/situation.ts';
 import { stateWords } from '../src/domain/task-state.ts';
-import { actOnTask, lookAgain, stepTask, wakeTask } from './activity-proxies.ts';
+import { actOnTask, lookAtTask, stepTask, wakeTask } from './activity-proxies.ts';
 import { actionUpdate, concernSignal, refusedAction, unservedSignal } from './messages.ts';
 import { isDecided, isOver, note, see, show } from './task-run.ts';
 import type { TaskRun } from './task-run.ts';
@@ -87,7 +87,7 @@ async function act(run: TaskRun, request: ActRequest): Promise<ActionResult> {
   const reply = await actOnTask(run, request);
   if (!reply.done) {
     // A refusal may mean that the workflow does not know how far the task is.
-    if (!isOver(run)) await lookAgain(run);
+    if (!isOver(run)) await lookAtTask(run);
     throw refused(reply.message);
   }
   const { said, view } = reply;

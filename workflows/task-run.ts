@@ -1,5 +1,6 @@
 import type { CancellationScope } from '@temporalio/workflow';
 import { condition, setCurrentDetails, upsertSearchAttributes } from '@temporalio/workflow';
+import type { SearchAttributeUpdatePair } from '@temporalio/common';
 import type { TaskView } from '../activities/types.ts';
 import { attentionOf } from '../src/domain/attention.ts';
 import { defined } from '../src/domain/defined.ts';
@@ -33,9 +34,8 @@ export interface Work {
   readonly activity: 'submit' | 'poll' | 'find';
   readonly channel: string;
   readonly scope: CancellationScope;
+  /** While it is not, a worker may have it, be it cancelled or not. */
   isOver: boolean;
-  /** It was cancelled, and a worker may still have it. */
-  isLeft: boolean;
   /** It ended without a word, and the record says how far it came. */
   hasFailed: boolean;
   /** How many before it have failed, one after the other, without a change of the record. */
@@ -124,26 +124,28 @@ export function show(run: TaskRun): void {
   const { state, channel: known } = run.view;
   if (!isOver(run)) {
     const left = state.at === 'submitting' ? state.left[0]?.channel : undefined;
-    const news = newlyShown(run, {
-      channel: known ?? left ?? run.shown.channel,
-      attention: attentionOf(run.view),
-    });
-    if (news.length > 0) upsertSearchAttributes(news);
+    showNews(run, { channel: known ?? left ?? run.shown.channel, attention: attentionOf(run.view) });
   }
   describe(run);
 }
 
-/** Of the search attributes that change with the state, those that differ from what they say. */
-function newlyShown(run: TaskRun, shown: TaskRun['shown']) {
+/** Of the search attributes that change with the state, those that differ from what they say; and what comes with them. */
+function showNews(
+  run: TaskRun,
+  shown: TaskRun['shown'],
+  others: readonly SearchAttributeUpdatePair[] = [],
+): void {
   const before = run.shown;
   run.shown = shown;
   const { channel, attention } = shown;
-  return [
+  const news = [
+    ...others,
     ...(channel === before.channel ? [] : [{ key: searchAttributes.channel, value: channel ?? null }]),
     ...(attention === before.attention
       ? []
       : [{ key: searchAttributes.needsAttention, value: attention ?? null }]),
   ];
+  if (news.length > 0) upsertSearchAttributes(news);
 }
 
 /** Markdown for the Temporal UI: what the task waits for, since when, what an operator can do. */
@@ -186,18 +188,13 @@ function endingOf(run: TaskRun): string {
 /** The end, for lists: written once. */
 export function showEnd(run: TaskRun): void {
   const { status, error, upstreamId, channel = run.shown.channel, state } = run.view;
-  const news = newlyShown(run, { channel, attention: undefined });
-  if (state.at === 'given_up') {
-    // A task that has no record is in no list; but nobody should be asked to look at it.
-    if (news.length > 0) upsertSearchAttributes(news);
-    return;
-  }
-  upsertSearchAttributes([
+  const ending = [
     { key: searchAttributes.status, value: status },
     ...(error?.class === undefined ? [] : [{ key: searchAttributes.failure, value: error.class }]),
     ...(upstreamId === undefined ? [] : [{ key: searchAttributes.upstreamTaskId, value: upstreamId }]),
-    ...news,
-  ]);
+  ];
+  // A task that has no record is in no list; but nobody should be asked to look at it.
+  showNews(run, { channel, attention: undefined }, state.at === 'given_up' ? [] : ending);
 }
 
 export function note(run: TaskRun, notice: string): void {
