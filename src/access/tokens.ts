@@ -1,8 +1,8 @@
 import { createHmac, hash, timingSafeEqual } from 'node:crypto';
 import { crc32 } from 'node:zlib';
-import { LRUCache } from 'lru-cache';
 import { randomBase62 } from '../domain/ids.ts';
 import type { RandomBytes } from '../domain/ids.ts';
+import { createRecent } from '../process/recent.ts';
 
 /** A fresh secret: shown to its owner once, stored as `hmac` only. */
 export interface NewToken {
@@ -53,12 +53,7 @@ export function createTokens<Found extends { readonly hmac: string }>(
   );
   // By SHA-256 of the token: the token itself does not stay in memory, and the duration of a look-up reveals nothing.
   // Only tokens that exist are remembered, so nobody can fill the cache with guesses.
-  const cache = new LRUCache<string, Found>({
-    max: cachedTokensMax,
-    ttl: cacheTtlMs,
-    ttlResolution: 0,
-    perf: { now: deps.now },
-  });
+  const cache = createRecent<Found>({ max: cachedTokensMax, ttlMs: cacheTtlMs, now: deps.now });
   const lookups = new Map<string, Promise<Found | undefined>>();
   const hmacOf = (token: string): string =>
     createHmac('sha256', deps.secret).update(token).digest('base64url');

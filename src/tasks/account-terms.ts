@@ -1,8 +1,8 @@
-import { LRUCache } from 'lru-cache';
 import { capsOfEndUser } from '../domain/caps.ts';
 import { accountClosed } from '../domain/errors.ts';
 import type { Spender } from '../domain/spender.ts';
 import type { HoldRequest } from '../ledger/operation.ts';
+import { createRecent } from '../process/recent.ts';
 import type { Account, AccountStore } from '../store/accounts.ts';
 
 /** A change is effective on every node within this. The promise is 5 s. */
@@ -19,12 +19,7 @@ export type FindHoldTerms = (
 ) => Promise<Pick<HoldRequest, 'overdraftLimit' | 'by'>>;
 
 export function createHoldTerms(accounts: Pick<AccountStore, 'find'>, now: () => number): FindHoldTerms {
-  const known = new LRUCache<string, Partial<Account>>({
-    max: cachedAccountsMax,
-    ttl: cacheTtlMs,
-    ttlResolution: 0,
-    perf: { now },
-  });
+  const known = createRecent<Partial<Account>>({ max: cachedAccountsMax, ttlMs: cacheTtlMs, now });
   return async (account, by) => {
     let terms = known.get(account);
     if (terms === undefined) known.set(account, (terms = { ...(await accounts.find(account)) }));

@@ -1,5 +1,5 @@
-import { LRUCache } from 'lru-cache';
 import { GatewayError } from '../domain/errors.ts';
+import { createRecent } from '../process/recent.ts';
 import { createRounds } from '../process/rounds.ts';
 import { dayOf, endOfDay } from '../store/stored-bytes.ts';
 import type { StoredBytesStore } from '../store/stored-bytes.ts';
@@ -39,12 +39,7 @@ type Days = Map<number, number>;
  * can pass the limit. What a process that is killed has not written yet is never counted.
  */
 export function createStorageQuota({ store, bytesMax, onError, now }: StorageQuotaDeps): StorageQuota {
-  const known = new LRUCache<string, Days>({
-    max: cachedAccountsMax,
-    ttl: cacheTtlMs,
-    ttlResolution: 0,
-    perf: { now },
-  });
+  const known = createRecent<Days>({ max: cachedAccountsMax, ttlMs: cacheTtlMs, now });
   /** What was noted and is not yet in the database. */
   let unwritten = new Map<string, Days>();
 

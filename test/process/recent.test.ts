@@ -1,0 +1,18 @@
+import { expect, it } from 'vitest';
+import { createRecent } from '../../src/process/recent.ts';
+
+it('what was read is remembered for its time, by the clock that is given', () => {
+  let at = 1_000;
+  const recent = createRecent<{ readonly n: number }>({ max: 2, ttlMs: 500, now: () => at });
+  recent.set('a', { n: 1 });
+  at += 500;
+  expect(recent.get('a')).toEqual({ n: 1 });
+  at += 1;
+  expect(recent.get('a')).toBeUndefined();
+});
+
+it('no more than so many are remembered: the one that nobody asked for longest is forgotten', () => {
+  const recent = createRecent<{ readonly n: number }>({ max: 2, ttlMs: 500, now: () => 1 });
+  for (const n of [1, 2, 3]) recent.set(`${n}`, { n });
+  expect(['1', '2', '3'].map((name) => recent.get(name)?.n)).toEqual([undefined, 2, 3]);
+});
