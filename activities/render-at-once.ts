@@ -1,37 +1,33 @@
 import { defined } from '../src/domain/defined.ts';
-import type { GenerationRequest, ImageRequest } from '../src/domain/request.ts';
+import type { GenerationRequest } from '../src/domain/request.ts';
 import type { Task } from '../src/domain/task-record.ts';
 import type { ResultItem } from '../src/domain/task.ts';
-import { UpstreamError } from '../src/providers/provider.ts';
-import type { GeneratedImage, ImageContext } from '../src/providers/provider.ts';
+import type { ChannelCall } from '../src/images/call-channel.ts';
+import type { GeneratedImage, ImageContext, UpstreamError } from '../src/providers/provider.ts';
 import { atOnce } from '../src/routing/capability.ts';
 import type { OpenChannel } from '../src/routing/channels.ts';
-import type { RouteCandidate } from '../src/domain/routing.ts';
 import type { ChannelActivityDeps } from './deps.ts';
 import { persistently } from './persistently.ts';
 import { copyMaxMs, succeeded } from './poll-answer.ts';
 import type { Accepted } from './submit-answer.ts';
 
-/** What a channel renders with its answer to this request. */
-export interface AnswersAtOnce {
-  readonly request: ImageRequest;
-  /** Images that the model renders for one call. */
-  readonly perCall: number;
-}
+/** A channel that renders with its answer to this request. */
+export type AnswersAtOnce = Pick<ChannelCall, 'channel' | 'provider' | 'request' | 'perCall'>;
 
 /** Undefined: the channel has jobs. */
 export function answersAtOnce(
   request: GenerationRequest,
   channel: OpenChannel | undefined,
 ): AnswersAtOnce | undefined {
-  if (request.kind !== 'image' || channel === undefined) return undefined;
+  const provider = channel?.provider.image;
+  if (request.kind !== 'image' || channel === undefined || provider === undefined) return undefined;
   const capability = atOnce(channel.provider, request, channel.config.models[request.model]);
-  return capability === undefined ? undefined : { request, perCall: capability.facts.per_call ?? 1 };
+  if (capability === undefined) return undefined;
+  return { channel, provider, request, perCall: capability.facts.per_call ?? 1 };
 }
 
-export interface ImageRendering extends AnswersAtOnce {
+export interface ImageRendering extends AnswersAtOnce, Pick<ChannelCall, 'candidate'> {
   readonly task: Pick<Task, 'id' | 'kind' | 'model'>;
-  readonly candidate: RouteCandidate;
   /** Of the attempt: the upstream names no job. */
   readonly marker: string;
 }
@@ -41,18 +37,13 @@ export async function renderAtOnce(
   rendering: ImageRendering,
   deps: ChannelActivityDeps,
 ): Promise<Accepted | UpstreamError> {
-  const { task, candidate, request, perCall, marker } = rendering;
-  const channel = deps.channels(candidate.channel);
-  const provider = channel?.provider.image;
-  if (channel === undefined || provider === undefined)
-    return new UpstreamError('not_sent', 'The channel is gone.', { code: 'channel_gone' });
-  const call = { channel, provider, candidate, request, perCall };
+  const { task, marker, ...call } = rendering;
   const answer = await deps.renderImages({ ...call, onPartial: keepPartials(task.id, deps) });
   if (answer.kind === 'failed') return answer.error;
   const { delivery } = answer;
   const items = await persistently(() => keptItems(task.id, delivery.images, deps), deps);
   const made = { items, facts: delivery.facts, ...defined({ cost: delivery.cost }) };
-  const job = { task: task.id, kind: task.kind, model: task.model, candidate };
+  const job = { task: task.id, kind: task.kind, model: task.model, candidate: call.candidate };
   return { operation: { id: marker }, outcome: await succeeded(made, job, { deps, copyMaxMs }) };
 }
 
