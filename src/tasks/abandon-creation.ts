@@ -43,13 +43,14 @@ export function createAbandonCreation({
 }: AbandonCreationDeps): AbandonCreation {
   return async ({ task, account, key, unstarted, neverHeld = false }) => {
     const givenUp = await tasks.step(task, { kind: 'abandoned', unstarted });
+    const { task: record } = givenUp;
+    if (record !== undefined && !givenUp.ok) return hasBegun(record) ? 'begun' : 'taken_over';
+    if (key !== undefined) await keySlots.release(key, task);
     // A removed record is what an earlier try of this has left.
-    if (givenUp.task === undefined) return 'absent';
-    if (!givenUp.ok) return hasBegun(givenUp.task) ? 'begun' : 'taken_over';
+    if (record === undefined) return 'absent';
     await Promise.all([
       neverHeld ? undefined : ledger.void({ account, task, note: 'the creation was abandoned' }),
       requests.remove(task, unstarted),
-      key === undefined ? undefined : keySlots.release(key, task),
     ]);
     await tasks.removeGivenUp(task);
     return 'abandoned';

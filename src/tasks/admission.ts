@@ -28,7 +28,7 @@ export interface AdmissionDeps {
   readonly tasks: Pick<TaskStore, 'insert' | 'step'>;
   readonly requests: Pick<RequestStore, 'insert' | 'takeOver' | 'expiresAt'>;
   readonly ledger: Pick<Ledger, 'hold'>;
-  readonly keySlots: Pick<KeySlotStore, 'take' | 'release'>;
+  readonly keySlots: Pick<KeySlotStore, 'take'>;
   readonly storage: Pick<StorageQuota, 'note'>;
   readonly port: Pick<TaskPort, 'start'>;
   readonly abandonCreation: AbandonCreation;
@@ -54,12 +54,13 @@ export interface AdmissionRequest {
   readonly mayStart: () => boolean;
 }
 
-/** `abandoned`: this task id can no longer be used; nothing was created under it. */
-export type AdmissionResult =
-  /** `cap`: the one that has least left after the hold, if this try has taken it. */
-  { readonly state: 'admitted'; readonly cap?: CapState } | { readonly state: 'abandoned' };
+export interface Admitted {
+  /** The cap that has least left after the hold, if this try has taken it. */
+  readonly cap?: CapState;
+}
 
-export type Admit = (request: AdmissionRequest) => Promise<AdmissionResult>;
+/** Undefined: this task id can no longer be used; nothing was created under it. */
+export type Admit = (request: AdmissionRequest) => Promise<Admitted | undefined>;
 
 /** This long after its begin the reconciler may be at work on the creation: well below its two minutes. */
 const slowAfterMs = 60_000;
@@ -84,19 +85,16 @@ export function createAdmit(deps: AdmissionDeps): Admit {
       ]);
       await racePoint('admission.claimed', task);
       const outcome = isNew ? 'new' : await takeOver(task, unstarted, deps);
-      if (outcome === 'started') return { state: 'admitted' };
-      if (outcome === 'abandoned') {
-        // No one runs this task any more, so no one else gives back the slot that this try has taken for it.
-        await releaseKeySlot(creation, deps);
-        return { state: 'abandoned' };
-      }
-      const result = await holdAndStart({ ...request, creation, begunAt, isNew }, deps);
-      if (result.state === 'admitted')
-        deps.storage.note(account, storedBytes, deps.requests.expiresAt(deadlineAt));
-      return result;
+      if (outcome === 'started') return {};
+      const own = { ...request, creation, begunAt, isNew };
+      const admitted = outcome === 'abandoned' ? undefined : await holdAndStart(own, deps);
+      // No one runs this task any more, so no one else removes what this try has written for it.
+      if (admitted === undefined) await isStartedAfterAbandoning(creation, deps);
+      else deps.storage.note(account, storedBytes, deps.requests.expiresAt(deadlineAt));
+      return admitted;
     } catch (error) {
       const neverHeld = request.isFirst && isRefusal(error);
-      if (await isStartedAfterAbandoning({ ...creation, neverHeld }, deps)) return { state: 'admitted' };
+      if (await isStartedAfterAbandoning({ ...creation, neverHeld }, deps)) return {};
       throw error;
     }
   };
@@ -127,11 +125,6 @@ async function takeKeySlot({ task, concurrentTasks }: AdmissionRequest, deps: Ad
     `This API key may have ${concurrentTasks} unfinished tasks. Wait for one to finish.`,
     { retryAfterSeconds: 5 },
   );
-}
-
-async function releaseKeySlot({ task, key }: CreationTry, { keySlots }: AdmissionDeps): Promise<void> {
-  // The reconciler removes what is left from the count.
-  if (key !== undefined) await keySlots.release(key, task).catch(() => undefined);
 }
 
 /** How many bytes it has stored; 0: an earlier try has. */
@@ -171,15 +164,13 @@ interface OwnRequest extends AdmissionRequest {
   readonly isNew: boolean;
 }
 
-async function holdAndStart(request: OwnRequest, deps: AdmissionDeps): Promise<AdmissionResult> {
+/** Undefined: the hold was voided, since another try has abandoned the task. */
+async function holdAndStart(request: OwnRequest, deps: AdmissionDeps): Promise<Admitted | undefined> {
   const { task, terms, creation } = request;
   const held = await hold(request, deps);
-  if (held === undefined) {
-    await isStartedAfterAbandoning(creation, deps);
-    return { state: 'abandoned' };
-  }
+  if (held === undefined) return undefined;
   const { hold: amount, basis, cap } = held;
-  const admitted = { state: 'admitted', ...defined({ cap }) } as const;
+  const admitted = defined({ cap });
   const keyUnlimited = creation.key === undefined ? ({ keyUnlimited: true } as const) : {};
   await racePoint('admission.held', task.id);
   if (!request.mayStart()) throw serviceUnavailable('MongoDB did not answer in time');
@@ -217,10 +208,7 @@ async function hold(
 /** Abandons what this try has written. True: the workflow has the task already, by an earlier try. */
 async function isStartedAfterAbandoning(creation: CreationTry, deps: AdmissionDeps): Promise<boolean> {
   try {
-    const outcome = await deps.abandonCreation(creation);
-    // Nobody else gives back the slot of a creation that is gone. If another try has it, the slot is that one's by now.
-    if (outcome === 'absent') await releaseKeySlot(creation, deps);
-    return outcome === 'begun';
+    return (await deps.abandonCreation(creation)) === 'begun';
   } catch {
     deps.abandonments.add(creation);
     return false;

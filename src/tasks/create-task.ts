@@ -124,7 +124,7 @@ async function admitClaimed(
     mayStart,
     ...defined({ concurrentTasks: caller.concurrentTasks }),
   });
-  if (admitted.state === 'abandoned') return undefined;
+  if (admitted === undefined) return undefined;
   const { createdAt } = task;
   const cap = defined({ cap: admitted.cap });
   const created = { id, model: model.id, createdAt, warnings, hold, replayed: !isFirst, ...cap };
