@@ -5,6 +5,7 @@ import {
   callbackStateAfter,
   callbackTriesMax,
 } from '../src/domain/callback-retries.ts';
+import { systemCodeOf } from '../src/domain/caught.ts';
 import { defined } from '../src/domain/defined.ts';
 import { ownCallbackRound } from '../src/domain/ids.ts';
 import { racePoint } from '../src/domain/race-point.ts';
@@ -154,7 +155,6 @@ async function post(
   try {
     return { status: (await deps.post({ url, headers, body, timeoutMs: answerWithinMs }, task)).status };
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : 'no_answer';
-    return { error: code };
+    return { error: systemCodeOf(error) ?? 'no_answer' };
   }
 }

@@ -39,16 +39,13 @@ const givenUpView: TaskView = {
 };
 
 /** A job as its polls see it. */
-export interface WatchedJob {
+export interface WatchedJob extends Pick<Task, 'kind' | 'model' | 'deadlineAt'> {
   readonly task: string;
   readonly n: number;
-  readonly kind: Task['kind'];
-  readonly model: string;
   readonly candidate: { readonly channel: string; readonly credential: string };
   readonly operation: Operation;
   readonly render: RenderKind;
   readonly acceptedAt: number;
-  readonly deadlineAt: number;
 }
 
 /** The job that the task waits for; undefined: it waits for none. */
