@@ -98,7 +98,9 @@ export function createSubmit(deps: ChannelActivityDeps) {
       const refusal = { code: 'file_not_registered', message };
       return retryOrLeave({ input, task }, refusal, deps);
     }
-    const waitMs = await joinQueue(task, input);
+    const turn = { task: task.id, account: task.account, isBack: !isFirstAttempt() };
+    const { cancellationSignal } = Context.current();
+    const waitMs = await deps.submitLimiter(input.candidate).enter(turn, cancellationSignal);
     if (waitMs !== undefined) {
       await noteWait(task.id, 'turn', deps);
       const nextIn = `next look in ${Math.ceil(waitMs / 1000)} s`;
@@ -131,13 +133,6 @@ export function createSubmit(deps: ChannelActivityDeps) {
     }
     // It may have been sent, and may be billed.
     return stepTo(task, { kind: 'lost', n, code: 'submission_lost' }, deps);
-  }
-
-  function joinQueue({ id: task, account }: Task, { candidate }: SubmitInput): Promise<number | undefined> {
-    const { cancellationSignal } = Context.current();
-    return deps
-      .submitLimiter(candidate)
-      .enter({ task, account, isBack: !isFirstAttempt() }, cancellationSignal);
   }
 }
 

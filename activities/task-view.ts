@@ -49,15 +49,8 @@ export interface WatchedJob extends Pick<Task, 'kind' | 'model' | 'deadlineAt'> 
 }
 
 /** The job that the task waits for; undefined: it waits for none. */
-export function watchedJob({
-  id,
-  kind,
-  model,
-  output,
-  deadlineAt,
-  state,
-  attempts,
-}: Task): WatchedJob | undefined {
+export function watchedJob(task: Task): WatchedJob | undefined {
+  const { id, kind, model, output, deadlineAt, state, attempts } = task;
   const attempt = hasJob(state) ? attemptAt(state, attempts) : undefined;
   if (attempt?.operation === undefined) return undefined;
   const { n, channel, credential, operation, startedAt, endedAt = startedAt } = attempt;

@@ -51,14 +51,8 @@ export async function refundImages(
   const { account, model = '' } = hold;
   const close = entries.find(({ kind }) => kind === 'settle' || kind === 'release');
   if (close === undefined) throw refused('The images are still being made.');
-  const subject = {
-    id,
-    account,
-    model,
-    channel: close.upstream?.channel ?? '',
-    words: 'The request has failed',
-    entries,
-  };
+  const { channel = '' } = close.upstream ?? {};
+  const subject = { id, account, model, channel, words: 'The request has failed', entries };
   const money = await refund(subject, input, { ...deps, record: async () => undefined });
   return saidOf({ task: 'The images stay as they are.', money }, input);
 }

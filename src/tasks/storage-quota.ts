@@ -79,14 +79,9 @@ export function createStorageQuota({ store, bytesMax, onError, now }: StorageQuo
       if (bytesMax === 0) return;
       const days = known.get(account) ?? (await read(account));
       const today = dayOf(now());
-      const current = [...days].filter(([day]) => day >= today);
-      const bytes = current.reduce((sum, [, more]) => sum + more, 0);
-      if (bytes >= bytesMax)
-        throw quotaExceeded(
-          bytes,
-          bytesMax,
-          current.map(([day]) => day),
-        );
+      const current = new Map([...days].filter(([day]) => day >= today));
+      const bytes = [...current.values()].reduce((sum, more) => sum + more, 0);
+      if (bytes >= bytesMax) throw quotaExceeded(bytes, bytesMax, current);
     },
 
     note(account, bytes, expiresAt) {
@@ -106,8 +101,8 @@ function addTo(days: Days, day: number, bytes: number): void {
   days.set(day, (days.get(day) ?? 0) + bytes);
 }
 
-function quotaExceeded(bytes: number, bytesMax: number, days: readonly number[]): GatewayError {
-  const next = utcDay(endOfDay(Math.min(...days)));
+function quotaExceeded(bytes: number, bytesMax: number, days: Days): GatewayError {
+  const next = utcDay(endOfDay(Math.min(...days.keys())));
   return new GatewayError(
     'storage_quota_exceeded',
     `${bytes} bytes of this account's requests are stored, and the limit is ${bytesMax}. A request is deleted 30 days after its task's deadline: the next ones on ${next}. Send media as URLs, and ask the operator for a higher limit.`,
