@@ -1,4 +1,3 @@
-import { Context } from '@temporalio/activity';
 import { nextStep } from '../src/domain/service.ts';
 import type { Service, Unserved } from '../src/domain/service.ts';
 import { createSightings } from '../src/domain/sightings.ts';
@@ -41,7 +40,6 @@ export function createReconcileTasks(deps: TaskActivityDeps) {
     /** One step of a loop over many, which says whether it has repaired something; or the loop itself. */
     const attempt = async (step: string, task: string, run: () => Promise<unknown>): Promise<void> => {
       counts.checked += 1;
-      Context.current().heartbeat(counts.checked);
       try {
         if ((await run()) === true) counts.repaired += 1;
       } catch (error) {

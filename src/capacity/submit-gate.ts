@@ -1,4 +1,5 @@
 import type { RouteCandidate } from '../domain/routing.ts';
+import { sameCandidate } from '../domain/task-state.ts';
 import type { CircuitRequest, Circuits, UpstreamFailure } from './circuits.ts';
 import type { SlotKeeper } from './slot-keeper.ts';
 
@@ -47,7 +48,7 @@ export function createSubmitGate(deps: {
     async enter(request) {
       const { candidate, candidates, submitMs, ...facts } = request;
       if (slots.isLimited(candidate)) {
-        const others = candidates.filter((other) => !isSame(other, candidate));
+        const others = candidates.filter((other) => !sameCandidate(other, candidate));
         const slot = await slots.take({ ...facts, candidate, others });
         if (slot.kind === 'wait') return { kind: 'full', ms: slot.ms };
         if (slot.kind === 'elsewhere') return slot;
@@ -64,8 +65,4 @@ export function createSubmitGate(deps: {
     anyHasRoom: (wanted, candidates) => slots.anyHasRoom(wanted, candidates),
     leave: (task, candidate) => slots.release(task, candidate),
   };
-}
-
-function isSame(a: RouteCandidate, b: RouteCandidate): boolean {
-  return a.channel === b.channel && a.credential === b.credential;
 }
