@@ -47,9 +47,8 @@ export function createActOnTask(deps: Deps) {
   };
 
   async function named(request: ActRequest): Promise<ActRequest> {
-    const { by = '', reason = '' } = (await deps.cancelRequest(request.task)) ?? {};
-    const { input } = request;
-    return { ...request, input: { ...input, by: by || input.by, reason: reason || input.reason } };
+    const said = await deps.cancelRequest(request.task);
+    return { ...request, input: { ...request.input, ...said } };
   }
 
   async function act(request: ActRequest, by: string | undefined): Promise<ActReply> {

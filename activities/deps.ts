@@ -100,7 +100,7 @@ export interface ChannelActivityDeps extends ActivityDeps {
   /** Who sent an operator's act; `by`: who says to. */
   readonly actorOf: (act: Pick<ActRequest, 'id' | 'task' | 'action'> & Pick<ActionInput, 'by'>) => string;
   /** Who cancelled the task's workflow, as far as that is known. */
-  readonly cancelRequest: (task: string) => Promise<Pick<ActionInput, 'by' | 'reason'> | undefined>;
+  readonly cancelRequest: (task: string) => Promise<Partial<Pick<ActionInput, 'by' | 'reason'>> | undefined>;
   readonly auditLog: AuditLog;
   readonly random: () => number;
 }

@@ -46,9 +46,8 @@ export function handleActions(run: TaskRun): void {
 
 const callersCancelWords = ' Without an input it is the caller’s own cancellation.';
 
-function isCallersCancel(action: ActRequest['action'], raw: unknown): boolean {
-  return action === 'cancel' && raw === undefined;
-}
+/** Who says nothing about who and why is the caller: whoever writes the same has another input. */
+const callersCancel: ActionInput = { reason: 'cancelled by its caller', by: 'caller' };
 
 /** After a cancellation from the Temporal UI the task still lives, and is acted on as before. */
 function unstopped<Result>(handle: () => Promise<Result>): Promise<Result> {
@@ -61,22 +60,23 @@ function refused(message: string): ApplicationFailure {
 }
 
 function requireInput(name: ActRequest['action'], raw: unknown): ActionInput {
+  if (name === 'cancel' && raw === undefined) return callersCancel;
   const read = readActionInput(name, raw);
   if (!read.ok) throw refused(read.message);
   return read.input;
 }
 
 function validate(run: TaskRun, name: ActRequest['action'], raw: unknown): void {
-  if (isCallersCancel(name, raw)) return;
-  requireInput(name, raw);
-  if (isOver(run)) throw refused(`\`${name}\` is not possible: the task has ended.`);
+  const input = requireInput(name, raw);
+  if (input !== callersCancel && isOver(run))
+    throw refused(`\`${name}\` is not possible: the task has ended.`);
 }
 
 /** Who acts is decided where it can be checked: a workflow cannot learn from Temporal who called it. */
 function requestOf(run: TaskRun, action: ActRequest['action'], raw: unknown): ActRequest {
   const { task, currency, basis } = run.input;
-  const isCallers = isCallersCancel(action, raw);
-  const input = isCallers ? { reason: 'cancelled by its caller', by: 'caller' } : requireInput(action, raw);
+  const input = requireInput(action, raw);
+  const isCallers = input === callersCancel;
   // A cancellation with Temporal's own tools has no update: there is one for each run, and a reset begins another run.
   const { id } = currentUpdateInfo() ?? { id: `ui-cancel-${workflowInfo().runId}` };
   return { task, currency, basis, action, input, id, at: Date.now(), ...(isCallers ? { isCallers } : {}) };

@@ -1,10 +1,11 @@
 import type { Client } from '@temporalio/client';
+import { defined } from '../domain/defined.ts';
 import { plainText } from '../domain/plain-text.ts';
 
-/** Who has cancelled a task's workflow with Temporal's own tools, and why, as they say. Empty: they say nothing. */
+/** Who has cancelled a task's workflow with Temporal's own tools, and why, as they say. Absent: they say nothing. */
 export interface CancelRequest {
-  readonly by: string;
-  readonly reason: string;
+  readonly by?: string;
+  readonly reason?: string;
 }
 
 /** The cancellation waits for it. */
@@ -26,10 +27,10 @@ export async function findCancelRequest(client: Client, task: string): Promise<C
     );
     const requested = history?.events?.find((event) => event.workflowExecutionCancelRequestedEventAttributes);
     const { identity, cause } = requested?.workflowExecutionCancelRequestedEventAttributes ?? {};
-    return {
-      by: plainText(identity ?? '', byCharactersMax),
-      reason: plainText(cause ?? '', reasonCharactersMax),
-    };
+    return defined({
+      by: plainText(identity ?? '', byCharactersMax) || undefined,
+      reason: plainText(cause ?? '', reasonCharactersMax) || undefined,
+    });
   } catch {
     return undefined;
   }
