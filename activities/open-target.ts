@@ -4,7 +4,7 @@ import type { GenerationRequest } from '../src/domain/request.ts';
 import type { RouteCandidate } from '../src/domain/routing.ts';
 import type { Task } from '../src/domain/task-record.ts';
 import type { ProviderContext, TaskProvider } from '../src/providers/provider.ts';
-import { ChannelGoneError, taskProviderFor } from '../src/routing/channels.ts';
+import { ChannelGoneError, hasCredential, taskProviderFor } from '../src/routing/channels.ts';
 import type { ChannelActivityDeps } from './deps.ts';
 import { later } from './later.ts';
 
@@ -27,14 +27,9 @@ export function openTarget(
   const channel = channels(id);
   const provider = channel === undefined ? undefined : taskProviderFor(channel.provider, kind);
   if (channel === undefined || provider === undefined) return new ChannelGoneError(id);
-  try {
-    const { signal: _, ...facts } = channel.context(credential, model, new AbortController().signal);
-    const context = (ms: number) => ({ ...facts, task, signal: AbortSignal.timeout(ms) });
-    return { config: channel.config, provider, context };
-  } catch (error) {
-    if (error instanceof ChannelGoneError) return error;
-    throw error;
-  }
+  if (!hasCredential(channel, credential)) return new ChannelGoneError(id, credential);
+  const context = (ms: number) => ({ ...channel.context(credential, model, AbortSignal.timeout(ms)), task });
+  return { config: channel.config, provider, context };
 }
 
 /** The same, for activities that are retried until the configuration has the channel again. */

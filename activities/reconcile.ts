@@ -4,10 +4,10 @@ import { createSightings } from '../src/domain/sightings.ts';
 import type { Sightings } from '../src/domain/sightings.ts';
 import { openTo } from '../src/domain/task-rounds.ts';
 import { attemptAt, attemptInFlight, isUnfinished } from '../src/domain/task-state.ts';
-import type { RouteCandidate } from '../src/domain/routing.ts';
 import type { Concern } from '../src/domain/attention.ts';
 import type { Task } from '../src/domain/task-record.ts';
 import { heldBasis } from '../src/domain/ledger-basis.ts';
+import { hasCredential } from '../src/routing/channels.ts';
 import type { TaskActivityDeps } from './deps.ts';
 import { createFinishTask } from './finish.ts';
 import { withHeartbeat } from './heartbeat.ts';
@@ -183,13 +183,9 @@ function createChannelQuestions(deps: TaskActivityDeps, sightings: Sightings) {
     if (!isConfigCurrent()) return false;
     const attempt = attemptAt(state, attempts);
     if (attempt === undefined) return false;
-    const isGone = !hasCredential(attempt);
+    const isGone = !hasCredential(channels(attempt.channel), attempt.credential);
     if (isGone === (concern === 'channel_gone')) return false;
     return isGone ? note(id, 'channel_gone') : withdraw(id, 'channel_gone');
-  }
-
-  function hasCredential({ channel, credential }: RouteCandidate): boolean {
-    return channels(channel)?.config.credentials.some(({ id }) => id === credential) === true;
   }
 
   /** This worker runs: others are missing. A restart of one is over before anybody is asked. */

@@ -65,6 +65,11 @@ export function createChannels(options: ChannelsOptions): Channels {
   };
 }
 
+/** Whether the configuration still has the channel with this credential. */
+export function hasCredential(channel: Pick<OpenChannel, 'config'> | undefined, credential: string): boolean {
+  return channel?.config.credentials.some(({ id }) => id === credential) === true;
+}
+
 /** A task is pinned to a channel or credential that the configuration no longer has. */
 export class ChannelGoneError extends Error {
   constructor(channel: string, credential?: string) {

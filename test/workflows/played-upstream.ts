@@ -302,7 +302,7 @@ function fakeDeps(records: PlayedRecords, upstream: () => Upstream): ChannelActi
     },
   };
   const channel = {
-    config: { timeouts: { poll_ms: 5_000 }, models: {} },
+    config: { timeouts: { poll_ms: 5_000 }, models: {}, credentials: [{ id: 'a' }, { id: 'b' }] },
     provider: { video: provider },
     context: () => ({}),
   };
