@@ -98,8 +98,8 @@ export function actOnTask(run: TaskRun, request: ActRequest): Promise<ActReply> 
   if (!asking.includes(request.action)) return localFirst(run, (activities) => activities.actOnTask(request));
   const { actOnTask: ask } = proxyActivities<TaskActivities>({
     summary: `${request.action}, for an operator`,
-    startToCloseTimeout: '30s',
-    scheduleToCloseTimeout: '40s',
+    // Above what an upstream may take for two questions: who has written the answer is heard.
+    startToCloseTimeout: '3m',
     heartbeatTimeout,
     retry: { initialInterval: '1s', backoffCoefficient: 2, maximumAttempts: 5 },
   });

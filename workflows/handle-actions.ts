@@ -84,11 +84,11 @@ function requestOf(run: TaskRun, action: ActRequest['action'], raw: unknown): Ac
 
 async function act(run: TaskRun, request: ActRequest): Promise<ActionResult> {
   const { action } = request;
-  const reply = await actOnTask(run, request);
+  const reply = await actOnTask(run, request).catch((error: unknown) => ({ done: false, error }) as const);
   if (!reply.done) {
-    // A refusal may mean that the workflow does not know how far the task is.
+    // The workflow may not know how far the task is: it was refused, or whoever wrote it could not say so.
     if (!isOver(run)) await lookAtTask(run);
-    throw refused(reply.message);
+    throw 'error' in reply ? reply.error : refused(reply.message);
   }
   const { said, view } = reply;
   see(run, view);

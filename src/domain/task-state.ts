@@ -90,8 +90,8 @@ export type Question =
 export type ChargeQuestion = 'above_hold' | 'beyond_request' | 'contradictory' | 'unwritable';
 
 /**
- * `approved`: a person has decided, or nobody is left who could be asked. `accepted`: what a person has agreed is
- * charged at most, in micro-units. `error` absent: the upstream's own words count.
+ * `approved`: a person has decided, or nobody is left who could be asked. `accepted`: micro-units; a person has agreed
+ * that no more is charged. `error` absent: the upstream's own words count.
  */
 export type Ending =
   | { readonly kind: 'succeeded'; readonly approved?: true; readonly accepted?: string }

@@ -121,8 +121,9 @@ export function createTaskClient(options: TaskClientOptions): TaskPort {
           options,
         );
       const recorded = async (error: unknown): Promise<ActionResult> => {
-        // An act whose step was discarded is in the record all the same; and it may have ended the task.
-        const done = isEnded(error) ? await findAct?.(task, updateId) : undefined;
+        // An act whose step was discarded, or whose answer is lost, is in the record all the same; it may have ended the task.
+        const isOpen = isEnded(error) || (isFailed(error) && refusalOf(error) === undefined);
+        const done = isOpen ? await findAct?.(task, updateId) : undefined;
         if (done === undefined) throw error;
         return { did: { task: done.detail, money: '' } };
       };
@@ -224,11 +225,11 @@ function grpcCodeOf(error: unknown): number | undefined {
 }
 
 /** Whoever asked must not believe that nothing happens: the question may be answered by a worker yet. */
-function noAnswer(): GatewayError {
+function noAnswer(detail = 'no worker answered in time'): GatewayError {
   return new GatewayError(
     'service_unavailable',
     'The service did not answer in time. What was asked for may still be done: look at the task before you repeat it.',
-    { retryAfterSeconds: 5, detail: 'no worker answered in time' },
+    { retryAfterSeconds: 5, detail },
   );
 }
 
@@ -240,10 +241,20 @@ function serviceBusy(detail: string, cause?: unknown): GatewayError {
   });
 }
 
+function isFailed(error: unknown): error is WorkflowUpdateFailedError {
+  return error instanceof WorkflowUpdateFailedError;
+}
+
+/** The workflow has said no, and why. */
+function refusalOf(error: unknown): ApplicationFailure | undefined {
+  const cause = isFailed(error) ? error.cause : undefined;
+  return cause instanceof ApplicationFailure && cause.type === refusedAction ? cause : undefined;
+}
+
 function translate(error: unknown, ended: ErrorCode): unknown {
   if (error instanceof GatewayError) return error;
-  const refusal = error instanceof WorkflowUpdateFailedError ? error.cause : undefined;
-  if (refusal instanceof ApplicationFailure && refusal.type === refusedAction) {
+  const refusal = refusalOf(error);
+  if (refusal !== undefined) {
     const whose = ended === 'task_not_cancellable' ? 'The task cannot be cancelled. ' : '';
     return new GatewayError(ended, `${whose}${refusal.message}`, { cause: error });
   }
@@ -252,8 +263,8 @@ function translate(error: unknown, ended: ErrorCode): unknown {
   if (error instanceof WorkflowNotFoundError) {
     return new GatewayError(ended, 'The task has already ended.', { cause: error });
   }
-  if (error instanceof WorkflowUpdateFailedError)
-    return unavailable(`the update failed: ${String(error.cause)} ${String(error.cause?.cause)}`);
+  if (isFailed(error))
+    return noAnswer(`the update failed: ${String(error.cause)} ${String(error.cause?.cause)}`);
   if (isGrpcServiceError(error)) {
     return grpcEnded.has(error.code)
       ? new GatewayError(ended, 'The task has already ended.', { cause: error })

@@ -8,7 +8,7 @@ import {
 import type { StateName } from '../../src/domain/task-state.ts';
 import { both, refusalOf, signal, usePlayedTasks } from './played-tasks.ts';
 import type { PlayedTask } from './played-tasks.ts';
-import { asks, later } from './played-upstream.ts';
+import { asks, forGood, later } from './played-upstream.ts';
 import type { Upstream } from './played-upstream.ts';
 
 /** Operators act on a task's workflow as the Temporal UI does; the test plays the upstream. */
@@ -204,6 +204,14 @@ describe('a submission whose outcome nobody knows', () => {
     expect(await task.refusal('adopt', { upstream_id: 'job-7' })).toContain('Possible now: retry_now, fail');
     await task.act('fail');
     expect(task.record().actions?.map(({ action }) => action)).toEqual(['adopt', 'undo', 'adopt', 'fail']);
+  });
+
+  it('continues with a job that was adopted by somebody whose answer is lost', async () => {
+    const task = await inSituation('lost');
+    tasks.upstream.acted = forGood;
+    await expect(task.act('adopt', { upstream_id: 'job-7' })).rejects.toThrow();
+    await task.called('wait job-7');
+    expect(task.record()).toMatchObject({ state: { at: 'waiting' }, upstreamId: 'job-7' });
   });
 
   it('is submitted again to the same channel, or to a named one of the plan', async () => {

@@ -58,6 +58,8 @@ export interface Upstream {
   configured: readonly string[];
   /** What each write takes. */
   writeMs: number;
+  /** Between what an act has written and its answer. */
+  acted(): Promise<void>;
 }
 
 /** The activity is between two attempts, for longer than any test. */
@@ -92,6 +94,7 @@ export function quietUpstream(): Upstream {
     callback: { state: 'delivered' },
     configured: ['one', 'two'],
     writeMs: 0,
+    acted: async () => undefined,
   };
 }
 
@@ -230,7 +233,9 @@ export function playActivities(upstream: () => Upstream): PlayedActivities {
       ...steps,
       async actOnTask(request) {
         await slow(upstream);
-        return actOnTask(request);
+        const reply = await actOnTask(request);
+        await upstream().acted();
+        return reply;
       },
       async stepTask(task, event) {
         await slow(upstream);
