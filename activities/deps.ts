@@ -142,6 +142,8 @@ export interface WorkflowLookup {
   failing(): AsyncIterable<string>;
   /** Whether a workflow of this id is running. */
   isRunning(id: string): Promise<boolean>;
+  /** Whether there is, or was, a workflow of this id. */
+  wasStarted(id: string): Promise<boolean>;
   /** Ends the back-off of a task's activity. False: there is none to end. */
   wake(task: string, activity: string): Promise<boolean>;
 }

@@ -101,9 +101,10 @@ function createRepairs(deps: TaskActivityDeps) {
   const finish = createFinishTask(deps);
   return { endAbandoned, deliverOwed, askAboutOverdue, askAboutFailing };
 
-  async function endAbandoned({ id, account, key, unstarted }: Task): Promise<boolean> {
+  async function endAbandoned({ id, account, key, unstarted, state: { at } }: Task): Promise<boolean> {
     if (await workflows.isRunning(id)) return false;
-    if (unstarted !== undefined) {
+    // One that had a workflow may have been answered with 200.
+    if (unstarted !== undefined && (at === 'given_up' || !(await workflows.wasStarted(id)))) {
       const outcome = await deps.abandonCreation({ task: id, account, key, unstarted });
       const isGivenUp = outcome === 'abandoned';
       if (isGivenUp) log.warn({ task: id }, 'abandoned a creation whose process died');

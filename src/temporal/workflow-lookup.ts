@@ -19,16 +19,22 @@ export function createWorkflowLookup(
     running: () => ids(client, `${ours} AND ExecutionStatus = 'Running'`),
     wake: (task, activity) => wakeActivity(client, { task, activities: [activity], ...defined({ endStay }) }),
     isRunning: (id) => isRunning(client, id),
+    wasStarted: async (id) => (await statusOf(client, id)) !== undefined,
   };
 }
 
 /** Also of one that is paused. Rejects when Temporal does not answer. */
 export async function isRunning(client: Client, id: string): Promise<boolean> {
+  const status = await statusOf(client, id);
+  return status === 'RUNNING' || status === 'PAUSED';
+}
+
+/** Undefined: there is no such workflow, or Temporal keeps it no longer. */
+async function statusOf(client: Client, id: string): Promise<string | undefined> {
   try {
-    const { status } = await client.workflow.getHandle(id).describe();
-    return status.name === 'RUNNING' || status.name === 'PAUSED';
+    return (await client.workflow.getHandle(id).describe()).status.name;
   } catch (error) {
-    if (error instanceof WorkflowNotFoundError) return false;
+    if (error instanceof WorkflowNotFoundError) return undefined;
     throw error;
   }
 }

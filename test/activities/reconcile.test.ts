@@ -79,6 +79,7 @@ describe('what nobody works on', () => {
       },
       async *failing() {},
       isRunning: async (id) => id === hidden.task,
+      wasStarted: async () => true,
       wake: async () => false,
     };
     expect(await reconcileTwice({ workflows })).toMatchObject({ repaired: 0, failed: 0 });
@@ -98,6 +99,20 @@ describe('a creation whose process died', () => {
     const input = await world.newTask();
     expect(await reconcileTwice()).toMatchObject({ repaired: 1 });
     expect([await heldBy(input), await find(input)]).toEqual([0n, undefined]);
+  });
+
+  it('is failed, and its callback is owed, if its workflow was ended before its first step', async () => {
+    const input = await world.newTask();
+    world.workflows.closed.add(input.task);
+    expect(await reconcileTwice()).toMatchObject({ repaired: 1, failed: 0 });
+    expect([await heldBy(input), await find(input)]).toMatchObject([0n, { status: 'failed' }]);
+    // One whose creation was abandoned before its workflow could begin leaves nothing.
+    const other = await world.newTask();
+    const { unstarted = '' } = await world.record(other);
+    await world.stores.tasks.step(other.task, { kind: 'abandoned', unstarted });
+    world.workflows.closed.add(other.task);
+    await reconcileTwice();
+    expect([await heldBy(other), await find(other)]).toEqual([0n, undefined]);
   });
 
   it('is left to its workflow while that waits for a worker', async () => {
@@ -213,6 +228,7 @@ describe('a task without a workflow', () => {
       },
       async *failing() {},
       isRunning: async () => false,
+      wasStarted: async () => true,
       wake: async () => false,
     };
     expect(await reconcileTwice({ workflows })).toMatchObject({ failed: 1, repaired: 1 });
@@ -238,6 +254,7 @@ describe('a callback that is owed', () => {
       },
       async *failing() {},
       isRunning: async (id) => id === hidden,
+      wasStarted: async () => true,
       wake: async () => false,
     };
     await reconcileTwice({ workflows });

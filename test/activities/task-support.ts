@@ -34,7 +34,7 @@ export interface TaskWorld {
   readonly ledger: Ledger;
   readonly clock: { aheadMs: number };
   /** What the reconciler learns about workflows. */
-  readonly workflows: { failing: string[]; running: Set<string>; fails: Set<string> };
+  readonly workflows: { failing: string[]; running: Set<string>; closed: Set<string>; fails: Set<string> };
   /** Tasks whose callback the reconciler has started. */
   readonly owed: string[];
   /** What workflows heard of: the task and the concern, or the channels. */
@@ -65,7 +65,12 @@ export async function openTaskWorld(): Promise<TaskWorld> {
   await Promise.all([ensureStoreIndexes(stores), ensureLedgerIndexes(database.db)]);
   const documents = database.db.collection<TaskDocument>('tasks');
   const ledger = createLedger({ collection: ledgerCollection(database.db), key: testLedgerKey, now });
-  const workflows: TaskWorld['workflows'] = { failing: [], running: new Set(), fails: new Set() };
+  const workflows: TaskWorld['workflows'] = {
+    failing: [],
+    running: new Set(),
+    closed: new Set(),
+    fails: new Set(),
+  };
   const owed: string[] = [];
   const logged: string[] = [];
   const signalled: TaskWorld['signalled'] = [];
@@ -128,6 +133,7 @@ export async function openTaskWorld(): Promise<TaskWorld> {
             workflows.fails.has(id)
               ? Promise.reject(new Error(`Temporal does not report ${id}`))
               : Promise.resolve(workflows.running.has(id)),
+          wasStarted: async (id) => workflows.running.has(id) || workflows.closed.has(id),
         },
         workers: async () => ({ unserved: () => undefined }),
         signals: {
