@@ -12,7 +12,7 @@ interface Persistence {
 }
 
 /**
- * Repeats a write while the database is away, for minutes if it must be: only we know an upstream's answer. The write must
+ * Repeats a write while its storage is away, for minutes if it must be: only we know an upstream's answer. The write must
  * be repeatable. Rejects at once with what no repetition changes, and after `maxMs` (four minutes) with the last error.
  */
 export async function persistently<Result>(
@@ -25,7 +25,7 @@ export async function persistently<Result>(
       return await write();
     } catch (err) {
       if (!tasks.isOutage(err) || now() > endsAt) throw err;
-      if (tries === 1) log.warn({ err }, 'the database is away; a write is repeated until it succeeds');
+      if (tries === 1) log.warn({ err }, 'the storage is away; a write is repeated until it succeeds');
       await new Promise((resolve) => void setTimeout(resolve, everyMs));
     }
   }

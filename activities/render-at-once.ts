@@ -1,5 +1,6 @@
 import { defined } from '../src/domain/defined.ts';
 import type { GenerationRequest } from '../src/domain/request.ts';
+import type { KeptImage } from '../src/domain/stored-media.ts';
 import type { Task } from '../src/domain/task-record.ts';
 import type { ResultItem } from '../src/domain/task.ts';
 import type { ChannelCall } from '../src/images/call-channel.ts';
@@ -41,11 +42,23 @@ export async function renderAtOnce(
   const answer = await deps.renderImages({ ...call, onPartial: keepPartials(task.id, deps) });
   if (answer.kind === 'failed') return answer.error;
   const { delivery } = answer;
-  const items = await persistently(() => keptItems(task.id, delivery.images, deps), deps);
-  const made = { items, facts: delivery.facts, ...defined({ cost: delivery.cost }) };
+  // They are billed, whatever keeps them from being stored.
+  const patient = { ...deps, tasks: { isOutage: () => true } };
+  const items = await persistently(() => keptItems(task.id, delivery.images, deps), patient);
+  const operation = { id: marker };
+  const said = defined({ cost: delivery.cost });
+  if (items === undefined) return { operation, outcome: { ...unkeepable, ...said } };
+  const made = { items, facts: delivery.facts, ...said };
   const job = { task: task.id, kind: task.kind, model: task.model, candidate: call.candidate };
-  return { operation: { id: marker }, outcome: await succeeded(made, job, { deps, copyMaxMs }) };
+  return { operation, outcome: await succeeded(made, job, { deps, copyMaxMs }) };
 }
+
+const unkeepable = {
+  kind: 'failed',
+  code: 'result_not_kept',
+  message: 'The upstream answered with images that cannot be kept.',
+  failure: { class: 'internal' },
+} as const;
 
 /** One that cannot be written is missed by who watches, and by nobody else. */
 function keepPartials(task: string, { partialImages, log }: ChannelActivityDeps): ImageContext['onPartial'] {
@@ -58,16 +71,26 @@ function keepPartials(task: string, { partialImages, log }: ChannelActivityDeps)
   };
 }
 
-/** The plan asks no channel that answers with data where nothing is kept. */
+/**
+ * The plan asks no channel that answers with data where nothing is kept. Undefined: the images are to blame, and no
+ * repetition stores them.
+ */
 async function keptItems(
   task: string,
   images: readonly GeneratedImage[],
-  { keepImages }: ChannelActivityDeps,
-): Promise<readonly ResultItem[]> {
+  { keepImages, log }: ChannelActivityDeps,
+): Promise<readonly ResultItem[] | undefined> {
   const data = images.flatMap(({ url, base64 }) =>
     url === undefined && base64 !== undefined ? [base64] : [],
   );
-  const kept = data.length === 0 ? [] : [...((await keepImages?.(task, data)) ?? [])];
+  const kept: KeptImage[] = [];
+  try {
+    if (data.length > 0) kept.push(...((await keepImages?.(task, data)) ?? []));
+  } catch (err) {
+    if (!(err instanceof TypeError) && !(err instanceof RangeError)) throw err;
+    log.error({ task, err }, 'images that were rendered cannot be kept');
+    return undefined;
+  }
   return images.flatMap(({ url, expiresAt }): ResultItem[] => {
     if (url !== undefined) return [{ url, ...defined({ expiresAt }) }];
     const stored = kept.shift()?.stored;

@@ -27,7 +27,10 @@ export interface KeptImage extends MediaLink {
   readonly stored: StoredMedia;
 }
 
-/** Stores the images of one request (`img_…`), or of a task, in order. Rejects if one cannot be stored. */
+/**
+ * Stores the images of one request (`img_…`), or of a task, in order. Rejects if one cannot be stored: with a TypeError or
+ * a RangeError, if no repetition changes that.
+ */
 export type KeepImages = (image: string, data: readonly Base64Text[]) => Promise<readonly KeptImage[]>;
 
 /** Of a file: this many first bytes say what it is. */

@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { createHash } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { MongoNetworkError } from 'mongodb';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { startCallbackReceiver } from '../support/callback-receiver.ts';
 import { postForm } from '../support/client.ts';
@@ -91,14 +92,34 @@ it('async: true answers with a task before the upstream has answered, and the ta
   ]);
 });
 
-it('images that were rendered are kept, although MongoDB was away for a moment when they came', async () => {
-  const { result: task, writes } = await refuseFirstCopy(gateway.core.stores, async () => {
-    const created = await generate({ async: true });
-    return finished(created.body.id);
-  });
-  expect(writes).toBe(2);
+/** As S3 says it: an error without a call of the system. */
+const slowDown = Object.assign(new Error('Please reduce your request rate.'), {
+  name: 'SlowDown',
+  $metadata: { httpStatusCode: 503 },
+});
+
+it.each([
+  ['MongoDB was away', [new MongoNetworkError('away')]],
+  ['the storage was busy', [slowDown, slowDown]],
+])('images that were rendered are kept, although %s for a moment when they came', async (_what, errors) => {
+  const rendered = async () => finished((await generate({ async: true })).body.id);
+  const { result: task, writes } = await refuseFirstCopy(gateway.core.stores, rendered, errors);
+  expect(writes).toBe(errors.length + 1);
   expect(task).toMatchObject({ status: 'succeeded', data: [{}] });
   expect(upstream.calls).toHaveLength(1);
+});
+
+it('images that are none fail the task, and ask nobody: what the upstream did with it is known', async () => {
+  upstream.answer = (_, response) =>
+    sendJson(response, 200, { created: 1, data: [{ b64_json: Buffer.alloc(64).toString('base64') }] });
+  const before = await account.balance();
+  const { body } = await generate({ async: true });
+  expect(await finished(body.id)).toMatchObject({
+    status: 'failed',
+    error: { code: 'provider_error', message: expect.stringContaining('images that cannot be kept') },
+  });
+  expect(upstream.calls).toHaveLength(1);
+  expect(await account.balance()).toEqual(before);
 });
 
 it('prefer: respond-async does the same for an edit with a file, once for an Idempotency-Key', async () => {

@@ -1,16 +1,18 @@
 import { MongoNetworkError } from 'mongodb';
 import type { Stores } from '../../src/store/stores.ts';
 
-/** MongoDB is away when the first copy of `run` is to be put on record. `writes`: how often one was. */
+/** The first copies of `run` cannot be put on record: MongoDB is away, or for these errors. `writes`: how often one was. */
 export async function refuseFirstCopy<Result>(
   { resultCopies }: Pick<Stores, 'resultCopies'>,
   run: () => Promise<Result>,
+  errors: readonly Error[] = [new MongoNetworkError('away')],
 ): Promise<{ readonly result: Result; readonly writes: number }> {
   const write = resultCopies.write.bind(resultCopies);
   let writes = 0;
   resultCopies.write = (copy) => {
+    const error = errors[writes];
     writes += 1;
-    return writes > 1 ? write(copy) : Promise.reject(new MongoNetworkError('away'));
+    return error === undefined ? write(copy) : Promise.reject(error);
   };
   try {
     return { result: await run(), writes };

@@ -62,6 +62,14 @@ export const submissionMutants: readonly Mutant[] = [
     tests: ['test/activities/heartbeat.test.ts'],
   },
   {
+    name: 'images-kept-in-the-end',
+    breaks: 'Images that are rendered and billed are stored until they are stored.',
+    file: 'activities/render-at-once.ts',
+    find: 'tasks: { isOutage: () => true }',
+    replace: 'tasks: deps.tasks',
+    tests: ['test/images/async.test.ts'],
+  },
+  {
     name: 'refusal-repeated',
     breaks: 'A refusal is written until it is written.',
     file: 'activities/step-to.ts',
