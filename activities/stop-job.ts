@@ -35,12 +35,12 @@ export async function stopUnwanted(task: Task, deps: ChannelActivityDeps): Promi
   const about = { n: job.n, job: job.operation.id };
   const write = (kind: 'stopped' | 'unstoppable') => stepTo(task, { ...about, kind }, deps);
   const isCancellation = task.wanted === 'cancel';
-  if (isCancellation && target !== undefined && (await cancel(job, target))) return write('stopped');
+  if (isCancellation && target !== undefined && (await cancel(job, target, deps))) return write('stopped');
   // An upstream refuses what it has cancelled before: an earlier run may have died before it had said so.
   const seen = target === undefined ? undefined : await askOnceMore(job, target, deps);
   if (seen !== undefined) return seen;
   if (isCancellation) return write('unstoppable');
-  if (target !== undefined) await cancel(job, target);
+  if (target !== undefined) await cancel(job, target, deps);
   return write('stopped');
 }
 
@@ -48,8 +48,10 @@ export async function stopUnwanted(task: Task, deps: ChannelActivityDeps): Promi
 async function cancel(
   { operation }: WatchedJob,
   { provider, config, context }: UpstreamTarget,
+  deps: ChannelActivityDeps,
 ): Promise<boolean> {
-  const answer = await ifAnswered(async () => provider.cancel?.(operation, context(config.timeouts.poll_ms)));
+  const ask = async () => provider.cancel?.(operation, context(config.timeouts.poll_ms));
+  const answer = await ifAnswered(ask, deps);
   return answer === 'cancelled';
 }
 
@@ -59,17 +61,26 @@ async function askOnceMore(
   { provider, config, context }: UpstreamTarget,
   deps: ChannelActivityDeps,
 ): Promise<Task | undefined> {
-  const status = await ifAnswered(() => provider.status(job.operation, context(config.timeouts.poll_ms)));
+  const ask = async () => provider.status(job.operation, context(config.timeouts.poll_ms));
+  const status = await ifAnswered(ask, deps);
   if (status === undefined || status.state === 'pending') return undefined;
-  return ifAnswered(() => recordEnd(status, job, { deps, copyMaxMs: lastCopyMaxMs }));
+  const recorded = recordEnd(status, job, { deps, copyMaxMs: lastCopyMaxMs });
+  return withHeartbeat(recorded).catch((error: unknown) => {
+    if (!(error instanceof UpstreamError)) throw error;
+    return undefined;
+  });
 }
 
-/** Undefined: the upstream could not be asked, or did not say. */
-async function ifAnswered<Answer>(ask: () => Promise<Answer>): Promise<Answer | undefined> {
+/** Undefined: the upstream could not be asked, or did not say. An adapter that fails keeps nobody from the next question. */
+async function ifAnswered<Answer>(
+  ask: () => Promise<Answer>,
+  { tasks, log }: ChannelActivityDeps,
+): Promise<Answer | undefined> {
   try {
     return await withHeartbeat(ask());
-  } catch (error) {
-    if (error instanceof UpstreamError) return undefined;
-    throw error;
+  } catch (err) {
+    if (tasks.isOutage(err)) throw err;
+    if (!(err instanceof UpstreamError)) log.error({ err }, 'an adapter failed when a job was to be stopped');
+    return undefined;
   }
 }

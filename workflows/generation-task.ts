@@ -182,18 +182,26 @@ async function search(run: TaskRun): Promise<void> {
   await ended(run, looking);
   const { state, wanted } = run.view;
   if (!looking.isOver || state.at !== 'lost') return;
-  if (wanted !== undefined) await stepTask(run, { kind: 'stopped' });
+  // What kept us from the last question may be our own: it is asked again once the record can be read.
+  if (wanted !== undefined && looking.hasFailed && looking.failures === 0) await lookAgain(run);
+  else if (wanted !== undefined) await stepTask(run, { kind: 'stopped' });
   else if (!state.asked) await stepTask(run, { kind: 'asked' });
 }
 
-/** The job is not wanted any more. Where the upstream cannot be asked, the task ends without it, but no cancellation succeeds. */
-async function stop(run: TaskRun): Promise<void> {
+/**
+ * The job is not wanted any more. Where the upstream cannot be asked, the task ends without it, but no cancellation
+ * succeeds. What fails here is our own, and no reason to end the task sooner than it could be asked again.
+ */
+async function stop(run: TaskRun, isAgain = false): Promise<void> {
   const { wanted, rev } = run.view;
   try {
-    see(run, await stopJob(run.input.task, rev));
+    return see(run, await stopJob(run.input.task, rev));
   } catch {
-    await stepTask(run, { kind: wanted === 'cancel' ? 'unstoppable' : 'stopped' });
+    if (wanted === 'cancel') return stepTask(run, { kind: 'unstoppable' });
+    if (isAgain) return stepTask(run, { kind: 'stopped' });
   }
+  await lookAgain(run);
+  if (run.view.rev === rev) await stop(run, true);
 }
 
 function isAt(work: Work | undefined, activity: Work['activity'], channel: string | undefined): work is Work {

@@ -70,6 +70,30 @@ describe('while the upstream fails', () => {
   });
 });
 
+it.each(['cancel', 'expire', 'fail'] as const)(
+  '%s: an adapter that cannot read the status keeps nobody from cancelling',
+  async (stop) => {
+    const { input } = await unwanted(stop);
+    let cancels = 0;
+    const video = {
+      status: () => Promise.reject(new TypeError('x is not a function')),
+      cancel: async () => ((cancels += 1), 'cancelled'),
+    };
+    const channel = { config: { timeouts: { poll_ms: 1_000 } }, provider: { video }, context: () => ({}) };
+    const channels = (() => channel) as never;
+    expect((await world.worker({ channels }).stopJob(input)).state).toMatchObject(failedWith(stop));
+    expect(cancels).toBe(1);
+  },
+);
+
+it('a result that we cannot take over now is not thrown away', async () => {
+  const { input, prompt } = await unwanted('expire', '');
+  await expect.poll(() => phaseOf(prompt)).toEqual(['succeeded']);
+  const copyResults = () => Promise.reject(new Error('a bug of ours'));
+  await expect(world.worker({ copyResults }).stopJob(input)).rejects.toThrow('a bug of ours');
+  expect(await world.record(input)).toMatchObject({ state: { at: 'waiting' }, wanted: 'expire' });
+});
+
 it('a result that is there at the deadline counts', async () => {
   const { input, prompt } = await unwanted('expire', '');
   await expect.poll(() => phaseOf(prompt)).toEqual(['succeeded']);

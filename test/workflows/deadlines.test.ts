@@ -121,6 +121,29 @@ describe('at its deadline', () => {
     expect(task.calls()).toEqual(['submit one', 'post one', 'last question', 'cancel', 'finish']);
   });
 
+  it('a result counts, although all tries to ask for it have failed on our side', async () => {
+    let failures = 4;
+    tasks.upstream.status = async () => {
+      if ((failures -= 1) >= 0) throw new Error('MongoServerSelectionError');
+      return { kind: 'succeeded' };
+    };
+    const task = await atWork(waits);
+    expect(await task.end()).toEqual({ status: 'succeeded', charge: '700000' });
+    expect(task.calls()).not.toContain('cancel');
+  });
+
+  it('a lost job counts, although its last search has failed on our side', async () => {
+    tasks.upstream.submit = async () => ({ kind: 'lost' });
+    tasks.upstream.status = async () => ({ kind: 'succeeded' });
+    const task = await atWork(['submit one', 'post one', 'find']);
+    let failures = 1;
+    tasks.upstream.find = async () => {
+      if ((failures -= 1) >= 0) throw new Error('MongoServerSelectionError');
+      return 'job-9';
+    };
+    expect(await task.end()).toEqual({ status: 'succeeded', charge: '700000' });
+  });
+
   it('a result that is there counts', async () => {
     tasks.upstream.status = async () => ({ kind: 'succeeded' });
     const task = await atWork(waits);
