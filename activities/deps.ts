@@ -37,7 +37,7 @@ interface ActivityDeps {
 export interface TaskActivityDeps extends ActivityDeps {
   readonly ledger: Ledger;
   readonly channels: Channels;
-  /** Gives back what an ended task holds. */
+  /** Gives back what a task holds that has ended, or that has left a channel. */
   readonly slots: Pick<SlotKeeper, 'release'>;
   readonly keySlots: Pick<KeySlotStore, 'release'>;
   readonly workflows: WorkflowLookup;

@@ -18,6 +18,7 @@ export function createTaskSteps(deps: TaskActivityDeps): Pick<TaskActivities, 'l
     },
 
     async stepTask(id, event) {
+      if (event.kind === 'skipped') return viewOf(await skip(id, event.channels));
       const { task } = await tasks.step(id, event);
       const beginsRound = task !== undefined && event.kind === 'resumed';
       return viewOf(beginsRound ? await withoutGoneChannels(task) : task);
@@ -30,8 +31,18 @@ export function createTaskSteps(deps: TaskActivityDeps): Pick<TaskActivities, 'l
     const gone = await goneOf(task.state.left.map(({ channel }) => channel));
     if (gone.length === 0) return task;
     if (deps.isConfigCurrent()) await tasks.setConcern(task.id, 'channel_gone');
-    const skipped = await tasks.step(task.id, { kind: 'skipped', channels: gone });
-    return skipped.task ?? task;
+    return (await skip(task.id, gone)) ?? task;
+  }
+
+  /** Nobody else gives back what the task has at these channels. */
+  async function skip(id: string, channels: readonly string[]): Promise<Task | undefined> {
+    const { ok, task } = await tasks.step(id, { kind: 'skipped', channels });
+    if (!ok) return task;
+    const { candidates, fallback } = task.plan;
+    const left = [...candidates, ...(fallback?.candidates ?? [])];
+    for (const candidate of left)
+      if (channels.includes(candidate.channel)) await deps.slots.release(id, candidate);
+    return task;
   }
 
   /** A process that could not load the newest configuration knows less than others, which may serve what it lacks. */

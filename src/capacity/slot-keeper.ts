@@ -47,8 +47,8 @@ export interface SlotKeeper {
   /** The task waits before no credential any more. */
   leaveQueues(task: string): Promise<void>;
   /**
-   * Gives everything back that the task holds or waits for, and lets the next ones in; of one candidate, the slot that
-   * it holds there. Repeatable.
+   * Gives everything back that the task holds or waits for, and lets the next ones in; of one candidate, what it has
+   * there, although no configuration names the candidate any more. Repeatable.
    */
   release(task: string, candidate?: RouteCandidate): Promise<void>;
   /** Tasks that hold a slot. */
@@ -158,12 +158,13 @@ export function createSlotKeeper(deps: SlotKeeperDeps): SlotKeeper {
       if (deps.limited().length > 0) await store.removeTickets(task);
     },
     async release(task, candidate) {
-      if (deps.limited().length === 0) return;
+      if (candidate === undefined && deps.limited().length === 0) return;
+      const only = candidate && queueOf(candidate);
       const [all] = await Promise.all([
         store.heldBy(task),
-        candidate === undefined ? store.removeTickets(task) : undefined,
+        only === undefined ? store.removeTickets(task) : store.removeTicket(task, only),
       ]);
-      const held = candidate === undefined ? all : all.filter(({ queue }) => queue === queueOf(candidate));
+      const held = only === undefined ? all : all.filter(({ queue }) => queue === only);
       await Promise.all(held.map(({ id }) => store.free(id, task)));
       for (const { queue } of held) await queues.serve(queue);
     },

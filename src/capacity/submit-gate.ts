@@ -63,6 +63,8 @@ export function createSubmitGate(deps: {
     },
     report: (request, failure) => circuits.report(request, failure),
     anyHasRoom: (wanted, candidates) => slots.anyHasRoom(wanted, candidates),
-    leave: (task, candidate) => slots.release(task, candidate),
+    async leave(task, candidate) {
+      if (slots.isLimited(candidate)) await slots.release(task, candidate);
+    },
   };
 }

@@ -104,6 +104,25 @@ describe('the slots of a credential', () => {
     expect(await database.db.collection('slot_tickets').countDocuments({ task: 'second' })).toBe(0);
   });
 
+  it('leave nothing of a task at a candidate that it left, which no configuration names any more', async () => {
+    const keeper = openKeeper('q20', 1);
+    await keeper.take(request('q20', 'holder'));
+    await keeper.take(request('q20', 'queued'));
+    const there = { channel: 'q20', credential: 'a' };
+    const unlimited = createSlotKeeper({
+      store: createSlotStore(database.db, now),
+      limitOf: () => undefined,
+      limited: () => [],
+      isUsable: () => true,
+      wake: async () => undefined,
+      now,
+      random: () => 0.5,
+    });
+    for (const task of ['queued', 'holder']) await unlimited.release(task, there);
+    expect(await keeper.holders()).not.toContain('holder');
+    expect(await database.db.collection('slot_tickets').countDocuments({ queue: 'q20/a' })).toBe(0);
+  });
+
   it('are room for the task that was granted one while it was elsewhere, and for nobody else', async () => {
     const keeper = openKeeper('q9', 1);
     const here = [{ channel: 'q9', credential: 'a' }];

@@ -110,9 +110,11 @@ async function summariesOf(id: string): Promise<string[]> {
 
 it('a task that waits to be submitted to a channel that nobody serves any more is submitted to another one', async () => {
   const prompt = 'turns';
-  // The first channel refuses once, and the second one keeps it for up to five minutes.
-  await runWorkerWith(full.replace(spare, spare.replace('0-260128', '0-260128+429=200')));
-  const id = await create(`${prompt} [sim:503*1]`);
+  // The first channel refuses once, and the second one keeps it for up to five minutes, and its only slot with it.
+  const limited = spare.replace('limits: { ', 'limits: { concurrent_tasks: 1, ');
+  await runWorkerWith(full.replace(spare, limited.replace('0-260128', '0-260128+429=200')));
+  const id = await create(`${prompt} [sim:503*1] [sim:render=3600]`);
+  const queues = async () => (await gateway.core.stores.slots.held()).map(({ queue }) => queue);
   const attempts = async () =>
     ((await gateway.core.stores.tasks.find(id))?.attempts ?? []).map(({ channel, state }) => [
       channel,
@@ -125,13 +127,16 @@ it('a task that waits to be submitted to a channel that nobody serves any more i
   await expect.poll(attempts).toEqual(refused);
   await runWorkerWith(full.replace(spare, ''));
   expect(await situationOf(id)).toMatchObject({ name: 'submitting' });
-  expect(await attempts()).toEqual(refused);
+  expect([await attempts(), await queues()]).toEqual([refused, ['spare/a']]);
   await gateway.reconcile();
-  expect(await account.finished(id)).toMatchObject({ status: 'succeeded' });
-  expect(await attempts()).toEqual([
+  await expect.poll(attempts).toEqual([
     ['ark', 'accepted'],
     ['spare', 'not_accepted'],
   ]);
+  // While it renders there, others may have its place.
+  expect(await queues()).toEqual([]);
+  gateway.simulator.advance(3600);
+  expect(await account.finished(id)).toMatchObject({ status: 'succeeded' });
   expect(gateway.simulator.submissions(prompt)).toEqual({ submits: 3, creates: 1 });
   await expectSoundLedger(gateway.core);
 });

@@ -318,7 +318,7 @@ function fakeDeps(records: PlayedRecords, upstream: () => Upstream): ChannelActi
     now: Date.now,
     scrub: (text: string) => text,
     requests: { find: async () => undefined, ...kept },
-    slots: kept,
+    slots: { ...kept, release: async () => undefined },
     keySlots: kept,
     ledger: { void: async () => ({ closed: 'released' }) },
     channels: (name: string) => (upstream().configured.includes(name) ? channel : undefined),

@@ -126,6 +126,14 @@ export const submissionMutants: readonly Mutant[] = [
     tests: ['test/workflows/operator-actions.test.ts'],
   },
   {
+    name: 'slot-of-a-channel-that-was-left',
+    breaks: 'A task that turned to another channel has no slot at the one that it left.',
+    file: 'activities/look.ts',
+    find: 'await deps.slots.release(id, candidate);',
+    replace: 'continue;',
+    tests: ['test/faults/changed-in-flight.test.ts'],
+  },
+  {
     name: 'slot-served-after-queueing',
     breaks: 'A slot that became free between a look and the place in the queue is not missed.',
     file: 'src/capacity/slot-keeper.ts',
