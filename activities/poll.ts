@@ -8,6 +8,7 @@ import type { NextPoll } from '../src/domain/poll-schedule.ts';
 import { guessedTimes } from '../src/domain/render-times.ts';
 import type { Task } from '../src/domain/task-record.ts';
 import { ChannelGoneError } from '../src/routing/channels.ts';
+import { createConcerns } from './concerns.ts';
 import type { ChannelActivityDeps } from './deps.ts';
 import { withRareHeartbeat } from './heartbeat.ts';
 import { later } from './later.ts';
@@ -110,11 +111,11 @@ export async function watchJob(
 
 async function askUntilEnded(watch: Watch, isFirst: boolean, deps: ChannelActivityDeps): Promise<Task> {
   if (isFirst) await restUntilNext(watch, deps);
-  for (;;) {
+  for (let isFirstLook = true; ; isFirstLook = false) {
     const ended = await ask(watch, deps);
     if (ended !== undefined) return ended;
     const { concern } = watch.memory;
-    watch.memory = await noteConcern(watch, deps);
+    watch.memory = await noteConcern(watch, isFirstLook, deps);
     const isNews = watch.memory.errors > 0 && watch.memory.concern !== concern;
     if (isNews || isTroubled(watch, deps)) {
       throw stillWaiting(watch, Math.round(troubledDelayMs * (0.5 + deps.random())));
@@ -159,9 +160,13 @@ function isTroubled({ memory, begunAt }: Watch, { now }: ChannelActivityDeps): b
   return errors > 0 && isShared === true && now() - Math.max(begunAt, failingSince) >= troubledStayMaxMs;
 }
 
-/** Asks for a person, or says that none is needed any more: once for each change, and again if that failed. */
+/**
+ * Asks for a person, or says that none is needed any more: once for each change, and again if that failed. An attempt asks
+ * anew: another concern may have come meanwhile, and gone.
+ */
 async function noteConcern(
   { job, expectedMs, memory }: Watch,
+  isFirstLook: boolean,
   deps: ChannelActivityDeps,
 ): Promise<PollMemory> {
   const now = deps.now();
@@ -171,12 +176,11 @@ async function noteConcern(
     elapsedMs: now - job.acceptedAt,
     expectedMs,
   });
-  if (concern === memory.concern) return memory;
+  if (concern === memory.concern && (concern === undefined || !isFirstLook)) return memory;
+  const { note, withdraw } = createConcerns(deps);
   try {
-    if (concern !== undefined && !(await deps.tasks.setConcern(job.task, concern))) return memory;
-    if (concern === undefined && memory.concern !== undefined)
-      await deps.tasks.withdrawConcern(job.task, memory.concern);
-    await deps.signals.concern(job.task, concern);
+    if (concern !== undefined) await note(job.task, concern);
+    else if (memory.concern !== undefined) await withdraw(job.task, memory.concern);
     return { ...memory, concern };
   } catch (error) {
     deps.log.warn({ task: job.task, err: error }, 'could not ask for an operator');

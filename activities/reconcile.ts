@@ -4,10 +4,10 @@ import { createSightings } from '../src/domain/sightings.ts';
 import type { Sightings } from '../src/domain/sightings.ts';
 import { openTo } from '../src/domain/task-rounds.ts';
 import { attemptAt, attemptInFlight, isUnfinished } from '../src/domain/task-state.ts';
-import type { Concern } from '../src/domain/attention.ts';
 import type { Task } from '../src/domain/task-record.ts';
 import { heldBasis } from '../src/domain/ledger-basis.ts';
 import { hasCredential } from '../src/routing/channels.ts';
+import { createConcerns } from './concerns.ts';
 import type { TaskActivityDeps } from './deps.ts';
 import { createFinishTask } from './finish.ts';
 import { withHeartbeat } from './heartbeat.ts';
@@ -149,28 +149,6 @@ function createRepairs(deps: TaskActivityDeps) {
     log.error({ task: id }, 'the steps of a task’s workflow fail one after the other');
     // It could show nothing: it does not hear of it.
     return tasks.setConcern(id, 'workflow_failing');
-  }
-}
-
-/** In the record, and in the workflow, which hears of each change once; what it could not hear of is taken back. */
-function createConcerns({ tasks, signals }: Pick<TaskActivityDeps, 'tasks' | 'signals'>) {
-  return {
-    note: async (id: string, concern: Concern): Promise<boolean> =>
-      (await tasks.setConcern(id, concern)) &&
-      orTakenBack(signals.concern(id, concern), () => tasks.withdrawConcern(id, concern)),
-    withdraw: async (id: string, concern: Concern): Promise<boolean> =>
-      (await tasks.withdrawConcern(id, concern)) &&
-      orTakenBack(signals.concern(id, undefined), () => tasks.setConcern(id, concern)),
-  };
-}
-
-async function orTakenBack(signalled: Promise<void>, takeBack: () => Promise<boolean>): Promise<true> {
-  try {
-    await signalled;
-    return true;
-  } catch (error) {
-    await takeBack();
-    throw error;
   }
 }
 

@@ -55,7 +55,7 @@ export function taskSights(tasks: Collection<TaskDocument>, now: () => number) {
 
     /**
      * A request for a person beside the state. It never replaces what the state itself asks for; and what a poll sees does
-     * not replace what a poll cannot know.
+     * not replace what a poll cannot know. False: nothing has changed.
      */
     async setConcern(id: string, concern: Concern): Promise<boolean> {
       const status = concern === 'not_delivered' ? 'succeeded' : { $in: unfinishedStatuses };
@@ -64,7 +64,7 @@ export function taskSights(tasks: Collection<TaskDocument>, now: () => number) {
         { _id: id, status, ...replaces, ...asksNothing },
         { $set: { concern, attention: concern } },
       );
-      return asked.matchedCount === 1;
+      return asked.modifiedCount === 1;
     },
 
     /** It has passed. What was noted in its place meanwhile stays. */

@@ -119,6 +119,49 @@ it('says that a job is overdue once nothing stands in its place that no poll can
   expect([polls(), heard, (await world.record(input)).concern]).toEqual([2, ['overdue'], 'overdue']);
 });
 
+describe('polls that fail', () => {
+  const refused = new UpstreamError('unavailable', 'No such key.', { code: 'unauthorized', status: 401 });
+
+  async function failing() {
+    const input = await submitted({ expectedSeconds: 600 });
+    const heard: unknown[] = [];
+    const signals: ChannelActivityDeps['signals'] = {
+      concern: async (_task, concern) => void heard.push(concern),
+      unserved: async () => undefined,
+    };
+    /** One attempt, which knows what the one before has left to it. */
+    const attempt = async (status: OperationStatus | UpstreamError, heartbeatDetails?: unknown) => {
+      const worker = world.worker({ ...upstream(status), signals, ...roomy() });
+      const run = worker.poll(input, { ...again, heartbeatDetails });
+      await expect(run).rejects.toMatchObject({ type: 'StillWaiting' });
+      return world.heartbeats.at(-1);
+    };
+    return { input, heard, attempt, concern: async () => (await world.record(input)).concern };
+  }
+
+  it('ask for a person again, once another concern has come and gone', async () => {
+    const { input, heard, attempt, concern } = await failing();
+    let memory = await attempt(refused);
+    expect([heard, await concern()]).toEqual([['poll_failing'], 'poll_failing']);
+    memory = await attempt(refused, memory);
+    expect(heard).toEqual(['poll_failing']);
+    await world.tasks.setConcern(input.task, 'channel_gone');
+    memory = await attempt(refused, memory);
+    expect([heard, await concern()]).toEqual([['poll_failing'], 'channel_gone']);
+    await world.tasks.withdrawConcern(input.task, 'channel_gone');
+    await attempt(refused, memory);
+    expect([heard, await concern()]).toEqual([['poll_failing', 'poll_failing'], 'poll_failing']);
+  });
+
+  it('and succeed again leave a concern that has come in their place, and what the Temporal UI says of it', async () => {
+    const { input, heard, attempt, concern } = await failing();
+    const memory = await attempt(refused);
+    await world.tasks.setConcern(input.task, 'channel_gone');
+    await attempt(pending, memory);
+    expect([heard, await concern()]).toEqual([['poll_failing'], 'channel_gone']);
+  });
+});
+
 it('a wait of more than a moment is a retry, and says where the job stands', async () => {
   const input = await newTask({ expectedSeconds: 600 });
   await expect(world.worker({ ...upstream(pending), ...roomy() }).submit(input)).rejects.toMatchObject({

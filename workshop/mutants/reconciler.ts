@@ -54,6 +54,14 @@ export const reconcilerMutants: readonly Mutant[] = [
     tests,
   },
   {
+    name: 'concern-noted-anew',
+    breaks: 'Polls that fail ask for a person again once another concern has come and gone.',
+    file: 'activities/poll.ts',
+    find: '(concern === undefined || !isFirstLook)) return memory;',
+    replace: '(concern === undefined || isFirstLook)) return memory;',
+    tests: ['test/activities/attend.test.ts'],
+  },
+  {
     name: 'paid-is-succeeded',
     breaks: 'A task that was paid is shown as succeeded.',
     file: 'activities/finish.ts',

@@ -1,0 +1,27 @@
+import type { Concern } from '../src/domain/attention.ts';
+import type { TaskActivityDeps } from './deps.ts';
+
+/**
+ * In the record, and in the workflow, which hears of each change once; what it could not hear of is taken back. False:
+ * nothing has changed.
+ */
+export function createConcerns({ tasks, signals }: Pick<TaskActivityDeps, 'tasks' | 'signals'>) {
+  return {
+    note: async (id: string, concern: Concern): Promise<boolean> =>
+      (await tasks.setConcern(id, concern)) &&
+      orTakenBack(signals.concern(id, concern), () => tasks.withdrawConcern(id, concern)),
+    withdraw: async (id: string, concern: Concern): Promise<boolean> =>
+      (await tasks.withdrawConcern(id, concern)) &&
+      orTakenBack(signals.concern(id, undefined), () => tasks.setConcern(id, concern)),
+  };
+}
+
+async function orTakenBack(signalled: Promise<void>, takeBack: () => Promise<boolean>): Promise<true> {
+  try {
+    await signalled;
+    return true;
+  } catch (error) {
+    await takeBack();
+    throw error;
+  }
+}
