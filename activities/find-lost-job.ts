@@ -5,11 +5,12 @@ import { attemptAt } from '../src/domain/task-state.ts';
 import type { Task } from '../src/domain/task-record.ts';
 import { UpstreamError } from '../src/providers/provider.ts';
 import type { Submitted } from '../src/providers/provider.ts';
+import { ChannelGoneError } from '../src/routing/channels.ts';
 import type { ChannelActivityDeps } from './deps.ts';
 import { withHeartbeat } from './heartbeat.ts';
 import { later } from './later.ts';
 import { noteWait } from './note-wait.ts';
-import { requireTarget } from './open-target.ts';
+import { openTarget, requireTarget } from './open-target.ts';
 import { stepTo } from './step-to.ts';
 import { stopUnwanted } from './stop-job.ts';
 import { recordAcceptance } from './submit-answer.ts';
@@ -61,7 +62,10 @@ async function findJobsOf(
   return withHeartbeat(provider.find(lost, context(config.timeouts.poll_ms)));
 }
 
-/** The job that an operator names for a lost submission. Refuses one that the upstream does not know, that is not this task's, or that another task has. */
+/**
+ * The job that an operator names for a lost submission. Refuses one that the upstream does not know or cannot be asked
+ * about, that is not this task's, or that another task has.
+ */
 export async function checkNamedJob(
   task: Task,
   { attempt, id }: { readonly attempt: Attempt; readonly id: string },
@@ -74,8 +78,10 @@ export async function checkNamedJob(
   const owner = await deps.tasks.ownerOf(jobKey(channel, id));
   if (owner !== undefined && owner !== task.id)
     return { refused: `The job ${id} of ${channel} belongs to ${owner}.` };
+  const target = openTarget(deps, task, attempt);
+  if (target instanceof ChannelGoneError) return { refused: `${target.message}.` };
+  const { config, provider, context } = target;
   try {
-    const { config, provider, context } = requireTarget(deps, task, attempt);
     const jobs = await findJobsOf(task, attempt, deps);
     const listed = jobs?.find(({ operation }) => operation.id === id)?.operation;
     const operation = listed ?? { id };

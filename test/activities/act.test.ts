@@ -141,6 +141,13 @@ describe('a job that an operator names', () => {
     expect(await stateOf(first.input)).toMatchObject({ at: 'lost' });
   });
 
+  it('is refused while the configuration lacks its channel', async () => {
+    const { input, job } = await lost('removed');
+    const refused = await act(input, 'adopt', { upstream_id: job }, { channels: () => undefined });
+    expect(refused).toEqual(refusedWith(/no longer has channel ark,.*restore it.*\. Nothing was changed\.$/));
+    expect((await attemptOf(input))?.state).toBe('lost');
+  });
+
   it('is refused while the upstream cannot be asked', async () => {
     const { input, job } = await lost('away');
     world.simulator.control.addFault({ match: { prompt: 'away' }, fault: 'poll:500' });
