@@ -183,7 +183,7 @@ async function search(run: TaskRun): Promise<void> {
   const { state, wanted } = run.view;
   if (!looking.isOver || state.at !== 'lost') return;
   // What kept us from the last question may be our own: it is asked again once the record can be read.
-  if (wanted !== undefined && looking.hasFailed && looking.failures === 0) await lookAgain(run);
+  if (wanted !== undefined && looking.hasFailed && looking.failures === 0) await lookAtTask(run);
   else if (wanted !== undefined) await stepTask(run, { kind: 'stopped' });
   else if (!state.asked) await stepTask(run, { kind: 'asked' });
 }
@@ -200,7 +200,7 @@ async function stop(run: TaskRun, isAgain = false): Promise<void> {
     if (wanted === 'cancel') return stepTask(run, { kind: 'unstoppable' });
     if (isAgain) return stepTask(run, { kind: 'stopped' });
   }
-  await lookAgain(run);
+  await lookAtTask(run);
   if (run.view.rev === rev) await stop(run, true);
 }
 
