@@ -70,6 +70,21 @@ export function shapeOf(size: string, sizes: SizeFacts | undefined): ImageShape 
   return closeTo(pixels, sizes);
 }
 
+/** `2K` and its like: the pixels of a square with sides of so many times 1024. */
+const squareWord = /^(\d(?:\.\d)?)k$/i;
+
+/** How many pixels an image of this size has, in the eyes of the model; undefined: the size does not say. */
+export function pixelCount(size: string, sizes: SizeFacts = {}): number | undefined {
+  const { class: named, ratio } = shapeOf(size, sizes) ?? {};
+  const known = named === undefined ? undefined : sizes.classes?.[named];
+  const count = known ?? (ratio === undefined ? undefined : sizes.about);
+  if (count !== undefined) return count;
+  const pixels = parseSize(size);
+  if (pixels !== undefined) return pixels.width * pixels.height;
+  const [, side] = squareWord.exec(size) ?? [];
+  return side === undefined ? undefined : (Number(side) * 1024) ** 2;
+}
+
 function isWithin(
   { width, height }: Pixels,
   {

@@ -17,6 +17,7 @@ const frozen = z.object({
   price,
   channels: z.record(z.string(), price).exactOptional(),
   facts: z.record(z.string(), z.unknown()),
+  sizes: z.record(z.string(), z.string()).exactOptional(),
   input_seconds: z.number().exactOptional(),
   most: z
     .object({

@@ -74,6 +74,8 @@ export interface PriceBasis {
   /** Of channels that have a price of their own, by their ids: it takes the place of the model's there. */
   readonly channels?: Readonly<Record<string, Price>>;
   readonly facts: PriceFacts;
+  /** By the ids of channels: the size that an image is priced as whose own size no rule names. */
+  readonly sizes?: Readonly<Record<string, string>>;
   /** Of the videos that the request gives, as measured; absent: not known, or nothing is priced by it. */
   readonly input_seconds?: number;
   /** What the request and its model allow. */
@@ -275,7 +277,7 @@ export function settle({ basis, channel, facts, held, estimatedTokens }: SettleI
   const about: Pick<Reckoning, 'unit' | 'rules_of' | 'facts' | 'sources'> = {
     unit: price.unit,
     rules_of: price === basis.price ? 'model' : 'channel',
-    facts: { ...basis.facts, channel, ...seen },
+    facts: { ...basis.facts, ...sizeAt(basis, channel), channel, ...seen },
     sources: Object.fromEntries(Object.keys(seen).map((name) => [name, 'upstream'])),
   };
   const { reported, byFormula } = units[price.unit];
@@ -294,6 +296,10 @@ export function settle({ basis, channel, facts, held, estimatedTokens }: SettleI
     ...(formula === undefined ? {} : defined({ input_seconds: basis.input_seconds })),
     steps: charge.steps.map(writeStep),
   };
+}
+
+function sizeAt({ sizes = {} }: PriceBasis, channel: string): Pick<PriceFacts, 'size'> {
+  return Object.hasOwn(sizes, channel) ? defined({ size: sizes[channel] }) : {};
 }
 
 /** The hold is charged, because nothing is known, or credible, that could be priced. */

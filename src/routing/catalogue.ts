@@ -305,8 +305,9 @@ function considerChannel(
   const dropped = dropsOf(outages);
   if (credentials.length === 0 && broken.length === 0) return { dropped };
   const price = { ...(served.price ?? context.model.price), isOwn: served.price !== undefined };
-  const quoteBy = ({ estimateTokens, possible }: Capability) =>
-    quoteRequest(request, { model: context.model, channel: channel.id, price, estimateTokens, possible });
+  const { model } = context;
+  const quoteBy = ({ facts: { sizes }, estimateTokens, possible }: Capability) =>
+    quoteRequest(request, { model, channel: channel.id, price, estimateTokens, possible, sizes });
   const quote = quoteBy(capability);
   if (quote === undefined) return drop('no_price', 'no price rule holds for the request');
   const unless = offer && isUnmeasured(request, context) && capabilityFor(offer, request, noInput);

@@ -54,6 +54,7 @@ export function pricePlan(
       price: stripHold(model),
       ...defined({ channels: ownPrices(quotes) }),
       facts: requestFacts(reckoned.request),
+      ...defined({ sizes: sizesOf(quotes) }),
       ...defined({ input_seconds: reckoned.inputSeconds, most: mostOf(quotes, reckoned) }),
       version,
     },
@@ -78,6 +79,14 @@ function mostOf(quotes: ReadonlyMap<string, Quote>, { request }: ReckonedRequest
     ...(isBounded ? { resolutions: [...new Set(all.flatMap(({ resolutions = [] }) => resolutions))] } : {}),
   };
   return Object.keys(most).length === 0 ? undefined : most;
+}
+
+/** Undefined: each channel prices the size that was asked for. */
+function sizesOf(quotes: ReadonlyMap<string, Quote>): Record<string, string> | undefined {
+  const sizes = [...quotes].flatMap(([channel, { size }]) =>
+    size === undefined ? [] : [[channel, size] as const],
+  );
+  return sizes.length === 0 ? undefined : Object.fromEntries(sizes);
 }
 
 /** Undefined: each channel has the model's. */

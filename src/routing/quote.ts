@@ -2,12 +2,14 @@ import { defined } from '../domain/defined.ts';
 import type { ModelConfig } from '../config/gateway-file.ts';
 import type { Micros } from '../domain/money.ts';
 import { imagesOf } from '../domain/media-roles.ts';
-import { expectedQuantity, isByFormula, measuresLength, priceOf } from '../domain/price.ts';
+import { expectedQuantity, isByFormula, isOpenFact, measuresLength, priceOf } from '../domain/price.ts';
 import type { Charge, Price, PriceFacts } from '../domain/price.ts';
 import { writeQuantity, writeStep } from '../domain/reckoning.ts';
 import type { Reckoning } from '../domain/reckoning.ts';
 import type { AskedRequest, GenerationRequest } from '../domain/request.ts';
 import type { EstimateOutput, PossibleOutput } from '../providers/provider.ts';
+import type { SizeFacts } from '../domain/image-sizes.ts';
+import { pricedSizes } from './priced-sizes.ts';
 import { openOutputs } from './open-outputs.ts';
 import type { Output } from './open-outputs.ts';
 
@@ -26,6 +28,8 @@ export interface Quote {
   readonly open: readonly (keyof PriceFacts)[];
   /** Of a request that names no resolution: those that the upstream may render; absent: not known, or named. */
   readonly resolutions?: readonly string[];
+  /** That an image is priced as whose own size no rule names. */
+  readonly size?: string;
 }
 
 export interface QuotedCharge extends Charge {
@@ -47,10 +51,23 @@ export interface QuoteContext {
   readonly estimateTokens?: ((output: EstimateOutput) => bigint | undefined) | undefined;
   /** What the upstream may render, according to its adapter. */
   readonly possible?: PossibleOutput | undefined;
+  /** Which sizes of images the upstream renders. */
+  readonly sizes?: SizeFacts | undefined;
 }
 
-/** Undefined: no price rule holds. */
+/** Undefined: no price rule holds. An image whose size no rule names costs the most of those that its size is priced as. */
 export function quoteRequest(request: GenerationRequest, context: QuoteContext): Quote | undefined {
+  const asked = quoteAs(request, context);
+  if (asked === undefined || request.kind !== 'image' || request.size === undefined) return asked;
+  const quotes = pricedSizes(request.size, context).flatMap((size) => {
+    const quote = quoteAs({ ...request, size }, context);
+    return quote === undefined ? [] : [{ quote: { ...quote, size }, amount: quote.worst.amount }];
+  });
+  const [first] = quotes;
+  return first === undefined ? asked : dearest(quotes, first).quote;
+}
+
+function quoteAs(request: GenerationRequest, context: QuoteContext): Quote | undefined {
   const { channel, price, estimateTokens } = context;
   const model = { ...context.model, price };
   const fixed = requestFacts(request);
@@ -134,7 +151,13 @@ const filledIn = ['duration', 'resolution'] as const;
 
 function sourcesOf(facts: PriceFacts, { asked, request }: ReckonedRequest): Reckoning['sources'] {
   const fixed: PriceFacts = requestFacts(request);
-  const open = openFacts.filter((name) => facts[name] !== undefined && facts[name] !== fixed[name]);
+  const isOpen = (name: (typeof openFacts)[number]): boolean => {
+    const named = fixed[name];
+    // An image is rendered in the size that is named, though it may be priced as another one.
+    const isNamed = request.kind === 'image' && typeof named === 'string' && !isOpenFact(named);
+    return !isNamed && facts[name] !== undefined && facts[name] !== named;
+  };
+  const open = openFacts.filter(isOpen);
   const filled = filledIn.filter(
     (name) =>
       asked.kind === 'video' &&

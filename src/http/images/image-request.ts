@@ -70,7 +70,9 @@ const sizePattern = /^[1-9]\d{0,4}x[1-9]\d{0,4}$/i;
 
 type Output = Pick<ImageRequest, 'n' | 'size' | 'quality'>;
 
-function checkOutput({ n = 1, size, quality }: ImageBody, model: ModelConfig): Output {
+function checkOutput({ n = 1, size: asked, quality }: ImageBody, model: ModelConfig): Output {
+  // Prices and vendors know one spelling.
+  const size = asked !== undefined && sizePattern.test(asked) ? asked.toLowerCase() : asked;
   if (n > model.n.max) {
     throw invalidParameter(
       'n',

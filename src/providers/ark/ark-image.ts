@@ -1,4 +1,4 @@
-import { parseSize } from '../../domain/image-sizes.ts';
+import { pixelCount } from '../../domain/image-sizes.ts';
 import { defined } from '../../domain/defined.ts';
 import type { FactsTable, ImageFacts, PlainFacts } from '../../domain/model-facts.ts';
 import { plainParameters, readImage } from '../shared/read-facts.ts';
@@ -10,13 +10,6 @@ import type { GeneratedImages, ProviderContext, SynchronousImageProvider } from 
 
 const pixelsMax = 16_777_216;
 const longest = 16;
-const sideOfWord: Readonly<Record<string, number>> = {
-  '1k': 1024,
-  '1.5k': 1536,
-  '2k': 2048,
-  '3k': 3072,
-  '4k': 4096,
-};
 
 /** Groups are refused, but by name: the caller learns what is known of them. */
 const parametersOf = (...names: readonly string[]): NonNullable<ImageFacts['parameters']> => ({
@@ -63,7 +56,7 @@ const arkImageFacts: FactsTable = {
         fields,
         references: { max: 0, mask: false },
         sizes: {
-          only: Object.keys(sideOfWord).map((word) => word.toUpperCase()),
+          only: ['1K', '1.5K', '2K', '3K', '4K'],
           pixels: { min: 512 ** 2, max: 2048 ** 2, longest },
         },
         parameters: guided,
@@ -123,11 +116,7 @@ export const arkImage: SynchronousImageProvider = {
 const pixelsPerToken = 256;
 /** Width x height / 256 for each image; a size left open counts as the largest. Source: the vendor's usage rule. */
 function estimateTokens({ size, n }: ImageRequest, { sizes }: PlainFacts): bigint {
-  const asked = parseSize(size);
-  const side = sideOfWord[size?.toLowerCase() ?? ''];
-  const largest = sizes?.pixels?.max ?? pixelsMax;
-  const pixels =
-    asked === undefined ? (side === undefined ? largest : side * side) : asked.width * asked.height;
+  const pixels = pixelCount(size ?? '') ?? sizes?.pixels?.max ?? pixelsMax;
   return BigInt(n) * BigInt(Math.ceil(pixels / pixelsPerToken));
 }
 
