@@ -16,7 +16,7 @@ import { isRecord } from './body-fields.ts';
 import { readTarget } from './dialects/index.ts';
 import { createFairGate } from './fair-gate.ts';
 import type { Span } from '../observability/tracing.ts';
-import { createIdentify } from './identify.ts';
+import { createIdentify, identifyAgain } from './identify.ts';
 import { createKeyConcurrency } from './key-concurrency.ts';
 import { concurrencyHeaders, createRateLimit } from './rate-limit.ts';
 import type { RequestLimits } from './request-limits.ts';
@@ -103,7 +103,7 @@ function createRouter(
   const identify = createIdentify(deps, deps.addresses);
   const limitRate = createRateLimit(deps, limits.keyRequestsPerMinute);
   const concurrency = createKeyConcurrency(limits.keyConcurrentRequests);
-  const answer = createAnswer(deps.addresses, limits);
+  const answer = createAnswer(deps, limits);
   for (const route of routes) {
     router[route.method]([...route.paths], async (context, next) => {
       if (route.only?.test(context.path) === false) return void (await next());
@@ -157,7 +157,10 @@ function enterTrace(
 type Answer = (route: Route, called: Called) => Promise<void>;
 
 /** Reads the body, runs the route and writes its reply. */
-function createAnswer(addresses: AddressLimit, limits: RequestLimits): Answer {
+function createAnswer(
+  { addresses, auth }: Pick<AppDeps, 'auth'> & { readonly addresses: AddressLimit },
+  limits: RequestLimits,
+): Answer {
   const budgets = createBodyBudgets(limits);
   const { uploadBytesPerSecondMin: bytesPerSecondMin } = limits;
   return async (route, called) => {
@@ -178,7 +181,8 @@ function createAnswer(addresses: AddressLimit, limits: RequestLimits): Answer {
       });
       try {
         const carried = admitted === undefined ? route : { ...route, run: admitted.run };
-        await runAndWrite(carried, requestOf(context, body, memory), called);
+        const now = await withTimeout(identifyAgain(identity, context, auth), 'mongodb', admissionMs);
+        await runAndWrite(carried, requestOf(context, body, memory), { identity: now, context });
       } finally {
         await readBody.release?.(body);
       }

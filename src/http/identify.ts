@@ -27,8 +27,7 @@ export function createIdentify(
     if (authentication === 'none') return { kind: 'none' };
     const { authorization } = req.headers;
     if (authentication === 'key') {
-      // One dialect's client writes `Key` where all others write `Bearer`.
-      const caller = await auth.authenticate(authorization?.replace(/^Key /, 'Bearer '));
+      const caller = await callerOf(authorization, auth);
       if (caller === undefined) {
         addresses.charge(address);
         throw invalidKey(req.headers['x-api-key'] !== undefined && authorization === undefined);
@@ -49,6 +48,23 @@ export function createIdentify(
     const keep: KeepAct = (act, run) => deps.auditLog.keep({ ...act, ...from }, run);
     return { kind: 'admin', operator: operator.name, role: operator.role, keep };
   };
+}
+
+/** A body may take minutes: since then a key may have been revoked, or have other limits. Throws the same 401. */
+export async function identifyAgain(
+  identity: Identity,
+  { req }: ParameterizedContext<RequestState>,
+  auth: AppDeps['auth'],
+): Promise<Identity> {
+  if (identity.kind !== 'key') return identity;
+  const caller = await callerOf(req.headers.authorization, auth);
+  if (caller === undefined) throw invalidKey(false);
+  return { kind: 'key', caller };
+}
+
+/** One dialect's client writes `Key` where all others write `Bearer`. */
+function callerOf(authorization: string | undefined, auth: AppDeps['auth']) {
+  return auth.authenticate(authorization?.replace(/^Key /, 'Bearer '));
 }
 
 /** What it says of itself; for the audit log. */

@@ -68,9 +68,10 @@ export function createGenerate(deps: GenerateDeps): Generate {
 
   return async (command) => {
     const { image: task, account, by, plan } = command;
-    const terms = await deps.holdTerms(account, by);
     // Before anything is held: an image that cannot be fetched is the caller's mistake.
     const prepared = await prepareFirst(command, deps);
+    // What may be held now, and not before the images were fetched.
+    const terms = await deps.holdTerms(account, by);
     const watched = await deps.imageLeases.watch(task);
     let fate: 'open' | 'closed' | 'promised' = 'open';
     try {
