@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
 import { setImmediate as turn } from 'node:timers/promises';
+import { defined } from '../domain/defined.ts';
 import { GatewayError } from '../domain/errors.ts';
 import type { ImageRequest } from '../domain/request.ts';
 import type { KeepImages } from '../domain/stored-media.ts';
@@ -76,7 +77,7 @@ export function createResultForms({ openMedia, keepImages, openStored }: ResultF
         if (format === 'url') return { ...delivery, images: await linked(image, delivery.images) };
         if (format === undefined) return delivery;
         const images = await arrived(delivery.images.map((one) => fetched(one, reserve)));
-        return { ...delivery, images, facts: { ...delivery.facts, images: images.length } };
+        return { ...delivery, images, facts: factsOf(delivery, images.length) };
       } catch (error) {
         if (error instanceof GatewayError) throw error;
         const message =
@@ -104,6 +105,17 @@ export function createResultForms({ openMedia, keepImages, openStored }: ResultF
       })();
     },
   };
+}
+
+/** Tokens are counted for all images that were made: of those that arrived, it is their share, rounded up. */
+function factsOf({ images: { length: made }, facts }: Delivery, images: number): Delivery['facts'] {
+  const { usage } = facts;
+  const share = (tokens: number | undefined) =>
+    tokens === undefined ? undefined : Math.ceil((tokens * images) / made);
+  if (usage === undefined || images === made) return { ...facts, images };
+  const { completionTokens, totalTokens } = usage;
+  const shared = { completionTokens: share(completionTokens), totalTokens: share(totalTokens) };
+  return { ...facts, images, usage: defined(shared) };
 }
 
 /** Rejects only if none has arrived. */

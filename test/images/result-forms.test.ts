@@ -39,11 +39,15 @@ const large = png(1, 1, 200_001);
 
 /** Answers with links to files of its own, each with this content or this status. */
 function answerLinks(...files: readonly (Buffer | number)[]): void {
+  answerLinksWith({}, ...files);
+}
+
+function answerLinksWith(more: object, ...files: readonly (Buffer | number)[]): void {
   upstream.answer = ({ path }: UpstreamCall, response: ServerResponse) => {
     const number = /file-(\d+)/.exec(path)?.[1];
     if (number === undefined) {
       const data = files.map((_, index) => ({ url: new URL(`/file-${index}`, upstream.url).href }));
-      return sendJson(response, 200, { created: 1, data });
+      return sendJson(response, 200, { created: 1, data, ...more });
     }
     const file = files[Number(number)];
     if (typeof file === 'object') response.end(file);
@@ -77,6 +81,16 @@ describe('b64_json from an upstream that answers with links', () => {
     const { body } = await ask({ ...form, model: 'gpt-image', n: 2 });
     expect(body.data).toEqual([{ b64_json: pixel.toString('base64') }]);
     expect(await account.balance()).toMatchObject({ available: '99.960000' });
+  });
+
+  it('tokens are charged for what arrived: its share of them, rounded up', async () => {
+    const usage = { input_tokens: 0, output_tokens: 4_001, total_tokens: 4_001 };
+    answerLinksWith({ usage }, pixel, 404, 404, 404);
+    const { body, headers } = await ask({ ...form, model: 'by-token', size: '1024x1024', n: 4 });
+    expect(body.data).toHaveLength(1);
+    // 1,001 tokens at 40 a million.
+    expect(headers['x-mediary-cost']).toBe('0.040040');
+    expect(await account.balance()).toMatchObject({ available: '99.959960', held: '0.000000' });
   });
 });
 
