@@ -7,6 +7,7 @@ import type { OpenChannel } from '../routing/channels.ts';
 import type { ImageRequest, JsonObject } from '../domain/request.ts';
 import type { RouteCandidate } from '../domain/routing.ts';
 import type { SettleFacts } from '../domain/task.ts';
+import { mayBeAccepted } from './explain-failure.ts';
 import { UpstreamError } from '../providers/provider.ts';
 import type {
   GeneratedImage,
@@ -16,9 +17,10 @@ import type {
   UpstreamOutcome,
 } from '../providers/provider.ts';
 
+/** `ambiguous`: how many of its calls may have been billed, and nothing came of them. */
 export type ChannelAnswer =
-  | { readonly kind: 'delivered'; readonly delivery: Delivery }
-  | { readonly kind: 'failed'; readonly error: UpstreamError };
+  | { readonly kind: 'delivered'; readonly delivery: Delivery; readonly ambiguous: number }
+  | { readonly kind: 'failed'; readonly error: UpstreamError; readonly ambiguous: number };
 
 export interface Delivery {
   readonly images: readonly GeneratedImage[];
@@ -47,16 +49,17 @@ export async function callChannel(call: ChannelCall): Promise<ChannelAnswer> {
   const { channel, candidate, request, provider, perCall } = call;
   const signal = AbortSignal.timeout(channel.config.timeouts.image_ms);
   const opened = contextOf(call, signal);
-  if (opened instanceof UpstreamError) return { kind: 'failed', error: opened };
+  if (opened instanceof UpstreamError) return { kind: 'failed', error: opened, ambiguous: 0 };
   const context = { ...opened, ...defined({ onPartial: call.onPartial }) };
   const counts = splitCount(request.n, perCall);
   const results = await Promise.allSettled(counts.map((n) => render({ ...request, n }, provider, context)));
   const delivered = results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
-  if (delivered.length > 0) return { kind: 'delivered', delivery: merge(delivered) };
   const errors = results.flatMap((result) =>
     result.status === 'rejected' ? [asUpstreamError(result.reason, candidate)] : [],
   );
-  return { kind: 'failed', error: mostSevere(errors) };
+  const ambiguous = errors.filter(mayBeAccepted).length;
+  if (delivered.length > 0) return { kind: 'delivered', delivery: merge(delivered), ambiguous };
+  return { kind: 'failed', error: mostSevere(errors), ambiguous };
 }
 
 /** Of a job that an upstream answered with. */

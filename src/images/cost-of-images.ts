@@ -5,21 +5,26 @@ import type { Price } from '../domain/price.ts';
 import { totalCost } from '../domain/task-cost.ts';
 import type { UpstreamCost } from '../domain/task-cost.ts';
 import type { RoutePlan } from '../routing/catalogue.ts';
-import type { ChannelCall, Delivery } from './call-channel.ts';
+import type { ChannelAnswer, ChannelCall } from './call-channel.ts';
 
+type DeliveredAnswer = Extract<ChannelAnswer, { kind: 'delivered' }>;
 type Plan = Pick<RoutePlan, 'basis' | 'currency'>;
 
-/** What rendered images cost their operator: by the upstream's own number, otherwise by the channel's rules. */
+/**
+ * What rendered images cost their operator: by the upstream's own number, otherwise by the channel's rules; and how many
+ * calls beside them may have been billed.
+ */
 export function costOfImages(
   { channel, request }: ChannelCall,
-  delivery: Delivery,
+  { delivery, ambiguous }: DeliveredAnswer,
   plan: Plan,
 ): UpstreamCost {
   const { price, worths } = costTermsOf(channel.config, request.model, plan.currency);
   const { cost: reported, facts } = delivery;
   const worth = reported === undefined ? undefined : worthOf(reported, worths);
   const cost = worth ?? (price === undefined ? undefined : byRules(price));
-  return { ...totalCost([cost]), model: request.model, channel: channel.config.id };
+  const { unknown, ...known } = totalCost([cost]);
+  return { ...known, unknown: unknown + ambiguous, model: request.model, channel: channel.config.id };
 
   function byRules(rules: Price): bigint | undefined {
     const basis = costBasis(plan.basis, rules);

@@ -14,7 +14,7 @@ import { UpstreamError } from '../providers/provider.ts';
 import type { ChannelAnswer, ChannelCall, Delivery } from './call-channel.ts';
 import type { ImageConverter } from './convert.ts';
 import { writeHeldBasis } from '../domain/ledger-basis.ts';
-import { explainFailure, mayBeAccepted } from './explain-failure.ts';
+import { explainFailure } from './explain-failure.ts';
 import type { FindHoldTerms } from '../tasks/account-terms.ts';
 import type { ImageGate } from '../capacity/image-gate.ts';
 import { billFor, settleOrPromise } from './settle-images.ts';
@@ -171,7 +171,7 @@ async function tryCandidates(
     }
     const answer = await passGate(prepared, command.image, deps);
     if (answer.kind === 'delivered') {
-      const upstream = costOfImages(prepared, answer.delivery, command.plan);
+      const upstream = costOfImages(prepared, answer, command.plan);
       return inForm(answer.delivery, { candidate, upstream }, command);
     }
     failure = answer.error;
@@ -180,8 +180,9 @@ async function tryCandidates(
       { task: command.image, channel: candidate.channel, credential: candidate.credential, outcome, code },
       'a channel made no image',
     );
-    if (mayBeAccepted(failure)) {
-      cost = { model: command.request.model, channel: candidate.channel, cost: 0n, unknown: 1 };
+    if (answer.ambiguous > 0) {
+      const { ambiguous: unknown } = answer;
+      cost = { model: command.request.model, channel: candidate.channel, cost: 0n, unknown };
     }
     if (outcome === 'rejected' || cost !== undefined) break;
   }
@@ -217,7 +218,7 @@ async function passGate(
   const target = { ...candidate, model: request.model };
   try {
     const refusal = await gate.enter(image, target, channel.config.timeouts.image_ms);
-    if (refusal !== undefined) return { kind: 'failed', error: refusal };
+    if (refusal !== undefined) return { kind: 'failed', error: refusal, ambiguous: 0 };
     const answer = await call(image, prepared);
     void gate.report(image, target, answer.kind === 'delivered' ? undefined : answer.error);
     return answer;

@@ -31,7 +31,7 @@ export async function openImagesForTasks(options: ImagesForTasksOptions): Promis
         const converter = createImageConverter({ openMedia, workspace, pixelsMax });
         const request = await converted(call, (asked) => converter.convert(asked, call.provider.imageForms));
         return request instanceof UpstreamError
-          ? { kind: 'failed', error: request }
+          ? { kind: 'failed', error: request, ambiguous: 0 }
           : await callChannel({ ...call, request });
       } finally {
         await workspace.dispose();

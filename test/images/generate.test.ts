@@ -68,6 +68,21 @@ it('a prompt becomes images, held before and charged after', async () => {
   expect(first.calls[0]?.json).toMatchObject({ model: 'gpt-image-1', n: 2, size: '1024x1024' });
 });
 
+it('images that may have been billed count as a cost that is not known', async () => {
+  const account = await gateway.account();
+  let delivering = 1;
+  first.answer = (call, response) => {
+    delivering -= 1;
+    if (delivering >= 0) sendImages(call, response);
+    else response.destroy();
+  };
+  const some = await generate(account, { model: 'dall-e', n: 4 });
+  expect(some.body.data).toHaveLength(1);
+  expect((await generate(account, { model: 'dall-e', n: 3 })).status).toBe(500);
+  const { body: margin } = await gateway.admin('GET', '/admin/v1/margin?by=channel');
+  expect(margin.data).toMatchObject([{ channel: 'first', charged: '0.080000', cost_unknown: 6 }]);
+});
+
 it('the price of the quality asked for is held and charged', async () => {
   const account = await gateway.account();
   expect((await generate(account, { quality: 'high' })).status).toBe(200);
