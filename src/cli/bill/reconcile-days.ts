@@ -21,8 +21,8 @@ const daysMax = 366;
 const sumsMax = 50_000;
 
 /**
- * Compares a bill that names no jobs: the sums of a day and a model in one unit. Nothing says whose its lines are. Rows
- * come in the order of days and models; the order of the bill's lines makes no difference.
+ * Compares a bill that names no jobs: the sums of a day and a model in one unit. Nothing says whose its lines are. Its
+ * days are compared as a whole, from the one that `from` is in to the one before that of `to`. Rows come in the order of days and models; the order of the bill's lines makes no difference.
  */
 export async function reconcileDays(asked: ByDays): Promise<Read> {
   const { sums, ...read } = await readSums(asked);
@@ -43,7 +43,10 @@ async function readSums(asked: ByDays): Promise<Read & { readonly sums: Sums }> 
     return Math.floor((seconds + offset) / daySeconds) * daySeconds - offset;
   };
   const begin = from === undefined ? undefined : dayOf(from);
-  const { within, counts } = linesWithin(lines, { from: begin, to });
+  const end = to === undefined ? undefined : dayOf(to);
+  if (begin !== undefined && end !== undefined && begin >= end)
+    throw new CommandError('usage', 'No day of the bill is between --from and --to.');
+  const { within, counts } = linesWithin(lines, { from: begin, to: end });
   const sums: Sums = new Map();
   let kept = 0;
   for await (const line of within) {
@@ -53,7 +56,7 @@ async function readSums(asked: ByDays): Promise<Read & { readonly sums: Sums }> 
       throw new CommandError('usage', 'The bill has too many models: is `model` the right column?');
   }
   const ordered = [...sums.keys()].toSorted((a, b) => a - b);
-  const period = { from: begin ?? ordered[0] ?? 0, to: to ?? (ordered.at(-1) ?? 0) + daySeconds };
+  const period = { from: begin ?? ordered[0] ?? 0, to: end ?? (ordered.at(-1) ?? 0) + daySeconds };
   return { sums, period, ...counts };
 }
 

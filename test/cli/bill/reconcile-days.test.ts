@@ -149,3 +149,27 @@ it('the order of the bill makes no difference', async () => {
     { numRuns: 50 },
   );
 });
+
+it('compares whole days of the bill, from that of --from to the one before that of --to', async () => {
+  const ours = {
+    main: { 0: [costs('a', '1.000000')], 1: [costs('a', '1.000000')], 2: [costs('a', '9.000000')] },
+  };
+  const lines = [line(0, 'vendor/a', '1'), line(1, 'vendor/a', '1')];
+  // In Beijing, the days of a month in UTC begin at eight in the morning.
+  const east = { utcOffsetHours: 8, from: day(0), to: day(2) };
+  const { rows, done } = await report(
+    lines.map((each) => (each === 'skipped' ? each : { ...each, at: each.at - 8 * 3_600_000 })),
+    ours,
+    east,
+  );
+  expect(rows.map(({ result }) => result)).toEqual(['matched', 'matched']);
+  expect(done).toMatchObject({ period: { from: day(0) - 8 * 3600, to: day(2) - 8 * 3600 }, outside: 0 });
+  const part = await report(lines, ours, { from: day(0), to: day(1) + 7200 });
+  expect(part.rows.map(({ result }) => result)).toEqual(['matched']);
+  expect(part.done).toMatchObject({ period: { from: day(0), to: day(1) }, outside: 1 });
+});
+
+it('refuses a time without a day of the bill', async () => {
+  for (const to of [day(1), day(1) + 43_200, day(0)])
+    await expect(report([], {}, { from: day(1), to })).rejects.toThrow('No day of the bill');
+});
