@@ -94,8 +94,9 @@ export function createGenerate(deps: GenerateDeps): Generate {
       }
       await keepAnswer(command, outcome.delivery, log);
       const bill = billFor(outcome, command);
-      fate = await settleOrPromise(bill, watched, generation);
-      return { delivery: outcome.delivery, charge: bill.settlement.amount, ...defined({ cap: held.cap }) };
+      const settled = await settleOrPromise(bill, watched, generation);
+      ({ fate } = settled);
+      return { delivery: outcome.delivery, charge: settled.charge, ...defined({ cap: held.cap }) };
     } finally {
       if (fate === 'closed') watched.end();
       if (fate === 'open') watched.abandon(account);

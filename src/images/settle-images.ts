@@ -59,6 +59,13 @@ const settleDelaysMs = [100, 400, 1_500];
 const settleEveryMs = 5_000;
 const settleForMs = 15 * 60_000;
 
+export interface Settled {
+  /** `promised`: the charge is about to be written. */
+  readonly fate: 'closed' | 'promised';
+  /** Micro-units; nothing where the hold was released before. */
+  readonly charge: bigint;
+}
+
 /**
  * Charges what arrived. While the ledger is away the caller is not kept waiting for long: paid images are delivered,
  * and the charge is retried in the background.
@@ -67,20 +74,20 @@ export async function settleOrPromise(
   bill: ImageBill,
   watched: WatchedImage,
   settling: Settling,
-): Promise<'closed' | 'promised'> {
+): Promise<Settled> {
   const { command, deps } = settling;
   const trySettle = () => settleOnce(bill, settling);
-  for (const delayMs of settleDelaysMs) {
-    if (await trySettle()) return 'closed';
+  for (const delayMs of [...settleDelaysMs, 0]) {
+    const charge = await trySettle();
+    if (charge !== undefined) return { fate: 'closed', charge };
     await sleep(delayMs);
   }
-  if (await trySettle()) return 'closed';
   const { settlement, upstream } = bill;
   const owed = { charge: settlement.amount, basis: writeBasis(settlement), upstream };
   void (async () => {
     for (let waitedMs = 0; waitedMs < settleForMs; waitedMs += settleEveryMs) {
       await watched.owe(owed).catch(() => undefined);
-      if (await trySettle()) {
+      if ((await trySettle()) !== undefined) {
         watched.end();
         return;
       }
@@ -89,13 +96,14 @@ export async function settleOrPromise(
     deps.log.error({ task: command.image }, 'delivered images could not be charged');
     watched.abandon(command.account);
   })();
-  return 'promised';
+  return { fate: 'promised', charge: settlement.amount };
 }
 
+/** What the ledger has charged; undefined: it is away. */
 async function settleOnce(
   { settlement, upstream }: ImageBill,
   { command, deps, hold }: Settling,
-): Promise<boolean> {
+): Promise<bigint | undefined> {
   const { image: task, account, plan } = command;
   const { amount } = settlement;
   try {
@@ -115,10 +123,10 @@ async function settleOnce(
     else {
       deps.log.error({ task, account }, 'delivered images were released before they could be charged');
     }
-    return true;
+    return result.closed === 'no_hold' ? 0n : result.charged;
   } catch (err) {
     deps.log.error({ task, err }, 'a charge could not be written; it will be retried');
-    return false;
+    return undefined;
   }
 }
 

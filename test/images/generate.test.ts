@@ -83,6 +83,18 @@ it('images that may have been billed count as a cost that is not known', async (
   expect(margin.data).toMatchObject([{ channel: 'first', charged: '0.080000', cost_unknown: 6 }]);
 });
 
+it('an answer names what was charged: nothing, where the hold was released meanwhile', async () => {
+  const account = await gateway.account();
+  first.answer = async (call, response) => {
+    const { task } = (await entriesOf(account)).find(({ kind }) => kind === 'hold') ?? {};
+    await gateway.core.ledger.release({ account: account.id, task, held: 250_000n });
+    sendImages(call, response);
+  };
+  const { status, headers } = await generate(account);
+  expect([status, headers['x-mediary-cost']]).toEqual([200, '0.000000']);
+  expect(await account.balance()).toMatchObject(untouched);
+});
+
 it('the price of the quality asked for is held and charged', async () => {
   const account = await gateway.account();
   expect((await generate(account, { quality: 'high' })).status).toBe(200);
