@@ -59,7 +59,7 @@ export interface Files {
 
 const probeMs = 30_000;
 /** Nobody writes a file for so long: its record goes, with what there is of it. */
-const writingMs = 3_600_000;
+const writingMs = { base: 120_000, perMebibyte: 1_000 } as const;
 
 export function createFiles(deps: FilesDeps): Files {
   const { store, storage, now } = deps;
@@ -97,25 +97,38 @@ async function addFile(added: NewFile, deps: FilesDeps): Promise<UserFile> {
     createdAt,
     expiresAt: createdAt + deps.retentionSeconds * 1000,
   };
-  await store.begin({ ...file, expiresAt: createdAt + writingMs });
+  await store.begin({ ...file, expiresAt: createdAt + writingMsOf(file) });
   try {
     await requireRoom(file, deps);
     await storage.write(`${file.id}/${file.name}`, createReadStream(path), media.mediaType);
     if (!(await store.complete(file.id, file.expiresAt))) throw serviceUnavailable('a file took too long');
   } catch (error) {
-    await storage.remove(`${file.id}/${file.name}`);
-    await store.remove(file.id);
+    await giveUp(file, deps).catch(() => undefined);
     throw error;
   }
   return file;
 }
 
+function writingMsOf({ bytes }: Pick<UserFile, 'bytes'>): number {
+  return writingMs.base + Math.ceil(bytes / 2 ** 20) * writingMs.perMebibyte;
+}
+
+/** It counts no longer, whatever fails then: the reconciler deletes what is left. */
+async function giveUp(
+  { id, name }: Pick<UserFile, 'id' | 'name'>,
+  { store, storage, now }: FilesDeps,
+): Promise<void> {
+  await store.giveUp(id, now());
+  await storage.remove(`${id}/${name}`);
+  await store.remove(id);
+}
+
 /** Its own bytes are counted already: of several at once none passes the limit. */
 async function requireRoom(
   { account, bytes }: Pick<UserFile, 'account' | 'bytes'>,
-  { store, accountBytesMax }: FilesDeps,
+  { store, accountBytesMax, now }: FilesDeps,
 ): Promise<void> {
-  const stored = await store.bytesOf(account);
+  const stored = await store.bytesOf(account, now());
   if (stored <= accountBytesMax) return;
   throw new GatewayError(
     'storage_quota_exceeded',

@@ -42,6 +42,11 @@ export function createFileStore(db: Db, uploads: Pick<FileUploadStore, 'drop'>) 
       return (await files.updateOne({ _id: id, state: 'writing' }, update)).matchedCount === 1;
     },
 
+    /** Its time is over, then: Unix milliseconds. Of any state, since it is not known whether `complete` that failed did it. */
+    async giveUp(id: string, at: number): Promise<void> {
+      await files.updateOne({ _id: id }, { $set: { expiresAt: at } });
+    },
+
     /** Undefined: there is none whose bytes are there. */
     async find(id: string): Promise<UserFile | undefined> {
       const found = await files.findOne({ _id: id, state: 'ready' });
@@ -62,11 +67,11 @@ export function createFileStore(db: Db, uploads: Pick<FileUploadStore, 'drop'>) 
       return { files: found.slice(0, limit).map(toFile), hasMore: found.length > limit };
     },
 
-    /** Of all files of an account, those that are being written too. */
-    async bytesOf(account: string): Promise<number> {
+    /** Of all files of an account whose time is not over then, those that are being written too. */
+    async bytesOf(account: string, at: number): Promise<number> {
       const [sum] = await files
         .aggregate<{ readonly bytes: number | bigint }>([
-          { $match: { account } },
+          { $match: { account, expiresAt: { $gt: at } } },
           { $group: { _id: null, bytes: { $sum: '$bytes' } } },
         ])
         .toArray();

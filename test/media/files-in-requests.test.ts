@@ -107,7 +107,7 @@ it('are deleted with their bytes when their time is over', async () => {
   gateway.clock.aheadMs += 31 * 86_400_000;
   await gateway.reconcile();
   expect(await filesBelow()).not.toContain(video);
-  expect(await gateway.core.stores.files.bytesOf(account.id)).toBe(0);
+  expect(await gateway.core.stores.files.bytesOf(account.id, 0)).toBe(0);
 });
 
 async function upload(url: string): Promise<string> {

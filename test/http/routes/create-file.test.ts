@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { deleteExpiredFiles } from '../../../src/results/expired-files.ts';
 import { makeAac, makeMp3, makeOgg, makeRecordedWebm } from '../../media/long-media.ts';
 import { clip, useFileWorld } from './file-world.ts';
@@ -9,18 +9,20 @@ import { clip, useFileWorld } from './file-world.ts';
 const world = useFileWorld('route_create_file');
 const file = (bytes: Uint8Array<ArrayBuffer> = Buffer.from(clip), name = 'boat.mp4') =>
   new File([bytes], name);
+const now = () => Date.now() + world.world.clock.aheadMs;
+const deleteExpired = () =>
+  deleteExpiredFiles({ store: world.world.stores.files, storage: world.storage, now });
 
 describe('a form', () => {
   it('stores the file, and says what its bytes are', async () => {
     const account = await world.world.newAccount();
     const answer = await world.upload(account, { purpose: 'user_data', file: file() });
     expect(answer.status).toBe(200);
-    const now = Math.floor(Date.now() / 1000);
     expect(answer.body).toEqual({
       id: expect.stringMatching(/^file_[0-9A-Za-z]{24}$/),
       object: 'file',
       bytes: clip.length,
-      created_at: expect.closeTo(now, -2),
+      created_at: expect.closeTo(Date.now() / 1000, -2),
       expires_at: answer.body.created_at + 86_400,
       filename: 'boat.mp4',
       purpose: 'user_data',
@@ -46,7 +48,7 @@ describe('a form', () => {
       [400, 'missing_parameter', 'file'],
       [400, 'invalid_parameter', 'purpose'],
     ]);
-    expect(await world.world.stores.files.bytesOf(account.id)).toBe(0);
+    expect(await world.world.stores.files.bytesOf(account.id, 0)).toBe(0);
   });
 
   it('may come as the clients of predictions send it, which name it by the address in the response', async () => {
@@ -95,7 +97,44 @@ it('of several at once none passes the limit of the account', async () => {
     expect([status, body.error.code]).toEqual([429, 'storage_quota_exceeded']);
   const { files } = await world.files.list(account.id, { limit: 100 });
   expect(files).toHaveLength(answers.length - refused.length);
-  expect(await world.world.stores.files.bytesOf(account.id)).toBe(files.length * clip.length);
+  expect(await world.world.stores.files.bytesOf(account.id, 0)).toBe(files.length * clip.length);
+});
+
+describe('an upload that fails', () => {
+  afterEach(() => vi.restoreAllMocks());
+  const full = () => Math.floor(100_000 / clip.length);
+
+  it('counts no longer, also while nothing can be deleted', async () => {
+    const account = await world.world.newAccount();
+    const failsToWrite = vi.spyOn(world.storage, 'write').mockRejectedValue(new Error('no space'));
+    const failsToRemove = vi.spyOn(world.storage, 'remove').mockRejectedValue(new Error('away'));
+    const failed = await Promise.all(
+      Array.from({ length: full() }, () => world.upload(account, { file: file() })),
+    );
+    for (const { status } of failed) expect(status).toBe(500);
+    expect(failsToRemove).toHaveBeenCalledTimes(full());
+    failsToWrite.mockRestore();
+    for (let n = 0; n < full(); n += 1) await world.store(account);
+    const over = await world.upload(account, { file: file() });
+    expect([over.status, over.body.error.code]).toEqual([429, 'storage_quota_exceeded']);
+    failsToRemove.mockRestore();
+    await deleteExpired();
+    expect(await world.world.stores.files.bytesOf(account.id, 0)).toBe(full() * clip.length);
+  });
+
+  it('because its process died counts for minutes', async () => {
+    const account = await world.world.newAccount();
+    vi.spyOn(world.storage, 'write').mockReturnValue(new Promise(() => undefined));
+    for (let n = 0; n < full(); n += 1) void world.upload(account, { file: file() }).catch(() => undefined);
+    const counted = () => world.world.stores.files.bytesOf(account.id, 0);
+    await expect.poll(counted).toBe(full() * clip.length);
+    vi.restoreAllMocks();
+    expect((await world.upload(account, { file: file() })).status).toBe(429);
+    world.world.clock.aheadMs += 3 * 60_000;
+    expect((await world.upload(account, { file: file() })).status).toBe(200);
+    await deleteExpired();
+    world.world.clock.aheadMs -= 3 * 60_000;
+  });
 });
 
 it('a closed account stores nothing', async () => {
@@ -152,7 +191,6 @@ describe('an address', () => {
 describe('a process that dies while it stores a file', () => {
   it('leaves nothing that is not deleted', async () => {
     const { stores, clock } = world.world;
-    const now = () => Date.now() + clock.aheadMs;
     const account = await world.world.newAccount();
     const id = `file_${'0'.repeat(24)}`;
     const facts = { filename: 'a', purpose: 'b', bytes: 4, media: { mediaType: 'video/mp4' } };
@@ -161,10 +199,10 @@ describe('a process that dies while it stores a file', () => {
     await world.storage.write(`${id}/0.mp4`, [Buffer.from('abcd')] as never, 'video/mp4');
     expect((await world.node.call('GET', `/v1/files/${id}`, { key: account.key })).status).toBe(404);
     const { storage } = world;
-    expect(await deleteExpiredFiles({ store: stores.files, storage, now })).toBe(0);
+    expect(await deleteExpired()).toBe(0);
     clock.aheadMs += 3_600_000;
-    expect(await deleteExpiredFiles({ store: stores.files, storage, now })).toBe(1);
-    expect([await storage.stat(`${id}/0.mp4`), await stores.files.bytesOf(account.id)]).toEqual([
+    expect(await deleteExpired()).toBe(1);
+    expect([await storage.stat(`${id}/0.mp4`), await stores.files.bytesOf(account.id, 0)]).toEqual([
       undefined,
       0,
     ]);

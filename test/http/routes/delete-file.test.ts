@@ -12,6 +12,6 @@ it('deletes the file with its bytes, for its account alone', async () => {
   const { status, body } = await remove(account.key);
   expect([status, body]).toEqual([200, { id, object: 'file', deleted: true }]);
   expect(await world.storage.stat(`${id}/0.mp4`)).toBeUndefined();
-  expect(await world.world.stores.files.bytesOf(account.id)).toBe(0);
+  expect(await world.world.stores.files.bytesOf(account.id, 0)).toBe(0);
   expect((await remove(account.key)).status).toBe(404);
 });
