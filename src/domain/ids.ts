@@ -24,10 +24,15 @@ export function newActionId(randomBytes: RandomBytes): string {
   return `act_${randomBase62(16, randomBytes)}`;
 }
 
-/** Of a file that an account stores: `file_` and 24 base62 characters. */
-export function newFileId(randomBytes: RandomBytes): string {
-  return `file_${randomBase62(24, randomBytes)}`;
+/**
+ * Of a file that an account stores: `file_`, its time (Unix milliseconds, 9 characters of base36) and 15 base62 characters
+ * (89 bits). Ids sort by time, so that a list continues behind one that is deleted.
+ */
+export function newFileId(now: number, randomBytes: RandomBytes): string {
+  return `file_${now.toString(36).padStart(9, '0')}${randomBase62(15, randomBytes)}`;
 }
+
+export const fileIdPattern = /^file_[0-9A-Za-z]{24}$/;
 
 export const taskIdPattern = /^task_[0-9A-Za-z]{22,64}$/;
 

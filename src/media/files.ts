@@ -9,7 +9,7 @@ import type { GuardedClient } from '../http-client/index.ts';
 import { saveMedia } from '../images/save-media.ts';
 import { extensionFor } from '../results/media-types.ts';
 import type { ResultStorage } from '../results/storage.ts';
-import type { FileStore } from '../store/files.ts';
+import type { FilePage, FileStore } from '../store/files.ts';
 import type { MediaProbe } from './media-probe.ts';
 import type { MediaSource } from './media-source.ts';
 
@@ -52,7 +52,8 @@ export interface Files {
   addFetched(url: string, file: Omit<NewFile, 'bytes'>): Promise<UserFile>;
   /** Undefined: there is none, it is another account's, or its time is over. */
   find(id: string, account: string): Promise<UserFile | undefined>;
-  list: FileStore['list'];
+  /** Newest first; `after`: the id of the last file of the page before, which may be gone. */
+  list(account: string, page: { readonly limit: number; readonly after?: string }): Promise<FilePage>;
   /** Its bytes first: what fails in between is done once more by whoever asks again, or by its expiry. */
   remove(file: UserFile): Promise<void>;
 }
@@ -71,7 +72,7 @@ export function createFiles(deps: FilesDeps): Files {
       const file = await store.find(id);
       return file?.account === account && file.expiresAt > now() ? file : undefined;
     },
-    list: (account, page) => store.list(account, page),
+    list: (account, page) => store.list(account, { ...page, at: now() }),
     async remove({ id, name }) {
       await storage.remove(`${id}/${name}`);
       await store.remove(id);
@@ -91,7 +92,7 @@ async function addFile(added: NewFile, deps: FilesDeps): Promise<UserFile> {
   const createdAt = now();
   const file = {
     ...described,
-    id: newFileId(deps.randomBytes),
+    id: newFileId(createdAt, deps.randomBytes),
     name: `0.${extension}`,
     media,
     createdAt,

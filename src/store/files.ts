@@ -3,13 +3,12 @@ import { defined } from '../domain/defined.ts';
 import type { UserFile } from '../domain/user-file.ts';
 import type { FileUploadStore } from './file-uploads.ts';
 import { ensureIndexes } from './mongo.ts';
-import { sortKey } from './task-document.ts';
 
 /** `expiresAt`: of one that is being written, when nobody writes it any more. */
 interface FileDocument extends Omit<UserFile, 'id'> {
   /** `file_…` */
   readonly _id: string;
-  /** By time and id, for the list. */
+  /** The id again, which sorts by time, for the index. */
   readonly sort: string;
   /** `writing`: its bytes may be there or not. */
   readonly state: 'writing' | 'ready';
@@ -33,7 +32,7 @@ export function createFileStore(db: Db, uploads: Pick<FileUploadStore, 'drop'>) 
 
     /** Before its bytes: what is on record is deleted, whoever dies while writing them. */
     async begin({ id: _id, ...file }: UserFile): Promise<void> {
-      await files.insertOne({ _id, sort: sortKey(file.createdAt, _id), state: 'writing', ...file });
+      await files.insertOne({ _id, sort: _id, state: 'writing', ...file });
     },
 
     /** All its bytes are there. False: it is on record no longer. */
@@ -53,14 +52,14 @@ export function createFileStore(db: Db, uploads: Pick<FileUploadStore, 'drop'>) 
       return found === null ? undefined : toFile(found);
     },
 
-    /** Newest first; `after` is the last file of the page before. */
+    /** Those whose time is not over at `at`, newest first; `after` is the id of the last file of the page before. */
     async list(
       account: string,
-      { limit, after }: { readonly limit: number; readonly after?: UserFile },
+      { limit, after, at }: { readonly limit: number; readonly after?: string; readonly at: number },
     ): Promise<FilePage> {
-      const sort = after === undefined ? undefined : { $lt: sortKey(after.createdAt, after.id) };
+      const sort = after === undefined ? undefined : { $lt: after };
       const found = await files
-        .find({ account, state: 'ready', ...defined({ sort }) })
+        .find({ account, state: 'ready', expiresAt: { $gt: at }, ...defined({ sort }) })
         .sort({ sort: -1 })
         .limit(limit + 1)
         .toArray();

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { defined } from '../../domain/defined.ts';
 import { invalidParameter } from '../../domain/errors.ts';
+import { fileIdPattern } from '../../domain/ids.ts';
 import { pageSize } from '../admin-input.ts';
 import type { FileRouteDeps } from '../files/own-file.ts';
 import { fileListSchema, presentFile } from '../presenters/file.ts';
@@ -18,14 +19,16 @@ export function listFiles({ files }: Pick<FileRouteDeps, 'files'>): Route {
     input: z.object({
       query: z.object({
         limit: pageSize,
-        after: z.string().optional().meta({ description: 'The last id of the page before.' }),
+        after: z
+          .string()
+          .optional()
+          .meta({ description: 'The last id of the page before; the file may be deleted meanwhile.' }),
       }),
     }),
     success: { description: 'One page.', schema: fileListSchema },
-    async handle({ query: { limit, after: id }, caller: { account } }) {
-      const after = id === undefined ? undefined : await files.find(id, account);
-      if (id !== undefined && after === undefined)
-        throw invalidParameter('after', 'The parameter after must be the id of one of your files.');
+    async handle({ query: { limit, after }, caller: { account } }) {
+      if (after !== undefined && !fileIdPattern.test(after))
+        throw invalidParameter('after', 'The parameter after must be the id of a file.');
       const page = await files.list(account, { limit, ...defined({ after }) });
       return jsonReply(presentOwnPage(page.files.map(presentFile), page.hasMore));
     },
