@@ -33,7 +33,7 @@ export interface TryPrices {
 }
 
 export interface TryPricesDeps {
-  /** Newest first; `after`: the last id of the page before. */
+  /** Newest first; `after`: the last task of the page before. */
   readonly list: (
     filter: {
       readonly status: 'succeeded';
@@ -41,7 +41,7 @@ export interface TryPricesDeps {
       readonly account?: string;
       readonly model?: string;
     },
-    page: { readonly limit: number; readonly after?: string },
+    page: { readonly limit: number; readonly after?: Task },
   ) => Promise<{ readonly tasks: readonly Task[]; readonly hasMore: boolean }>;
   /** Names of those that were answered at once, and charged then. */
   readonly settledImages: (asked: SettledImagesAsked) => AsyncIterable<string>;
@@ -88,11 +88,11 @@ export async function tryPrices(asked: TryPrices, deps: TryPricesDeps): Promise<
   }
   signal.throwIfAborted();
   const filter = { status: 'succeeded', createdAfter: since, ...defined({ account, model }) } as const;
-  let after: string | undefined;
+  let after: Task | undefined;
   do {
     const page = await deps.list(filter, { limit: pageSize, ...defined({ after }) });
     await tryAll(page.tasks.map((task) => tryTask(task, asked.prices, deps)));
-    after = page.hasMore ? page.tasks.at(-1)?.id : undefined;
+    after = page.hasMore ? page.tasks.at(-1) : undefined;
   } while (after !== undefined);
   let names: string[] = [];
   const tryNames = () => tryAll(names.map((name) => tryImages(name, asked, deps)));

@@ -175,19 +175,17 @@ function toKeyCaps(documents: readonly CapsDocument[]): KeyCaps {
 
 function keyLists(keys: Collection<KeyDocument>) {
   return {
-    /** Newest first. `after`: the id of the last key of the page before; of one that is not known the list is empty. */
+    /** Newest first. `after`: the last key of the page before. */
     async list(
       filter: { readonly account?: string },
-      { limit, after }: { readonly limit: number; readonly after?: string },
+      { limit, after }: { readonly limit: number; readonly after?: ApiKey },
     ): Promise<ApiKey[]> {
-      const last = after === undefined ? undefined : await keys.findOne({ id: after });
-      if (last === null) return [];
       const found = await keys
-        .find({ ...filter, ...(last === undefined ? {} : { createdAt: { $lte: last.createdAt } }) })
+        .find({ ...filter, ...(after === undefined ? {} : { createdAt: { $lte: after.createdAt } }) })
         .sort({ createdAt: -1 })
-        .limit(last === undefined ? limit : limit + sameMomentMax)
+        .limit(after === undefined ? limit : limit + sameMomentMax)
         .toArray();
-      const from = last === undefined ? 0 : found.findIndex(({ id }) => id === after) + 1;
+      const from = after === undefined ? 0 : found.findIndex(({ id }) => id === after.id) + 1;
       return found.slice(from, from + limit).map(toKey);
     },
   };

@@ -27,14 +27,16 @@ export interface TaskPage {
   readonly hasMore: boolean;
 }
 
-const nothing: TaskPage = { tasks: [], hasMore: false };
-
 export interface PageRequest {
   readonly limit: number;
-  /** The id of the last task of the page before. */
-  readonly after?: string;
+  /** The last task of the page before, which may be removed meanwhile. */
+  readonly after?: Pick<Task, 'id' | 'createdAt'>;
   /** Default: newest first. */
   readonly oldestFirst?: boolean;
+}
+
+interface EndPageRequest extends Pick<PageRequest, 'limit'> {
+  readonly after?: { readonly id: string; readonly completedAt: number };
 }
 
 export interface NamedTask {
@@ -164,20 +166,13 @@ function taskReads(tasks: Collection<TaskDocument>, { findById, toTask }: TaskRe
     },
 
     async list(filter: TaskFilter, { limit, after, oldestFirst }: PageRequest): Promise<TaskPage> {
-      const last = after === undefined ? undefined : await tasks.findOne({ _id: after });
-      const isElsewhere = filter.account !== undefined && last?.account !== filter.account;
-      if (after !== undefined && (last === null || isElsewhere)) return nothing;
-      return pageOf(
-        listQuery(filter, last?.sort, oldestFirst),
-        { sort: oldestFirst === true ? 1 : -1 },
-        limit,
-      );
+      const last = after && sortKey(after.createdAt, after.id);
+      return pageOf(listQuery(filter, last, oldestFirst), { sort: oldestFirst === true ? 1 : -1 }, limit);
     },
 
     /** Tasks that have ended, the latest end first. */
-    async listEnded(filter: EndFilter, { limit, after }: PageRequest): Promise<TaskPage> {
-      const last = after === undefined ? undefined : (await tasks.findOne({ _id: after }))?.end?.sort;
-      if (after !== undefined && last === undefined) return nothing;
+    async listEnded(filter: EndFilter, { limit, after }: EndPageRequest): Promise<TaskPage> {
+      const last = after && sortKey(after.completedAt, after.id);
       return pageOf(endQuery(filter, last), { 'end.sort': -1 }, limit);
     },
 

@@ -62,7 +62,7 @@ function storeOf(
     asked,
     list: (filter, { limit, after }) => {
       asked.push(filter);
-      const from = after === undefined ? 0 : all.findIndex(({ task }) => task.id === after) + 1;
+      const from = after === undefined ? 0 : all.findIndex(({ task }) => task.id === after.id) + 1;
       const tasks = all.slice(from, from + limit).map(({ task }) => task);
       pages.push(tasks.length);
       return Promise.resolve({ tasks, hasMore: from + limit < all.length });

@@ -1,5 +1,7 @@
 import { z } from 'zod';
+import { defined } from '../../domain/defined.ts';
 import type { OperatorIdentity } from '../../domain/operator.ts';
+import type { Task } from '../../domain/task-record.ts';
 import { accountParams, findAccount } from '../admin-input.ts';
 import type { RouteDeps } from '../deps.ts';
 import { presentAccount } from '../presenters/account.ts';
@@ -67,11 +69,8 @@ async function* taskPages(
   role: OperatorIdentity['role'],
   { tasks, requests, mediaUrl, nodes }: Deps,
 ): AsyncIterable<string[]> {
-  for (let after: string | undefined, isMore = true; isMore;) {
-    const page = await tasks.list(
-      { account },
-      { limit: pageTasks, ...(after === undefined ? {} : { after }) },
-    );
+  for (let after: Task | undefined, isMore = true; isMore;) {
+    const page = await tasks.list({ account }, { limit: pageTasks, ...defined({ after }) });
     yield Promise.all(
       page.tasks.map(async (task) => {
         const { request, callbackUrl } = (await requests.find(task.id)) ?? {};
@@ -83,7 +82,7 @@ async function* taskPages(
         });
       }),
     );
-    after = page.tasks.at(-1)?.id;
+    after = page.tasks.at(-1);
     isMore = page.hasMore;
   }
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { defined } from '../../domain/defined.ts';
+import { invalidParameter } from '../../domain/errors.ts';
 import { pageSize } from '../admin-input.ts';
 import type { RouteDeps } from '../deps.ts';
 import { keySchema, presentKey } from '../presenters/key.ts';
@@ -24,7 +25,10 @@ export function listKeys({ keys }: Pick<RouteDeps, 'keys'>): Route {
       description: 'Revoked and expired ones too; never the keys themselves.',
       schema: pageSchema(keySchema),
     },
-    async handle({ query: { limit, after, ...filter } }) {
+    async handle({ query: { limit, after: id, ...filter } }) {
+      const after = id === undefined ? undefined : await keys.find(id);
+      if (id !== undefined && after === undefined)
+        throw invalidParameter('after', 'The parameter after must be the id of a key.');
       const found = await keys.list(defined(filter), { limit: limit + 1, ...defined({ after }) });
       return jsonReply(presentPage(found, limit, presentKey));
     },

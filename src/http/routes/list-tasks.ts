@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { invalidParameter } from '../../domain/errors.ts';
 import { attentionReasons } from '../../domain/attention.ts';
 import type { Task } from '../../domain/task-record.ts';
-import type { PageRequest, TaskFilter, TaskPage } from '../../store/tasks.ts';
+import type { EndFilter, TaskFilter, TaskPage } from '../../store/tasks.ts';
 import { pageSize } from '../admin-input.ts';
 import { queryNumber } from '../query-fields.ts';
 import type { TaskSearch } from '../../tasks/task-port.ts';
@@ -11,6 +11,7 @@ import type { RouteDeps } from '../deps.ts';
 import { adminTaskSchema, presentAdminTask } from '../presenters/admin-task.ts';
 import { failureClassSchema, taskKindSchema, taskStatusSchema } from '../presenters/enums.ts';
 import { pageSchema } from '../presenters/list.ts';
+import type { CursorPage } from '../videos/list-account-tasks.ts';
 import { adminRoute, jsonReply } from '../route.ts';
 import type { Route } from '../route.ts';
 
@@ -98,13 +99,13 @@ type Asked = Omit<z.output<typeof query>, 'limit' | 'after' | 'upstream_id'>;
 /** `next`: names the next page of a query's. */
 type Found = TaskPage & { readonly next?: string };
 
-function findPage(asked: Asked, page: PageRequest, deps: Deps): Promise<Found> {
+async function findPage(asked: Asked, page: CursorPage, deps: Deps): Promise<Found> {
   const { tasks } = deps;
   const { ended_after: endedAfter, ended_before: endedBefore } = asked;
   const filter = toFilter(asked);
   if (endedAfter !== undefined || endedBefore !== undefined) {
     refuseWithEnd(asked);
-    return tasks.listEnded({ ...filter, ...defined({ endedAfter, endedBefore }) }, page);
+    return findEnded({ ...filter, ...defined({ endedAfter, endedBefore }) }, page, deps);
   }
   if (asked.query !== undefined) {
     const search = { query: asked.query, limit: page.limit, ...defined({ page: asked.page }) };
@@ -114,7 +115,24 @@ function findPage(asked: Asked, page: PageRequest, deps: Deps): Promise<Found> {
     return findByCallback(filter, page, { tasks, read: (...of) => tasks.abandonedCallbacks(...of) });
   if (asked.callback_failing === 'true')
     return findByCallback(filter, page, { tasks, read: (...of) => tasks.failingCallbacks(...of) });
-  return tasks.list(filter, page);
+  const after = await findCursor(page.after, deps);
+  return tasks.list(filter, { limit: page.limit, ...defined({ after }) });
+}
+
+async function findCursor(id: string | undefined, { tasks }: Pick<Deps, 'tasks'>): Promise<Task | undefined> {
+  if (id === undefined) return undefined;
+  const task = await tasks.find(id);
+  if (task === undefined) throw invalidParameter('after', 'The parameter after must be the id of a task.');
+  return task;
+}
+
+async function findEnded(filter: EndFilter, { limit, after }: CursorPage, deps: Deps): Promise<Found> {
+  const last = await findCursor(after, deps);
+  if (last === undefined) return deps.tasks.listEnded(filter, { limit });
+  const { id, completedAt } = last;
+  if (completedAt === undefined)
+    throw invalidParameter('after', 'The parameter after must be the id of a task that has ended.');
+  return deps.tasks.listEnded(filter, { limit, after: { id, completedAt } });
 }
 
 /** An index has ends in order, by status and class; with any other filter, all of them would have to be read. */
@@ -142,7 +160,7 @@ interface CallbackReads extends Pick<Deps, 'tasks'> {
 /** Few callbacks fail: the other filters are applied to a batch of those at a time. */
 async function findByCallback(
   filter: TaskFilter,
-  { limit, after }: PageRequest,
+  { limit, after }: CursorPage,
   { tasks, read }: CallbackReads,
 ): Promise<TaskPage> {
   const found: Task[] = [];

@@ -43,27 +43,21 @@ export function listTasksOf({ kind, ...route }: TaskRoute, { tasks, mediaUrl }: 
   });
 }
 
+/** `after`: the id of the last task of the page before. */
+export interface CursorPage extends Omit<PageRequest, 'after'> {
+  readonly after?: string;
+}
+
 type OwnTasks = TaskFilter & { readonly account: string };
 
 /** Throws invalid_parameter for a cursor that names none of the account's tasks. */
 export async function pageOfTasks(
   filter: OwnTasks,
-  page: PageRequest,
+  { after: id, ...page }: CursorPage,
   tasks: Pick<RouteDeps['tasks'], 'find' | 'list'>,
 ): Promise<TaskPage> {
-  const found = await tasks.list(filter, page);
-  const { after } = page;
-  if (after !== undefined && found.tasks.length === 0) await checkCursor(after, filter.account, tasks);
-  return found;
-}
-
-/** The store answers an unknown cursor with an empty page, which would look like the end of the list. */
-async function checkCursor(
-  after: string,
-  account: string,
-  tasks: Pick<RouteDeps['tasks'], 'find'>,
-): Promise<void> {
-  const task = await tasks.find(after);
-  if (task?.account === account) return;
-  throw invalidParameter('after', 'The parameter after must be the id of one of your tasks.');
+  const after = id === undefined ? undefined : await tasks.find(id);
+  if (id !== undefined && after?.account !== filter.account)
+    throw invalidParameter('after', 'The parameter after must be the id of one of your tasks.');
+  return tasks.list(filter, { ...page, ...defined({ after }) });
 }

@@ -123,6 +123,8 @@ it('of all accounts, the newest first, a page at a time, by model or time too', 
   expect(oldest.id).toBe(newest[3]);
   const { data } = await page(`limit=4&model=${oldest.model}&created_after=1`);
   expect(data.map(({ id }: { id: string }) => id)).toEqual(newest);
+  const { status, body } = await world.admin('GET', '/tasks?after=task_nothing');
+  expect([status, body.error]).toMatchObject([400, { code: 'invalid_parameter', param: 'after' }]);
 });
 
 it('by the key that created them, and by model, whatever the account', async () => {
@@ -195,13 +197,12 @@ describe('by when they ended', () => {
     expect(await idsOf(`ended_before=${endedAt}`)).not.toContain(ids[0]);
   });
 
-  it('after a task that has not ended, or that nobody knows: none', async () => {
+  it('not after a task that has not ended, or that nobody knows', async () => {
     const { endedAt } = await made(1);
     const unfinished = (await (await world.newAccount()).create()).body.id;
     for (const after of [unfinished, 'task_nothing'])
       expect(await pageOf(`ended_after=${endedAt}&after=${after}`)).toMatchObject({
-        data: [],
-        has_more: false,
+        error: { code: 'invalid_parameter', param: 'after' },
       });
   });
 
