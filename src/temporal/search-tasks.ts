@@ -1,5 +1,6 @@
+import { createHash } from 'node:crypto';
 import type { Client } from '@temporalio/client';
-import { GatewayError } from '../domain/errors.ts';
+import { GatewayError, invalidParameter } from '../domain/errors.ts';
 import { defined } from '../domain/defined.ts';
 import { tasksOf } from '../domain/queues.ts';
 import type { FoundTasks, TaskSearch } from '../tasks/task-port.ts';
@@ -10,16 +11,17 @@ export function createTaskSearch(client: Client, queuePrefix: string) {
   const ours = tasksOf(queuePrefix);
   return async function search({ query, limit, page }: TaskSearch): Promise<FoundTasks> {
     const { namespace } = client.options;
+    const token = page === undefined ? undefined : readPage(page);
     try {
       const { executions, nextPageToken } = await client.workflowService.listWorkflowExecutions({
         namespace,
         pageSize: limit,
         query: `(${query}) AND ${ours}`,
-        ...defined({ nextPageToken: page === undefined ? undefined : Buffer.from(page, 'base64url') }),
+        ...defined({ nextPageToken: token }),
       });
       const ids = (executions ?? []).flatMap(({ execution }) => execution?.workflowId ?? []);
       const isLast = nextPageToken === undefined || nextPageToken === null || nextPageToken.length === 0;
-      return isLast ? { ids } : { ids, next: Buffer.from(nextPageToken).toString('base64url') };
+      return isLast ? { ids } : { ids, next: writePage(nextPageToken) };
     } catch (error) {
       const refusal = refusedQuery(error);
       if (refusal === undefined) throw error;
@@ -29,4 +31,25 @@ export function createTaskSearch(client: Client, queuePrefix: string) {
       });
     }
   };
+}
+
+/**
+ * Temporal's token behind a check sum of it. A token that is not its own Temporal takes for its own failure, which is
+ * repeated for seconds, or for the end of the list.
+ */
+function writePage(token: Uint8Array): string {
+  return Buffer.concat([checkSum(token), token]).toString('base64url');
+}
+
+function readPage(page: string): Buffer {
+  const bytes = Buffer.from(page, 'base64url');
+  const token = bytes.subarray(checkSumBytes);
+  if (token.length > 0 && bytes.subarray(0, checkSumBytes).equals(checkSum(token))) return token;
+  throw invalidParameter('page', 'The parameter page must be next_page of the page before.');
+}
+
+const checkSumBytes = 4;
+
+function checkSum(token: Uint8Array): Buffer {
+  return createHash('sha256').update(token).digest().subarray(0, checkSumBytes);
 }

@@ -84,14 +84,14 @@ export function createTaskClient(options: TaskClientOptions): TaskPort {
     } as const satisfies WorkflowStartOptions;
   }
 
-  /** Runs calls under one deadline and translates Temporal's errors into those for callers. `ended`: of a task that has. */
+  /** Runs calls under one deadline and translates Temporal's errors into those for callers. */
   async function ask<Result>(
     ms: number,
     call: () => Promise<Result>,
-    ended: ErrorCode = 'task_not_cancellable',
+    { ended = 'task_not_cancellable', late = noAnswer }: Asking = {},
   ): Promise<Result> {
     try {
-      return await within(ms, call, noAnswer);
+      return await within(ms, call, late);
     } catch (error) {
       throw translate(error, ended);
     }
@@ -127,7 +127,9 @@ export function createTaskClient(options: TaskClientOptions): TaskPort {
         if (done === undefined) throw error;
         return { did: { task: done.detail, money: '' } };
       };
-      const result = await ask(updateDeadlineMs, () => call().catch(recorded), 'action_not_possible');
+      const result = await ask(updateDeadlineMs, () => call().catch(recorded), {
+        ended: 'action_not_possible',
+      });
       // An attempt that stays hears only with its next heartbeat that the workflow has left it.
       if ('did' in result && action !== 'retry_now') await endStay?.(task);
       return result;
@@ -135,12 +137,18 @@ export function createTaskClient(options: TaskClientOptions): TaskPort {
 
     waiting: (task) => findWaiting(client, task, now),
 
-    search: (asked) => ask(callDeadlineMs, () => search(asked)),
+    search: (asked) => ask(callDeadlineMs, () => search(asked), { late: notRead }),
 
     redeliver: (task) => ask(callDeadlineMs, () => redeliver(task)),
 
     unpolledQueues: () => findUnpolled(client, queuePrefix),
   };
+}
+
+interface Asking {
+  /** Of a task that has ended. */
+  readonly ended?: ErrorCode;
+  readonly late?: () => GatewayError;
 }
 
 interface Asked {
@@ -231,6 +239,10 @@ function noAnswer(detail = 'no worker answered in time'): GatewayError {
     'The service did not answer in time. What was asked for may still be done: look at the task before you repeat it.',
     { retryAfterSeconds: 5, detail },
   );
+}
+
+function notRead(): GatewayError {
+  return serviceBusy('temporal did not answer a read in time');
 }
 
 function serviceBusy(detail: string, cause?: unknown): GatewayError {

@@ -20,6 +20,15 @@ it('finds the tasks of this gateway, a page at a time', async () => {
   expect((await other({ query, limit: 10 })).ids).toEqual([]);
 });
 
+it('refuses a page that it has not named', async () => {
+  const token = Buffer.from('{"x":1}').toString('base64url');
+  for (const page of ['', 'abc', token])
+    await expect(search({ query: 'NeedsAttention = "a"', limit: 10, page })).rejects.toMatchObject({
+      code: 'invalid_parameter',
+      param: 'page',
+    });
+});
+
 it.each(['NoSuchAttribute = "x"', 'NeedsAttention ='])('says why %s is not a query', async (query) => {
   await expect(search({ query, limit: 10 })).rejects.toMatchObject({
     code: 'invalid_parameter',

@@ -10,6 +10,7 @@ import { createActIds } from '../../src/access/act-ids.ts';
 import { createTaskClient } from '../../src/temporal/task-client.ts';
 import { temporalAddress } from '../support/run-servers.ts';
 import { findWaiting } from '../../src/temporal/waiting-activity.ts';
+import { startSilentServer } from '../support/silent-server.ts';
 import { newInput, openTemporal } from './support.ts';
 
 const world = openTemporal();
@@ -43,15 +44,7 @@ describe('start', () => {
   });
 
   it('503 while Temporal is away', async () => {
-    const client = createTemporalClient({ address: '127.0.0.1:1', namespace: 'default' });
-    onTestFinished(() => client.connection.close());
-    const away = createTaskClient({
-      client,
-      queuePrefix: 'away-',
-      now: Date.now,
-      newActId: createActIds(Buffer.alloc(32)).newId,
-    });
-    await expect(away.start(newInput())).rejects.toMatchObject({
+    await expect(portAt('127.0.0.1:1').start(newInput())).rejects.toMatchObject({
       code: 'service_unavailable',
       retryAfterSeconds: 5,
     });
@@ -186,7 +179,22 @@ it('an action that nobody has answered in time is not said to have done nothing'
   ]);
 });
 
+it('a list that is not read in time is not said to be done yet', async () => {
+  const { address } = await startSilentServer();
+  await expect(portAt(address).search({ query: 'NeedsAttention = "a"', limit: 1 })).rejects.toMatchObject({
+    code: 'service_unavailable',
+    message: 'The service is busy and did nothing. Try again shortly.',
+  });
+});
+
 it('names the queues that no worker polls', async () => {
   const { queuePrefix } = world;
   expect(await world.port.unpolledQueues()).toEqual([`${queuePrefix}tasks`, `${queuePrefix}callbacks`]);
 });
+
+function portAt(address: string) {
+  const client = createTemporalClient({ address, namespace: 'default' });
+  onTestFinished(() => client.connection.close());
+  const newActId = createActIds(Buffer.alloc(32)).newId;
+  return createTaskClient({ client, queuePrefix: 'away-', now: Date.now, newActId });
+}
