@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { formatMicros, parseMicros } from '../domain/money.ts';
+import { unfinishedStatuses } from '../domain/task.ts';
 import type { OperatorActionName } from '../domain/operator-actions.ts';
 import type { AdminClient, Row } from './admin-client.ts';
 import { CommandError } from './command-error.ts';
@@ -37,7 +38,7 @@ export async function actOnMany(many: ManyTasks, session: BulkSession): Promise<
   const found = await collect(many, client);
   const chosen = many.continues ? found.filter((task) => !isDone(task, many)) : found;
   const skipped = found.length - chosen.length;
-  const held = formatMicros(sum(chosen.map(({ hold }) => hold)));
+  const held = formatMicros(sum(chosen.filter(isUnfinished).map(({ hold }) => hold)));
   const left = skipped === 0 ? '' : ` (${skipped} were done before)`;
   output.note(`${many.action}: ${chosen.length} tasks${left}, ${held} is held for them.`);
   if (chosen.length > 0 && !(await mayAct(many, terminal))) {
@@ -64,6 +65,11 @@ const recordsSchema = z.array(z.object({ action: z.string(), reason: z.string() 
 
 function isDone({ actions }: Row, { action, body }: ManyTasks): boolean {
   return recordsSchema.parse(actions).some((made) => made.action === action && made.reason === body.reason);
+}
+
+/** What was held for a task that has ended is settled. */
+function isUnfinished({ status }: Row): boolean {
+  return unfinishedStatuses.some((unfinished) => unfinished === status);
 }
 
 function sum(amounts: readonly unknown[]): bigint {

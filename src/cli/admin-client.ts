@@ -159,11 +159,12 @@ function refusal(url: string, body: unknown, { status, requestId }: Answered): C
     );
   const { message, code } = parsed.data.error;
   const words = explain(code, `${message} (${code}, request ${requestId})`);
-  return new CommandError(endingOf(status), words, { code });
+  return new CommandError(endingOf(status, code), words, { code });
 }
 
-function endingOf(status: number) {
-  if (status === 404) return 'not_found';
+/** A model that does not exist is a 400, as for callers. */
+function endingOf(status: number, code: string) {
+  if (status === 404 || code.endsWith('_not_found')) return 'not_found';
   if (status === 503) return 'not_reachable';
   return status < 500 ? 'refused' : 'failed';
 }

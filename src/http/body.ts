@@ -120,9 +120,10 @@ export function hasBody({ req }: Context): boolean {
   return req.headers['transfer-encoding'] !== undefined || (length !== undefined && length !== '0');
 }
 
-export function checkJsonType(context: Context): void {
+/** `mediaTypes`: all that this body may have. */
+export function checkJsonType(context: Context, mediaTypes: readonly string[] = ['application/json']): void {
   if (context.is('application/json') !== false) return;
-  throw new GatewayError('unsupported_media_type', 'Send the body as application/json.');
+  throw new GatewayError('unsupported_media_type', `Send the body as ${mediaTypes.join(' or ')}.`);
 }
 
 /** Throws invalid_json: what is not UTF-8 would become another text. */

@@ -1,6 +1,7 @@
 import { PassThrough } from 'node:stream';
 import { createServer } from 'node:http';
 import { beforeEach, expect, it } from 'vitest';
+import { taskFailures } from '../../src/domain/task-failures.ts';
 import { createTerminal } from '../../src/cli/terminal.ts';
 import type { Terminal } from '../../src/cli/terminal.ts';
 import { useHttpWorld } from '../support/http-world.ts';
@@ -184,8 +185,12 @@ it('sends abandoned callbacks again', async () => {
   const { text, status } = await runLine(world, [...resend, '--yes']);
   expect(text).toContain(`${first}  A callback can be redelivered only after the task has ended.`);
   expect(status).toBe(1);
+  expect(text).toContain('1 tasks, 0.500000 is held for them.');
   const listed = await runLine(world, ['tasks', 'list', '--callback-failed']);
   expect(listed.text).toContain(first);
+  await world.drive.fail(first, taskFailures.upstream);
+  const ended = await runLine(world, [...resend, '--dry-run']);
+  expect(ended.text).toContain('1 tasks, 0.000000 is held for them.');
 });
 
 it('a query is paged on the command line too', async () => {

@@ -702,6 +702,7 @@ describe('price explain', () => {
     await expect(gateway(['price', 'explain', '--file', file])).rejects.toThrow('must be a JSON object');
     await expect(gateway(['price', 'explain', '--file', directory])).rejects.toThrow('cannot be read');
     await expect(gateway(['price', 'explain'])).rejects.toThrow('Which model');
+    await expect(gateway(['price', 'explain', 'nope'])).rejects.toMatchObject({ status: 4 });
   });
 
   it('says what was held for a task', async () => {

@@ -17,12 +17,12 @@ type ImageBodyLimits = Pick<ImageLimits, 'bodyBytesMax' | 'filesMax'>;
 export function imageBody(workspaces: ImageWorkspaces, limits: ImageBodyLimits): BodyReader {
   const opened = new WeakMap<object, ImageWorkspace>();
   return {
-    mediaTypes: ['application/json', 'multipart/form-data'],
+    mediaTypes,
     kind: 'images',
     async read(context, scope) {
       if (!hasBody(context)) return {};
       const isForm = typeof context.is('multipart/form-data') === 'string';
-      if (!isForm) checkJsonType(context);
+      if (!isForm) checkJsonType(context, mediaTypes);
       const workspace = workspaces.open();
       const reading = { scope, workspace, limits };
       try {
@@ -39,6 +39,8 @@ export function imageBody(workspaces: ImageWorkspaces, limits: ImageBodyLimits):
     },
   };
 }
+
+const mediaTypes = ['application/json', 'multipart/form-data'];
 
 /** What the reading of one body needs. */
 export interface Reading {

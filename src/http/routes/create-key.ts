@@ -81,8 +81,8 @@ function checkPermitted(asked: z.output<typeof body>, catalogue: Deps['catalogue
   for (const [name, ids, isKnown] of lists) {
     const index = ids.findIndex((id) => !isKnown(id));
     if (index === -1) continue;
-    const param = `${name}[${index}]`;
-    throw invalidParameter(param, `The configuration has no ${param} with this name.`);
+    const what = name === 'models' ? 'model' : 'channel';
+    throw invalidParameter(`${name}[${index}]`, `The configuration has no ${what} ${ids[index]}.`);
   }
 }
 

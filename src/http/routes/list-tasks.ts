@@ -111,6 +111,10 @@ async function findPage(asked: Asked, page: CursorPage, deps: Deps): Promise<Fou
     const search = { query: asked.query, limit: page.limit, ...defined({ page: asked.page }) };
     return findByQuery(filter, search, deps);
   }
+  if (asked.callback_failed === 'true' && asked.callback_failing === 'true') {
+    const message = '`callback_failing` cannot be combined with `callback_failed`.';
+    throw invalidParameter('callback_failing', message);
+  }
   if (asked.callback_failed === 'true')
     return findByCallback(filter, page, { tasks, read: (...of) => tasks.abandonedCallbacks(...of) });
   if (asked.callback_failing === 'true')

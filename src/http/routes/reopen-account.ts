@@ -19,9 +19,10 @@ export function reopenAccount({ accounts, ledger, now }: Deps): Route {
     success: { description: 'The account.', schema: accountSchema },
     errors: ['account_not_found', 'action_not_possible'],
     async handle({ params, body, operator: by }) {
-      const { id } = await findAccount(accounts, params.account);
+      const { id, deletion } = await findAccount(accounts, params.account);
       if (!(await accounts.reopen(id, { at: now(), by, action: 'reopened', reason: body.reason }))) {
-        throw new GatewayError('action_not_possible', `The account ${id} is not closed.`);
+        const why = deletion === undefined ? 'is not closed' : 'is being deleted, or is deleted';
+        throw new GatewayError('action_not_possible', `The account ${id} ${why}.`);
       }
       const account = await findAccount(accounts, id);
       return jsonReply(presentAccount(account, await ledger.balance(id)));

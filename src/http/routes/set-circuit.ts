@@ -54,12 +54,13 @@ export function setCircuit(deps: Deps): Route {
 }
 
 /** A misspelt name would make a circuit that protects nothing. */
-function checkTarget({ credential, model }: z.output<typeof body>, channel: ChannelConfig): void {
+function checkTarget(asked: z.output<typeof body>, channel: ChannelConfig): void {
+  const { credential, model } = asked;
   const param = !channel.credentials.some(({ id }) => id === credential)
     ? 'credential'
     : model !== undefined && !Object.hasOwn(channel.models, model)
       ? 'model'
       : undefined;
   if (param === undefined) return;
-  throw invalidParameter(param, `The channel ${channel.id} has no ${param} with this name.`);
+  throw invalidParameter(param, `The channel ${channel.id} has no ${param} ${asked[param]}.`);
 }

@@ -137,7 +137,11 @@ describe('a JSON body that is wrong', () => {
       account.call('POST', generations, { body: text, headers: { 'content-type': type } });
     expect((await call('{"model":')).body.error).toMatchObject({ code: 'invalid_json' });
     expect((await call('[]')).body.error).toMatchObject({ code: 'invalid_json' });
-    expect((await call('a=b', 'text/plain')).status).toBe(415);
+    const { status, body } = await call('a=b', 'text/plain');
+    expect([status, body.error.message]).toEqual([
+      415,
+      'Send the body as application/json or multipart/form-data.',
+    ]);
     await nothingHappened();
   });
 

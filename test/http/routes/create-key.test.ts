@@ -65,4 +65,6 @@ it.each([
     code === 'missing_parameter' ? body : { account: id, ...body },
   );
   expect([answer.status, answer.body.error]).toEqual([400, expect.objectContaining({ code, param })]);
+  if (param === 'channels[0]')
+    expect(answer.body.error.message).toBe('The configuration has no channel won.');
 });

@@ -71,6 +71,7 @@ it('by a callback that was abandoned, with the other filters', async () => {
   expect(first).toMatchObject({ has_more: true });
   expect(await ids(`limit=2&after=${first.data[1].id}`)).toEqual(abandoned.toSorted().slice(2));
   expect((await world.admin('GET', '/tasks?callback_failed=yes')).status).toBe(400);
+  expect(await page('callback_failing=true')).toMatchObject({ error: { param: 'callback_failing' } });
 });
 
 it('by a callback that fails now: due, with failed attempts', async () => {

@@ -24,7 +24,11 @@ it('409: not closed; 404; 400', async () => {
   const { id } = await world.newAccount();
   const reopen = async (account: string, body: object = { reason: 'x' }) =>
     (await world.admin('POST', `/accounts/${account}/reopen`, body)).body.error;
-  expect((await reopen(id)).code).toBe('action_not_possible');
+  const refused = (why: string) => ({ code: 'action_not_possible', message: `The account ${id} ${why}.` });
+  expect(await reopen(id)).toMatchObject(refused('is not closed'));
+  await world.admin('POST', `/accounts/${id}/close`, { reason: 'left' });
+  await world.admin('POST', `/accounts/${id}/delete`, { reason: 'left' });
+  expect(await reopen(id)).toMatchObject(refused('is being deleted, or is deleted'));
   expect((await reopen('none')).code).toBe('account_not_found');
   expect((await reopen(id, {})).param).toBe('reason');
 });

@@ -73,6 +73,8 @@ it.each([
 ])('400: %j', async (body, param) => {
   const answer = await set(body);
   expect([answer.status, answer.body.error.param]).toEqual([400, param]);
+  if (body.credential === 'x')
+    expect(answer.body.error.message).toMatch(/^The channel \w+ has no credential x\.$/);
 });
 
 it('404', async () => {
