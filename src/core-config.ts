@@ -1,7 +1,11 @@
+import type { ConfigFile } from './config/config-file.ts';
 import { onReloadSignal } from './config/reload-signal.ts';
 import { openRunningConfig } from './control/running-config.ts';
 import type { RunningConfig, RunningConfigDeps } from './control/running-config.ts';
+import { hasEntries, ledgerCollection } from './ledger/collection.ts';
 import type { Logger } from './observability/log.ts';
+import type { Mongo } from './store/mongo.ts';
+import type { Stores } from './store/stores.ts';
 import type { AuditLog, OperatorAct } from './tasks/audit-log.ts';
 
 /** The published configuration, of which each process runs a copy. */
@@ -12,11 +16,17 @@ interface CoreParts {
   readonly auditLog: AuditLog;
 }
 
-type ConfigDeps = Omit<RunningConfigDeps, 'keepStart' | 'onTaken' | 'onOldCopy' | 'onRefused' | 'onError'>;
+interface ConfigDeps
+  extends Pick<RunningConfigDeps, keyof ConfigFile | 'node' | 'now'>, Pick<CoreParts, 'log' | 'auditLog'> {
+  readonly stores: Pick<Stores, 'configurations'>;
+  readonly mongo: Pick<Mongo, 'db'>;
+}
 
-export function openConfig({ log, auditLog, ...deps }: ConfigDeps & Pick<CoreParts, 'log' | 'auditLog'>) {
+export function openConfig({ log, auditLog, stores, mongo, ...deps }: ConfigDeps) {
   return openRunningConfig({
     ...deps,
+    store: stores.configurations,
+    hasMoney: () => hasEntries(ledgerCollection(mongo.db)),
     keepStart: (publish) => auditLog.keep(reloadBy('start', deps.node), publish),
     onTaken: ({ version }) => log.info({ version }, 'a published configuration was taken'),
     onOldCopy: ({ version }) => log.warn({ version }, oldCopy),

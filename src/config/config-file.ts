@@ -15,6 +15,8 @@ export interface ConfigFile {
   readonly own: LoadedFile;
   /** As it is now. */
   readonly load: () => LoadedFile | Violations;
+  /** What ends the start of a process whose file has these. */
+  readonly refusal: (violations: readonly string[]) => ConfigError;
   /** A text of another process. */
   readonly parse: (text: string) => { readonly config: GatewayConfig } | Violations;
 }
@@ -28,6 +30,7 @@ export function openConfigFile(path: string, context: ParseConfigContext): Confi
   return {
     own: read(),
     load: () => violationsOr(read),
+    refusal: (violations) => new ConfigError(path, violations),
     parse: (text) =>
       violationsOr(() => ({ config: parseGatewayConfig(text, 'the published configuration', context) })),
   };

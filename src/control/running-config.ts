@@ -35,6 +35,8 @@ export type PreviewResult =
 
 export interface RunningConfigDeps extends ConfigFile {
   readonly store: ConfigurationStore;
+  /** Whether there is money of accounts, whose currency cannot change any more. */
+  readonly hasMoney: () => Promise<boolean>;
   /** This process. */
   readonly node: string;
   readonly now: () => number;
@@ -57,8 +59,9 @@ const everyMs = 2_000;
 export async function openRunningConfig(deps: RunningConfigDeps): Promise<RunningConfig> {
   const { store, own, now, node } = deps;
   if (!(await store.wasPublished(own.config.hash))) {
-    const { text, config } = own;
-    await deps.keepStart(() => store.publish({ text, hash: config.hash, by: 'start', node, at: now() }));
+    const violations = await checkCurrency(own.config, deps);
+    if (violations.length > 0) throw deps.refusal(violations);
+    await deps.keepStart(() => store.publish({ ...textOf(own), by: 'start', node, at: now() }));
   }
   const running = createRunningConfig(deps);
   await running.refresh();
@@ -112,16 +115,18 @@ function createRunningConfig(deps: RunningConfigDeps): RunningConfig {
     state: () => state,
 
     async publish(by) {
-      const file = deps.load();
+      const file = await loadToPublish(deps);
       if ('violations' in file) return { ok: false, violations: file.violations };
-      const head = await store.publish({ text: file.text, hash: file.config.hash, by, node, at: now() });
+      const head = await store.publish({ ...textOf(file), by, node, at: now() });
       await refresh();
       return { ok: true, head };
     },
 
     async preview() {
       await refresh();
-      return previewOf(deps.load(), current);
+      const file = await loadToPublish(deps);
+      if ('violations' in file) return { ok: false, violations: file.violations };
+      return { ok: true, changes: configChanges(current, file.config) };
     },
 
     refresh,
@@ -151,7 +156,24 @@ function createListeners() {
   };
 }
 
-function previewOf(file: ReturnType<RunningConfigDeps['load']>, current: GatewayConfig): PreviewResult {
-  if ('violations' in file) return { ok: false, violations: file.violations };
-  return { ok: true, changes: configChanges(current, file.config) };
+/** What may follow the published configuration. */
+async function loadToPublish(deps: RunningConfigDeps): Promise<ReturnType<ConfigFile['load']>> {
+  const file = deps.load();
+  if ('violations' in file) return file;
+  const violations = await checkCurrency(file.config, deps);
+  return violations.length > 0 ? { violations } : file;
+}
+
+function textOf({ text, config: { hash, currency } }: ConfigFile['own']) {
+  return { text, hash, currency };
+}
+
+/** Amounts in the ledger name no currency: another one would turn every balance into another sum. */
+async function checkCurrency(
+  { currency }: GatewayConfig,
+  { store, hasMoney }: Pick<RunningConfigDeps, 'store' | 'hasMoney'>,
+): Promise<string[]> {
+  const was = (await store.head())?.currency ?? currency;
+  if (was === currency || !(await hasMoney())) return [];
+  return [`currency: this database's accounts are in ${was}: they cannot become ${currency}.`];
 }

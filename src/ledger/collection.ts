@@ -57,6 +57,15 @@ export async function ensureLedgerIndexes(db: Db): Promise<void> {
   await ensureTurnLineIndexes(db);
 }
 
+/** Whether anything was ever written. */
+export async function hasEntries(collection: LedgerCollection): Promise<boolean> {
+  const found = await collection.findOne(
+    { key: { $gt: '' } },
+    { projection: { _id: 1 }, maxTimeMS: readTimeoutMs },
+  );
+  return found !== null;
+}
+
 /** One query on the unique index. */
 export async function findByKeys(
   collection: LedgerCollection,

@@ -9,6 +9,8 @@ export interface ConfigurationHead {
   readonly version: number;
   /** Of the text: 12 hex digits of its SHA-256. */
   readonly hash: string;
+  /** Of all accounts. */
+  readonly currency: string;
   /** An operator's name, `signal` or `start`. */
   readonly by: string;
   /** Of the process that read and checked the file. */
@@ -28,6 +30,7 @@ interface ConfigurationDocument {
   readonly _id: typeof only;
   readonly version: bigint;
   readonly hash: string;
+  readonly currency: string;
   readonly by: string;
   readonly node: string;
   readonly at: number;
@@ -52,10 +55,10 @@ export function createConfigurationStore(db: Db, { seal, open }: Sealing) {
 
   /** Undefined: another process was first. */
   async function replace(
-    { text, hash, by, node, at }: NewConfiguration,
+    { text, hash, currency, by, node, at }: NewConfiguration,
     before: ConfigurationHead | undefined,
   ): Promise<ConfigurationHead | undefined> {
-    const fields = { hash, by, node, at, sealed: toSealedDocument(seal('configuration', text)) };
+    const fields = { hash, currency, by, node, at, sealed: toSealedDocument(seal('configuration', text)) };
     const version = BigInt(before?.version ?? 0) + 1n;
     if (before === undefined) {
       const isFirst = await unlessThere(() => published.insertOne({ _id: only, version, ...fields }));
@@ -65,7 +68,7 @@ export function createConfigurationStore(db: Db, { seal, open }: Sealing) {
       const { matchedCount } = await published.updateOne(guarded, { $set: { version, ...fields } });
       if (matchedCount === 0) return undefined;
     }
-    return toHead({ version, hash, by, node, at });
+    return toHead({ version, hash, currency, by, node, at });
   }
 
   /** Before it is replaced: whoever dies in between leaves no text that was in force and is not known. */
@@ -108,9 +111,10 @@ export function createConfigurationStore(db: Db, { seal, open }: Sealing) {
 function toHead({
   version,
   hash,
+  currency,
   by,
   node,
   at,
 }: Omit<ConfigurationDocument, '_id' | 'sealed'>): ConfigurationHead {
-  return { version: Number(version), hash, by, node, at };
+  return { version: Number(version), hash, currency, by, node, at };
 }

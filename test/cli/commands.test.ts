@@ -484,6 +484,7 @@ describe('config', () => {
     const head = await world.stores.configurations.publish({
       text: 'x',
       hash: 'abc',
+      currency: 'USD',
       by: 'anna',
       node: 'host/1/x',
       at: 0,

@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
@@ -197,7 +197,14 @@ it('what was published stays known, however often something else was published s
   const { configurations } = gateway.core.stores;
   for (let n = 0; n < 210; n += 1) {
     const hash = `hash-${n}`;
-    await configurations.publish({ text: testYaml.concat(`# ${n}\n`), hash, by: 'ada', node: 'n', at: 0 });
+    await configurations.publish({
+      text: testYaml.concat(`# ${n}\n`),
+      hash,
+      currency: 'USD',
+      by: 'ada',
+      node: 'n',
+      at: 0,
+    });
   }
   const { version } = (await configurations.head()) ?? expect.fail();
   const second = await openSecond(testYaml);
@@ -208,7 +215,14 @@ it('of two publications at once each is in force for a while, and known', async 
   const { configurations } = gateway.core.stores;
   const { version } = (await configurations.head()) ?? expect.fail();
   const hashes = Array.from({ length: 8 }, (_, n) => `race-${n}`);
-  const texts = hashes.map((hash) => ({ text: testYaml, hash, by: 'ada', node: 'n', at: 0 }));
+  const texts = hashes.map((hash) => ({
+    text: testYaml,
+    hash,
+    currency: 'USD',
+    by: 'ada',
+    node: 'n',
+    at: 0,
+  }));
   const heads = await Promise.all(texts.map((text) => configurations.publish(text)));
   expect(heads.map((head) => head.version).toSorted((a, b) => a - b)).toEqual(
     hashes.map((_, n) => version + 1 + n),
@@ -244,4 +258,37 @@ it('a start with an old copy of the file runs what is published; a reload brings
   await expect.poll(() => gateway.core.config().models.some(({ id }) => id === 'newest')).toBe(false);
   // Nothing is new about it.
   expect((await second.admin('POST', '/config/reload')).body.version).toBe(back.version);
+});
+
+it('the currency of accounts that have money cannot change: by no reload, no dry run and no start', async () => {
+  const other = testYaml.replace('currency: USD', 'currency: JPY');
+  const second = await openSecond(`${testYaml}# in USD\n`);
+  const before = (await second.admin('GET', '/config')).body.hash;
+  const path = join(directory, 'second.yaml');
+  await write(other, path);
+  const { available } = await gateway.core.ledger.balance((await gateway.account()).id);
+  expect(available).toBeGreaterThan(0n);
+  const sentence = "currency: this database's accounts are in USD: they cannot become JPY.";
+  for (const dry_run of [true, false]) {
+    const { status, body } = await second.admin('POST', '/config/reload', { dry_run });
+    expect([status, body.error.message]).toEqual([400, `The file was not loaded: ${sentence}`]);
+  }
+  const log = join(directory, 'other.log');
+  const started = startGatewayProcess('api', { ...gateway.environment, GATEWAY_CONFIG: path }, log);
+  expect(await started.ended).toBe(78);
+  expect(await readFile(log, 'utf8')).toContain(`${path} has 1 problem(s):\n  ${sentence}`);
+  expect((await second.admin('GET', '/config')).body.hash).toBe(before);
+  expect(second.core.config().currency).toBe('USD');
+});
+
+it('the currency may change while nothing is in the ledger', async () => {
+  const young = await startGateway({ worker: false });
+  undo.push(() => young.stop());
+  await write(testYaml.replace('currency: USD', 'currency: JPY'), young.environment['GATEWAY_CONFIG']);
+  expect((await young.admin('POST', '/config/reload', { dry_run: true })).body.changes).toEqual([
+    { path: 'currency', kind: 'changed', before: '"USD"', after: '"JPY"' },
+  ]);
+  expect((await young.admin('POST', '/config/reload')).status).toBe(200);
+  const { key } = await young.account();
+  expect((await young.call('GET', '/v1/balance', { key })).body).toMatchObject({ currency: 'JPY' });
 });

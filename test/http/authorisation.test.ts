@@ -65,7 +65,7 @@ beforeAll(async () => {
   }
   headers.set('an empty header', '');
   headers.set('another scheme', `Basic ${Buffer.from(`x:${valid.key}`).toString('base64')}`);
-  const file = { text: 'x', hash: 'abc', by: 'start', node: 'n', at: 0 };
+  const file = { text: 'x', hash: 'abc', currency: 'USD', by: 'start', node: 'n', at: 0 };
   await world.stores.configurations.publish(file);
   node = await world.startNode({ now: () => at });
   // The key of one minute.

@@ -386,6 +386,7 @@ describe.skipIf(browserPath === undefined)(`views of the console${noBrowser}`, (
     const head = await world.stores.configurations.publish({
       text: 'x',
       hash: 'abc',
+      currency: 'USD',
       by: hostile,
       node: 'n',
       at: 0,

@@ -10,7 +10,14 @@ it('503 before anything was published', async () => {
 
 it('says what is published, by whom, and never its text', async () => {
   const text = 'api_key: a-literal-secret';
-  await world.stores.configurations.publish({ text, hash: 'abc', by: 'anna', node: 'host/1/x', at: 7_000 });
+  await world.stores.configurations.publish({
+    text,
+    hash: 'abc',
+    currency: 'USD',
+    by: 'anna',
+    node: 'host/1/x',
+    at: 7_000,
+  });
   const { body, text: answer } = await world.admin('GET', '/config');
   expect(body).toEqual({
     object: 'config',

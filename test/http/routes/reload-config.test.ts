@@ -10,7 +10,7 @@ it('a bad file is refused with every violation', async () => {
 });
 
 it('a good one is answered when every process has taken or refused it', async () => {
-  const head = { version: 2, hash: 'abc', by: 'admin', node: 'host/1/x', at: 1_000 };
+  const head = { version: 2, hash: 'abc', currency: 'USD', by: 'admin', node: 'host/1/x', at: 1_000 };
   const report = (kind: 'api' | 'worker', config: { version: number; refused?: object }) =>
     world.stores.nodes.report({
       id: `${kind}/host/1/x`,
@@ -51,7 +51,14 @@ it('with dry_run says what would change, publishes nothing and is in no audit lo
     publishConfig: () => Promise.reject(new Error('published')),
     previewConfig: () => Promise.resolve({ ok: true, changes }),
   });
-  await world.stores.configurations.publish({ text: 'x', hash: 'abc', by: 'ada', node: 'n', at: 0 });
+  await world.stores.configurations.publish({
+    text: 'x',
+    hash: 'abc',
+    currency: 'USD',
+    by: 'ada',
+    node: 'n',
+    at: 0,
+  });
   const { status, body } = await node.admin('POST', '/config/reload', { dry_run: true });
   expect([status, body.changes]).toEqual([200, [{ ...changes[0], after: null }]]);
   expect(body).toMatchObject({ object: 'config', hash: 'abc', published_by: 'ada' });
