@@ -1,4 +1,5 @@
 import type { ConfigFile } from './config/config-file.ts';
+import type { Environment } from './config/environment.ts';
 import { onReloadSignal } from './config/reload-signal.ts';
 import { openRunningConfig } from './control/running-config.ts';
 import type { RunningConfig, RunningConfigDeps } from './control/running-config.ts';
@@ -18,14 +19,16 @@ interface CoreParts {
 
 interface ConfigDeps
   extends Pick<RunningConfigDeps, keyof ConfigFile | 'node' | 'now'>, Pick<CoreParts, 'log' | 'auditLog'> {
+  readonly environment: Pick<Environment, 'CONFIG_AT_START'>;
   readonly stores: Pick<Stores, 'configurations'>;
   readonly mongo: Pick<Mongo, 'db'>;
 }
 
-export function openConfig({ log, auditLog, stores, mongo, ...deps }: ConfigDeps) {
+export function openConfig({ environment, log, auditLog, stores, mongo, ...deps }: ConfigDeps) {
   return openRunningConfig({
     ...deps,
     store: stores.configurations,
+    bringsBack: environment.CONFIG_AT_START === 'always',
     hasMoney: () => hasEntries(ledgerCollection(mongo.db)),
     keepStart: (publish) => auditLog.keep(reloadBy('start', deps.node), publish),
     onTaken: ({ version }) => log.info({ version }, 'a published configuration was taken'),

@@ -123,7 +123,7 @@ export async function openCore(
   const stores = createStores(mongo.db, now, { ...secrets, retention });
   await Promise.all([ensureLedgerIndexes(mongo.db), ensureStoreIndexes(stores)]);
   const auditLog = createAuditLog({ ...stores, log, now, randomBytes });
-  const runningConfig = await openConfig({ stores, mongo, ...file, node, now, log, auditLog });
+  const runningConfig = await openConfig({ stores, mongo, environment, ...file, node, now, log, auditLog });
   const shared = { stores, log, now, config: runningConfig.current, auditLog, environment, secrets };
   const metrics = createMetrics({ configVersion: () => shared.config().hash });
   const workers = () => readService(stores.nodes);

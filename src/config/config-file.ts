@@ -3,7 +3,7 @@ import { ConfigError } from './config-error.ts';
 import { parseGatewayConfig } from './gateway-file.ts';
 import type { GatewayConfig, ParseConfigContext } from './gateway-file.ts';
 
-type Violations = { readonly violations: readonly string[] };
+export type Violations = { readonly violations: readonly string[] };
 
 interface LoadedFile {
   readonly text: string;

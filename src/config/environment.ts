@@ -41,6 +41,7 @@ const adminTokenCharactersMin = 32;
 const environmentSchema = z
   .object({
     GATEWAY_CONFIG: z.string().default('gateway.yaml'),
+    CONFIG_AT_START: z.enum(['new', 'always']).default('new'),
     HOST: z.string().default('127.0.0.1'),
     PORT: z.coerce.number().int().min(0).max(65_535).default(8080),
     PUBLIC_URL: z.url({ protocol: /^https?$/ }).optional(),

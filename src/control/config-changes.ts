@@ -13,7 +13,8 @@ export interface ConfigChange {
 
 const shownCharactersMax = 200;
 /** Texts elsewhere may be keys, or addresses that hold one. */
-const shownTexts = /^(?:currency$|models\.|channels\.[^.]+\.(?:provider$|models\.))/;
+const shownTexts =
+  /^(?:currency$|results\.(?:storage|directory)$|models\.|channels\.[^.]+\.(?:provider$|models\.))/;
 
 /** What differs, in the order of the file. Nothing: only comments, blanks or the order of entries. */
 export function configChanges(before: GatewayConfig, after: GatewayConfig): readonly ConfigChange[] {

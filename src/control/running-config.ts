@@ -1,4 +1,4 @@
-import type { ConfigFile } from '../config/config-file.ts';
+import type { ConfigFile, Violations } from '../config/config-file.ts';
 import type { GatewayConfig } from '../config/gateway-file.ts';
 import type { ConfigurationHead, ConfigurationStore } from '../store/configurations.ts';
 import type { RunConfiguration } from '../store/nodes.ts';
@@ -35,6 +35,8 @@ export type PreviewResult =
 
 export interface RunningConfigDeps extends ConfigFile {
   readonly store: ConfigurationStore;
+  /** Whether a start publishes its file even if that was published before. */
+  readonly bringsBack: boolean;
   /** Whether there is money of accounts, whose currency cannot change any more. */
   readonly hasMoney: () => Promise<boolean>;
   /** This process. */
@@ -58,7 +60,10 @@ const everyMs = 2_000;
  */
 export async function openRunningConfig(deps: RunningConfigDeps): Promise<RunningConfig> {
   const { store, own, now, node } = deps;
-  if (!(await store.wasPublished(own.config.hash))) {
+  const isKnown = deps.bringsBack
+    ? (await store.head())?.hash === own.config.hash
+    : await store.wasPublished(own.config.hash);
+  if (!isKnown) {
     const violations = await checkCurrency(own.config, deps);
     if (violations.length > 0) throw deps.refusal(violations);
     await deps.keepStart(() => store.publish({ ...textOf(own), by: 'start', node, at: now() }));
@@ -83,7 +88,7 @@ function createRunningConfig(deps: RunningConfigDeps): RunningConfig {
     const published = await store.read();
     if (published === undefined || published.version < version) return;
     const { version: found, hash, text } = published;
-    const parsed = parse(text);
+    const parsed = withoutNewResults(parse(text), known === 0 ? undefined : current);
     known = found;
     listeners.owe();
     if ('config' in parsed) {
@@ -115,7 +120,7 @@ function createRunningConfig(deps: RunningConfigDeps): RunningConfig {
     state: () => state,
 
     async publish(by) {
-      const file = await loadToPublish(deps);
+      const file = await loadToPublish(deps, current);
       if ('violations' in file) return { ok: false, violations: file.violations };
       const head = await store.publish({ ...textOf(file), by, node, at: now() });
       await refresh();
@@ -124,7 +129,7 @@ function createRunningConfig(deps: RunningConfigDeps): RunningConfig {
 
     async preview() {
       await refresh();
-      const file = await loadToPublish(deps);
+      const file = await loadToPublish(deps, current);
       if ('violations' in file) return { ok: false, violations: file.violations };
       return { ok: true, changes: configChanges(current, file.config) };
     },
@@ -157,12 +162,31 @@ function createListeners() {
 }
 
 /** What may follow the published configuration. */
-async function loadToPublish(deps: RunningConfigDeps): Promise<ReturnType<ConfigFile['load']>> {
-  const file = deps.load();
+async function loadToPublish(
+  deps: RunningConfigDeps,
+  current: GatewayConfig,
+): Promise<ReturnType<ConfigFile['load']>> {
+  const file = withoutNewResults(deps.load(), current);
   if ('violations' in file) return file;
   const violations = await checkCurrency(file.config, deps);
   return violations.length > 0 ? { violations } : file;
 }
+
+/** `opened` has the results that the process has opened, for as long as it lives; undefined: it opens them next. */
+function withoutNewResults<Loaded extends { readonly config: GatewayConfig }>(
+  loaded: Loaded | Violations,
+  opened: GatewayConfig | undefined,
+): Loaded | Violations {
+  if ('violations' in loaded || opened === undefined) return loaded;
+  const changes = configChanges(opened, loaded.config)
+    .filter(({ path }) => path.startsWith('results.'))
+    .map(({ path, before = '?', after = '?' }) => `${path} ${before} → ${after}`);
+  if (changes.length === 0) return loaded;
+  return { violations: [`${startOnly} (${changes.join(', ')})`] };
+}
+
+const startOnly =
+  'results: is read at the start only; restart every process with this file, or with a new comment in it if it was published before';
 
 function textOf({ text, config: { hash, currency } }: ConfigFile['own']) {
   return { text, hash, currency };

@@ -36,11 +36,6 @@ export async function makeAccount(settings: LocalSettings): Promise<FirstAccount
   return { apiKey: created, balance };
 }
 
-/** On a machine of one person the file is what counts, also one that was in force before (decision 0018). */
-export async function publishFile(settings: LocalSettings): Promise<void> {
-  await admin(settings, '/config/reload');
-}
-
 /** Undefined: the key is not accepted. */
 async function readBalance({ apiUrl }: LocalSettings, apiKey: string): Promise<Balance | undefined> {
   const { status, body } = await call(`${apiUrl}/v1/balance`, apiKey);

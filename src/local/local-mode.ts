@@ -16,7 +16,7 @@ import { runDemo } from './demo.ts';
 import { findExamples } from './examples.ts';
 import { findRunning, waitForRunning } from './find-running.ts';
 import type { RunningGateway } from './find-running.ts';
-import { makeAccount, publishFile } from './first-account.ts';
+import { makeAccount } from './first-account.ts';
 import { LocalServerError } from './servers/local-options.ts';
 import type { LocalOptions } from './servers/local-options.ts';
 import { choosePort, startOnPort } from './servers/ports.ts';
@@ -189,7 +189,6 @@ async function startLocalMode(plan: Plan, display: StartDisplay, started: Starte
   const { used, apiUrl, listeningUrl, logFiles } = await startOnPort(portRequest, portPurpose, (port) =>
     startGatewayOn(port, { environment, options, settings: { ...settings, simulatorUrl }, servers, started }),
   );
-  await publishFile(used);
   const account = await makeAccount(used);
   const saved = { ...used, apiKey: account.apiKey };
   await saveLocalSettings(dataDir, saved);

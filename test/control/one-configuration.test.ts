@@ -52,10 +52,14 @@ const write = (text: string, path = gateway.environment['GATEWAY_CONFIG'] ?? '')
 /** What each process has said last. A reload answers after five seconds, although a busy process may need longer. */
 const nodes = async (): Promise<any[]> => (await gateway.admin('GET', '/nodes')).body.data;
 
-async function openSecond(text: string, variables: NodeJS.ProcessEnv = { ...process.env }) {
+async function openSecond(
+  text: string,
+  variables: NodeJS.ProcessEnv = { ...process.env },
+  more: NodeJS.ProcessEnv = {},
+) {
   const path = join(directory, 'second.yaml');
   await write(text, path);
-  const environment = readEnvironment({ ...gateway.environment, GATEWAY_CONFIG: path });
+  const environment = readEnvironment({ ...gateway.environment, GATEWAY_CONFIG: path, ...more });
   const logs: string[] = [];
   const log = createLogger({
     level: 'info',
@@ -291,4 +295,28 @@ it('the currency may change while nothing is in the ledger', async () => {
   expect((await young.admin('POST', '/config/reload')).status).toBe(200);
   const { key } = await young.account();
   expect((await young.call('GET', '/v1/balance', { key })).body).toMatchObject({ currency: 'JPY' });
+});
+
+it('other results are published by a start only, and refused by the processes that run', async () => {
+  const kept = testYaml.concat('results: { storage: directory, directory: kept }\n');
+  await write(kept);
+  const { version } = (await gateway.admin('GET', '/config')).body;
+  const sentence =
+    'results: is read at the start only; restart every process with this file, or with a new comment in it if it was published before (results.storage "none" → "directory", results.directory "results" → "kept")';
+  for (const dry_run of [true, false]) {
+    const { status, body } = await gateway.admin('POST', '/config/reload', { dry_run });
+    expect([status, body.error.message]).toEqual([400, `The file was not loaded: ${sentence}`]);
+  }
+  const second = await openSecond(kept, undefined, { DATA_DIR: directory });
+  expect(second.core.runningConfig.state().version).toBe(version + 1);
+  expect(second.core.results.kept).toBeDefined();
+  await expect
+    .poll(async () => (await nodes()).find(({ id }) => id === `api/${gateway.core.node}`))
+    .toMatchObject({ config: version, refused: { config: version + 1, reasons: [sentence] } });
+  expect(gateway.core.config().results.storage).toBe('none');
+
+  const third = await openSecond(testYaml, undefined, { CONFIG_AT_START: 'always' });
+  expect(third.core.runningConfig.state().version).toBe(version + 2);
+  await expect.poll(() => gateway.core.runningConfig.state()).toEqual(third.core.runningConfig.state());
+  expect(second.core.runningConfig.state()).toMatchObject({ version: version + 1 });
 });
