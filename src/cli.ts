@@ -37,6 +37,7 @@ interface Watch {
 
 interface Service {
   readonly name: string;
+  readonly listensOn: readonly ('PORT' | 'METRICS_PORT')[];
   /** Begins no work before it resolves: until then the process may end at any moment. */
   readonly start: (core: Core) => Promise<Running>;
   /** Begins before its work, and ends after it. */
@@ -49,9 +50,11 @@ interface Service {
  * Runs until SIGINT, SIGTERM or the end of the npm that started it, then ends in order: no new work, what is in flight,
  * connections.
  */
-async function serve({ name, start, watch, signalled }: Service): Promise<void> {
+async function serve({ name, listensOn, start, watch, signalled }: Service): Promise<void> {
   const { isStartedByNpm, readEnvironment } = await import('./config/environment.ts');
   const environment = readEnvironment();
+  const { checkListening } = await import('./config/check-listening.ts');
+  await checkListening(environment, listensOn);
   const log = await openLog(environment);
   const { openCore } = await import('./core.ts');
   const ends = [signalled, ...(isStartedByNpm() ? [parentEnded(parent)] : [])];
@@ -91,7 +94,8 @@ async function serveApi(): Promise<void> {
   watchReloadSignal();
   const signalled = endSignalled();
   const { startApi } = await import('./api.ts');
-  await serve({ name: 'api', start: startApi, watch: serveMetrics, signalled });
+  const listensOn = ['PORT', 'METRICS_PORT'] as const;
+  await serve({ name: 'api', listensOn, start: startApi, watch: serveMetrics, signalled });
 }
 
 async function serveWorker(): Promise<void> {
@@ -116,7 +120,7 @@ async function serveWorker(): Promise<void> {
       },
     };
   };
-  await serve({ name: 'worker', start: startWorker, watch, signalled });
+  await serve({ name: 'worker', listensOn: ['METRICS_PORT'], start: startWorker, watch, signalled });
 }
 
 /** Needs no process of the gateway, and disturbs none. */

@@ -47,7 +47,7 @@ import { openSecrets } from './access/secrets.ts';
 import type { Secrets } from './access/secrets.ts';
 import { openDatabaseClock } from './store/database-clock.ts';
 import type { DatabaseClock } from './store/database-clock.ts';
-import { connectMongo } from './store/mongo.ts';
+import { connectMongo, MongoAddressError } from './store/mongo.ts';
 import { createRootKeyStore } from './store/root-key.ts';
 import type { NodeReport } from './store/nodes.ts';
 import { createStores, ensureStoreIndexes } from './store/stores.ts';
@@ -116,7 +116,7 @@ export async function openCore(
   const addresses = requireAddresses(environment);
   const file = openConfigFile(environment.GATEWAY_CONFIG, { ...adapters, environment: variables });
   const node = `${hostname()}/${process.pid}/${randomBytes(3).toString('hex')}`;
-  const mongo = await connectMongo(addresses.mongodbUri, { appName: 'mediary' });
+  const mongo = await openMongo(addresses.mongodbUri);
   const { now, stop: stopClock } = await openClock(mongo, log, clocks);
   const secrets = await openCoreSecrets(mongo, addresses.secretsKeys);
   const retention = () => runningConfig.current().retention;
@@ -132,7 +132,7 @@ export async function openCore(
   const notices = openNotices({ ...shared, variables, randomBytes, workers, margin, lowBalances });
   const ledger = openBooks(mongo, { ...shared, metrics, notices });
   const upstream = openUpstream(environment);
-  const temporal = temporalSettings(environment, addresses.temporalAddress, payloadKey(environment, secrets));
+  const temporal = temporalSettings(environment, addresses, payloadKey(environment, secrets));
   const client = createTemporalClient(temporal);
   const health = openHealth({ ...shared, client });
   const channels = openChannels({ ...shared, metrics, current: shared.config, request: upstream });
@@ -264,6 +264,15 @@ function openRenderClock({ stores, log, now }: Pick<Core, 'stores' | 'log' | 'no
     random: Math.random,
     onError: (err) => log.warn({ err }, 'render times could not be read or written'),
   });
+}
+
+async function openMongo(uri: string): Promise<Mongo> {
+  try {
+    return await connectMongo(uri, { appName: 'mediary' });
+  } catch (error) {
+    if (!(error instanceof MongoAddressError)) throw error;
+    throw new ConfigError('The environment', [`MONGODB_URI: ${error.message}`]);
+  }
 }
 
 async function openCoreSecrets(mongo: Mongo, keys: readonly Buffer[]): Promise<Secrets> {

@@ -29,8 +29,17 @@ export function describeIssue(issue: z.core.$ZodIssue): string[] {
   if (issue.code === 'unrecognized_keys') {
     return issue.keys.map((key) => `${path === '' ? key : `${path}.${key}`}: is not a known key`);
   }
-  const missing = issue.code === 'invalid_type' && issue.message.endsWith('received undefined');
-  return [`${path}: ${missing ? 'required' : issue.message}`];
+  const message = messageOf(issue);
+  return [path === '' ? message : `${path}: ${message}`];
+}
+
+function messageOf(issue: z.core.$ZodIssue): string {
+  const { code, message } = issue;
+  if (code === 'too_small' && issue.origin === 'array')
+    return issue.minimum === 1 ? 'must have an entry' : `must have at least ${issue.minimum} entries`;
+  if (code !== 'invalid_type') return message;
+  if (message.endsWith('received undefined')) return 'required';
+  return message.endsWith('received NaN') ? 'must be a number' : message;
 }
 
 /** `channels[2].models.<id>.upstream` */

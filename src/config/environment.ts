@@ -1,3 +1,4 @@
+import ipaddr from 'ipaddr.js';
 import { z } from 'zod';
 import { ConfigError, describeIssue } from './config-error.ts';
 
@@ -13,9 +14,28 @@ const cidrs = z
       .filter((part) => part !== ''),
   )
   .refine(
-    (list) => list.every((part) => /^[0-9a-fA-F:.]+\/\d{1,3}$/.test(part)),
+    (list) =>
+      list.every((part) => ipaddr.IPv4.isValidCIDRFourPartDecimal(part) || ipaddr.IPv6.isValidCIDR(part)),
     'must be comma-separated CIDRs, such as 10.0.0.0/8',
   );
+
+const port = z
+  .string()
+  .transform(Number)
+  .refine(
+    (number) => Number.isInteger(number) && number >= 0 && number <= 65_535,
+    'must be a port: 0 to 65535',
+  );
+
+/** Paths are appended to it. */
+const baseUrl = z
+  .url({ protocol: /^https?$/, abort: true })
+  .refine((url) => !/[?#]/.test(url), 'must have no query and no fragment: paths are appended to it')
+  .refine((url) => {
+    const { username, password } = new URL(url);
+    return username === '' && password === '';
+  }, 'must have no credentials: it is shown in links')
+  .transform((url) => url.replace(/\/+$/, ''));
 
 const secretsKeys = z
   .string()
@@ -43,15 +63,15 @@ const environmentSchema = z
     GATEWAY_CONFIG: z.string().default('gateway.yaml'),
     CONFIG_AT_START: z.enum(['new', 'always']).default('new'),
     HOST: z.string().default('127.0.0.1'),
-    PORT: z.coerce.number().int().min(0).max(65_535).default(8080),
-    PUBLIC_URL: z.url({ protocol: /^https?$/ }).optional(),
+    PORT: port.default(8080),
+    PUBLIC_URL: baseUrl.optional(),
     MONGODB_URI: z
       .string()
       .regex(/^mongodb(\+srv)?:\/\//, 'must be a mongodb:// address')
       .optional(),
     TEMPORAL_ADDRESS: z.string().optional(),
     TEMPORAL_NAMESPACE: z.string().default('default'),
-    TEMPORAL_UI_URL: z.url({ protocol: /^https?$/ }).optional(),
+    TEMPORAL_UI_URL: baseUrl.optional(),
     TEMPORAL_API_KEY: z.string().optional(),
     TEMPORAL_TLS_CERT: z.string().optional(),
     TEMPORAL_TLS_KEY: z.string().optional(),
@@ -83,7 +103,7 @@ const environmentSchema = z
     OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: z.url({ protocol: /^https?$/ }).optional(),
     OTEL_TRACES_SAMPLER: z.enum(samplers).default('parentbased_always_on'),
     OTEL_TRACES_SAMPLER_ARG: z.coerce.number().min(0).max(1).default(1),
-    METRICS_PORT: z.coerce.number().int().min(0).max(65_535).optional(),
+    METRICS_PORT: port.optional(),
     IMAGE_BODY_BYTES_MAX: z.coerce.number().int().min(1024).max(1_073_741_824).default(67_108_864),
     IMAGE_FILES_MAX: z.coerce.number().int().min(1).max(64).default(16),
     IMAGE_PIXELS_MAX: z.coerce.number().int().min(1).default(100_000_000),
@@ -113,15 +133,10 @@ const environmentSchema = z
       path: ['UPLOADS_BYTES_MAX'],
       message: 'must be at least twice IMAGE_BODY_BYTES_MAX: one account never has all of it',
     });
-  })
-  .transform((environment) => ({
-    ...environment,
-    PUBLIC_URL: environment.PUBLIC_URL?.replace(/\/+$/, ''),
-    TEMPORAL_UI_URL: environment.TEMPORAL_UI_URL?.replace(/\/+$/, ''),
-  }));
+  });
 
 export type Environment = z.infer<typeof environmentSchema>;
-export const environmentNames = Object.keys(environmentSchema.in.shape);
+export const environmentNames = Object.keys(environmentSchema.shape);
 
 /** Reads and validates the environment; empty strings count as unset. */
 export function readEnvironment(source: NodeJS.ProcessEnv = process.env): Environment {

@@ -219,17 +219,25 @@ const notifySchema = z.strictObject({
     .refine(unique('id'), 'target ids must differ'),
 });
 
-export const fileSchema = z.strictObject({
-  currency: z.string().regex(/^[A-Z]{3}$/, 'must be a currency code of three letters, such as USD'),
-  channels: z.array(channelSchema).min(1).refine(unique('id'), 'channel ids must differ'),
-  models: z.array(modelSchema).min(1).refine(unique('id'), 'model ids must differ'),
-  results: resultsSchema.prefault({}),
-  retention: retentionSchema.prefault({}),
-  ledger: ledgerSchema.prefault({}),
-  notify: notifySchema.prefault({}),
-  /** Which key signs receipts: a higher number rotates it. */
-  receipts: z.strictObject({ key: positiveInt.max(100).default(1) }).prefault({}),
-});
+export const fileSchema = z.strictObject(
+  {
+    currency: z.string().regex(/^[A-Z]{3}$/, 'must be a currency code of three letters, such as USD'),
+    channels: z.array(channelSchema).min(1).refine(unique('id'), 'channel ids must differ'),
+    models: z.array(modelSchema).min(1).refine(unique('id'), 'model ids must differ'),
+    results: resultsSchema.prefault({}),
+    retention: retentionSchema.prefault({}),
+    ledger: ledgerSchema.prefault({}),
+    notify: notifySchema.prefault({}),
+    /** Which key signs receipts: a higher number rotates it. */
+    receipts: z.strictObject({ key: positiveInt.max(100).default(1) }).prefault({}),
+  },
+  {
+    error: ({ code, input }) =>
+      code === 'invalid_type'
+        ? `must have currency, channels and models: it is ${input === null ? 'empty' : 'not a mapping'}`
+        : undefined,
+  },
+);
 
 function areDistinct(items: readonly string[]): boolean {
   return new Set(items).size === items.length;

@@ -1,5 +1,6 @@
 import { MongoClient, MongoError, MongoInvalidArgumentError, MongoServerError, ReadConcern } from 'mongodb';
-import type { Collection, Db, Document, IndexDirection } from 'mongodb';
+import type { Collection, Db, Document, IndexDirection, MongoClientOptions } from 'mongodb';
+import { messageOf } from '../domain/caught.ts';
 import { endUnfinishedWrites } from './unfinished-writes.ts';
 
 export interface Mongo {
@@ -32,12 +33,12 @@ export const durable = {
 } as const;
 
 /**
- * Connects, and fails within ten seconds if no server answers. Every int64 is read as bigint; every write waits for the
+ * Connects, and fails within ten seconds if no server answers, at once with a MongoAddressError if the address is none. Every int64 is read as bigint; every write waits for the
  * majority. Works on a stand-alone server, a replica set and a sharded cluster.
  */
 export async function connectMongo(uri: string, settings: MongoSettings = {}): Promise<Mongo> {
   endUnfinishedWrites();
-  const client = new MongoClient(uri, {
+  const client = createClient(uri, {
     appName: settings.appName ?? databaseDefault,
     maxPoolSize: settings.poolSize ?? poolSizeDefault,
     useBigInt64: true,
@@ -56,6 +57,17 @@ export async function connectMongo(uri: string, settings: MongoSettings = {}): P
   }
   const db = client.db(databaseName(uri), { ...durable, readConcern: new ReadConcern('majority') });
   return { client, db, close: () => client.close() };
+}
+
+/** The connection string is none, or has an option that does not exist. The message does not repeat it. */
+export class MongoAddressError extends Error {}
+
+function createClient(uri: string, options: MongoClientOptions): MongoClient {
+  try {
+    return new MongoClient(uri, options);
+  } catch (error) {
+    throw new MongoAddressError(messageOf(error).replaceAll(uri, '…'), { cause: error });
+  }
 }
 
 /** The path of the connection string; the driver itself would fall back to `test`. */

@@ -1,10 +1,10 @@
 import { defined } from '../domain/defined.ts';
-import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Client, Connection, defaultGrpcRetryOptions, makeGrpcRetryInterceptor } from '@temporalio/client';
 import type { ConnectionOptions } from '@temporalio/client';
 import type { DataConverter } from '@temporalio/common';
 import { NativeConnection } from '@temporalio/worker';
+import type { Addresses } from '../config/addresses.ts';
 import type { Environment } from '../config/environment.ts';
 import { createPayloadCodec } from './payload-codec.ts';
 
@@ -13,34 +13,18 @@ export interface TemporalSettings {
   readonly address: string;
   readonly namespace: string;
   readonly apiKey?: string;
-  readonly tls?: {
-    readonly serverRootCACertificate?: Buffer;
-    readonly clientCertPair?: { crt: Buffer; key: Buffer };
-  };
+  readonly tls?: Addresses['temporalTls'];
   /** 32 bytes; absent: payloads are readable in the UI. */
   readonly payloadKey?: Buffer;
 }
 
 export function temporalSettings(
   environment: Environment,
-  address: string,
+  { temporalAddress: address, temporalTls: tls }: Pick<Addresses, 'temporalAddress' | 'temporalTls'>,
   payloadKey: Buffer | undefined,
 ): TemporalSettings {
-  const { TEMPORAL_API_KEY, TEMPORAL_TLS_CERT, TEMPORAL_TLS_KEY, TEMPORAL_TLS_CA } = environment;
-  const pair =
-    TEMPORAL_TLS_CERT === undefined || TEMPORAL_TLS_KEY === undefined
-      ? {}
-      : { clientCertPair: { crt: readFileSync(TEMPORAL_TLS_CERT), key: readFileSync(TEMPORAL_TLS_KEY) } };
-  const root =
-    TEMPORAL_TLS_CA === undefined ? {} : { serverRootCACertificate: readFileSync(TEMPORAL_TLS_CA) };
-  const tls = { ...pair, ...root };
-  return {
-    address,
-    namespace: environment.TEMPORAL_NAMESPACE,
-    ...defined({ apiKey: TEMPORAL_API_KEY }),
-    ...(Object.keys(tls).length === 0 ? {} : { tls }),
-    ...defined({ payloadKey }),
-  };
+  const { TEMPORAL_API_KEY: apiKey, TEMPORAL_NAMESPACE: namespace } = environment;
+  return { address, namespace, ...defined({ apiKey, tls, payloadKey }) };
 }
 
 export function dataConverter({ payloadKey }: TemporalSettings): DataConverter {

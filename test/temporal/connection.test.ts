@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { requireAddresses } from '../../src/config/addresses.ts';
 import { readEnvironment } from '../../src/config/environment.ts';
 import { choosePort } from '../../src/local/servers/ports.ts';
 import { createTemporalClient, dataConverter, temporalSettings } from '../../src/temporal/connection.ts';
@@ -21,8 +22,15 @@ async function file(name: string): Promise<string> {
 }
 
 const address = 'temporal.example:7233';
-const settings = (variables: Record<string, string>) =>
-  temporalSettings(readEnvironment(variables), address, undefined);
+const settings = (variables: Record<string, string>) => {
+  const environment = readEnvironment({
+    MONGODB_URI: 'mongodb://mongo.example',
+    TEMPORAL_ADDRESS: address,
+    SECRETS_KEY: Buffer.alloc(32).toString('base64'),
+    ...variables,
+  });
+  return temporalSettings(environment, requireAddresses(environment), undefined);
+};
 
 describe('the settings', () => {
   it('without any variable are an address in the clear', () => {
