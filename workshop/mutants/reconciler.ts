@@ -9,8 +9,17 @@ export const reconcilerMutants: readonly Mutant[] = [
     name: 'ended-under-its-workflow',
     breaks: 'A task is not ended, and no creation abandoned, under a running workflow.',
     file,
-    find: '    if (await workflows.isRunning(id)) return false;\n    if (unstarted',
-    replace: '    if (unstarted',
+    find: '    if (await workflows.isRunning(id)) return false;\n    // One',
+    replace: '    // One',
+    tests,
+  },
+  {
+    name: 'answered-and-vanished',
+    breaks:
+      'A task that was answered with 200 does not vanish with a workflow that was ended before its first step.',
+    file,
+    find: " && (at === 'given_up' || !(await workflows.wasStarted(id)))",
+    replace: '',
     tests,
   },
   {
