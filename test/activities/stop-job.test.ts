@@ -79,7 +79,9 @@ it.each(['cancel', 'expire', 'fail'] as const)(
       status: () => Promise.reject(new TypeError('x is not a function')),
       cancel: async () => ((cancels += 1), 'cancelled'),
     };
-    const channel = { config: { timeouts: { poll_ms: 1_000 } }, provider: { video }, context: () => ({}) };
+    const { credential } = await world.record(input);
+    const config = { timeouts: { poll_ms: 1_000 }, credentials: [{ id: credential }] };
+    const channel = { config, provider: { video }, context: () => ({}) };
     const channels = (() => channel) as never;
     expect((await world.worker({ channels }).stopJob(input)).state).toMatchObject(failedWith(stop));
     expect(cancels).toBe(1);
