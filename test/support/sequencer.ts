@@ -5,8 +5,18 @@ import { BaseSequencer } from 'vitest/node';
 import type { TestSpecification } from 'vitest/node';
 
 const testDir = fileURLToPath(new URL('..', import.meta.url));
-/** A line of these takes longer than one of others: they wait for whole gateways, and for what those wait for. */
-const waiting: ReadonlySet<string | undefined> = new Set(['capacity', 'faults', 'life', 'local', 'workshop']);
+/**
+ * Folders, and a file, of which a line takes longer than one of others: they wait for whole gateways, and for what those
+ * wait for; or send the same requests a byte at a time.
+ */
+const waiting: ReadonlySet<string> = new Set([
+  'capacity',
+  'event-loop.test.ts',
+  'faults',
+  'life',
+  'local',
+  'workshop',
+]);
 const factor = 6;
 
 /**
@@ -25,6 +35,8 @@ export class LongestFirst extends BaseSequencer {
 }
 
 function weightOf({ moduleId }: TestSpecification): number {
-  const [folder] = relative(testDir, moduleId).split(sep);
-  return statSync(moduleId).size * (waiting.has(folder) ? factor : 1);
+  const isLong = relative(testDir, moduleId)
+    .split(sep)
+    .some((part) => waiting.has(part));
+  return statSync(moduleId).size * (isLong ? factor : 1);
 }
