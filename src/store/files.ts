@@ -6,10 +6,8 @@ import { ensureIndexes } from './mongo.ts';
 
 /** `expiresAt`: of one that is being written, when nobody writes it any more. */
 interface FileDocument extends Omit<UserFile, 'id'> {
-  /** `file_…` */
+  /** `file_…`; sorts by time. */
   readonly _id: string;
-  /** The id again, which sorts by time, for the index. */
-  readonly sort: string;
   /** `writing`: its bytes may be there or not. */
   readonly state: 'writing' | 'ready';
 }
@@ -26,13 +24,13 @@ export function createFileStore(db: Db, uploads: Pick<FileUploadStore, 'drop'>) 
   return {
     ensureIndexes: () =>
       ensureIndexes(files, [
-        { name: 'account', key: { account: 1, state: 1, sort: -1 } },
+        { name: 'account', key: { account: 1, state: 1, _id: -1 } },
         { name: 'expire', key: { expiresAt: 1 } },
       ]),
 
     /** Before its bytes: what is on record is deleted, whoever dies while writing them. */
     async begin({ id: _id, ...file }: UserFile): Promise<void> {
-      await files.insertOne({ _id, sort: _id, state: 'writing', ...file });
+      await files.insertOne({ _id, state: 'writing', ...file });
     },
 
     /** All its bytes are there. False: it is on record no longer. */
@@ -57,10 +55,10 @@ export function createFileStore(db: Db, uploads: Pick<FileUploadStore, 'drop'>) 
       account: string,
       { limit, after, at }: { readonly limit: number; readonly after?: string; readonly at: number },
     ): Promise<FilePage> {
-      const sort = after === undefined ? undefined : { $lt: after };
+      const _id = after === undefined ? undefined : { $lt: after };
       const found = await files
-        .find({ account, state: 'ready', expiresAt: { $gt: at }, ...defined({ sort }) })
-        .sort({ sort: -1 })
+        .find({ account, state: 'ready', expiresAt: { $gt: at }, ...defined({ _id }) })
+        .sort({ _id: -1 })
         .limit(limit + 1)
         .toArray();
       return { files: found.slice(0, limit).map(toFile), hasMore: found.length > limit };
@@ -107,6 +105,6 @@ function toNamed({ _id: id, name }: Pick<FileDocument, '_id' | 'name'>): NamedFi
   return { id, name };
 }
 
-function toFile({ _id: id, sort: _sort, state: _state, ...file }: FileDocument): UserFile {
+function toFile({ _id: id, state: _state, ...file }: FileDocument): UserFile {
   return { id, ...file };
 }

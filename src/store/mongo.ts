@@ -33,8 +33,8 @@ export const durable = {
 } as const;
 
 /**
- * Connects, and fails within ten seconds if no server answers, at once with a MongoAddressError if the address is none. Every int64 is read as bigint; every write waits for the
- * majority. Works on a stand-alone server, a replica set and a sharded cluster.
+ * Connects, and fails within ten seconds if no server answers, at once with a MongoAddressError if the address is none.
+ * Every int64 is read as bigint; every write waits for the majority. Works on a stand-alone server, a replica set and a sharded cluster.
  */
 export async function connectMongo(uri: string, settings: MongoSettings = {}): Promise<Mongo> {
   endUnfinishedWrites();

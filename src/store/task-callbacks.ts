@@ -92,7 +92,7 @@ function callbackAnswers(tasks: Collection<TaskDocument>) {
       state: CallbackState,
     ): Promise<void> {
       const isNew = { 'callback.attempts.at': { $ne: attempt.at } };
-      const $push = { 'callback.attempts': { $each: [attempt], $slice: -attemptsMax } };
+      const $push = pushed(attempt);
       const $set = {
         'callback.state': state,
         'callback.target': target,
@@ -132,7 +132,7 @@ function callbackAnswers(tasks: Collection<TaskDocument>) {
           'callback.isFailing': { $ne: true },
         },
         {
-          $push: { 'callback.attempts': { $each: [attempt], $slice: -attemptsMax } },
+          $push: pushed(attempt),
           $set: { 'callback.isFailing': true },
         },
       );
@@ -147,6 +147,10 @@ function callbackAnswers(tasks: Collection<TaskDocument>) {
       );
     },
   };
+}
+
+function pushed(attempt: CallbackAttempt) {
+  return { 'callback.attempts': { $each: [attempt], $slice: -attemptsMax } };
 }
 
 function callbackDebts(tasks: Collection<TaskDocument>) {

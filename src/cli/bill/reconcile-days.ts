@@ -22,7 +22,8 @@ const sumsMax = 50_000;
 
 /**
  * Compares a bill that names no jobs: the sums of a day and a model in one unit. Nothing says whose its lines are. Its
- * days are compared as a whole, from the one that `from` is in to the one before that of `to`. Rows come in the order of days and models; the order of the bill's lines makes no difference.
+ * days are compared as a whole, from the one that `from` is in to the one before that of `to`. Rows come in the order of
+ * days and models; the order of the bill's lines makes no difference.
  */
 export async function reconcileDays(asked: ByDays): Promise<Read> {
   const { sums, ...read } = await readSums(asked);

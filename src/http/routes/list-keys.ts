@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { defined } from '../../domain/defined.ts';
-import { invalidParameter } from '../../domain/errors.ts';
 import { pageSize } from '../admin-input.ts';
 import type { RouteDeps } from '../deps.ts';
+import { findCursor } from '../find-cursor.ts';
 import { keySchema, presentKey } from '../presenters/key.ts';
 import { pageSchema, presentPage } from '../presenters/list.ts';
 import { adminRoute, jsonReply } from '../route.ts';
@@ -26,9 +26,7 @@ export function listKeys({ keys }: Pick<RouteDeps, 'keys'>): Route {
       schema: pageSchema(keySchema),
     },
     async handle({ query: { limit, after: id, ...filter } }) {
-      const after = id === undefined ? undefined : await keys.find(id);
-      if (id !== undefined && after === undefined)
-        throw invalidParameter('after', 'The parameter after must be the id of a key.');
+      const after = await findCursor(id, 'a key', (key) => keys.find(key));
       const found = await keys.list(defined(filter), { limit: limit + 1, ...defined({ after }) });
       return jsonReply(presentPage(found, limit, presentKey));
     },

@@ -8,10 +8,11 @@ import { pageSize } from '../admin-input.ts';
 import { queryNumber } from '../query-fields.ts';
 import type { TaskSearch } from '../../tasks/task-port.ts';
 import type { RouteDeps } from '../deps.ts';
+import { findCursor } from '../find-cursor.ts';
+import type { CursorPage } from '../find-cursor.ts';
 import { adminTaskSchema, presentAdminTask } from '../presenters/admin-task.ts';
 import { failureClassSchema, taskKindSchema, taskStatusSchema } from '../presenters/enums.ts';
 import { pageSchema } from '../presenters/list.ts';
-import type { CursorPage } from '../videos/list-account-tasks.ts';
 import { adminRoute, jsonReply } from '../route.ts';
 import type { Route } from '../route.ts';
 
@@ -119,19 +120,16 @@ async function findPage(asked: Asked, page: CursorPage, deps: Deps): Promise<Fou
     return findByCallback(filter, page, { tasks, read: (...of) => tasks.abandonedCallbacks(...of) });
   if (asked.callback_failing === 'true')
     return findByCallback(filter, page, { tasks, read: (...of) => tasks.failingCallbacks(...of) });
-  const after = await findCursor(page.after, deps);
+  const after = await findTask(page.after, deps);
   return tasks.list(filter, { limit: page.limit, ...defined({ after }) });
 }
 
-async function findCursor(id: string | undefined, { tasks }: Pick<Deps, 'tasks'>): Promise<Task | undefined> {
-  if (id === undefined) return undefined;
-  const task = await tasks.find(id);
-  if (task === undefined) throw invalidParameter('after', 'The parameter after must be the id of a task.');
-  return task;
+function findTask(id: string | undefined, { tasks }: Pick<Deps, 'tasks'>): Promise<Task | undefined> {
+  return findCursor(id, 'a task', (task) => tasks.find(task));
 }
 
 async function findEnded(filter: EndFilter, { limit, after }: CursorPage, deps: Deps): Promise<Found> {
-  const last = await findCursor(after, deps);
+  const last = await findTask(after, deps);
   if (last === undefined) return deps.tasks.listEnded(filter, { limit });
   const { id, completedAt } = last;
   if (completedAt === undefined)

@@ -1,8 +1,9 @@
 import { defined } from '../../domain/defined.ts';
 import { z } from 'zod';
-import { invalidParameter } from '../../domain/errors.ts';
-import type { PageRequest, TaskFilter, TaskPage } from '../../store/tasks.ts';
+import type { TaskFilter, TaskPage } from '../../store/tasks.ts';
 import type { RouteDeps } from '../deps.ts';
+import { findCursor } from '../find-cursor.ts';
+import type { CursorPage } from '../find-cursor.ts';
 import { taskStatusSchema } from '../presenters/enums.ts';
 import { presentOwnPage } from '../presenters/list.ts';
 import { presentTask, taskListSchemas } from '../presenters/video-task.ts';
@@ -43,11 +44,6 @@ export function listTasksOf({ kind, ...route }: TaskRoute, { tasks, mediaUrl }: 
   });
 }
 
-/** `after`: the id of the last task of the page before. */
-export interface CursorPage extends Omit<PageRequest, 'after'> {
-  readonly after?: string;
-}
-
 type OwnTasks = TaskFilter & { readonly account: string };
 
 /** Throws invalid_parameter for a cursor that names none of the account's tasks. */
@@ -56,8 +52,9 @@ export async function pageOfTasks(
   { after: id, ...page }: CursorPage,
   tasks: Pick<RouteDeps['tasks'], 'find' | 'list'>,
 ): Promise<TaskPage> {
-  const after = id === undefined ? undefined : await tasks.find(id);
-  if (id !== undefined && after?.account !== filter.account)
-    throw invalidParameter('after', 'The parameter after must be the id of one of your tasks.');
+  const after = await findCursor(id, 'one of your tasks', async (task) => {
+    const found = await tasks.find(task);
+    return found?.account === filter.account ? found : undefined;
+  });
   return tasks.list(filter, { ...page, ...defined({ after }) });
 }
