@@ -8,6 +8,9 @@ import {
 import type { StateName } from '../../src/domain/task-state.ts';
 import { both, refusalOf, signal, usePlayedTasks } from './played-tasks.ts';
 import type { PlayedTask } from './played-tasks.ts';
+import { defined } from '../../src/domain/defined.ts';
+import { createTaskClient } from '../../src/temporal/task-client.ts';
+import type { TaskClientOptions } from '../../src/temporal/task-client.ts';
 import { asks, forGood, later } from './played-upstream.ts';
 import type { Upstream } from './played-upstream.ts';
 
@@ -212,6 +215,29 @@ describe('a submission whose outcome nobody knows', () => {
     await expect(task.act('adopt', { upstream_id: 'job-7' })).rejects.toThrow();
     await task.called('wait job-7');
     expect(task.record()).toMatchObject({ state: { at: 'waiting' }, upstreamId: 'job-7' });
+  });
+
+  it('is answered to its operator by the record where the answer of the act is lost, and never as nothing done', async () => {
+    const portWith = (findAct: TaskClientOptions['findAct']) =>
+      createTaskClient({
+        client: tasks.client,
+        queuePrefix: '',
+        now: Date.now,
+        newActId: () => 'act-lost',
+        ...defined({ findAct }),
+      });
+    const adopt = { upstream_id: 'job-7', by: 'ada', reason: 'r' };
+    tasks.upstream.acted = forGood;
+    const task = await inSituation('lost');
+    const find = async (_task: string, id: string) =>
+      task.record().actions?.find((action) => action.id === id);
+    const did = { task: expect.stringContaining('job-7'), money: '' };
+    expect(await portWith(find).act(task.id, 'adopt', adopt)).toEqual({ did });
+    const other = await inSituation('lost');
+    await expect(portWith(undefined).act(other.id, 'adopt', adopt)).rejects.toMatchObject({
+      code: 'service_unavailable',
+      message: expect.stringContaining('may still be done'),
+    });
   });
 
   it('is submitted again to the same channel, or to a named one of the plan', async () => {
