@@ -1,4 +1,4 @@
-import type { Concern } from '../src/domain/attention.ts';
+import type { Concern } from '../src/task/attention.ts';
 import type { TaskActivityDeps } from './deps.ts';
 
 /**

@@ -1,17 +1,13 @@
 import { ApplicationFailure } from '@temporalio/activity';
 import { webhookHeaders } from '../src/access/webhook-signature.ts';
-import {
-  callbackRetryDelayMs,
-  callbackStateAfter,
-  callbackTriesMax,
-} from '../src/domain/callback-retries.ts';
-import { systemCodeOf } from '../src/domain/caught.ts';
-import { defined } from '../src/domain/defined.ts';
-import { ownCallbackRound } from '../src/domain/ids.ts';
-import { racePoint } from '../src/domain/race-point.ts';
-import { isTerminal } from '../src/domain/task.ts';
-import type { CallbackAttempt, CallbackState } from '../src/domain/callback-record.ts';
-import type { Task } from '../src/domain/task-record.ts';
+import { callbackRetryDelayMs, callbackStateAfter, callbackTriesMax } from '../src/task/callback-retries.ts';
+import { systemCodeOf } from '../src/base/caught.ts';
+import { defined } from '../src/base/defined.ts';
+import { ownCallbackRound } from '../src/base/ids.ts';
+import { racePoint } from '../src/base/race-point.ts';
+import { isTerminal } from '../src/task/task.ts';
+import type { CallbackAttempt, CallbackState } from '../src/task/callback-record.ts';
+import type { Task } from '../src/task/record.ts';
 import type { CallbackActivityDeps } from './deps.ts';
 import { later } from './later.ts';
 import { persistently } from './persistently.ts';

@@ -1,5 +1,5 @@
-import type { Task } from '../src/domain/task-record.ts';
-import { openTo, restsOverInMs, withoutResting } from '../src/domain/task-rounds.ts';
+import type { Task } from '../src/task/record.ts';
+import { openTo, restsOverInMs, withoutResting } from '../src/task/rounds.ts';
 import type { ChannelActivityDeps } from './deps.ts';
 import { elapsedBefore } from './elapsed.ts';
 import { later } from './later.ts';

@@ -1,8 +1,8 @@
-import { jobKey } from '../src/domain/attempt.ts';
-import type { Attempt, Operation } from '../src/domain/attempt.ts';
-import { attemptId } from '../src/domain/ids.ts';
-import { attemptAt } from '../src/domain/task-state.ts';
-import type { Task } from '../src/domain/task-record.ts';
+import { jobKey } from '../src/task/attempt.ts';
+import type { Attempt, Operation } from '../src/task/attempt.ts';
+import { attemptId } from '../src/base/ids.ts';
+import { attemptAt } from '../src/task/state.ts';
+import type { Task } from '../src/task/record.ts';
 import { UpstreamError } from '../src/providers/provider.ts';
 import type { Submitted } from '../src/providers/provider.ts';
 import { ChannelGoneError } from '../src/routing/channels.ts';

@@ -1,5 +1,5 @@
-import { callbackRetryDelayMs } from '../src/domain/callback-retries.ts';
-import { ownCallbackRound } from '../src/domain/ids.ts';
+import { callbackRetryDelayMs } from '../src/task/callback-retries.ts';
+import { ownCallbackRound } from '../src/base/ids.ts';
 import type { PromptCall, PromptHosts } from '../src/capacity/prompt-hosts.ts';
 import { answerWithinMs, createCallbackRequests } from './deliver-callback.ts';
 import type { OwedCallback } from './deliver-callback.ts';

@@ -1,5 +1,5 @@
 import { ApplicationFailure } from '@temporalio/activity';
-import { defined } from '../src/domain/defined.ts';
+import { defined } from '../src/base/defined.ts';
 
 /**
  * The failure that is a wait: nobody's fault, and the activity runs again after it. `afterMs` absent: as its retry rule

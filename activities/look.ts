@@ -1,4 +1,4 @@
-import type { Task } from '../src/domain/task-record.ts';
+import type { Task } from '../src/task/record.ts';
 import type { TaskActivityDeps } from './deps.ts';
 import { viewOf } from './task-view.ts';
 import type { TaskActivities } from './types.ts';

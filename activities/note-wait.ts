@@ -1,4 +1,4 @@
-import type { WaitReason } from '../src/domain/wait-reason.ts';
+import type { WaitReason } from '../src/task/wait-reason.ts';
 import type { ChannelActivityDeps } from './deps.ts';
 
 /**

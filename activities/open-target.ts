@@ -1,8 +1,8 @@
 import type { ApplicationFailure } from '@temporalio/activity';
 import type { ChannelConfig } from '../src/config/gateway-file.ts';
-import type { GenerationRequest } from '../src/domain/request.ts';
-import type { RouteCandidate } from '../src/domain/routing.ts';
-import type { Task } from '../src/domain/task-record.ts';
+import type { GenerationRequest } from '../src/models/request.ts';
+import type { RouteCandidate } from '../src/task/candidates.ts';
+import type { Task } from '../src/task/record.ts';
 import type { ProviderContext, TaskProvider } from '../src/providers/provider.ts';
 import { ChannelGoneError, hasCredential, taskProviderFor } from '../src/routing/channels.ts';
 import type { ChannelActivityDeps } from './deps.ts';
@@ -37,15 +37,6 @@ export function requireTarget(deps: TargetDeps, task: Owner, candidate: RouteCan
   const opened = openTarget(deps, task, candidate);
   if (opened instanceof ChannelGoneError) throw channelGone(opened);
   return opened;
-}
-
-/** Where the upstream calls us when a job changes; undefined: it is given no address. */
-export function callbackBase(
-  { callbacks }: Pick<ChannelConfig, 'callbacks'>,
-  { parseCallback }: Pick<TaskProvider<never>, 'parseCallback'>,
-  publicUrl: string | undefined,
-): string | undefined {
-  return callbacks && parseCallback !== undefined ? publicUrl : undefined;
 }
 
 /** Benign: an operator caused it, and the message says how to undo it. */

@@ -1,22 +1,22 @@
-import { attemptId } from '../src/domain/ids.ts';
-import { defined } from '../src/domain/defined.ts';
-import { isLostJob } from '../src/domain/lost-job.ts';
-import { racePoint } from '../src/domain/race-point.ts';
-import { isUnbilled } from '../src/domain/rescue.ts';
+import { attemptId } from '../src/base/ids.ts';
+import { defined } from '../src/base/defined.ts';
+import { isLostJob } from '../src/polling/lost-job.ts';
+import { racePoint } from '../src/base/race-point.ts';
+import { isUnbilled } from '../src/task/rescue.ts';
 import type { StayPlace } from '../src/capacity/stay-places.ts';
-import type { ResultItem } from '../src/domain/task.ts';
-import type { Task, TaskOutcome } from '../src/domain/task-record.ts';
-import type { EventOf } from '../src/domain/task-state.ts';
+import type { ResultItem } from '../src/task/task.ts';
+import type { Task, TaskOutcome } from '../src/task/record.ts';
+import type { EventOf } from '../src/task/state.ts';
 import { UpstreamError } from '../src/providers/provider.ts';
 import type { OperationStatus } from '../src/providers/provider.ts';
 import { linkHeadersOf, mustBeCopied } from '../src/routing/channels.ts';
 import type { ChannelActivityDeps } from './deps.ts';
 import { elapsedBefore } from './elapsed.ts';
 import { persistently } from './persistently.ts';
-import { afterFailure, afterPending } from './poll-memory.ts';
-import type { Pending, PollMemory } from './poll-memory.ts';
-import { CredentialFailure } from './status-poller.ts';
-import type { WatchedJob } from './task-view.ts';
+import { afterFailure, afterPending } from '../src/polling/poll-memory.ts';
+import type { Pending, PollMemory } from '../src/polling/poll-memory.ts';
+import { CredentialFailure } from '../src/polling/status-poller.ts';
+import type { WatchedJob } from '../src/task/watched-job.ts';
 
 /** How much of an attempt's time the copy of a result may use. */
 export const copyMaxMs = 75_000;

@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Context } from '@temporalio/activity';
 import type { ApplicationFailure } from '@temporalio/activity';
-import { isUpstreamFailure } from '../src/domain/attempt.ts';
-import { pollConcern } from '../src/domain/poll-concern.ts';
-import { nextPoll } from '../src/domain/poll-schedule.ts';
-import type { NextPoll } from '../src/domain/poll-schedule.ts';
-import { guessedTimes } from '../src/domain/render-times.ts';
-import type { Task } from '../src/domain/task-record.ts';
+import { isUpstreamFailure } from '../src/task/attempt.ts';
+import { pollConcern } from '../src/task/poll-concern.ts';
+import { nextPoll } from '../src/polling/poll-schedule.ts';
+import type { NextPoll } from '../src/polling/poll-schedule.ts';
+import { guessedTimes } from '../src/models/render-times.ts';
+import type { Task } from '../src/task/record.ts';
 import { ChannelGoneError } from '../src/routing/channels.ts';
 import { createConcerns } from './concerns.ts';
 import type { ChannelActivityDeps } from './deps.ts';
@@ -15,10 +15,11 @@ import { later } from './later.ts';
 import { channelGone } from './open-target.ts';
 import { ask } from './poll-answer.ts';
 import type { Watch } from './poll-answer.ts';
-import { progressOf, rememberedPolls, worthKeeping } from './poll-memory.ts';
-import type { PollMemory } from './poll-memory.ts';
-import { viewOf, watchedJob } from './task-view.ts';
-import type { WatchedJob } from './task-view.ts';
+import { progressOf, rememberedPolls, worthKeeping } from '../src/polling/poll-memory.ts';
+import type { PollMemory } from '../src/polling/poll-memory.ts';
+import { viewOf } from './task-view.ts';
+import { watchedJob } from '../src/task/watched-job.ts';
+import type { WatchedJob } from '../src/task/watched-job.ts';
 import type { PollInput, TaskView } from './types.ts';
 
 /** An attempt that has a place stays this long: with the copy of a result, less than its activity's timeout. */

@@ -1,8 +1,8 @@
-import { defined } from '../src/domain/defined.ts';
-import type { GenerationRequest } from '../src/domain/request.ts';
-import type { KeptImage } from '../src/domain/stored-media.ts';
-import type { Task } from '../src/domain/task-record.ts';
-import type { ResultItem } from '../src/domain/task.ts';
+import { defined } from '../src/base/defined.ts';
+import type { GenerationRequest } from '../src/models/request.ts';
+import type { KeptImage } from '../src/models/stored-media.ts';
+import type { Task } from '../src/task/record.ts';
+import type { ResultItem } from '../src/task/task.ts';
 import type { ChannelCall } from '../src/images/call-channel.ts';
 import type { GeneratedImage, ImageContext, UpstreamError } from '../src/providers/provider.ts';
 import { atOnce } from '../src/routing/capability.ts';

@@ -1,15 +1,15 @@
-import { isUpstreamFailure } from '../src/domain/attempt.ts';
-import { defined } from '../src/domain/defined.ts';
-import type { Micros } from '../src/domain/money.ts';
-import { chargeTask } from '../src/domain/charge.ts';
-import type { ChargeInput, TaskCharge } from '../src/domain/charge.ts';
-import { atMost, needsFormula, priceAt, settle } from '../src/domain/price.ts';
-import type { PriceBasis } from '../src/domain/price.ts';
-import { costBasis } from '../src/domain/cost-terms.ts';
-import { costOfTask, isBilledByRules, jobOf } from '../src/domain/task-cost.ts';
-import type { UpstreamCost } from '../src/domain/task-cost.ts';
-import type { Task } from '../src/domain/task-record.ts';
-import type { SettleFacts } from '../src/domain/task.ts';
+import { isUpstreamFailure } from '../src/task/attempt.ts';
+import { defined } from '../src/base/defined.ts';
+import type { Micros } from '../src/money/money.ts';
+import { chargeTask } from '../src/money/charge.ts';
+import type { ChargeInput, TaskCharge } from '../src/money/charge.ts';
+import { atMost, needsFormula, priceAt, settle } from '../src/money/price.ts';
+import type { PriceBasis } from '../src/money/price.ts';
+import { costBasis } from '../src/money/cost-terms.ts';
+import { costOfTask, isBilledByRules, jobOf } from '../src/task/cost.ts';
+import type { UpstreamCost } from '../src/task/cost.ts';
+import type { Task } from '../src/task/record.ts';
+import type { SettleFacts } from '../src/money/settle-facts.ts';
 import { taskProviderFor } from '../src/routing/channels.ts';
 import type { TaskActivityDeps } from './deps.ts';
 

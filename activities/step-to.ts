@@ -1,5 +1,5 @@
-import type { Task } from '../src/domain/task-record.ts';
-import type { TaskEvent } from '../src/domain/task-state.ts';
+import type { Task } from '../src/task/record.ts';
+import type { TaskEvent } from '../src/task/state.ts';
 import type { ChannelActivityDeps } from './deps.ts';
 import { withHeartbeat } from './heartbeat.ts';
 import { persistently } from './persistently.ts';

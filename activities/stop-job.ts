@@ -1,4 +1,4 @@
-import type { Task } from '../src/domain/task-record.ts';
+import type { Task } from '../src/task/record.ts';
 import { UpstreamError } from '../src/providers/provider.ts';
 import { ChannelGoneError } from '../src/routing/channels.ts';
 import type { ChannelActivityDeps } from './deps.ts';
@@ -7,8 +7,9 @@ import { openTarget } from './open-target.ts';
 import type { UpstreamTarget } from './open-target.ts';
 import { recordEnd } from './poll-answer.ts';
 import { stepTo } from './step-to.ts';
-import { viewOf, watchedJob } from './task-view.ts';
-import type { WatchedJob } from './task-view.ts';
+import { viewOf } from './task-view.ts';
+import { watchedJob } from '../src/task/watched-job.ts';
+import type { WatchedJob } from '../src/task/watched-job.ts';
 import type { TaskView } from './types.ts';
 
 /** Of the last question's time, how much the copy of a result may use. */

@@ -1,10 +1,10 @@
 import { Context } from '@temporalio/activity';
-import { upstreamIdTaken } from '../src/domain/attention.ts';
-import { defined } from '../src/domain/defined.ts';
-import { attemptId } from '../src/domain/ids.ts';
-import { racePoint } from '../src/domain/race-point.ts';
-import type { Task, TaskOutcome } from '../src/domain/task-record.ts';
-import type { EventOf } from '../src/domain/task-state.ts';
+import { upstreamIdTaken } from '../src/task/attention.ts';
+import { defined } from '../src/base/defined.ts';
+import { attemptId } from '../src/base/ids.ts';
+import { racePoint } from '../src/base/race-point.ts';
+import type { Task, TaskOutcome } from '../src/task/record.ts';
+import type { EventOf } from '../src/task/state.ts';
 import type { Submitted, UpstreamError } from '../src/providers/provider.ts';
 import type { ChannelActivityDeps } from './deps.ts';
 import { elapsedBefore } from './elapsed.ts';

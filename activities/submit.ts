@@ -1,10 +1,10 @@
 import { Context } from '@temporalio/activity';
 import { z } from 'zod';
-import type { Attempt } from '../src/domain/attempt.ts';
-import type { GenerationRequest } from '../src/domain/request.ts';
-import type { RouteCandidate } from '../src/domain/routing.ts';
-import type { Task } from '../src/domain/task-record.ts';
-import { attemptInFlight, sameCandidate } from '../src/domain/task-state.ts';
+import type { Attempt } from '../src/task/attempt.ts';
+import type { GenerationRequest } from '../src/models/request.ts';
+import type { RouteCandidate } from '../src/task/candidates.ts';
+import type { Task } from '../src/task/record.ts';
+import { attemptInFlight, sameCandidate } from '../src/task/state.ts';
 import { UpstreamError } from '../src/providers/provider.ts';
 import { ChannelGoneError } from '../src/routing/channels.ts';
 import type { ChannelActivityDeps } from './deps.ts';
@@ -19,7 +19,8 @@ import { createSend } from './send-submission.ts';
 import { stepTo } from './step-to.ts';
 import { stopUnwanted } from './stop-job.ts';
 import { recordAcceptance, retryOrLeave } from './submit-answer.ts';
-import { viewOf, watchedJob } from './task-view.ts';
+import { viewOf } from './task-view.ts';
+import { watchedJob } from '../src/task/watched-job.ts';
 import type { SubmitInput, TaskView } from './types.ts';
 
 /**

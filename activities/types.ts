@@ -1,10 +1,10 @@
-import type { ActionInput, ActionResult, RunningActionName } from '../src/domain/operator-actions.ts';
-import type { PriceBasis } from '../src/domain/price.ts';
-import type { RouteCandidate } from '../src/domain/routing.ts';
-import type { TaskInput } from '../src/domain/task-input.ts';
-import type { Task } from '../src/domain/task-record.ts';
-import type { ShownAttempt, TaskEvent } from '../src/domain/task-state.ts';
-import type { TaskError } from '../src/domain/task.ts';
+import type { ActionInput, ActionResult, RunningActionName } from '../src/task/acts.ts';
+import type { PriceBasis } from '../src/money/price.ts';
+import type { RouteCandidate } from '../src/task/candidates.ts';
+import type { TaskInput } from '../src/task/input.ts';
+import type { Task } from '../src/task/record.ts';
+import type { ShownAttempt, TaskEvent } from '../src/task/state.ts';
+import type { TaskError } from '../src/task/task.ts';
 
 /** What passes between the workflow and its activities: ids and small facts, JSON-safe. Amounts are decimal strings. */
 

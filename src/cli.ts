@@ -8,9 +8,9 @@ import { createProgram } from './cli/program.js';
 import { ConfigError, configExitStatus } from './config/config-error.ts';
 import { watchReloadSignal } from './config/reload-signal.ts';
 import type { Environment } from './config/environment.ts';
-import type { Core } from './core.ts';
+import type { Core } from './compose/core.ts';
 import type { Mongo } from './store/mongo.ts';
-import type { OperatorAct } from './tasks/audit-log.ts';
+import type { OperatorAct } from './commands/audit-log.ts';
 import { endSignalled, parentEnded, readerLeft } from './observability/process-ends.ts';
 
 /**
@@ -56,7 +56,7 @@ async function serve({ name, listensOn, start, watch, signalled }: Service): Pro
   const { checkListening } = await import('./config/check-listening.ts');
   await checkListening(environment, listensOn);
   const log = await openLog(environment);
-  const { openCore } = await import('./core.ts');
+  const { openCore } = await import('./compose/core.ts');
   const ends = [signalled, ...(isStartedByNpm() ? [parentEnded(parent)] : [])];
   const opened = openCore(environment, log).then(async (core) => {
     const watched = await watch(core);
@@ -103,7 +103,7 @@ async function serveWorker(): Promise<void> {
   const signalled = endSignalled();
   const [{ startWorker }, { startCensus }, { installRuntime }] = await Promise.all([
     import('./worker.ts'),
-    import('./census.ts'),
+    import('./compose/census.ts'),
     import('./temporal/install-runtime.ts'),
   ]);
   const { readEnvironment } = await import('./config/environment.ts');
@@ -159,7 +159,7 @@ async function keepShellAct<Answer>(
   run: () => Promise<Answer>,
 ): Promise<Answer> {
   const [{ createAuditLog }, { createAuditStore }, { createLogger }] = await Promise.all([
-    import('./tasks/audit-log.ts'),
+    import('./commands/audit-log.ts'),
     import('./store/audit.ts'),
     import('./observability/log.ts'),
   ]);

@@ -1,4 +1,4 @@
-import { createAbandonCreation } from './tasks/abandon-creation.ts';
+import { createAbandonCreation } from './commands/abandon-creation.ts';
 import { Worker } from '@temporalio/worker';
 import type { NativeConnection, WorkerOptions, WorkflowBundleWithSourceMap } from '@temporalio/worker';
 import {
@@ -9,28 +9,28 @@ import {
 import type { WorkerDeps } from '../activities/index.ts';
 import type { TaskActivityDeps } from '../activities/deps.ts';
 import type { FirstCallbackDeps } from '../activities/first-callback.ts';
-import { openNodeReports } from './core.ts';
-import type { Core } from './core.ts';
+import { openNodeReports } from './compose/core.ts';
+import type { Core } from './compose/core.ts';
 import type { NodeReports } from './control/node-reports.ts';
 import { readService } from './control/nodes.ts';
 import type { Rounds } from './process/rounds.ts';
 import { logRejections } from './observability/process-ends.ts';
-import { callbacksQueue, channelQueue, isPollsQueue, pollsQueue, tasksQueue } from './domain/queues.ts';
+import { callbacksQueue, channelQueue, isPollsQueue, pollsQueue, tasksQueue } from './base/queues.ts';
 import { createStayPlaces } from './capacity/stay-places.ts';
 import type { StayPlaces } from './capacity/stay-places.ts';
 import { createStayWakes } from './capacity/stay-wakes.ts';
 import { shareChannelPollers, taskPollers } from './temporal/task-pollers.ts';
 import { countActivities, endRuns, isServing, runNew } from './temporal/worker-runs.ts';
 import { tracedActivities } from './temporal/traced-activities.ts';
-import { upkeepOf } from './upkeep.ts';
+import { upkeepOf } from './compose/upkeep.ts';
 import { bundleWorkflows } from './temporal/workflow-bundle.ts';
 import { connectWorker, dataConverter } from './temporal/connection.ts';
 import { ensureReconcilerSchedule } from './temporal/reconciler-schedule.ts';
 import { createRedelivery } from './temporal/redelivery.ts';
 import { createWorkflowLookup } from './temporal/workflow-lookup.ts';
 import { requireSearchAttributes } from './temporal/search-attributes.ts';
-import { startDailyVerification } from './verification.ts';
-import { callbackDeps, channelDeps, openOutside } from './worker-deps.ts';
+import { startDailyVerification } from './compose/verification.ts';
+import { callbackDeps, channelDeps, openOutside } from './compose/worker-deps.ts';
 
 export interface RunningWorker {
   /** Accepts no new work, waits for submissions in flight, then resolves. */

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { parseGatewayConfig } from '../src/config/gateway-file.ts';
-import { statusMessages } from '../src/domain/task.ts';
+import { statusMessages } from '../src/task/task.ts';
 import { createdTaskSchema } from '../src/http/presenters/created-task.ts';
 import { providers } from '../src/providers/index.ts';
 

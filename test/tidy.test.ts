@@ -50,10 +50,10 @@ describe('vendor names', () => {
   });
 
   it('are found in code, text and comments', () => {
-    const bad = { 'src/http/a.ts': "if (provider === 'ark') {\n}", 'src/domain/b.ts': '// as Seedance does' };
+    const bad = { 'src/http/a.ts': "if (provider === 'ark') {\n}", 'src/task/b.ts': '// as Seedance does' };
     expect(linesWith(bad, names, ['src/providers/'])).toEqual([
       "src/http/a.ts:1 if (provider === 'ark') {",
-      'src/domain/b.ts:1 // as Seedance does',
+      'src/task/b.ts:1 // as Seedance does',
     ]);
     expect(
       linesWith({ 'src/providers/ark/a.ts': 'ark', 'src/a.ts': 'mark' }, names, ['src/providers/']),
@@ -84,9 +84,9 @@ describe('price units', () => {
   // `image` is a kind of task, too, and `call` a word of its own in the simulator and the flight record.
   const names = /'million_tokens'|\bunit [!=]== '|'[a-z_]+' [!=]== (?:\w+\.)*unit\b/;
 
-  it('are known by name to the table of src/domain/price.ts only', () => {
+  it('are known by name to the table of src/money/price.ts only', () => {
     // The client's types are generated from the document, which asks the table.
-    expect(linesWith(sources, names, ['src/domain/price.ts', 'src/client/types.ts'])).toEqual([]);
+    expect(linesWith(sources, names, ['src/money/price.ts', 'src/client/types.ts'])).toEqual([]);
   });
 
   it.each(["if (price.unit === 'second') {", "'call' !== unit", "const unit = 'million_tokens';"])(
@@ -185,44 +185,52 @@ describe('adapters', () => {
 });
 
 describe('imports between folders', () => {
-  /** The arrows of the design. What a folder needs beyond them is an argument. */
+  /** Pure rules, lowest first: each may import those before it. */
+  const pure = ['base', 'money', 'errors', 'models', 'health', 'task'];
+  const pureRows = Object.fromEntries(pure.map((name, index) => [name, { runs: pure.slice(0, index) }]));
+  /** The arrows of the design. Any other import must become an argument. */
   const table: Readonly<Record<string, Allowance>> = {
-    domain: { runs: [] },
-    config: { runs: ['domain'] },
+    ...pureRows,
+    config: { runs: pure },
     process: { runs: [] },
-    observability: { runs: ['domain', 'process'] },
-    providers: { runs: ['domain'] },
-    store: { runs: ['domain'], types: ['providers'] },
-    ledger: { runs: ['domain', 'store'] },
-    'http-client': { runs: ['domain', 'providers'] },
-    access: { runs: ['domain', 'process'], types: ['store'] },
+    observability: { runs: [...pure, 'process'] },
+    providers: { runs: pure },
+    store: { runs: pure, types: ['providers'] },
+    ledger: { runs: [...pure, 'store'], types: ['access', 'observability'] },
+    'http-client': { runs: [...pure, 'providers'] },
+    access: { runs: [...pure, 'process'], types: ['store'] },
     // Of store at run time: the snapshot.
-    capacity: { runs: ['domain', 'process', 'providers', 'store'], types: ['config'] },
-    routing: { runs: ['domain', 'providers', 'store'], types: ['config'] },
+    capacity: { runs: [...pure, 'process', 'providers', 'store'], types: ['config'] },
+    routing: { runs: [...pure, 'providers', 'store'], types: ['access', 'config', 'observability'] },
+    polling: { runs: [...pure, 'flight', 'providers', 'routing'], types: ['capacity'] },
     notices: {
-      runs: ['access', 'capacity', 'domain', 'http-client', 'process'],
+      runs: [...pure, 'access', 'capacity', 'http-client', 'process'],
       types: ['config', 'observability', 'store'],
     },
-    control: { runs: ['domain', 'process', 'store'], types: ['config'] },
-    tasks: { runs: ['domain', 'process', 'store'], types: ['ledger', 'observability', 'routing'] },
+    control: { runs: [...pure, 'process', 'store'], types: ['config'] },
+    commands: {
+      runs: [...pure, 'access', 'process', 'store'],
+      types: ['ledger', 'observability', 'routing'],
+    },
     images: {
-      runs: ['domain', 'http-client', 'process', 'providers', 'results', 'routing', 'store'],
-      types: ['capacity', 'ledger', 'observability', 'tasks'],
+      runs: [...pure, 'access', 'http-client', 'process', 'providers', 'results', 'routing', 'store'],
+      types: ['capacity', 'commands', 'ledger', 'observability'],
     },
     media: {
-      runs: ['domain', 'http-client', 'images', 'providers', 'results', 'routing'],
-      types: ['observability', 'store'],
+      runs: [...pure, 'http-client', 'images', 'providers', 'results', 'routing'],
+      types: ['access', 'observability', 'store'],
     },
-    results: { runs: ['domain', 'http-client', 'routing'], types: ['config', 'observability', 'store'] },
+    results: { runs: [...pure, 'http-client', 'routing'], types: ['config', 'observability', 'store'] },
     flight: {
-      runs: ['domain', 'http-client', 'providers', 'routing'],
+      runs: [...pure, 'http-client', 'providers', 'routing'],
       types: ['ledger', 'observability', 'store'],
     },
-    temporal: { runs: ['domain', 'workflows'], types: ['activities', 'config', 'observability', 'tasks'] },
+    temporal: { runs: [...pure, 'workflows'], types: ['activities', 'commands', 'config', 'observability'] },
     http: {
-      runs: ['access', 'domain', 'flight', 'images', 'results', 'routing'],
+      runs: [...pure, 'access', 'flight', 'images', 'results', 'routing'],
       types: [
         'capacity',
+        'commands',
         'config',
         'control',
         'ledger',
@@ -231,37 +239,24 @@ describe('imports between folders', () => {
         'observability',
         'providers',
         'store',
-        'tasks',
       ],
     },
     client: { runs: [] },
     // Modules for browsers: their types are those of what the API answers.
     pages: { runs: [], types: ['flight', 'http'] },
     cli: {
-      runs: ['config', 'domain', 'flight', 'ledger', 'routing'],
-      types: ['access', 'providers', 'store', 'temporal'],
+      runs: [...pure, 'config', 'flight', 'ledger', 'routing', 'temporal'],
+      types: ['access', 'providers', 'store'],
     },
     // The local mode is a composition root that has grown into a folder.
-    local: { runs: ['client', 'config', 'domain', 'process', 'providers', 'routing'] },
-    workflows: { runs: ['domain'], types: ['activities', 'providers'] },
+    local: { runs: [...pure, 'client', 'config', 'process', 'providers', 'routing'] },
+    workflows: { runs: pure, types: ['activities', 'providers'] },
     activities: {
-      runs: ['access', 'domain', 'flight', 'providers', 'routing', 'tasks'],
+      runs: [...pure, 'access', 'flight', 'polling', 'process', 'providers', 'routing', 'commands'],
       types: ['capacity', 'config', 'images', 'ledger', 'media', 'observability', 'store'],
     },
   };
-  const roots = [
-    'api.ts',
-    'media-api.ts',
-    'worker.ts',
-    'worker-deps.ts',
-    'core.ts',
-    'core-config.ts',
-    'census.ts',
-    'upkeep.ts',
-    'verification.ts',
-    'cli.ts',
-    'local.ts',
-  ];
+  const roots = ['api.ts', 'worker.ts', 'cli.ts', 'local.ts', 'compose'];
   const everything = Object.keys(table);
   const withRoots = {
     ...table,
@@ -274,15 +269,15 @@ describe('imports between folders', () => {
 
   it('are refused in the other direction, from an unknown folder, and at run time where only types may', () => {
     const bad = importsOf({
-      'src/domain/a.ts': "import type { B } from '../http/b.ts';",
-      'src/new/a.ts': "import { b } from '../domain/b.ts';",
+      'src/task/a.ts': "import type { B } from '../http/b.ts';",
+      'src/new/a.ts': "import { b } from '../task/b.ts';",
       'src/http/a.ts': "import type { C } from '../config/c.ts';\nimport { d } from '../config/d.ts';",
-      'src/cli/a.ts': "import '../local/b.ts';\nexport * from '../domain/b.ts';",
+      'src/cli/a.ts': "import '../local/b.ts';\nexport * from '../task/b.ts';",
       'src/local/a.ts': "import { b } from '../../workshop/simulator/b.ts';",
     });
     expect(importsOutside(withRoots, bad)).toEqual([
-      'src/domain/a.ts → src/http/b.ts (type)',
-      'src/new/a.ts → src/domain/b.ts',
+      'src/task/a.ts → src/http/b.ts (type)',
+      'src/new/a.ts → src/task/b.ts',
       'src/http/a.ts → src/config/d.ts',
       'src/cli/a.ts → src/local/b.ts',
       'src/local/a.ts → workshop/simulator/b.ts',
@@ -292,7 +287,7 @@ describe('imports between folders', () => {
   it('only the entry points load the configuration', () => {
     const loads = imports.filter(
       ({ from, to, isType }) =>
-        !isType && to.startsWith('src/config/') && !/^src\/(?:config\/|[\w-]+\.ts$)/.test(from),
+        !isType && to.startsWith('src/config/') && !/^src\/(?:config\/|compose\/|[\w-]+\.ts$)/.test(from),
     );
     // They read which gateway the local mode left running, not gateway.yaml; local-mode.ts is the root of that mode.
     const exempt = ['src/cli/target.ts', 'src/local/find-running.ts', 'src/local/local-mode.ts'];

@@ -14,8 +14,8 @@ import type {
   TaskView,
   WorkflowEvent,
 } from '../activities/types.ts';
-import { defined } from '../src/domain/defined.ts';
-import { activityIds, callbacksQueue, channelQueue, pollsQueue, prefixOf } from '../src/domain/queues.ts';
+import { defined } from '../src/base/defined.ts';
+import { activityIds, callbacksQueue, channelQueue, pollsQueue, prefixOf } from '../src/base/queues.ts';
 import { see } from './task-run.ts';
 import type { TaskRun } from './task-run.ts';
 

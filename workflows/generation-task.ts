@@ -1,8 +1,8 @@
 import { allHandlersFinished, CancellationScope, condition } from '@temporalio/workflow';
 import type { TaskView } from '../activities/types.ts';
-import type { TaskInput, TaskResult } from '../src/domain/task-input.ts';
-import { waitSummaryStart } from '../src/domain/queues.ts';
-import type { TaskState } from '../src/domain/task-state.ts';
+import type { TaskInput, TaskResult } from '../src/task/input.ts';
+import { waitSummaryStart } from '../src/base/queues.ts';
+import type { TaskState } from '../src/task/state.ts';
 import {
   finishTask, lookAtTask, pollOn, searchJob, stepTask, stopJob, submitOn,
 } from './activity-proxies.ts'; // prettier-ignore
@@ -13,7 +13,7 @@ import type { TaskRun, Work } from './task-run.ts';
 
 /**
  * One task, from its record to its callback: does what the record's state asks for, feeds what comes back to the record,
- * and keeps durable time. What it decides is decided by `next` (src/domain/task-next.ts), in the write that records it;
+ * and keeps durable time. What it decides is decided by `next` (src/task/next.ts), in the write that records it;
  * so a reset, or a new run, continues from the record. A task that fails completes this workflow; a workflow in status
  * Failed is a bug.
  */

@@ -7,11 +7,11 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { ActRequest } from '../activities/types.ts';
-import { concerns } from '../src/domain/attention.ts';
-import { describeAction, readActionInput, workflowActions } from '../src/domain/operator-actions.ts';
-import type { ActionInput, ActionResult } from '../src/domain/operator-actions.ts';
-import { commandLine } from '../src/domain/situation.ts';
-import { stateWords } from '../src/domain/task-state.ts';
+import { concerns } from '../src/task/attention.ts';
+import { describeAction, readActionInput, workflowActions } from '../src/task/acts.ts';
+import type { ActionInput, ActionResult } from '../src/task/acts.ts';
+import { commandLine } from '../src/task/situation.ts';
+import { stateWords } from '../src/task/state.ts';
 import { actOnTask, lookAtTask, stepTask, wakeTask } from './activity-proxies.ts';
 import { actionUpdate, concernSignal, refusedAction, unservedSignal } from './messages.ts';
 import { isDecided, isOver, note, see, show } from './task-run.ts';

@@ -1,6 +1,6 @@
 import { defineSignal, defineUpdate } from '@temporalio/workflow';
-import type { Concern } from '../src/domain/attention.ts';
-import type { ActionResult, RunningActionName } from '../src/domain/operator-actions.ts';
+import type { Concern } from '../src/task/attention.ts';
+import type { ActionResult, RunningActionName } from '../src/task/acts.ts';
 
 /** What the API and operators send to a task's workflow. */
 

@@ -2,17 +2,17 @@ import type { CancellationScope } from '@temporalio/workflow';
 import { condition, setCurrentDetails, upsertSearchAttributes } from '@temporalio/workflow';
 import type { SearchAttributeUpdatePair } from '@temporalio/common';
 import type { TaskView } from '../activities/types.ts';
-import { attentionOf } from '../src/domain/attention.ts';
-import { defined } from '../src/domain/defined.ts';
-import { formatAmount } from '../src/domain/money.ts';
-import { plainText } from '../src/domain/plain-text.ts';
-import { waitSummaryStart } from '../src/domain/queues.ts';
-import type { Unserved } from '../src/domain/service.ts';
-import { mapMoney, moneyInWords, situation } from '../src/domain/situation.ts';
-import type { MoneyPreview, Situation } from '../src/domain/situation.ts';
-import type { TaskInput } from '../src/domain/task-input.ts';
-import { newRound } from '../src/domain/task-rounds.ts';
-import { isUnfinished } from '../src/domain/task-state.ts';
+import { attentionOf } from '../src/task/attention.ts';
+import { defined } from '../src/base/defined.ts';
+import { formatAmount } from '../src/money/money.ts';
+import { plainText } from '../src/base/plain-text.ts';
+import { waitSummaryStart } from '../src/base/queues.ts';
+import type { Unserved } from '../src/task/service.ts';
+import { mapMoney, moneyInWords, situation } from '../src/task/situation.ts';
+import type { MoneyPreview, Situation } from '../src/task/situation.ts';
+import type { TaskInput } from '../src/task/input.ts';
+import { newRound } from '../src/task/rounds.ts';
+import { isUnfinished } from '../src/task/state.ts';
 import { searchAttributes } from './search-attributes.ts';
 
 /** What a task's workflow has: its input, and what it knows of the record. It knows nothing that the record lacks. */

@@ -1,5 +1,5 @@
-import { defined } from '../domain/defined.ts';
-import type { RandomBytes } from '../domain/ids.ts';
+import { defined } from '../base/defined.ts';
+import type { RandomBytes } from '../base/ids.ts';
 import type { KeyStore } from '../store/keys.ts';
 import type { OperatorStore } from '../store/operators.ts';
 import { createKeyAuth } from './api-keys.ts';

@@ -1,6 +1,6 @@
-import { defined } from '../domain/defined.ts';
-import type { Caller } from '../domain/caller.ts';
-import type { RandomBytes } from '../domain/ids.ts';
+import { defined } from '../base/defined.ts';
+import type { Caller } from './caller.ts';
+import type { RandomBytes } from '../base/ids.ts';
 import type { ApiKey, KeyStore } from '../store/keys.ts';
 import type { LastUsed } from './last-used.ts';
 import { createTokens } from './tokens.ts';

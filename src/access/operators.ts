@@ -1,6 +1,6 @@
-import { adminName } from '../domain/operator.ts';
-import type { OperatorIdentity } from '../domain/operator.ts';
-import type { RandomBytes } from '../domain/ids.ts';
+import { adminName } from '../base/operator.ts';
+import type { OperatorIdentity } from '../base/operator.ts';
+import type { RandomBytes } from '../base/ids.ts';
 import type { Operator, OperatorStore } from '../store/operators.ts';
 import { bearerToken, createTokens, sameText } from './tokens.ts';
 import type { NewToken } from './tokens.ts';

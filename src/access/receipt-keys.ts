@@ -1,5 +1,5 @@
 import { createHash, createPrivateKey, createPublicKey, hkdfSync, sign } from 'node:crypto';
-import { canonicalJson } from '../domain/canonical-json.ts';
+import { canonicalJson } from '../base/canonical-json.ts';
 
 /** A public key as RFC 8037 writes it. */
 export interface PublicReceiptKey {

@@ -1,5 +1,5 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
-import type { Sealed, SealPurpose } from '../domain/sealed.ts';
+import type { Sealed, SealPurpose } from '../base/sealed.ts';
 
 export interface Sealer {
   /** Id of the key that seals: the first one. */

@@ -1,7 +1,7 @@
 import { createHmac, hash, timingSafeEqual } from 'node:crypto';
 import { crc32 } from 'node:zlib';
-import { randomBase62 } from '../domain/ids.ts';
-import type { RandomBytes } from '../domain/ids.ts';
+import { randomBase62 } from '../base/ids.ts';
+import type { RandomBytes } from '../base/ids.ts';
 import { createRecent } from '../process/recent.ts';
 
 /** A fresh secret: shown to its owner once, stored as `hmac` only. */

@@ -1,10 +1,10 @@
 import type { GatewayConfig } from '../config/gateway-file.ts';
-import type { RouteCandidate } from '../domain/routing.ts';
+import type { RouteCandidate } from '../task/candidates.ts';
 import type { ChannelHealthStore } from '../store/channel-health.ts';
 import type { SlotStore } from '../store/slots.ts';
 import { createCircuits } from './circuits.ts';
 import type { Circuits } from './circuits.ts';
-import type { CircuitRecord } from '../domain/circuit-rules.ts';
+import type { CircuitRecord } from '../health/circuit-rules.ts';
 import { createSlotKeeper } from './slot-keeper.ts';
 import type { SlotKeeper } from './slot-keeper.ts';
 

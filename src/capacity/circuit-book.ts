@@ -8,8 +8,8 @@ import {
   isSuspect,
   openedBy,
   scopeOf,
-} from '../domain/circuit-rules.ts';
-import type { CircuitRecord, Failure, HealthSign } from '../domain/circuit-rules.ts';
+} from '../health/circuit-rules.ts';
+import type { CircuitRecord, Failure, HealthSign } from '../health/circuit-rules.ts';
 import type { CircuitDecision, CircuitRequest, CircuitTarget, CircuitsDeps } from './circuits.ts';
 
 const intervalMs = 2_000;

@@ -1,9 +1,9 @@
-import type { DroppedChannel } from '../domain/routing.ts';
-import type { JsonObject } from '../domain/request.ts';
+import type { DroppedChannel } from '../task/candidates.ts';
+import type { JsonObject } from '../models/request.ts';
 import type { Circuit, ChannelHealthStore } from '../store/channel-health.ts';
-import { defined } from '../domain/defined.ts';
-import { orderedBy, signOf } from '../domain/circuit-rules.ts';
-import type { CircuitOrder, CircuitRecord, JudgedError } from '../domain/circuit-rules.ts';
+import { defined } from '../base/defined.ts';
+import { orderedBy, signOf } from '../health/circuit-rules.ts';
+import type { CircuitOrder, CircuitRecord, JudgedError } from '../health/circuit-rules.ts';
 import { createCircuitBook, idsOf } from './circuit-book.ts';
 import { createOwnHealth } from './own-health.ts';
 

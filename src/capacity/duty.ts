@@ -1,4 +1,4 @@
-import { createSightings } from '../domain/sightings.ts';
+import { createSightings } from '../process/sightings.ts';
 import type { Duties } from '../store/duties.ts';
 
 /** Asked at each of a process's looks: whether it is this process that does the duty now. */

@@ -1,5 +1,5 @@
-import { defined } from '../domain/defined.ts';
-import type { RouteCandidate } from '../domain/routing.ts';
+import { defined } from '../base/defined.ts';
+import type { RouteCandidate } from '../task/candidates.ts';
 import type { Circuits, CircuitTarget } from './circuits.ts';
 import type { SlotKeeper } from './slot-keeper.ts';
 import { UpstreamError } from '../providers/provider.ts';

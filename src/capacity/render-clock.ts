@@ -1,5 +1,5 @@
-import { learnedTimes, renderSamplesMax } from '../domain/render-times.ts';
-import type { RenderKind, RenderSample, RenderTimes } from '../domain/render-times.ts';
+import { learnedTimes, renderSamplesMax } from '../models/render-times.ts';
+import type { RenderKind, RenderSample, RenderTimes } from '../models/render-times.ts';
 import { createSnapshot } from '../store/snapshot.ts';
 import { renderId } from '../store/render-times.ts';
 import type { RenderRecord, RenderTimesStore } from '../store/render-times.ts';

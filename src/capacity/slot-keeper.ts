@@ -1,5 +1,5 @@
-import { racePoint } from '../domain/race-point.ts';
-import type { RouteCandidate } from '../domain/routing.ts';
+import { racePoint } from '../base/race-point.ts';
+import type { RouteCandidate } from '../task/candidates.ts';
 import type { HeldSlot } from '../store/slots.ts';
 import { createSlotQueue, queueOf } from './slot-queue.ts';
 import type { SlotQueueDeps } from './slot-queue.ts';

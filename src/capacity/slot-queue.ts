@@ -1,4 +1,4 @@
-import type { RouteCandidate } from '../domain/routing.ts';
+import type { RouteCandidate } from '../task/candidates.ts';
 import type { SlotStore } from '../store/slots.ts';
 
 /** The tasks that wait before a credential's slots; accounts take turns. */

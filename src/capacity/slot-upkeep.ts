@@ -1,4 +1,4 @@
-import { isTerminal } from '../domain/task.ts';
+import { isTerminal } from '../task/task.ts';
 import type { KeySlotStore } from '../store/key-slots.ts';
 import type { TaskStore } from '../store/tasks.ts';
 import type { SlotKeeper } from './slot-keeper.ts';

@@ -1,5 +1,5 @@
-import type { RouteCandidate } from '../domain/routing.ts';
-import { sameCandidate } from '../domain/task-state.ts';
+import type { RouteCandidate } from '../task/candidates.ts';
+import { sameCandidate } from '../task/state.ts';
 import type { CircuitRequest, Circuits, UpstreamFailure } from './circuits.ts';
 import type { SlotKeeper } from './slot-keeper.ts';
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { formatMicros, parseMicros } from '../domain/money.ts';
-import { unfinishedStatuses } from '../domain/task.ts';
-import type { OperatorActionName } from '../domain/operator-actions.ts';
+import { formatMicros, parseMicros } from '../money/money.ts';
+import { unfinishedStatuses } from '../task/task.ts';
+import type { OperatorActionName } from '../task/acts.ts';
 import type { AdminClient, Row } from './admin-client.ts';
 import { CommandError } from './command-error.ts';
 import type { Output } from './output.ts';

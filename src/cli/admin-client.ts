@@ -1,8 +1,8 @@
 import { createInterface } from 'node:readline';
 import { request } from 'undici';
 import { z } from 'zod';
-import { defined } from '../domain/defined.ts';
-import { parseJson } from '../domain/parse-json.ts';
+import { defined } from '../base/defined.ts';
+import { parseJson } from '../base/parse-json.ts';
 import { CommandError } from './command-error.ts';
 import type { Target } from './target.ts';
 

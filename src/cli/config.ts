@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { z } from 'zod';
-import { namespacePollsDefault, pollsOfWorker } from '../domain/poller-budget.ts';
+import { namespacePollsDefault, pollsOfWorker } from '../temporal/poller-budget.ts';
 import type { Row } from './admin-client.ts';
 import { adminCommand, lookCommand, outputOf } from './context.ts';
 import type { CliContext } from './context.ts';

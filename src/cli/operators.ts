@@ -1,6 +1,6 @@
 import { Option } from 'commander';
 import type { Command } from 'commander';
-import { operatorRoles } from '../domain/operator.ts';
+import { operatorRoles } from '../base/operator.ts';
 import { adminCommand, lookCommand } from './context.ts';
 import type { CliContext } from './context.ts';
 import { examples } from './program.js';

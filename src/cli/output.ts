@@ -1,5 +1,5 @@
 import stringWidth from 'string-width';
-import { escaped } from '../domain/plain-text.ts';
+import { escaped } from '../base/plain-text.ts';
 import type { Row } from './admin-client.ts';
 import { formatCell, formatTable, missing } from './table.ts';
 import type { TableStyle } from './table.ts';

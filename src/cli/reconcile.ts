@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from 'commander';
 import type { Command } from 'commander';
-import { defined } from '../domain/defined.ts';
+import { defined } from '../base/defined.ts';
 import type { BillFormat } from '../providers/provider.ts';
 import { CommandError } from './command-error.ts';
 import { adminCommand } from './context.ts';

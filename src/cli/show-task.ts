@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { z } from 'zod';
 import { formatEvents } from '../flight/timeline.ts';
 import { flightRecordSchema } from '../flight/flight-record.ts';
-import { moneyInWords } from '../domain/situation.ts';
+import { moneyInWords } from '../task/situation.ts';
 import type { AdminClient, Row } from './admin-client.ts';
 import { CommandError } from './command-error.ts';
 import { adminCommand, lookCommand } from './context.ts';

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import { marginDimensions } from '../domain/margin.ts';
-import { usageDimensions } from '../domain/usage.ts';
+import { marginDimensions } from '../money/margin.ts';
+import { usageDimensions } from '../money/usage.ts';
 import { lookCommand } from './context.ts';
 import type { CliContext } from './context.ts';
 import { writeAnswer } from './write-answer.ts';

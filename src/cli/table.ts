@@ -1,7 +1,7 @@
 import stringWidth from 'string-width';
-import { escaped } from '../domain/plain-text.ts';
+import { escaped } from '../base/plain-text.ts';
 import type { Row } from './admin-client.ts';
-import { isoSeconds } from '../domain/times.ts';
+import { isoSeconds } from '../base/times.ts';
 
 export interface TableStyle {
   /** Unix milliseconds: times are shown as their distance from it. Absent: as they are. */

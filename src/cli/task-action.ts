@@ -1,9 +1,9 @@
 import { Argument, Help, Option } from 'commander';
 import type { Command } from 'commander';
-import { isImageId } from '../domain/ids.ts';
-import { actionTable, operatorActions } from '../domain/operator-actions.ts';
-import type { OperatorActionName } from '../domain/operator-actions.ts';
-import { stateWords } from '../domain/task-state.ts';
+import { isImageId } from '../base/ids.ts';
+import { actionTable, operatorActions } from '../task/acts.ts';
+import type { OperatorActionName } from '../task/acts.ts';
+import { stateWords } from '../task/state.ts';
 import { actOnMany } from './act-on-many.ts';
 import type { ManyTasks } from './act-on-many.ts';
 import type { Row } from './admin-client.ts';

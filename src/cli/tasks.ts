@@ -1,8 +1,8 @@
 import { Option } from 'commander';
 import type { Command } from 'commander';
 import { z } from 'zod';
-import { failureClasses } from '../domain/failure.ts';
-import { taskStatuses } from '../domain/task.ts';
+import { failureClasses } from '../errors/failure.ts';
+import { taskStatuses } from '../task/task.ts';
 import type { Row } from './admin-client.ts';
 import { addTaskAction, queryMeaning } from './task-action.ts';
 import { lookCommand, noteMore } from './context.ts';

@@ -1,7 +1,7 @@
 import { createInterface } from 'node:readline/promises';
 import type { Readable, Writable } from 'node:stream';
 import { inspect } from 'node:util';
-import { escaped } from '../domain/plain-text.ts';
+import { escaped } from '../base/plain-text.ts';
 
 /** A person who watches a verb. */
 export interface Terminal {

@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
-import { defined } from '../domain/defined.ts';
-import { sizesInWords } from '../domain/image-sizes.ts';
-import { servedFacts } from '../domain/model-facts.ts';
-import type { FactsTable, ModelFacts } from '../domain/model-facts.ts';
+import { defined } from '../base/defined.ts';
+import { sizesInWords } from '../models/image-sizes.ts';
+import { servedFacts } from '../models/model-facts.ts';
+import type { FactsTable, ModelFacts } from '../models/model-facts.ts';
 import type { Provider, TaskProvider } from '../providers/provider.ts';
 import type { Row } from './admin-client.ts';
 import { CommandError } from './command-error.ts';

@@ -1,5 +1,5 @@
 import { StringDecoder } from 'node:string_decoder';
-import { escaped } from '../domain/plain-text.ts';
+import { escaped } from '../base/plain-text.ts';
 import type { AdminClient } from './admin-client.ts';
 import type { CliContext } from './context.ts';
 import type { Output } from './output.ts';

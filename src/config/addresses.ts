@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { systemCodeOf } from '../domain/caught.ts';
-import { defined } from '../domain/defined.ts';
+import { systemCodeOf } from '../base/caught.ts';
+import { defined } from '../base/defined.ts';
 import { ConfigError } from './config-error.ts';
 import type { Environment } from './environment.ts';
 

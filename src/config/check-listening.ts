@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
-import { systemCodeOf } from '../domain/caught.ts';
+import { systemCodeOf } from '../base/caught.ts';
 import { ConfigError } from './config-error.ts';
 import type { Environment } from './environment.ts';
 

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { imageFactsSchema, videoFactsSchema } from '../domain/model-facts.ts';
-import { priceUnits, unitSells } from '../domain/price.ts';
-import { checkPrices } from '../domain/price-coverage.ts';
+import { imageFactsSchema, videoFactsSchema } from '../models/model-facts.ts';
+import { priceUnits, unitSells } from '../money/price.ts';
+import { checkPrices } from './price-coverage.ts';
 import { formatPath } from './config-error.ts';
-import { channelPriceSchema } from '../domain/price-schema.ts';
+import { channelPriceSchema } from '../money/price-schema.ts';
 import { modelSchema } from './gateway-schema.ts';
 import type { ModelConfig } from './gateway-schema.ts';
 

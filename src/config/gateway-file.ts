@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { checkMeaning } from './check-meaning.ts';
-import type { RetentionDays } from '../domain/retention.ts';
+import type { RetentionDays } from '../base/retention.ts';
 import type { Adapters } from './check-meaning.ts';
 import { ConfigError, describeIssue, formatPath } from './config-error.ts';
 import { fileSchema } from './gateway-schema.ts';

@@ -1,12 +1,12 @@
 import { z } from 'zod';
-import { retentionDaysDefault } from '../domain/retention.ts';
-import { microsPerUnit, parseMicros } from '../domain/money.ts';
-import { channelPriceSchema, decimal } from '../domain/price-schema.ts';
-import { noReview } from '../domain/price.ts';
-import { rescuableClasses } from '../domain/rescue.ts';
-import { inputTypes } from '../domain/request.ts';
-import { fieldMappingSchema } from '../domain/field-mapping.ts';
-import { modelFactsSchema } from '../domain/model-facts.ts';
+import { retentionDaysDefault } from '../base/retention.ts';
+import { microsPerUnit, parseMicros } from '../money/money.ts';
+import { channelPriceSchema, decimal } from '../money/price-schema.ts';
+import { noReview } from '../money/price.ts';
+import { rescuableClasses } from '../task/rescue.ts';
+import { inputTypes } from '../models/request.ts';
+import { fieldMappingSchema } from '../models/field-mapping.ts';
+import { modelFactsSchema } from '../models/model-facts.ts';
 
 /** The shape of gateway.yaml. docs/configuration.md describes every key (tested both ways). */
 

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { defined } from '../domain/defined.ts';
+import { defined } from '../base/defined.ts';
 import { ConfigError } from './config-error.ts';
 import { rawEnvironment, readEnvironment } from './environment.ts';
 import { readLocalSettings } from './local-settings.ts';

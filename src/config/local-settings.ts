@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { systemCodeOf } from '../domain/caught.ts';
-import { parseJson } from '../domain/parse-json.ts';
+import { systemCodeOf } from '../base/caught.ts';
+import { parseJson } from '../base/parse-json.ts';
 import { ConfigError } from './config-error.ts';
 
 /** What local mode generates at its first start and keeps in DATA_DIR/local.json, readable by its owner only. */

@@ -1,5 +1,5 @@
 import type { GatewayConfig } from '../config/gateway-file.ts';
-import { canonicalJson } from '../domain/canonical-json.ts';
+import { canonicalJson } from '../base/canonical-json.ts';
 
 /** One place where two configurations differ. */
 export interface ConfigChange {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { serviceOf } from '../domain/service.ts';
-import type { Service } from '../domain/service.ts';
+import { serviceOf } from '../task/service.ts';
+import type { Service } from '../task/service.ts';
 import type { Node, NodeStore } from '../store/nodes.ts';
 import { createSnapshot } from '../store/snapshot.ts';
 

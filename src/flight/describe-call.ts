@@ -1,5 +1,5 @@
-import { defined } from '../domain/defined.ts';
-import { escaped } from '../domain/plain-text.ts';
+import { defined } from '../base/defined.ts';
+import { escaped } from '../base/plain-text.ts';
 import { UpstreamError } from '../providers/provider.ts';
 import type {
   HttpRequestOptions,

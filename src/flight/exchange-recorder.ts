@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import type { GenerationRequest } from '../domain/request.ts';
+import type { GenerationRequest } from '../models/request.ts';
 import type { Logger } from '../observability/log.ts';
 import type { NewExchanges } from '../store/exchanges.ts';
 import { describeCall } from './describe-call.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { failureClasses } from '../domain/failure.ts';
+import { failureClasses } from '../errors/failure.ts';
 import { costSchema, factsSchema, recordedCallSchema } from './recorded-call.ts';
 
 /**

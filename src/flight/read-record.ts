@@ -1,11 +1,11 @@
-import { defined } from '../domain/defined.ts';
-import { formatMicros } from '../domain/money.ts';
-import type { Task } from '../domain/task-record.ts';
+import { defined } from '../base/defined.ts';
+import { formatMicros } from '../money/money.ts';
+import type { Task } from '../task/record.ts';
 import type { LedgerEntry } from '../ledger/entry.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { Channels } from '../routing/channels.ts';
-import type { Attempt, PastAttempt } from '../domain/attempt.ts';
-import type { CallbackRecord } from '../domain/callback-record.ts';
+import type { Attempt, PastAttempt } from '../task/attempt.ts';
+import type { CallbackRecord } from '../task/callback-record.ts';
 import type { ExchangeStore } from '../store/exchanges.ts';
 import type { RequestRecord, RequestStore } from '../store/requests.ts';
 import type { ResultCopy, ResultCopyStore } from '../store/result-copies.ts';

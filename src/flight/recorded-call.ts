@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { defined } from '../domain/defined.ts';
-import { failureClasses } from '../domain/failure.ts';
-import type { SettleFacts } from '../domain/task.ts';
+import { defined } from '../base/defined.ts';
+import { failureClasses } from '../errors/failure.ts';
+import type { SettleFacts } from '../money/settle-facts.ts';
 
 /**
  * One call of an adapter's method, as it was: the exchanges with the upstream, redacted (redact.ts), and what the adapter

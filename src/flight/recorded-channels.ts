@@ -1,5 +1,5 @@
-import { defined } from '../domain/defined.ts';
-import type { GenerationRequest } from '../domain/request.ts';
+import { defined } from '../base/defined.ts';
+import type { GenerationRequest } from '../models/request.ts';
 import type {
   HttpRequest,
   Operation,

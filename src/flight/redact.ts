@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { scrub } from '../http-client/index.ts';
-import { defined } from '../domain/defined.ts';
-import { markerPattern } from '../domain/ids.ts';
-import { imagesOf } from '../domain/media-roles.ts';
-import { escaped } from '../domain/plain-text.ts';
-import type { GenerationRequest, JsonObject, JsonValue } from '../domain/request.ts';
+import { defined } from '../base/defined.ts';
+import { markerPattern } from '../base/ids.ts';
+import { imagesOf } from '../models/media-roles.ts';
+import { escaped } from '../base/plain-text.ts';
+import type { GenerationRequest, JsonObject, JsonValue } from '../models/request.ts';
 
 /**
  * What a record may keep of a JSON text that went to or came from an upstream: its structure, numbers, ids and words of

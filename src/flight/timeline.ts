@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { parseJson } from '../domain/parse-json.ts';
+import { parseJson } from '../base/parse-json.ts';
 import type { CallOutcome, RecordedCall } from './recorded-call.ts';
 import type { RecordEvent, FlightRecord } from './flight-record.ts';
 

@@ -1,4 +1,4 @@
-import { defined } from '../domain/defined.ts';
+import { defined } from '../base/defined.ts';
 import type { EndedCall, TaskSpans } from '../observability/task-spans.ts';
 import type { RawCall } from './describe-call.ts';
 import type { ExchangeRecorder } from './exchange-recorder.ts';

@@ -1,6 +1,6 @@
 import { isIPv4 } from 'node:net';
 import ipaddr from 'ipaddr.js';
-import { isPlain } from '../domain/plain-text.ts';
+import { isPlain } from '../base/plain-text.ts';
 
 /**
  * Which addresses we connect to on behalf of somebody else. A caller's URL is judged twice: `checkUrl` when it arrives

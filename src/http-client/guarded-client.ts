@@ -1,4 +1,4 @@
-import { defined } from '../domain/defined.ts';
+import { defined } from '../base/defined.ts';
 import { createAddressRules } from './address-rules.ts';
 import type { AddressRules } from './address-rules.ts';
 import type { Lookup } from './connector.ts';

@@ -1,4 +1,4 @@
-import { plainText } from '../domain/plain-text.ts';
+import { plainText } from '../base/plain-text.ts';
 
 const scrubbedCharactersMax = 500;
 /** Longer texts are cut before the patterns run over them. */

@@ -1,5 +1,5 @@
-import { defined } from '../domain/defined.ts';
-import { parseJson } from '../domain/parse-json.ts';
+import { defined } from '../base/defined.ts';
+import { parseJson } from '../base/parse-json.ts';
 import { UpstreamError } from '../providers/provider.ts';
 import type { HttpRequest, HttpRequestOptions, HttpResponse } from '../providers/provider.ts';
 import { createLargeJsonReader } from '../providers/shared/large-json.ts';

@@ -1,4 +1,4 @@
-import { GatewayError } from '../domain/errors.ts';
+import { GatewayError } from '../errors/errors.ts';
 
 /** What the gateway may be asked to call or fetch, as the bodies of creates name it. */
 export interface AddressChecks {

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import { GatewayError } from '../domain/errors.ts';
+import { GatewayError } from '../errors/errors.ts';
 
 /** A token bucket for each address, for requests of whoever has not shown a key. */
 export interface AddressLimit {

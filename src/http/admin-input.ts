@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import type { ChannelConfig } from '../config/gateway-file.ts';
-import { GatewayError } from '../domain/errors.ts';
-import { parseMicros } from '../domain/money.ts';
-import { isPlain, mustBePlain } from '../domain/plain-text.ts';
+import { GatewayError } from '../errors/errors.ts';
+import { parseMicros } from '../money/money.ts';
+import { isPlain, mustBePlain } from '../base/plain-text.ts';
 import type { Catalogue } from '../routing/catalogue.ts';
 import { queryNumber } from './query-fields.ts';
 import type { Account, AccountStore } from '../store/accounts.ts';

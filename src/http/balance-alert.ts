@@ -1,4 +1,4 @@
-import { GatewayError } from '../domain/errors.ts';
+import { GatewayError } from '../errors/errors.ts';
 import { checkCallback } from './address-checks.ts';
 import { money } from './admin-input.ts';
 import { callbackUrl } from './body-fields.ts';

@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import type { Context } from 'koa';
 import { koaBody } from 'koa-body';
 import { z } from 'zod';
-import { GatewayError } from '../domain/errors.ts';
+import { GatewayError } from '../errors/errors.ts';
 import type { BodyAllowance } from './bodies/body-budget.ts';
 import { consumeBody } from './bodies/consume-body.ts';
 import type { BodyReader } from './bodies/consume-body.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { capWindows } from '../domain/caps.ts';
-import type { Caps } from '../domain/caps.ts';
-import { parseMicros } from '../domain/money.ts';
+import { capWindows } from '../money/caps.ts';
+import type { Caps } from '../money/caps.ts';
+import { parseMicros } from '../money/money.ts';
 
 const limit = z
   .string()

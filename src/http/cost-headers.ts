@@ -1,6 +1,6 @@
-import { formatMicros } from '../domain/money.ts';
-import type { Micros } from '../domain/money.ts';
-import type { CreatedTask } from '../tasks/create-task.ts';
+import { formatMicros } from '../money/money.ts';
+import type { Micros } from '../money/money.ts';
+import type { CreatedTask } from '../commands/create-task.ts';
 import { capHeaders } from './presenters/cap.ts';
 
 /** The only currency that LiteLLM knows. */

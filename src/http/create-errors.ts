@@ -1,4 +1,4 @@
-import type { ErrorCode } from '../domain/errors.ts';
+import type { ErrorCode } from '../errors/errors.ts';
 
 /** The codes of every route that creates a task, whatever it makes. */
 export const createErrors = [

@@ -4,13 +4,13 @@ import type { Channels } from '../routing/channels.ts';
 import type { RenderClock } from '../capacity/render-clock.ts';
 import type { Circuits } from '../capacity/circuits.ts';
 import type { ChannelSwitches } from '../routing/switches.ts';
-import type { CreatedTask, CreateTaskCommand } from '../tasks/create-task.ts';
+import type { CreatedTask, CreateTaskCommand } from '../commands/create-task.ts';
 import type { BalanceAlerts } from '../notices/balance-alerts.ts';
 import type { NoticeWatch } from '../notices/watch.ts';
-import type { Census } from '../domain/census.ts';
-import type { RandomBytes } from '../domain/ids.ts';
-import type { MediaUrl } from '../domain/stored-media.ts';
-import type { JsonObject } from '../domain/request.ts';
+import type { Census } from '../task/census.ts';
+import type { RandomBytes } from '../base/ids.ts';
+import type { MediaUrl } from '../models/stored-media.ts';
+import type { JsonObject } from '../models/request.ts';
 import type { CreateImages } from '../images/create-images.ts';
 import type { ResultForms } from '../images/result-form.ts';
 import type { ImageWorkspaces } from '../images/workspace.ts';
@@ -40,12 +40,12 @@ import type { RateLimitStore } from '../store/rate-limits.ts';
 import type { RequestStore } from '../store/requests.ts';
 import type { ResultCopyStore } from '../store/result-copies.ts';
 import type { TaskStore } from '../store/tasks.ts';
-import type { ActionInput, ActionResult } from '../domain/operator-actions.ts';
+import type { ActionInput, ActionResult } from '../task/acts.ts';
 import type { AuditStore } from '../store/audit.ts';
-import type { AuditLog } from '../tasks/audit-log.ts';
-import type { FindHoldTerms } from '../tasks/account-terms.ts';
-import type { TaskAction } from '../tasks/act-on-task.ts';
-import type { TaskPort } from '../tasks/task-port.ts';
+import type { AuditLog } from '../commands/audit-log.ts';
+import type { FindHoldTerms } from '../commands/account-terms.ts';
+import type { TaskAction } from '../commands/act-on-task.ts';
+import type { TaskPort } from '../commands/task-port.ts';
 import type { MediaDeps } from './routes/get-media.ts';
 import type { FairGate } from './fair-gate.ts';
 import type { FileRouteDeps } from './files/own-file.ts';
@@ -73,11 +73,11 @@ export interface AppDeps extends AddressChecks {
   readonly renders: Pick<RenderClock, 'times'>;
   /** For upstream callbacks: says whether one is worth a wake-up. */
   readonly channels: Channels;
-  /** `createTaskService(…)` of src/tasks/create-task.ts. */
+  /** `createTaskService(…)` of src/commands/create-task.ts. */
   readonly createTask: (command: CreateTaskCommand) => Promise<CreatedTask>;
-  /** `createActOnTask(…)` of src/tasks/act-on-task.ts. */
+  /** `createActOnTask(…)` of src/commands/act-on-task.ts. */
   readonly actOnTask: (action: TaskAction) => Promise<ActionResult>;
-  /** `refundImages` of src/tasks/refund-task.ts; undefined: there are none of this name. */
+  /** `refundImages` of src/commands/refund-task.ts; undefined: there are none of this name. */
   readonly refundImages: (id: string, input: ActionInput) => Promise<ActionResult | undefined>;
   readonly port: TaskPort;
   readonly auditLog: AuditLog;
@@ -97,7 +97,7 @@ export interface AppDeps extends AddressChecks {
   /** Absent: nothing is stored, and the routes of files do not exist. */
   readonly storedFiles?: FileRouteDeps;
   readonly images: ImageRouteDeps;
-  /** `createHoldTerms(…)` of src/tasks/account-terms.ts. */
+  /** `createHoldTerms(…)` of src/commands/account-terms.ts. */
   readonly holdTerms: FindHoldTerms;
   readonly ledger: Pick<
     Ledger,
@@ -127,7 +127,7 @@ export interface AppDeps extends AddressChecks {
   readonly keys: KeyStore;
   readonly operators: Pick<OperatorStore, 'insert' | 'list' | 'revoke'>;
   readonly rateLimits: Pick<RateLimitStore, 'count'>;
-  /** `takeCensus(…)` of src/tasks/take-census.ts. */
+  /** `takeCensus(…)` of src/commands/take-census.ts. */
   readonly takeCensus: () => Promise<Census>;
   readonly notices: Pick<NoticeStore, 'list'>;
   readonly testNotices: NoticeWatch['test'];

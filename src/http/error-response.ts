@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { isNetworkFailure } from '../domain/caught.ts';
-import { defined } from '../domain/defined.ts';
-import { GatewayError, errorTable } from '../domain/errors.ts';
+import { isNetworkFailure } from '../base/caught.ts';
+import { defined } from '../base/defined.ts';
+import { GatewayError, errorTable } from '../errors/errors.ts';
 import { capSchema, presentCap } from './presenters/cap.ts';
 import { failureClassSchema } from './presenters/enums.ts';
 

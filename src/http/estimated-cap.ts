@@ -1,8 +1,8 @@
-import { capStates, refusingCap } from '../domain/caps.ts';
-import type { Caller } from '../domain/caller.ts';
-import type { CapState } from '../domain/caps.ts';
-import type { AskedRequest, ImageRequest } from '../domain/request.ts';
-import { spenderOf } from '../domain/spender.ts';
+import { capStates, refusingCap } from '../money/caps.ts';
+import type { Caller } from '../access/caller.ts';
+import type { CapState } from '../money/caps.ts';
+import type { AskedRequest, ImageRequest } from '../models/request.ts';
+import { spenderOf } from '../access/spender.ts';
 import type { RoutePlan } from '../routing/catalogue.ts';
 import type { RouteDeps } from './deps.ts';
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import type { Caller } from '../domain/caller.ts';
-import { defined } from '../domain/defined.ts';
-import type { AskedRequest } from '../domain/request.ts';
+import type { Caller } from '../access/caller.ts';
+import { defined } from '../base/defined.ts';
+import type { AskedRequest } from '../models/request.ts';
 import { findKey } from './admin-input.ts';
 import { withoutNulls } from './body-fields.ts';
 import type { RouteDeps } from './deps.ts';

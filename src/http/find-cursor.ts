@@ -1,4 +1,4 @@
-import { invalidParameter } from '../domain/errors.ts';
+import { invalidParameter } from '../errors/errors.ts';
 import type { PageRequest } from '../store/tasks.ts';
 
 /** `after`: the id of the last task of the page before. */

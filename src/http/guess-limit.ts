@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import { GatewayError } from '../domain/errors.ts';
+import { GatewayError } from '../errors/errors.ts';
 import type { Logger } from '../observability/log.ts';
 
 /** Keeps addresses from guessing operators' tokens. */

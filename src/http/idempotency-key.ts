@@ -1,4 +1,4 @@
-import { invalidParameter } from '../domain/errors.ts';
+import { invalidParameter } from '../errors/errors.ts';
 import type { RequestMeta } from './route.ts';
 
 const keyPattern = /^[\x21-\x7e]{1,255}$/;

@@ -1,9 +1,9 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { ParameterizedContext } from 'koa';
 import type { RequestState } from './request-scope.ts';
-import { GatewayError } from '../domain/errors.ts';
-import { mayUse } from '../domain/operator.ts';
-import type { OperatorAccess, OperatorIdentity } from '../domain/operator.ts';
+import { GatewayError } from '../errors/errors.ts';
+import { mayUse } from '../base/operator.ts';
+import type { OperatorAccess, OperatorIdentity } from '../base/operator.ts';
 import type { AddressLimit } from './address-limit.ts';
 import type { AppDeps } from './deps.ts';
 import { createGuessLimit } from './guess-limit.ts';

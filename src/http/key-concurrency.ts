@@ -1,4 +1,4 @@
-import { GatewayError } from '../domain/errors.ts';
+import { GatewayError } from '../errors/errors.ts';
 
 /** Counts the requests of each key that are in progress in this process. */
 export interface KeyConcurrency {

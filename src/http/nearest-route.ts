@@ -1,4 +1,4 @@
-import { mistakesBetween } from '../domain/nearest.ts';
+import { mistakesBetween } from '../base/nearest.ts';
 import { openApiPath } from './openapi.ts';
 import type { Route } from './route.ts';
 

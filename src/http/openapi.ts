@@ -1,9 +1,9 @@
-import { defined } from '../domain/defined.ts';
+import { defined } from '../base/defined.ts';
 import { OpenAPIRegistry, OpenApiGeneratorV31 } from '@asteasolutions/zod-to-openapi';
 import type { RouteConfig } from '@asteasolutions/zod-to-openapi';
 import { z } from 'zod';
-import { errorTable } from '../domain/errors.ts';
-import type { ErrorCode } from '../domain/errors.ts';
+import { errorTable } from '../errors/errors.ts';
+import type { ErrorCode } from '../errors/errors.ts';
 import type { Dialect } from './dialects/dialect.ts';
 import { errorSchema } from './error-response.ts';
 import { eventStreamType } from './event-stream.ts';

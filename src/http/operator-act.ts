@@ -1,5 +1,5 @@
-import { formatMicros } from '../domain/money.ts';
-import type { OperatorAct } from '../tasks/audit-log.ts';
+import { formatMicros } from '../money/money.ts';
+import type { OperatorAct } from '../commands/audit-log.ts';
 import { isRecord } from './body-fields.ts';
 
 export type ActFacts = Pick<OperatorAct, 'action' | 'target' | 'task' | 'reason' | 'input'>;

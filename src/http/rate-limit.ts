@@ -1,6 +1,6 @@
 import type { ParameterizedContext } from 'koa';
-import type { Caller } from '../domain/caller.ts';
-import { GatewayError } from '../domain/errors.ts';
+import type { Caller } from '../access/caller.ts';
+import { GatewayError } from '../errors/errors.ts';
 import type { AppDeps } from './deps.ts';
 
 const windowMs = 60_000;

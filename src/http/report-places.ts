@@ -1,4 +1,4 @@
-import { GatewayError } from '../domain/errors.ts';
+import { GatewayError } from '../errors/errors.ts';
 
 /** Limits the reports that MongoDB adds up at the same time for this process. */
 export interface ReportPlaces {

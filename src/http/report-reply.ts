@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import { invalidParameter } from '../domain/errors.ts';
-import { formatMicros } from '../domain/money.ts';
-import { dayMs, utcDay } from '../domain/times.ts';
-import { TooManyGroupsError } from '../domain/usage.ts';
-import { csvLine, csvMediaType } from '../domain/csv.ts';
-import type { Cell } from '../domain/csv.ts';
-import { formatDecimal } from '../domain/decimal.ts';
+import { invalidParameter } from '../errors/errors.ts';
+import { formatMicros } from '../money/money.ts';
+import { dayMs, utcDay } from '../base/times.ts';
+import { TooManyGroupsError } from '../money/usage.ts';
+import { csvLine, csvMediaType } from '../money/csv.ts';
+import type { Cell } from '../money/csv.ts';
+import { formatDecimal } from '../money/decimal.ts';
 import { madeWhileSent } from './route.ts';
 import type { Reply } from './route.ts';
 

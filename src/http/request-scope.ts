@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { Middleware, ParameterizedContext } from 'koa';
-import { messageOf } from '../domain/caught.ts';
-import { defined } from '../domain/defined.ts';
-import { GatewayError } from '../domain/errors.ts';
+import { messageOf } from '../base/caught.ts';
+import { defined } from '../base/defined.ts';
+import { GatewayError } from '../errors/errors.ts';
 import type { Span } from '../observability/tracing.ts';
 import type { AddressLimit } from './address-limit.ts';
 import type { ClientAddress } from './client-address.ts';

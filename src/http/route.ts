@@ -1,9 +1,9 @@
 import { Readable } from 'node:stream';
 import type { z } from 'zod';
 import type { BodyReader } from './bodies/consume-body.ts';
-import type { Caller } from '../domain/caller.ts';
-import type { ErrorCode } from '../domain/errors.ts';
-import type { OperatorAccess, OperatorIdentity } from '../domain/operator.ts';
+import type { Caller } from '../access/caller.ts';
+import type { ErrorCode } from '../errors/errors.ts';
+import type { OperatorAccess, OperatorIdentity } from '../base/operator.ts';
 import type { Dialect } from './dialects/dialect.ts';
 import { adminBody } from './body.ts';
 import { etagOf, matchesEtag } from './etag.ts';

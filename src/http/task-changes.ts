@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isTerminal } from '../domain/task.ts';
-import type { Task } from '../domain/task-record.ts';
+import { isTerminal } from '../task/task.ts';
+import type { Task } from '../task/record.ts';
 import type { RouteDeps } from './deps.ts';
 
 export type TaskChangesDeps = Pick<RouteDeps, 'tasks' | 'watcher' | 'isDraining' | 'now'>;

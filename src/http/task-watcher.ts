@@ -1,4 +1,4 @@
-import type { Task } from '../domain/task-record.ts';
+import type { Task } from '../task/record.ts';
 import { createWaitPlaces } from './wait-places.ts';
 import type { PlaceHolder } from './wait-places.ts';
 

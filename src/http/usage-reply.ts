@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { defined } from '../domain/defined.ts';
-import { usageDimensions } from '../domain/usage.ts';
-import type { UsageDimension, UsageRow } from '../domain/usage.ts';
-import type { Cell } from '../domain/csv.ts';
+import { defined } from '../base/defined.ts';
+import { usageDimensions } from '../money/usage.ts';
+import type { UsageDimension, UsageRow } from '../money/usage.ts';
+import type { Cell } from '../money/csv.ts';
 import type { RouteDeps } from './deps.ts';
 import type { ReportPlaces } from './report-places.ts';
 import {

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
-import { someNames } from '../domain/consumption.ts';
-import { GatewayError, invalidParameter } from '../domain/errors.ts';
-import { nearestOf } from '../domain/nearest.ts';
+import { someNames } from '../models/consumption.ts';
+import { GatewayError, invalidParameter } from '../errors/errors.ts';
+import { nearestOf } from '../base/nearest.ts';
 import { isRecord } from './body-fields.ts';
 
 /** Parses `{params, query, body}`; the first violation becomes the 400 that names its field. */

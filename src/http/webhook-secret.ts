@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { RandomBytes } from '../domain/ids.ts';
+import type { RandomBytes } from '../base/ids.ts';
 import type { RouteDeps } from './deps.ts';
 import { jsonReply } from './route.ts';
 import type { Reply } from './route.ts';

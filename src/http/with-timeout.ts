@@ -1,4 +1,4 @@
-import { serviceUnavailable } from '../domain/errors.ts';
+import { serviceUnavailable } from '../errors/errors.ts';
 
 /** Rejects with `service_unavailable` when `name` has not answered in time. */
 export function withTimeout<Result>(check: Promise<Result>, name: string, ms: number): Promise<Result> {

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { GatewayError } from '../domain/errors.ts';
+import { GatewayError } from '../errors/errors.ts';
 import { presentError, translateError } from './error-response.ts';
 import type { Reply } from './route.ts';
 

@@ -1,5 +1,5 @@
-import { GatewayError } from '../domain/errors.ts';
-import type { Answer, Claim, RepeatRequest, Repeats } from '../tasks/repeats.ts';
+import { GatewayError } from '../errors/errors.ts';
+import type { Answer, Claim, RepeatRequest, Repeats } from '../commands/repeats.ts';
 import { noRetry } from './explain-failure.ts';
 
 /** One part of an answer's body; base64 stays the bytes that the upstream sent. */

@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { sumCosts } from '../domain/cost.ts';
-import type { Cost } from '../domain/cost.ts';
-import { defined } from '../domain/defined.ts';
+import { sumCosts } from '../money/cost.ts';
+import type { Cost } from '../money/cost.ts';
+import { defined } from '../base/defined.ts';
 import { ChannelGoneError } from '../routing/channels.ts';
 import type { OpenChannel } from '../routing/channels.ts';
-import type { ImageRequest, JsonObject } from '../domain/request.ts';
-import type { RouteCandidate } from '../domain/routing.ts';
-import type { SettleFacts } from '../domain/task.ts';
+import type { ImageRequest, JsonObject } from '../models/request.ts';
+import type { RouteCandidate } from '../task/candidates.ts';
+import type { SettleFacts } from '../money/settle-facts.ts';
 import { mayBeAccepted } from './explain-failure.ts';
 import { UpstreamError } from '../providers/provider.ts';
 import type {

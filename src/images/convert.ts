@@ -1,7 +1,7 @@
-import { defined } from '../domain/defined.ts';
+import { defined } from '../base/defined.ts';
 import { readFile, writeFile } from 'node:fs/promises';
-import { GatewayError } from '../domain/errors.ts';
-import type { ImageInput, ImageRequest } from '../domain/request.ts';
+import { GatewayError } from '../errors/errors.ts';
+import type { ImageInput, ImageRequest } from '../models/request.ts';
 import { GuardedRequestError } from '../http-client/index.ts';
 import type { GuardedClient } from '../http-client/index.ts';
 import type { ImageForm } from '../routing/image-form-issue.ts';

@@ -1,9 +1,9 @@
-import { worthOf } from '../domain/cost.ts';
-import { costBasis, costTermsOf } from '../domain/cost-terms.ts';
-import { settle } from '../domain/price.ts';
-import type { Price } from '../domain/price.ts';
-import { totalCost } from '../domain/task-cost.ts';
-import type { UpstreamCost } from '../domain/task-cost.ts';
+import { worthOf } from '../money/cost.ts';
+import { costBasis, costTermsOf } from '../money/cost-terms.ts';
+import { settle } from '../money/price.ts';
+import type { Price } from '../money/price.ts';
+import { totalCost } from '../task/cost.ts';
+import type { UpstreamCost } from '../task/cost.ts';
 import type { RoutePlan } from '../routing/catalogue.ts';
 import type { ChannelAnswer, ChannelCall } from './call-channel.ts';
 

@@ -1,4 +1,4 @@
-import { GatewayError } from '../domain/errors.ts';
+import { GatewayError } from '../errors/errors.ts';
 import { scrub } from '../http-client/index.ts';
 import type { UpstreamError } from '../providers/provider.ts';
 

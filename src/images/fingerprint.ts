@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
-import type { ImageInput, ImageRequest } from '../domain/request.ts';
+import type { ImageInput, ImageRequest } from '../models/request.ts';
 
 /**
  * Two requests that ask for the same: the same text. Files count by what is in them, not by where they lie; `more` is

@@ -1,9 +1,9 @@
-import { defined } from '../domain/defined.ts';
-import { GatewayError } from '../domain/errors.ts';
-import type { ImageInput, ImageRequest } from '../domain/request.ts';
+import { defined } from '../base/defined.ts';
+import { GatewayError } from '../errors/errors.ts';
+import type { ImageInput, ImageRequest } from '../models/request.ts';
 import type { RoutePlan } from '../routing/catalogue.ts';
-import type { CreateTaskCommand } from '../tasks/create-task.ts';
-import type { Repeat } from '../tasks/repeats.ts';
+import type { CreateTaskCommand } from '../commands/create-task.ts';
+import type { Repeat } from '../commands/repeats.ts';
 import { filesToData } from './convert.ts';
 import type { CreateImagesCommand } from './create-images.ts';
 

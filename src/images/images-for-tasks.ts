@@ -1,5 +1,5 @@
-import { GatewayError } from '../domain/errors.ts';
-import type { ImageRequest } from '../domain/request.ts';
+import { GatewayError } from '../errors/errors.ts';
+import type { ImageRequest } from '../models/request.ts';
 import type { GuardedClient } from '../http-client/index.ts';
 import { UpstreamError } from '../providers/provider.ts';
 import { callChannel } from './call-channel.ts';

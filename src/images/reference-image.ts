@@ -1,5 +1,5 @@
 import { open } from 'node:fs/promises';
-import type { ImageInput } from '../domain/request.ts';
+import type { ImageInput } from '../models/request.ts';
 import { inspectedBytesMax, inspectImage } from './inspect-image.ts';
 import type { ImageFacts } from './inspect-image.ts';
 

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { defined } from '../domain/defined.ts';
-import { chargeImages } from '../domain/charge.ts';
-import { needsReview } from '../domain/price.ts';
-import type { Settlement } from '../domain/price.ts';
-import type { RouteCandidate } from '../domain/routing.ts';
-import type { SettledFacts } from '../domain/settled-facts.ts';
-import type { UpstreamCost } from '../domain/task-cost.ts';
+import { defined } from '../base/defined.ts';
+import { chargeImages } from '../money/charge.ts';
+import { needsReview } from '../money/price.ts';
+import type { Settlement } from '../money/price.ts';
+import type { RouteCandidate } from '../task/candidates.ts';
+import type { SettledFacts } from '../money/settled-facts.ts';
+import type { UpstreamCost } from '../task/cost.ts';
 import type { LedgerEntry } from '../ledger/entry.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { Logger } from '../observability/log.ts';

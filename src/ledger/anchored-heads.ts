@@ -5,7 +5,7 @@ import { isDuplicateKey } from '../store/mongo.ts';
 import { anchorCollection, ledgerCollection } from './collection.ts';
 import { entryId } from './entry.ts';
 import type { Head } from './entry.ts';
-import { dayMs, utcDay } from '../domain/times.ts';
+import { dayMs, utcDay } from '../base/times.ts';
 
 /**
  * The head of an account as it was once seen, signed, kept outside of the chain: what is cut off a chain's end, or

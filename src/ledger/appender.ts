@@ -1,8 +1,8 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { MongoAPIError, MongoBulkWriteError, MongoError } from 'mongodb';
-import type { LedgerMeter } from '../domain/meter.ts';
-import { isNetworkFailure } from '../domain/caught.ts';
-import { racePoint } from '../domain/race-point.ts';
+import type { LedgerMeter } from '../observability/meter.ts';
+import { isNetworkFailure } from '../base/caught.ts';
+import { racePoint } from '../base/race-point.ts';
 import { isOutage } from '../store/mongo.ts';
 import { findByKeys, insertInOrder } from './collection.ts';
 import type { LedgerCollection } from './collection.ts';

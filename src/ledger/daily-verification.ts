@@ -1,4 +1,4 @@
-import { dayMs, hourMs } from '../domain/times.ts';
+import { dayMs, hourMs } from '../base/times.ts';
 
 /** Verifies the ledger once a day. Of all processes one does, and another takes over when it is gone. */
 export interface DailyVerification {

@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
-import { defined } from '../domain/defined.ts';
-import { isPlain } from '../domain/plain-text.ts';
-import type { Micros } from '../domain/money.ts';
-import type { Spender } from '../domain/spender.ts';
+import { defined } from '../base/defined.ts';
+import { isPlain } from '../base/plain-text.ts';
+import type { Micros } from '../money/money.ts';
+import type { Spender } from '../access/spender.ts';
 import { attributionOf, keys } from './entry.ts';
 import type { Draft } from './entry.ts';
 import type {

@@ -1,8 +1,8 @@
 import { createHmac, createSecretKey } from 'node:crypto';
-import { defined } from '../domain/defined.ts';
-import type { Micros } from '../domain/money.ts';
-import type { UpstreamCost } from '../domain/task-cost.ts';
-import { utcDay } from '../domain/times.ts';
+import { defined } from '../base/defined.ts';
+import type { Micros } from '../money/money.ts';
+import type { UpstreamCost } from '../task/cost.ts';
+import { utcDay } from '../base/times.ts';
 import type { Attribution, Spent } from './spent.ts';
 
 export type EntryKind =

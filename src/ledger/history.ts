@@ -1,5 +1,5 @@
-import type { MarginAsked, MarginRow } from '../domain/margin.ts';
-import type { UsageAsked, UsageRow } from '../domain/usage.ts';
+import type { MarginAsked, MarginRow } from '../money/margin.ts';
+import type { UsageAsked, UsageRow } from '../money/usage.ts';
 import { findBalanceBefore } from './balance-before.ts';
 import { findSuccessors } from './collection.ts';
 import type { LedgerCollection } from './collection.ts';

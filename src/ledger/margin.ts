@@ -1,8 +1,8 @@
 import type { Document } from 'mongodb';
-import { marginDimensions, marginOf } from '../domain/margin.ts';
-import type { MarginAsked, MarginDimension, MarginRow } from '../domain/margin.ts';
-import { utcDays } from '../domain/times.ts';
-import { TooManyGroupsError } from '../domain/usage.ts';
+import { marginDimensions, marginOf } from '../money/margin.ts';
+import type { MarginAsked, MarginDimension, MarginRow } from '../money/margin.ts';
+import { utcDays } from '../base/times.ts';
+import { TooManyGroupsError } from '../money/usage.ts';
 import type { LedgerCollection } from './collection.ts';
 import { LedgerIntegrityError } from './ledger-errors.ts';
 

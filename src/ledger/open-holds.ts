@@ -1,4 +1,4 @@
-import type { Micros } from '../domain/money.ts';
+import type { Micros } from '../money/money.ts';
 import type { LedgerCollection } from './collection.ts';
 import { keys } from './entry.ts';
 import type { EntryDocument } from './entry.ts';

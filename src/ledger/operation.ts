@@ -1,9 +1,9 @@
-import { defined } from '../domain/defined.ts';
+import { defined } from '../base/defined.ts';
 import { Buffer } from 'node:buffer';
-import { amountMax } from '../domain/money.ts';
-import type { Micros } from '../domain/money.ts';
-import type { Spender } from '../domain/spender.ts';
-import type { UpstreamCost } from '../domain/task-cost.ts';
+import { amountMax } from '../money/money.ts';
+import type { Micros } from '../money/money.ts';
+import type { Spender } from '../access/spender.ts';
+import type { UpstreamCost } from '../task/cost.ts';
 import type { LedgerEntry } from './entry.ts';
 
 /** What a close takes from its hold. */

@@ -1,9 +1,9 @@
-import { closedAt } from '../domain/ledger-basis.ts';
-import { capStates, refusingCap } from '../domain/caps.ts';
-import type { CapState } from '../domain/caps.ts';
-import { defined } from '../domain/defined.ts';
-import { amountMax } from '../domain/money.ts';
-import type { Micros } from '../domain/money.ts';
+import { closedAt } from '../money/ledger-basis.ts';
+import { capStates, refusingCap } from '../money/caps.ts';
+import type { CapState } from '../money/caps.ts';
+import { defined } from '../base/defined.ts';
+import { amountMax } from '../money/money.ts';
+import type { Micros } from '../money/money.ts';
 import {
   attributionOfSpender,
   extraDraft,

@@ -1,6 +1,6 @@
-import { defined } from '../domain/defined.ts';
-import { imageIdPrefix } from '../domain/ids.ts';
-import { dayMs, utcDay, utcDays } from '../domain/times.ts';
+import { defined } from '../base/defined.ts';
+import { imageIdPrefix } from '../base/ids.ts';
+import { dayMs, utcDay, utcDays } from '../base/times.ts';
 import { endedOnIndex } from './collection.ts';
 import type { LedgerCollection } from './collection.ts';
 

@@ -1,6 +1,6 @@
-import type { CapScope, SpentUse } from '../domain/caps.ts';
-import type { Micros } from '../domain/money.ts';
-import { utcDay } from '../domain/times.ts';
+import type { CapScope, SpentUse } from '../money/caps.ts';
+import type { Micros } from '../money/money.ts';
+import { utcDay } from '../base/times.ts';
 
 /**
  * What a key, an end user, or a key with one model has spent once an entry is written: charges and open holds, each in

@@ -1,4 +1,4 @@
-import type { Micros } from '../domain/money.ts';
+import type { Micros } from '../money/money.ts';
 import { referenceOf } from './entry.ts';
 import type { EntryKind, LedgerEntry } from './entry.ts';
 import { LedgerIntegrityError } from './ledger-errors.ts';

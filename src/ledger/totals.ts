@@ -1,6 +1,6 @@
 import type { Collection, Db } from 'mongodb';
-import type { LedgerTotals } from '../domain/census.ts';
-import type { Micros } from '../domain/money.ts';
+import type { LedgerTotals } from '../task/census.ts';
+import type { Micros } from '../money/money.ts';
 import { ledgerCollection } from './collection.ts';
 import type { EntryDocument } from './entry.ts';
 

@@ -1,6 +1,6 @@
 import type { Collection } from 'mongodb';
-import type { Micros } from '../domain/money.ts';
-import { utcDay } from '../domain/times.ts';
+import type { Micros } from '../money/money.ts';
+import { utcDay } from '../base/times.ts';
 import type { EntryDocument } from './entry.ts';
 
 /** What ended in this time, in Unix milliseconds: inclusive, and exclusive. */

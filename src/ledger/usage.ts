@@ -1,12 +1,12 @@
 import type { Document } from 'mongodb';
-import { defined } from '../domain/defined.ts';
-import { TooManyGroupsError, usageDimensions } from '../domain/usage.ts';
-import type { UsageAsked, UsageDimension, UsageRow } from '../domain/usage.ts';
+import { defined } from '../base/defined.ts';
+import { TooManyGroupsError, usageDimensions } from '../money/usage.ts';
+import type { UsageAsked, UsageDimension, UsageRow } from '../money/usage.ts';
 import { usageIndex } from './collection.ts';
 import type { LedgerCollection } from './collection.ts';
 import type { EntryDocument, EntryKind } from './entry.ts';
 import { LedgerIntegrityError } from './ledger-errors.ts';
-import { utcDays } from '../domain/times.ts';
+import { utcDays } from '../base/times.ts';
 
 /** Less than the socket timeout: the server ends the query itself. */
 const readMsMax = 25_000;

@@ -1,9 +1,9 @@
-import { closedAt } from '../domain/ledger-basis.ts';
-import { defined } from '../domain/defined.ts';
+import { closedAt } from '../money/ledger-basis.ts';
+import { defined } from '../base/defined.ts';
 import { emptyHead, entryId, keys } from './entry.ts';
 import type { EntryDocument, EntryHash, Head } from './entry.ts';
-import type { Micros } from '../domain/money.ts';
-import type { TaskCost } from '../domain/task-cost.ts';
+import type { Micros } from '../money/money.ts';
+import type { TaskCost } from '../task/cost.ts';
 import { createSpentCheck } from './verify-spent.ts';
 
 export const invariants = [

@@ -1,9 +1,9 @@
 import { LRUCache } from 'lru-cache';
-import { chargeAgain } from '../domain/charge-again.ts';
-import type { Charged } from '../domain/charge-again.ts';
-import { closedAt, heldBasis, readSettleReckoning } from '../domain/ledger-basis.ts';
-import type { Micros } from '../domain/money.ts';
-import type { PriceBasis } from '../domain/price.ts';
+import { chargeAgain } from './charge-again.ts';
+import type { Charged } from './charge-again.ts';
+import { closedAt, heldBasis, readSettleReckoning } from '../money/ledger-basis.ts';
+import type { Micros } from '../money/money.ts';
+import type { PriceBasis } from '../money/price.ts';
 import type { EntryDocument } from './entry.ts';
 
 /** Requests that are alike freeze the same text, and come to the same. */

@@ -1,5 +1,5 @@
-import { closedAt } from '../domain/ledger-basis.ts';
-import { isTerminal } from '../domain/task.ts';
+import { closedAt } from '../money/ledger-basis.ts';
+import { isTerminal } from '../task/task.ts';
 import { keys } from './entry.ts';
 import type { AccountCheck, RefundedTask } from './verify-account.ts';
 import { violation } from './verify-context.ts';

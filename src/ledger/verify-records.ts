@@ -1,6 +1,6 @@
 import type { Db, Document, Filter } from 'mongodb';
-import type { TaskStatus } from '../domain/task.ts';
-import { dayMs } from '../domain/times.ts';
+import type { TaskStatus } from '../task/task.ts';
+import { dayMs } from '../base/times.ts';
 import { sortKey } from '../store/task-document.ts';
 import { each } from './verify-reading.ts';
 import type { Pace } from './verify-reading.ts';

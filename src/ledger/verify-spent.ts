@@ -1,5 +1,5 @@
-import { defined } from '../domain/defined.ts';
-import type { Micros } from '../domain/money.ts';
+import { defined } from '../base/defined.ts';
+import type { Micros } from '../money/money.ts';
 import type { EntryDocument } from './entry.ts';
 import { addSpent, nothingSpent, scopesOf } from './spent.ts';
 import type { Spent } from './spent.ts';

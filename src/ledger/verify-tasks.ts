@@ -1,6 +1,6 @@
 import type { Filter } from 'mongodb';
-import { isImageId } from '../domain/ids.ts';
-import { isTerminal, unfinishedStatuses } from '../domain/task.ts';
+import { isImageId } from '../base/ids.ts';
+import { isTerminal, unfinishedStatuses } from '../task/task.ts';
 import { keys } from './entry.ts';
 import type { ClosedTask, Report } from './verify-account.ts';
 import { violation } from './verify-context.ts';

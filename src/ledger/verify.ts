@@ -1,4 +1,4 @@
-import { defined } from '../domain/defined.ts';
+import { defined } from '../base/defined.ts';
 import { createAnchorCheck } from './anchored-heads.ts';
 import type { AnchoredHead, SeenHead } from './anchored-heads.ts';
 import type { EntryDocument } from './entry.ts';

@@ -1,5 +1,5 @@
 import type { LocalSettings } from '../config/local-settings.ts';
-import type { JsonObject } from '../domain/request.ts';
+import type { JsonObject } from '../models/request.ts';
 import type { Examples } from './examples.ts';
 
 export interface BannerFacts {

@@ -6,7 +6,7 @@ import { request } from 'undici';
 import { z } from 'zod';
 import { createClient } from '../client/client.ts';
 import type { Client, VideoTask } from '../client/client.ts';
-import { messageOf } from '../domain/caught.ts';
+import { messageOf } from '../base/caught.ts';
 import { videoExample } from './examples.ts';
 import { LocalServerError } from './servers/local-options.ts';
 

@@ -1,6 +1,6 @@
 import type { GatewayConfig, ModelConfig } from '../config/gateway-file.ts';
-import { defined } from '../domain/defined.ts';
-import type { ImageRequest, JsonObject } from '../domain/request.ts';
+import { defined } from '../base/defined.ts';
+import type { ImageRequest, JsonObject } from '../models/request.ts';
 import type { Provider } from '../providers/provider.ts';
 import { capabilityFor, offerOf } from '../routing/capability.ts';
 import type { Offer } from '../routing/capability.ts';

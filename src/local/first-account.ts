@@ -1,4 +1,4 @@
-import { defined } from '../domain/defined.ts';
+import { defined } from '../base/defined.ts';
 import { request } from 'undici';
 import { z } from 'zod';
 import { LocalServerError } from './servers/local-options.ts';

@@ -7,7 +7,7 @@ import type { GatewayConfig } from '../config/gateway-file.ts';
 import { localEnvironment, ownGatewayFile, simulatorPort, withLocalOrigin } from '../config/local-mode.ts';
 import { loadOrCreateLocalSettings, saveLocalSettings } from '../config/local-settings.ts';
 import type { LocalSettings } from '../config/local-settings.ts';
-import { messageOf } from '../domain/caught.ts';
+import { messageOf } from '../base/caught.ts';
 import { adapters, providers } from '../providers/index.ts';
 import { banner } from './banner.ts';
 import type { BannerFacts } from './banner.ts';

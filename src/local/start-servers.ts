@@ -1,6 +1,6 @@
 import type { Environment } from '../config/environment.ts';
-import { messageOf } from '../domain/caught.ts';
-import { defined } from '../domain/defined.ts';
+import { messageOf } from '../base/caught.ts';
+import { defined } from '../base/defined.ts';
 import type { LocalOptions } from './servers/local-options.ts';
 import { startMongoServer } from './servers/mongodb-server.ts';
 import { resolveMongo } from './servers/mongodb-source.ts';

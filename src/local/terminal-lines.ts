@@ -1,8 +1,8 @@
 import { open, stat } from 'node:fs/promises';
 import { z } from 'zod';
 import { createRounds } from '../process/rounds.ts';
-import { formatMicros } from '../domain/money.ts';
-import { parseJson } from '../domain/parse-json.ts';
+import { formatMicros } from '../money/money.ts';
+import { parseJson } from '../base/parse-json.ts';
 
 const pollMs = 300;
 const chunkBytesMax = 1024 * 1024;

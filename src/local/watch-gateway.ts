@@ -1,5 +1,5 @@
 import { createRounds } from '../process/rounds.ts';
-import { messageOf } from '../domain/caught.ts';
+import { messageOf } from '../base/caught.ts';
 import type { Report } from './servers/local-options.ts';
 
 const intervalMs = 5_000;

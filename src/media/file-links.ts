@@ -1,9 +1,9 @@
-import type { Caller } from '../domain/caller.ts';
-import { defined } from '../domain/defined.ts';
-import { GatewayError } from '../domain/errors.ts';
-import { nameIn } from '../domain/media-roles.ts';
-import type { AskedRequest, GenerationRequest, ImageInput, ImageRequest } from '../domain/request.ts';
-import { fileIdOf } from '../domain/user-file.ts';
+import type { Caller } from '../access/caller.ts';
+import { defined } from '../base/defined.ts';
+import { GatewayError } from '../errors/errors.ts';
+import { nameIn } from '../models/media-roles.ts';
+import type { AskedRequest, GenerationRequest, ImageInput, ImageRequest } from '../models/request.ts';
+import { fileIdOf } from '../models/user-file.ts';
 import type { MediaLinks } from '../results/media-links.ts';
 import type { Files } from './files.ts';
 

@@ -1,9 +1,9 @@
 import { createReadStream } from 'node:fs';
 import { open } from 'node:fs/promises';
-import { GatewayError, serviceUnavailable } from '../domain/errors.ts';
-import { newFileId } from '../domain/ids.ts';
-import type { RandomBytes } from '../domain/ids.ts';
-import type { UserFile } from '../domain/user-file.ts';
+import { GatewayError, serviceUnavailable } from '../errors/errors.ts';
+import { newFileId } from '../base/ids.ts';
+import type { RandomBytes } from '../base/ids.ts';
+import type { UserFile } from '../models/user-file.ts';
 import { GuardedRequestError } from '../http-client/index.ts';
 import type { GuardedClient } from '../http-client/index.ts';
 import { saveMedia } from '../images/save-media.ts';

@@ -1,8 +1,8 @@
 import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
-import { defined } from '../domain/defined.ts';
-import type { MediaFacts } from '../domain/media-facts.ts';
+import { defined } from '../base/defined.ts';
+import type { MediaFacts } from '../models/media-facts.ts';
 import { limitedSource } from './media-source.ts';
 import type { MediaSource } from './media-source.ts';
 import type { FromThread, ToThread } from './probe-messages.ts';

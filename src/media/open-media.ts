@@ -3,7 +3,7 @@ import type { GuardedClient } from '../http-client/index.ts';
 import type { InputMedia } from '../routing/measured-plan.ts';
 import { createMeasureVideos } from './measure-videos.ts';
 import { createMediaProbe } from './media-probe.ts';
-import { defined } from '../domain/defined.ts';
+import { defined } from '../base/defined.ts';
 import type { KeptResults } from '../results/results.ts';
 import { createLinkMedium, linkMedia } from './file-links.ts';
 import type { LinkMedium } from './file-links.ts';

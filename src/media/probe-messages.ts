@@ -1,4 +1,4 @@
-import type { MediaFacts } from '../domain/media-facts.ts';
+import type { MediaFacts } from '../models/media-facts.ts';
 
 /** What passes between a process and the thread that reads media for it. One medium at a time. */
 

@@ -1,6 +1,6 @@
 import { parentPort } from 'node:worker_threads';
-import type { MediaFacts } from '../domain/media-facts.ts';
-import { defined } from '../domain/defined.ts';
+import type { MediaFacts } from '../models/media-facts.ts';
+import { defined } from '../base/defined.ts';
 import type { FromThread, ToThread } from './probe-messages.ts';
 import { readMedia } from './read-media.ts';
 

@@ -1,7 +1,7 @@
 import { ADTS, CustomSource, FLAC, Input, MATROSKA, MP3, MP4, OGG, QTFF, WAVE, WEBM } from 'mediabunny';
 import type { InputVideoTrack } from 'mediabunny';
-import { defined } from '../domain/defined.ts';
-import type { MediaFacts } from '../domain/media-facts.ts';
+import { defined } from '../base/defined.ts';
+import type { MediaFacts } from '../models/media-facts.ts';
 import { inspectedBytesMax, inspectImage } from '../images/inspect-image.ts';
 import type { MediaSource } from './media-source.ts';
 

@@ -2,9 +2,9 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { webhookHeaders } from '../access/webhook-signature.ts';
 import type { NotifyConfig } from '../config/gateway-file.ts';
-import { messageOf } from '../domain/caught.ts';
-import { defined } from '../domain/defined.ts';
-import type { Notice } from '../domain/notice.ts';
+import { messageOf } from '../base/caught.ts';
+import { defined } from '../base/defined.ts';
+import type { Notice } from '../base/notice.ts';
 import type { GuardedClient } from '../http-client/index.ts';
 
 export type Target = NotifyConfig['targets'][number];

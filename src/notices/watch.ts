@@ -1,8 +1,8 @@
 import type { Duty } from '../capacity/duty.ts';
 import { createRounds } from '../process/rounds.ts';
 import type { Rounds } from '../process/rounds.ts';
-import { ended, isDue, missed, noticeId, sighted } from '../domain/notice.ts';
-import type { Condition, Notice, NoticeKind } from '../domain/notice.ts';
+import { ended, isDue, missed, noticeId, sighted } from '../base/notice.ts';
+import type { Condition, Notice, NoticeKind } from '../base/notice.ts';
 import type { Logger } from '../observability/log.ts';
 import type { KeptNotice, NoticeStore } from '../store/notices.ts';
 import { ledgerViolation } from './conditions.ts';

@@ -1,8 +1,8 @@
 import { Gauge } from 'prom-client';
 import type { Registry } from 'prom-client';
-import { attentionReasons } from '../domain/attention.ts';
-import type { Census } from '../domain/census.ts';
-import { formatMicros } from '../domain/money.ts';
+import { attentionReasons } from '../task/attention.ts';
+import type { Census } from '../task/census.ts';
+import { formatMicros } from '../money/money.ts';
 
 export interface CensusGauges {
   /** Undefined: another process takes the census, and shows it; this one shows nothing. */

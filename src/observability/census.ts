@@ -1,4 +1,4 @@
-import type { Census } from '../domain/census.ts';
+import type { Census } from '../task/census.ts';
 import { createRounds } from '../process/rounds.ts';
 import type { Rounds } from '../process/rounds.ts';
 import type { CensusGauges } from './census-gauges.ts';

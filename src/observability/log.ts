@@ -1,5 +1,5 @@
-import { defined } from '../domain/defined.ts';
-import { escaped } from '../domain/plain-text.ts';
+import { defined } from '../base/defined.ts';
+import { escaped } from '../base/plain-text.ts';
 import { pino } from 'pino';
 import type { DestinationStream } from 'pino';
 

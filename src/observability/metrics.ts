@@ -1,8 +1,8 @@
-import { formatMicros } from '../domain/money.ts';
-import type { Micros } from '../domain/money.ts';
-import type { UpstreamCost } from '../domain/task-cost.ts';
-import type { FailureClass } from '../domain/failure.ts';
-import type { LedgerMeter, UpstreamMeter } from '../domain/meter.ts';
+import { formatMicros } from '../money/money.ts';
+import type { Micros } from '../money/money.ts';
+import type { UpstreamCost } from '../task/cost.ts';
+import type { FailureClass } from '../errors/failure.ts';
+import type { LedgerMeter, UpstreamMeter } from './meter.ts';
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
 import type { LabelValues } from 'prom-client';
 import { createCensusGauges } from './census-gauges.ts';

@@ -5,7 +5,7 @@ import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto';
 import { detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources';
 import { AlwaysOnSampler, BatchSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace';
 import type { SpanExporter } from '@opentelemetry/sdk-trace';
-import { messageOf } from '../domain/caught.ts';
+import { messageOf } from '../base/caught.ts';
 import type { Logger } from './log.ts';
 import type { NewSpan, Span, Tracer } from './tracing.ts';
 

@@ -1,15 +1,16 @@
-import type { Operation } from '../domain/attempt.ts';
-import type { Cost } from '../domain/cost.ts';
-export type { Operation } from '../domain/attempt.ts';
-import { failureOfOutcome } from '../domain/failure.ts';
-import type { Failure, FailureClass } from '../domain/failure.ts';
-import { typedFailure, typedWords } from '../domain/upstream-words.ts';
-import type { JsonObject, ImageRequest, VideoRequest } from '../domain/request.ts';
-import type { FieldMapping } from '../domain/field-mapping.ts';
-import type { FactsSource, ModelFacts, PlainFacts } from '../domain/model-facts.ts';
+import type { Operation } from '../task/attempt.ts';
+import type { Cost } from '../money/cost.ts';
+export type { Operation } from '../task/attempt.ts';
+import { failureOfOutcome } from '../errors/failure.ts';
+import type { Failure, FailureClass } from '../errors/failure.ts';
+import { typedFailure, typedWords } from '../errors/upstream-words.ts';
+import type { JsonObject, ImageRequest, VideoRequest } from '../models/request.ts';
+import type { FieldMapping } from '../models/field-mapping.ts';
+import type { FactsSource, ModelFacts, PlainFacts } from '../models/model-facts.ts';
 import type { OutgoingObject } from './shared/file-data-url.ts';
-import type { UpstreamOutcome } from '../domain/upstream-outcome.ts';
-import type { ResultItem, SettleFacts } from '../domain/task.ts';
+import type { UpstreamOutcome } from '../errors/upstream-outcome.ts';
+import type { ResultItem } from '../task/task.ts';
+import type { SettleFacts } from '../money/settle-facts.ts';
 
 /**
  * What an adapter is: it turns one parsed request into one upstream call and one upstream answer into one of our

@@ -1,10 +1,10 @@
-import type { Operation } from '../domain/attempt.ts';
-import { defined } from '../domain/defined.ts';
-import { idCharactersMax, isToken, plainText } from '../domain/plain-text.ts';
-import type { JsonObject, JsonValue } from '../domain/request.ts';
-import { measureMax } from '../domain/task.ts';
-import type { SettleFacts } from '../domain/task.ts';
-import { typedFailure, typedWords } from '../domain/upstream-words.ts';
+import type { Operation } from '../task/attempt.ts';
+import { defined } from '../base/defined.ts';
+import { idCharactersMax, isToken, plainText } from '../base/plain-text.ts';
+import type { JsonObject, JsonValue } from '../models/request.ts';
+import { measureMax } from '../money/settle-facts.ts';
+import type { SettleFacts } from '../money/settle-facts.ts';
+import { typedFailure, typedWords } from '../errors/upstream-words.ts';
 import { UpstreamError } from './provider.ts';
 import type {
   GeneratedImages,

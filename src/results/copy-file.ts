@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import type { Hash } from 'node:crypto';
-import { defined } from '../domain/defined.ts';
+import { defined } from '../base/defined.ts';
 import { GuardedRequestError } from '../http-client/index.ts';
 import type { GuardedClient } from '../http-client/index.ts';
-import { signatureBytes } from '../domain/stored-media.ts';
-import type { StoredMedia } from '../domain/stored-media.ts';
+import { signatureBytes } from '../models/stored-media.ts';
+import type { StoredMedia } from '../models/stored-media.ts';
 import { extensionOf, mediaTypeOf } from './media-types.ts';
 import type { ResultStorage } from './storage.ts';
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import type { Base64Text, KeepImages } from '../domain/stored-media.ts';
+import type { Base64Text, KeepImages } from '../models/stored-media.ts';
 import type { ResultCopyStore } from '../store/result-copies.ts';
-import { signatureBytes } from '../domain/stored-media.ts';
+import { signatureBytes } from '../models/stored-media.ts';
 import { hashed } from './copy-file.ts';
 import { extensionOf, mediaTypeOf } from './media-types.ts';
 import type { MediaLinks } from './media-links.ts';

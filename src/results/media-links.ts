@@ -1,5 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import type { MediaUrl } from '../domain/stored-media.ts';
+import type { MediaUrl } from '../models/stored-media.ts';
 
 /** Makes and checks the links to stored files: `PUBLIC_URL/media/<task>/<name>?expires=<Unix seconds>&sig=<HMAC>`. */
 export interface MediaLinks {

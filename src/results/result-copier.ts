@@ -1,9 +1,9 @@
-import { defined } from '../domain/defined.ts';
-import { isTerminal } from '../domain/task.ts';
-import type { ResultItem } from '../domain/task.ts';
+import { defined } from '../base/defined.ts';
+import { isTerminal } from '../task/task.ts';
+import type { ResultItem } from '../task/task.ts';
 import type { Logger } from '../observability/log.ts';
 import type { ResultCopy, ResultCopyStore } from '../store/result-copies.ts';
-import type { Task } from '../domain/task-record.ts';
+import type { Task } from '../task/record.ts';
 import { linkHeadersOf, taskProviderFor } from '../routing/channels.ts';
 import type { Channels, LinkHeaders } from '../routing/channels.ts';
 import type { TaskStore } from '../store/tasks.ts';

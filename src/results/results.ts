@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import type { Environment } from '../config/environment.ts';
 import type { GatewayConfig } from '../config/gateway-file.ts';
-import { noMediaUrl } from '../domain/stored-media.ts';
-import type { KeepImages, MediaUrl } from '../domain/stored-media.ts';
+import { noMediaUrl } from '../models/stored-media.ts';
+import type { KeepImages, MediaUrl } from '../models/stored-media.ts';
 import { createGuardedClient, GuardedRequestError } from '../http-client/index.ts';
 import type { GuardedClient } from '../http-client/index.ts';
 import type { Logger } from '../observability/log.ts';

@@ -1,4 +1,4 @@
-import { defined } from '../domain/defined.ts';
+import { defined } from '../base/defined.ts';
 import { Readable } from 'node:stream';
 import {
   DeleteObjectCommand,

@@ -1,10 +1,10 @@
-import { defined } from '../domain/defined.ts';
+import { defined } from '../base/defined.ts';
 import type { ChannelConfig, ServedModel } from '../config/gateway-file.ts';
-import { imageFactsIssue } from '../domain/image-facts-check.ts';
-import { factsFor, possibleOutput, servedFacts } from '../domain/model-facts.ts';
-import type { ModelFacts, PlainFacts } from '../domain/model-facts.ts';
-import { factsIssue } from '../domain/model-facts-check.ts';
-import type { GenerationRequest, ImageRequest, VideoRequest } from '../domain/request.ts';
+import { imageFactsIssue } from './image-facts-check.ts';
+import { factsFor, possibleOutput, servedFacts } from '../models/model-facts.ts';
+import type { ModelFacts, PlainFacts } from '../models/model-facts.ts';
+import { factsIssue } from '../models/model-facts-check.ts';
+import type { GenerationRequest, ImageRequest, VideoRequest } from '../models/request.ts';
 import type {
   GivenInput,
   PossibleOutput,

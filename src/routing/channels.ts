@@ -1,7 +1,7 @@
-import { defined } from '../domain/defined.ts';
+import { defined } from '../base/defined.ts';
 import type { ChannelConfig, GatewayConfig } from '../config/gateway-file.ts';
-import type { TaskKind } from '../domain/task.ts';
-import type { GenerationRequest, ImageRequest, VideoRequest } from '../domain/request.ts';
+import type { TaskKind } from '../base/task-kind.ts';
+import type { GenerationRequest, ImageRequest, VideoRequest } from '../models/request.ts';
 import { isUnusable } from '../providers/links.ts';
 import { withUsableLinks } from './usable-links.ts';
 import type { LinkRules } from './usable-links.ts';

@@ -1,10 +1,10 @@
-import type { Caller } from '../domain/caller.ts';
+import type { Caller } from '../access/caller.ts';
 import type { Catalogue } from './catalogue.ts';
 import { NoChannelError } from './no-channel.ts';
-import { defined } from '../domain/defined.ts';
-import type { FailureClass } from '../domain/failure.ts';
-import type { AskedRequest } from '../domain/request.ts';
-import type { DroppedChannel, RouteCandidate } from '../domain/routing.ts';
+import { defined } from '../base/defined.ts';
+import type { FailureClass } from '../errors/failure.ts';
+import type { AskedRequest } from '../models/request.ts';
+import type { DroppedChannel, RouteCandidate } from '../task/candidates.ts';
 
 export interface RouteExplanation {
   /** In the order of one draw: the next request may draw another order inside a priority. */

@@ -1,7 +1,7 @@
 import type { ModelConfig } from '../config/gateway-file.ts';
-import { imagesOf } from '../domain/media-roles.ts';
-import type { GenerationRequest } from '../domain/request.ts';
-import type { Fallback } from '../domain/rescue.ts';
+import { imagesOf } from '../models/media-roles.ts';
+import type { GenerationRequest } from '../models/request.ts';
+import type { Fallback } from '../task/rescue.ts';
 
 /** A channel that can serve the request, as far as a fallback needs to know it. */
 export interface FallbackChannel {

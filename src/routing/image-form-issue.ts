@@ -1,4 +1,4 @@
-import type { ImageRequest } from '../domain/request.ts';
+import type { ImageRequest } from '../models/request.ts';
 import type { RequestIssue } from '../providers/provider.ts';
 
 export type ImageForm = 'url' | 'data' | 'file';

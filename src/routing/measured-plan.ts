@@ -1,5 +1,5 @@
-import type { Caller } from '../domain/caller.ts';
-import type { AskedRequest } from '../domain/request.ts';
+import type { Caller } from '../access/caller.ts';
+import type { AskedRequest } from '../models/request.ts';
 import type { Catalogue, RoutePlan } from './catalogue.ts';
 
 /** Of each video, in order, its seconds; undefined: they could not be found out. Takes a bounded time, never rejects. */

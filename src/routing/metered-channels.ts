@@ -1,5 +1,5 @@
-import { defined } from '../domain/defined.ts';
-import type { UpstreamMeter, UpstreamStep } from '../domain/meter.ts';
+import { defined } from '../base/defined.ts';
+import type { UpstreamMeter, UpstreamStep } from '../observability/meter.ts';
 import { UpstreamError } from '../providers/provider.ts';
 import type { Provider, SynchronousImageProvider, TaskProvider } from '../providers/provider.ts';
 import { wrapped } from '../providers/wrapped.ts';

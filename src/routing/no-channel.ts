@@ -1,7 +1,7 @@
 import type { ModelConfig } from '../config/gateway-file.ts';
-import { defined } from '../domain/defined.ts';
-import { GatewayError } from '../domain/errors.ts';
-import type { DroppedChannel } from '../domain/routing.ts';
+import { defined } from '../base/defined.ts';
+import { GatewayError } from '../errors/errors.ts';
+import type { DroppedChannel } from '../task/candidates.ts';
 import type { RequestIssue } from '../providers/provider.ts';
 
 /** No channel can serve the request: the caller's error, and for operators why each channel was dropped. */

@@ -1,6 +1,6 @@
 import type { ChannelConfig, ModelConfig, ServedModel } from '../config/gateway-file.ts';
-import { offeredFacts } from '../domain/offered-facts.ts';
-import type { OfferedFacts } from '../domain/offered-facts.ts';
+import { offeredFacts } from '../models/offered-facts.ts';
+import type { OfferedFacts } from '../models/offered-facts.ts';
 import type { Offer } from './capability.ts';
 
 /** What a caller may use of a model. */

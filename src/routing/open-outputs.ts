@@ -1,8 +1,8 @@
 import type { ModelConfig } from '../config/gateway-file.ts';
-import { defined } from '../domain/defined.ts';
-import { measuresLength } from '../domain/price.ts';
-import type { Price, PriceFacts } from '../domain/price.ts';
-import type { GenerationRequest, ImageRequest, VideoRequest } from '../domain/request.ts';
+import { defined } from '../base/defined.ts';
+import { measuresLength } from '../money/price.ts';
+import type { Price, PriceFacts } from '../money/price.ts';
+import type { GenerationRequest, ImageRequest, VideoRequest } from '../models/request.ts';
 import type { PossibleOutput } from '../providers/provider.ts';
 
 /** One way in which the upstream may render a request and report it. */

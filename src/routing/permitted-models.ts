@@ -1,7 +1,7 @@
 import type { ChannelConfig, GatewayConfig, ModelConfig } from '../config/gateway-file.ts';
-import type { Caller } from '../domain/caller.ts';
-import { GatewayError } from '../domain/errors.ts';
-import { didYouMean } from '../domain/nearest.ts';
+import type { Caller } from '../access/caller.ts';
+import { GatewayError } from '../errors/errors.ts';
+import { didYouMean } from '../base/nearest.ts';
 
 /** Which models of the running configuration a caller may use. As `models` and `model` of the catalogue. */
 export function createPermittedModels(current: () => GatewayConfig) {

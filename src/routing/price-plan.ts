@@ -1,10 +1,10 @@
 import type { ModelConfig } from '../config/gateway-file.ts';
-import { defined } from '../domain/defined.ts';
-import type { Micros } from '../domain/money.ts';
-import { multiply } from '../domain/price.ts';
-import type { MostOutput, Price, PriceBasis } from '../domain/price.ts';
-import { writeStep } from '../domain/reckoning.ts';
-import type { Reckoning } from '../domain/reckoning.ts';
+import { defined } from '../base/defined.ts';
+import type { Micros } from '../money/money.ts';
+import { multiply } from '../money/price.ts';
+import type { MostOutput, Price, PriceBasis } from '../money/price.ts';
+import { writeStep } from '../money/reckoning.ts';
+import type { Reckoning } from '../money/reckoning.ts';
 import { dearest, reckon, requestFacts } from './quote.ts';
 import type { Quote, QuotedCharge, ReckonedRequest } from './quote.ts';
 

@@ -1,5 +1,5 @@
 import type { ChannelConfig } from '../config/gateway-file.ts';
-import type { DroppedChannel } from '../domain/routing.ts';
+import type { DroppedChannel } from '../task/candidates.ts';
 import { createSnapshot } from '../store/snapshot.ts';
 import type { ChannelState, ChannelStateStore } from '../store/channel-states.ts';
 

@@ -1,4 +1,4 @@
-import type { ResultItem } from '../domain/task.ts';
+import type { ResultItem } from '../task/task.ts';
 import { UpstreamError } from '../providers/provider.ts';
 import type {
   GeneratedImages,

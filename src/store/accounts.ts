@@ -1,7 +1,7 @@
 import type { Collection, Db } from 'mongodb';
-import { defined } from '../domain/defined.ts';
-import type { EndUserCaps } from '../domain/caps.ts';
-import type { Sealed } from '../domain/sealed.ts';
+import { defined } from '../base/defined.ts';
+import type { EndUserCaps } from '../money/caps.ts';
+import type { Sealed } from '../base/sealed.ts';
 import { toCaps, toCapsDocuments } from './caps-document.ts';
 import type { CapsDocument } from './caps-document.ts';
 import { pushed } from './changes.ts';

@@ -1,6 +1,6 @@
 import type { Collection, Db, Filter } from 'mongodb';
-import { defined } from '../domain/defined.ts';
-import type { ActOrigin, ActOutcome } from '../domain/operator.ts';
+import { defined } from '../base/defined.ts';
+import type { ActOrigin, ActOutcome } from '../base/operator.ts';
 import { durable, ensureIndexes, unlessThere } from './mongo.ts';
 import { sortKey } from './task-document.ts';
 

@@ -1,6 +1,6 @@
 import type { Collection, Db } from 'mongodb';
-import type { Micros } from '../domain/money.ts';
-import type { Sealed } from '../domain/sealed.ts';
+import type { Micros } from '../money/money.ts';
+import type { Sealed } from '../base/sealed.ts';
 import { durable, ensureIndexes } from './mongo.ts';
 import { toSealed, toSealedDocument } from './sealed-document.ts';
 import type { SealedDocument } from './sealed-document.ts';

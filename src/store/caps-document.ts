@@ -1,5 +1,5 @@
-import type { Caps } from '../domain/caps.ts';
-import { defined } from '../domain/defined.ts';
+import type { Caps } from '../money/caps.ts';
+import { defined } from '../base/defined.ts';
 
 /** The caps of a part: a model, or an end user. Names of both may have dots, so that they are values and no fields. */
 export interface CapsDocument {

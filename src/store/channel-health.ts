@@ -1,5 +1,5 @@
 import type { Collection, Db } from 'mongodb';
-import type { CircuitRecord } from '../domain/circuit-rules.ts';
+import type { CircuitRecord } from '../health/circuit-rules.ts';
 import { repeatOnDuplicate } from './mongo.ts';
 
 /** A circuit that was opened at least once. Written on changes of its state only. */

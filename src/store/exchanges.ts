@@ -1,5 +1,5 @@
 import type { AnyBulkWriteOperation, Collection, Db } from 'mongodb';
-import { defaultRetention } from '../domain/retention.ts';
+import { defaultRetention } from '../base/retention.ts';
 import { ensureIndexes, expiring, isDuplicateKey } from './mongo.ts';
 
 /** Exchanges of a task with its upstream that are to be added to its record. Each is one JSON text. */

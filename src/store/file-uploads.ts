@@ -1,5 +1,5 @@
 import type { Collection, Db } from 'mongodb';
-import { defined } from '../domain/defined.ts';
+import { defined } from '../base/defined.ts';
 import { ensureIndexes, unlessThere } from './mongo.ts';
 
 /** A file at an upstream, under one of its credentials. Times in Unix milliseconds. */

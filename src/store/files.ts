@@ -1,6 +1,6 @@
 import type { Collection, Db } from 'mongodb';
-import { defined } from '../domain/defined.ts';
-import type { UserFile } from '../domain/user-file.ts';
+import { defined } from '../base/defined.ts';
+import type { UserFile } from '../models/user-file.ts';
 import type { FileUploadStore } from './file-uploads.ts';
 import { ensureIndexes } from './mongo.ts';
 

@@ -1,5 +1,5 @@
 import type { Collection, Db } from 'mongodb';
-import type { UpstreamCost } from '../domain/task-cost.ts';
+import type { UpstreamCost } from '../task/cost.ts';
 
 /**
  * Which process is responsible for the holds of synchronous images: one document for each API process, written before

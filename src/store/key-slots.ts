@@ -1,5 +1,5 @@
 import type { Collection, Db } from 'mongodb';
-import { racePoint } from '../domain/race-point.ts';
+import { racePoint } from '../base/race-point.ts';
 import { durable, unlessThere } from './mongo.ts';
 
 /**

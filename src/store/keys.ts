@@ -1,6 +1,6 @@
 import type { Collection, Db } from 'mongodb';
-import { defined } from '../domain/defined.ts';
-import type { KeyCaps } from '../domain/caps.ts';
+import { defined } from '../base/defined.ts';
+import type { KeyCaps } from '../money/caps.ts';
 import { toCaps, toCapsDocuments } from './caps-document.ts';
 import type { CapsDocument } from './caps-document.ts';
 import { pushed } from './changes.ts';

@@ -1,6 +1,6 @@
 import { MongoClient, MongoError, MongoInvalidArgumentError, MongoServerError, ReadConcern } from 'mongodb';
 import type { Collection, Db, Document, IndexDirection, MongoClientOptions } from 'mongodb';
-import { messageOf } from '../domain/caught.ts';
+import { messageOf } from '../base/caught.ts';
 import { endUnfinishedWrites } from './unfinished-writes.ts';
 
 export interface Mongo {

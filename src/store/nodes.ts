@@ -1,5 +1,5 @@
 import type { Collection, Db } from 'mongodb';
-import { defined } from '../domain/defined.ts';
+import { defined } from '../base/defined.ts';
 import { ensureIndexes, repeatOnDuplicate } from './mongo.ts';
 
 /** What a process says of itself every few seconds. */

@@ -1,5 +1,5 @@
 import type { Collection, Db } from 'mongodb';
-import type { Notice } from '../domain/notice.ts';
+import type { Notice } from '../base/notice.ts';
 import { durable, ensureIndexes, unlessThere } from './mongo.ts';
 
 interface NoticeDocument extends Omit<Notice, 'id'> {

@@ -1,5 +1,5 @@
 import type { Collection, Db } from 'mongodb';
-import type { OperatorRole } from '../domain/operator.ts';
+import type { OperatorRole } from '../base/operator.ts';
 import { ensureIndexes, unlessThere } from './mongo.ts';
 
 /** A person or a program with a token of its own for the operators' API. Times in Unix milliseconds. */

@@ -1,6 +1,6 @@
 import { Binary } from 'mongodb';
 import type { Collection, Db } from 'mongodb';
-import type { Base64Text } from '../domain/stored-media.ts';
+import type { Base64Text } from '../models/stored-media.ts';
 import { ensureIndexes, expiring } from './mongo.ts';
 
 interface PartialImageDocument {

@@ -1,7 +1,7 @@
 import type { Collection, Db } from 'mongodb';
 import { z } from 'zod';
-import { isUsable, renderSamplesMax } from '../domain/render-times.ts';
-import type { RenderKind, RenderSample } from '../domain/render-times.ts';
+import { isUsable, renderSamplesMax } from '../models/render-times.ts';
+import type { RenderKind, RenderSample } from '../models/render-times.ts';
 import { ensureIndexes, expiring, repeatOnDuplicate } from './mongo.ts';
 
 /** The last renders of one kind of output. */

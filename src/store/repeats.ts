@@ -1,4 +1,4 @@
-import { defined } from '../domain/defined.ts';
+import { defined } from '../base/defined.ts';
 import type { Collection, Db } from 'mongodb';
 import { createAnswerBodyStore } from './answer-bodies.ts';
 import { durable, ensureIndexes, expiring, unlessThere } from './mongo.ts';

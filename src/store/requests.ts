@@ -1,10 +1,10 @@
-import { defined } from '../domain/defined.ts';
+import { defined } from '../base/defined.ts';
 import type { Collection, Db } from 'mongodb';
 import { z } from 'zod';
-import type { GenerationRequest } from '../domain/request.ts';
-import type { DroppedChannel } from '../domain/routing.ts';
-import type { Task } from '../domain/task-record.ts';
-import { defaultRetention } from '../domain/retention.ts';
+import type { GenerationRequest } from '../models/request.ts';
+import type { DroppedChannel } from '../task/candidates.ts';
+import type { Task } from '../task/record.ts';
+import { defaultRetention } from '../base/retention.ts';
 import { durable, ensureIndexes, expiring, readByWrite, unlessThere } from './mongo.ts';
 import { toSealed, toSealedDocument } from './sealed-document.ts';
 import type { SealedDocument, Sealing } from './sealed-document.ts';

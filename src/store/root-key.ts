@@ -1,5 +1,5 @@
 import type { Collection, Db } from 'mongodb';
-import type { Sealed } from '../domain/sealed.ts';
+import type { Sealed } from '../base/sealed.ts';
 import { unlessThere } from './mongo.ts';
 import { toSealed, toSealedDocument } from './sealed-document.ts';
 import type { SealedDocument } from './sealed-document.ts';

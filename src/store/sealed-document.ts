@@ -1,5 +1,5 @@
 import { Binary } from 'mongodb';
-import type { Sealed, SealPurpose } from '../domain/sealed.ts';
+import type { Sealed, SealPurpose } from '../base/sealed.ts';
 
 /** Encrypts what is stored and decrypts what was. */
 export interface Sealing {

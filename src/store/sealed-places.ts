@@ -1,5 +1,5 @@
 import type { Collection, Db } from 'mongodb';
-import type { Sealed, SealPurpose } from '../domain/sealed.ts';
+import type { Sealed, SealPurpose } from '../base/sealed.ts';
 import { toSealed, toSealedDocument } from './sealed-document.ts';
 import type { SealedDocument } from './sealed-document.ts';
 

@@ -1,4 +1,4 @@
-import { defined } from '../domain/defined.ts';
+import { defined } from '../base/defined.ts';
 import type { Collection, Db } from 'mongodb';
 import { ensureIndexes, expiring, repeatOnDuplicate, unlessThere } from './mongo.ts';
 

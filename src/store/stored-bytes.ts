@@ -1,6 +1,6 @@
 import type { Collection, Db } from 'mongodb';
 import { ensureIndexes, expiring, repeatOnDuplicate } from './mongo.ts';
-import { dayMs } from '../domain/times.ts';
+import { dayMs } from '../base/times.ts';
 
 /** What is stored for an account and deleted on one day. */
 interface StoredBytesDocument {

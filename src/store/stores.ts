@@ -1,6 +1,6 @@
 import type { Db } from 'mongodb';
-import { retentionDaysDefault, retentionOf } from '../domain/retention.ts';
-import type { RetentionDays } from '../domain/retention.ts';
+import { retentionDaysDefault, retentionOf } from '../base/retention.ts';
+import type { RetentionDays } from '../base/retention.ts';
 import { createAuditStore } from './audit.ts';
 import { createAccountStore } from './accounts.ts';
 import { createBalanceAlertStore } from './balance-alerts.ts';

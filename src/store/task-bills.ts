@@ -1,6 +1,6 @@
 import type { Collection, Filter, WithId } from 'mongodb';
-import { jobKey } from '../domain/attempt.ts';
-import type { BilledTask } from '../domain/expected-bill.ts';
+import { jobKey } from '../task/attempt.ts';
+import type { BilledTask } from '../task/expected-bill.ts';
 import { sortKey } from './task-document.ts';
 import type { TaskDocument } from './task-document.ts';
 

@@ -1,6 +1,6 @@
 import type { Collection } from 'mongodb';
-import type { CallbackAttempt, CallbackState } from '../domain/callback-record.ts';
-import { ownCallbackRound } from '../domain/ids.ts';
+import type { CallbackAttempt, CallbackState } from '../task/callback-record.ts';
+import { ownCallbackRound } from '../base/ids.ts';
 import { readByWrite } from './mongo.ts';
 import type { TaskDocument } from './task-document.ts';
 

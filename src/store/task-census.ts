@@ -1,6 +1,6 @@
 import type { Collection } from 'mongodb';
-import { attentionReasons } from '../domain/attention.ts';
-import type { AttentionReason } from '../domain/attention.ts';
+import { attentionReasons } from '../task/attention.ts';
+import type { AttentionReason } from '../task/attention.ts';
 import type {
   AttentionCount,
   CallbackCount,
@@ -8,11 +8,11 @@ import type {
   Lateness,
   TaskCount,
   Throughput,
-} from '../domain/census.ts';
-import { defined } from '../domain/defined.ts';
-import type { FailureClass } from '../domain/failure.ts';
-import { taskStatuses, unfinishedStatuses } from '../domain/task.ts';
-import type { TaskStatus } from '../domain/task.ts';
+} from '../task/census.ts';
+import { defined } from '../base/defined.ts';
+import type { FailureClass } from '../errors/failure.ts';
+import { taskStatuses, unfinishedStatuses } from '../task/task.ts';
+import type { TaskStatus } from '../task/task.ts';
 import { sortKey } from './task-document.ts';
 import type { EndKind, TaskDocument } from './task-document.ts';
 import { endKinds } from './task-query.ts';

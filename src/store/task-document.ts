@@ -1,10 +1,10 @@
-import { attentionOf } from '../domain/attention.ts';
-import { jobKey, mayHaveJob } from '../domain/attempt.ts';
-import { defined } from '../domain/defined.ts';
-import type { FailureClass } from '../domain/failure.ts';
-import type { Changes } from '../domain/task-next.ts';
-import type { Task } from '../domain/task-record.ts';
-import { attemptAt } from '../domain/task-state.ts';
+import { attentionOf } from '../task/attention.ts';
+import { jobKey, mayHaveJob } from '../task/attempt.ts';
+import { defined } from '../base/defined.ts';
+import type { FailureClass } from '../errors/failure.ts';
+import type { Changes } from '../task/next.ts';
+import type { Task } from '../task/record.ts';
+import { attemptAt } from '../task/state.ts';
 import type { SealedDocument } from './sealed-document.ts';
 
 /** A task as stored: its record, and what only indexes need. Times in Unix milliseconds, amounts as int64. */

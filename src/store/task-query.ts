@@ -1,10 +1,10 @@
 import type { Filter } from 'mongodb';
-import { attentionReasons } from '../domain/attention.ts';
-import { defined } from '../domain/defined.ts';
-import { failureClasses } from '../domain/failure.ts';
-import type { FailureClass } from '../domain/failure.ts';
-import { taskStatuses } from '../domain/task.ts';
-import type { Task } from '../domain/task-record.ts';
+import { attentionReasons } from '../task/attention.ts';
+import { defined } from '../base/defined.ts';
+import { failureClasses } from '../errors/failure.ts';
+import type { FailureClass } from '../errors/failure.ts';
+import { taskStatuses } from '../task/task.ts';
+import type { Task } from '../task/record.ts';
 import { sortKey } from './task-document.ts';
 import type { EndKind, TaskDocument } from './task-document.ts';
 

@@ -1,12 +1,12 @@
 import type { Collection } from 'mongodb';
-import { defined } from '../domain/defined.ts';
-import { concerns } from '../domain/attention.ts';
-import type { Concern } from '../domain/attention.ts';
-import type { Task } from '../domain/task-record.ts';
-import { pollConcerns } from '../domain/poll-concern.ts';
-import { unfinishedStatuses } from '../domain/task.ts';
-import type { ResultItem } from '../domain/task.ts';
-import type { WaitReason } from '../domain/wait-reason.ts';
+import { defined } from '../base/defined.ts';
+import { concerns } from '../task/attention.ts';
+import type { Concern } from '../task/attention.ts';
+import type { Task } from '../task/record.ts';
+import { pollConcerns } from '../task/poll-concern.ts';
+import { unfinishedStatuses } from '../task/task.ts';
+import type { ResultItem } from '../task/task.ts';
+import type { WaitReason } from '../task/wait-reason.ts';
 import type { TaskDocument } from './task-document.ts';
 
 /** Of a record whose state does not ask for a person. */

@@ -1,9 +1,9 @@
 import type { LRUCache } from 'lru-cache';
 import type { Collection, Filter } from 'mongodb';
-import { isOfCreation, next } from '../domain/task-next.ts';
-import type { Changes, Next, RefusalCode } from '../domain/task-next.ts';
-import type { Task, TaskActionRecord } from '../domain/task-record.ts';
-import type { TaskEvent } from '../domain/task-state.ts';
+import { isOfCreation, next } from '../task/next.ts';
+import type { Changes, Next, RefusalCode } from '../task/next.ts';
+import type { Task, TaskActionRecord } from '../task/record.ts';
+import type { TaskEvent } from '../task/state.ts';
 import { isDuplicateKey, readByWrite } from './mongo.ts';
 import type { TaskDocument } from './task-document.ts';
 import type { TaskForm } from './task-words.ts';

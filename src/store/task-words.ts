@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { defined } from '../domain/defined.ts';
-import type { Changes } from '../domain/task-next.ts';
-import type { Task } from '../domain/task-record.ts';
+import { defined } from '../base/defined.ts';
+import type { Changes } from '../task/next.ts';
+import type { Task } from '../task/record.ts';
 import { toSealed, toSealedDocument } from './sealed-document.ts';
 import type { SealedDocument, Sealing } from './sealed-document.ts';
 import { toDocument, toTask, updateOf } from './task-document.ts';

@@ -1,9 +1,9 @@
 import { LRUCache } from 'lru-cache';
 import type { Collection, Db, Filter, Sort } from 'mongodb';
-import type { AttentionReason } from '../domain/attention.ts';
-import type { Task } from '../domain/task-record.ts';
-import { taskNamings, unfinishedStatuses } from '../domain/task.ts';
-import type { TaskNaming } from '../domain/task.ts';
+import type { AttentionReason } from '../task/attention.ts';
+import type { Task } from '../task/record.ts';
+import { taskNamings, unfinishedStatuses } from '../task/task.ts';
+import type { TaskNaming } from '../task/task.ts';
 import { createFindById } from './find-by-id.ts';
 import type { Sealing } from './sealed-document.ts';
 import { durable, ensureIndexes, isOutage, readByWrite, unlessThere } from './mongo.ts';

@@ -1,5 +1,5 @@
 import type { Collection, Db } from 'mongodb';
-import type { VerificationSummary } from '../domain/census.ts';
+import type { VerificationSummary } from '../task/census.ts';
 import { repeatOnDuplicate } from './mongo.ts';
 
 interface VerificationDocument extends VerificationSummary {

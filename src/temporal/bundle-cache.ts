@@ -22,7 +22,7 @@ export const bundleSchema = z.object({ code: z.string(), sourceMap: z.string() }
  * lies in these two directories, and package.json names each package, the bundler too, by one version.
  */
 export async function bundlePath(): Promise<string> {
-  const directories = ['src/domain', 'workflows'];
+  const directories = ['src/base', 'src/errors', 'src/models', 'src/money', 'src/task', 'workflows'];
   const names = await Promise.all(
     directories.map(async (directory) =>
       (await readdir(join(root, directory), { recursive: true }))

@@ -1,6 +1,6 @@
 import type { Client } from '@temporalio/client';
-import { defined } from '../domain/defined.ts';
-import { plainText } from '../domain/plain-text.ts';
+import { defined } from '../base/defined.ts';
+import { plainText } from '../base/plain-text.ts';
 
 /** Who has cancelled a task's workflow with Temporal's own tools, and why, as they say. Absent: they say nothing. */
 export interface CancelRequest {

@@ -1,4 +1,4 @@
-import { defined } from '../domain/defined.ts';
+import { defined } from '../base/defined.ts';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Client, Connection, defaultGrpcRetryOptions, makeGrpcRetryInterceptor } from '@temporalio/client';
 import type { ConnectionOptions } from '@temporalio/client';

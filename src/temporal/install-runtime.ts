@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { DefaultLogger, makeTelemetryFilterString, Runtime } from '@temporalio/worker';
 import type { Environment } from '../config/environment.ts';
-import { messageOf } from '../domain/caught.ts';
-import { racePoint } from '../domain/race-point.ts';
+import { messageOf } from '../base/caught.ts';
+import { racePoint } from '../base/race-point.ts';
 
 const installsMax = 5;
 

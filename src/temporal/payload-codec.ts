@@ -2,7 +2,7 @@ import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import type { Payload, PayloadCodec } from '@temporalio/common';
 import { METADATA_ENCODING_KEY } from '@temporalio/common';
-import { waitSummaryStart } from '../domain/queues.ts';
+import { waitSummaryStart } from '../base/queues.ts';
 import proto from '@temporalio/proto';
 
 const { Payload: PayloadMessage } = proto.temporal.api.common.v1;

@@ -1,6 +1,6 @@
 import { ScheduleAlreadyRunning, ScheduleOverlapPolicy } from '@temporalio/client';
 import type { Client } from '@temporalio/client';
-import { tasksQueue, workflowTypes } from '../domain/queues.ts';
+import { tasksQueue, workflowTypes } from '../base/queues.ts';
 
 const every = '5m';
 

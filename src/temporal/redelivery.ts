@@ -1,5 +1,5 @@
 import type { Client } from '@temporalio/client';
-import { tasksQueue, workflowTypes } from '../domain/queues.ts';
+import { tasksQueue, workflowTypes } from '../base/queues.ts';
 
 /**
  * Starts the delivery of a finished task's callback in a workflow of its own: on a person's demand, or because the

@@ -1,5 +1,5 @@
 import type { NativeConnection } from '@temporalio/worker';
-import { searchAttributeNames } from '../domain/queues.ts';
+import { searchAttributeNames } from '../base/queues.ts';
 
 export interface SearchedNamespace {
   readonly connection: Pick<NativeConnection, 'operatorService'>;

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import type { Client } from '@temporalio/client';
-import { GatewayError, invalidParameter } from '../domain/errors.ts';
-import { defined } from '../domain/defined.ts';
-import { tasksOf } from '../domain/queues.ts';
-import type { FoundTasks, TaskSearch } from '../tasks/task-port.ts';
+import { GatewayError, invalidParameter } from '../errors/errors.ts';
+import { defined } from '../base/defined.ts';
+import { tasksOf } from '../base/queues.ts';
+import type { FoundTasks, TaskSearch } from '../commands/task-port.ts';
 import { refusedQuery } from './refused-query.ts';
 
 /** A page of the tasks of this gateway that a query of Temporal's visibility finds. */

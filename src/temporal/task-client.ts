@@ -9,13 +9,13 @@ import {
   WorkflowUpdateRPCTimeoutOrCancelledError,
 } from '@temporalio/client';
 import type { Client, WorkflowHandle, WorkflowStartOptions } from '@temporalio/client';
-import { defined } from '../domain/defined.ts';
-import { GatewayError } from '../domain/errors.ts';
-import type { ErrorCode } from '../domain/errors.ts';
-import { callbacksQueue, pollingActivities, tasksQueue, workflowTypes } from '../domain/queues.ts';
-import type { ActionResult } from '../domain/operator-actions.ts';
-import type { TaskInput } from '../domain/task-input.ts';
-import type { TaskPort } from '../tasks/task-port.ts';
+import { defined } from '../base/defined.ts';
+import { GatewayError } from '../errors/errors.ts';
+import type { ErrorCode } from '../errors/errors.ts';
+import { callbacksQueue, pollingActivities, tasksQueue, workflowTypes } from '../base/queues.ts';
+import type { ActionResult } from '../task/acts.ts';
+import type { TaskInput } from '../task/input.ts';
+import type { TaskPort } from '../commands/task-port.ts';
 import { callDeadlineMs, updateDeadlineMs } from './connection.ts';
 import { createRedelivery } from './redelivery.ts';
 import { createTaskSearch } from './search-tasks.ts';

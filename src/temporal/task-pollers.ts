@@ -1,4 +1,4 @@
-import { pollsPerQueue } from '../domain/poller-budget.ts';
+import { pollsPerQueue } from './poller-budget.ts';
 
 /**
  * How many polls of a worker wait for tasks of one queue. Not as many as the server asks for: the SDK then ends each of

@@ -1,6 +1,6 @@
 import type { WorkerOptions } from '@temporalio/worker';
-import { defined } from '../domain/defined.ts';
-import { taskIdPattern } from '../domain/ids.ts';
+import { defined } from '../base/defined.ts';
+import { taskIdPattern } from '../base/ids.ts';
 import type { TaskSpans } from '../observability/task-spans.ts';
 
 /**

@@ -1,10 +1,10 @@
 import type { Client } from '@temporalio/client';
 import { decodeFromPayloadsAtIndex } from '@temporalio/common/lib/internal-non-workflow/index.js';
 import { z } from 'zod';
-import { defined } from '../domain/defined.ts';
-import { activityIds } from '../domain/queues.ts';
-import type { Stall } from '../domain/wait-reason.ts';
-import type { Waiting } from '../tasks/task-port.ts';
+import { defined } from '../base/defined.ts';
+import { activityIds } from '../base/queues.ts';
+import type { Stall } from '../task/wait-reason.ts';
+import type { Waiting } from '../commands/task-port.ts';
 import { within } from './within.ts';
 
 /** An operator looks at a page: what Temporal does not say in this time is left out. */

@@ -4,8 +4,8 @@ import type { WorkflowLookup } from '../../activities/deps.ts';
 import { wakeActivity } from './wake-activity.ts';
 import type { WakeRequest } from './wake-activity.ts';
 import { refusedQuery } from './refused-query.ts';
-import { defined } from '../domain/defined.ts';
-import { tasksOf } from '../domain/queues.ts';
+import { defined } from '../base/defined.ts';
+import { tasksOf } from '../base/queues.ts';
 
 /** What the reconciler and `ledger verify` ask Temporal about the workflows of tasks. */
 export function createWorkflowLookup(

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { compactVerify, createLocalJWKSet } from 'jose';
 import { describe, expect, it } from 'vitest';
 import { createReceiptKeys } from '../../src/access/receipt-keys.ts';
-import { canonicalJson } from '../../src/domain/canonical-json.ts';
+import { canonicalJson } from '../../src/base/canonical-json.ts';
 
 /** PyJWT reads them too: `npm run vendor-sdks`. */
 

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ChannelActivityDeps } from '../../activities/deps.ts';
 import { createStayPlaces } from '../../src/capacity/stay-places.ts';
 import type { StayPlaces } from '../../src/capacity/stay-places.ts';
-import { defined } from '../../src/domain/defined.ts';
+import { defined } from '../../src/base/defined.ts';
 import { UpstreamError } from '../../src/providers/provider.ts';
 import type { OperationStatus } from '../../src/providers/provider.ts';
 import { ChannelGoneError } from '../../src/routing/channels.ts';

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { FinishInput } from '../../activities/types.ts';
-import type { PriceBasis } from '../../src/domain/price.ts';
-import type { TaskInput } from '../../src/domain/task-input.ts';
-import type { Task, TaskOutcome } from '../../src/domain/task-record.ts';
-import type { TaskEvent } from '../../src/domain/task-state.ts';
-import type { SettleFacts } from '../../src/domain/task.ts';
+import type { PriceBasis } from '../../src/money/price.ts';
+import type { TaskInput } from '../../src/task/input.ts';
+import type { Task, TaskOutcome } from '../../src/task/record.ts';
+import type { TaskEvent } from '../../src/task/state.ts';
+import type { SettleFacts } from '../../src/money/settle-facts.ts';
 import { LedgerUnavailableError } from '../../src/ledger/ledger-errors.ts';
 import { acceptedAttempt, openTaskWorld } from './task-support.ts';
 import type { TaskWorld } from './task-support.ts';

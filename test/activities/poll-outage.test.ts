@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { CredentialFailure, createStatusPoller } from '../../activities/status-poller.ts';
+import { CredentialFailure, createStatusPoller } from '../../src/polling/status-poller.ts';
 import { createRateLimiter } from '../../src/capacity/rate-limiter.ts';
 import { UpstreamError } from '../../src/providers/provider.ts';
 import type { Operation, OperationStatus } from '../../src/providers/provider.ts';

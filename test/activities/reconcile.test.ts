@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { TaskActivityDeps } from '../../activities/deps.ts';
 import type { ReconcileReport } from '../../activities/types.ts';
-import type { TaskInput } from '../../src/domain/task-input.ts';
-import type { Task } from '../../src/domain/task-record.ts';
+import type { TaskInput } from '../../src/task/input.ts';
+import type { Task } from '../../src/task/record.ts';
 import { acceptedAttempt, endedTask, firstRecord, openTaskWorld } from './task-support.ts';
 import type { TaskWorld } from './task-support.ts';
 

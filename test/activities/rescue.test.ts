@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ChannelActivityDeps } from '../../activities/deps.ts';
 import type { PollInput, SubmitInput } from '../../activities/types.ts';
-import type { Fallback } from '../../src/domain/rescue.ts';
+import type { Fallback } from '../../src/task/rescue.ts';
 import type { OperationStatus } from '../../src/providers/provider.ts';
 import { pauseFirstAt } from '../support/race.ts';
 import { testYaml } from '../support/test-yaml.ts';

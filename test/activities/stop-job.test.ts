@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { SubmitInput } from '../../activities/types.ts';
-import type { Stop } from '../../src/domain/task-state.ts';
+import type { Stop } from '../../src/task/state.ts';
 import { testYaml } from '../support/test-yaml.ts';
 import { openActivityWorld } from './support.ts';
 import type { ActivityWorld } from './support.ts';

@@ -3,7 +3,7 @@ import { MongoNetworkError } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ChannelActivityDeps } from '../../activities/deps.ts';
 import type { SubmitInput, TaskView } from '../../activities/types.ts';
-import type { TaskEvent } from '../../src/domain/task-state.ts';
+import type { TaskEvent } from '../../src/task/state.ts';
 import { createRequestStore } from '../../src/store/requests.ts';
 import { testSealing } from '../support/sealing.ts';
 import { staleReads } from '../support/stale-reads.ts';

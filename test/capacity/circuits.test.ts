@@ -6,7 +6,7 @@ import {
   openedBy,
   orderedBy,
   signOf,
-} from '../../src/domain/circuit-rules.ts';
+} from '../../src/health/circuit-rules.ts';
 import { createCircuits } from '../../src/capacity/circuits.ts';
 import type { Circuits, UpstreamFailure } from '../../src/capacity/circuits.ts';
 import { createChannelHealthStore } from '../../src/store/channel-health.ts';

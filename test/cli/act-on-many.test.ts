@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream';
 import { createServer } from 'node:http';
 import { beforeEach, expect, it } from 'vitest';
-import { taskFailures } from '../../src/domain/task-failures.ts';
+import { taskFailures } from '../../src/task/failures.ts';
 import { createTerminal } from '../../src/cli/terminal.ts';
 import type { Terminal } from '../../src/cli/terminal.ts';
 import { useHttpWorld } from '../support/http-world.ts';

@@ -5,9 +5,9 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { createSealer } from '../../src/access/sealer.ts';
 import { startApi } from '../../src/api.ts';
 import { readEnvironment } from '../../src/config/environment.ts';
-import { openCore } from '../../src/core.ts';
+import { openCore } from '../../src/compose/core.ts';
 import { webhookSecretsOf } from '../../src/access/webhook-secrets.ts';
-import type { Core } from '../../src/core.ts';
+import type { Core } from '../../src/compose/core.ts';
 import { startWorker } from '../../src/worker.ts';
 import { caller } from '../support/client.ts';
 import type { TestAccount } from '../support/client.ts';

@@ -42,7 +42,7 @@ describe('the command line', () => {
       'src/cli/terminal.ts',
       'src/config/config-error.ts',
       'src/config/reload-signal.ts',
-      'src/domain/plain-text.ts',
+      'src/base/plain-text.ts',
       'src/observability/process-ends.ts',
     ]);
   });

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
 import { createProgram } from '../../src/cli/program.js';
 import { addOperatorCommands } from '../../src/cli/commands.ts';
-import { imageFactsSchema, videoFactsSchema } from '../../src/domain/model-facts.ts';
+import { imageFactsSchema, videoFactsSchema } from '../../src/models/model-facts.ts';
 import { providers } from '../../src/providers/index.ts';
 
 async function run(...line: string[]): Promise<string> {

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { parseGatewayConfig } from '../../src/config/gateway-file.ts';
-import { retentionOf } from '../../src/domain/retention.ts';
+import { retentionOf } from '../../src/base/retention.ts';
 
 const parse = (retention: string) =>
   parseGatewayConfig(

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { errorTable, taskErrorCodes } from '../../src/domain/errors.ts';
+import { errorTable, taskErrorCodes } from '../../src/errors/errors.ts';
 import { sendJson } from '../images/support.ts';
 import { startGateway } from '../support/gateway.ts';
 import type { Answer, TestAccount } from '../support/client.ts';

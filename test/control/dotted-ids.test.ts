@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startApi } from '../../src/api.ts';
 import { readEnvironment } from '../../src/config/environment.ts';
-import { openCore } from '../../src/core.ts';
+import { openCore } from '../../src/compose/core.ts';
 import { createLogger } from '../../src/observability/log.ts';
 import { startGateway, testYaml } from '../support/gateway.ts';
 import type { TestGateway } from '../support/gateway.ts';

@@ -3,7 +3,7 @@ import { Ajv } from 'ajv';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { environmentNames, readEnvironment } from '../../src/config/environment.ts';
-import { searchAttributeNames } from '../../src/domain/queues.ts';
+import { searchAttributeNames } from '../../src/base/queues.ts';
 import {
   composeText,
   documentedNames,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { searchAttributeNames } from '../../src/domain/queues.ts';
+import { searchAttributeNames } from '../../src/base/queues.ts';
 import { documentedNames, readCompose, readRepositoryFile, variablesOf } from './compose-file.ts';
 
 const page = readRepositoryFile('docs/deployment.md');

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startApi } from '../../src/api.ts';
 import { readEnvironment } from '../../src/config/environment.ts';
-import { openCore } from '../../src/core.ts';
+import { openCore } from '../../src/compose/core.ts';
 import { createLogger } from '../../src/observability/log.ts';
 import { startWorker } from '../../src/worker.ts';
 import { caller } from '../support/client.ts';

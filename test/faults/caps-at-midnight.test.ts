@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { dayMs, utcDay } from '../../src/domain/times.ts';
+import { dayMs, utcDay } from '../../src/base/times.ts';
 import { caller } from '../support/client.ts';
 import type { Answer, TestAccount } from '../support/client.ts';
 import { startGateway, videoBody } from '../support/gateway.ts';

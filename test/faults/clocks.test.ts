@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { startApi } from '../../src/api.ts';
 import { readEnvironment } from '../../src/config/environment.ts';
-import { openCore } from '../../src/core.ts';
-import type { Core } from '../../src/core.ts';
+import { openCore } from '../../src/compose/core.ts';
+import type { Core } from '../../src/compose/core.ts';
 import { createLogger } from '../../src/observability/log.ts';
 import { startWorker } from '../../src/worker.ts';
 import type { RunningWorker } from '../../src/worker.ts';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readEnvironment } from '../../src/config/environment.ts';
-import { openCore } from '../../src/core.ts';
+import { openCore } from '../../src/compose/core.ts';
 import { verifyLedger } from '../../src/ledger/verify.ts';
 import { connectMongo } from '../../src/store/mongo.ts';
 import type { TaskDocument } from '../../src/store/task-document.ts';

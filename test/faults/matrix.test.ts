@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { AttemptState } from '../../src/domain/attempt.ts';
-import { waitMessages } from '../../src/domain/wait-reason.ts';
+import type { AttemptState } from '../../src/task/attempt.ts';
+import { waitMessages } from '../../src/task/wait-reason.ts';
 import { choosePort } from '../../src/local/servers/ports.ts';
 import type { TestAccount } from '../support/client.ts';
 import { startGateway, videoBody } from '../support/gateway.ts';

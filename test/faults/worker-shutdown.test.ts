@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { callbacksQueue, channelQueue, tasksQueue } from '../../src/domain/queues.ts';
+import { callbacksQueue, channelQueue, tasksQueue } from '../../src/base/queues.ts';
 import { startWorker } from '../../src/worker.ts';
 import type { TestAccount } from '../support/client.ts';
 import { startGateway, testYaml } from '../support/gateway.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { Price } from '../../src/domain/price.ts';
-import { settle } from '../../src/domain/price.ts';
-import type { Task } from '../../src/domain/task-record.ts';
-import type { SettleFacts } from '../../src/domain/task.ts';
+import type { Price } from '../../src/money/price.ts';
+import { settle } from '../../src/money/price.ts';
+import type { Task } from '../../src/task/record.ts';
+import type { SettleFacts } from '../../src/money/settle-facts.ts';
 import { tryPrices } from '../../src/flight/try-prices.ts';
 import type { TryPrices, TryPricesDeps } from '../../src/flight/try-prices.ts';
 import type { LedgerEntry } from '../../src/ledger/entry.ts';

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { createApp } from '../../src/http/app.ts';
 import { accessOf } from '../../src/http/route.ts';
 import type { Route } from '../../src/http/route.ts';
-import type { OperatorAccess } from '../../src/domain/operator.ts';
+import type { OperatorAccess } from '../../src/base/operator.ts';
 import { adminToken, useHttpWorld } from '../support/http-world.ts';
 import type { Server } from '../support/http-world.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createTaskWatcher } from '../../src/http/task-watcher.ts';
-import type { Task } from '../../src/domain/task-record.ts';
+import type { Task } from '../../src/task/record.ts';
 
 describe('the watcher', () => {
   const wait = {

@@ -1,7 +1,7 @@
 import { text } from 'node:stream/consumers';
 import { Readable } from 'node:stream';
 import { expect, it } from 'vitest';
-import { GatewayError } from '../../src/domain/errors.ts';
+import { GatewayError } from '../../src/errors/errors.ts';
 import { workingReply } from '../../src/http/working-reply.ts';
 import type { Watching } from '../../src/http/working-reply.ts';
 

@@ -1,5 +1,5 @@
 import { readEnvironment } from '../../src/config/environment.ts';
-import { openCore } from '../../src/core.ts';
+import { openCore } from '../../src/compose/core.ts';
 import { createLogger } from '../../src/observability/log.ts';
 import { startApi } from '../../src/api.ts';
 

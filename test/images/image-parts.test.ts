@@ -8,7 +8,7 @@ import { readDataUrl } from '../../src/images/reference-image.ts';
 import { openImageWorkspaces } from '../../src/images/workspace.ts';
 import { presentImages } from '../../src/http/presenters/image.ts';
 import { LargeText } from '../../src/providers/shared/large-json.ts';
-import type { ImageInput } from '../../src/domain/request.ts';
+import type { ImageInput } from '../../src/models/request.ts';
 import type { SynchronousImageProvider } from '../../src/providers/provider.ts';
 import { png } from './support.ts';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Cap } from '../../src/domain/caps.ts';
+import type { Cap } from '../../src/money/caps.ts';
 import { createEntryHash, emptyHead } from '../../src/ledger/entry.ts';
 import type { EntryDocument } from '../../src/ledger/entry.ts';
 import {

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { createDuty } from '../../src/capacity/duty.ts';
-import { dayMs, hourMs } from '../../src/domain/times.ts';
+import { dayMs, hourMs } from '../../src/base/times.ts';
 import { createDailyVerification } from '../../src/ledger/daily-verification.ts';
 import { createPace } from '../../src/ledger/verify-reading.ts';
 import { createDuties } from '../../src/store/duties.ts';
@@ -134,7 +134,7 @@ it('of a gateway: what it found is a metric and a notice', async () => {
   try {
     const account = await gateway.account();
     await account.finished((await account.create()).body.id);
-    const { openDailyVerification } = await import('../../src/verification.ts');
+    const { openDailyVerification } = await import('../../src/compose/verification.ts');
     const daily = openDailyVerification(gateway.core);
     const verified = async () => {
       gateway.clock.aheadMs += dayMs;

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { defined } from '../../src/domain/defined.ts';
-import { amountMax } from '../../src/domain/money.ts';
+import { defined } from '../../src/base/defined.ts';
+import { amountMax } from '../../src/money/money.ts';
 import { chainEntry, createEntryHash, emptyHead, keys } from '../../src/ledger/entry.ts';
 import type { EntryDocument, Head } from '../../src/ledger/entry.ts';
 import { LedgerIntegrityError } from '../../src/ledger/ledger-errors.ts';

@@ -1,7 +1,7 @@
 import { MongoClient } from 'mongodb';
 import type { Db, Document } from 'mongodb';
 import { expect, it, onTestFinished } from 'vitest';
-import { dayMs } from '../../src/domain/times.ts';
+import { dayMs } from '../../src/base/times.ts';
 import { createVerifyContext } from '../../src/ledger/verify-context.ts';
 import { windowsFrom } from '../../src/ledger/verify-records.ts';
 import { sortKey } from '../../src/store/task-document.ts';

@@ -2,7 +2,7 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { onRacePoint } from '../../src/domain/race-point.ts';
+import { onRacePoint } from '../../src/base/race-point.ts';
 import { encodePng } from '../../workshop/simulator/media/images.ts';
 import { startImageUpstream } from '../images/support.ts';
 import type { ImageUpstream } from '../images/support.ts';

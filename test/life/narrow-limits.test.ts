@@ -1,5 +1,5 @@
 import { afterEach, expect, it } from 'vitest';
-import { waitMessages } from '../../src/domain/wait-reason.ts';
+import { waitMessages } from '../../src/task/wait-reason.ts';
 import { startGateway } from '../support/gateway.ts';
 import type { TestGateway } from '../support/gateway.ts';
 import { waitUntil } from '../support/processes.ts';

@@ -2,7 +2,7 @@ import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { startApi } from '../../src/api.ts';
 import { readEnvironment } from '../../src/config/environment.ts';
-import { openCore } from '../../src/core.ts';
+import { openCore } from '../../src/compose/core.ts';
 import { createTaskClient } from '../../src/temporal/task-client.ts';
 import { createLogger } from '../../src/observability/log.ts';
 import { startCallbackReceiver } from '../support/callback-receiver.ts';

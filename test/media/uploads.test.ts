@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { startWorker } from '../../src/worker.ts';
 import { readClip } from '../../workshop/simulator/media/clips.ts';
-import { openUploads } from '../../src/upkeep.ts';
+import { openUploads } from '../../src/compose/upkeep.ts';
 import { testRequest } from '../routing/support.ts';
 import { postForm } from '../support/client.ts';
 import type { TestAccount } from '../support/client.ts';

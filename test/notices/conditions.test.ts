@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { MarginAsked, MarginRow } from '../../src/domain/margin.ts';
+import type { MarginAsked, MarginRow } from '../../src/money/margin.ts';
 import { createSources } from '../../src/notices/conditions.ts';
 import type { Circuit } from '../../src/store/channel-health.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { GatewayError } from '../../src/domain/errors.ts';
+import { GatewayError } from '../../src/errors/errors.ts';
 import { UpstreamError } from '../../src/providers/provider.ts';
 import { createLogger, scrubForLog } from '../../src/observability/log.ts';
 import type { Logger } from '../../src/observability/log.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { commonParameters } from '../../src/domain/model-facts.ts';
-import type { JsonObject } from '../../src/domain/request.ts';
+import { commonParameters } from '../../src/models/model-facts.ts';
+import type { JsonObject } from '../../src/models/request.ts';
 import { providers } from '../../src/providers/index.ts';
 import { canned, consumedBy, submitContext, videoIssue, videoRequest } from './support.ts';
 

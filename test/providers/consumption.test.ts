@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { optionalFields } from '../../src/domain/consumption.ts';
-import { fieldMappingSchema } from '../../src/domain/field-mapping.ts';
-import type { VideoRequest } from '../../src/domain/request.ts';
+import { optionalFields } from '../../src/models/consumption.ts';
+import { fieldMappingSchema } from '../../src/models/field-mapping.ts';
+import type { VideoRequest } from '../../src/models/request.ts';
 import { providers } from '../../src/providers/index.ts';
 import { consumedBy, submissionOf, videoIssue, videoRequest } from './support.ts';
 

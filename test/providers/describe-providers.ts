@@ -9,7 +9,7 @@ import type {
 
 import { imageMatrix } from './image-matrix.ts';
 import { vendorMatrix } from './vendor-matrix.ts';
-import type { PlainFacts, VideoFacts } from '../../src/domain/model-facts.ts';
+import type { PlainFacts, VideoFacts } from '../../src/models/model-facts.ts';
 
 /** docs/providers.md: what each adapter can do, read from the adapters themselves. */
 export function describeProviders(providers: Readonly<Record<string, Provider>>): string {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { defined } from '../../src/domain/defined.ts';
+import { defined } from '../../src/base/defined.ts';
 import { arkFailures } from '../../src/providers/ark/ark-failures.ts';
 import { bflFailures } from '../../src/providers/bfl/bfl-failures.ts';
 import { dashscopeFailures } from '../../src/providers/dashscope/dashscope-failures.ts';

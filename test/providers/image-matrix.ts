@@ -1,6 +1,6 @@
-import { unconsumedOfImage } from '../../src/domain/consumption.ts';
-import { fieldMappingSchema } from '../../src/domain/field-mapping.ts';
-import type { ImageInput, ImageRequest, JsonValue } from '../../src/domain/request.ts';
+import { unconsumedOfImage } from '../../src/models/consumption.ts';
+import { fieldMappingSchema } from '../../src/models/field-mapping.ts';
+import type { ImageInput, ImageRequest, JsonValue } from '../../src/models/request.ts';
 import { vendorImageFields } from '../../src/providers/index.ts';
 import type { Provider } from '../../src/providers/provider.ts';
 import { capabilityFor, offerOf } from '../../src/routing/capability.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createStatusPoller } from '../../activities/status-poller.ts';
+import { createStatusPoller } from '../../src/polling/status-poller.ts';
 import { createRateLimiter } from '../../src/capacity/rate-limiter.ts';
 import type { ProviderContext } from '../../src/providers/provider.ts';
 import { providerContext, realMarker, submitContext, upstreamError } from './support.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { fileSchema } from '../../src/config/gateway-schema.ts';
-import { GatewayError } from '../../src/domain/errors.ts';
-import { fieldMappingSchema } from '../../src/domain/field-mapping.ts';
-import type { AskedImage, AskedVideo } from '../../src/domain/request.ts';
+import { GatewayError } from '../../src/errors/errors.ts';
+import { fieldMappingSchema } from '../../src/models/field-mapping.ts';
+import type { AskedImage, AskedVideo } from '../../src/models/request.ts';
 import { providers } from '../../src/providers/index.ts';
 import { createCatalogue } from '../../src/routing/catalogue.ts';
 import { asAsked, canned, submitContext, videoRequest } from './support.ts';

@@ -1,14 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { defined } from '../../src/domain/defined.ts';
-import type { FieldMapping } from '../../src/domain/field-mapping.ts';
-import { markerOf, newTaskId } from '../../src/domain/ids.ts';
-import { consumptionOf } from '../../src/domain/consumption.ts';
-import type { Consumption } from '../../src/domain/consumption.ts';
-import { factsFor, servedFacts } from '../../src/domain/model-facts.ts';
-import type { Served, VideoFacts } from '../../src/domain/model-facts.ts';
-import { nameIn } from '../../src/domain/media-roles.ts';
-import type { AskedVideo, GenerationRequest, ImageRequest, VideoRequest } from '../../src/domain/request.ts';
+import { defined } from '../../src/base/defined.ts';
+import type { FieldMapping } from '../../src/models/field-mapping.ts';
+import { markerOf, newTaskId } from '../../src/base/ids.ts';
+import { consumptionOf } from '../../src/models/consumption.ts';
+import type { Consumption } from '../../src/models/consumption.ts';
+import { factsFor, servedFacts } from '../../src/models/model-facts.ts';
+import type { Served, VideoFacts } from '../../src/models/model-facts.ts';
+import { nameIn } from '../../src/models/media-roles.ts';
+import type { AskedVideo, GenerationRequest, ImageRequest, VideoRequest } from '../../src/models/request.ts';
 import { UpstreamError } from '../../src/providers/provider.ts';
 import type {
   HttpRequest,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { FailureClass } from '../../src/domain/failure.ts';
-import { isUnbilled } from '../../src/domain/rescue.ts';
+import type { FailureClass } from '../../src/errors/failure.ts';
+import { isUnbilled } from '../../src/task/rescue.ts';
 import { providers } from '../../src/providers/index.ts';
 import { providerContext, realMarker, submitContext } from './support.ts';
 import { useSimulator } from './use-simulator.ts';

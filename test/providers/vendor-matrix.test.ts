@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { factsFor, servedFacts } from '../../src/domain/model-facts.ts';
+import { factsFor, servedFacts } from '../../src/models/model-facts.ts';
 import { providers } from '../../src/providers/index.ts';
 import { canned, providerContext, submissionOf, videoRequest } from './support.ts';
 import { probesOf, requestColumns, rowsOf, saidOf } from './vendor-matrix.ts';

@@ -1,7 +1,7 @@
-import { fieldMappingSchema } from '../../src/domain/field-mapping.ts';
-import { commonParameters, factsFor, servedFacts } from '../../src/domain/model-facts.ts';
-import type { PlainFacts } from '../../src/domain/model-facts.ts';
-import type { JsonValue, VideoRequest } from '../../src/domain/request.ts';
+import { fieldMappingSchema } from '../../src/models/field-mapping.ts';
+import { commonParameters, factsFor, servedFacts } from '../../src/models/model-facts.ts';
+import type { PlainFacts } from '../../src/models/model-facts.ts';
+import type { JsonValue, VideoRequest } from '../../src/models/request.ts';
 import type { Provider, VideoProvider } from '../../src/providers/provider.ts';
 import { consumedBy, videoIssue, videoRequest } from './support.ts';
 

@@ -1,7 +1,7 @@
-import type { FailureClass } from '../../src/domain/failure.ts';
-import type { GenerationRequest, ImageRequest } from '../../src/domain/request.ts';
-import type { TaskKind } from '../../src/domain/task.ts';
-import { defined } from '../../src/domain/defined.ts';
+import type { FailureClass } from '../../src/errors/failure.ts';
+import type { GenerationRequest, ImageRequest } from '../../src/models/request.ts';
+import type { TaskKind } from '../../src/base/task-kind.ts';
+import { defined } from '../../src/base/defined.ts';
 import { providers } from '../../src/providers/index.ts';
 import type {
   Operation,
@@ -13,8 +13,8 @@ import type {
   SynchronousImageProvider,
   TaskProvider,
 } from '../../src/providers/provider.ts';
-import { fieldMappingSchema } from '../../src/domain/field-mapping.ts';
-import type { FieldMapping } from '../../src/domain/field-mapping.ts';
+import { fieldMappingSchema } from '../../src/models/field-mapping.ts';
+import type { FieldMapping } from '../../src/models/field-mapping.ts';
 import { imageRequest, videoRequest } from './support.ts';
 
 /** Every adapter that runs jobs, beside its dialect of the simulator: one row each. */

@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { ResultItem } from '../../src/domain/task.ts';
+import type { ResultItem } from '../../src/task/task.ts';
 import { createGuardedClient } from '../../src/http-client/index.ts';
 import { createLogger } from '../../src/observability/log.ts';
 import { createDirectoryStorage } from '../../src/results/directory-storage.ts';

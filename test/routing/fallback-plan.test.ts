@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { Caller } from '../../src/domain/caller.ts';
-import type { VideoRequest } from '../../src/domain/request.ts';
+import type { Caller } from '../../src/access/caller.ts';
+import type { VideoRequest } from '../../src/models/request.ts';
 import type { ChannelConfig, GatewayConfig } from '../../src/config/gateway-file.ts';
 import { providers } from '../../src/providers/index.ts';
 import { createCatalogue } from '../../src/routing/catalogue.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { parseGatewayConfig } from '../../src/config/gateway-file.ts';
-import type { VideoRequest } from '../../src/domain/request.ts';
+import type { VideoRequest } from '../../src/models/request.ts';
 import { providers } from '../../src/providers/index.ts';
 import { createCatalogue } from '../../src/routing/catalogue.ts';
 import { asAsked, videoRequest } from '../providers/support.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { fileSchema } from '../../src/config/gateway-schema.ts';
-import { defined } from '../../src/domain/defined.ts';
-import { settle } from '../../src/domain/price.ts';
-import type { VideoRequest } from '../../src/domain/request.ts';
+import { defined } from '../../src/base/defined.ts';
+import { settle } from '../../src/money/price.ts';
+import type { VideoRequest } from '../../src/models/request.ts';
 import { providers } from '../../src/providers/index.ts';
 import { createCatalogue } from '../../src/routing/catalogue.ts';
 import type { MeasureVideos } from '../../src/routing/measured-plan.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { UpstreamResult, UpstreamStep } from '../../src/domain/meter.ts';
+import type { UpstreamResult, UpstreamStep } from '../../src/observability/meter.ts';
 import { UpstreamError } from '../../src/providers/provider.ts';
 import type { Provider } from '../../src/providers/provider.ts';
 import { meteredChannels } from '../../src/routing/metered-channels.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { DroppedChannel } from '../../src/domain/routing.ts';
+import type { DroppedChannel } from '../../src/task/candidates.ts';
 import { NoChannelError, explainNoChannel } from '../../src/routing/no-channel.ts';
 
 const model = { id: 'm' } as Parameters<typeof explainNoChannel>[0];

@@ -2,12 +2,12 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
 import { parseGatewayConfig } from '../../src/config/gateway-file.ts';
-import { formatMicros } from '../../src/domain/money.ts';
-import { priceUnits, settle } from '../../src/domain/price.ts';
-import type { VideoRequest } from '../../src/domain/request.ts';
+import { formatMicros } from '../../src/money/money.ts';
+import { priceUnits, settle } from '../../src/money/price.ts';
+import type { VideoRequest } from '../../src/models/request.ts';
 import { providers } from '../../src/providers/index.ts';
 import { createCatalogue } from '../../src/routing/catalogue.ts';
-import { reckoned } from '../domain/reckoned.ts';
+import { reckoned } from '../money/reckoned.ts';
 import { asAsked, videoRequest } from '../providers/support.ts';
 
 type Fields = Readonly<Record<string, unknown>>;

@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createCatalogue } from '../../src/routing/catalogue.ts';
-import type { Duration } from '../../src/domain/request.ts';
-import type { Caller } from '../../src/domain/caller.ts';
+import type { Duration } from '../../src/models/request.ts';
+import type { Caller } from '../../src/access/caller.ts';
 import type { GatewayConfig } from '../../src/config/gateway-file.ts';
 import { explainRoute } from '../../src/routing/explain.ts';
-import { GatewayError } from '../../src/domain/errors.ts';
-import { orderCandidates } from '../../src/domain/routing.ts';
-import type { RouteChannel } from '../../src/domain/routing.ts';
+import { GatewayError } from '../../src/errors/errors.ts';
+import { orderCandidates } from '../../src/task/candidates.ts';
+import type { RouteChannel } from '../../src/task/candidates.ts';
 import { providers } from '../../src/providers/index.ts';
 import { asAsked } from '../providers/support.ts';
 import { testConfig, testRequest } from './support.ts';

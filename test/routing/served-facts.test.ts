@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { parseGatewayConfig } from '../../src/config/gateway-file.ts';
-import { GatewayError } from '../../src/domain/errors.ts';
-import { offeredFactsSchema } from '../../src/domain/offered-facts.ts';
-import type { AskedImages, ImageInput, ImageRequest, VideoRequest } from '../../src/domain/request.ts';
+import { GatewayError } from '../../src/errors/errors.ts';
+import { offeredFactsSchema } from '../../src/models/offered-facts.ts';
+import type { AskedImages, ImageInput, ImageRequest, VideoRequest } from '../../src/models/request.ts';
 import { providers } from '../../src/providers/index.ts';
 import { createCatalogue } from '../../src/routing/catalogue.ts';
 import { createChannels } from '../../src/routing/channels.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { readEnvironment } from '../../src/config/environment.ts';
-import { openCore } from '../../src/core.ts';
-import { utcDay } from '../../src/domain/times.ts';
+import { openCore } from '../../src/compose/core.ts';
+import { utcDay } from '../../src/base/times.ts';
 import { createLogger } from '../../src/observability/log.ts';
 import { openDatabaseClock } from '../../src/store/database-clock.ts';
 import { startGateway } from '../support/gateway.ts';

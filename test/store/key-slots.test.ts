@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { tidyKeySlots } from '../../src/capacity/slot-upkeep.ts';
-import { taskFailures } from '../../src/domain/task-failures.ts';
+import { taskFailures } from '../../src/task/failures.ts';
 import { createKeySlotStore } from '../../src/store/key-slots.ts';
 import type { KeySlotStore } from '../../src/store/key-slots.ts';
 import { createTaskStore } from '../../src/store/tasks.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { CallbackRecord } from '../../src/domain/callback-record.ts';
-import { ownCallbackRound as ownRound } from '../../src/domain/ids.ts';
-import { taskFailures } from '../../src/domain/task-failures.ts';
+import type { CallbackRecord } from '../../src/task/callback-record.ts';
+import { ownCallbackRound as ownRound } from '../../src/base/ids.ts';
+import { taskFailures } from '../../src/task/failures.ts';
 import { toDocument } from '../../src/store/task-document.ts';
 import type { TaskDocument } from '../../src/store/task-document.ts';
 import { createTaskStore } from '../../src/store/tasks.ts';

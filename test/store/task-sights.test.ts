@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { taskFailures } from '../../src/domain/task-failures.ts';
-import type { Task } from '../../src/domain/task-record.ts';
+import { taskFailures } from '../../src/task/failures.ts';
+import type { Task } from '../../src/task/record.ts';
 import { createTaskStore } from '../../src/store/tasks.ts';
 import type { TaskStore } from '../../src/store/tasks.ts';
 import { openDatabase } from '../capacity/support.ts';

@@ -1,9 +1,9 @@
 import type { Collection } from 'mongodb';
 import { MongoNetworkError } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Task, TaskActionRecord } from '../../src/domain/task-record.ts';
-import { taskFailures } from '../../src/domain/task-failures.ts';
-import type { TaskEvent } from '../../src/domain/task-state.ts';
+import type { Task, TaskActionRecord } from '../../src/task/record.ts';
+import { taskFailures } from '../../src/task/failures.ts';
+import type { TaskEvent } from '../../src/task/state.ts';
 import type { TaskDocument } from '../../src/store/task-document.ts';
 import { createTaskStore } from '../../src/store/tasks.ts';
 import type { TaskStore } from '../../src/store/tasks.ts';

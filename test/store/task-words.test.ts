@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createSealer } from '../../src/access/sealer.ts';
-import { taskFailures } from '../../src/domain/task-failures.ts';
-import type { TaskOutcome } from '../../src/domain/task-record.ts';
+import { taskFailures } from '../../src/task/failures.ts';
+import type { TaskOutcome } from '../../src/task/record.ts';
 import { createTaskStore } from '../../src/store/tasks.ts';
 import { openDatabase } from '../capacity/support.ts';
 import { testSealing } from '../support/sealing.ts';

@@ -1,8 +1,8 @@
 import { Collection, MongoClient } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { defined } from '../../src/domain/defined.ts';
-import type { Task } from '../../src/domain/task-record.ts';
-import { taskFailures } from '../../src/domain/task-failures.ts';
+import { defined } from '../../src/base/defined.ts';
+import type { Task } from '../../src/task/record.ts';
+import { taskFailures } from '../../src/task/failures.ts';
 import { connectMongo } from '../../src/store/mongo.ts';
 import { createTaskStore } from '../../src/store/tasks.ts';
 import type { TaskStore } from '../../src/store/tasks.ts';

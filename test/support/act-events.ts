@@ -1,5 +1,5 @@
-import type { OperatorActionName } from '../../src/domain/operator-actions.ts';
-import type { TaskEvent } from '../../src/domain/task-state.ts';
+import type { OperatorActionName } from '../../src/task/acts.ts';
+import type { TaskEvent } from '../../src/task/state.ts';
 import { events } from './task-model.ts';
 
 /** The events that an operator's act may be: the state decides which. None: it does not touch the state. */

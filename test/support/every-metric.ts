@@ -1,9 +1,9 @@
-import { attentionReasons } from '../../src/domain/attention.ts';
-import { failureClasses } from '../../src/domain/failure.ts';
-import type { StateName } from '../../src/domain/task-state.ts';
-import { waitReasons } from '../../src/domain/wait-reason.ts';
+import { attentionReasons } from '../../src/task/attention.ts';
+import { failureClasses } from '../../src/errors/failure.ts';
+import type { StateName } from '../../src/task/state.ts';
+import { waitReasons } from '../../src/task/wait-reason.ts';
 import { createMetrics } from '../../src/observability/metrics.ts';
-import type { UpstreamResult, UpstreamStep } from '../../src/domain/meter.ts';
+import type { UpstreamResult, UpstreamStep } from '../../src/observability/meter.ts';
 import { parseScrape } from './scrape.ts';
 import type { Series } from './scrape.ts';
 

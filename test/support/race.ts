@@ -1,6 +1,6 @@
 import { onTestFinished } from 'vitest';
-import { onRacePoint } from '../../src/domain/race-point.ts';
-import type { RacePoint } from '../../src/domain/race-point.ts';
+import { onRacePoint } from '../../src/base/race-point.ts';
+import type { RacePoint } from '../../src/base/race-point.ts';
 
 export interface Paused {
   /** Resolves when somebody stands at the point; only then has the test hit its window. */

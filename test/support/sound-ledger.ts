@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { Core } from '../../src/core.ts';
+import type { Core } from '../../src/compose/core.ts';
 import { verifyLedger } from '../../src/ledger/verify.ts';
 import type { Holder } from '../../src/ledger/verify.ts';
 import { createWorkflowLookup } from '../../src/temporal/workflow-lookup.ts';

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, posix } from 'node:path';
 
-/** Text by path from the repository's root, such as `src/core.ts`. */
+/** Text by path from the repository's root, such as `src/compose/core.ts`. */
 export type Sources = Readonly<Record<string, string>>;
 
 /** Every TypeScript file below these folders. */
@@ -45,7 +45,7 @@ export function importsOf(sources: Sources): readonly Import[] {
   );
 }
 
-/** `src/http/routes/x.ts` is in `http`, `src/core.ts` in `core.ts`, `workflows/x.ts` in `workflows`. */
+/** `src/http/routes/x.ts` is in `http`, `src/compose/core.ts` in `core.ts`, `workflows/x.ts` in `workflows`. */
 function folderOf(path: string): string {
   const [first = '', second = ''] = path.split('/');
   return first === 'src' ? second : first;

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
-import type { RacePoint } from '../../src/domain/race-point.ts';
+import type { RacePoint } from '../../src/base/race-point.ts';
 
 /** An API in a process of its own, which a test may kill. */
 export interface StoppingApi {

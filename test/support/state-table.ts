@@ -1,9 +1,9 @@
-import { formatMicros } from '../../src/domain/money.ts';
-import { mapMoney, moneyInWords, situation, standingOf } from '../../src/domain/situation.ts';
-import { next } from '../../src/domain/task-next.ts';
-import type { Task } from '../../src/domain/task-record.ts';
-import { stateNames } from '../../src/domain/task-state.ts';
-import type { EventName, StateName, TaskEvent } from '../../src/domain/task-state.ts';
+import { formatMicros } from '../../src/money/money.ts';
+import { mapMoney, moneyInWords, situation, standingOf } from '../../src/task/situation.ts';
+import { next } from '../../src/task/next.ts';
+import type { Task } from '../../src/task/record.ts';
+import { stateNames } from '../../src/task/state.ts';
+import type { EventName, StateName, TaskEvent } from '../../src/task/state.ts';
 import { after, events, newTask, start } from './task-model.ts';
 
 /** docs/states.md: what `next` makes of every event in every state, tried on one task for each state. */
@@ -14,9 +14,9 @@ export function describeStates(): string {
 
 const intro = `# States
 
-Where a task stands, and what leads from one state to another. \`next\` (src/domain/task-next.ts) is the only way; the workflow
+Where a task stands, and what leads from one state to another. \`next\` (src/task/next.ts) is the only way; the workflow
 does what a state asks for, and hands what comes of it back. This page is generated from the code:
-\`UPDATE_DOCS=1 npx vitest run test/domain/states-page.test.ts\` writes it, and the same test keeps it in sync. What an operator
+\`UPDATE_DOCS=1 npx vitest run test/task/states-page.test.ts\` writes it, and the same test keeps it in sync. What an operator
 does in each case: [operating.md](operating.md).`;
 
 const tableIntro = `## What every event does

@@ -1,7 +1,7 @@
 import { startApi } from '../../src/api.ts';
 import { readEnvironment } from '../../src/config/environment.ts';
-import { openCore } from '../../src/core.ts';
-import { onRacePoint } from '../../src/domain/race-point.ts';
+import { openCore } from '../../src/compose/core.ts';
+import { onRacePoint } from '../../src/base/race-point.ts';
 import { createLogger } from '../../src/observability/log.ts';
 import { installRuntime } from '../../src/temporal/install-runtime.ts';
 import { startWorker } from '../../src/worker.ts';

@@ -1,7 +1,7 @@
-import { next } from '../../src/domain/task-next.ts';
-import type { Changes, Next } from '../../src/domain/task-next.ts';
-import type { Task, TaskPlan } from '../../src/domain/task-record.ts';
-import type { EventOf, Question, TaskEvent } from '../../src/domain/task-state.ts';
+import { next } from '../../src/task/next.ts';
+import type { Changes, Next } from '../../src/task/next.ts';
+import type { Task, TaskPlan } from '../../src/task/record.ts';
+import type { EventOf, Question, TaskEvent } from '../../src/task/state.ts';
 
 /** Records of tasks as events make them, without a database. */
 

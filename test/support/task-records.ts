@@ -1,6 +1,6 @@
-import type { TaskError } from '../../src/domain/task.ts';
-import type { Task, TaskOutcome } from '../../src/domain/task-record.ts';
-import type { TaskEvent } from '../../src/domain/task-state.ts';
+import type { TaskError } from '../../src/task/task.ts';
+import type { Task, TaskOutcome } from '../../src/task/record.ts';
+import type { TaskEvent } from '../../src/task/state.ts';
 import type { TaskStore } from '../../src/store/tasks.ts';
 
 export const firstCandidate = { channel: 'one', credential: 'a' } as const;

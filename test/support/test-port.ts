@@ -1,12 +1,12 @@
-import { GatewayError } from '../../src/domain/errors.ts';
-import { refusalOf } from '../../src/domain/operator-actions.ts';
-import type { ActionInput, RunningActionName } from '../../src/domain/operator-actions.ts';
-import { taskFailures } from '../../src/domain/task-failures.ts';
-import type { TaskInput } from '../../src/domain/task-input.ts';
-import type { StateName } from '../../src/domain/task-state.ts';
+import { GatewayError } from '../../src/errors/errors.ts';
+import { refusalOf } from '../../src/task/acts.ts';
+import type { ActionInput, RunningActionName } from '../../src/task/acts.ts';
+import { taskFailures } from '../../src/task/failures.ts';
+import type { TaskInput } from '../../src/task/input.ts';
+import type { StateName } from '../../src/task/state.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import type { TaskStore } from '../../src/store/tasks.ts';
-import type { TaskPort } from '../../src/tasks/task-port.ts';
+import type { TaskPort } from '../../src/commands/task-port.ts';
 import { taskDriver } from './task-records.ts';
 
 /** What the workflow does as far as callers can see it, done at once: it begins the task, and cancels it. */

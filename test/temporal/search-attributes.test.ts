@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { NativeConnection } from '@temporalio/worker';
-import { searchAttributeNames } from '../../src/domain/queues.ts';
+import { searchAttributeNames } from '../../src/base/queues.ts';
 import { requireSearchAttributes } from '../../src/temporal/search-attributes.ts';
 import { temporalAddress } from '../support/run-servers.ts';
 

@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import type { Client } from '@temporalio/client';
 import { afterAll } from 'vitest';
-import { newTaskId } from '../../src/domain/ids.ts';
-import type { TaskInput } from '../../src/domain/task-input.ts';
+import { newTaskId } from '../../src/base/ids.ts';
+import type { TaskInput } from '../../src/task/input.ts';
 import { createTemporalClient } from '../../src/temporal/connection.ts';
 import { createActIds } from '../../src/access/act-ids.ts';
 import { createTaskClient } from '../../src/temporal/task-client.ts';
-import type { TaskPort } from '../../src/tasks/task-port.ts';
+import type { TaskPort } from '../../src/commands/task-port.ts';
 import { temporalAddress } from '../support/run-servers.ts';
 
 /** A gateway's side of Temporal, with queues of its own and no worker: a workflow that is started stays open. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createWorkflowLookup } from '../../src/temporal/workflow-lookup.ts';
-import { tasksQueue } from '../../src/domain/queues.ts';
+import { tasksQueue } from '../../src/base/queues.ts';
 import { openTemporal } from './support.ts';
 
 const world = openTemporal();

@@ -1,14 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import type { OperatorActionName } from '../../src/domain/operator-actions.ts';
-import {
-  operatorActions,
-  refusalOf as tableRefusal,
-  workflowActions,
-} from '../../src/domain/operator-actions.ts';
-import type { StateName } from '../../src/domain/task-state.ts';
+import type { OperatorActionName } from '../../src/task/acts.ts';
+import { operatorActions, refusalOf as tableRefusal, workflowActions } from '../../src/task/acts.ts';
+import type { StateName } from '../../src/task/state.ts';
 import { both, refusalOf, signal, usePlayedTasks } from './played-tasks.ts';
 import type { PlayedTask } from './played-tasks.ts';
-import { defined } from '../../src/domain/defined.ts';
+import { defined } from '../../src/base/defined.ts';
 import { createTaskClient } from '../../src/temporal/task-client.ts';
 import type { TaskClientOptions } from '../../src/temporal/task-client.ts';
 import { asks, forGood, later } from './played-upstream.ts';

@@ -1,8 +1,8 @@
-import { defined } from '../../src/domain/defined.ts';
-import { next } from '../../src/domain/task-next.ts';
-import type { Task, TaskActionRecord } from '../../src/domain/task-record.ts';
-import type { TaskEvent } from '../../src/domain/task-state.ts';
-import type { TaskInput } from '../../src/domain/task-input.ts';
+import { defined } from '../../src/base/defined.ts';
+import { next } from '../../src/task/next.ts';
+import type { Task, TaskActionRecord } from '../../src/task/record.ts';
+import type { TaskEvent } from '../../src/task/state.ts';
+import type { TaskInput } from '../../src/task/input.ts';
 import { updateOf } from '../../src/store/task-document.ts';
 import type { Stepped } from '../../src/store/task-steps.ts';
 

@@ -5,8 +5,9 @@ import { createActOnTask } from '../../activities/act.ts';
 import type { ChannelActivityDeps, TaskActivityDeps } from '../../activities/deps.ts';
 import { withHeartbeat } from '../../activities/heartbeat.ts';
 import { createTaskSteps } from '../../activities/look.ts';
-import { viewOf, watchedJob } from '../../activities/task-view.ts';
-import type { WatchedJob } from '../../activities/task-view.ts';
+import { viewOf } from '../../activities/task-view.ts';
+import { watchedJob } from '../../src/task/watched-job.ts';
+import type { WatchedJob } from '../../src/task/watched-job.ts';
 import type {
   CallbackActivities,
   ChannelActivities,
@@ -16,12 +17,12 @@ import type {
   TaskActivities,
   TaskView,
 } from '../../activities/types.ts';
-import type { FailureClass } from '../../src/domain/failure.ts';
-import type { RouteCandidate } from '../../src/domain/routing.ts';
-import { attemptInFlight, sameCandidate } from '../../src/domain/task-state.ts';
-import type { TaskEvent } from '../../src/domain/task-state.ts';
-import type { Task } from '../../src/domain/task-record.ts';
-import { taskFailures } from '../../src/domain/task-failures.ts';
+import type { FailureClass } from '../../src/errors/failure.ts';
+import type { RouteCandidate } from '../../src/task/candidates.ts';
+import { attemptInFlight, sameCandidate } from '../../src/task/state.ts';
+import type { TaskEvent } from '../../src/task/state.ts';
+import type { Task } from '../../src/task/record.ts';
+import { taskFailures } from '../../src/task/failures.ts';
 import { UpstreamError } from '../../src/providers/provider.ts';
 import { PlayedRecords } from './played-records.ts';
 

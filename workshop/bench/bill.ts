@@ -4,7 +4,7 @@ import { writeFile } from 'node:fs/promises';
 import { loadavg } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { Task } from '../../src/domain/task-record.ts';
+import type { Task } from '../../src/task/record.ts';
 import { toDocument } from '../../src/store/task-document.ts';
 import { endedTask } from './support/ended-task.ts';
 import { startBenchGateway } from './support/gateway.ts';

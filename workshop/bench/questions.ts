@@ -1,8 +1,8 @@
 import { loadavg } from 'node:os';
 
-import { nextPoll } from '../../src/domain/poll-schedule.ts';
-import { guessedTimes, learnedTimes, quantileOf, renderSamplesMax } from '../../src/domain/render-times.ts';
-import type { RenderTimes } from '../../src/domain/render-times.ts';
+import { nextPoll } from '../../src/polling/poll-schedule.ts';
+import { guessedTimes, learnedTimes, quantileOf, renderSamplesMax } from '../../src/models/render-times.ts';
+import type { RenderTimes } from '../../src/models/render-times.ts';
 import type { BenchOptions } from './support/options.ts';
 import { publish } from './support/report.ts';
 import type { Row } from './support/report.ts';

@@ -2,7 +2,7 @@ import type { Mutant } from './mutant.ts';
 
 const file = 'src/ledger/plan.ts';
 const voids = ['test/ledger/void.test.ts'];
-const admission = ['test/tasks/admission.test.ts'];
+const admission = ['test/commands/admission.test.ts'];
 
 /** Abandoning a creation, and its hold. */
 export const admissionMutants: readonly Mutant[] = [
@@ -41,7 +41,7 @@ export const admissionMutants: readonly Mutant[] = [
   {
     name: 'give-up-voids',
     breaks: 'Abandoning a creation makes its hold impossible.',
-    file: 'src/tasks/abandon-creation.ts',
+    file: 'src/commands/abandon-creation.ts',
     find: 'neverHeld ? undefined : ledger.void(',
     replace: "neverHeld || task !== '' ? undefined : ledger.void(",
     tests: admission,
@@ -49,7 +49,7 @@ export const admissionMutants: readonly Mutant[] = [
   {
     name: 'give-up-first',
     breaks: 'A try that no longer has the task takes nothing back.',
-    file: 'src/tasks/abandon-creation.ts',
+    file: 'src/commands/abandon-creation.ts',
     find: "if (record !== undefined && !givenUp.ok) return hasBegun(record) ? 'begun' : 'taken_over';",
     replace: '',
     tests: admission,
@@ -57,7 +57,7 @@ export const admissionMutants: readonly Mutant[] = [
   {
     name: 'slow-creation',
     breaks: 'A create that stood still answers 200 only if nobody can abandon the task any more.',
-    file: 'src/tasks/admission.ts',
+    file: 'src/commands/admission.ts',
     find: 'if (deps.now() - request.begunAt < slowAfterMs)',
     replace: 'if (deps.now() >= request.begunAt)',
     tests: admission,
@@ -65,7 +65,7 @@ export const admissionMutants: readonly Mutant[] = [
   {
     name: 'failed-create-gives-its-place-back',
     breaks: 'A create that failed does not count against its key.',
-    file: 'src/tasks/abandon-creation.ts',
+    file: 'src/commands/abandon-creation.ts',
     find: 'if (key !== undefined) await keySlots.release(key, task);',
     replace: '',
     tests: admission,
@@ -73,7 +73,7 @@ export const admissionMutants: readonly Mutant[] = [
   {
     name: 'replayed-hold-counts',
     breaks: 'A task is charged by the amount and the price that an earlier try of its creation has held.',
-    file: 'src/tasks/admission.ts',
+    file: 'src/commands/admission.ts',
     find: 'if (isNew && !held.replayed) return {',
     replace: 'if (held.ok) return {',
     tests: admission,
@@ -81,7 +81,7 @@ export const admissionMutants: readonly Mutant[] = [
   {
     name: 'record-of-what-is-held',
     breaks: 'The record says what was held, also where another try has written it at another price.',
-    file: 'src/tasks/admission.ts',
+    file: 'src/commands/admission.ts',
     find: 'if (isNew && !held.replayed) return {',
     replace: 'if (!held.replayed) return {',
     tests: admission,

@@ -1,7 +1,7 @@
 import type { Mutant } from './mutant.ts';
 
-const file = 'src/domain/task-submission.ts';
-const tests = ['test/domain/task-next.test.ts'];
+const file = 'src/task/submission.ts';
+const tests = ['test/task/next.test.ts'];
 
 /** The attempts of a record: which state may follow which. */
 export const attemptMutants: readonly Mutant[] = [
@@ -64,7 +64,7 @@ export const attemptMutants: readonly Mutant[] = [
   {
     name: 'supersede-accepted',
     breaks: 'An accepted attempt is not abandoned: its job is the task’s.',
-    file: 'src/domain/task-transition.ts',
+    file: 'src/task/transition.ts',
     find: "attempt.state === 'lost' || attempt.state === 'sending' ? { ...attempt, state: 'abandoned' } : attempt",
     replace: "attempt.n > 0 ? { ...attempt, state: 'abandoned' } : attempt",
     tests,

@@ -4,7 +4,7 @@ const turns = ['test/ledger/turns.test.ts'];
 const caps = ['test/ledger/caps.test.ts'];
 const usage = ['test/http/routes/get-usage.test.ts'];
 const margin = ['test/http/routes/get-margin.test.ts'];
-const costs = ['test/domain/task-cost.test.ts'];
+const costs = ['test/task/cost.test.ts'];
 const finished = ['test/activities/finish.test.ts'];
 
 /** What is read from the ledger's entries: what caps leave, what was used, and what was earned. */
@@ -36,7 +36,7 @@ export const bookMutants: readonly Mutant[] = [
   {
     name: 'caps-to-the-last',
     breaks: 'A cap lets through what fits, to its last micro-unit.',
-    file: 'src/domain/caps.ts',
+    file: 'src/money/caps.ts',
     find: 'used + amount > limit',
     replace: 'used + amount >= limit',
     tests: caps,
@@ -44,7 +44,7 @@ export const bookMutants: readonly Mutant[] = [
   {
     name: 'caps-least-left',
     breaks: 'Of several caps that refuse, the one with least left is named.',
-    file: 'src/domain/caps.ts',
+    file: 'src/money/caps.ts',
     find: 'state.left < least.left',
     replace: 'state.left > least.left',
     tests: caps,
@@ -84,7 +84,7 @@ export const bookMutants: readonly Mutant[] = [
   {
     name: 'margin-lost-is-not-free',
     breaks: 'What a lost attempt cost is not known.',
-    file: 'src/domain/task-cost.ts',
+    file: 'src/task/cost.ts',
     find: "state === 'failed' || state === 'not_accepted'",
     replace: "state === 'lost' || state === 'failed' || state === 'not_accepted'",
     tests: costs,
@@ -92,7 +92,7 @@ export const bookMutants: readonly Mutant[] = [
   {
     name: 'margin-own-number-first',
     breaks: 'The upstream’s own number counts before any rule.',
-    file: 'src/domain/task-cost.ts',
+    file: 'src/task/cost.ts',
     find: '  if (reported !== undefined) return reported;\n',
     replace: '',
     tests: costs,
@@ -100,7 +100,7 @@ export const bookMutants: readonly Mutant[] = [
   {
     name: 'margin-stray',
     breaks: 'A stray job may be billed.',
-    file: 'src/domain/task-cost.ts',
+    file: 'src/task/cost.ts',
     find: '...(attempt.stray === undefined ? [] : [undefined])',
     replace: '',
     tests: costs,
@@ -148,7 +148,7 @@ export const bookMutants: readonly Mutant[] = [
   {
     name: 'margin-refunded',
     breaks: 'What was refunded is not earned.',
-    file: 'src/domain/margin.ts',
+    file: 'src/money/margin.ts',
     find: 'return charged - refunded - cost;',
     replace: 'return charged - cost;',
     tests: margin,

@@ -1,7 +1,7 @@
 import type { Mutant } from './mutant.ts';
 
-const file = 'src/domain/task-next.ts';
-const tests = ['test/domain/task-next.test.ts'];
+const file = 'src/task/next.ts';
+const tests = ['test/task/next.test.ts'];
 const steps = ['test/store/task-steps.test.ts'];
 const sights = ['test/store/task-sights.test.ts'];
 

@@ -33,10 +33,10 @@ export const edgeMutants: readonly Mutant[] = [
   {
     name: 'cancelled-question',
     breaks: 'A poll whose attempt has ended does not wait for an answer that nobody asks for.',
-    file: 'activities/poll-questions.ts',
+    file: 'src/polling/poll-questions.ts',
     find: '    if (signal.aborted) throw reasonOf(signal);\n',
     replace: '',
-    tests: ['test/activities/status-poller.test.ts'],
+    tests: ['test/polling/status-poller.test.ts'],
   },
   {
     name: 'shared-read-hangs',
@@ -81,10 +81,10 @@ export const edgeMutants: readonly Mutant[] = [
   {
     name: 'action-field-valid',
     breaks: 'An operator’s input outside its bounds is refused.',
-    file: 'src/domain/operator-actions.ts',
+    file: 'src/task/acts.ts',
     find: 'isField(field) && fieldTypes[field](value)',
     replace: 'isField(field) && value !== null',
-    tests: ['test/domain/operator-actions.test.ts'],
+    tests: ['test/task/acts.test.ts'],
   },
   {
     name: 'places-are-shared',
@@ -137,10 +137,10 @@ export const edgeMutants: readonly Mutant[] = [
   {
     name: 'remaining-of-the-longer',
     breaks: 'What remains of a render is counted by those that took longer.',
-    file: 'src/domain/render-times.ts',
+    file: 'src/models/render-times.ts',
     find: 'times.points.filter(({ ms }) => ms > elapsedMs)',
     replace: 'times.points.filter(({ ms }) => ms > 0)',
-    tests: ['test/domain/render-times.test.ts'],
+    tests: ['test/models/render-times.test.ts'],
   },
   {
     name: 'token-checksum',

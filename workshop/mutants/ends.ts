@@ -2,7 +2,7 @@ import type { Mutant } from './mutant.ts';
 
 const finish = 'activities/finish.ts';
 const finished = ['test/activities/finish.test.ts'];
-const next = ['test/domain/task-next.test.ts'];
+const next = ['test/task/next.test.ts'];
 
 /** How a task ends that cannot be settled as it should be, and what no read may decide. */
 export const endMutants: readonly Mutant[] = [
@@ -41,7 +41,7 @@ export const endMutants: readonly Mutant[] = [
   {
     name: 'deadline-does-not-contradict-the-ledger',
     breaks: 'The deadline does not end what the ledger does not release, again and again.',
-    file: 'src/domain/task-stop.ts',
+    file: 'src/task/stop.ts',
     find: "if (review.why !== 'unreleased') return change(endedBy(task, stop));",
     replace: "if (stop !== 'fail') return change(endedBy(task, stop));",
     tests: next,
@@ -49,7 +49,7 @@ export const endMutants: readonly Mutant[] = [
   {
     name: 'fail-before-the-end-is-written',
     breaks: 'An operator fails a task whose end is decided, and not written.',
-    file: 'src/domain/task-stop.ts',
+    file: 'src/task/stop.ts',
     find: "if (stop !== 'fail') return notNow(task, stop);",
     replace: "if (stop !== 'cancel') return notNow(task, stop);",
     tests: next,
@@ -105,10 +105,10 @@ export const endMutants: readonly Mutant[] = [
   {
     name: 'begun-is-what-the-step-found',
     breaks: 'A repeat of a create whose task has begun is that task.',
-    file: 'src/tasks/admission.ts',
+    file: 'src/commands/admission.ts',
     find: 'stepped.task !== undefined && hasBegun(stepped.task)',
     replace: 'stepped.task !== undefined && !hasBegun(stepped.task)',
-    tests: ['test/tasks/admission.test.ts'],
+    tests: ['test/commands/admission.test.ts'],
   },
   {
     name: 'act-rests-on-a-write',
@@ -137,7 +137,7 @@ export const endMutants: readonly Mutant[] = [
   {
     name: 'round-that-asks-nobody',
     breaks: 'A round that asks nobody is over.',
-    file: 'src/domain/task-submission.ts',
+    file: 'src/task/submission.ts',
     find: 'if (left.length > 0 && left.length === state.left.length) return unchanged;',
     replace: 'if (left.length === state.left.length) return unchanged;',
     tests: next,

@@ -1,7 +1,7 @@
 import type { Mutant } from './mutant.ts';
 
-const checker = 'src/domain/model-facts-check.ts';
-const ofVideos = ['test/domain/model-facts.test.ts'];
+const checker = 'src/models/model-facts-check.ts';
+const ofVideos = ['test/models/model-facts.test.ts'];
 
 /** What the facts of a video model refuse. */
 export const factMutants: readonly Mutant[] = [

@@ -64,10 +64,10 @@ export const moneyMutants: readonly Mutant[] = [
   {
     name: 'rule-of-unknown-fact',
     breaks: 'A price rule does not hold for what is not known.',
-    file: 'src/domain/price.ts',
+    file: 'src/money/price.ts',
     find: '(fact === undefined || !allowed.includes(fact))',
     replace: '(fact !== undefined && !allowed.includes(fact))',
-    tests: ['test/domain/price.test.ts'],
+    tests: ['test/money/price.test.ts'],
   },
   {
     name: 'open-ratio',
@@ -88,9 +88,9 @@ export const moneyMutants: readonly Mutant[] = [
   {
     name: 'seconds-half-up',
     breaks: 'Seconds are rounded half up to the millisecond.',
-    file: 'src/domain/price.ts',
+    file: 'src/money/price.ts',
     find: 'Math.round(seconds * 1000)',
     replace: 'Math.floor(seconds * 1000)',
-    tests: ['test/domain/price.test.ts'],
+    tests: ['test/money/price.test.ts'],
   },
 ];

@@ -41,10 +41,10 @@ export const reconcilerMutants: readonly Mutant[] = [
   {
     name: 'changed-since-sight',
     breaks: 'A record that changes is not abandoned.',
-    file: 'src/domain/sightings.ts',
+    file: 'src/process/sightings.ts',
     find: 'known?.version === version ? known : { version, since: now() }',
     replace: 'known ?? { version, since: now() }',
-    tests: ['test/domain/sightings.test.ts'],
+    tests: ['test/process/sightings.test.ts'],
   },
   {
     name: 'one-bad-task',

@@ -1,8 +1,8 @@
 import type { Mutant } from './mutant.ts';
 
-const job = 'src/domain/task-job.ts';
-const stop = 'src/domain/task-stop.ts';
-const tests = ['test/domain/task-next.test.ts'];
+const job = 'src/task/job.ts';
+const stop = 'src/task/stop.ts';
+const tests = ['test/task/next.test.ts'];
 const steps = ['test/store/task-steps.test.ts'];
 const sights = ['test/store/task-sights.test.ts'];
 
@@ -43,7 +43,7 @@ export const recordMutants: readonly Mutant[] = [
   {
     name: 'status-forward',
     breaks: 'A second job does not bring back what callers have seen.',
-    file: 'src/domain/task-submission.ts',
+    file: 'src/task/submission.ts',
     find: "task.status === 'pending' ? { status: 'submitted' as const } : {}",
     replace: "{ status: 'submitted' as const }",
     tests,

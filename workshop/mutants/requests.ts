@@ -1,11 +1,11 @@
 import type { Mutant } from './mutant.ts';
 
-const imageChecker = 'src/domain/image-facts-check.ts';
-const ofImages = ['test/domain/image-facts.test.ts'];
-const consumption = 'src/domain/consumption.ts';
-const consumed = ['test/domain/consumption.test.ts'];
-const roles = 'src/domain/media-roles.ts';
-const cast = ['test/domain/media-roles.test.ts'];
+const imageChecker = 'src/routing/image-facts-check.ts';
+const ofImages = ['test/routing/image-facts.test.ts'];
+const consumption = 'src/models/consumption.ts';
+const consumed = ['test/models/consumption.test.ts'];
+const roles = 'src/models/media-roles.ts';
+const cast = ['test/models/media-roles.test.ts'];
 
 /** What the facts of an image model refuse, what callers are warned of, and which part an image plays. */
 export const requestMutants: readonly Mutant[] = [

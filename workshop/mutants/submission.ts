@@ -8,10 +8,10 @@ export const submissionMutants: readonly Mutant[] = [
     name: 'answer-is-the-result',
     breaks:
       'A result that came with the answer to a submission is on record with it: nobody can ask for it again.',
-    file: 'src/domain/task-job.ts',
+    file: 'src/task/job.ts',
     find: 'return over.ok ? change({ ...taken.changes, ...over.changes }) : over;',
     replace: 'return over.ok ? taken : over;',
-    tests: ['test/domain/task-next.test.ts'],
+    tests: ['test/task/next.test.ts'],
   },
   {
     name: 'record-read-first',

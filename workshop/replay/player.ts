@@ -1,5 +1,5 @@
-import { defined } from '../../src/domain/defined.ts';
-import { parseJson } from '../../src/domain/parse-json.ts';
+import { defined } from '../../src/base/defined.ts';
+import { parseJson } from '../../src/base/parse-json.ts';
 import { UpstreamError } from '../../src/providers/provider.ts';
 import type { HttpRequest, HttpRequestOptions, HttpResponse } from '../../src/providers/provider.ts';
 import { compareJson } from './compare-json.ts';

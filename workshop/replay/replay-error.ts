@@ -1,6 +1,6 @@
 import { Worker } from '@temporalio/worker';
 import type { ReplayWorkerOptions } from '@temporalio/worker';
-import { messageOf } from '../../src/domain/caught.ts';
+import { messageOf } from '../../src/base/caught.ts';
 
 /**
  * Why a worker that has nothing of a workflow in its memory could not continue it from its history (that of the client,

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { DefaultLogger, Runtime } from '@temporalio/worker';
 import type { WorkflowBundleWithSourceMap } from '@temporalio/worker';
 import { z } from 'zod';
-import { messageOf } from '../../src/domain/caught.ts';
+import { messageOf } from '../../src/base/caught.ts';
 import { replayRecord } from './replay-record.ts';
 import { recordFormat, recordVersion, flightRecordSchema } from '../../src/flight/flight-record.ts';
 import type { FlightRecord } from '../../src/flight/flight-record.ts';

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { defined } from '../../src/domain/defined.ts';
-import type { FieldMapping } from '../../src/domain/field-mapping.ts';
-import { parseJson } from '../../src/domain/parse-json.ts';
-import type { GenerationRequest } from '../../src/domain/request.ts';
+import { defined } from '../../src/base/defined.ts';
+import type { FieldMapping } from '../../src/models/field-mapping.ts';
+import { parseJson } from '../../src/base/parse-json.ts';
+import type { GenerationRequest } from '../../src/models/request.ts';
 import type {
   Operation,
   Provider,

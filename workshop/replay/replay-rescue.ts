@@ -1,5 +1,5 @@
-import { rescueCandidates } from '../../src/domain/rescue.ts';
-import type { Fallback } from '../../src/domain/rescue.ts';
+import { rescueCandidates } from '../../src/task/rescue.ts';
+import type { Fallback } from '../../src/task/rescue.ts';
 import type { ReplayedCalls, Verdict } from './replay-money.ts';
 import type { FlightRecord } from '../../src/flight/flight-record.ts';
 

@@ -1,8 +1,8 @@
 import type { ReplayWorkerOptions } from '@temporalio/worker';
 import { z } from 'zod';
-import { isTerminal } from '../../src/domain/task.ts';
+import { isTerminal } from '../../src/task/task.ts';
 import { runLedgerVerification } from '../../src/ledger/run-verification.ts';
-import type { Task } from '../../src/domain/task-record.ts';
+import type { Task } from '../../src/task/record.ts';
 import { toTask } from '../../src/store/task-document.ts';
 import type { TaskDocument } from '../../src/store/task-document.ts';
 import { dataConverter } from '../../src/temporal/connection.ts';

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { messageOf } from '../../src/domain/caught.ts';
+import { messageOf } from '../../src/base/caught.ts';
 import { actionsInFlight } from './operators.ts';
 import type { Operators } from './operators.ts';
 import { createRandom } from './random.ts';

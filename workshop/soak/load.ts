@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
-import { messageOf } from '../../src/domain/caught.ts';
+import { messageOf } from '../../src/base/caught.ts';
 import type { Offer } from './configuration.ts';
 import { ask, askUntilAnswered } from './http.ts';
 import { createRandom } from './random.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { OperatorActionName } from '../../src/domain/operator-actions.ts';
+import type { OperatorActionName } from '../../src/task/acts.ts';
 import { queuePrefix } from './stand.ts';
 import type { Stand } from './stand.ts';
 import { ask } from './http.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
-import { messageOf } from '../../src/domain/caught.ts';
+import { messageOf } from '../../src/base/caught.ts';
 import type { TaskDocument } from '../../src/store/task-document.ts';
 import { askFor } from './http.ts';
 import type { Create } from './load.ts';

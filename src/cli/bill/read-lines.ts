@@ -2,9 +2,9 @@ import { createReadStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 import { CsvError, parse } from 'csv-parse';
 import { z } from 'zod';
-import type { Billed } from '../../domain/bill.ts';
-import { defined } from '../../domain/defined.ts';
-import { formatDecimal, parseDecimal, shifted } from '../../domain/decimal.ts';
+import type { Billed } from '../../money/bill.ts';
+import { defined } from '../../base/defined.ts';
+import { formatDecimal, parseDecimal, shifted } from '../../money/decimal.ts';
 import type { BillColumns, BillFormat } from '../../providers/provider.ts';
 import { CommandError } from '../command-error.ts';
 

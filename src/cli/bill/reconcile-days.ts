@@ -1,6 +1,6 @@
-import { compareAmounts, sumBilled } from '../../domain/bill.ts';
-import type { Billed, Expected } from '../../domain/bill.ts';
-import { addAmounts } from '../../domain/decimal.ts';
+import { compareAmounts, sumBilled } from '../../money/bill.ts';
+import type { Billed, Expected } from '../../money/bill.ts';
+import { addAmounts } from '../../money/decimal.ts';
 import { CommandError } from '../command-error.ts';
 import type { OwnCosts } from './own-attempts.ts';
 import { linesWithin } from './read-lines.ts';

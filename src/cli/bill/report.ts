@@ -1,6 +1,6 @@
-import { csvLine } from '../../domain/csv.ts';
-import { parseDecimal } from '../../domain/decimal.ts';
-import { isoSeconds } from '../../domain/times.ts';
+import { csvLine } from '../../money/csv.ts';
+import { parseDecimal } from '../../money/decimal.ts';
+import { isoSeconds } from '../../base/times.ts';
 import type { Output } from '../output.ts';
 import { replaceFile } from '../replace-file.ts';
 import type { ReportRow } from './rows.ts';

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { billResults, compareAmounts } from '../../domain/bill.ts';
-import type { Billed, BillResult } from '../../domain/bill.ts';
-import { addAmounts } from '../../domain/decimal.ts';
-import type { Candidate } from '../../domain/bill-candidates.ts';
+import { billResults, compareAmounts } from '../../money/bill.ts';
+import type { Billed, BillResult } from '../../money/bill.ts';
+import { addAmounts } from '../../money/decimal.ts';
+import type { Candidate } from '../../money/bill-candidates.ts';
 
 /** What is kept of a bill, sorted by job. */
 export const billedSchema = z.object({

@@ -1,5 +1,5 @@
-import { defined } from '../../domain/defined.ts';
-import { isoSeconds } from '../../domain/times.ts';
+import { defined } from '../../base/defined.ts';
+import { isoSeconds } from '../../base/times.ts';
 import type { BillFormat } from '../../providers/provider.ts';
 import type { Session } from '../context.ts';
 import type { Output } from '../output.ts';

@@ -1,6 +1,6 @@
-import { billResults } from '../../domain/bill.ts';
-import type { BillResult } from '../../domain/bill.ts';
-import { addAmounts } from '../../domain/decimal.ts';
+import { billResults } from '../../money/bill.ts';
+import type { BillResult } from '../../money/bill.ts';
+import { addAmounts } from '../../money/decimal.ts';
 import { CommandError } from '../command-error.ts';
 import { isInOrder } from './rows.ts';
 import type { ReportRow } from './rows.ts';

@@ -1,4 +1,4 @@
-import { GatewayError } from '../../domain/errors.ts';
+import { GatewayError } from '../../errors/errors.ts';
 
 /** How many bytes the request bodies of one kind hold in this process, in memory or on disk, in all and for an account. */
 export interface BodyBudget {

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Context } from 'koa';
-import { GatewayError } from '../../domain/errors.ts';
+import { GatewayError } from '../../errors/errors.ts';
 import type { BodyAllowance, BodyKind } from './body-budget.ts';
 
 /** Reads a request's body within its limit. Throws what `consumeBody` does, and unsupported_media_type. */

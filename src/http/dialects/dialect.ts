@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { GatewayError } from '../../domain/errors.ts';
+import type { GatewayError } from '../../errors/errors.ts';
 
 /** The interface of another service, spoken over our own tasks: its routes decode, and present. */
 export interface Dialect {

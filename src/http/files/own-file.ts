@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import type { Caller } from '../../domain/caller.ts';
-import { GatewayError } from '../../domain/errors.ts';
-import type { UserFile } from '../../domain/user-file.ts';
+import type { Caller } from '../../access/caller.ts';
+import { GatewayError } from '../../errors/errors.ts';
+import type { UserFile } from '../../models/user-file.ts';
 import type { ImageWorkspaces } from '../../images/workspace.ts';
 import type { LinkMedium } from '../../media/file-links.ts';
 import type { Files } from '../../media/files.ts';

@@ -1,5 +1,5 @@
-import { invalidParameter } from '../../domain/errors.ts';
-import type { GatewayError } from '../../domain/errors.ts';
+import { invalidParameter } from '../../errors/errors.ts';
+import type { GatewayError } from '../../errors/errors.ts';
 import { Base64Decoder } from './base64-decoder.ts';
 import type { Spool, SpoolFile } from './spool.ts';
 

@@ -1,6 +1,6 @@
-import { defined } from '../../domain/defined.ts';
-import { GatewayError } from '../../domain/errors.ts';
-import type { Task } from '../../domain/task-record.ts';
+import { defined } from '../../base/defined.ts';
+import { GatewayError } from '../../errors/errors.ts';
+import type { Task } from '../../task/record.ts';
 import { noRetry } from '../../images/explain-failure.ts';
 import type { RouteDeps } from '../deps.ts';
 import { presentTask } from '../presenters/video-task.ts';

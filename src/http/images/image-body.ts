@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { JsonValue } from '../../domain/request.ts';
+import type { JsonValue } from '../../models/request.ts';
 import { UploadedFile, uploadedFile } from './uploaded-file.ts';
 import { parseJsonText } from '../bodies/json-scanner.ts';
 import { exampleModels } from '../example-models.ts';

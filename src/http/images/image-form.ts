@@ -1,5 +1,5 @@
 import type { Context } from 'koa';
-import { GatewayError } from '../../domain/errors.ts';
+import { GatewayError } from '../../errors/errors.ts';
 import { consumeBody } from '../bodies/consume-body.ts';
 import { Slab } from '../bodies/slab.ts';
 import { readUtf8 } from '../body.ts';

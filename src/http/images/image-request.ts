@@ -1,10 +1,10 @@
-import type { Caller } from '../../domain/caller.ts';
-import { someNames } from '../../domain/consumption.ts';
-import { defined } from '../../domain/defined.ts';
+import type { Caller } from '../../access/caller.ts';
+import { someNames } from '../../models/consumption.ts';
+import { defined } from '../../base/defined.ts';
 import type { ModelConfig } from '../../config/gateway-file.ts';
-import { GatewayError, invalidParameter } from '../../domain/errors.ts';
-import type { ImageInput, ImageRequest, JsonObject, JsonValue } from '../../domain/request.ts';
-import { fileIdOf } from '../../domain/user-file.ts';
+import { GatewayError, invalidParameter } from '../../errors/errors.ts';
+import type { ImageInput, ImageRequest, JsonObject, JsonValue } from '../../models/request.ts';
+import { fileIdOf } from '../../models/user-file.ts';
 import { readDataUrl, readImageFile } from '../../images/reference-image.ts';
 import { consumedImageFields } from './image-body.ts';
 import type { ImageBody } from './image-body.ts';

@@ -1,9 +1,10 @@
-import { GatewayError } from '../../domain/errors.ts';
-import type { ImageRequest } from '../../domain/request.ts';
-import { isTerminal } from '../../domain/task.ts';
-import type { ResultItem, SettleFacts } from '../../domain/task.ts';
-import type { Task } from '../../domain/task-record.ts';
-import type { CreatedTask } from '../../tasks/create-task.ts';
+import { GatewayError } from '../../errors/errors.ts';
+import type { ImageRequest } from '../../models/request.ts';
+import { isTerminal } from '../../task/task.ts';
+import type { ResultItem } from '../../task/task.ts';
+import type { SettleFacts } from '../../money/settle-facts.ts';
+import type { Task } from '../../task/record.ts';
+import type { CreatedTask } from '../../commands/create-task.ts';
 import { createdHeaders } from '../cost-headers.ts';
 import { eventStream } from '../event-stream.ts';
 import { presentError, translateError } from '../error-response.ts';

@@ -1,4 +1,4 @@
-import { GatewayError } from '../../domain/errors.ts';
+import { GatewayError } from '../../errors/errors.ts';
 
 /** One part of a form. */
 export interface PartHead {

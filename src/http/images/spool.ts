@@ -1,6 +1,6 @@
 import { open } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
-import { GatewayError } from '../../domain/errors.ts';
+import { GatewayError } from '../../errors/errors.ts';
 import type { BodyAllowance } from '../bodies/body-budget.ts';
 import type { ImageWorkspace } from '../../images/workspace.ts';
 import { UploadedFile } from './uploaded-file.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { GatewayError } from '../../domain/errors.ts';
+import { GatewayError } from '../../errors/errors.ts';
 import { matchesEtag } from '../etag.ts';
 import { notModified } from '../route.ts';
 import type { Reply, RequestMeta } from '../route.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { formatMicros } from '../../domain/money.ts';
+import { formatMicros } from '../../money/money.ts';
 import type { Balance } from '../../ledger/ledger.ts';
 import type { Account, AccountDeletion } from '../../store/accounts.ts';
 import { capsSchema, presentCaps } from './cap.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { actOrigins, actOutcomes } from '../../domain/operator.ts';
+import { actOrigins, actOutcomes } from '../../base/operator.ts';
 import type { AuditEntry } from '../../store/audit.ts';
 import { secondsOrNull, toSeconds, unixSeconds } from './unix-seconds.ts';
 

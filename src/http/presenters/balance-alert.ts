@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { formatMicros } from '../../domain/money.ts';
+import { formatMicros } from '../../money/money.ts';
 import type { BalanceAlert } from '../../store/balance-alerts.ts';
 
 export const balanceAlertSchema = z

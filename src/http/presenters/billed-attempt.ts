@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import type { Attempt } from '../../domain/attempt.ts';
-import { attemptStates } from '../../domain/attempt.ts';
-import { expectedBill } from '../../domain/expected-bill.ts';
-import type { BilledTask } from '../../domain/expected-bill.ts';
+import type { Attempt } from '../../task/attempt.ts';
+import { attemptStates } from '../../task/attempt.ts';
+import { expectedBill } from '../../task/expected-bill.ts';
+import type { BilledTask } from '../../task/expected-bill.ts';
 import { taskStatusSchema } from './enums.ts';
 import { secondsOrNull, toSeconds, unixSeconds } from './unix-seconds.ts';
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { CallbackRecord } from '../../domain/callback-record.ts';
-import type { Task } from '../../domain/task-record.ts';
+import type { CallbackRecord } from '../../task/callback-record.ts';
+import type { Task } from '../../task/record.ts';
 import { toSeconds, unixSeconds } from './unix-seconds.ts';
 
 export const deliverySchema = z.object({

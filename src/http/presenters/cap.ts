@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { capStates, capsOf, capWindows } from '../../domain/caps.ts';
-import type { Caps, CapState, SpentUse } from '../../domain/caps.ts';
-import { defined } from '../../domain/defined.ts';
-import { formatMicros } from '../../domain/money.ts';
+import { capStates, capsOf, capWindows } from '../../money/caps.ts';
+import type { Caps, CapState, SpentUse } from '../../money/caps.ts';
+import { defined } from '../../base/defined.ts';
+import { formatMicros } from '../../money/money.ts';
 import { toSeconds, unixSeconds } from './unix-seconds.ts';
 
 const resetsAt = unixSeconds('The begin of the next UTC day or month; absent: never.').optional();

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { ChannelConfig } from '../../config/gateway-file.ts';
 import type { RouteDeps } from '../deps.ts';
-import type { ChannelCounts } from '../../domain/census.ts';
+import type { ChannelCounts } from '../../task/census.ts';
 import { failureClassSchema } from './enums.ts';
 import { tenths, toSeconds, unixSeconds } from './unix-seconds.ts';
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { statusMessages } from '../../domain/task.ts';
-import type { TaskKind } from '../../domain/task.ts';
-import type { CreatedTask } from '../../tasks/create-task.ts';
+import { statusMessages } from '../../task/task.ts';
+import type { TaskKind } from '../../base/task-kind.ts';
+import type { CreatedTask } from '../../commands/create-task.ts';
 import { presentWarnings } from './image.ts';
 import { toSeconds, unixSeconds } from './unix-seconds.ts';
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { taskErrorCodes } from '../../domain/errors.ts';
-import { failureClasses } from '../../domain/failure.ts';
-import { taskStatuses } from '../../domain/task.ts';
+import { taskErrorCodes } from '../../errors/errors.ts';
+import { failureClasses } from '../../errors/failure.ts';
+import { taskStatuses } from '../../task/task.ts';
 
 /** Words that several fields share: one schema of the document each, so that a generated client has one type. */
 

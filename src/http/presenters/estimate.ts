@@ -1,14 +1,14 @@
 import { z } from 'zod';
 import type { RoutePlan } from '../../routing/catalogue.ts';
-import type { CapState } from '../../domain/caps.ts';
-import { defined } from '../../domain/defined.ts';
-import type { Eta } from '../../domain/render-times.ts';
+import type { CapState } from '../../money/caps.ts';
+import { defined } from '../../base/defined.ts';
+import type { Eta } from '../../models/render-times.ts';
 import { capSchema, presentCap } from './cap.ts';
 import { presentReckoning, reckoningSchema, sixPlaces } from './reckoning.ts';
 import { etaSchema } from './video-task.ts';
-import { formatMicros } from '../../domain/money.ts';
-import { priceAt } from '../../domain/price.ts';
-import type { Reckoning } from '../../domain/reckoning.ts';
+import { formatMicros } from '../../money/money.ts';
+import { priceAt } from '../../money/price.ts';
+import type { Reckoning } from '../../money/reckoning.ts';
 
 export const candidatesSchema = z.array(z.object({ channel: z.string(), credential: z.string() }));
 export const droppedSchema = z.array(

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { defined } from '../../domain/defined.ts';
-import type { UserFile } from '../../domain/user-file.ts';
+import { defined } from '../../base/defined.ts';
+import type { UserFile } from '../../models/user-file.ts';
 import { ownPageSchema } from './list.ts';
 import { toSeconds, unixSeconds } from './unix-seconds.ts';
 

@@ -1,4 +1,4 @@
-import { defined } from '../../domain/defined.ts';
+import { defined } from '../../base/defined.ts';
 import { z } from 'zod';
 import type { Delivery } from '../../images/call-channel.ts';
 import type { Base64Blob, GeneratedImage } from '../../providers/provider.ts';

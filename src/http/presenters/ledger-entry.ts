@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { formatMicros } from '../../domain/money.ts';
+import { formatMicros } from '../../money/money.ts';
 import type { LedgerEntry } from '../../ledger/entry.ts';
-import { settledCost } from '../../domain/settled-facts.ts';
+import { settledCost } from '../../money/settled-facts.ts';
 import { toSeconds, unixSeconds } from './unix-seconds.ts';
 
 export const ledgerEntrySchema = z

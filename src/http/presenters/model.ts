@@ -1,11 +1,11 @@
-import { defined } from '../../domain/defined.ts';
+import { defined } from '../../base/defined.ts';
 import { z } from 'zod';
 import type { ModelConfig } from '../../config/gateway-file.ts';
-import { offeredFactsSchema } from '../../domain/offered-facts.ts';
-import type { OfferedFacts } from '../../domain/offered-facts.ts';
+import { offeredFactsSchema } from '../../models/offered-facts.ts';
+import type { OfferedFacts } from '../../models/offered-facts.ts';
 import { taskKindSchema } from './enums.ts';
 import { sixPlaces } from './reckoning.ts';
-import type { Price } from '../../domain/price.ts';
+import type { Price } from '../../money/price.ts';
 
 const pricingShape = {
   unit: z.string(),

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { noticeKinds } from '../../domain/notice.ts';
-import type { Notice } from '../../domain/notice.ts';
+import { noticeKinds } from '../../base/notice.ts';
+import type { Notice } from '../../base/notice.ts';
 import { secondsOrNull, toSeconds, unixSeconds } from './unix-seconds.ts';
 
 export const noticeSchema = z

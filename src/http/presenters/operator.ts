@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { operatorRoles } from '../../domain/operator.ts';
+import { operatorRoles } from '../../base/operator.ts';
 import type { Operator } from '../../store/operators.ts';
 import { secondsOrNull, toSeconds, unixSeconds } from './unix-seconds.ts';
 

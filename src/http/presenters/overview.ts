@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { attentionReasons } from '../../domain/attention.ts';
-import type { Census, Lateness, Throughput } from '../../domain/census.ts';
-import { formatMicros } from '../../domain/money.ts';
-import type { Notice } from '../../domain/notice.ts';
-import type { OperatorIdentity } from '../../domain/operator.ts';
+import { attentionReasons } from '../../task/attention.ts';
+import type { Census, Lateness, Throughput } from '../../task/census.ts';
+import { formatMicros } from '../../money/money.ts';
+import type { Notice } from '../../base/notice.ts';
+import type { OperatorIdentity } from '../../base/operator.ts';
 import { failureClassSchema } from './enums.ts';
 import { noticeSchema, presentNotice } from './notice.ts';
 import { secondsOrNull, tenths, toSeconds, unixSeconds } from './unix-seconds.ts';

@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { defined } from '../../domain/defined.ts';
-import { formatMicros, parseMicros } from '../../domain/money.ts';
-import { flagFacts, priceUnits, textFacts, unitWords } from '../../domain/price.ts';
-import type { Price, PriceUnit } from '../../domain/price.ts';
-import { quantitySources } from '../../domain/reckoning.ts';
-import type { Reckoning, WrittenStep } from '../../domain/reckoning.ts';
+import { defined } from '../../base/defined.ts';
+import { formatMicros, parseMicros } from '../../money/money.ts';
+import { flagFacts, priceUnits, textFacts, unitWords } from '../../money/price.ts';
+import type { Price, PriceUnit } from '../../money/price.ts';
+import { quantitySources } from '../../money/reckoning.ts';
+import type { Reckoning, WrittenStep } from '../../money/reckoning.ts';
 
 const factValue = z.union([z.string(), z.number(), z.boolean(), z.null()]);
 

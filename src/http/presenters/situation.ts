@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import { attentionReasons } from '../../domain/attention.ts';
-import { formatMicros } from '../../domain/money.ts';
-import { operatorActions } from '../../domain/operator-actions.ts';
-import { mapMoney, situation, standingOf, waits } from '../../domain/situation.ts';
-import type { Service } from '../../domain/service.ts';
-import type { Task } from '../../domain/task-record.ts';
-import { stateNames } from '../../domain/task-state.ts';
+import { attentionReasons } from '../../task/attention.ts';
+import { formatMicros } from '../../money/money.ts';
+import { operatorActions } from '../../task/acts.ts';
+import { mapMoney, situation, standingOf, waits } from '../../task/situation.ts';
+import type { Service } from '../../task/service.ts';
+import type { Task } from '../../task/record.ts';
+import { stateNames } from '../../task/state.ts';
 import { secondsOrNull, toSeconds, unixSeconds } from './unix-seconds.ts';
 
 const previewAmount = z.string().nullable().meta({ description: 'Null: what is stated with it decides.' });

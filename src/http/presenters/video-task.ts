@@ -1,13 +1,15 @@
-import { defined } from '../../domain/defined.ts';
+import { defined } from '../../base/defined.ts';
 import { z } from 'zod';
-import { waitMessages } from '../../domain/wait-reason.ts';
-import { attentionMessages } from '../../domain/attention.ts';
-import { formatMicros } from '../../domain/money.ts';
-import { isTerminal, statusMessages, taskStatuses } from '../../domain/task.ts';
-import type { MediaLink, MediaUrl } from '../../domain/stored-media.ts';
-import { moderatedInputs } from '../../domain/failure.ts';
-import type { ResultItem, SettleFacts, TaskError, TaskKind } from '../../domain/task.ts';
-import type { Task } from '../../domain/task-record.ts';
+import { waitMessages } from '../../task/wait-reason.ts';
+import { attentionMessages } from '../../task/attention.ts';
+import { formatMicros } from '../../money/money.ts';
+import { isTerminal, statusMessages, taskStatuses } from '../../task/task.ts';
+import type { MediaLink, MediaUrl } from '../../models/stored-media.ts';
+import { moderatedInputs } from '../../errors/failure.ts';
+import type { ResultItem, TaskError } from '../../task/task.ts';
+import type { SettleFacts } from '../../money/settle-facts.ts';
+import type { TaskKind } from '../../base/task-kind.ts';
+import type { Task } from '../../task/record.ts';
 import { failureClassSchema, taskErrorCodeSchema, taskStatusSchema } from './enums.ts';
 import { toSeconds, unixSeconds } from './unix-seconds.ts';
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { defined } from '../../domain/defined.ts';
-import { idCharactersMax, isToken } from '../../domain/plain-text.ts';
-import { actionTable, describeAction, operatorActions } from '../../domain/operator-actions.ts';
+import { defined } from '../../base/defined.ts';
+import { idCharactersMax, isToken } from '../../base/plain-text.ts';
+import { actionTable, describeAction, operatorActions } from '../../task/acts.ts';
 import { plainWords, reason, refundAmount } from '../admin-input.ts';
 import type { RouteDeps } from '../deps.ts';
 import { taskNotFound, taskParams } from '../videos/own-task.ts';

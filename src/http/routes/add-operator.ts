@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { OperatorAuth } from '../../access/operators.ts';
-import { GatewayError } from '../../domain/errors.ts';
-import { adminName, operatorRoles } from '../../domain/operator.ts';
+import { GatewayError } from '../../errors/errors.ts';
+import { adminName, operatorRoles } from '../../base/operator.ts';
 import { optionalReason } from '../admin-input.ts';
 import type { RouteDeps } from '../deps.ts';
 import { operatorSchema, presentOperator } from '../presenters/operator.ts';

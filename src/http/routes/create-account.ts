@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { GatewayError } from '../../domain/errors.ts';
-import { randomBase62 } from '../../domain/ids.ts';
+import { GatewayError } from '../../errors/errors.ts';
+import { randomBase62 } from '../../base/ids.ts';
 import { accountId, displayName, money } from '../admin-input.ts';
 import { newWebhookSecret } from '../webhook-secret.ts';
 import type { RouteDeps } from '../deps.ts';

@@ -1,8 +1,8 @@
 import { basename } from 'node:path/posix';
 import { z } from 'zod';
-import { defined } from '../../domain/defined.ts';
-import { accountClosed, GatewayError } from '../../domain/errors.ts';
-import { plainText } from '../../domain/plain-text.ts';
+import { defined } from '../../base/defined.ts';
+import { accountClosed, GatewayError } from '../../errors/errors.ts';
+import { plainText } from '../../base/plain-text.ts';
 import type { NewFile } from '../../media/files.ts';
 import { mediaUrlNotAllowed } from '../address-checks.ts';
 import type { RouteDeps } from '../deps.ts';

@@ -1,7 +1,7 @@
-import { defined } from '../../domain/defined.ts';
+import { defined } from '../../base/defined.ts';
 import { z } from 'zod';
-import { accountClosed, invalidParameter } from '../../domain/errors.ts';
-import { randomBase62 } from '../../domain/ids.ts';
+import { accountClosed, invalidParameter } from '../../errors/errors.ts';
+import { randomBase62 } from '../../base/ids.ts';
 import type { ApiKey } from '../../store/keys.ts';
 import { displayName, findAccount, keyIdCharacters } from '../admin-input.ts';
 import type { RouteDeps } from '../deps.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { GatewayError, invalidParameter } from '../../domain/errors.ts';
-import { amountMax, formatMicros } from '../../domain/money.ts';
+import { GatewayError, invalidParameter } from '../../errors/errors.ts';
+import { amountMax, formatMicros } from '../../money/money.ts';
 import { accountParams, findAccount, money, optionalReason, plainWords } from '../admin-input.ts';
 import { replayedHeader } from '../cost-headers.ts';
 import type { RouteDeps } from '../deps.ts';

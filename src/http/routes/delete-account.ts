@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { GatewayError } from '../../domain/errors.ts';
-import { formatMicros } from '../../domain/money.ts';
+import { GatewayError } from '../../errors/errors.ts';
+import { formatMicros } from '../../money/money.ts';
 import type { Account } from '../../store/accounts.ts';
 import { accountParams, findAccount, reason } from '../admin-input.ts';
 import type { RouteDeps } from '../deps.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { defined } from '../../domain/defined.ts';
+import { defined } from '../../base/defined.ts';
 import type { RouteDeps } from '../deps.ts';
 import { estimatedCap } from '../estimated-cap.ts';
 import { documentedGenerationBody, imageGenerationBodySchema } from '../images/image-body.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { defined } from '../../domain/defined.ts';
-import { etaOf, renderedOutput } from '../../domain/render-times.ts';
+import { defined } from '../../base/defined.ts';
+import { etaOf, renderedOutput } from '../../models/render-times.ts';
 import { jsonBody } from '../body.ts';
 import type { RouteDeps } from '../deps.ts';
 import { estimateOperation, presentEstimate } from '../presenters/estimate.ts';

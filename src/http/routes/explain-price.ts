@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { RoutePlan } from '../../routing/catalogue.ts';
-import { formatMicros } from '../../domain/money.ts';
+import { formatMicros } from '../../money/money.ts';
 import { explainErrors, explainedBodySchema, parseExplained } from '../explained-request.ts';
 import type { ExplainedDeps } from '../explained-request.ts';
 import { droppedSchema, presentPlanReckoning } from '../presenters/estimate.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { rescuableClasses } from '../../domain/rescue.ts';
+import { rescuableClasses } from '../../task/rescue.ts';
 import { explainRoute as explain } from '../../routing/explain.ts';
 import { explainErrors, explainedBodySchema, parseExplained } from '../explained-request.ts';
 import type { ExplainedDeps } from '../explained-request.ts';

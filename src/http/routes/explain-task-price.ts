@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import type { Task } from '../../domain/task-record.ts';
-import { formatMicros } from '../../domain/money.ts';
-import { priceAt } from '../../domain/price.ts';
-import type { Reckoning } from '../../domain/reckoning.ts';
-import { proposedCharge } from '../../domain/situation.ts';
-import { heldBasis, readHoldReckoning, readSettleReckoning } from '../../domain/ledger-basis.ts';
+import type { Task } from '../../task/record.ts';
+import { formatMicros } from '../../money/money.ts';
+import { priceAt } from '../../money/price.ts';
+import type { Reckoning } from '../../money/reckoning.ts';
+import { proposedCharge } from '../../task/situation.ts';
+import { heldBasis, readHoldReckoning, readSettleReckoning } from '../../money/ledger-basis.ts';
 import type { LedgerEntry } from '../../ledger/entry.ts';
 import type { RouteDeps } from '../deps.ts';
 import { moneyOf } from '../presenters/receipt.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { defined } from '../../domain/defined.ts';
-import type { OperatorIdentity } from '../../domain/operator.ts';
-import type { Task } from '../../domain/task-record.ts';
+import { defined } from '../../base/defined.ts';
+import type { OperatorIdentity } from '../../base/operator.ts';
+import type { Task } from '../../task/record.ts';
 import { accountParams, findAccount } from '../admin-input.ts';
 import type { RouteDeps } from '../deps.ts';
 import { presentAccount } from '../presenters/account.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { taskNamings } from '../../domain/task.ts';
+import { taskNamings } from '../../task/task.ts';
 import type { RouteDeps } from '../deps.ts';
 import { adminTaskSchema, presentAdminTask } from '../presenters/admin-task.ts';
 import { ledgerEntrySchema, presentLedgerEntry } from '../presenters/ledger-entry.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { formatMicros } from '../../domain/money.ts';
+import { formatMicros } from '../../money/money.ts';
 import { accountParams, findAccount } from '../admin-input.ts';
 import type { RouteDeps } from '../deps.ts';
 import { toSeconds, unixSeconds } from '../presenters/unix-seconds.ts';

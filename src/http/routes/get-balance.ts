@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { capStates, capsOf } from '../../domain/caps.ts';
-import { formatMicros } from '../../domain/money.ts';
+import { capStates, capsOf } from '../../money/caps.ts';
+import { formatMicros } from '../../money/money.ts';
 import type { RouteDeps } from '../deps.ts';
 import { capSchema, presentCap } from '../presenters/cap.ts';
 import { jsonReply, keyRoute } from '../route.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { serviceUnavailable } from '../../domain/errors.ts';
+import { serviceUnavailable } from '../../errors/errors.ts';
 import type { RouteDeps } from '../deps.ts';
 import { configSchema, presentConfig } from '../presenters/config.ts';
 import { adminRoute, jsonReply } from '../route.ts';

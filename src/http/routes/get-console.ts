@@ -1,4 +1,4 @@
-import { GatewayError } from '../../domain/errors.ts';
+import { GatewayError } from '../../errors/errors.ts';
 import type { RouteDeps } from '../deps.ts';
 import type { PageFiles } from '../pages/page-files.ts';
 import { pageOperation, pagePolicy, pageReply } from '../pages/page-reply.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { marginDimensions, marginOf } from '../../domain/margin.ts';
-import type { MarginDimension, MarginRow } from '../../domain/margin.ts';
-import type { Cell } from '../../domain/csv.ts';
+import { marginDimensions, marginOf } from '../../money/margin.ts';
+import type { MarginDimension, MarginRow } from '../../money/margin.ts';
+import type { Cell } from '../../money/csv.ts';
 import type { RouteDeps } from '../deps.ts';
 import { createReportPlaces } from '../report-places.ts';
 import {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { GatewayError } from '../../domain/errors.ts';
-import { mediaIdPattern } from '../../domain/ids.ts';
+import { GatewayError } from '../../errors/errors.ts';
+import { mediaIdPattern } from '../../base/ids.ts';
 import type { KeptResults } from '../../results/results.ts';
 import { mediaTypeOf } from '../../results/media-types.ts';
 import { fileAnswers, replyWithFile } from '../stored-file.ts';

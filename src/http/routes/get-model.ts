@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { GatewayError } from '../../domain/errors.ts';
+import { GatewayError } from '../../errors/errors.ts';
 import type { RouteDeps } from '../deps.ts';
 import { modelSchema, presentModel } from '../presenters/model.ts';
 import { jsonReply, keyRoute } from '../route.ts';

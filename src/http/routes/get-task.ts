@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { isTerminal } from '../../domain/task.ts';
+import { isTerminal } from '../../task/task.ts';
 import type { RouteDeps } from '../deps.ts';
 import { taskNotFound, taskParams } from '../videos/own-task.ts';
 import { adminTaskDetailSchema, presentAdminTaskDetail } from '../presenters/admin-task.ts';

@@ -1,4 +1,4 @@
-import { defined } from '../../domain/defined.ts';
+import { defined } from '../../base/defined.ts';
 import { z } from 'zod';
 import { pageSize } from '../admin-input.ts';
 import type { RouteDeps } from '../deps.ts';

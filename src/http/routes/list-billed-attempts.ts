@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { mayHaveJob } from '../../domain/attempt.ts';
-import { defined } from '../../domain/defined.ts';
+import { mayHaveJob } from '../../task/attempt.ts';
+import { defined } from '../../base/defined.ts';
 import { findChannel } from '../admin-input.ts';
 import { billingOf } from '../billing.ts';
 import { queryNumber } from '../query-fields.ts';

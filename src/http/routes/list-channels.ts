@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Census } from '../../domain/census.ts';
+import type { Census } from '../../task/census.ts';
 import type { RouteDeps } from '../deps.ts';
 import {
   channelSchema,

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { defined } from '../../domain/defined.ts';
-import { invalidParameter } from '../../domain/errors.ts';
-import { fileIdPattern } from '../../domain/ids.ts';
+import { defined } from '../../base/defined.ts';
+import { invalidParameter } from '../../errors/errors.ts';
+import { fileIdPattern } from '../../base/ids.ts';
 import { pageSize } from '../admin-input.ts';
 import type { FileRouteDeps } from '../files/own-file.ts';
 import { fileListSchema, presentFile } from '../presenters/file.ts';

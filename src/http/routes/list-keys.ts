@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { defined } from '../../domain/defined.ts';
+import { defined } from '../../base/defined.ts';
 import { pageSize } from '../admin-input.ts';
 import type { RouteDeps } from '../deps.ts';
 import { findCursor } from '../find-cursor.ts';

@@ -1,12 +1,12 @@
-import { defined } from '../../domain/defined.ts';
+import { defined } from '../../base/defined.ts';
 import { z } from 'zod';
-import { invalidParameter } from '../../domain/errors.ts';
-import { attentionReasons } from '../../domain/attention.ts';
-import type { Task } from '../../domain/task-record.ts';
+import { invalidParameter } from '../../errors/errors.ts';
+import { attentionReasons } from '../../task/attention.ts';
+import type { Task } from '../../task/record.ts';
 import type { EndFilter, TaskFilter, TaskPage } from '../../store/tasks.ts';
 import { pageSize } from '../admin-input.ts';
 import { queryNumber } from '../query-fields.ts';
-import type { TaskSearch } from '../../tasks/task-port.ts';
+import type { TaskSearch } from '../../commands/task-port.ts';
 import type { RouteDeps } from '../deps.ts';
 import { findCursor } from '../find-cursor.ts';
 import type { CursorPage } from '../find-cursor.ts';

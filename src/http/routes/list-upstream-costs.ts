@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { invalidParameter } from '../../domain/errors.ts';
-import { formatMicros } from '../../domain/money.ts';
+import { invalidParameter } from '../../errors/errors.ts';
+import { formatMicros } from '../../money/money.ts';
 import { findChannel } from '../admin-input.ts';
 import { billingOf } from '../billing.ts';
 import { queryNumber } from '../query-fields.ts';

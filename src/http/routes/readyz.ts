@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { GatewayError } from '../../domain/errors.ts';
+import { GatewayError } from '../../errors/errors.ts';
 import type { RouteDeps } from '../deps.ts';
 import { jsonReply, openRoute } from '../route.ts';
 import type { Route } from '../route.ts';

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { sameText } from '../../access/tokens.ts';
-import { callbackAddress } from '../../domain/callback-address.ts';
-import { defined } from '../../domain/defined.ts';
-import { taskIdPattern } from '../../domain/ids.ts';
-import { parseJson } from '../../domain/parse-json.ts';
+import { callbackAddress } from '../../task/callback-address.ts';
+import { defined } from '../../base/defined.ts';
+import { taskIdPattern } from '../../base/ids.ts';
+import { parseJson } from '../../base/parse-json.ts';
 import type { CallbackNews, UpstreamCallback } from '../../providers/provider.ts';
 import { taskProviderFor } from '../../routing/channels.ts';
 import { callbackBody } from '../body.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { requireRedeliverable } from '../../domain/require-redeliverable.ts';
+import { requireRedeliverable } from '../../task/require-redeliverable.ts';
 import type { RouteDeps } from '../deps.ts';
 import { callbackSchema, presentOwnCallback } from '../presenters/callback.ts';
 import { jsonReply, keyRoute } from '../route.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { GatewayError, serviceUnavailable } from '../../domain/errors.ts';
+import { GatewayError, serviceUnavailable } from '../../errors/errors.ts';
 import { optionalReason } from '../admin-input.ts';
 import type { RouteDeps } from '../deps.ts';
 import { configChangeSchema, configSchema, presentConfig } from '../presenters/config.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { GatewayError } from '../../domain/errors.ts';
+import { GatewayError } from '../../errors/errors.ts';
 import { accountParams, findAccount, reason } from '../admin-input.ts';
 import type { RouteDeps } from '../deps.ts';
 import { accountSchema, presentAccount } from '../presenters/account.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { OperatorAuth } from '../../access/operators.ts';
-import { GatewayError } from '../../domain/errors.ts';
+import { GatewayError } from '../../errors/errors.ts';
 import { optionalReason } from '../admin-input.ts';
 import type { RouteDeps } from '../deps.ts';
 import { adminRoute, jsonReply } from '../route.ts';

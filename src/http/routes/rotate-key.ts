@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { defined } from '../../domain/defined.ts';
-import { GatewayError } from '../../domain/errors.ts';
-import { randomBase62 } from '../../domain/ids.ts';
+import { defined } from '../../base/defined.ts';
+import { GatewayError } from '../../errors/errors.ts';
+import { randomBase62 } from '../../base/ids.ts';
 import type { ApiKey } from '../../store/keys.ts';
 import { findKey, keyIdCharacters, keyParams, reason } from '../admin-input.ts';
 import type { RouteDeps } from '../deps.ts';

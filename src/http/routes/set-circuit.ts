@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { ChannelConfig } from '../../config/gateway-file.ts';
-import { defined } from '../../domain/defined.ts';
-import { GatewayError, invalidParameter } from '../../domain/errors.ts';
+import { defined } from '../../base/defined.ts';
+import { GatewayError, invalidParameter } from '../../errors/errors.ts';
 import { channelParams, findChannel, reason } from '../admin-input.ts';
 import type { RouteDeps } from '../deps.ts';
 import { channelSchema, presentChannel } from '../presenters/channel.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { invalidParameter } from '../../domain/errors.ts';
+import { invalidParameter } from '../../errors/errors.ts';
 import { accountParams, findAccount, plainWords, reason } from '../admin-input.ts';
 import { capsFields, parseCaps, parseParts } from '../caps-input.ts';
 import type { RouteDeps } from '../deps.ts';

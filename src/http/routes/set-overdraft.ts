@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { formatMicros } from '../../domain/money.ts';
+import { formatMicros } from '../../money/money.ts';
 import { accountParams, findAccount, money, reason } from '../admin-input.ts';
 import type { RouteDeps } from '../deps.ts';
 import { accountSchema, presentAccount } from '../presenters/account.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { defined } from '../../domain/defined.ts';
-import { formatMicros } from '../../domain/money.ts';
-import { channelPriceSchema } from '../../domain/price-schema.ts';
+import { defined } from '../../base/defined.ts';
+import { formatMicros } from '../../money/money.ts';
+import { channelPriceSchema } from '../../money/price-schema.ts';
 import { tryPrices as carryOut } from '../../flight/try-prices.ts';
 import type { Sum, Tried } from '../../flight/try-prices.ts';
 import type { RouteDeps } from '../deps.ts';

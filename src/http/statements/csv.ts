@@ -1,9 +1,9 @@
 import type { Balance } from '../../ledger/ledger.ts';
 import type { StatementEntry } from '../../ledger/statement.ts';
-import { csvLine, csvMediaType } from '../../domain/csv.ts';
+import { csvLine, csvMediaType } from '../../money/csv.ts';
 import { reasonOf } from './form.ts';
 import type { StatementForm } from './form.ts';
-import { isoSeconds } from '../../domain/times.ts';
+import { isoSeconds } from '../../base/times.ts';
 
 const columns = [
   'at',

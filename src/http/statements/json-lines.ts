@@ -1,4 +1,4 @@
-import { formatMicros } from '../../domain/money.ts';
+import { formatMicros } from '../../money/money.ts';
 import type { Statement, StatementEntry } from '../../ledger/statement.ts';
 import type { Balance } from '../../ledger/ledger.ts';
 import { toSeconds } from '../presenters/unix-seconds.ts';

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
-import { formatMicros } from '../../domain/money.ts';
-import { plainText } from '../../domain/plain-text.ts';
+import { formatMicros } from '../../money/money.ts';
+import { plainText } from '../../base/plain-text.ts';
 import type { Balance } from '../../ledger/ledger.ts';
 import type { StatementEntry } from '../../ledger/statement.ts';
 import { escapeHtml } from '../escape-html.ts';
 import { reasonOf } from './form.ts';
 import type { StatementForm, TitledStatement } from './form.ts';
-import { isoSeconds } from '../../domain/times.ts';
+import { isoSeconds } from '../../base/times.ts';
 
 const style = `
 body { font: 10pt/1.4 sans-serif; margin: 2em auto; max-width: 75em; }

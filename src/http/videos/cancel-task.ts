@@ -1,6 +1,6 @@
-import { GatewayError } from '../../domain/errors.ts';
-import { isTerminal } from '../../domain/task.ts';
-import type { Task } from '../../domain/task-record.ts';
+import { GatewayError } from '../../errors/errors.ts';
+import { isTerminal } from '../../task/task.ts';
+import type { Task } from '../../task/record.ts';
 import type { RouteDeps } from '../deps.ts';
 
 /** The one way in which a caller cancels: the task as it is afterwards. Throws task_not_cancellable. */

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import type { Caller } from '../../domain/caller.ts';
-import { defined } from '../../domain/defined.ts';
-import { GatewayError } from '../../domain/errors.ts';
-import type { CreatedTask } from '../../tasks/create-task.ts';
+import type { Caller } from '../../access/caller.ts';
+import { defined } from '../../base/defined.ts';
+import { GatewayError } from '../../errors/errors.ts';
+import type { CreatedTask } from '../../commands/create-task.ts';
 import { jsonBody } from '../body.ts';
 import { createdHeaders } from '../cost-headers.ts';
 import { createErrors } from '../create-errors.ts';

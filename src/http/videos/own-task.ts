@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import type { Caller } from '../../domain/caller.ts';
-import { GatewayError } from '../../domain/errors.ts';
-import { taskIdPattern } from '../../domain/ids.ts';
-import type { TaskKind } from '../../domain/task.ts';
-import type { Task } from '../../domain/task-record.ts';
+import type { Caller } from '../../access/caller.ts';
+import { GatewayError } from '../../errors/errors.ts';
+import { taskIdPattern } from '../../base/ids.ts';
+import type { TaskKind } from '../../base/task-kind.ts';
+import type { Task } from '../../task/record.ts';
 import type { TaskStore } from '../../store/tasks.ts';
 
 /** An empty id in the path is a missing parameter; anything that is not one of our ids is an unknown task. */

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { isTerminal } from '../../domain/task.ts';
-import { etaOf } from '../../domain/render-times.ts';
-import type { Eta } from '../../domain/render-times.ts';
-import type { TaskKind } from '../../domain/task.ts';
-import type { Task } from '../../domain/task-record.ts';
+import { isTerminal } from '../../task/task.ts';
+import { etaOf } from '../../models/render-times.ts';
+import type { Eta } from '../../models/render-times.ts';
+import type { TaskKind } from '../../base/task-kind.ts';
+import type { Task } from '../../task/record.ts';
 import { costHeaders } from '../cost-headers.ts';
 import type { RouteDeps } from '../deps.ts';
 import { etagOf, matchesEtag } from '../etag.ts';

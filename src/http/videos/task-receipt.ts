@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { Caller } from '../../domain/caller.ts';
-import { isImageId } from '../../domain/ids.ts';
+import type { Caller } from '../../access/caller.ts';
+import { isImageId } from '../../base/ids.ts';
 import type { RouteDeps } from '../deps.ts';
 import { presentReceipt, receiptSchema, subjectOfEntries } from '../presenters/receipt.ts';
 import { jsonReply, keyRoute } from '../route.ts';

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { markerPattern } from '../../domain/ids.ts';
-import type { commonParameters } from '../../domain/model-facts.ts';
-import { imageRoles, inputTypes } from '../../domain/request.ts';
-import type { Duration, JsonValue } from '../../domain/request.ts';
+import { markerPattern } from '../../base/ids.ts';
+import type { commonParameters } from '../../models/model-facts.ts';
+import { imageRoles, inputTypes } from '../../models/request.ts';
+import type { Duration, JsonValue } from '../../models/request.ts';
 import { parseJsonText } from '../bodies/json-scanner.ts';
 import { exampleModels } from '../example-models.ts';
 import {

@@ -1,6 +1,6 @@
-import { GatewayError } from '../../domain/errors.ts';
+import { GatewayError } from '../../errors/errors.ts';
 import { mediaTypeOf } from '../../results/media-types.ts';
-import type { Task } from '../../domain/task-record.ts';
+import type { Task } from '../../task/record.ts';
 import type { RouteDeps } from '../deps.ts';
 import type { Reply, RequestMeta } from '../route.ts';
 import { fileAnswers, replyWithFile } from '../stored-file.ts';

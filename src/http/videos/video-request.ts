@@ -1,10 +1,10 @@
-import { defined } from '../../domain/defined.ts';
+import { defined } from '../../base/defined.ts';
 import { checkCallback, mediaUrlNotAllowed } from '../address-checks.ts';
 import type { AddressChecks } from '../address-checks.ts';
-import type { Caller } from '../../domain/caller.ts';
-import { invalidParameter } from '../../domain/errors.ts';
-import { fileIdOf } from '../../domain/user-file.ts';
-import type { AskedImage, AskedVideo, ImageRole, InputType } from '../../domain/request.ts';
+import type { Caller } from '../../access/caller.ts';
+import { invalidParameter } from '../../errors/errors.ts';
+import { fileIdOf } from '../../models/user-file.ts';
+import type { AskedImage, AskedVideo, ImageRole, InputType } from '../../models/request.ts';
 import { parseSize } from '../output-size.ts';
 import { consumedMetadataNames } from './video-body.ts';
 import type { VideoBody, VideoMetadata } from './video-body.ts';

@@ -1,4 +1,4 @@
-import { serviceUnavailable } from '../../domain/errors.ts';
+import { serviceUnavailable } from '../../errors/errors.ts';
 import { imageLeaseIdLength } from '../../store/image-leases.ts';
 import type { ImageLeaseStore, OwedCharge } from '../../store/image-leases.ts';
 import type { CloseHold } from './close-hold.ts';

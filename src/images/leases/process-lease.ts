@@ -1,6 +1,6 @@
-import { imageIdPrefix, randomBase62 } from '../../domain/ids.ts';
-import { racePoint } from '../../domain/race-point.ts';
-import type { RandomBytes } from '../../domain/ids.ts';
+import { imageIdPrefix, randomBase62 } from '../../base/ids.ts';
+import { racePoint } from '../../base/race-point.ts';
+import type { RandomBytes } from '../../base/ids.ts';
 import { imageLeaseIdLength } from '../../store/image-leases.ts';
 import type { ImageLeaseStore } from '../../store/image-leases.ts';
 

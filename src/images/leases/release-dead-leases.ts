@@ -1,4 +1,4 @@
-import { createSightings } from '../../domain/sightings.ts';
+import { createSightings } from '../../process/sightings.ts';
 import type { Logger } from '../../observability/log.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import type { ImageLease, ImageLeaseStore } from '../../store/image-leases.ts';

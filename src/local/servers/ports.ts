@@ -3,7 +3,7 @@ import { createSocket } from 'node:dgram';
 import type { Socket } from 'node:dgram';
 import { createServer } from 'node:net';
 
-import { messageOf, systemCodeOf } from '../../domain/caught.ts';
+import { messageOf, systemCodeOf } from '../../base/caught.ts';
 import { LocalServerError } from './local-options.ts';
 
 const loopback = '127.0.0.1';

@@ -4,7 +4,7 @@ import { Socket } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 
-import { messageOf } from '../../domain/caught.ts';
+import { messageOf } from '../../base/caught.ts';
 import { LocalServerError, type LocalOptions } from './local-options.ts';
 import {
   identifyProcess,

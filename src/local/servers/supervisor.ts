@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { messageOf } from '../../domain/caught.ts';
+import { messageOf } from '../../base/caught.ts';
 import type { Report } from './local-options.ts';
 import type { ChildServer } from './process.ts';
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Client, Connection, WorkflowNotFoundError } from '@temporalio/client';
 import { msToTs, optionalTsToMs } from '@temporalio/common/lib/time.js';
 
-import { searchAttributeNames } from '../../domain/queues.ts';
+import { searchAttributeNames } from '../../base/queues.ts';
 import type { LocalOptions } from './local-options.ts';
 import { choosePort, startOnPort, type PortRequest } from './ports.ts';
 import { startChild, waitUntilServing, type ChildServer } from './process.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { seedanceFramesPerSecond } from '../shared/seedance-models.ts';
 import { arkFailures } from './ark-failures.ts';
-import { defined } from '../../domain/defined.ts';
+import { defined } from '../../base/defined.ts';
 import type { Refusal } from '../shared/failure-table.ts';
 import {
   optionalNumber,
@@ -13,7 +13,8 @@ import {
 } from '../shared/http-outcome.ts';
 import { cancelledJob, expiredJob, failedJob, middleOfSecond, tokenUsage } from '../shared/job-status.ts';
 import type { HttpResponse, OperationStatus, UpstreamError } from '../provider.ts';
-import type { ResultItem, SettleFacts } from '../../domain/task.ts';
+import type { ResultItem } from '../../task/task.ts';
+import type { SettleFacts } from '../../money/settle-facts.ts';
 
 /** Reading of Ark's answers: lenient, only what is used. */
 

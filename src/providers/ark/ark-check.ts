@@ -1,4 +1,4 @@
-import type { VideoRequest } from '../../domain/request.ts';
+import type { VideoRequest } from '../../models/request.ts';
 import { pricedPromptFlag } from '../shared/seedance-pricing.ts';
 import { frameCounts } from './ark-facts.ts';
 import type { RequestIssue } from '../provider.ts';

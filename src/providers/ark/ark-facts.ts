@@ -1,5 +1,5 @@
-import { everyField } from '../../domain/model-facts.ts';
-import type { FactsTable, ParameterFacts, VideoFacts } from '../../domain/model-facts.ts';
+import { everyField } from '../../models/model-facts.ts';
+import type { FactsTable, ParameterFacts, VideoFacts } from '../../models/model-facts.ts';
 import { seedanceFamilies } from '../shared/seedance-models.ts';
 import type { SeedanceFamily } from '../shared/seedance-models.ts';
 import { draftResolution, usualResolutions, usualSeconds } from '../shared/seedance-pricing.ts';

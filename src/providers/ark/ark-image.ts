@@ -1,8 +1,8 @@
-import { pixelCount } from '../../domain/image-sizes.ts';
-import { defined } from '../../domain/defined.ts';
-import type { FactsTable, ImageFacts, PlainFacts } from '../../domain/model-facts.ts';
+import { pixelCount } from '../../models/image-sizes.ts';
+import { defined } from '../../base/defined.ts';
+import type { FactsTable, ImageFacts, PlainFacts } from '../../models/model-facts.ts';
 import { plainParameters, readImage } from '../shared/read-facts.ts';
-import type { ImageRequest, JsonObject } from '../../domain/request.ts';
+import type { ImageRequest, JsonObject } from '../../models/request.ts';
 import { readArkRefusal } from './ark-answer.ts';
 import { arkFailures } from './ark-failures.ts';
 import { callImageConvention } from '../shared/image-convention.ts';

@@ -1,8 +1,8 @@
-import { defined } from '../../domain/defined.ts';
-import { framesOf } from '../../domain/media-roles.ts';
-import { passedOn } from '../../domain/model-facts.ts';
-import type { PlainFacts } from '../../domain/model-facts.ts';
-import type { JsonObject, VideoRequest } from '../../domain/request.ts';
+import { defined } from '../../base/defined.ts';
+import { framesOf } from '../../models/media-roles.ts';
+import { passedOn } from '../../models/model-facts.ts';
+import type { PlainFacts } from '../../models/model-facts.ts';
+import type { JsonObject, VideoRequest } from '../../models/request.ts';
 import { readFacts } from '../shared/read-facts.ts';
 import { draftResolution } from '../shared/seedance-pricing.ts';
 import { arkFacts } from './ark-facts.ts';

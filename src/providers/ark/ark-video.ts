@@ -23,8 +23,8 @@ import type {
   Submitted,
   VideoProvider,
 } from '../provider.ts';
-import { defined } from '../../domain/defined.ts';
-import type { VideoRequest } from '../../domain/request.ts';
+import { defined } from '../../base/defined.ts';
+import type { VideoRequest } from '../../models/request.ts';
 
 const tasksPath = '/contents/generations/tasks';
 /** Of the 500 that a page may hold: ids go into the query, and 140 of them make an address of about 6 KB. */

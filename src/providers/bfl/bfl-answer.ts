@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { bflFailures } from './bfl-failures.ts';
-import type { Cost } from '../../domain/cost.ts';
-import { defined } from '../../domain/defined.ts';
-import type { SettleFacts } from '../../domain/task.ts';
+import type { Cost } from '../../money/cost.ts';
+import { defined } from '../../base/defined.ts';
+import type { SettleFacts } from '../../money/settle-facts.ts';
 import type { Refusal } from '../shared/failure-table.ts';
 import { optionalNumber, optionalText, refusalError, signedUrlExpiry } from '../shared/http-outcome.ts';
 import { failedJob, noReason } from '../shared/job-status.ts';

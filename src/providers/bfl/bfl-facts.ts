@@ -1,4 +1,4 @@
-import type { FactsTable, VideoFacts } from '../../domain/model-facts.ts';
+import type { FactsTable, VideoFacts } from '../../models/model-facts.ts';
 
 /** By our names, and by the vendor's. */
 export const bflResolutions: Readonly<Record<string, string>> = {

@@ -1,4 +1,4 @@
-import type { FactsTable, ImageFacts } from '../../domain/model-facts.ts';
+import type { FactsTable, ImageFacts } from '../../models/model-facts.ts';
 import { plainParameters } from '../shared/read-facts.ts';
 
 const megapixel = 1024 ** 2;

@@ -1,9 +1,9 @@
 import { bflRefusal, bflStatus, creditCost, readBflCreated, readBflJob } from './bfl-answer.ts';
-import { defined } from '../../domain/defined.ts';
-import type { SettleFacts } from '../../domain/task.ts';
+import { defined } from '../../base/defined.ts';
+import type { SettleFacts } from '../../money/settle-facts.ts';
 import { isSuccess, unknownJob, unreadableError } from '../shared/http-outcome.ts';
 import type { Operation, OperationStatus, ProviderContext, Submitted } from '../provider.ts';
-import type { JsonObject } from '../../domain/request.ts';
+import type { JsonObject } from '../../models/request.ts';
 
 /**
  * The life of a job, the same for all models. The operation is `{id}`, with the address to poll where the answer named

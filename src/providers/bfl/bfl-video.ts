@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { bflResolutions, bflVideoFacts } from './bfl-facts.ts';
 import { bflJobStatus, submitBflJob } from './bfl-job.ts';
-import { defined } from '../../domain/defined.ts';
-import { imagesOf } from '../../domain/media-roles.ts';
-import { passedOn } from '../../domain/model-facts.ts';
+import { defined } from '../../base/defined.ts';
+import { imagesOf } from '../../models/media-roles.ts';
+import { passedOn } from '../../models/model-facts.ts';
 import { readFacts } from '../shared/read-facts.ts';
-import type { JsonObject, VideoRequest } from '../../domain/request.ts';
+import type { JsonObject, VideoRequest } from '../../models/request.ts';
 import { withoutDataHead } from '../shared/image-input.ts';
 import type { RequestIssue, SubmitContext, VideoProvider } from '../provider.ts';
 import { issue } from '../shared/request-issue.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { defined } from '../../domain/defined.ts';
+import { defined } from '../../base/defined.ts';
 import { dashscopeFailures } from './dashscope-failures.ts';
 import type { Refusal } from '../shared/failure-table.ts';
 import {

@@ -1,4 +1,4 @@
-import type { FactsTable, MediaFacts, VideoFacts } from '../../domain/model-facts.ts';
+import type { FactsTable, MediaFacts, VideoFacts } from '../../models/model-facts.ts';
 import { wanModels } from './dashscope-models.ts';
 import type { WanModel } from './dashscope-models.ts';
 

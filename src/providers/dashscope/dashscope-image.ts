@@ -1,4 +1,4 @@
-import type { ImageRequest, JsonObject } from '../../domain/request.ts';
+import type { ImageRequest, JsonObject } from '../../models/request.ts';
 import { dashscopeRefusal, imageLinks, linkExpiry, readDashscopeJob } from './dashscope-answer.ts';
 import type { DashscopeJob } from './dashscope-answer.ts';
 import {
@@ -9,10 +9,10 @@ import {
   submitDashscopeTask,
 } from './dashscope-task.ts';
 import { dashscopeFailures } from './dashscope-failures.ts';
-import { defined } from '../../domain/defined.ts';
+import { defined } from '../../base/defined.ts';
 import { bearer, isSuccess, signedUrlExpiry, unreadableError } from '../shared/http-outcome.ts';
 import { failedJob } from '../shared/job-status.ts';
-import type { FactsTable, ImageFacts } from '../../domain/model-facts.ts';
+import type { FactsTable, ImageFacts } from '../../models/model-facts.ts';
 import { plainParameters, readImage } from '../shared/read-facts.ts';
 import type { OutgoingObject } from '../shared/file-data-url.ts';
 import { imageAddress } from '../shared/image-input.ts';
@@ -25,7 +25,8 @@ import type {
   SubmitContext,
   SynchronousImageProvider,
 } from '../provider.ts';
-import type { ResultItem, SettleFacts } from '../../domain/task.ts';
+import type { ResultItem } from '../../task/task.ts';
+import type { SettleFacts } from '../../money/settle-facts.ts';
 
 const usual: ImageFacts = {
   fields: { size: true },

@@ -1,4 +1,4 @@
-import type { LengthFacts } from '../../domain/model-facts.ts';
+import type { LengthFacts } from '../../models/model-facts.ts';
 
 /** What the adapter knows of the Wan and HappyHorse video models. Source: the vendor's parameter tables, 2026-11. */
 export interface WanModel {

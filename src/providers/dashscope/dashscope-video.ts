@@ -1,8 +1,8 @@
-import { framesOf } from '../../domain/media-roles.ts';
-import { passedOn, possibleOutput } from '../../domain/model-facts.ts';
+import { framesOf } from '../../models/media-roles.ts';
+import { passedOn, possibleOutput } from '../../models/model-facts.ts';
 import { readFacts } from '../shared/read-facts.ts';
-import type { PlainFacts } from '../../domain/model-facts.ts';
-import type { JsonObject, VideoRequest } from '../../domain/request.ts';
+import type { PlainFacts } from '../../models/model-facts.ts';
+import type { JsonObject, VideoRequest } from '../../models/request.ts';
 import type { DashscopeJob } from './dashscope-answer.ts';
 import { linkExpiry } from './dashscope-answer.ts';
 import {
@@ -15,7 +15,7 @@ import {
 import { dashscopeFacts, secondsMax, videoSizes } from './dashscope-facts.ts';
 import { wanModel } from './dashscope-models.ts';
 import type { WanModel } from './dashscope-models.ts';
-import { defined } from '../../domain/defined.ts';
+import { defined } from '../../base/defined.ts';
 import { signedUrlExpiry } from '../shared/http-outcome.ts';
 import type {
   GivenInput,

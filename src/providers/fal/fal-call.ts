@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { falFailures } from './fal-failures.ts';
-import { defined } from '../../domain/defined.ts';
+import { defined } from '../../base/defined.ts';
 import type { OutgoingObject } from '../shared/file-data-url.ts';
 import type { Refusal } from '../shared/failure-table.ts';
 import { optionalText, refusalError } from '../shared/http-outcome.ts';

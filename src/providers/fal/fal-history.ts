@@ -3,7 +3,7 @@ import { historyUrl, isModelName, isRequestId, operationOf } from './fal-address
 import { callFal, falError, readFalRefusal } from './fal-call.ts';
 import { falFailure, falSuccess } from './fal-result.ts';
 import type { Outcome } from './fal-result.ts';
-import type { GenerationRequest } from '../../domain/request.ts';
+import type { GenerationRequest } from '../../models/request.ts';
 import {
   isSuccess,
   optionalNumber,

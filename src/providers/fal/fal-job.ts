@@ -4,9 +4,9 @@ import { callFal, falError, isUnknown, readFalRefusal } from './fal-call.ts';
 import { statusFromHistory } from './fal-history.ts';
 import { falFailure, falSuccess, readOutcomeRefusal } from './fal-result.ts';
 import type { Outcome } from './fal-result.ts';
-import { defined } from '../../domain/defined.ts';
-import type { FieldMapping } from '../../domain/field-mapping.ts';
-import type { GenerationRequest } from '../../domain/request.ts';
+import { defined } from '../../base/defined.ts';
+import type { FieldMapping } from '../../models/field-mapping.ts';
+import type { GenerationRequest } from '../../models/request.ts';
 import {
   isSuccess,
   optionalNumber,

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { falFailures } from './fal-failures.ts';
 import { billedUnits, readFalRefusal } from './fal-call.ts';
-import { defined } from '../../domain/defined.ts';
-import type { Failure, ModeratedInput } from '../../domain/failure.ts';
-import type { FieldMapping } from '../../domain/field-mapping.ts';
+import { defined } from '../../base/defined.ts';
+import type { Failure, ModeratedInput } from '../../errors/failure.ts';
+import type { FieldMapping } from '../../models/field-mapping.ts';
 import { findFailureRow, failureOfRow, knownWords } from '../shared/failure-table.ts';
 import type { Refusal } from '../shared/failure-table.ts';
 import { signedUrlExpiry } from '../shared/http-outcome.ts';

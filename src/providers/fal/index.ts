@@ -4,7 +4,7 @@ import { falBill } from './fal-bill.ts';
 import { findFal } from './fal-history.ts';
 import { cancelFal, checkFal, falStatus, submitFal } from './fal-job.ts';
 import { mappedImageFacts, mappedVideoFacts } from '../shared/mapped-facts.ts';
-import type { GenerationRequest } from '../../domain/request.ts';
+import type { GenerationRequest } from '../../models/request.ts';
 import type { Provider, TaskProvider } from '../provider.ts';
 
 type Verify = NonNullable<TaskProvider<never>['verifyCallback']>;

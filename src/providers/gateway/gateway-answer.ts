@@ -1,7 +1,8 @@
-import type { ResultItem, SettleFacts } from '../../domain/task.ts';
-import { defined } from '../../domain/defined.ts';
-import { failureClasses, moderatedInputs } from '../../domain/failure.ts';
-import type { Failure } from '../../domain/failure.ts';
+import type { ResultItem } from '../../task/task.ts';
+import type { SettleFacts } from '../../money/settle-facts.ts';
+import { defined } from '../../base/defined.ts';
+import { failureClasses, moderatedInputs } from '../../errors/failure.ts';
+import type { Failure } from '../../errors/failure.ts';
 import { gatewayFailures } from './gateway-failures.ts';
 import { jobFailure, knownWords } from '../shared/failure-table.ts';
 import type { Refusal } from '../shared/failure-table.ts';

@@ -1,9 +1,9 @@
-import type { JsonObject, VideoRequest } from '../../domain/request.ts';
-import { defined } from '../../domain/defined.ts';
-import { commonParameters, everyField, passedOn } from '../../domain/model-facts.ts';
-import type { FactsTable } from '../../domain/model-facts.ts';
+import type { JsonObject, VideoRequest } from '../../models/request.ts';
+import { defined } from '../../base/defined.ts';
+import { commonParameters, everyField, passedOn } from '../../models/model-facts.ts';
+import type { FactsTable } from '../../models/model-facts.ts';
 import type { SubmitContext } from '../provider.ts';
-import { framesOf, imagesOf, inputTypeOf } from '../../domain/media-roles.ts';
+import { framesOf, imagesOf, inputTypeOf } from '../../models/media-roles.ts';
 import { readFacts } from '../shared/read-facts.ts';
 
 /** Which of the two dialects a base URL speaks, and its addresses. */

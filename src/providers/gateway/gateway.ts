@@ -1,5 +1,5 @@
-import { defined } from '../../domain/defined.ts';
-import type { ImageRequest, VideoRequest } from '../../domain/request.ts';
+import { defined } from '../../base/defined.ts';
+import type { ImageRequest, VideoRequest } from '../../models/request.ts';
 import { isSeedance } from '../shared/seedance-models.ts';
 import { estimateSeedanceTokens, pricedPromptFlag, seedanceOutput } from '../shared/seedance-pricing.ts';
 import {
@@ -20,7 +20,7 @@ import {
   unreadableError,
 } from '../shared/http-outcome.ts';
 import { readImage } from '../shared/read-facts.ts';
-import type { FactsTable } from '../../domain/model-facts.ts';
+import type { FactsTable } from '../../models/model-facts.ts';
 import { callImageConvention, readConventionImages } from '../shared/image-convention.ts';
 import type { ConventionRules } from '../shared/image-convention.ts';
 import { imageAnswerBytesMax } from '../shared/image-input.ts';

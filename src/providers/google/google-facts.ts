@@ -1,4 +1,4 @@
-import type { FactsTable, VideoFacts } from '../../domain/model-facts.ts';
+import type { FactsTable, VideoFacts } from '../../models/model-facts.ts';
 
 /**
  * What the two families of videos render. Source: the vendor's pages on both, 2026-09. On Vertex the name of a model is

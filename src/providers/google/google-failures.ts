@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { defined } from '../../domain/defined.ts';
+import { defined } from '../../base/defined.ts';
 import { optionalText, refusalError } from '../shared/http-outcome.ts';
 import type { FailureTable, Refusal } from '../shared/failure-table.ts';
 import type { HttpResponse, UpstreamError } from '../provider.ts';

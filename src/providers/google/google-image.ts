@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { callGoogle, readGoogleModel } from './google-call.ts';
 import { googleFailures } from './google-failures.ts';
-import { defined } from '../../domain/defined.ts';
+import { defined } from '../../base/defined.ts';
 import { jobFailure, knownWords } from '../shared/failure-table.ts';
 import type { OutgoingObject } from '../shared/file-data-url.ts';
 import {
@@ -11,7 +11,7 @@ import {
   reportedNumber,
   unreadableError,
 } from '../shared/http-outcome.ts';
-import type { FactsTable, ImageFacts } from '../../domain/model-facts.ts';
+import type { FactsTable, ImageFacts } from '../../models/model-facts.ts';
 import { readImage } from '../shared/read-facts.ts';
 import { imageAnswerBytesMax, imageBase64 } from '../shared/image-input.ts';
 import { tokenUsage } from '../shared/job-status.ts';
@@ -23,7 +23,7 @@ import type {
   ProviderContext,
   SynchronousImageProvider,
 } from '../provider.ts';
-import type { ImageInput, ImageRequest, JsonObject } from '../../domain/request.ts';
+import type { ImageInput, ImageRequest, JsonObject } from '../../models/request.ts';
 
 const ratios = ['1:1', '2:3', '3:2', '3:4', '4:3', '4:5', '5:4', '9:16', '16:9', '21:9'];
 const others: ImageFacts = {

@@ -3,9 +3,9 @@ import { callAboutJob, callGoogle, interactionsUrl, requireGoogleModel, storedFi
 import { googleFacts } from './google-facts.ts';
 import { googleFailures } from './google-failures.ts';
 import { mediaTypeOf, readDataUrl } from './google-inputs.ts';
-import { defined } from '../../domain/defined.ts';
-import { imagesOf } from '../../domain/media-roles.ts';
-import { passedOn } from '../../domain/model-facts.ts';
+import { defined } from '../../base/defined.ts';
+import { imagesOf } from '../../models/media-roles.ts';
+import { passedOn } from '../../models/model-facts.ts';
 import { readFacts } from '../shared/read-facts.ts';
 import {
   optionalNumber,
@@ -17,8 +17,8 @@ import {
 import { cancelledJob, failedJob, tokenUsage } from '../shared/job-status.ts';
 import { UpstreamError } from '../provider.ts';
 import type { Operation, OperationStatus, ProviderContext, SubmitContext, Submitted } from '../provider.ts';
-import type { JsonObject, VideoRequest } from '../../domain/request.ts';
-import type { SettleFacts } from '../../domain/task.ts';
+import type { JsonObject, VideoRequest } from '../../models/request.ts';
+import type { SettleFacts } from '../../money/settle-facts.ts';
 
 /** Omni: videos by interactions in the background. */
 

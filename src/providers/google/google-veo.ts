@@ -10,13 +10,13 @@ import {
 import { googleFacts } from './google-facts.ts';
 import { googleFailures } from './google-failures.ts';
 import { readDataUrl } from './google-inputs.ts';
-import { defined } from '../../domain/defined.ts';
-import { passedOn } from '../../domain/model-facts.ts';
+import { defined } from '../../base/defined.ts';
+import { passedOn } from '../../models/model-facts.ts';
 import { readFacts } from '../shared/read-facts.ts';
 import { optionalNumber, optionalText, unreadableError } from '../shared/http-outcome.ts';
 import { endedJob, failedJob } from '../shared/job-status.ts';
 import type { Operation, OperationStatus, ProviderContext, SubmitContext, Submitted } from '../provider.ts';
-import type { JsonObject, VideoRequest } from '../../domain/request.ts';
+import type { JsonObject, VideoRequest } from '../../models/request.ts';
 
 /** Veo: long-running operations, of the Gemini API and of Vertex. */
 

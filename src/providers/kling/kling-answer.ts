@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { klingFailures } from './kling-failures.ts';
-import { sumCosts } from '../../domain/cost.ts';
-import type { Cost } from '../../domain/cost.ts';
-import { defined } from '../../domain/defined.ts';
+import { sumCosts } from '../../money/cost.ts';
+import type { Cost } from '../../money/cost.ts';
+import { defined } from '../../base/defined.ts';
 import {
   optionalNumber,
   optionalText,

@@ -5,7 +5,7 @@ import type { Refusal } from '../shared/failure-table.ts';
 import { bearer, isSuccess, optionalText, refusalError } from '../shared/http-outcome.ts';
 import { UpstreamError } from '../provider.ts';
 import type { HttpResponse, ProviderContext } from '../provider.ts';
-import type { JsonObject } from '../../domain/request.ts';
+import type { JsonObject } from '../../models/request.ts';
 
 interface KlingRequest {
   readonly method: 'GET' | 'POST';

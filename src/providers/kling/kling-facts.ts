@@ -1,4 +1,4 @@
-import type { FactsTable, VideoFacts } from '../../domain/model-facts.ts';
+import type { FactsTable, VideoFacts } from '../../models/model-facts.ts';
 
 /** What each model renders. Source: the vendor's pages of 2026-09, and its news of 2026-10. */
 

@@ -1,6 +1,6 @@
-import type { FactsTable, ImageFacts } from '../../domain/model-facts.ts';
-import type { ImageRequest, JsonObject } from '../../domain/request.ts';
-import { defined } from '../../domain/defined.ts';
+import type { FactsTable, ImageFacts } from '../../models/model-facts.ts';
+import type { ImageRequest, JsonObject } from '../../models/request.ts';
+import { defined } from '../../base/defined.ts';
 import type { KlingCall } from './kling-call.ts';
 import { parseKlingCallback } from './kling-callback.ts';
 import { findListed, legacyStatus, submitKling } from './kling-video.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { framesOf } from '../../domain/media-roles.ts';
-import type { JsonObject, VideoRequest } from '../../domain/request.ts';
-import { defined } from '../../domain/defined.ts';
+import { framesOf } from '../../models/media-roles.ts';
+import type { JsonObject, VideoRequest } from '../../models/request.ts';
+import { defined } from '../../base/defined.ts';
 
 /** Which service renders a request, and the part that each of its media plays there. */
 export interface KlingInputs {

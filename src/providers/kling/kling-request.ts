@@ -1,7 +1,7 @@
-import type { JsonObject, VideoRequest } from '../../domain/request.ts';
-import { defined } from '../../domain/defined.ts';
-import { passedOn } from '../../domain/model-facts.ts';
-import type { PlainFacts } from '../../domain/model-facts.ts';
+import type { JsonObject, VideoRequest } from '../../models/request.ts';
+import { defined } from '../../base/defined.ts';
+import { passedOn } from '../../models/model-facts.ts';
+import type { PlainFacts } from '../../models/model-facts.ts';
 import { klingFacts } from './kling-facts.ts';
 import { isLegacyKling, klingInputs } from './kling-inputs.ts';
 import type { KlingInputs } from './kling-inputs.ts';

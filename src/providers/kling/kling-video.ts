@@ -21,7 +21,7 @@ import type {
   VideoProvider,
 } from '../provider.ts';
 import { readFacts } from '../shared/read-facts.ts';
-import type { VideoRequest } from '../../domain/request.ts';
+import type { VideoRequest } from '../../models/request.ts';
 
 /** How many ids one question takes is not documented; a client of the vendor's asks for 50. */
 const listMax = 50;

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { defined } from '../../domain/defined.ts';
-import { passedOn } from '../../domain/model-facts.ts';
-import type { FactsTable, ImageFacts, VideoFacts } from '../../domain/model-facts.ts';
-import type { ImageInput, ImageRequest, JsonObject, VideoRequest } from '../../domain/request.ts';
+import { defined } from '../../base/defined.ts';
+import { passedOn } from '../../models/model-facts.ts';
+import type { FactsTable, ImageFacts, VideoFacts } from '../../models/model-facts.ts';
+import type { ImageInput, ImageRequest, JsonObject, VideoRequest } from '../../models/request.ts';
 import type { FailureTable } from '../shared/failure-table.ts';
 import {
   bearer,

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { minimaxFailures } from './minimax-failures.ts';
-import { defined } from '../../domain/defined.ts';
+import { defined } from '../../base/defined.ts';
 import { optionalNumber, optionalText, reportedNumber, signedUrlExpiry } from '../shared/http-outcome.ts';
 import { cancelledJob, expiredJob, failedJob, middleOfSecond, tokenUsage } from '../shared/job-status.ts';
 import type { CallbackNews, OperationStatus, UpstreamCallback } from '../provider.ts';

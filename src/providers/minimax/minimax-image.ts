@@ -1,9 +1,9 @@
-import type { ImageShape } from '../../domain/image-sizes.ts';
-import type { FactsTable, ImageFacts } from '../../domain/model-facts.ts';
+import type { ImageShape } from '../../models/image-sizes.ts';
+import type { FactsTable, ImageFacts } from '../../models/model-facts.ts';
 import { z } from 'zod';
-import type { ImageRequest, JsonObject } from '../../domain/request.ts';
+import type { ImageRequest, JsonObject } from '../../models/request.ts';
 import { callMinimax } from './minimax-call.ts';
-import { defined } from '../../domain/defined.ts';
+import { defined } from '../../base/defined.ts';
 import { optionalNumeric, readableItems, signedUrlExpiry, unreadableError } from '../shared/http-outcome.ts';
 import { plainParameters, readImage } from '../shared/read-facts.ts';
 import { LargeText } from '../shared/large-json.ts';

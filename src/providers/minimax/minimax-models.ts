@@ -1,4 +1,4 @@
-import type { FactsTable, VideoFacts } from '../../domain/model-facts.ts';
+import type { FactsTable, VideoFacts } from '../../models/model-facts.ts';
 
 /** What each model renders. Source: the vendor's parameter tables, 2026-09. */
 

@@ -1,8 +1,8 @@
-import type { JsonObject, VideoRequest } from '../../domain/request.ts';
-import { defined } from '../../domain/defined.ts';
-import { framesOf } from '../../domain/media-roles.ts';
+import type { JsonObject, VideoRequest } from '../../models/request.ts';
+import { defined } from '../../base/defined.ts';
+import { framesOf } from '../../models/media-roles.ts';
 import { isFixedMinimax, minimaxFacts, minimaxVersion } from './minimax-models.ts';
-import { passedOn } from '../../domain/model-facts.ts';
+import { passedOn } from '../../models/model-facts.ts';
 import { readFacts } from '../shared/read-facts.ts';
 import type { SubmitContext } from '../provider.ts';
 

@@ -23,8 +23,8 @@ import type {
   Submitted,
   VideoProvider,
 } from '../provider.ts';
-import { defined } from '../../domain/defined.ts';
-import type { VideoRequest } from '../../domain/request.ts';
+import { defined } from '../../base/defined.ts';
+import type { VideoRequest } from '../../models/request.ts';
 
 /** The vendor's usual page. */
 const listMax = 20;

@@ -1,8 +1,8 @@
-import { parseSize } from '../../domain/image-sizes.ts';
-import type { FactsTable, ImageFacts, PlainFacts } from '../../domain/model-facts.ts';
+import { parseSize } from '../../models/image-sizes.ts';
+import type { FactsTable, ImageFacts, PlainFacts } from '../../models/model-facts.ts';
 import { plainParameters, readImage } from '../shared/read-facts.ts';
-import { defined } from '../../domain/defined.ts';
-import type { ImageRequest, JsonObject } from '../../domain/request.ts';
+import { defined } from '../../base/defined.ts';
+import type { ImageRequest, JsonObject } from '../../models/request.ts';
 import { openaiBill } from './openai-bill.ts';
 import { openaiFailures } from './openai-failures.ts';
 import { callImageConvention, readConventionRefusal } from '../shared/image-convention.ts';

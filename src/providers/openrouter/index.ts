@@ -1,9 +1,9 @@
 import { createHmac } from 'node:crypto';
 import { z } from 'zod';
-import { defined } from '../../domain/defined.ts';
-import { passedOn } from '../../domain/model-facts.ts';
-import type { FactsTable } from '../../domain/model-facts.ts';
-import type { JsonObject, VideoRequest } from '../../domain/request.ts';
+import { defined } from '../../base/defined.ts';
+import { passedOn } from '../../models/model-facts.ts';
+import type { FactsTable } from '../../models/model-facts.ts';
+import type { JsonObject, VideoRequest } from '../../models/request.ts';
 import type { FailureTable, Refusal } from '../shared/failure-table.ts';
 import { readFacts } from '../shared/read-facts.ts';
 import {

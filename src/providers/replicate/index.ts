@@ -3,7 +3,7 @@ import { replicateStatus, submitReplicate } from './replicate-job.ts';
 import { removeReplicateFile, uploadToReplicate } from './replicate-files.ts';
 import { readPrediction } from './replicate-call.ts';
 import { mappedImageFacts, mappedVideoFacts } from '../shared/mapped-facts.ts';
-import type { GenerationRequest } from '../../domain/request.ts';
+import type { GenerationRequest } from '../../models/request.ts';
 import { verifyStandardWebhook } from '../shared/standard-webhooks.ts';
 import type { Provider, TaskProvider } from '../provider.ts';
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { defined } from '../../domain/defined.ts';
+import { defined } from '../../base/defined.ts';
 import { unreadableError } from '../shared/http-outcome.ts';
 import type { Provider, ProviderContext, UploadedFile, UploadedMedia } from '../provider.ts';
 import { callReplicate } from './replicate-call.ts';

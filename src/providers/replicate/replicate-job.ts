@@ -1,9 +1,9 @@
 import { askReplicate, callReplicate, readPage, readPrediction } from './replicate-call.ts';
 import type { Prediction } from './replicate-call.ts';
 import { replicateFailures } from './replicate-failures.ts';
-import type { GenerationRequest } from '../../domain/request.ts';
-import { defined } from '../../domain/defined.ts';
-import type { FieldMapping } from '../../domain/field-mapping.ts';
+import type { GenerationRequest } from '../../models/request.ts';
+import { defined } from '../../base/defined.ts';
+import type { FieldMapping } from '../../models/field-mapping.ts';
 import { signedUrlExpiry, unreadableError } from '../shared/http-outcome.ts';
 import { cancelledJob, endedJob, failedJob } from '../shared/job-status.ts';
 import { mappedCost, mappedFacts, mappedLinks } from '../shared/mapped-answer.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { runwayFailures } from './runway-failures.ts';
-import { defined } from '../../domain/defined.ts';
+import { defined } from '../../base/defined.ts';
 import type { Refusal } from '../shared/failure-table.ts';
 import type { OutgoingObject } from '../shared/file-data-url.ts';
 import { bearer, isSuccess, optionalText, refusalError } from '../shared/http-outcome.ts';

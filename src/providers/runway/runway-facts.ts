@@ -1,11 +1,11 @@
-import { defined } from '../../domain/defined.ts';
+import { defined } from '../../base/defined.ts';
 import type {
   FactsCondition,
   FactsTable,
   MediaPart,
   PlainFacts,
   VideoFacts,
-} from '../../domain/model-facts.ts';
+} from '../../models/model-facts.ts';
 import { runwayModels } from './runway-models.ts';
 import type { RunwayModel } from './runway-models.ts';
 import { secondsUnsaid, shapesOf, usualFirst } from './runway-shape.ts';

@@ -1,5 +1,5 @@
-import type { SizeFacts } from '../../domain/image-sizes.ts';
-import type { FactsTable, ImageFacts } from '../../domain/model-facts.ts';
+import type { SizeFacts } from '../../models/image-sizes.ts';
+import type { FactsTable, ImageFacts } from '../../models/model-facts.ts';
 import { plainParameters } from '../shared/read-facts.ts';
 import { runwayAddresses } from './runway-facts.ts';
 

@@ -1,6 +1,6 @@
-import type { ImageInput, ImageRequest } from '../../domain/request.ts';
-import { defined } from '../../domain/defined.ts';
-import type { ImageShape } from '../../domain/image-sizes.ts';
+import type { ImageInput, ImageRequest } from '../../models/request.ts';
+import { defined } from '../../base/defined.ts';
+import type { ImageShape } from '../../models/image-sizes.ts';
 import { readImage } from '../shared/read-facts.ts';
 import { runwayImageFacts, runwayImageModel } from './runway-image-models.ts';
 import type { RunwayImageModel } from './runway-image-models.ts';

@@ -1,6 +1,6 @@
-import type { JsonObject, VideoRequest } from '../../domain/request.ts';
-import { defined } from '../../domain/defined.ts';
-import { passedOn } from '../../domain/model-facts.ts';
+import type { JsonObject, VideoRequest } from '../../models/request.ts';
+import { defined } from '../../base/defined.ts';
+import { passedOn } from '../../models/model-facts.ts';
 import { readFacts } from '../shared/read-facts.ts';
 import { runwayModel } from './runway-models.ts';
 import { runwayFacts } from './runway-facts.ts';

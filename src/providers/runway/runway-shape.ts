@@ -1,6 +1,6 @@
-import { framesOf } from '../../domain/media-roles.ts';
-import type { VideoRequest } from '../../domain/request.ts';
-import { defined } from '../../domain/defined.ts';
+import { framesOf } from '../../models/media-roles.ts';
+import type { VideoRequest } from '../../models/request.ts';
+import { defined } from '../../base/defined.ts';
 import type { Pairs, RunwayModel, Shapes } from './runway-models.ts';
 
 /** What a request renders, and from what. */

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { callRunway } from './runway-call.ts';
 import { runwayFailures } from './runway-failures.ts';
-import type { Cost } from '../../domain/cost.ts';
-import { defined } from '../../domain/defined.ts';
-import type { SettleFacts } from '../../domain/task.ts';
+import type { Cost } from '../../money/cost.ts';
+import { defined } from '../../base/defined.ts';
+import type { SettleFacts } from '../../money/settle-facts.ts';
 import type { OutgoingObject } from '../shared/file-data-url.ts';
 import {
   optionalNumber,

@@ -1,5 +1,5 @@
-import { defined } from '../../domain/defined.ts';
-import type { Failure, FailureClass, ModeratedInput } from '../../domain/failure.ts';
+import { defined } from '../../base/defined.ts';
+import type { Failure, FailureClass, ModeratedInput } from '../../errors/failure.ts';
 import type { UpstreamOutcome } from '../provider.ts';
 
 /** The upstream's own error, as far as its body could be read. */

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { defined } from '../../domain/defined.ts';
+import { defined } from '../../base/defined.ts';
 import { failureOfRow, findFailureRow, knownWords } from './failure-table.ts';
-import { failureOfOutcome } from '../../domain/failure.ts';
-import type { Failure } from '../../domain/failure.ts';
+import { failureOfOutcome } from '../../errors/failure.ts';
+import type { Failure } from '../../errors/failure.ts';
 import type { FailureRow, FailureTable, Refusal } from './failure-table.ts';
 import { UpstreamError } from '../provider.ts';
 import type { HttpResponse, ProviderContext, UpstreamOutcome } from '../provider.ts';

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import type { ImageRequest, JsonObject, JsonValue } from '../../domain/request.ts';
+import type { ImageRequest, JsonObject, JsonValue } from '../../models/request.ts';
 import { LargeText } from './large-json.ts';
 import type { OutgoingJson } from './file-data-url.ts';
-import { defined } from '../../domain/defined.ts';
+import { defined } from '../../base/defined.ts';
 import {
   bearer,
   isSuccess,

@@ -1,5 +1,5 @@
 import { openAsBlob } from 'node:fs';
-import type { ImageInput } from '../../domain/request.ts';
+import type { ImageInput } from '../../models/request.ts';
 import { FileDataUrl } from './file-data-url.ts';
 
 /** For a JSON body: the address itself, or a data URL. */

@@ -1,7 +1,7 @@
-import type { Cost } from '../../domain/cost.ts';
-import { defined } from '../../domain/defined.ts';
-import type { Failure } from '../../domain/failure.ts';
-import type { SettleFacts } from '../../domain/task.ts';
+import type { Cost } from '../../money/cost.ts';
+import { defined } from '../../base/defined.ts';
+import type { Failure } from '../../errors/failure.ts';
+import type { SettleFacts } from '../../money/settle-facts.ts';
 import type { OperationStatus } from '../provider.ts';
 import { jobFailure, knownWords } from './failure-table.ts';
 import type { FailureTable } from './failure-table.ts';

@@ -1,7 +1,7 @@
-import { defined } from '../../domain/defined.ts';
-import type { Cost } from '../../domain/cost.ts';
-import type { SettleFacts } from '../../domain/task.ts';
-import type { FieldMapping } from '../../domain/field-mapping.ts';
+import { defined } from '../../base/defined.ts';
+import type { Cost } from '../../money/cost.ts';
+import type { SettleFacts } from '../../money/settle-facts.ts';
+import type { FieldMapping } from '../../models/field-mapping.ts';
 import { optionalText, reportedNumber } from './http-outcome.ts';
 import { tokenUsage } from './job-status.ts';
 import { costOfUnits } from './vendor-cost.ts';

@@ -1,7 +1,7 @@
-import { inputsOf, itemsMax, ruleNames } from '../../domain/field-mapping.ts';
-import type { FieldMapping, MappedInput } from '../../domain/field-mapping.ts';
-import { defined } from '../../domain/defined.ts';
-import { fieldNames, imageFieldNames } from '../../domain/model-facts.ts';
+import { inputsOf, itemsMax, ruleNames } from '../../models/field-mapping.ts';
+import type { FieldMapping, MappedInput } from '../../models/field-mapping.ts';
+import { defined } from '../../base/defined.ts';
+import { fieldNames, imageFieldNames } from '../../models/model-facts.ts';
 import type {
   FactsCondition,
   FieldName,
@@ -9,7 +9,7 @@ import type {
   MediaFacts,
   PlainFacts,
   VideoFacts,
-} from '../../domain/model-facts.ts';
+} from '../../models/model-facts.ts';
 import { plainParameters } from './read-facts.ts';
 
 /** What a mapping has room for; what its rules say of values, and what it has no field for, `mappedIssue` refuses. */

@@ -1,9 +1,9 @@
-import { defined } from '../../domain/defined.ts';
-import { shapeOf } from '../../domain/image-sizes.ts';
-import type { ImageShape } from '../../domain/image-sizes.ts';
-import { factsFor, passedOn, servedFacts } from '../../domain/model-facts.ts';
-import type { FactsBasis, FactsSource, PlainFacts } from '../../domain/model-facts.ts';
-import type { ImageRequest, JsonObject } from '../../domain/request.ts';
+import { defined } from '../../base/defined.ts';
+import { shapeOf } from '../../models/image-sizes.ts';
+import type { ImageShape } from '../../models/image-sizes.ts';
+import { factsFor, passedOn, servedFacts } from '../../models/model-facts.ts';
+import type { FactsBasis, FactsSource, PlainFacts } from '../../models/model-facts.ts';
+import type { ImageRequest, JsonObject } from '../../models/request.ts';
 import type { ProviderContext } from '../provider.ts';
 
 export interface ReadImage {

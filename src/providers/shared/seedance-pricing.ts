@@ -1,5 +1,5 @@
-import { defined } from '../../domain/defined.ts';
-import type { VideoRequest } from '../../domain/request.ts';
+import { defined } from '../../base/defined.ts';
+import type { VideoRequest } from '../../models/request.ts';
 import { seedanceFamily, seedanceFramesPerSecond } from './seedance-models.ts';
 import type { SeedanceFamily } from './seedance-models.ts';
 import type { EstimateOutput, PossibleOutput } from '../provider.ts';

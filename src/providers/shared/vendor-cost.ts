@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Cost } from '../../domain/cost.ts';
+import type { Cost } from '../../money/cost.ts';
 
 /**
  * Amounts that vendors report: decimal digits, at most this many on each side of the point. What has an exponent, or is

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { defined } from '../../domain/defined.ts';
-import type { ImageRequest } from '../../domain/request.ts';
+import { defined } from '../../base/defined.ts';
+import type { ImageRequest } from '../../models/request.ts';
 import type { FailureTable, Refusal } from '../shared/failure-table.ts';
 import { bearer, isSuccess, optionalText, refusalError, unreadableError } from '../shared/http-outcome.ts';
-import type { FactsTable, ImageFacts } from '../../domain/model-facts.ts';
+import type { FactsTable, ImageFacts } from '../../models/model-facts.ts';
 import { plainParameters, readImage } from '../shared/read-facts.ts';
 import { imageAnswerBytesMax, imageFile } from '../shared/image-input.ts';
 import { LargeText } from '../shared/large-json.ts';

@@ -1,11 +1,11 @@
 import { cancelVidu, findVidu, listVidu, submitVidu, viduPageSize, viduStatus } from './vidu-job.ts';
 import { parseViduCallback, verifyViduCallback } from './vidu-callback.ts';
-import { defined } from '../../domain/defined.ts';
-import { imagesOf } from '../../domain/media-roles.ts';
-import { passedOn } from '../../domain/model-facts.ts';
+import { defined } from '../../base/defined.ts';
+import { imagesOf } from '../../models/media-roles.ts';
+import { passedOn } from '../../models/model-facts.ts';
 import { readFacts } from '../shared/read-facts.ts';
-import type { FactsTable, VideoFacts } from '../../domain/model-facts.ts';
-import type { JsonObject, VideoRequest } from '../../domain/request.ts';
+import type { FactsTable, VideoFacts } from '../../models/model-facts.ts';
+import type { JsonObject, VideoRequest } from '../../models/request.ts';
 import type { Provider, SubmitContext, VideoProvider } from '../provider.ts';
 
 const usualRatios = ['16:9', '9:16', '1:1'];

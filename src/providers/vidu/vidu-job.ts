@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { defined } from '../../domain/defined.ts';
-import type { JsonObject, VideoRequest } from '../../domain/request.ts';
+import { defined } from '../../base/defined.ts';
+import type { JsonObject, VideoRequest } from '../../models/request.ts';
 import type { FailureTable, Refusal } from '../shared/failure-table.ts';
 import {
   isSuccess,

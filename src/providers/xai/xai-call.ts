@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { xaiFailures } from './xai-failures.ts';
-import type { Cost } from '../../domain/cost.ts';
+import type { Cost } from '../../money/cost.ts';
 import type { Refusal } from '../shared/failure-table.ts';
 import { bearer, isSuccess, optionalText, refusalError } from '../shared/http-outcome.ts';
 import { costOfUnits } from '../shared/vendor-cost.ts';
-import { defined } from '../../domain/defined.ts';
+import { defined } from '../../base/defined.ts';
 import type { HttpRequestOptions, HttpResponse, ProviderContext, UpstreamError } from '../provider.ts';
 
 type XaiRequest = Pick<HttpRequestOptions, 'method' | 'json' | 'bodyBytesMax' | 'largeStrings'> & {

@@ -1,4 +1,4 @@
-import type { FactsTable, VideoFacts } from '../../domain/model-facts.ts';
+import type { FactsTable, VideoFacts } from '../../models/model-facts.ts';
 
 /** Source: the vendor's page on each model. */
 

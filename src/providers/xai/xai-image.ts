@@ -1,8 +1,8 @@
-import type { FactsTable, ImageFacts } from '../../domain/model-facts.ts';
+import type { FactsTable, ImageFacts } from '../../models/model-facts.ts';
 import { z } from 'zod';
-import type { ImageRequest } from '../../domain/request.ts';
+import type { ImageRequest } from '../../models/request.ts';
 import { callXai, costOf } from './xai-call.ts';
-import { defined } from '../../domain/defined.ts';
+import { defined } from '../../base/defined.ts';
 import { optionalText, readableItems, unreadableError } from '../shared/http-outcome.ts';
 import { plainParameters, readImage } from '../shared/read-facts.ts';
 import { LargeText } from '../shared/large-json.ts';

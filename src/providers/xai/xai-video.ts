@@ -3,8 +3,8 @@ import { askXai, callXai, costOf, isXaiRefusal, xaiRefusal } from './xai-call.ts
 import { xaiFacts } from './xai-facts.ts';
 import { xaiFailures } from './xai-failures.ts';
 import { buildXaiVideo, xaiOperation } from './xai-request.ts';
-import { defined } from '../../domain/defined.ts';
-import type { VideoRequest } from '../../domain/request.ts';
+import { defined } from '../../base/defined.ts';
+import type { VideoRequest } from '../../models/request.ts';
 import {
   isSuccess,
   optionalNumber,

@@ -5,7 +5,7 @@ import Koa from 'koa';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createBodyBudget } from '../../../src/http/bodies/body-budget.ts';
 import { adminBody } from '../../../src/http/body.ts';
-import { GatewayError } from '../../../src/domain/errors.ts';
+import { GatewayError } from '../../../src/errors/errors.ts';
 
 /** Answers with what the reader returned, or with the code and the sentence of its refusal. */
 const app = new Koa().use(async (context) => {

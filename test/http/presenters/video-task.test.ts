@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { attentionMessages, attentionReasons } from '../../../src/domain/attention.ts';
-import { waitMessages, waitReasons } from '../../../src/domain/wait-reason.ts';
-import { noMediaUrl } from '../../../src/domain/stored-media.ts';
+import { attentionMessages, attentionReasons } from '../../../src/task/attention.ts';
+import { waitMessages, waitReasons } from '../../../src/task/wait-reason.ts';
+import { noMediaUrl } from '../../../src/models/stored-media.ts';
 import { presentTask, taskSchemas } from '../../../src/http/presenters/video-task.ts';
-import type { Task } from '../../../src/domain/task-record.ts';
+import type { Task } from '../../../src/task/record.ts';
 import { firstRecord } from '../../support/task-records.ts';
 
 describe('presentTask', () => {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { GatewayError } from '../../../src/domain/errors.ts';
+import { GatewayError } from '../../../src/errors/errors.ts';
 import { useHttpWorld } from '../../support/http-world.ts';
 
 const world = useHttpWorld('route_cancel_video');

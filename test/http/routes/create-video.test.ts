@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { VideoRequest } from '../../../src/domain/request.ts';
+import type { VideoRequest } from '../../../src/models/request.ts';
 import { useHttpWorld, videoBody } from '../../support/http-world.ts';
 import type { TestAccount } from '../../support/client.ts';
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { learnedTimes } from '../../../src/domain/render-times.ts';
+import { learnedTimes } from '../../../src/models/render-times.ts';
 import { caller } from '../../support/client.ts';
 import { useHttpWorld, videoBody } from '../../support/http-world.ts';
 

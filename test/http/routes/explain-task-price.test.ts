@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { settle } from '../../../src/domain/price.ts';
+import { settle } from '../../../src/money/price.ts';
 import { createLedger } from '../../../src/ledger/ledger.ts';
 import { ledgerCollection } from '../../../src/ledger/collection.ts';
 import { useHttpWorld } from '../../support/http-world.ts';

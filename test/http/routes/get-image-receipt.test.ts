@@ -1,6 +1,6 @@
 import { compactVerify, createLocalJWKSet } from 'jose';
 import { expect, it } from 'vitest';
-import { newTaskId } from '../../../src/domain/ids.ts';
+import { newTaskId } from '../../../src/base/ids.ts';
 import { ledgerCollection } from '../../../src/ledger/collection.ts';
 import { createLedger } from '../../../src/ledger/ledger.ts';
 import { heldText, settledText } from '../../ledger/support.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { taskFailures } from '../../../src/domain/task-failures.ts';
+import { taskFailures } from '../../../src/task/failures.ts';
 import { adminCaller } from '../../support/client.ts';
 import { useHttpWorld } from '../../support/http-world.ts';
 import { succeededWith } from '../../support/task-records.ts';

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { newTaskId } from '../../../src/domain/ids.ts';
-import type { TaskKind } from '../../../src/domain/task.ts';
+import { newTaskId } from '../../../src/base/ids.ts';
+import type { TaskKind } from '../../../src/base/task-kind.ts';
 import type { TestAccount } from '../../support/client.ts';
 import type { TestGateway } from '../../support/gateway.ts';
 import { firstRecord } from '../../support/task-records.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { createAuditLog } from '../../../src/tasks/audit-log.ts';
+import { createAuditLog } from '../../../src/commands/audit-log.ts';
 import { adminCaller } from '../../support/client.ts';
 import { useHttpWorld } from '../../support/http-world.ts';
 import { pauseFirstAt } from '../../support/race.ts';

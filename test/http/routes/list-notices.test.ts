@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { sighted } from '../../../src/domain/notice.ts';
+import { sighted } from '../../../src/base/notice.ts';
 import { useHttpWorld } from '../../support/http-world.ts';
 
 const world = useHttpWorld('route_list_notices');

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { classified } from '../../../src/domain/task.ts';
-import { taskFailures } from '../../../src/domain/task-failures.ts';
+import { classified } from '../../../src/task/task.ts';
+import { taskFailures } from '../../../src/task/failures.ts';
 import { useHttpWorld } from '../../support/http-world.ts';
 
 const world = useHttpWorld('route_list_tasks');

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll, expect, it, onTestFinished } from 'vitest';
-import { dayMs, isoSeconds } from '../../../src/domain/times.ts';
+import { dayMs, isoSeconds } from '../../../src/base/times.ts';
 import { ledgerCollection } from '../../../src/ledger/collection.ts';
 import { createLedger } from '../../../src/ledger/ledger.ts';
 import { runLine } from '../../cli/support.ts';

@@ -9,7 +9,7 @@ import { readChecks } from './reads.ts';
 import { sumChecks } from './sums.ts';
 import { valueChecks } from './values.ts';
 import { writeChecks } from './writes.ts';
-import { messageOf } from '../../../src/domain/caught.ts';
+import { messageOf } from '../../../src/base/caught.ts';
 
 /** A server that does something else than a MongoDB 7 in one respect that our stores rely on. */
 export type Difference = { check: string; expected: string; found: string };

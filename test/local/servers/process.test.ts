@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 import { expect, it } from 'vitest';
 
-import { messageOf } from '../../../src/domain/caught.ts';
+import { messageOf } from '../../../src/base/caught.ts';
 import { identifyProcess } from '../../../src/process/process-identity.ts';
 import { startChild, waitUntilServing } from '../../../src/local/servers/process.ts';
 import { runCommand } from '../../../src/local/servers/run-command.ts';

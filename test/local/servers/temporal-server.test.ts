@@ -2,7 +2,7 @@ import { Client, Connection } from '@temporalio/client';
 import { tsToMs } from '@temporalio/common/lib/time.js';
 import { afterAll, expect, it, onTestFinished } from 'vitest';
 
-import { searchAttributeNames } from '../../../src/domain/queues.ts';
+import { searchAttributeNames } from '../../../src/base/queues.ts';
 import { startTemporalServer } from '../../../src/local/servers/temporal-server.ts';
 import { choosePort } from '../../../src/local/servers/ports.ts';
 import { resolveTemporal } from '../../../src/local/servers/temporal-source.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { VideoRequest } from '../../../src/domain/request.ts';
+import type { VideoRequest } from '../../../src/models/request.ts';
 import { createGuardedClient } from '../../../src/http-client/index.ts';
 import { arkVideo } from '../../../src/providers/ark/ark-video.ts';
 import type { OperationStatus, ProviderContext, SubmitContext } from '../../../src/providers/provider.ts';

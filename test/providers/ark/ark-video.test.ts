@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { JsonObject, JsonValue } from '../../../src/domain/request.ts';
+import type { JsonObject, JsonValue } from '../../../src/models/request.ts';
 import { arkVideo } from '../../../src/providers/ark/ark-video.ts';
 import { arkFacts } from '../../../src/providers/ark/ark-facts.ts';
 import {

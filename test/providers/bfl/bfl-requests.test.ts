@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { ImageInput, ImageRequest, VideoRequest } from '../../../src/domain/request.ts';
+import type { ImageInput, ImageRequest, VideoRequest } from '../../../src/models/request.ts';
 import { createBfl } from '../../../src/providers/bfl/index.ts';
 import { bflVideoFacts } from '../../../src/providers/bfl/bfl-facts.ts';
 import {

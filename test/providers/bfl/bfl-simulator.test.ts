@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ImageInput, ImageRequest, VideoRequest } from '../../../src/domain/request.ts';
+import type { ImageInput, ImageRequest, VideoRequest } from '../../../src/models/request.ts';
 import { bfl } from '../../../src/providers/bfl/index.ts';
 import { startReceiver } from '../../workshop/simulator/support.ts';
 import {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ImageInput, ImageRequest, VideoRequest } from '../../../src/domain/request.ts';
+import type { ImageInput, ImageRequest, VideoRequest } from '../../../src/models/request.ts';
 import { dashscope } from '../../../src/providers/dashscope/index.ts';
 import {
   canned,

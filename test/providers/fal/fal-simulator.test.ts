@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { once } from 'node:events';
 import { describe, expect, it } from 'vitest';
 import { parseGatewayConfig } from '../../../src/config/gateway-file.ts';
-import type { ImageRequest, VideoRequest } from '../../../src/domain/request.ts';
+import type { ImageRequest, VideoRequest } from '../../../src/models/request.ts';
 import { adapters } from '../../../src/providers/index.ts';
 import { fal } from '../../../src/providers/fal/index.ts';
 import type { UpstreamCallback } from '../../../src/providers/provider.ts';

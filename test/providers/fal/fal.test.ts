@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { JsonObject, VideoRequest } from '../../../src/domain/request.ts';
+import type { JsonObject, VideoRequest } from '../../../src/models/request.ts';
 import { fal } from '../../../src/providers/fal/index.ts';
-import { fieldMappingSchema } from '../../../src/domain/field-mapping.ts';
+import { fieldMappingSchema } from '../../../src/models/field-mapping.ts';
 import {
   canned,
   fixture,

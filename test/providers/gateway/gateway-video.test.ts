@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { VideoRequest } from '../../../src/domain/request.ts';
+import type { VideoRequest } from '../../../src/models/request.ts';
 import { gateway } from '../../../src/providers/gateway/gateway.ts';
 import type { ProviderContext } from '../../../src/providers/provider.ts';
 import {

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { expect, it } from 'vitest';
-import { markerOf } from '../../../src/domain/ids.ts';
+import { markerOf } from '../../../src/base/ids.ts';
 import { google } from '../../../src/providers/google/index.ts';
 import { findContradictions } from '../../support/sdk-types.ts';
 import type { SdkField, SdkTypes } from '../../support/sdk-types.ts';

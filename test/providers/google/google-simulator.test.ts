@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { VideoRequest } from '../../../src/domain/request.ts';
+import type { VideoRequest } from '../../../src/models/request.ts';
 import { google } from '../../../src/providers/google/index.ts';
 import {
   imageRequest,

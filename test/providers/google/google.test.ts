@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { VideoRequest } from '../../../src/domain/request.ts';
+import type { VideoRequest } from '../../../src/models/request.ts';
 import { google } from '../../../src/providers/google/index.ts';
 import type { OperationStatus, Provider } from '../../../src/providers/provider.ts';
 import {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { VideoRequest } from '../../../src/domain/request.ts';
+import type { VideoRequest } from '../../../src/models/request.ts';
 import { createKling } from '../../../src/providers/kling/index.ts';
 import { submitContext, upstreamError, videoIssue, videoRequest } from '../support.ts';
 import { useSimulator } from '../use-simulator.ts';

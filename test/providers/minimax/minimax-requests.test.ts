@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { defined } from '../../../src/domain/defined.ts';
-import type { ImageInput, ImageRequest, VideoRequest } from '../../../src/domain/request.ts';
+import { defined } from '../../../src/base/defined.ts';
+import type { ImageInput, ImageRequest, VideoRequest } from '../../../src/models/request.ts';
 import { minimax } from '../../../src/providers/minimax/index.ts';
 import { minimaxFacts } from '../../../src/providers/minimax/minimax-models.ts';
 import {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { defined } from '../../../src/domain/defined.ts';
-import type { ImageInput, ImageRequest, VideoRequest } from '../../../src/domain/request.ts';
+import { defined } from '../../../src/base/defined.ts';
+import type { ImageInput, ImageRequest, VideoRequest } from '../../../src/models/request.ts';
 import { minimax } from '../../../src/providers/minimax/index.ts';
 import { startReceiver } from '../../workshop/simulator/support.ts';
 import { callback, imageIssue, imageRequest, submitContext, videoIssue, videoRequest } from '../support.ts';

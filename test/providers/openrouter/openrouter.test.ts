@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { VideoRequest } from '../../../src/domain/request.ts';
+import type { VideoRequest } from '../../../src/models/request.ts';
 import { openrouter, openrouterFacts } from '../../../src/providers/openrouter/index.ts';
 import {
   callback,

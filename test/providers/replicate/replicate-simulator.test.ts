@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { parseGatewayConfig } from '../../../src/config/gateway-file.ts';
-import type { ImageRequest, VideoRequest } from '../../../src/domain/request.ts';
+import type { ImageRequest, VideoRequest } from '../../../src/models/request.ts';
 import { adapters } from '../../../src/providers/index.ts';
 import { replicate } from '../../../src/providers/replicate/index.ts';
 import {

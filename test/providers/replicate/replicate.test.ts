@@ -1,9 +1,9 @@
 import { createHmac } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { JsonObject, VideoRequest } from '../../../src/domain/request.ts';
+import type { JsonObject, VideoRequest } from '../../../src/models/request.ts';
 import { replicate } from '../../../src/providers/replicate/index.ts';
-import { fieldMappingSchema } from '../../../src/domain/field-mapping.ts';
+import { fieldMappingSchema } from '../../../src/models/field-mapping.ts';
 import {
   callback,
   canned,

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { ImageRequest, JsonObject, VideoRequest } from '../../../src/domain/request.ts';
+import type { ImageRequest, JsonObject, VideoRequest } from '../../../src/models/request.ts';
 import { runway } from '../../../src/providers/runway/index.ts';
 import { runwayFacts } from '../../../src/providers/runway/runway-facts.ts';
 import {

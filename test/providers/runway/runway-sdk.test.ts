@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, it } from 'vitest';
-import type { ImageRequest, VideoRequest } from '../../../src/domain/request.ts';
+import type { ImageRequest, VideoRequest } from '../../../src/models/request.ts';
 import { runway } from '../../../src/providers/runway/index.ts';
 import { findContradictions, literalsOf } from '../../support/sdk-types.ts';
 import {

@@ -1,7 +1,7 @@
 import RunwayML from '@runwayml/sdk';
 import { describe, expect, it } from 'vitest';
 import { readClip } from '../../../workshop/simulator/media/clips.ts';
-import type { ImageRequest, VideoRequest } from '../../../src/domain/request.ts';
+import type { ImageRequest, VideoRequest } from '../../../src/models/request.ts';
 import { runway } from '../../../src/providers/runway/index.ts';
 import { imageRequest, submitContext, upstreamError, videoIssue, videoRequest } from '../support.ts';
 import { useSimulator } from '../use-simulator.ts';

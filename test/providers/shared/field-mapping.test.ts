@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { fieldMappingSchema } from '../../../src/domain/field-mapping.ts';
-import type { FieldMapping } from '../../../src/domain/field-mapping.ts';
+import { fieldMappingSchema } from '../../../src/models/field-mapping.ts';
+import type { FieldMapping } from '../../../src/models/field-mapping.ts';
 import {
   mappedCost,
   mappedFacts,
@@ -10,8 +10,8 @@ import {
 } from '../../../src/providers/shared/mapped-answer.ts';
 import { mappedVideoFacts } from '../../../src/providers/shared/mapped-facts.ts';
 import { mappedBody, mappedEndpoint, mappedIssue } from '../../../src/providers/shared/mapped-request.ts';
-import { factsFor } from '../../../src/domain/model-facts.ts';
-import type { VideoRequest } from '../../../src/domain/request.ts';
+import { factsFor } from '../../../src/models/model-facts.ts';
+import type { VideoRequest } from '../../../src/models/request.ts';
 import { imageRequest, videoRequest } from '../support.ts';
 
 const read = (mapping: object): FieldMapping => fieldMappingSchema.parse({ result: 'video.url', ...mapping });

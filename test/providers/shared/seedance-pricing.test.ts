@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { VideoRequest } from '../../../src/domain/request.ts';
+import type { VideoRequest } from '../../../src/models/request.ts';
 import type { EstimateOutput } from '../../../src/providers/provider.ts';
 import { arkVideo } from '../../../src/providers/ark/ark-video.ts';
 import { videoRequest } from '../support.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ImageInput, ImageRequest } from '../../../src/domain/request.ts';
+import type { ImageInput, ImageRequest } from '../../../src/models/request.ts';
 import { stability } from '../../../src/providers/stability/index.ts';
 import { canned, fixture, imageIssue, imageRequest, providerContext, upstreamError } from '../support.ts';
 import type { CannedAnswer } from '../support.ts';

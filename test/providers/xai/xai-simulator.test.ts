@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { ImageInput, ImageRequest, VideoRequest } from '../../../src/domain/request.ts';
+import type { ImageInput, ImageRequest, VideoRequest } from '../../../src/models/request.ts';
 import { xai } from '../../../src/providers/xai/index.ts';
 import { imageIssue, imageRequest, submitContext, videoIssue, videoRequest } from '../support.ts';
 import { useSimulator } from '../use-simulator.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { defined } from '../../../src/domain/defined.ts';
-import type { ImageInput, ImageRequest, VideoRequest } from '../../../src/domain/request.ts';
+import { defined } from '../../../src/base/defined.ts';
+import type { ImageInput, ImageRequest, VideoRequest } from '../../../src/models/request.ts';
 import { xai } from '../../../src/providers/xai/index.ts';
 import { xaiFacts } from '../../../src/providers/xai/xai-facts.ts';
 import {

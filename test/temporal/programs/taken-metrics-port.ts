@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { readEnvironment } from '../../../src/config/environment.ts';
-import { onRacePoint } from '../../../src/domain/race-point.ts';
+import { onRacePoint } from '../../../src/base/race-point.ts';
 import { createLogger } from '../../../src/observability/log.ts';
 import { installRuntime } from '../../../src/temporal/install-runtime.ts';
 

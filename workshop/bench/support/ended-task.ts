@@ -1,4 +1,4 @@
-import type { Task } from '../../../src/domain/task-record.ts';
+import type { Task } from '../../../src/task/record.ts';
 
 export interface EndedTask extends Pick<Task, 'id' | 'account' | 'model'> {
   readonly at: number;

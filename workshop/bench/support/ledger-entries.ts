@@ -1,8 +1,8 @@
 import { Buffer } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import type { Db } from 'mongodb';
-import { settle } from '../../../src/domain/price.ts';
-import type { PriceBasis } from '../../../src/domain/price.ts';
+import { settle } from '../../../src/money/price.ts';
+import type { PriceBasis } from '../../../src/money/price.ts';
 import { ledgerCollection } from '../../../src/ledger/collection.ts';
 import { createEntryHash, emptyHead } from '../../../src/ledger/entry.ts';
 import type { EntryDocument, Head } from '../../../src/ledger/entry.ts';

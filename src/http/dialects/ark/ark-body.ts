@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { ImageRole } from '../../../domain/request.ts';
+import type { ImageRole } from '../../../models/request.ts';
 import { exampleModels } from '../../example-models.ts';
 import { parseInput } from '../../validation.ts';
 import { videoBodySchema } from '../../videos/video-body.ts';

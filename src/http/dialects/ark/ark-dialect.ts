@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { errorTable } from '../../../domain/errors.ts';
-import type { ErrorCode, GatewayError } from '../../../domain/errors.ts';
+import { errorTable } from '../../../errors/errors.ts';
+import type { ErrorCode, GatewayError } from '../../../errors/errors.ts';
 import { presentError } from '../../error-response.ts';
 import type { Dialect } from '../dialect.ts';
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { defined } from '../../../domain/defined.ts';
+import { defined } from '../../../base/defined.ts';
 import { presentWarnings } from '../../presenters/image.ts';
 import { jsonReply, keyRoute } from '../../route.ts';
 import type { Route } from '../../route.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { defined } from '../../../domain/defined.ts';
-import type { Task } from '../../../domain/task-record.ts';
-import type { TaskStatus } from '../../../domain/task.ts';
+import { defined } from '../../../base/defined.ts';
+import type { Task } from '../../../task/record.ts';
+import type { TaskStatus } from '../../../task/task.ts';
 import { queryNumber } from '../../query-fields.ts';
 import { jsonReply, keyRoute } from '../../route.ts';
 import type { Route } from '../../route.ts';

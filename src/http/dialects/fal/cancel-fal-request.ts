@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { isTerminal } from '../../../domain/task.ts';
+import { isTerminal } from '../../../task/task.ts';
 import { jsonReply, keyRoute } from '../../route.ts';
 import type { Route } from '../../route.ts';
 import { cancelTask } from '../../videos/cancel-task.ts';

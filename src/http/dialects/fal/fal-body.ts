@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { defined } from '../../../domain/defined.ts';
+import { defined } from '../../../base/defined.ts';
 import { isRecord, withoutNulls } from '../../body-fields.ts';
 import { videoBodySchema } from '../../videos/video-body.ts';
 import type { VideoBody } from '../../videos/video-body.ts';

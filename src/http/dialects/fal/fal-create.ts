@@ -1,5 +1,5 @@
-import type { Caller } from '../../../domain/caller.ts';
-import type { Task } from '../../../domain/task-record.ts';
+import type { Caller } from '../../../access/caller.ts';
+import type { Task } from '../../../task/record.ts';
 import type { RequestMeta } from '../../route.ts';
 import { createVideoTask, videoCreate } from '../../videos/create-video-task.ts';
 import { findOwnTask } from '../../videos/own-task.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { Task } from '../../../domain/task-record.ts';
-import type { TaskStatus } from '../../../domain/task.ts';
+import type { Task } from '../../../task/record.ts';
+import type { TaskStatus } from '../../../task/task.ts';
 import { presentWarnings } from '../../presenters/image.ts';
 
 /** As the official client types it (@fal-ai/client 1.10.1, `types/common.d.ts`). */

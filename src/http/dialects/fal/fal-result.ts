@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { defined } from '../../../domain/defined.ts';
-import type { Task } from '../../../domain/task-record.ts';
+import { defined } from '../../../base/defined.ts';
+import type { Task } from '../../../task/record.ts';
 import { costHeaders } from '../../cost-headers.ts';
 import { presentWarnings } from '../../presenters/image.ts';
 import { presentTask } from '../../presenters/video-task.ts';

@@ -1,4 +1,4 @@
-import type { Task } from '../../../domain/task-record.ts';
+import type { Task } from '../../../task/record.ts';
 import { jsonReply } from '../../route.ts';
 import type { TextReply } from '../../route.ts';
 import { changesOf } from '../../task-changes.ts';

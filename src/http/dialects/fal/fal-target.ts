@@ -1,5 +1,5 @@
 import type { Middleware } from 'koa';
-import { invalidParameter } from '../../../domain/errors.ts';
+import { invalidParameter } from '../../../errors/errors.ts';
 import type { RequestState } from '../../request-scope.ts';
 import { falDialect } from './fal-dialect.ts';
 

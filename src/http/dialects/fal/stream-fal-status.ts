@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Task } from '../../../domain/task-record.ts';
+import type { Task } from '../../../task/record.ts';
 import { eventStream, eventStreamType } from '../../event-stream.ts';
 import { keyRoute } from '../../route.ts';
 import type { Route } from '../../route.ts';

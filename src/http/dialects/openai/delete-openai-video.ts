@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { GatewayError } from '../../../domain/errors.ts';
-import { isTerminal } from '../../../domain/task.ts';
+import { GatewayError } from '../../../errors/errors.ts';
+import { isTerminal } from '../../../task/task.ts';
 import { jsonReply, keyRoute } from '../../route.ts';
 import type { Route } from '../../route.ts';
 import { cancelTask } from '../../videos/cancel-task.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { defined } from '../../../domain/defined.ts';
-import type { GenerationRequest } from '../../../domain/request.ts';
+import { defined } from '../../../base/defined.ts';
+import type { GenerationRequest } from '../../../models/request.ts';
 import { queryNumber } from '../../query-fields.ts';
 import { ownPageSchema, presentOwnPage } from '../../presenters/list.ts';
 import { jsonReply, keyRoute } from '../../route.ts';

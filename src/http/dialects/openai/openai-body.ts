@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
-import { GatewayError } from '../../../domain/errors.ts';
-import { fileIdOf } from '../../../domain/user-file.ts';
+import { GatewayError } from '../../../errors/errors.ts';
+import { fileIdOf } from '../../../models/user-file.ts';
 import { readImageFile } from '../../../images/reference-image.ts';
 import { isRecord } from '../../body-fields.ts';
 import type { ImageRouteDeps } from '../../deps.ts';

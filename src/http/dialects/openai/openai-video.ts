@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import type { MediaUrl } from '../../../domain/stored-media.ts';
-import type { GenerationRequest } from '../../../domain/request.ts';
-import type { Task } from '../../../domain/task-record.ts';
-import type { TaskStatus } from '../../../domain/task.ts';
+import type { MediaUrl } from '../../../models/stored-media.ts';
+import type { GenerationRequest } from '../../../models/request.ts';
+import type { Task } from '../../../task/record.ts';
+import type { TaskStatus } from '../../../task/task.ts';
 import { sizeOf } from '../../output-size.ts';
 import { presentWarnings } from '../../presenters/image.ts';
 import { unixSeconds } from '../../presenters/unix-seconds.ts';

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { defined } from '../../../domain/defined.ts';
-import { invalidParameter } from '../../../domain/errors.ts';
-import type { GenerationRequest } from '../../../domain/request.ts';
-import type { Task } from '../../../domain/task-record.ts';
+import { defined } from '../../../base/defined.ts';
+import { invalidParameter } from '../../../errors/errors.ts';
+import type { GenerationRequest } from '../../../models/request.ts';
+import type { Task } from '../../../task/record.ts';
 import { prompt } from '../../body-fields.ts';
 import { presentTask } from '../../presenters/video-task.ts';
 import { jsonReply, keyRoute } from '../../route.ts';

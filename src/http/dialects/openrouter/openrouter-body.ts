@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { defined } from '../../../domain/defined.ts';
-import { GatewayError } from '../../../domain/errors.ts';
+import { defined } from '../../../base/defined.ts';
+import { GatewayError } from '../../../errors/errors.ts';
 import { exampleModels } from '../../example-models.ts';
 import { videoBodySchema } from '../../videos/video-body.ts';
 import type { VideoBody } from '../../videos/video-body.ts';

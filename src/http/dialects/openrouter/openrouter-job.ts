@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import type { MediaUrl } from '../../../domain/stored-media.ts';
-import type { Task } from '../../../domain/task-record.ts';
-import type { TaskStatus } from '../../../domain/task.ts';
+import type { MediaUrl } from '../../../models/stored-media.ts';
+import type { Task } from '../../../task/record.ts';
+import type { TaskStatus } from '../../../task/task.ts';
 import { presentTask } from '../../presenters/video-task.ts';
 import type { taskFields } from '../../presenters/video-task.ts';
 

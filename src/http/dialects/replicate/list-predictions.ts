@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { defined } from '../../../domain/defined.ts';
-import type { GenerationRequest } from '../../../domain/request.ts';
+import { defined } from '../../../base/defined.ts';
+import type { GenerationRequest } from '../../../models/request.ts';
 import { jsonReply, keyRoute } from '../../route.ts';
 import type { Route } from '../../route.ts';
 import { pageOfTasks } from '../../videos/list-account-tasks.ts';

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
-import { isTerminal } from '../../../domain/task.ts';
-import type { Caller } from '../../../domain/caller.ts';
+import { isTerminal } from '../../../task/task.ts';
+import type { Caller } from '../../../access/caller.ts';
 import { presentWarnings } from '../../presenters/image.ts';
 import { jsonReply } from '../../route.ts';
 import type { Reply, RequestMeta } from '../../route.ts';

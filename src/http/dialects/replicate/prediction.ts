@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { defined } from '../../../domain/defined.ts';
-import type { GenerationRequest } from '../../../domain/request.ts';
-import type { MediaUrl } from '../../../domain/stored-media.ts';
-import type { Task } from '../../../domain/task-record.ts';
-import type { TaskStatus } from '../../../domain/task.ts';
+import { defined } from '../../../base/defined.ts';
+import type { GenerationRequest } from '../../../models/request.ts';
+import type { MediaUrl } from '../../../models/stored-media.ts';
+import type { Task } from '../../../task/record.ts';
+import type { TaskStatus } from '../../../task/task.ts';
 import { presentTask } from '../../presenters/video-task.ts';
 import type { taskFields } from '../../presenters/video-task.ts';
 

@@ -1,0 +1,70 @@
+import { newActionId } from '../base/ids.ts';
+import type { RandomBytes } from '../base/ids.ts';
+import { GatewayError } from '../errors/errors.ts';
+import { readActionInput, saidOf } from '../task/acts.ts';
+import type { ActionInput, ActionResult, OperatorActionName } from '../task/acts.ts';
+import { requireRedeliverable } from '../task/require-redeliverable.ts';
+import { isTerminal } from '../task/task.ts';
+import type { Task, TaskActionRecord } from '../task/record.ts';
+import type { RequestStore } from '../store/requests.ts';
+import type { TaskStore } from '../store/tasks.ts';
+import { recordSeen, refundTask, refused } from './refund-task.ts';
+import type { RefundTaskDeps } from './refund-task.ts';
+import type { TaskPort } from './task-port.ts';
+
+export interface ActOnTaskDeps extends RefundTaskDeps {
+  readonly tasks: RefundTaskDeps['tasks'] & Pick<TaskStore, 'find'>;
+  readonly requests: Pick<RequestStore, 'find'>;
+  readonly port: Pick<TaskPort, 'act' | 'redeliver'>;
+  readonly now: () => number;
+  readonly randomBytes: RandomBytes;
+}
+
+export interface TaskAction {
+  readonly task: Task;
+  readonly action: OperatorActionName;
+  readonly input: ActionInput;
+}
+
+/**
+ * An operator's action, of a task that runs through its workflow, which also records it; of one that has ended, here.
+ * Throws `action_not_possible`, and then nothing has changed; `invalid_parameter` for fields that the action lacks.
+ */
+export function createActOnTask(deps: ActOnTaskDeps) {
+  return async ({ task, action, input }: TaskAction): Promise<ActionResult> => {
+    const read = readActionInput(action, input);
+    if (!read.ok) throw new GatewayError('invalid_parameter', read.message, { param: 'action' });
+    if (action === 'refund') return refundTask(task, input, deps);
+    if (action === 'redeliver') return redeliver(task, input, deps);
+    if (isTerminal(task.status)) throw refused(`The task has already ${task.status}.`);
+    return deps.port.act(task.id, action, input);
+  };
+}
+
+/**
+ * What an act has done whose answer was lost, by the id of its update. Undefined: nothing, or in vain: it was to end a task
+ * that had been paid.
+ */
+export function recordedAct(task: Task | undefined, id: string): TaskActionRecord | undefined {
+  const act = task?.actions?.find((record) => record.id === id);
+  const wasToEnd = act?.action === 'fail' || act?.action === 'cancel';
+  return wasToEnd && task?.status === 'succeeded' ? undefined : act;
+}
+
+async function redeliver(
+  task: Task,
+  input: ActionInput,
+  { requests, port, tasks, now, randomBytes }: ActOnTaskDeps,
+): Promise<ActionResult> {
+  requireRedeliverable(task, await requests.find(task.id));
+  const detail = 'The callback is redelivered, in a series of attempts of its own.';
+  const said = { task: detail, money: 'It changes nothing about the money.' };
+  if (input.dry_run !== true) {
+    await port.redeliver(task.id);
+    const { by, reason } = input;
+    const id = newActionId(randomBytes);
+    const act = { id, at: now(), by, action: 'redeliver', reason, detail } as const;
+    await recordSeen(task, act, tasks);
+  }
+  return saidOf(said, input);
+}

@@ -1,0 +1,136 @@
+import { isImageId } from '../base/ids.ts';
+import { racePoint } from '../base/race-point.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+import type { RemovalMarks } from '../ledger/removal-marks.ts';
+import type { Logger } from '../observability/log.ts';
+import type { Account, AccountStore } from '../store/accounts.ts';
+import type { AuditStore } from '../store/audit.ts';
+import type { BalanceAlertStore } from '../store/balance-alerts.ts';
+import type { KeySlotStore } from '../store/key-slots.ts';
+import type { KeyStore } from '../store/keys.ts';
+import type { NoticeStore } from '../store/notices.ts';
+import type { RepeatStore } from '../store/repeats.ts';
+import type { StoredBytesStore } from '../store/stored-bytes.ts';
+import type { TaskStore } from '../store/tasks.ts';
+import type { AuditLog } from './audit-log.ts';
+import type { RemoveTasks } from './remove-tasks.ts';
+
+export interface DeleteAccountsDeps {
+  readonly accounts: Pick<AccountStore, 'deleting' | 'noteImagesRemoved' | 'finishDeletion'>;
+  readonly keys: Pick<KeyStore, 'idsOf' | 'removeMany'>;
+  readonly keySlots: Pick<KeySlotStore, 'removeMany'>;
+  readonly tasks: Pick<TaskStore, 'countOf' | 'idsOf'>;
+  readonly balanceAlerts: Pick<BalanceAlertStore, 'remove'>;
+  readonly notices: Pick<NoticeStore, 'remove'>;
+  readonly storedBytes: Pick<StoredBytesStore, 'removeAll'>;
+  readonly repeats: Pick<RepeatStore, 'removeBodies'>;
+  readonly audit: Pick<AuditStore, 'redact'>;
+  readonly auditLog: AuditLog;
+  readonly ledger: Pick<Ledger, 'balance' | 'entries'>;
+  readonly marks: Pick<RemovalMarks, 'raiseForAccount'>;
+  readonly removeTasks: RemoveTasks;
+  /** Deletes our copies of results. */
+  readonly removeCopies: (ids: readonly string[]) => Promise<void>;
+  /** Deletes what the account has stored, until then. False: there is more. */
+  readonly removeFiles: (account: string, endsAt: number) => Promise<boolean>;
+  readonly log: Pick<Logger, 'error'>;
+  readonly now: () => number;
+}
+
+/** What a process began before it knew that the account is closed has its hold, or was abandoned, by then. */
+const settledAfterMs = 20 * 60_000;
+const pageItems = 500;
+/** Of one step of the reconciler; the next one continues. */
+const stepMs = 60_000;
+
+/**
+ * Continues the deletion of accounts; resolves with how many were completed. Every step may be repeated, and what is left
+ * to be done is what is still there, so that whoever dies in between is continued by the next one.
+ */
+export function createDeleteAccounts(deps: DeleteAccountsDeps): () => Promise<number> {
+  return async () => {
+    const endsAt = deps.now() + stepMs;
+    let completed = 0;
+    for (const account of await deps.accounts.deleting()) {
+      if (deps.now() > endsAt) break;
+      try {
+        if (await continueDeletion(account, endsAt, deps)) completed += 1;
+      } catch (err) {
+        // The others do not wait for it.
+        deps.log.error({ account: account.id, err }, 'the deletion of an account could not be continued');
+      }
+    }
+    return completed;
+  };
+}
+
+/** False: there is more to be done, now or when what is in flight has ended. */
+async function continueDeletion(
+  account: Account,
+  endsAt: number,
+  deps: DeleteAccountsDeps,
+): Promise<boolean> {
+  const { id, closedAt = 0 } = account;
+  await removeKeys(id, deps);
+  const { unfinished } = await deps.tasks.countOf(id);
+  const { held } = await deps.ledger.balance(id);
+  if (unfinished > 0 || held > 0n || deps.now() - closedAt < settledAfterMs) return false;
+  await deps.marks.raiseForAccount(id, deps.now());
+  if (!(await removeAllTasks(id, endsAt, deps)) || !(await removeImages(account, endsAt, deps))) return false;
+  if (!(await deps.removeFiles(id, endsAt))) return false;
+  await Promise.all([
+    deps.balanceAlerts.remove(id),
+    deps.notices.remove(`low_balance/${id}`),
+    deps.storedBytes.removeAll(id),
+    deps.audit.redact({ target: { $in: [id] } }),
+  ]);
+  await racePoint('deletion.finishing', id);
+  await complete(account, deps);
+  return true;
+}
+
+async function removeKeys(account: string, { keys, keySlots, audit }: DeleteAccountsDeps): Promise<void> {
+  for (;;) {
+    const ids = await keys.idsOf(account, pageItems);
+    if (ids.length === 0) return;
+    await Promise.all([audit.redact({ target: { $in: ids } }), keySlots.removeMany(ids)]);
+    await keys.removeMany(ids);
+  }
+}
+
+async function removeAllTasks(account: string, endsAt: number, deps: DeleteAccountsDeps): Promise<boolean> {
+  while (deps.now() < endsAt) {
+    const ids = await deps.tasks.idsOf(account, pageItems);
+    if (ids.length === 0) return true;
+    await deps.audit.redact({ task: { $in: ids } });
+    await racePoint('deletion.page', account);
+    // One that is left has not ended.
+    if ((await deps.removeTasks(ids)) === 0) return false;
+  }
+  return false;
+}
+
+/** Images that were answered at once have no record: the ledger names them. */
+async function removeImages(account: Account, endsAt: number, deps: DeleteAccountsDeps): Promise<boolean> {
+  const { id, deletion } = account;
+  let after = deletion?.imagesUpTo ?? 0n;
+  while (deps.now() < endsAt) {
+    const page = await deps.ledger.entries(id, { after, limit: pageItems });
+    const last = page.at(-1);
+    if (last === undefined) return true;
+    const tasks = page.flatMap(({ task }) => (task !== undefined && isImageId(task) ? [task] : []));
+    const images = [...new Set(tasks)];
+    await Promise.all([deps.removeCopies(images), deps.repeats.removeBodies(images)]);
+    await deps.accounts.noteImagesRemoved(id, last.seq);
+    after = last.seq;
+  }
+  return false;
+}
+
+/** On record for ever: what was done, for whom, and that it is complete. */
+async function complete({ id, deletion }: Account, deps: DeleteAccountsDeps): Promise<void> {
+  const { by = '', reason = '', requestedAt = 0 } = deletion ?? {};
+  const key = { id: `deleted-${id}`, at: requestedAt };
+  const act = { by, via: 'api', action: 'accountDeleted', target: id, reason, input: {}, key } as const;
+  await deps.auditLog.keep(act, () => deps.accounts.finishDeletion(id, deps.now()));
+}

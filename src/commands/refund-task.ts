@@ -1,0 +1,136 @@
+import { closedAt } from '../money/ledger-basis.ts';
+import { GatewayError } from '../errors/errors.ts';
+import { isImageId } from '../base/ids.ts';
+import { formatAmount, parseMicros } from '../money/money.ts';
+import type { Micros } from '../money/money.ts';
+import { saidOf } from '../task/acts.ts';
+import type { ActionInput, ActionResult } from '../task/acts.ts';
+import { isTerminal } from '../task/task.ts';
+import type { Task, TaskActionRecord } from '../task/record.ts';
+import type { LedgerEntry } from '../ledger/entry.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+import type { TaskStore } from '../store/tasks.ts';
+
+export interface RefundTaskDeps {
+  readonly tasks: Pick<TaskStore, 'step' | 'withdrawConcern'>;
+  readonly ledger: Pick<Ledger, 'refund' | 'entriesOfTask'>;
+  /** Of the configuration in force. */
+  readonly currency: () => string;
+}
+
+/**
+ * Gives back what a task was charged, or a part of it, once. The ledger decides: of all who ask, one has the entry, and
+ * its note says who and why. The act on the task's record is made of that entry, whoever writes it: after a crash
+ * between the two, the next one who asks writes the act that is missing, and is refused.
+ */
+export async function refundTask(
+  task: Task,
+  input: ActionInput,
+  deps: RefundTaskDeps,
+): Promise<ActionResult> {
+  if (!isTerminal(task.status)) throw refused('Only a task that has ended can be refunded.');
+  const entries = await deps.ledger.entriesOfTask(task.id);
+  const { id, account, status, model, channel = '' } = task;
+  const subject = { id, account, model, channel, words: `The task has ${status}`, entries };
+  const money = await refund(subject, input, { ...deps, record: (entry) => record(entry, task, deps) });
+  return saidOf({ task: `The task stays ${status}.`, money }, input);
+}
+
+/**
+ * The same of images that were answered at once: their entries are all that is known of them, and say who gave it back and
+ * why. Undefined: there are no such images.
+ */
+export async function refundImages(
+  id: string,
+  input: ActionInput,
+  deps: Pick<RefundTaskDeps, 'ledger' | 'currency'>,
+): Promise<ActionResult | undefined> {
+  const entries = isImageId(id) ? await deps.ledger.entriesOfTask(id) : [];
+  const hold = entries.find(({ kind }) => kind === 'hold');
+  if (hold === undefined) return undefined;
+  const { account, model = '' } = hold;
+  const close = entries.find(({ kind }) => kind === 'settle' || kind === 'release');
+  if (close === undefined) throw refused('The images are still being made.');
+  const { channel = '' } = close.upstream ?? {};
+  const subject = { id, account, model, channel, words: 'The request has failed', entries };
+  const money = await refund(subject, input, { ...deps, record: async () => undefined });
+  return saidOf({ task: 'The images stay as they are.', money }, input);
+}
+
+interface Refundable extends Pick<Task, 'id' | 'account' | 'model'> {
+  readonly channel: string;
+  /** Of something that costs nothing: why. */
+  readonly words: string;
+  readonly entries: readonly LedgerEntry[];
+}
+
+/** Returns what was given back, or would be, as a sentence. */
+async function refund(
+  { id, account, model, channel, words, entries }: Refundable,
+  { by, reason, amount: asked, dry_run: dryRun = false }: ActionInput,
+  deps: Pick<RefundTaskDeps, 'ledger' | 'currency'> & {
+    readonly record: (entry: LedgerEntry) => Promise<void>;
+  },
+): Promise<string> {
+  const currency = deps.currency();
+  const earlier = entries.find(({ kind }) => kind === 'refund');
+  if (earlier !== undefined) {
+    if (!dryRun) await deps.record(earlier);
+    throw refusedAsDone(earlier, currency);
+  }
+  const settle = entries.find(({ kind }) => kind === 'settle');
+  const charged = settle === undefined ? 0n : closedAt(settle);
+  if (charged === 0n) throw refused(`${words}, and nothing was charged for it.`);
+  const amount = asked === undefined ? charged : (parseMicros(asked) ?? 0n);
+  if (amount > charged) throw refusedAsTooMuch(charged, currency);
+  if (!dryRun) {
+    const note = `by ${by}: ${reason}`;
+    const upstream = { model, channel, cost: 0n, unknown: 0 };
+    const done = await deps.ledger.refund({ account, task: id, amount, note, upstream });
+    if (!done.ok) throw refusedAsTooMuch(done.refused === 'above_charge' ? done.charged : 0n, currency);
+    await deps.record(done.entry);
+    // Another was first; or it was our own write, whose answer was lost.
+    const isOurs = done.entry.note === note && done.entry.amount === amount;
+    if (done.replayed && !isOurs) throw refusedAsDone(done.entry, currency);
+  }
+  return `${formatAmount(amount, currency)} is given back to the account ${account}; ${formatAmount(charged, currency)} was charged.`;
+}
+
+/** A task is refunded once: its act has this id. */
+const refundActId = 'refund';
+
+async function record(entry: LedgerEntry, task: Task, { tasks, currency }: RefundTaskDeps): Promise<void> {
+  const [, by = 'unknown', reason = ''] = /^by ([^:]+): (.*)$/s.exec(entry.note ?? '') ?? [];
+  const act: TaskActionRecord = {
+    id: refundActId,
+    at: entry.at,
+    by,
+    action: 'refund',
+    reason,
+    detail: `${formatAmount(entry.amount, currency())} is given back.`,
+  };
+  await recordSeen(task, act, tasks);
+}
+
+/** The act on a task that has ended: a person has seen to whatever it asked for. */
+export async function recordSeen(
+  { id, concern }: Task,
+  act: TaskActionRecord,
+  tasks: RefundTaskDeps['tasks'],
+): Promise<void> {
+  await tasks.step(id, { kind: 'acted' }, act);
+  if (concern !== undefined) await tasks.withdrawConcern(id, concern);
+}
+
+export function refused(message: string): GatewayError {
+  return new GatewayError('action_not_possible', message);
+}
+
+function refusedAsDone({ amount, note }: LedgerEntry, currency: string): GatewayError {
+  const whose = note === undefined ? '' : ` ${note}`;
+  return refused(`The task has been refunded already: ${formatAmount(amount, currency)}${whose}`);
+}
+
+function refusedAsTooMuch(charged: Micros, currency: string): GatewayError {
+  return refused(`The task was charged ${formatAmount(charged, currency)}; a refund cannot exceed that.`);
+}

@@ -1,0 +1,63 @@
+import type { Census, LedgerTotals } from '../task/census.ts';
+import { closedCredentials } from '../health/circuit-rules.ts';
+import type { ServedChannel } from '../health/circuit-rules.ts';
+import { defined } from '../base/defined.ts';
+import type { Stores } from '../store/stores.ts';
+
+export interface CensusDeps {
+  readonly stores: Pick<Stores, 'tasks' | 'slots' | 'circuits' | 'resultCopies' | 'verifications'>;
+  readonly ledgerTotals: () => Promise<LedgerTotals>;
+  readonly config: () => { readonly currency: string; readonly channels: readonly CountedChannel[] };
+  readonly now: () => number;
+}
+
+interface CountedChannel extends ServedChannel {
+  readonly limits: { readonly concurrent_tasks?: number | undefined };
+}
+
+/** A few queries, each on an index, whatever the number of tasks that have ended. */
+export async function takeCensus({ stores, ledgerTotals, config, now }: CensusDeps): Promise<Census> {
+  const { channels, currency } = config();
+  const { tasks, resultCopies } = stores;
+  const [counted, attention, money, held, circuits, callbacks, retry, gaveUp, verification] =
+    await Promise.all([
+      tasks.countUnfinished(),
+      tasks.countAttention(),
+      ledgerTotals(),
+      stores.slots.held(),
+      stores.circuits.list(),
+      tasks.countCallbacks(),
+      resultCopies.count('retry'),
+      resultCopies.count('gave_up'),
+      stores.verifications.last(),
+    ]);
+  const closed = closedCredentials(circuits, channels, now());
+  const limited = channels.filter(({ limits }) => limits.concurrent_tasks !== undefined);
+  return {
+    at: now(),
+    currency,
+    tasks: counted,
+    attention,
+    money,
+    slots: limited.map(({ id, limits, credentials }) => ({
+      channel: id,
+      inUse: held.filter(({ queue }) => channelOf(queue) === id).length,
+      limit: (limits.concurrent_tasks ?? 0) * credentials.length,
+    })),
+    circuits: channels.map(({ id }) => ({
+      channel: id,
+      open: closed.filter((circuit) => channelOf(circuit.id) === id).length,
+    })),
+    callbacks,
+    copies: [
+      { state: 'retry', count: retry },
+      { state: 'gave_up', count: gaveUp },
+    ],
+    ...defined({ verification }),
+  };
+}
+
+/** Of `<channel>/<credential>`, and what may follow. */
+function channelOf(id: string): string {
+  return id.slice(0, id.indexOf('/'));
+}

@@ -1,0 +1,25 @@
+import { createDuty } from '../capacity/duty.ts';
+import type { Rounds } from '../process/rounds.ts';
+import type { Core } from './core.ts';
+import { ledgerCollection } from '../ledger/collection.ts';
+import { readLedgerTotals } from '../ledger/totals.ts';
+import { censusIntervalMs, createCensusTaker } from '../observability/census.ts';
+import { takeCensus } from '../commands/take-census.ts';
+
+/** A worker with metrics also counts the whole system, when it is its turn. */
+export function startCensus(core: Core): Rounds {
+  const { metrics, mongo, stores, log, now } = core;
+  const ledger = ledgerCollection(mongo.db);
+  const census = createCensusTaker({
+    ...metrics,
+    duty: createDuty({ name: 'census', duties: stores.duties, silenceMs: 3 * censusIntervalMs, now }),
+    async take() {
+      const taken = await takeCensus({ ...core, ledgerTotals: () => readLedgerTotals(ledger) });
+      core.notices.noteAttention(taken.attention);
+      return taken;
+    },
+    onError: (err) => log.warn({ err }, 'the system could not be counted; it is counted at the next turn'),
+  });
+  census.start();
+  return census;
+}

@@ -1,0 +1,76 @@
+import type { ConfigFile } from '../config/config-file.ts';
+import type { Environment } from '../config/environment.ts';
+import { onReloadSignal } from '../config/reload-signal.ts';
+import { openRunningConfig } from '../control/running-config.ts';
+import type { RunningConfig, RunningConfigDeps } from '../control/running-config.ts';
+import { hasEntries, ledgerCollection } from '../ledger/collection.ts';
+import type { Logger } from '../observability/log.ts';
+import type { Mongo } from '../store/mongo.ts';
+import type { Stores } from '../store/stores.ts';
+import type { AuditLog, OperatorAct } from '../commands/audit-log.ts';
+
+/** The published configuration, of which each process runs a copy. */
+
+interface CoreParts {
+  readonly log: Logger;
+  readonly node: string;
+  readonly auditLog: AuditLog;
+}
+
+interface ConfigDeps
+  extends Pick<RunningConfigDeps, keyof ConfigFile | 'node' | 'now'>, Pick<CoreParts, 'log' | 'auditLog'> {
+  readonly environment: Pick<Environment, 'CONFIG_AT_START'>;
+  readonly stores: Pick<Stores, 'configurations'>;
+  readonly mongo: Pick<Mongo, 'db'>;
+}
+
+export function openConfig({ environment, log, auditLog, stores, mongo, ...deps }: ConfigDeps) {
+  return openRunningConfig({
+    ...deps,
+    store: stores.configurations,
+    bringsBack: environment.CONFIG_AT_START === 'always',
+    hasMoney: () => hasEntries(ledgerCollection(mongo.db)),
+    keepStart: (publish) => auditLog.keep(reloadBy('start', deps.node), publish),
+    onTaken: ({ version }) => log.info({ version }, 'a published configuration was taken'),
+    onOldCopy: ({ version }) => log.warn({ version }, oldCopy),
+    onRefused: (version, violations) =>
+      log.error(
+        { version, violations },
+        'a published configuration could not be loaded here; the running one stays in force',
+      ),
+    onError: (err) =>
+      log.warn({ err }, 'the published configuration could not be read or taken; it is retried'),
+  });
+}
+
+/** Takes what is published, and SIGHUP publishes this process's file. Returns what ends both. */
+export function startConfig(running: RunningConfig, { log, node, auditLog }: CoreParts): () => void {
+  running.start();
+  const ignoreSignal = onReloadSignal(() => {
+    const published = auditLog.keep(
+      reloadBy('signal', node),
+      () => running.publish('signal'),
+      (result) => (result.ok ? undefined : result.violations.join('; ')),
+    );
+    published.then(
+      (result) => {
+        if (result.ok) log.info({ version: result.head.version }, 'the configuration file was published');
+        else log.error({ violations: result.violations }, notPublished);
+      },
+      (err: unknown) => log.error({ err }, notPublished),
+    );
+  });
+  return () => {
+    ignoreSignal();
+    running.stop();
+  };
+}
+
+/** A publication that no person asked for by name. */
+function reloadBy(by: 'signal' | 'start', node: string): OperatorAct {
+  return { by, via: by, action: 'reloadConfig', target: node, reason: '', input: {} };
+}
+
+const oldCopy =
+  'the file of this process was published before, and is not what was published last: it runs that; `gateway config reload` publishes the file';
+const notPublished = 'the configuration file was not published; the running configuration stays in force';

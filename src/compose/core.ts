@@ -1,0 +1,319 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
+import type { Client } from '@temporalio/client';
+import type { Logger } from '../observability/log.ts';
+import { createMetrics } from '../observability/metrics.ts';
+import type { Metrics } from '../observability/metrics.ts';
+import { createChannels } from '../routing/channels.ts';
+import { meteredChannels } from '../routing/metered-channels.ts';
+import type { LinkRules } from '../routing/usable-links.ts';
+import type { Channels, ChannelsOptions } from '../routing/channels.ts';
+import { requireAddresses } from '../config/addresses.ts';
+import { openConfigFile } from '../config/config-file.ts';
+import { ConfigError } from '../config/config-error.ts';
+import { rawEnvironment } from '../config/environment.ts';
+import type { Environment } from '../config/environment.ts';
+import type { GatewayConfig } from '../config/gateway-file.ts';
+import { createNodeReports } from '../control/node-reports.ts';
+import type { NodeReports, NodeReportsDeps } from '../control/node-reports.ts';
+import { readService } from '../control/nodes.ts';
+import type { RunningConfig } from '../control/running-config.ts';
+import { openConfig, startConfig } from './core-config.ts';
+import type { Micros } from '../money/money.ts';
+import { activityIds } from '../base/queues.ts';
+import { createHealth } from '../capacity/capacity.ts';
+import { createRenderClock } from '../capacity/render-clock.ts';
+import type { RenderClock } from '../capacity/render-clock.ts';
+import type { Health } from '../capacity/capacity.ts';
+import { createExchangeRecorder } from '../flight/exchange-recorder.ts';
+import type { ExchangeRecorder } from '../flight/exchange-recorder.ts';
+import { tracedRecorder } from '../flight/traced-recorder.ts';
+import { openTracing } from '../observability/tracing.ts';
+import type { Tracing } from '../observability/tracing.ts';
+import { createAddressRules, createUpstreamClient } from '../http-client/index.ts';
+import { ensureLedgerIndexes, ledgerCollection } from '../ledger/collection.ts';
+import { createLedger } from '../ledger/ledger.ts';
+import { createTurnLines } from '../ledger/turn-lines.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+import { readLowBalances } from '../ledger/totals.ts';
+import { productVersion } from '../observability/product-version.ts';
+import { adapters, providers } from '../providers/index.ts';
+import { openNotices } from '../notices/open-notices.ts';
+import type { Notices } from '../notices/open-notices.ts';
+import { openResults } from '../results/results.ts';
+import type { Results } from '../results/results.ts';
+import { SealError } from '../access/sealer.ts';
+import { openSecrets } from '../access/secrets.ts';
+import type { Secrets } from '../access/secrets.ts';
+import { openDatabaseClock } from '../store/database-clock.ts';
+import type { DatabaseClock } from '../store/database-clock.ts';
+import { connectMongo, MongoAddressError } from '../store/mongo.ts';
+import { createRootKeyStore } from '../store/root-key.ts';
+import type { NodeReport } from '../store/nodes.ts';
+import { createStores, ensureStoreIndexes } from '../store/stores.ts';
+import type { Stores } from '../store/stores.ts';
+import type { Mongo } from '../store/mongo.ts';
+import { createAuditLog } from '../commands/audit-log.ts';
+import type { AuditLog } from '../commands/audit-log.ts';
+import { createTemporalClient, temporalSettings } from '../temporal/connection.ts';
+import type { TemporalSettings } from '../temporal/connection.ts';
+import { wakeActivity } from '../temporal/wake-activity.ts';
+
+/** What the API and the worker share. */
+export interface Core {
+  readonly environment: Environment;
+  readonly config: () => GatewayConfig;
+  readonly runningConfig: RunningConfig;
+  /** `<host>/<pid>/<run>` */
+  readonly node: string;
+  readonly log: Logger;
+  readonly metrics: Metrics;
+  readonly mongo: Mongo;
+  readonly stores: Stores;
+  readonly ledger: Ledger;
+  readonly secrets: Secrets;
+  readonly channels: Channels;
+  readonly health: Health;
+  /** Ends the attempt of a task that waits in a worker, whichever that is. Never rejects. */
+  readonly endStay: (task: string) => Promise<void>;
+  /** What is known of render times. */
+  readonly renders: RenderClock;
+  /** Our own copies of results. */
+  readonly results: Results;
+  /** Of what is exchanged with upstreams, for the record of each task. */
+  readonly recorder: ExchangeRecorder;
+  readonly auditLog: AuditLog;
+  /** Notifies operators of what they should know. */
+  readonly notices: Notices;
+  /** Absent: nobody asks for traces. */
+  readonly tracing: Tracing | undefined;
+  readonly temporal: TemporalSettings;
+  readonly client: Client;
+  /**
+   * Unix milliseconds: the time of the database, which is that of all processes. What one of them writes and another one
+   * compares with its own (deadlines, leases of slots, circuits, money) does not depend on the clocks of their machines.
+   */
+  readonly now: () => number;
+  readonly random: () => number;
+  close(): Promise<void>;
+}
+
+export interface CoreOptions {
+  /** Replace `${NAME}` in gateway.yaml. */
+  readonly variables?: NodeJS.ProcessEnv;
+  /** Tests only: the clock of this machine. Unix milliseconds. */
+  readonly ownNow?: () => number;
+  /** Tests only: the time of the database, and so that of the process. */
+  readonly databaseNow?: () => number;
+}
+
+/** Opens what the environment names. Throws ConfigError with every problem found. */
+export async function openCore(
+  environment: Environment,
+  log: Logger,
+  { variables = rawEnvironment(), ...clocks }: CoreOptions = {},
+): Promise<Core> {
+  const addresses = requireAddresses(environment);
+  const file = openConfigFile(environment.GATEWAY_CONFIG, { ...adapters, environment: variables });
+  const node = `${hostname()}/${process.pid}/${randomBytes(3).toString('hex')}`;
+  const mongo = await openMongo(addresses.mongodbUri);
+  const { now, stop: stopClock } = await openClock(mongo, log, clocks);
+  const secrets = await openCoreSecrets(mongo, addresses.secretsKeys);
+  const retention = () => runningConfig.current().retention;
+  const stores = createStores(mongo.db, now, { ...secrets, retention });
+  await Promise.all([ensureLedgerIndexes(mongo.db), ensureStoreIndexes(stores)]);
+  const auditLog = createAuditLog({ ...stores, log, now, randomBytes });
+  const runningConfig = await openConfig({ stores, mongo, environment, ...file, node, now, log, auditLog });
+  const shared = { stores, log, now, config: runningConfig.current, auditLog, environment, secrets };
+  const metrics = createMetrics({ configVersion: () => shared.config().hash });
+  const workers = () => readService(stores.nodes);
+  const margin: Ledger['margin'] = (asked) => ledger.margin(asked);
+  const lowBalances = (below: Micros) => readLowBalances(mongo.db, below);
+  const notices = openNotices({ ...shared, variables, randomBytes, workers, margin, lowBalances });
+  const ledger = openBooks(mongo, { ...shared, metrics, notices });
+  const upstream = openUpstream(environment);
+  const temporal = temporalSettings(environment, addresses, payloadKey(environment, secrets));
+  const client = createTemporalClient(temporal);
+  const health = openHealth({ ...shared, client });
+  const channels = openChannels({ ...shared, metrics, current: shared.config, request: upstream });
+  const results = await openCopies({ ...shared, channels });
+  const tracing = await openTracing(environment, { node, log });
+  const recorder = openRecorder({ ...shared, tracing });
+  const renders = openRenderClock(shared);
+  await Promise.all([health.circuits.refresh(), renders.refresh()]);
+  for (const looking of [health.circuits, renders]) looking.start();
+  const stopConfig = startConfig(runningConfig, { ...shared, node });
+  const opened = { runningConfig, node, metrics, mongo, ledger };
+  return {
+    ...shared,
+    ...opened,
+    channels,
+    health,
+    endStay: createEndStay(stores, log),
+    renders,
+    results,
+    recorder,
+    notices: notices.watch,
+    tracing,
+    temporal,
+    client,
+    random: Math.random,
+    async close() {
+      stopConfig();
+      stopClock();
+      health.circuits.stop();
+      await Promise.all([renders.stop(), notices.close()]);
+      await Promise.all([client.connection.close(), mongo.close(), upstream.close(), results.close()]);
+      await tracing?.tracer.close();
+    },
+  };
+}
+
+function openChannels({
+  environment,
+  log,
+  metrics,
+  ...options
+}: Pick<Core, 'environment' | 'log' | 'metrics'> & Pick<ChannelsOptions, 'current' | 'request'>): Channels {
+  const links = linkRules(environment, log);
+  return meteredChannels(createChannels({ ...options, providers, links }), metrics);
+}
+
+const clockApartMs = 10_000;
+
+function openClock(
+  { db }: Mongo,
+  log: Logger,
+  { ownNow = () => Date.now(), databaseNow }: Omit<CoreOptions, 'variables'>,
+): Promise<DatabaseClock> | DatabaseClock {
+  if (databaseNow !== undefined) return { now: databaseNow, stop: () => undefined };
+  return openDatabaseClock({
+    db,
+    onError: (err) => log.warn({ err }, 'the time of the database could not be read'),
+    onTime(serverTime) {
+      const aheadMs = ownNow() - serverTime;
+      if (Math.abs(aheadMs) > clockApartMs) log.warn({ ahead_ms: aheadMs }, clockIsApart);
+    },
+  });
+}
+
+const clockIsApart =
+  'the clock of this process is not that of the database, by which money is written and tasks live: let the network set both';
+
+interface BooksDeps extends Pick<Core, 'metrics' | 'secrets' | 'now'> {
+  readonly notices: { readonly watch: Pick<Notices, 'noteBalance'> };
+}
+
+function openBooks(mongo: Mongo, { metrics, secrets, notices, now }: BooksDeps): Ledger {
+  return createLedger({
+    collection: ledgerCollection(mongo.db),
+    lines: createTurnLines(mongo.db, now),
+    key: secrets.deriveKey('ledger-hash'),
+    meter: metrics,
+    now,
+    onBalance: (account, balance) => notices.watch.noteBalance(account, balance),
+  });
+}
+
+function openHealth(core: Pick<Core, 'stores' | 'client' | 'log' | 'now' | 'config'>): Health {
+  const { stores, client, log, now, config } = core;
+  return createHealth({
+    channelHealth: stores.circuits,
+    slotStore: stores.slots,
+    config,
+    wake: async (task) => void (await wakeActivity(client, { task, activities: [activityIds.submit] })),
+    onCircuit: (credential, { state, sign, code, until }) => {
+      const open = state === 'open' ? new Date(until).toISOString() : undefined;
+      log.warn(
+        { credential, sign, code, until: open },
+        `a circuit ${state === 'open' ? 'opened' : 'closed'}`,
+      );
+    },
+    onError: (err) => log.warn({ err }, 'channel health could not be read or written'),
+    now,
+    random: Math.random,
+  });
+}
+
+function createEndStay({ wakes }: Stores, log: Logger): Core['endStay'] {
+  return (task) =>
+    wakes.add({ task, id: randomUUID() }).catch((err: unknown) => {
+      log.warn({ task, err }, 'could not wake an attempt that waits');
+    });
+}
+
+type CopiesDeps = Pick<Core, 'channels' | 'config' | 'environment' | 'stores' | 'secrets' | 'log' | 'now'>;
+
+function openCopies({ config, secrets, ...deps }: CopiesDeps) {
+  return openResults({ ...deps, config: config().results, key: secrets.deriveKey('media-link') });
+}
+
+function openRecorder({
+  stores: { exchanges, requests },
+  tracing,
+  ...rest
+}: Pick<Core, 'stores' | 'log' | 'now' | 'tracing'>): ExchangeRecorder {
+  const findRequest = (task: string) => requests.find(task);
+  return tracedRecorder(createExchangeRecorder({ ...exchanges, ...rest, findRequest }), tracing?.tasks);
+}
+
+function openRenderClock({ stores, log, now }: Pick<Core, 'stores' | 'log' | 'now'>): RenderClock {
+  return createRenderClock({
+    store: stores.renderTimes,
+    now,
+    random: Math.random,
+    onError: (err) => log.warn({ err }, 'render times could not be read or written'),
+  });
+}
+
+async function openMongo(uri: string): Promise<Mongo> {
+  try {
+    return await connectMongo(uri, { appName: 'mediary' });
+  } catch (error) {
+    if (!(error instanceof MongoAddressError)) throw error;
+    throw new ConfigError('The environment', [`MONGODB_URI: ${error.message}`]);
+  }
+}
+
+async function openCoreSecrets(mongo: Mongo, keys: readonly Buffer[]): Promise<Secrets> {
+  try {
+    return await openSecrets(keys, createRootKeyStore(mongo.db));
+  } catch (error) {
+    await mongo.close();
+    if (error instanceof SealError)
+      throw new ConfigError('The environment', [`SECRETS_KEY: ${error.message}`]);
+    throw error;
+  }
+}
+
+/** What this process says of itself as an API or a worker. */
+export function openNodeReports(
+  { stores, node, runningConfig, log, now }: Core,
+  role: Pick<NodeReportsDeps, 'inFlight' | 'channels'> & Pick<NodeReport, 'kind'>,
+): NodeReports {
+  const { kind, ...load } = role;
+  return createNodeReports({
+    store: stores.nodes,
+    identity: { id: `${kind}/${node}`, kind, version: productVersion(), since: now() },
+    config: runningConfig.state,
+    onError: (err) => log.warn({ err }, 'could not report this process'),
+    ...load,
+  });
+}
+
+function openUpstream({ UPSTREAM_ALLOW_PRIVATE_NETWORKS: allowPrivateNetworks }: Environment) {
+  return createUpstreamClient({ allowPrivateNetworks });
+}
+
+function payloadKey({ PAYLOAD_ENCRYPTION }: Environment, secrets: Secrets): Buffer | undefined {
+  return PAYLOAD_ENCRYPTION === 'on' ? secrets.deriveKey('payload-codec') : undefined;
+}
+
+function linkRules(environment: Environment, log: Logger): LinkRules {
+  const { UPSTREAM_ALLOW_PRIVATE_NETWORKS: upstream, MEDIA_ALLOW_PRIVATE_NETWORKS: media } = environment;
+  const rules = createAddressRules([...upstream, ...media]);
+  return {
+    check: (url) => rules.checkUrl(url),
+    onWithheld: (urls) => log.error({ url: urls }, 'an image was delivered with a link that cannot be used'),
+  };
+}

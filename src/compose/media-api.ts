@@ -1,0 +1,115 @@
+import { randomBytes } from 'node:crypto';
+import { hostname } from 'node:os';
+import { createImageGate } from '../capacity/image-gate.ts';
+import type { Core } from './core.ts';
+import { defined } from '../base/defined.ts';
+import type { ImageRouteDeps } from '../http/deps.ts';
+import type { FileRouteDeps } from '../http/files/own-file.ts';
+import { createImageService } from '../images/create-images.ts';
+import type { CreateImagesDeps } from '../images/create-images.ts';
+import type { GenerateDeps } from '../images/generate.ts';
+import { createCloseHold } from '../images/leases/close-hold.ts';
+import { createImageLeases } from '../images/leases/image-leases.ts';
+import type { ImageLeases } from '../images/leases/image-leases.ts';
+import { createResultForms } from '../images/result-form.ts';
+import { createTracedGenerate } from '../images/traced-generate.ts';
+import type { ImageWorkspaces } from '../images/workspace.ts';
+import { linkImages } from '../media/file-links.ts';
+import { openRequestMedia } from '../media/open-media.ts';
+import type { RequestMedia } from '../media/open-media.ts';
+import { vendorImageFields } from '../providers/index.ts';
+
+/** The part of the API that answers with images, and holds files. */
+
+export function openImageLeases({ stores, ledger, log, now }: Core): ImageLeases {
+  const leases = stores.imageLeases;
+  return createImageLeases({
+    leases,
+    closeHold: createCloseHold({ leases, ledger }),
+    process: `${hostname()}/${process.pid}`,
+    now,
+    randomBytes,
+    onError: (err) => log.warn({ err }, 'could not write an image lease'),
+  });
+}
+
+interface ImageParts {
+  readonly media: RequestMedia;
+  readonly workspaces: ImageWorkspaces;
+  readonly imageLeases: ImageLeases;
+}
+
+export function imageDeps(
+  core: Core,
+  { media, workspaces, imageLeases }: ImageParts,
+  shared: Pick<CreateImagesDeps, 'catalogue' | 'repeats'> & Pick<GenerateDeps, 'holdTerms'>,
+): ImageRouteDeps {
+  const { environment, ledger, channels, health, log } = core;
+  const { catalogue, repeats, holdTerms } = shared;
+  const limits = {
+    bodyBytesMax: environment.IMAGE_BODY_BYTES_MAX,
+    filesMax: environment.IMAGE_FILES_MAX,
+    pixelsMax: environment.IMAGE_PIXELS_MAX,
+  };
+  const onError = (err: unknown) => log.warn({ err }, 'a slot could not be given back; its lease ends soon');
+  const gate = createImageGate({ ...health, onError });
+  const countMargin: GenerateDeps['countMargin'] = (...ended) => core.metrics.countMargin(...ended);
+  const { openMedia, openStored, kept } = core.results;
+  const forms = createResultForms({ openMedia, openStored, ...defined({ keepImages: kept?.keepImages }) });
+  const create = createImageService({
+    catalogue,
+    channels,
+    generate: createTracedGenerate(
+      { channels, ledger, imageLeases, holdTerms, log, gate, countMargin },
+      core.tracing?.tasks,
+    ),
+    repeats,
+    workspaces,
+    openMedia: (fetch) => media.openMedia(fetch),
+    forms,
+    linkMedia: (request, caller) => linkImages(request, caller, media.linkMedium),
+    pixelsMax: limits.pixelsMax,
+    newImage: () => imageLeases.newImage(),
+  });
+  return {
+    create,
+    limits,
+    workspaces,
+    asData: forms.asData,
+    streamData: forms.streamData,
+    vendorFields: vendorImageFields,
+  };
+}
+
+const daySeconds = 86_400;
+
+export function openMedia({ environment, config, results, stores, now }: Core): RequestMedia {
+  const {
+    account_bytes: accountBytesMax,
+    max_bytes: bytesMax,
+    retention_days: days,
+  } = config().results.files;
+  return openRequestMedia({
+    allowPrivateNetworks: environment.MEDIA_ALLOW_PRIVATE_NETWORKS,
+    probeMs: environment.MEDIA_PROBE_MS,
+    files: {
+      store: stores.files,
+      bytesMax,
+      accountBytesMax,
+      retentionSeconds: days * daySeconds,
+      now,
+      randomBytes,
+    },
+    ...defined({ kept: results.kept }),
+  });
+}
+
+/** Undefined: nothing is stored. */
+export function fileDeps(
+  { results }: Core,
+  { media, workspaces }: Pick<ImageParts, 'media' | 'workspaces'>,
+): FileRouteDeps | undefined {
+  const { files, linkMedium } = media;
+  if (files === undefined || results.kept === undefined) return undefined;
+  return { files, linkMedium, storage: results.kept.storage, workspaces };
+}

@@ -1,0 +1,64 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { UpkeepStep } from '../../activities/deps.ts';
+import { tidyKeySlots, tidySlots } from '../capacity/slot-upkeep.ts';
+import type { Core } from './core.ts';
+import { retentionOf } from '../base/retention.ts';
+import { createReleaseDeadLeases } from '../images/leases/release-dead-leases.ts';
+import { createHeadAnchors, dailyAnchors } from '../ledger/anchored-heads.ts';
+import { createRemovalMarks } from '../ledger/removal-marks.ts';
+import { createUploads } from '../media/uploads.ts';
+import type { Uploads } from '../media/uploads.ts';
+import { createDeleteAccounts } from '../commands/delete-account.ts';
+import { createRemoveTasks } from '../commands/remove-tasks.ts';
+import { createTaskRetention } from '../commands/task-retention.ts';
+
+/** What the reconciler does beside the tasks, in this order. */
+export function upkeepOf(core: Core): UpkeepStep[] {
+  const { stores, health, ledger, mongo, secrets, now } = core;
+  const anchors = createHeadAnchors(mongo.db, secrets.deriveKey('ledger-hash'));
+  return [
+    { name: 'ledger_heads', run: dailyAnchors(anchors, now) },
+    { name: 'slots', run: () => tidySlots(health.slots, stores.tasks) },
+    { name: 'key_slots', run: () => tidyKeySlots(stores.keySlots, stores.tasks, now) },
+    { name: 'balance_alerts', run: () => core.notices.balances.repair((id) => ledger.balance(id)) },
+    ...(core.results.kept?.upkeep ?? []),
+    ...uploadUpkeep(core),
+    { name: 'leases', run: createReleaseDeadLeases({ ...core, leases: stores.imageLeases }) },
+    ...removalUpkeep(core),
+  ];
+}
+
+/** Undefined: nothing is stored. */
+export function openUploads(core: Core): Uploads | undefined {
+  const { stores, results, channels, log, now } = core;
+  if (results.kept === undefined) return undefined;
+  const { links } = results.kept;
+  const { fileUploads: uploads, files } = stores;
+  const { openStored } = results;
+  const pause = (ms: number, signal: AbortSignal) => sleep(ms, undefined, { ref: false, signal });
+  return createUploads({ uploads, files, links, openStored, channels, log, now, sleep: pause });
+}
+
+function uploadUpkeep(core: Core): UpkeepStep[] {
+  const uploads = openUploads(core);
+  return uploads === undefined ? [] : [{ name: 'uploads', run: () => uploads.removeDue() }];
+}
+
+function removalUpkeep(core: Core): UpkeepStep[] {
+  const { mongo, secrets, stores, results, config } = core;
+  const removeCopies = async (ids: readonly string[]) => results.kept?.copier.remove(ids);
+  const removeFiles = async (account: string, endsAt: number) =>
+    results.kept === undefined || results.kept.removeFiles(account, endsAt);
+  const marks = createRemovalMarks(mongo.db, secrets.deriveKey('ledger-hash'));
+  const removing = {
+    removeCopies,
+    removeFiles,
+    marks,
+    removeTasks: createRemoveTasks({ ...stores, removeCopies }),
+  };
+  const retention = () => retentionOf(config().retention);
+  return [
+    { name: 'task_retention', run: createTaskRetention({ ...core, ...stores, ...removing, retention }) },
+    { name: 'account_deletions', run: createDeleteAccounts({ ...core, ...stores, ...removing }) },
+  ];
+}

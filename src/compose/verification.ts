@@ -1,0 +1,66 @@
+import { createDuty } from '../capacity/duty.ts';
+import type { Core } from './core.ts';
+import { createDailyVerification, verificationTurnMs } from '../ledger/daily-verification.ts';
+import type { DailyVerification } from '../ledger/daily-verification.ts';
+import { runLedgerVerification } from '../ledger/run-verification.ts';
+import type { LedgerVerification } from '../ledger/run-verification.ts';
+import { createPace } from '../ledger/verify-reading.ts';
+import type { VerifyResult } from '../ledger/verify.ts';
+import { createWorkflowLookup } from '../temporal/workflow-lookup.ts';
+
+type VerifyLedger = (
+  options: Pick<LedgerVerification, 'onProgress' | 'signal' | 'pace'>,
+) => Promise<VerifyResult>;
+
+/** Verifies the ledger, and keeps what came of it for metrics and notices. */
+export function openVerification(core: Core): VerifyLedger {
+  const { mongo, client, stores, secrets, notices, environment, now } = core;
+  const workflows = createWorkflowLookup(client, environment.TASK_QUEUE_PREFIX);
+  const key = secrets.deriveKey('ledger-hash');
+  return async (options) => {
+    const startedAt = now();
+    const result = await runLedgerVerification({
+      ...options,
+      db: mongo.db,
+      key,
+      anchorsHeads: true,
+      workflows,
+      leases: stores.imageLeases,
+    });
+    const { violationCount: violations } = result;
+    // Before it counts as done: what no operator has heard of is verified again in an hour, and not a day later.
+    await notices.noteVerification(violations);
+    await stores.verifications.record({ startedAt, endedAt: now(), violations });
+    return result;
+  };
+}
+
+/** A worker's. */
+export function startDailyVerification(core: Core): DailyVerification {
+  const verification = openDailyVerification(core);
+  verification.start();
+  return verification;
+}
+
+/** It reads no more in a second than is configured, so that tasks do not feel it. */
+export function openDailyVerification(core: Core): DailyVerification {
+  const { stores, log, now, config } = core;
+  const verify = openVerification(core);
+  const silenceMs = 5 * verificationTurnMs;
+  return createDailyVerification({
+    duty: createDuty({ name: 'ledger_verification', duties: stores.duties, silenceMs, now }),
+    last: () => stores.verifications.last(),
+    async verify(signal) {
+      const pace = createPace(config().ledger.verify_documents_per_second, signal);
+      const { violationCount: count } = await verify({ signal, pace });
+      if (count > 0) log.error({ count }, 'the daily verification of the ledger found violations');
+      else log.info({ count }, 'the daily verification of the ledger found nothing wrong');
+    },
+    hour: () => {
+      const { verify_hour: hour } = config().ledger;
+      return hour === 'off' ? undefined : hour;
+    },
+    onError: (err) => log.warn({ err }, 'the ledger could not be verified; it is retried in an hour'),
+    now,
+  });
+}

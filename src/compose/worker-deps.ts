@@ -1,0 +1,144 @@
+import { createActIds } from '../access/act-ids.ts';
+import { defined } from '../base/defined.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { ChannelActivityDeps } from '../../activities/deps.ts';
+import type { FirstCallbackDeps } from '../../activities/first-callback.ts';
+import { tracedCopy, tracedPost } from '../../activities/traced-deps.ts';
+import { createStatusPollers } from '../polling/status-pollers.ts';
+import { webhookSecretsOf } from '../access/webhook-secrets.ts';
+import type { Core } from './core.ts';
+import { recordedChannels } from '../flight/recorded-channels.ts';
+import { createGuardedClient, scrub } from '../http-client/index.ts';
+import { presentTask } from '../http/presenters/video-task.ts';
+import { createHostPlaces } from '../capacity/host-places.ts';
+import { createPromptHosts } from '../capacity/prompt-hosts.ts';
+import { createSubmitGate } from '../capacity/submit-gate.ts';
+import { openUploads } from './upkeep.ts';
+import { createOpenOwnMedia } from '../media/own-media.ts';
+import { openImagesForTasks } from '../images/images-for-tasks.ts';
+import { createRateLimiter } from '../capacity/rate-limiter.ts';
+import type { StayPlaces } from '../capacity/stay-places.ts';
+import { createSubmitLimiter } from '../capacity/submit-limiter.ts';
+import type { SubmitLimiter } from '../capacity/submit-limiter.ts';
+import { createTaskSignals } from '../temporal/task-signals.ts';
+import { findCancelRequest } from '../temporal/cancel-request.ts';
+
+/** What the activities of a worker are given. */
+
+/** A dead host occupies its places and its waiters of the callbacks, and all hosts of one account its part. */
+const callbacksPerHostMax = 16;
+const callbacksPerAccountMax = 100;
+/** Of the callbacks that leave in a workflow task, of which a worker has 40 at a time. */
+const promptCallbacksMax = 16;
+const slowHostAvoidedMs = 60_000;
+
+/** A worker's ways to addresses that callers chose. */
+export async function openOutside({ environment, results, now }: Core) {
+  const { WEBHOOK_ALLOW_PRIVATE_NETWORKS: webhook, MEDIA_ALLOW_PRIVATE_NETWORKS: privateMedia } = environment;
+  const webhooks = createGuardedClient({ allowPrivateNetworks: webhook });
+  const media = createGuardedClient({ allowPrivateNetworks: privateMedia });
+  const images = await openImagesForTasks({
+    openMedia: createOpenOwnMedia(results.kept, media),
+    pixelsMax: environment.IMAGE_PIXELS_MAX,
+    now,
+  });
+  return {
+    webhooks,
+    images,
+    async close() {
+      await Promise.all([webhooks.close(), media.close(), images.close()]);
+    },
+  };
+}
+
+type Outside = Awaited<ReturnType<typeof openOutside>>;
+
+export function callbackDeps(core: Core, guarded: Outside['webhooks']): FirstCallbackDeps {
+  const { tasks, requests } = core.stores;
+  const places = createHostPlaces({
+    requestsPerHostMax: callbacksPerHostMax,
+    requestsPerAccountMax: callbacksPerAccountMax,
+    waitingPerHostMax: callbacksPerHostMax,
+    waitMs: 1_000,
+    now: core.now,
+    random: core.random,
+  });
+  return {
+    tasks,
+    requests,
+    webhookSecrets: webhookSecretsOf(core),
+    places,
+    sleep: (ms) => sleep(ms, undefined, { ref: false }),
+    promptHosts: createPromptHosts({
+      places,
+      callsMax: promptCallbacksMax,
+      avoidMs: slowHostAvoidedMs,
+      now: core.now,
+    }),
+    post: tracedPost((delivery) => guarded.deliver(delivery), core.tracing?.tasks),
+    log: core.log,
+    present: (task) => JSON.stringify(presentTask(task, core.results.mediaUrl)),
+    now: core.now,
+  };
+}
+
+export function channelDeps(
+  core: Core,
+  stays: StayPlaces,
+  { render: renderImages }: Outside['images'],
+): ChannelActivityDeps {
+  const { tasks, requests } = core.stores;
+  const channels = recordedChannels(core.channels, core.recorder, core.now);
+  const limiters = new Map<string, SubmitLimiter>();
+  const publicAddress = defined({ publicUrl: core.environment.PUBLIC_URL });
+  return {
+    tasks,
+    requests,
+    channels,
+    gate: createSubmitGate(core.health),
+    slots: core.health.slots,
+    keySlots: core.stores.keySlots,
+    copyResults: tracedCopy(core.results.kept?.copier, core.tracing?.tasks),
+    registerFiles: openUploads(core)?.register ?? ((request) => Promise.resolve(request)),
+    partialImages: core.stores.partialImages,
+    renderImages,
+    ...defined({ keepImages: core.results.kept?.keepImages }),
+    canOpen: (url) => core.results.canOpen(url),
+    submitLimiter: ({ channel, credential }) =>
+      getOrCreate(limiters, `${channel}/${credential}`, () =>
+        createSubmitLimiter({
+          perSecond: () => core.channels(channel)?.config.limits.submits_per_second ?? 1,
+          now: core.now,
+          random: core.random,
+          sleep: (ms, signal) => sleep(ms, undefined, { signal }),
+        }),
+      ),
+    signals: createTaskSignals(core.client),
+    renders: core.renders,
+    stays,
+    poller: createStatusPollers({
+      channels,
+      limiter: (perSecond) => createRateLimiter({ perSecond, now: core.now, sleep }),
+      recorder: core.recorder,
+      now: core.now,
+      ...publicAddress,
+    }),
+    currency: () => core.config().currency,
+    scrub,
+    actorOf: createActIds(core.secrets.deriveKey('act-ids')).actorOf,
+    cancelRequest: (task) => findCancelRequest(core.client, task),
+    auditLog: core.auditLog,
+    log: core.log,
+    now: core.now,
+    random: core.random,
+    ...publicAddress,
+  };
+}
+
+function getOrCreate<Value>(known: Map<string, Value>, key: string, make: () => Value): Value {
+  const found = known.get(key);
+  if (found !== undefined) return found;
+  const made = make();
+  known.set(key, made);
+  return made;
+}

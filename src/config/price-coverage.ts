@@ -1,0 +1,184 @@
+import { flagFacts, holds, textFacts, unitSells } from '../money/price.ts';
+import type { Price, PriceCondition, PriceFacts } from '../money/price.ts';
+import type { TaskKind } from '../base/task-kind.ts';
+
+/** What a model's entry says about its requests, as far as its price rules can test it. */
+export interface SoldModel {
+  readonly kind: TaskKind;
+  readonly resolutions: readonly string[];
+  readonly ratios: readonly string[];
+  readonly sizes: readonly string[];
+  readonly qualities: readonly string[];
+  readonly durations?: { readonly min: number; readonly max: number; readonly auto: boolean } | undefined;
+  readonly inputs: Readonly<Record<'images' | 'videos' | 'audios', { readonly max: number }>>;
+  readonly price: Pick<Price, 'unit' | 'rules'>;
+  /** The channels that serve it. */
+  readonly channels: readonly string[];
+}
+
+export interface PriceIssue {
+  /** Below the model's entry. */
+  readonly path: readonly (string | number)[];
+  readonly message: string;
+}
+
+type FactName = keyof PriceFacts;
+type FactValue = string | number | boolean | undefined;
+/** The values that each fact may still have. Undefined among them: it may be unknown. */
+type Domain = Readonly<Record<FactName, readonly FactValue[]>>;
+
+const factNames: readonly FactName[] = [...textFacts, ...flagFacts, 'duration'];
+
+/** Why some request would meet no price, or some rule no request. Empty: the rules fit what the model sells. */
+export function checkPrices(model: SoldModel): PriceIssue[] {
+  const { unit, rules } = model.price;
+  const unitIssues = unitSells(unit, model.kind)
+    ? []
+    : [{ path: ['price', 'unit'], message: `${model.kind}s are not sold by the ${unit}` }];
+  const possible = possibleFacts(model);
+  const ruleIssues = rules.flatMap((_, index) => checkRule(model, index, possible));
+  const gap = findCase(
+    soldFacts(model),
+    rules.map(({ when = {} }) => when),
+  );
+  const gapIssues =
+    gap === undefined
+      ? []
+      : [{ path: ['price', 'rules'], message: `no rule has a price for ${describeCase(gap, model)}` }];
+  return [...unitIssues, ...ruleIssues, ...gapIssues];
+}
+
+function checkRule({ price: { rules } }: SoldModel, index: number, possible: Domain): PriceIssue[] {
+  const when = rules[index]?.when ?? {};
+  const path = ['price', 'rules', index];
+  const { min, max } = when.duration ?? {};
+  if (min !== undefined && max !== undefined && min > max) {
+    return [{ path: [...path, 'when', 'duration'], message: `min ${min} is above max ${max}` }];
+  }
+  const never = testedBy(when).filter((name) => matching(possible, name, when).length === 0);
+  if (never.length > 0) {
+    return never.map((name) => ({
+      path: [...path, 'when', name],
+      message: 'never holds: no request of this model has such a value',
+    }));
+  }
+  const own = testedBy(when).reduce(
+    (domain, name) => narrow(domain, name, matching(domain, name, when)),
+    possible,
+  );
+  const earlier = rules.slice(0, index).map((rule) => rule.when ?? {});
+  if (findCase(own, earlier) !== undefined) return [];
+  return [{ path, message: 'is never reached: the rules before it hold whenever it does' }];
+}
+
+/** A case of the domain in which none of the conditions holds, as what remains of the domain; undefined: there is none. */
+function findCase(domain: Domain, conditions: readonly PriceCondition[]): Domain | undefined {
+  const [first, ...rest] = conditions;
+  if (first === undefined) return domain;
+  for (const name of testedBy(first)) {
+    const holding = new Set(matching(domain, name, first));
+    const others = domain[name].filter((value) => !holding.has(value));
+    const found = others.length === 0 ? undefined : findCase(narrow(domain, name, others), rest);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+function testedBy(when: PriceCondition): FactName[] {
+  return factNames.filter((name) => when[name] !== undefined);
+}
+
+function matching(domain: Domain, name: FactName, when: PriceCondition): FactValue[] {
+  return domain[name].filter((value) => holds({ [name]: when[name] }, { [name]: value }));
+}
+
+function narrow(domain: Domain, name: FactName, values: readonly FactValue[]): Domain {
+  return { ...domain, [name]: values };
+}
+
+/** `adaptive` and `auto` leave the choice to the upstream. */
+const openWords = new Set(['adaptive', 'auto']);
+
+/** Every case that may come up. What an upstream does not report is unknown, and then a rule may still hold. */
+function possibleFacts(model: SoldModel): Domain {
+  const { price, durations, kind } = model;
+  const isVideo = kind === 'video';
+  const named = (name: (typeof textFacts)[number]) => price.rules.flatMap(({ when }) => when?.[name] ?? []);
+  const listed = (values: readonly string[], name: (typeof textFacts)[number]) =>
+    values.length === 0 ? named(name) : values;
+  // A draft has a resolution of its own, and an adaptive ratio may be any.
+  const drafts = price.rules.flatMap(({ when }) => (when?.draft === true ? (when.resolution ?? []) : []));
+  const anyRatio = model.ratios.includes('adaptive') ? named('ratio') : [];
+  const free = (name: (typeof textFacts)[number], has: boolean) => (has ? named(name) : []);
+  return {
+    resolution: isVideo ? [...listed(model.resolutions, 'resolution'), ...drafts, undefined] : [undefined],
+    ratio: isVideo ? [...listed(model.ratios, 'ratio'), ...anyRatio, undefined] : [undefined],
+    size: [...(isVideo ? named('size') : listed(model.sizes, 'size')), undefined],
+    quality: [...(isVideo ? [] : listed(model.qualities, 'quality')), undefined],
+    mode: [...free('mode', isVideo), undefined],
+    service_tier: [...free('service_tier', isVideo), undefined],
+    channel: model.channels,
+    ...inputFlags(model),
+    generate_audio: isVideo ? [false, true] : [false],
+    draft: isVideo ? [false, true] : [false],
+    duration: isVideo
+      ? [...lengths(price.rules, durations?.auto === true ? undefined : durations), undefined]
+      : [undefined],
+  };
+}
+
+/** What callers are offered, one plain request for each combination; what an entry does not list is left out of it. */
+function soldFacts(model: SoldModel): Domain {
+  const { price, durations, kind } = model;
+  const listed = (values: readonly string[]): readonly FactValue[] => {
+    const concrete = values.filter((value) => !openWords.has(value));
+    return concrete.length === 0 ? [undefined] : concrete;
+  };
+  const whole = durations === undefined ? [] : lengths(price.rules, durations).filter(Number.isInteger);
+  return {
+    resolution: listed(kind === 'video' ? model.resolutions : []),
+    ratio: listed(kind === 'video' ? model.ratios : []),
+    size: listed(kind === 'image' ? model.sizes : []),
+    quality: listed(kind === 'image' ? model.qualities : []),
+    mode: [undefined],
+    service_tier: [undefined],
+    channel: model.channels,
+    ...inputFlags(model),
+    generate_audio: [false],
+    draft: [false],
+    duration:
+      kind === 'video' && durations !== undefined ? [durations.min, durations.max, ...whole] : [undefined],
+  };
+}
+
+function inputFlags({ inputs }: SoldModel): Pick<Domain, 'video_input' | 'audio_input' | 'image_input'> {
+  const may = (field: keyof SoldModel['inputs']) => (inputs[field].max > 0 ? [false, true] : [false]);
+  return { video_input: may('videos'), audio_input: may('audios'), image_input: may('images') };
+}
+
+/** Lengths between which no rule changes its mind: each bound, the next ones beside it, and both ends of the range. */
+function lengths(
+  rules: Price['rules'],
+  range: { readonly min: number; readonly max: number } | undefined,
+): number[] {
+  const bounds = rules.flatMap(({ when }) => [when?.duration?.min ?? [], when?.duration?.max ?? []].flat());
+  const beside = bounds.flatMap((bound) => [
+    bound,
+    bound - 0.001,
+    bound + 0.001,
+    Math.ceil(bound) - 1,
+    Math.floor(bound) + 1,
+  ]);
+  const { min, max } = range ?? { min: 0, max: Infinity };
+  return [...beside, ...(range === undefined ? [1] : [min, max])].filter(
+    (seconds) => seconds >= min && seconds <= max,
+  );
+}
+
+function describeCase(found: Domain, { price, channels }: SoldModel): string {
+  const tested = factNames.filter((name) => price.rules.some(({ when }) => when?.[name] !== undefined));
+  const words = tested
+    .filter((name) => name !== 'channel' || channels.length > 1)
+    .map((name) => `${name} ${found[name][0] === undefined ? 'not given' : String(found[name][0])}`);
+  return words.length === 0 ? 'any request' : words.join(', ');
+}

@@ -1,0 +1,125 @@
+import type { CapState } from '../money/caps.ts';
+import type { Failure } from './failure.ts';
+
+/**
+ * Every error that a caller can meet: one row per code. `retryable` says whether the same request may succeed later
+ * without being changed. Source: the error table of the interface; docs/errors.md holds a paragraph for each
+ * (test/docs.test.ts keeps the two lists equal); docs/contributing.md says what else a new code touches.
+ */
+export const errorTable = {
+  invalid_json: { status: 400, type: 'invalid_request_error', retryable: false },
+  missing_parameter: { status: 400, type: 'invalid_request_error', retryable: false },
+  invalid_parameter: { status: 400, type: 'invalid_request_error', retryable: false },
+  unsupported_parameter: { status: 400, type: 'invalid_request_error', retryable: false },
+  model_not_found: { status: 400, type: 'invalid_request_error', retryable: false },
+  media_url_not_allowed: { status: 400, type: 'invalid_request_error', retryable: false },
+  callback_url_not_allowed: { status: 400, type: 'invalid_request_error', retryable: false },
+  invalid_api_key: { status: 401, type: 'authentication_error', retryable: false },
+  insufficient_balance: { status: 402, type: 'billing_error', retryable: false },
+  spend_cap_exceeded: { status: 402, type: 'billing_error', retryable: false },
+  model_not_allowed: { status: 403, type: 'permission_error', retryable: false },
+  channel_not_allowed: { status: 403, type: 'permission_error', retryable: false },
+  account_closed: { status: 403, type: 'permission_error', retryable: false },
+  operator_not_allowed: { status: 403, type: 'permission_error', retryable: false },
+  task_not_found: { status: 404, type: 'invalid_request_error', retryable: false },
+  account_not_found: { status: 404, type: 'invalid_request_error', retryable: false },
+  key_not_found: { status: 404, type: 'invalid_request_error', retryable: false },
+  operator_not_found: { status: 404, type: 'invalid_request_error', retryable: false },
+  channel_not_found: { status: 404, type: 'invalid_request_error', retryable: false },
+  file_not_found: { status: 404, type: 'invalid_request_error', retryable: false },
+  route_not_found: { status: 404, type: 'invalid_request_error', retryable: false },
+  method_not_allowed: { status: 405, type: 'invalid_request_error', retryable: false },
+  request_timeout: { status: 408, type: 'invalid_request_error', retryable: true },
+  idempotency_key_reused: { status: 409, type: 'invalid_request_error', retryable: false },
+  task_not_cancellable: { status: 409, type: 'invalid_request_error', retryable: false },
+  action_not_possible: { status: 409, type: 'invalid_request_error', retryable: false },
+  account_exists: { status: 409, type: 'invalid_request_error', retryable: false },
+  operator_exists: { status: 409, type: 'invalid_request_error', retryable: false },
+  request_too_large: { status: 413, type: 'invalid_request_error', retryable: false },
+  unsupported_media_type: { status: 415, type: 'invalid_request_error', retryable: false },
+  rate_limit_exceeded: { status: 429, type: 'rate_limit_error', retryable: true },
+  concurrency_limit_exceeded: { status: 429, type: 'rate_limit_error', retryable: true },
+  storage_quota_exceeded: { status: 429, type: 'rate_limit_error', retryable: true },
+  internal_error: { status: 500, type: 'api_error', retryable: true },
+  provider_error: { status: 500, type: 'api_error', retryable: true },
+  service_unavailable: { status: 503, type: 'api_error', retryable: true },
+} as const satisfies Record<string, ErrorRow>;
+
+interface ErrorRow {
+  readonly status: number;
+  readonly type: string;
+  readonly retryable: boolean;
+}
+
+export type ErrorCode = keyof typeof errorTable;
+
+/** The codes that a failed task carries in `error.code`. */
+export const taskErrorCodes = ['provider_error', 'task_expired', 'task_cancelled', 'internal_error'] as const;
+export type TaskErrorCode = (typeof taskErrorCodes)[number];
+
+export interface GatewayErrorOptions {
+  /** What an upstream's failure was. */
+  readonly failure?: Failure;
+  /** The wire name of the field at fault: `metadata.seed`, `images[1]`. */
+  readonly param?: string;
+  /** For our log only; never sent. */
+  readonly detail?: string;
+  /** What an upstream said of it, scrubbed: the caller reads it behind the message, and no log has it. */
+  readonly words?: string;
+  /** The cap that refused. */
+  readonly cap?: CapState;
+  readonly retryAfterSeconds?: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly cause?: unknown;
+}
+
+/** The one error that our code throws at a caller: `message` is public, `detail` is ours. */
+export class GatewayError extends Error {
+  readonly code: ErrorCode;
+  readonly param: string;
+  readonly detail: string | undefined;
+  readonly words: string | undefined;
+  readonly retryAfterSeconds: number | undefined;
+  readonly failure: Failure | undefined;
+  readonly cap: CapState | undefined;
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(code: ErrorCode, message: string, options: GatewayErrorOptions = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.name = 'GatewayError';
+    this.code = code;
+    this.param = options.param ?? '';
+    this.detail = options.detail;
+    this.words = options.words;
+    this.retryAfterSeconds = options.retryAfterSeconds;
+    this.failure = options.failure;
+    this.cap = options.cap;
+    this.headers = options.headers ?? {};
+  }
+
+  get status(): number {
+    return errorTable[this.code].status;
+  }
+}
+
+/** Nothing was created; the same request may succeed in a moment. `detail` is for our log. */
+export function serviceUnavailable(detail: string, cause?: unknown): GatewayError {
+  return new GatewayError(
+    'service_unavailable',
+    'The service is temporarily unavailable. Try again shortly.',
+    {
+      retryAfterSeconds: 5,
+      detail,
+      cause,
+    },
+  );
+}
+
+/** `param`: as in `GatewayErrorOptions`. */
+export function invalidParameter(param: string, message: string): GatewayError {
+  return new GatewayError('invalid_parameter', message, { param });
+}
+
+export function accountClosed(account: string): GatewayError {
+  return new GatewayError('account_closed', `The account ${account} is closed: nothing new can be created.`);
+}

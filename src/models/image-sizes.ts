@@ -1,0 +1,174 @@
+import { z } from 'zod';
+import { defined } from '../base/defined.ts';
+
+/**
+ * Which sizes a model renders, any of these: words and pixels as they stand (`auto`, `16:9`, `1024x1024`), pixels within
+ * bounds, or pixels in one of the ratios that are about as many as a class, or every image, has.
+ */
+
+const count = z.number().int().positive();
+
+const pixelFacts = z.strictObject({
+  /** Sides are multiples of it. */
+  step: count.optional(),
+  side_min: count.optional(),
+  side_max: count.optional(),
+  /** Of the whole image. */
+  min: count.optional(),
+  max: count.optional(),
+  /** The longer side is at most so many times the other. */
+  longest: z.number().positive().optional(),
+});
+
+export const sizeFacts = z.strictObject({
+  only: z.array(z.string().min(1)).optional(),
+  pixels: pixelFacts.optional(),
+  /** Pixels of an image by the name of its class, which is a size itself. */
+  classes: z.record(z.string().min(1), count).optional(),
+  /** Pixels of every image. */
+  about: count.optional(),
+  ratios: z.array(z.string().min(1)).optional(),
+  /** Pixels are those of the smallest class that is not smaller. */
+  rounded_up: z.boolean().optional(),
+  /** How far pixels may be from a ratio, as a share of it; 0.02 unless said otherwise. */
+  tolerance: z.number().positive().optional(),
+});
+export type SizeFacts = z.infer<typeof sizeFacts>;
+
+export interface Pixels {
+  readonly width: number;
+  readonly height: number;
+}
+
+/** `<width>x<height>` as numbers; undefined: another kind of size (`2K`, `auto`) or none. */
+export function parseSize(size: string | undefined): Pixels | undefined {
+  const match = /^(\d{1,5})[x*](\d{1,5})$/i.exec(size ?? '');
+  return match === null ? undefined : { width: Number(match[1]), height: Number(match[2]) };
+}
+
+/** What a size says to a model. */
+export interface ImageShape {
+  /** As the facts spell it, or as it came where they say nothing. */
+  readonly word?: string;
+  readonly pixels?: Pixels;
+  readonly class?: string;
+  readonly ratio?: string;
+}
+
+/** Undefined: the model does not render it. */
+export function shapeOf(size: string, sizes: SizeFacts | undefined): ImageShape | undefined {
+  const pixels = parseSize(size);
+  if (sizes === undefined) return defined({ word: size, pixels });
+  const isSize = (word: string): boolean => word.toLowerCase() === size.toLowerCase();
+  const { only = [], classes = {} } = sizes;
+  const word = only.find(isSize);
+  if (word !== undefined) return defined({ word, pixels });
+  const named = Object.keys(classes).find(isSize);
+  if (named !== undefined) return { class: named };
+  if (pixels === undefined) return undefined;
+  if (sizes.pixels !== undefined && isWithin(pixels, sizes.pixels)) return { pixels };
+  return closeTo(pixels, sizes);
+}
+
+/** `2K` and its like: the pixels of a square with sides of so many times 1024. */
+const squareWord = /^(\d(?:\.\d)?)k$/i;
+
+/** How many pixels an image of this size has, in the eyes of the model; undefined: the size does not say. */
+export function pixelCount(size: string, sizes: SizeFacts = {}): number | undefined {
+  const { class: named, ratio } = shapeOf(size, sizes) ?? {};
+  const known = named === undefined ? undefined : sizes.classes?.[named];
+  const count = known ?? (ratio === undefined ? undefined : sizes.about);
+  if (count !== undefined) return count;
+  const pixels = parseSize(size);
+  if (pixels !== undefined) return pixels.width * pixels.height;
+  const [, side] = squareWord.exec(size) ?? [];
+  return side === undefined ? undefined : (Number(side) * 1024) ** 2;
+}
+
+function isWithin(
+  { width, height }: Pixels,
+  {
+    step = 1,
+    side_min = 1,
+    side_max = Infinity,
+    min = 1,
+    max = Infinity,
+    longest = Infinity,
+  }: z.infer<typeof pixelFacts>,
+): boolean {
+  const fits = (side: number): boolean => side % step === 0 && side >= side_min && side <= side_max;
+  return (
+    fits(width) &&
+    fits(height) &&
+    width * height >= min &&
+    width * height <= max &&
+    Math.max(width, height) <= longest * Math.min(width, height)
+  );
+}
+
+function closeTo(
+  pixels: Pixels,
+  { classes = {}, about, ratios, tolerance = toleranceUsual, rounded_up: isRounded }: SizeFacts,
+): ImageShape | undefined {
+  const ratio = ratios === undefined ? undefined : ratioOfPixels(pixels, ratios, tolerance);
+  if (ratio === undefined) return undefined;
+  if (about !== undefined && isAboutAsLarge(pixels, about)) return { ratio };
+  const fits = (count: number): boolean =>
+    isRounded === true
+      ? count * (1 + tolerance) >= pixels.width * pixels.height
+      : isAboutAsLarge(pixels, count);
+  const fitting = Object.entries(classes).find(([, count]) => fits(count))?.[0];
+  return fitting === undefined ? undefined : { ratio, class: fitting };
+}
+
+const toleranceUsual = 0.02;
+
+/** The nearest of `ratios` (`16:9`); undefined: none of them is as near as the tolerance, a share of the ratio. */
+export function ratioOfPixels(
+  { width, height }: Pixels,
+  ratios: readonly string[],
+  tolerance = toleranceUsual,
+): string | undefined {
+  const distance = (ratio: string): number => {
+    const [wide = 1, high = 1] = ratio.split(':').map(Number);
+    return Math.abs((width * high) / (height * wide) - 1);
+  };
+  const near = ratios.filter((ratio) => distance(ratio) <= tolerance);
+  return near.toSorted((a, b) => distance(a) - distance(b))[0];
+}
+
+const pixelsDeviationMax = 0.35;
+
+/** Whether an image of these pixels is about as large as one of `pixels`. */
+export function isAboutAsLarge({ width, height }: Pixels, pixels: number): boolean {
+  return Math.abs((width * height) / pixels - 1) <= pixelsDeviationMax;
+}
+
+/** What a size may be, for people. */
+export function sizesInWords({ only = [], pixels, classes = {}, about, ratios = [] }: SizeFacts): string {
+  const words = [...only, ...Object.keys(classes)];
+  const such = about === undefined ? 'such an image' : `an image of ${megapixels(about)}`;
+  const choices = [
+    ...(words.length === 0 ? [] : [words.join(', ')]),
+    ...(pixels === undefined ? [] : [boundsInWords(pixels)]),
+    ...(ratios.length === 0 ? [] : [`pixels of about ${such} in one of ${ratios.join(', ')}`]),
+  ];
+  return choices.join(', or ');
+}
+
+const megapixels = (count: number): string => `${Number((count / 1024 ** 2).toFixed(2))} megapixels`;
+
+function boundsInWords({ step, side_min, side_max, min, max, longest }: z.infer<typeof pixelFacts>): string {
+  const span = (least: string | undefined, most: string | undefined): string[] => [
+    ...(least === undefined ? [] : [`from ${least}`]),
+    ...(most === undefined ? [] : [`up to ${most}`]),
+  ];
+  const area = (count: number | undefined) => (count === undefined ? undefined : megapixels(count));
+  const bounds = [
+    ...(step === undefined ? [] : [`in multiples of ${step}`]),
+    ...span(side_min?.toString(), side_max?.toString()),
+    ...span(area(min), area(max)),
+    ...(longest === undefined ? [] : [`no longer than ${longest}:1`]),
+  ];
+  return ['<width>x<height>', ...bounds].join(' ');
+}

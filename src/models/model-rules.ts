@@ -1,0 +1,169 @@
+import { defined } from '../base/defined.ts';
+import { GatewayError } from '../errors/errors.ts';
+import { imagesOf, inputTypeOf } from './media-roles.ts';
+import type { VideoMedia, VideoRequest } from './request.ts';
+
+/** What a model's entry in the configuration says about requests. */
+export interface VideoModelRules {
+  readonly id: string;
+  readonly input_types: readonly string[];
+  readonly resolutions: readonly string[];
+  readonly ratios: readonly string[];
+  readonly durations?: DurationRule | undefined;
+  readonly inputs: Readonly<Record<MediaField, { readonly max: number }>>;
+  readonly unsupported: UnsupportedRule;
+}
+
+type MediaField = 'images' | 'videos' | 'audios';
+type UnsupportedAction = 'reject' | 'ignore';
+type UnsupportedRule = UnsupportedAction | Readonly<Record<string, UnsupportedAction>>;
+
+interface DurationRule {
+  readonly min: number;
+  readonly max: number;
+  /** Seconds between two lengths, counted from 0. */
+  readonly step: number;
+  readonly default?: number | undefined;
+  readonly auto: boolean;
+}
+
+export interface FittedRequest {
+  readonly request: VideoRequest;
+  /** Fields that the model does not support and that were left out; named in the create response. */
+  readonly warnings: readonly string[];
+}
+
+/** These change the price or the meaning of the result: rejected unless the model's entry says `ignore` for them. */
+const significantFields = new Set(['resolution', 'duration', 'videos', 'input_type']);
+
+/**
+ * Fits a request to its model: fills the default duration, rejects or drops what the model does not support. Errors and
+ * warnings name fields as `nameOf` does.
+ */
+export function fitVideoRequest(
+  request: VideoRequest,
+  rules: VideoModelRules,
+  nameOf: NameOf = (field) => field,
+): FittedRequest {
+  const warnings: string[] = [];
+  const refuse = (field: string, message: string): undefined => {
+    if (actionFor(rules.unsupported, field) === 'reject') {
+      throw new GatewayError('unsupported_parameter', `${message} Model ${rules.id} does not support it.`, {
+        param: nameOf(field),
+      });
+    }
+    warnings.push(nameOf(field));
+    return undefined;
+  };
+  checkInputType(request, rules, nameOf);
+  const { resolution, ratio, duration, firstFrame, lastFrame, references, videos, audios, ...rest } = request;
+  const fitted: FittedOutput = {
+    resolution: fitListed({ field: 'resolution', value: resolution, allowed: rules.resolutions }, refuse),
+    ratio: fitListed({ field: 'ratio', value: ratio, allowed: rules.ratios }, refuse),
+    duration: fitDuration(duration, rules, refuse),
+  };
+  const fit = (field: MediaField, urls: readonly string[]) =>
+    fitMedia({ field, urls, max: rules.inputs[field].max }, refuse);
+  const kept = fit('images', imagesOf(request)).length;
+  const media = {
+    ...defined({ firstFrame: kept > 0 ? firstFrame : undefined }),
+    ...defined({ lastFrame: kept > 1 ? lastFrame : undefined }),
+    references: references.slice(0, Math.max(0, kept - (imagesOf(request).length - references.length))),
+    videos: fit('videos', videos),
+    audios: fit('audios', audios),
+  };
+  return { request: { ...rest, ...media, ...definedOnly(fitted) }, warnings };
+}
+
+/** The caller's word for a field of ours. */
+export type NameOf = (field: string) => string;
+
+function checkInputType(
+  media: VideoMedia,
+  { id, input_types: accepted }: VideoModelRules,
+  nameOf: NameOf,
+): void {
+  const asked = inputTypeOf(media);
+  if (accepted.includes(asked)) return;
+  const isText = accepted.every((type) => type === 'text_to_video');
+  const words = isText ? 'text only' : `${accepted.join(', ')}, not ${asked}`;
+  throw new GatewayError('unsupported_parameter', `Model ${id} accepts ${words}.`, {
+    param: nameOf('input_type'),
+  });
+}
+
+interface FittedOutput {
+  readonly resolution: string | undefined;
+  readonly ratio: string | undefined;
+  readonly duration: VideoRequest['duration'] | undefined;
+}
+
+function definedOnly({
+  resolution,
+  ratio,
+  duration,
+}: FittedOutput): Pick<VideoRequest, 'resolution' | 'ratio' | 'duration'> {
+  return {
+    ...defined({ resolution }),
+    ...defined({ ratio }),
+    ...defined({ duration }),
+  };
+}
+
+type Refuse = (field: string, message: string) => undefined;
+
+function actionFor(rule: UnsupportedRule, field: string): UnsupportedAction {
+  if (typeof rule === 'string') return rule;
+  return rule[field] ?? (significantFields.has(field) ? 'reject' : 'ignore');
+}
+
+interface ListedField {
+  readonly field: string;
+  readonly value: string | undefined;
+  /** Empty: anything is. */
+  readonly allowed: readonly string[];
+}
+
+function fitListed({ field, value, allowed }: ListedField, refuse: Refuse): string | undefined {
+  if (value === undefined || allowed.length === 0 || allowed.includes(value)) return value;
+  return refuse(field, `${field} must be one of ${allowed.join(', ')}, not ${value}.`);
+}
+
+function fitDuration(
+  duration: VideoRequest['duration'] | undefined,
+  { durations }: VideoModelRules,
+  refuse: Refuse,
+): VideoRequest['duration'] | undefined {
+  if (durations === undefined || duration === undefined) return duration ?? durations?.default;
+  if (duration === 'auto') {
+    return durations.auto
+      ? duration
+      : (refuse('duration', 'duration -1 lets the model decide.') ?? durations.default);
+  }
+  const { min, max, step } = durations;
+  if (duration >= min && duration <= max && isMultiple(duration, step)) return duration;
+  const steps = step === 1 ? 'whole seconds' : `seconds in steps of ${step}`;
+  const message = `duration must be ${min}-${max} ${steps}, not ${duration}.`;
+  return refuse('duration', message) ?? durations.default;
+}
+
+/** Decimal fractions of a second are not exact in binary. */
+export function isMultiple(seconds: number, step: number): boolean {
+  const steps = seconds / step;
+  return Math.abs(steps - Math.round(steps)) < 1e-6;
+}
+
+interface MediaInput {
+  readonly field: MediaField;
+  readonly urls: readonly string[];
+  readonly max: number;
+}
+
+function fitMedia({ field, urls, max }: MediaInput, refuse: Refuse): readonly string[] {
+  if (urls.length <= max) return urls;
+  refuse(
+    field,
+    max === 0 ? `${field} is not accepted.` : `${field} accepts at most ${max}, not ${urls.length}.`,
+  );
+  return urls.slice(0, max);
+}

@@ -1,0 +1,50 @@
+import { z } from 'zod';
+import { defined } from '../base/defined.ts';
+import { conditionSchema, offeredShape, parameterShape } from './model-facts.ts';
+import type { ModelFacts, PlainFacts } from './model-facts.ts';
+
+/** The facts of a model as callers see them: what a request may hold, and nothing of the vendor behind it. */
+
+const plainShape = {
+  ...offeredShape,
+  parameters: z.record(z.string(), z.strictObject(parameterShape)).optional(),
+};
+
+export const offeredFactsSchema = z
+  .strictObject({
+    ...plainShape,
+    cases: z
+      .array(z.strictObject({ when: conditionSchema.optional(), facts: z.strictObject(plainShape) }))
+      .optional(),
+  })
+  .meta({
+    id: 'ModelFacts',
+    description:
+      'What one channel takes beside a text, and renders. What is absent is not known to the gateway, and left to the upstream. `fields` that are not true are not sent, and named in `warnings`; `parameters` are names that may be sent, in `metadata` or in the body of an image request (where `values` are empty: not in that case); `cases` are laid over the others in their order, each where its condition holds.',
+  });
+export type OfferedFacts = z.infer<typeof offeredFactsSchema>;
+
+export function offeredFacts({ cases = [], ...facts }: ModelFacts): OfferedFacts {
+  const sendable = new Set([facts, ...cases.map(({ facts: over }) => over)].flatMap(sendableNames));
+  const seen = cases.flatMap(({ when, facts: over }) => {
+    const shown = plainly(over, sendable);
+    return Object.keys(shown).length === 0 ? [] : [defined({ when, facts: shown })];
+  });
+  return { ...plainly(facts, sendable), ...(seen.length === 0 ? {} : { cases: seen }) };
+}
+
+/** A name that is always refused is a vendor's own for what callers say in another way. */
+function sendableNames({ parameters = {} }: PlainFacts): string[] {
+  return Object.keys(parameters).filter((name) => parameters[name]?.values?.length !== 0);
+}
+
+function plainly(
+  { addresses: _a, reserved: _r, unsaid: _u, per_call: _p, data_only: _d, parameters, ...facts }: PlainFacts,
+  sendable: ReadonlySet<string>,
+) {
+  if (parameters === undefined) return facts;
+  const rules = Object.entries(parameters).flatMap(([name, { sent_as: _s, read: _e, ...rule }]) =>
+    sendable.has(name) ? [[name, rule] as const] : [],
+  );
+  return rules.length === 0 ? facts : { ...facts, parameters: Object.fromEntries(rules) };
+}

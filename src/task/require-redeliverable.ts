@@ -1,0 +1,21 @@
+import { GatewayError } from '../errors/errors.ts';
+import { isTerminal } from './task.ts';
+import type { Task } from './record.ts';
+
+/**
+ * Throws action_not_possible for a task that has not ended, or whose callback address is unknown. `request`: what is kept
+ * of what its caller wrote.
+ */
+export function requireRedeliverable(
+  { status }: Pick<Task, 'status'>,
+  request: { readonly callbackUrl?: string } | undefined,
+): void {
+  if (!isTerminal(status)) {
+    throw new GatewayError(
+      'action_not_possible',
+      'A callback can be redelivered only after the task has ended.',
+    );
+  }
+  if (request?.callbackUrl === undefined)
+    throw new GatewayError('action_not_possible', 'The task has no callback address.');
+}

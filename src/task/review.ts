@@ -1,0 +1,55 @@
+import { defined } from '../base/defined.ts';
+import type { Task } from './record.ts';
+import type { Ending, EventOf, Question, StateOf } from './state.ts';
+import { change, notNow, refuse } from './transition.ts';
+import type { Next } from './transition.ts';
+
+/** What a person is asked before the end of a task is written, and what is answered. */
+
+/** The end is a question to a person, about what is decided: another end has come in between otherwise. */
+export function reviewed(task: Task, { kind, ...question }: EventOf<'reviewed'>): Next {
+  const { state } = task;
+  const decided = question.why === 'unreleased' ? 'failed' : 'succeeded';
+  if (state.at !== 'ending' || state.ending.kind !== decided) return notNow(task, kind);
+  if (state.ending.approved === true && isAnswered(question)) {
+    return refuse('decided', 'A person has decided how the task ends.');
+  }
+  return change({ state: { at: 'review', ...question } });
+}
+
+/** Why the charge cannot be accepted; undefined: it can be. */
+export const unacceptable: Readonly<Record<Question['why'], string | undefined>> = {
+  above_hold: undefined,
+  beyond_request: undefined,
+  contradictory: undefined,
+  unwritable: 'The charge is larger than the ledger can hold: `complete` with other facts, or `fail`.',
+  unsettled:
+    'There is no charge that could be accepted: `retry_now`, `complete` with other facts, or `fail`.',
+  unreleased: 'The task fails, and there is no charge that could be accepted: `retry_now`, or `fail`.',
+};
+
+export function approved(task: Task, { kind }: EventOf<'approved'>): Next {
+  const { state } = task;
+  if (state.at !== 'review') return notNow(task, kind);
+  const problem = unacceptable[state.why];
+  if (problem !== undefined) return refuse('not_now', problem);
+  const accepted = 'charge' in state ? state.charge : undefined;
+  return change({
+    state: { at: 'ending', ending: { kind: 'succeeded', approved: true, ...defined({ accepted }) } },
+  });
+}
+
+/** What failed for its content is tried once more: a key is there again, the books are repaired. */
+export function settledAgain(review: StateOf<'review'>): Next {
+  if ('charge' in review) return refuse('not_now', 'The charge waits for a decision, not for another try.');
+  const ending: Ending =
+    review.why === 'unsettled'
+      ? { kind: 'succeeded' }
+      : { kind: 'failed', ...defined({ error: review.error }) };
+  return change({ state: { at: 'ending', ending } });
+}
+
+/** Whether what a person has decided answers it: a charge that nothing can write, or compute, is asked about again. */
+function isAnswered({ why }: Question): boolean {
+  return why === 'unreleased' || unacceptable[why] === undefined;
+}

@@ -1,0 +1,56 @@
+import { defined } from '../base/defined.ts';
+import { attemptAt, attemptInFlight, isUnfinished } from './state.ts';
+import type { Task } from './record.ts';
+
+/** What is known of the workers: which channels they serve now, and when each was served last. */
+export interface Service {
+  /** False while workers run and none of them serves the channel. */
+  readonly isServed: (channel: string) => boolean;
+  /** Of a channel; without one, of what any worker does. Undefined: a running worker serves it. */
+  readonly unserved: (channel?: string) => Unserved | undefined;
+}
+
+export interface Unserved {
+  /** Absent: no worker runs at all. */
+  readonly channel?: string;
+  /** When it was served last: Unix milliseconds, by MongoDB's clock. Absent: never. */
+  readonly since?: number;
+}
+
+/** A process of the gateway. */
+interface Node {
+  readonly kind: 'api' | 'worker';
+  readonly state: 'running' | 'leaving' | 'gone';
+  readonly channels?: readonly string[];
+}
+
+export function serviceOf(nodes: readonly Node[], lastServed: ReadonlyMap<string, number>): Service {
+  const workers = nodes.filter(({ kind, state }) => kind === 'worker' && state === 'running');
+  const served = new Set(workers.flatMap(({ channels = [] }) => channels));
+  const last = lastServed.size === 0 ? undefined : Math.max(...lastServed.values());
+  return {
+    isServed: (channel) => workers.length === 0 || served.has(channel),
+    unserved(channel = '') {
+      const since = lastServed.get(channel);
+      if (workers.length === 0) return defined({ since: since ?? last });
+      return channel === '' || served.has(channel) ? undefined : { channel, ...defined({ since }) };
+    },
+  };
+}
+
+export interface NextStep {
+  /** Absent: any worker takes it. */
+  readonly channel?: string;
+}
+
+type Going = Pick<Task, 'state' | 'attempts' | 'wanted'>;
+
+/** Whose turn it is with the task; undefined: it has ended. */
+export function nextStep({ state, attempts, wanted }: Going): NextStep | undefined {
+  if (!isUnfinished(state)) return undefined;
+  if (wanted !== undefined) return {};
+  if (state.at === 'submitting') {
+    return defined({ channel: (attemptInFlight(attempts) ?? state.left[0])?.channel });
+  }
+  return state.at === 'waiting' ? defined({ channel: attemptAt(state, attempts)?.channel }) : {};
+}

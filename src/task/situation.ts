@@ -1,0 +1,330 @@
+import { attentionOf, attentionReasons } from './attention.ts';
+import type { AttentionReason } from './attention.ts';
+import { defined } from '../base/defined.ts';
+import type { Micros } from '../money/money.ts';
+import { operatorActions, refusalOf } from './acts.ts';
+import type { OperatorActionName } from './acts.ts';
+import type { RouteCandidate } from './candidates.ts';
+import { nextStep } from './service.ts';
+import type { Service, Unserved } from './service.ts';
+import type { Task } from './record.ts';
+import { isUnfinished, shownAttempt } from './state.ts';
+import { settledAgain, unacceptable } from './review.ts';
+import type { Question, ShownAttempt, StateName, Stop, TaskState } from './state.ts';
+import { waitMessages, waitReasons } from './wait-reason.ts';
+
+/** What is to be known of a task to say where it stands: its record has it, and what the workflow knows of the record. */
+export interface Standing extends Pick<
+  Task,
+  | 'id' | 'state' | 'stateSince' | 'deadlineAt' | 'hold' | 'hasCallback'
+  | 'charge' | 'wanted' | 'waitsFor' | 'concern'
+> {
+  /** Its charge, or a part of it, was given back: once is all. */
+  readonly isRefunded?: true;
+  /** No running worker takes its next step, as far as is known. */
+  readonly unserved?: Unserved;
+  readonly attempt?: Omit<ShownAttempt, 'n'>;
+} // prettier-ignore
+
+/** What an unfinished task waits for, in one word: of several the one that a person can do something about. */
+export const waits = [...attentionReasons, ...waitReasons, 'submission', 'job', 'settlement'] as const;
+export type Wait = (typeof waits)[number];
+
+/**
+ * Where a task stands, for everybody who looks: the Temporal UI, the operators' API, the command line. Times in Unix
+ * milliseconds.
+ */
+export interface Situation {
+  readonly name: StateName;
+  /** What it waits for, in one sentence. */
+  readonly what: string;
+  /** Absent: it has ended. */
+  readonly waitsFor?: Wait;
+  /** That it waits for this. */
+  readonly since: number;
+  readonly attention?: AttentionReason;
+  /** What a person should do; also where nobody is asked yet. */
+  readonly advice?: string;
+  readonly until?: number;
+  /** Where the job is, or may be. */
+  readonly where?: RouteCandidate;
+  readonly upstreamId?: string;
+  /** What to look for at the upstream. */
+  readonly marker?: string;
+  /** A charge that is proposed. */
+  readonly charge?: Micros;
+  /** All that are possible now; those that are advised come first. */
+  readonly actions: readonly PossibleAction[];
+}
+
+interface PossibleAction {
+  readonly name: OperatorActionName;
+  /** A line that can be copied. */
+  readonly command: string;
+  readonly money: MoneyPreview;
+}
+
+/** What an act does to the money of the task; null: what is stated with it decides. */
+export interface MoneyPreview<Amount = Micros> {
+  readonly charged: Amount | null;
+  readonly released: Amount | null;
+  readonly refunded: Amount;
+}
+
+const reset =
+  '`temporal workflow reset -w ID --type FirstWorkflowTask --reapply-exclude All --reason "…"` continues the task from its record.';
+
+export const advice: Readonly<Record<AttentionReason, string>> = {
+  submit_ambiguous:
+    'The submission may have reached the upstream, and the job may be billed: it is never resubmitted automatically. ' +
+    'Look for it in the upstream’s console, then use `adopt` (with its upstream id), `resubmit`, `complete` or `fail`.',
+  upstream_id_taken:
+    'The upstream accepted the submission, and named a job that another task has: which job is this task’s is not known, and ' +
+    'it may be billed. Look for it in the upstream’s console, by its marker or its time, then use `adopt` (with its upstream ' +
+    'id), `resubmit`, `complete` or `fail`. Report it to the vendor, too.',
+  poll_failed:
+    'Polling stopped with an error that retrying will not fix. Fix the cause, then use `retry_now`, or `complete` or `fail`.',
+  charge_review:
+    'Check the usage that the upstream reported, then use `accept_charge`; or `complete` with the true facts; or `fail`, ' +
+    'which charges nothing. What could not be computed or written is in the worker’s log: repair it, then use `retry_now`; ' +
+    '`fail` ends a failed task also where its hold cannot be released, which `gateway ledger verify` then reports.',
+  poll_failing:
+    'Polling fails, and continues. Check the channel’s key, balance and address; `retry_now` polls immediately.',
+  overdue:
+    'The job takes five times as long as usual; polling continues. Look for it in the upstream’s console; `extend` gives ' +
+    'it more time, `complete` and `fail` end the wait.',
+  channel_gone:
+    'The running configuration has no such channel or credential any more. Restore it (`enabled: false` keeps new tasks ' +
+    'away) and reload; or use `complete` or `fail`. At its deadline the task fails and costs nothing.',
+  no_worker:
+    'No step of the task is taken until a worker serves it: `gateway nodes` lists the workers, their channels and the ' +
+    'configurations that they could not load. Start a worker that runs the configuration with the channel, or correct the ' +
+    'configuration and use `gateway config reload`: the task then continues.',
+  workflow_failing: `The failure is on the task’s page in the Temporal UI, and in the worker’s log: report it. ${reset}`,
+  workflow_overdue:
+    'The failure is on the task’s page in the Temporal UI, and in the worker’s log: remove its cause. While the end is not ' +
+    `written, \`fail\` releases the hold. ${reset}`,
+  not_delivered:
+    'The result could not be copied while its upstream had it. Callers may have a link that no longer works: `refund` gives ' +
+    'back what they were charged for it.',
+};
+
+const suggested: Readonly<Record<AttentionReason, readonly OperatorActionName[]>> = {
+  submit_ambiguous: ['adopt', 'resubmit', 'complete', 'fail'],
+  upstream_id_taken: ['adopt', 'resubmit', 'complete', 'fail'],
+  poll_failed: ['retry_now', 'complete', 'fail'],
+  charge_review: ['accept_charge', 'retry_now', 'complete', 'fail'],
+  poll_failing: ['retry_now', 'complete', 'fail'],
+  overdue: ['retry_now', 'extend', 'complete', 'fail'],
+  channel_gone: ['complete', 'fail'],
+  no_worker: ['extend', 'complete', 'fail'],
+  workflow_failing: [],
+  workflow_overdue: ['fail'],
+  not_delivered: ['redeliver', 'refund'],
+};
+
+const parameters: Readonly<Partial<Record<OperatorActionName, string>>> = {
+  adopt: ' --upstream-id ID',
+  complete: ' --result-url URL',
+  extend: ' --seconds 3600',
+};
+
+export function standingOf(task: Task, service?: Pick<Service, 'unserved'>): Standing {
+  const step = nextStep(task);
+  const unserved = step === undefined ? undefined : service?.unserved(step.channel);
+  const isRefunded = task.actions?.some(({ action }) => action === 'refund') === true;
+  const known = defined({ unserved, attempt: shownAttempt(task) });
+  return { ...task, ...known, ...(isRefunded ? { isRefunded } : {}) };
+}
+
+/** A line that can be copied. */
+export function commandLine(task: string, action: OperatorActionName): string {
+  return `gateway tasks action ${task} ${action}${parameters[action] ?? ''} --reason "…"`;
+}
+
+/** Pure: the same record says the same everywhere. */
+export function situation(standing: Standing): Situation {
+  const { id, state, attempt, deadlineAt } = standing;
+  const attention = attentionOf(standing);
+  const waitsFor = waitOf(standing, attention);
+  const asked = attention ?? (waitsFor === 'no_worker' ? waitsFor : undefined);
+  const job = 'n' in state ? attempt : undefined;
+  return {
+    name: state.at,
+    what: whatOf(standing),
+    since: sinceOf(standing, waitsFor),
+    ...defined({ waitsFor, attention, advice: asked === undefined ? undefined : advice[asked] }),
+    ...(isUnfinished(state) ? { until: state.at === 'pausing' ? state.until : deadlineAt } : {}),
+    ...(job === undefined ? {} : { where: { channel: job.channel, credential: job.credential } }),
+    ...(job?.upstreamId === undefined ? {} : { upstreamId: job.upstreamId }),
+    ...(state.at === 'lost' && job !== undefined ? { marker: job.marker } : {}),
+    ...defined({ charge: proposedCharge(state) }),
+    actions: possibleNow(standing, asked).map((action) => ({
+      name: action,
+      command: commandLine(id, action),
+      money: { ...nothing, ...moneyMoved[action]?.(standing) },
+    })),
+  };
+}
+
+/** Undefined: none is proposed. */
+export function proposedCharge(state: TaskState): Micros | undefined {
+  return state.at === 'review' && 'charge' in state ? BigInt(state.charge) : undefined;
+}
+
+const waitOfState: Readonly<Record<StateName, Wait | undefined>> = {
+  submitting: 'submission',
+  pausing: 'upstream',
+  lost: 'lookup',
+  waiting: 'job',
+  broken: 'poll_failed',
+  review: 'charge_review',
+  ending: 'settlement',
+  ended: undefined,
+  given_up: undefined,
+};
+
+function waitOf(
+  { state, waitsFor, unserved }: Standing,
+  attention: AttentionReason | undefined,
+): Wait | undefined {
+  const wait = waitOfState[state.at];
+  if (wait === undefined) return undefined;
+  return attention ?? (unserved === undefined ? undefined : 'no_worker') ?? waitsFor ?? wait;
+}
+
+/** Nobody takes the step of a task since its last worker was seen, or since it waits for it, whichever was later. */
+function sinceOf({ stateSince, unserved }: Standing, waitsFor: Wait | undefined): number {
+  return waitsFor === 'no_worker' ? Math.max(stateSince, unserved?.since ?? 0) : stateSince;
+}
+
+function possibleNow(
+  standing: Standing,
+  attention: AttentionReason | undefined,
+): readonly OperatorActionName[] {
+  const advised = attention === undefined ? [] : suggested[attention];
+  const names = [...new Set([...advised, ...operatorActions])];
+  return names.filter(
+    (name) => refusalOf(name, standing.state.at) === undefined && (isSensible[name]?.(standing) ?? true),
+  );
+}
+
+/** What the table of acts does not know: whether there is something to take back, to send, to give back. */
+const isSensible: Readonly<Partial<Record<OperatorActionName, (standing: Standing) => boolean>>> = {
+  undo: ({ attempt }) => attempt?.adopted === true,
+  accept_charge: ({ state }) => state.at === 'review' && unacceptable[state.why] === undefined,
+  retry_now: ({ state }) => state.at !== 'review' || settledAgain(state).ok,
+  redeliver: ({ hasCallback }) => hasCallback,
+  refund: ({ charge = 0n, isRefunded }) => charge > 0n && isRefunded === undefined,
+};
+
+const nothing: MoneyPreview = { charged: 0n, released: 0n, refunded: 0n };
+
+/** Those that are not here change nothing about the money. */
+const moneyMoved: Readonly<
+  Partial<Record<OperatorActionName, (standing: Standing) => Partial<MoneyPreview>>>
+> = {
+  fail: ({ state, hold }) => {
+    const staysHeld = state.at === 'review' && state.why === 'unreleased';
+    return { released: staysHeld ? 0n : hold };
+  },
+  cancel: ({ hold }) => ({ released: hold }),
+  complete: () => ({ charged: null, released: null }),
+  accept_charge: ({ state, hold }) => {
+    const charged = proposedCharge(state) ?? 0n;
+    return { charged, released: hold > charged ? hold - charged : 0n };
+  },
+  refund: ({ charge = 0n }) => ({ refunded: charge }),
+};
+
+export function mapMoney<From, To>(
+  { charged, released, refunded }: MoneyPreview<From>,
+  present: (amount: From) => To,
+): MoneyPreview<To> {
+  const known = (amount: From | null): To | null => (amount === null ? null : present(amount));
+  return { charged: known(charged), released: known(released), refunded: present(refunded) };
+}
+
+/** The preview in words, of amounts as they are to be read. */
+export function moneyInWords({ charged, released, refunded }: MoneyPreview<string>): string {
+  if (charged === null || released === null) return 'charges by the facts that you give';
+  const parts = [
+    isZero(charged) ? '' : `charges ${charged}`,
+    isZero(released) ? '' : `releases ${released}`,
+    isZero(refunded) ? '' : `gives back ${refunded}`,
+  ].filter((part) => part !== '');
+  return parts.length === 0 ? 'changes nothing about the money' : parts.join(', ');
+}
+
+function isZero(amount: string): boolean {
+  return /^0\.0+(?: |$)/.test(amount);
+}
+
+const wantedSentences: Readonly<Record<Stop, string>> = {
+  cancel: ' It is to be cancelled.',
+  expire: ' Its deadline has passed.',
+  fail: ' An operator has failed it.',
+};
+
+const reviewSentences: Readonly<Record<Question['why'], string>> = {
+  above_hold: 'The job succeeded, and its charge waits for a decision: it is far above the hold.',
+  beyond_request:
+    'The job succeeded, and its charge waits for a decision: the upstream reports more than the request and its model allow.',
+  contradictory:
+    'The job succeeded, and its charge waits for a decision: the upstream’s numbers contradict each other, or cannot be true.',
+  unwritable: 'The job succeeded, and its charge waits for a decision: it is more than the ledger can hold.',
+  unsettled: 'The job succeeded, and its charge could not be computed or written.',
+  unreleased: 'The task fails, and the ledger contradicts that its hold is released.',
+};
+
+/** What was noted beside the state is what matters then; and a workflow hears of it before it knows of a new state. */
+const concernSentences: Readonly<Partial<Record<AttentionReason, string>>> = {
+  poll_failing: 'The polls of its job fail.',
+  overdue: 'Its job takes five times as long as usual.',
+  channel_gone: 'The running configuration has no such channel or credential any more.',
+  workflow_failing: 'The steps of its workflow fail one after the other.',
+  workflow_overdue: 'Its workflow should have ended it, and still runs.',
+};
+
+function whatOf(standing: Standing): string {
+  const { unserved, wanted } = standing;
+  const noted = concernSentences[attentionOf(standing) ?? 'no_worker'];
+  if (noted !== undefined) return `${noted}${wanted === undefined ? '' : wantedSentences[wanted]}`;
+  if (unserved === undefined) return whatOfState(standing);
+  const { channel } = unserved;
+  return `${channel === undefined ? 'No worker runs.' : `No running worker serves ${channel}.`} ${whatOfState(standing)}`;
+}
+
+function whatOfState({ state, attempt, wanted, waitsFor }: Standing): string {
+  const ending = wanted === undefined ? '' : wantedSentences[wanted];
+  const channel = attempt?.channel ?? '';
+  switch (state.at) {
+    case 'submitting': {
+      const where = state.left.map((candidate) => candidate.channel).join(', ');
+      const why = state.replaces === true ? ' The job before it failed at its upstream.' : '';
+      const wait = waitsFor === undefined ? '' : ` ${waitMessages[waitsFor]}`;
+      return `The task is submitted, or waits until it can be, at ${where}, and then for the end of its job.${wait}${why}${ending}`;
+    }
+    case 'pausing':
+      return `No channel of the plan accepts the task at the moment (round ${state.round}).`;
+    case 'lost':
+      if (state.taken === true)
+        return `${channel} accepted the submission, and named a job that another task has.${ending}`;
+      return state.asked
+        ? `The response of ${channel} to the submission was lost (${state.code}).${ending}`
+        : `The response of ${channel} was lost; looking for the job there.${ending}`;
+    case 'waiting':
+      return `Waiting for ${channel}.${ending}`;
+    case 'broken':
+      return `Polling ${channel} has stopped (${state.code}).${ending}`;
+    case 'review':
+      return reviewSentences[state.why];
+    case 'ending':
+      return `The task ends: it ${state.ending.kind === 'succeeded' ? 'succeeds' : 'fails'}.`;
+    case 'ended':
+    case 'given_up':
+      return 'The task has ended.';
+    default:
+      return state satisfies never;
+  }
+}

@@ -1,0 +1,70 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { escaped, isPlain, isToken, plainText } from '../../src/base/plain-text.ts';
+
+/** ESC, C1's CSI, right-to-left override, zero width, byte order mark, line separator, half a character, a tag. */
+const obeyed = [
+  '\u001B',
+  '\u009B',
+  '\u202E',
+  '\u200B',
+  '\uFEFF',
+  '\u2028',
+  '\uD800',
+  '\u{E0041}',
+  '\n',
+  '\u0000',
+];
+
+describe.each(obeyed)('%j', (character) => {
+  const text = `a${character}b`;
+
+  it('is not plain, becomes a blank, and is not allowed in a token', () => {
+    expect(isPlain(text)).toBe(false);
+    expect(plainText(text, 10)).toBe('a b');
+    expect(isToken(text, 10)).toBe(false);
+  });
+
+  it('is escaped as JSON would, so that it reads back', () => {
+    const shown = escaped(text, { keepLines: false });
+    expect(shown).toMatch(/^a(\\u[0-9a-f]{4})+b$/);
+    expect(JSON.parse(`"${shown}"`)).toBe(text);
+  });
+});
+
+it('whatever comes is shown in one line of at most so many characters', () => {
+  fc.assert(
+    fc.property(
+      fc.string({ unit: 'binary', maxLength: 300 }),
+      fc.integer({ min: 1, max: 60 }),
+      (text, max) => {
+        const line = plainText(text, max);
+        expect(isPlain(line)).toBe(true);
+        expect(line.length).toBeLessThanOrEqual(max);
+      },
+    ),
+  );
+});
+
+it('what can be shown stays: all scripts, marks and pictures', () => {
+  const text = 'Ünï — 漢字 नमस्ते 🚤 “x”';
+  expect(plainText(text, 100)).toBe(text);
+  expect(escaped(text, { keepLines: false })).toBe(text);
+});
+
+it('ends of lines stay where they are asked for', () => {
+  expect(escaped('a\nb\r\u001B', { keepLines: true })).toBe('a\nb\\u000d\\u001b');
+});
+
+it.each([
+  ['cgt-20260514-x_1', true],
+  ['models/a/op/a.b:~@,', true],
+  ['QUJD+/=', true],
+  ['', false],
+  ['a b', false],
+  ["a';rm", false],
+  ['漢', false],
+  ['x'.repeat(21), false],
+])('%j is a token of at most 20 characters: %s', (text, expected) => {
+  expect(isToken(text, 20)).toBe(expected);
+});

@@ -1,0 +1,336 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { GatewayError } from '../../src/errors/errors.ts';
+import { formatMicros } from '../../src/money/money.ts';
+import { ledgerCollection } from '../../src/ledger/collection.ts';
+import { createLedger } from '../../src/ledger/ledger.ts';
+import { connectMongo } from '../../src/store/mongo.ts';
+import type { Mongo } from '../../src/store/mongo.ts';
+import { unstartedSince } from '../../src/store/task-document.ts';
+import { createTaskStore } from '../../src/store/tasks.ts';
+import type { TaskStore } from '../../src/store/tasks.ts';
+import type { AbandonOutcome } from '../../src/commands/abandon-creation.ts';
+import { createAbandonCreation } from '../../src/commands/abandon-creation.ts';
+import { useHttpWorld } from '../support/http-world.ts';
+import type { TestAccount } from '../support/client.ts';
+import { databaseUri } from '../support/run-servers.ts';
+import { staleReads } from '../support/stale-reads.ts';
+import { pauseFirstAt } from '../support/race.ts';
+import { testLedgerKey, testSealing } from '../support/sealing.ts';
+
+/**
+ * The creation of a task against everybody else who may have it: a repeat of the request, the reconciler, the
+ * workflow. The port stands for Temporal; what is written is real.
+ */
+const world = useHttpWorld('tasks_admission');
+
+const minutes = 60_000;
+let mongo: Mongo;
+beforeAll(async () => {
+  mongo = await connectMongo(databaseUri('tasks_admission'));
+});
+afterAll(() => mongo.close());
+
+async function heldBy(account: TestAccount): Promise<string> {
+  return (await account.call('GET', '/v1/balance')).body.held;
+}
+
+async function tasksOf(account: TestAccount): Promise<readonly { id: string; status: string }[]> {
+  return (await account.call('GET', '/v1/videos/generations')).body.data;
+}
+
+/** What the reconciler, another process, does with a creation whose process died. */
+async function reconcile(account: TestAccount): Promise<AbandonOutcome[]> {
+  const ledger = createLedger({ collection: ledgerCollection(mongo.db), key: testLedgerKey, now: Date.now });
+  // As another process, without this one's memory.
+  const tasks = createTaskStore(mongo.db, Date.now, testSealing);
+  const abandonCreation = createAbandonCreation({ ...world.stores, tasks, ledger });
+  const given: AbandonOutcome[] = [];
+  for await (const task of tasks.unfinished()) {
+    if (task.account !== account.id || task.unstarted === undefined) continue;
+    given.push(await abandonCreation({ task: task.id, account: account.id, unstarted: task.unstarted }));
+  }
+  return given;
+}
+
+function failNextStart(): void {
+  world.port.failStart = new GatewayError('service_unavailable', 'Busy.', { retryAfterSeconds: 5 });
+}
+
+const keyed = (key: string) => ({ 'idempotency-key': key });
+
+describe('a 503', () => {
+  it('leaves no task, no hold, no request and no claim: the same key makes a new task', async () => {
+    const account = await world.newAccount();
+    failNextStart();
+    const refused = await account.create({}, keyed('first'));
+    expect([refused.status, refused.headers['retry-after']]).toEqual([503, '5']);
+    expect([await heldBy(account), await tasksOf(account)]).toEqual(['0.000000', []]);
+    const again = await account.create({}, keyed('first'));
+    expect([again.status, again.headers['idempotency-replayed']]).toEqual([200, undefined]);
+    expect(await heldBy(account)).toBe('0.500000');
+  });
+
+  it('is a 200 when the workflow has the task after all', async () => {
+    const account = await world.newAccount();
+    const paused = pauseFirstAt('admission.held');
+    const created = account.create();
+    await paused.reached;
+    const [task] = await tasksOf(account);
+    await world.drive.step(task?.id ?? '', { kind: 'acted' });
+    failNextStart();
+    paused.release();
+    expect(await created).toMatchObject({ status: 200, body: { id: task?.id } });
+    expect(await heldBy(account)).toBe('0.500000');
+  });
+
+  it('of a creation whose hold arrives late leaves nothing held: the hold is refused', async () => {
+    const account = await world.newAccount();
+    const paused = pauseFirstAt('ledger.append', account.id);
+    const created = account.create();
+    await paused.reached;
+    expect(await reconcile(account)).toEqual(['abandoned']);
+    paused.release();
+    // The task id is dead; the request continues under another one.
+    expect(await created).toMatchObject({ status: 200 });
+    expect([(await tasksOf(account)).length, await heldBy(account)]).toEqual([1, '0.500000']);
+  });
+});
+
+describe('a process that stands still for five minutes between hold and start', () => {
+  it('answers 503 when the creation was abandoned meanwhile, and nothing is held', async () => {
+    const account = await world.newAccount();
+    const paused = pauseFirstAt('admission.held');
+    const created = account.create();
+    await paused.reached;
+    world.clock.aheadMs += 5 * minutes;
+    expect(await reconcile(account)).toEqual(['abandoned']);
+    paused.release();
+    expect((await created).status).toBe(503);
+    expect([await heldBy(account), await tasksOf(account)]).toEqual(['0.000000', []]);
+  });
+
+  it('answers 200 when nobody abandoned it, and from then on nobody does', async () => {
+    const account = await world.newAccount();
+    const paused = pauseFirstAt('admission.held');
+    const created = account.create();
+    await paused.reached;
+    world.clock.aheadMs += 5 * minutes;
+    paused.release();
+    expect((await created).status).toBe(200);
+    expect(await reconcile(account)).toEqual([]);
+    expect(await heldBy(account)).toBe('0.500000');
+  });
+});
+
+it('a process that stands still for five minutes before its hold answers 503 when the creation is just being abandoned', async () => {
+  const account = await world.newAccount();
+  const claimed = pauseFirstAt('admission.claimed');
+  const created = account.create();
+  await claimed.reached;
+  world.clock.aheadMs += 5 * minutes;
+  // The reconciler has marked the creation and stands before it voids the hold.
+  const voiding = pauseFirstAt('ledger.append', account.id);
+  const reconciling = reconcile(account);
+  await voiding.reached;
+  claimed.release();
+  expect((await created).status).toBe(503);
+  voiding.release();
+  expect(await reconciling).toEqual(['abandoned']);
+  expect([await heldBy(account), await tasksOf(account)]).toEqual(['0.000000', []]);
+});
+
+describe('a repeat with the same Idempotency-Key', () => {
+  it('continues a creation that was left before its start', async () => {
+    const account = await world.newAccount();
+    const paused = pauseFirstAt('admission.held');
+    const lost = account.create({}, keyed('left'));
+    await paused.reached;
+    const again = await account.create({}, keyed('left'));
+    expect([again.status, again.headers['idempotency-replayed']]).toEqual([200, 'true']);
+    paused.release();
+    expect((await lost).body.id).toBe(again.body.id);
+    expect([(await tasksOf(account)).length, await heldBy(account)]).toEqual([1, '0.500000']);
+  });
+
+  it('says when the task was created, also while no worker has begun it', async () => {
+    const account = await world.newAccount();
+    const { body: first } = await account.create({}, keyed('when'));
+    await mongo.db
+      .collection<{ _id: string }>('tasks')
+      .updateOne({ _id: first.id }, { $set: { unstarted: unstartedSince(Date.now(), 'other') } });
+    world.clock.aheadMs += 5_000;
+    const again = await account.create({}, keyed('when'));
+    world.clock.aheadMs -= 5_000;
+    expect(again.body).toEqual(first);
+  });
+
+  it.each([
+    ['admission.held', '500000', '0.10'],
+    ['admission.claimed', '1500000', '0.30'],
+  ] as const)('after a price change costs what was held first (%s)', async (point, hold, price) => {
+    const account = await world.newAccount();
+    const paused = pauseFirstAt(point);
+    const lost = account.create({}, keyed('price'));
+    await paused.reached;
+    world.configure((yaml) => yaml.replace('{ price: "0.10" }', '{ price: "0.30" }'));
+    try {
+      const again = await account.create({}, keyed('price'));
+      expect(again.status).toBe(200);
+      const started = world.port.started.find(({ task }) => task === again.body.id);
+      expect(started).toMatchObject({ hold, basis: { price: { rules: [{}, { price }] } } });
+      expect(await world.stores.tasks.find(again.body.id)).toMatchObject({ hold: BigInt(hold) });
+      paused.release();
+      expect((await lost).body.id).toBe(again.body.id);
+      expect(await heldBy(account)).toBe(formatMicros(BigInt(hold)));
+    } finally {
+      world.configure();
+    }
+  });
+
+  it('that finds its creation half abandoned makes a new task, and the old one keeps no place of the key', async () => {
+    const account = await world.newAccount({ key: { concurrent_tasks: 1 } });
+    const paused = pauseFirstAt('admission.held');
+    const lost = account.create({}, keyed('half'));
+    await paused.reached;
+    const [task] = await tasksOf(account);
+    const { id = '', unstarted = '' } = (await world.stores.tasks.find(task?.id ?? '')) ?? {};
+    await world.drive.step(id, { kind: 'abandoned', unstarted });
+    const again = await account.create({}, keyed('half'));
+    expect(again.status).toBe(200);
+    expect(again.body.id).not.toBe(id);
+    failNextStart();
+    paused.release();
+    await lost;
+  });
+
+  it('and the first one, which fails meanwhile, does not take the task away from it', async () => {
+    const account = await world.newAccount();
+    const paused = pauseFirstAt('admission.held');
+    const first = account.create({}, keyed('both'));
+    await paused.reached;
+    // The repeat has taken the creation over and stands before its own start.
+    const second = pauseFirstAt('admission.held');
+    const repeat = account.create({}, keyed('both'));
+    await second.reached;
+    failNextStart();
+    paused.release();
+    expect((await first).status).toBe(503);
+    second.release();
+    const created = await repeat;
+    expect(created.status).toBe(200);
+    expect(await tasksOf(account)).toMatchObject([{ id: created.body.id }]);
+    expect(await world.stores.requests.find(created.body.id)).toBeDefined();
+    expect(await heldBy(account)).toBe('0.500000');
+  });
+
+  it('is answered as the first request was, although the channels are switched off since', async () => {
+    const account = await world.newAccount();
+    const first = await account.create({ ratio: '5:4' }, keyed('off'));
+    expect(first.body.warnings).toHaveLength(1);
+    for (const id of ['one', 'two']) await world.admin('POST', `/channels/${id}`, { enabled: false });
+    try {
+      expect((await account.create()).status).toBe(503);
+      const again = await account.create({ ratio: '5:4' }, keyed('off'));
+      expect([again.status, again.body]).toEqual([200, first.body]);
+    } finally {
+      for (const id of ['one', 'two']) await world.admin('POST', `/channels/${id}`, { enabled: true });
+    }
+  });
+
+  it('after a 402 and a credit is the task of that key', async () => {
+    const account = await world.newAccount({ credit: '0' });
+    expect((await account.create({}, keyed('poor'))).status).toBe(402);
+    expect(await tasksOf(account)).toEqual([]);
+    // A refusal leaves nothing in the ledger either.
+    const entries = await world.admin('GET', `/accounts/${account.id}/ledger`);
+    expect(entries.body.data).toEqual([]);
+    await world.admin('POST', `/accounts/${account.id}/credits`, { amount: '5', reference: 'later' });
+    const created = await account.create({}, keyed('poor'));
+    expect(created.status).toBe(200);
+    expect((await account.create({}, keyed('poor'))).body).toEqual(created.body);
+    expect(await heldBy(account)).toBe('0.500000');
+  });
+});
+
+describe('a process whose reads are older than what is written', () => {
+  /** From now on, until the test is over. */
+  async function readAsOfNow(): Promise<void> {
+    const { tasks } = world.stores;
+    const stale = createTaskStore(await staleReads(mongo.db, ['tasks']), Date.now, testSealing);
+    const fresh = { ...tasks };
+    Object.assign(tasks, stale);
+    onTestFinished(() => void Object.assign(tasks, fresh));
+  }
+
+  it('makes no second task for an Idempotency-Key, although it does not see that the first one has begun', async () => {
+    const account = await world.newAccount();
+    const paused = pauseFirstAt('admission.held');
+    const creating = account.create({}, keyed('stale'));
+    await paused.reached;
+    await readAsOfNow();
+    paused.release();
+    const { id } = (await creating).body;
+    await world.drive.step(id, { kind: 'acted' });
+    expect((await world.stores.tasks.find(id))?.unstarted).toBeDefined();
+    const again = await account.create({}, keyed('stale'));
+    expect([again.status, again.body.id]).toEqual([200, id]);
+    expect(await heldBy(account)).toBe('0.500000');
+  });
+
+  it('answers 200 for a task that its workflow has, although it does not see it', async () => {
+    const account = await world.newAccount();
+    const paused = pauseFirstAt('admission.held');
+    const created = account.create();
+    await paused.reached;
+    const [task] = await tasksOf(account);
+    await readAsOfNow();
+    await world.drive.step(task?.id ?? '', { kind: 'acted' });
+    failNextStart();
+    paused.release();
+    expect(await created).toMatchObject({ status: 200, body: { id: task?.id } });
+  });
+});
+
+it('a key’s limit of unfinished tasks is exact under simultaneous creates, and a failed create gives its place back', async () => {
+  const account = await world.newAccount({ key: { concurrent_tasks: 2 } });
+  failNextStart();
+  expect((await account.create()).status).toBe(503);
+  const answers = await Promise.all(Array.from({ length: 12 }, () => account.create()));
+  expect(answers.filter(({ status }) => status === 200)).toHaveLength(2);
+  expect(answers.filter(({ status }) => status === 429)).toHaveLength(10);
+  expect(await tasksOf(account)).toHaveLength(2);
+});
+
+it('while MongoDB refuses to abandon a creation, it is retried until it does, and the key has its place back', async () => {
+  const account = await world.newAccount({ key: { concurrent_tasks: 1 } });
+  const paused = pauseFirstAt('admission.held');
+  const created = account.create();
+  await paused.reached;
+  const [task] = await tasksOf(account);
+  const isGone = async () => (await world.stores.tasks.find(task?.id ?? '')) === undefined;
+  failNextStart();
+  const restore = breakOnce(world.stores.tasks);
+  paused.release();
+  expect((await created).status).toBe(503);
+  restore();
+  while (!(await isGone())) await delay(100);
+  expect(await heldBy(account)).toBe('0.000000');
+  expect((await account.create()).status).toBe(200);
+});
+
+/** The first step that abandons a creation fails as on a database that is away. */
+function breakOnce(tasks: { step: TaskStore['step'] }): () => void {
+  const { step } = tasks;
+  let failures = 0;
+  tasks.step = (id, event, act) => {
+    if (event.kind === 'abandoned') failures += 1;
+    return event.kind === 'abandoned' && failures === 1
+      ? Promise.reject(new Error('away'))
+      : step(id, event, act);
+  };
+  return () => {
+    expect(failures).toBeGreaterThanOrEqual(1);
+    tasks.step = step;
+  };
+}

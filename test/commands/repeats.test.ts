@@ -1,0 +1,353 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { createLogger } from '../../src/observability/log.ts';
+import { connectMongo } from '../../src/store/mongo.ts';
+import type { Mongo } from '../../src/store/mongo.ts';
+import { createRepeatStore } from '../../src/store/repeats.ts';
+import type { RepeatRecord, RepeatStore } from '../../src/store/repeats.ts';
+import { createRepeats } from '../../src/commands/repeats.ts';
+import type {
+  Claim,
+  Claimed,
+  Repeat,
+  RepeatEnd,
+  RepeatRequest,
+  Repeats,
+} from '../../src/commands/repeats.ts';
+import { databaseUri } from '../support/run-servers.ts';
+
+let mongo: Mongo;
+let now: number;
+const paid = new Set<string>();
+
+beforeAll(async () => {
+  mongo = await connectMongo(databaseUri('repeats'));
+});
+beforeEach(async () => {
+  await mongo.db.dropDatabase();
+  now = Date.now();
+  paid.clear();
+});
+afterAll(async () => {
+  await mongo.db.dropDatabase();
+  await mongo.close();
+});
+
+const secret = Buffer.from('secret');
+
+/** As another process has it: the same database, nothing shared in memory. */
+const store = () => createRepeatStore(mongo.db, () => now);
+
+function open(records: RepeatStore = store()): Repeats {
+  return createRepeats({
+    store: records,
+    isPaid: async (made) => paid.has(made),
+    keptBytesMax: 1000,
+    secret,
+    log: createLogger({ level: 'silent', format: 'json' }),
+    now: () => now,
+  });
+}
+
+const scope = ['acct_1', 'createImage'];
+const keyed = (key: string, fingerprint = 'f'): Repeat => ({ kind: 'key', key, fingerprint });
+const retried = (retries: number, fingerprint = 'f'): Repeat => ({
+  kind: 'client_retry',
+  retries,
+  fingerprint,
+});
+const ask = (repeat: Repeat, by = scope) => ({ scope: by, repeat });
+const taskId = (n: number): string => `task_${String(n).padStart(24, '0')}`;
+const answer = { status: 200, mayRetry: true, parts: ['{"a":', Buffer.from([0, 255]), '}'] };
+const bytes = Buffer.from([...Buffer.from('{"a":'), 0, 255, ...Buffer.from('}')]);
+const uncancelled = (): AbortSignal => new AbortController().signal;
+
+function first(claimed: Claimed): Claim {
+  if (claimed.outcome !== 'first') throw new Error(`Not first: ${claimed.made} was.`);
+  return claimed.claim;
+}
+
+function earlier(claimed: Claimed) {
+  if (claimed.outcome !== 'earlier') throw new Error('The claim found no earlier request.');
+  return claimed;
+}
+
+/** The first try of a client does not wait for its record. */
+const named = (task: string) =>
+  expect.poll(() => mongo.db.collection('idempotency').countDocuments({ made: task })).toBe(1);
+
+describe('a key', () => {
+  it('is the first of many simultaneous callers, on whichever process', async () => {
+    const claims = await Promise.all(
+      Array.from({ length: 20 }, (_, n) => open().claim(ask(keyed('k')), `img_${n}`)),
+    );
+    const [claim, ...more] = claims.flatMap((claimed) =>
+      claimed.outcome === 'first' ? [claimed.claim] : [],
+    );
+    expect([claim === undefined, more.length]).toEqual([false, 0]);
+    for (const claimed of claims) if (claimed.outcome === 'earlier') expect(claimed.made).toBe(claim?.made);
+    await claim?.forget();
+  });
+
+  it('names what the first request makes from the first moment', async () => {
+    const claim = first(await open().claim(ask(keyed('k')), 'img_1'));
+    expect(earlier(await open().claim(ask(keyed('k')), 'img_2'))).toMatchObject({
+      made: 'img_1',
+      record: { state: 'running' },
+    });
+    await claim.end();
+    const again = earlier(await open().claim(ask(keyed('k')), 'img_2'));
+    expect(await open().wait(again.record, uncancelled())).toEqual({ kind: 'not_kept' });
+  });
+
+  it('is a conflict with another request, running or done', async () => {
+    const claim = first(await open().claim(ask(keyed('k')), 'img_1'));
+    const conflict = () => open().claim(ask(keyed('k', 'other')), 'img_2');
+    await expect(conflict()).rejects.toMatchObject({ code: 'idempotency_key_reused' });
+    await claim.end(answer);
+    await expect(conflict()).rejects.toMatchObject({ code: 'idempotency_key_reused' });
+  });
+
+  it('is another one elsewhere', async () => {
+    const claims = [
+      await open().claim(ask(keyed('k')), 'img_1'),
+      await open().claim(ask(keyed('k'), ['acct_2', 'createImage']), 'img_2'),
+      await open().claim(ask(keyed('k'), ['acct_1', 'editImage']), 'img_3'),
+      await open().claim(ask(keyed('l')), 'img_4'),
+      await open().claim(ask(retried(0)), 'img_5'),
+    ];
+    expect(claims.map(({ outcome }) => outcome)).toEqual(Array.from({ length: 5 }, () => 'first'));
+    for (const claimed of claims) await first(claimed).forget();
+  });
+
+  it('is free after 24 hours, and not a moment before', async () => {
+    await first(await open().claim(ask(keyed('k')), 'img_1')).end(answer);
+    now += 24 * 3_600_000 - 1;
+    expect((await open().claim(ask(keyed('k')), 'img_2')).outcome).toBe('earlier');
+    now += 1;
+    const claims = await Promise.all(
+      ['img_3', 'img_4', 'img_5'].map((made) => open().claim(ask(keyed('k', 'other')), made)),
+    );
+    const [claim, ...more] = claims.flatMap((claimed) =>
+      claimed.outcome === 'first' ? [claimed.claim] : [],
+    );
+    expect([claim === undefined, more.length]).toEqual([false, 0]);
+    await claim?.forget();
+  });
+
+  it('is free again once nothing was sent', async () => {
+    await first(await open().claim(ask(keyed('k')), 'img_1')).forget();
+    const claim = first(await open().claim(ask(keyed('k', 'other')), 'img_2'));
+    expect(claim.made).toBe('img_2');
+    await claim.forget();
+  });
+
+  it('names one task for any number of simultaneous callers, and forgets it only by its name', async () => {
+    const claims = await Promise.all(
+      Array.from({ length: 20 }, (_, n) => open().claimTask(ask(keyed('k')), taskId(n))),
+    );
+    const [claim, ...more] = claims.filter(({ first: isFirst }) => isFirst);
+    expect([claim === undefined, more.length]).toEqual([false, 0]);
+    expect(new Set(claims.map(({ task }) => task))).toEqual(new Set([claim?.task]));
+    await open().forget(ask(keyed('k')), taskId(99));
+    expect((await open().claimTask(ask(keyed('k')), taskId(20))).first).toBe(false);
+    await open().forget(ask(keyed('k')), claim?.task ?? '');
+    expect(await open().claimTask(ask(keyed('k')), taskId(20))).toEqual({ task: taskId(20), first: true });
+  });
+
+  it('is known to whom an earlier request is known, and to nobody before', async () => {
+    const knows = (asked: RepeatRequest) => open().knows(asked);
+    expect(await knows(ask(keyed('k')))).toBe(false);
+    await open().claimTask(ask(keyed('k')), taskId(1));
+    await open().claimTask(ask(retried(0)), taskId(2));
+    await expect.poll(() => knows(ask(retried(1)))).toBe(true);
+    expect([
+      await knows(ask(keyed('k'))),
+      await knows(ask(keyed('l'))),
+      await knows(ask(retried(0))),
+    ]).toEqual([true, false, false]);
+  });
+
+  it('never gives a task for an answer, nor an answer for a task', async () => {
+    await open().claimTask(ask(keyed('task')), taskId(1));
+    await first(await open().claim(ask(keyed('answer')), 'img_1')).end(answer);
+    const reused = { code: 'idempotency_key_reused' };
+    await expect(open().claim(ask(keyed('task')), 'img_2')).rejects.toMatchObject(reused);
+    await expect(open().claimTask(ask(keyed('answer')), taskId(2))).rejects.toMatchObject(reused);
+  });
+});
+
+describe('a client that repeats automatically', () => {
+  it('is two requests where it does not say that one is a repeat', async () => {
+    await first(await open().claim(ask(retried(0)), 'img_1')).end(answer);
+    const second = first(await open().claim(ask(retried(0)), 'img_2'));
+    await second.end(answer);
+    // The latest is the one that a repeat can be of.
+    expect(earlier(await open().claim(ask(retried(1)), 'img_3')).made).toBe('img_2');
+  });
+
+  it('finds its first try for ten minutes', async () => {
+    await first(await open().claim(ask(retried(0)), 'img_1')).end(answer);
+    now += 10 * 60_000 - 1;
+    expect(earlier(await open().claim(ask(retried(2)), 'img_2')).made).toBe('img_1');
+    now += 1;
+    await first(await open().claim(ask(retried(2)), 'img_3')).forget();
+  });
+
+  it('names its task as well', async () => {
+    await open().claimTask(ask(retried(0)), taskId(1));
+    await named(taskId(1));
+    expect(await open().claimTask(ask(retried(1)), taskId(2))).toEqual({ task: taskId(1), first: false });
+    expect((await open().claimTask(ask(retried(0)), taskId(3))).first).toBe(true);
+    await named(taskId(3));
+  });
+
+  it('is the first itself where its first try never arrived', async () => {
+    const claim = first(await open().claim(ask(retried(1)), 'img_1'));
+    await claim.end(answer);
+    expect(earlier(await open().claim(ask(retried(2)), 'img_2')).made).toBe('img_1');
+  });
+});
+
+describe('a repeat waits', () => {
+  it('for the answer, which is given byte by byte', async () => {
+    const claim = first(await open().claim(ask(keyed('k')), 'img_1'));
+    const { record } = earlier(await open().claim(ask(keyed('k')), 'img_2'));
+    const waited = open().wait(record, uncancelled());
+    await claim.keep(answer);
+    await claim.end();
+    const end = await waited;
+    if (end.kind !== 'answered') throw new Error(`It ended as ${end.kind}.`);
+    expect(end.answer).toMatchObject({ status: 200, mayRetry: true });
+    expect(Buffer.concat((end.answer.parts ?? []).map((part) => Buffer.from(part)))).toEqual(bytes);
+  });
+
+  it('for a failure that is final as well', async () => {
+    const claim = first(await open().claim(ask(keyed('k')), 'img_1'));
+    await claim.end({ status: 500, mayRetry: false, parts: ['no'] });
+    const { record } = earlier(await open().claim(ask(keyed('k')), 'img_2'));
+    expect(await open().wait(record, uncancelled())).toMatchObject({
+      kind: 'answered',
+      answer: { status: 500, mayRetry: false },
+    });
+  });
+
+  it('until the key is free', async () => {
+    const claim = first(await open().claim(ask(keyed('k')), 'img_1'));
+    const { record } = earlier(await open().claim(ask(keyed('k')), 'img_2'));
+    const waited = open().wait(record, uncancelled());
+    await claim.forget();
+    expect(await waited).toEqual({ kind: 'forgotten' });
+  });
+
+  it('no longer than its caller', async () => {
+    const claim = first(await open().claim(ask(keyed('k')), 'img_1'));
+    const { record } = earlier(await open().claim(ask(keyed('k')), 'img_2'));
+    await expect(open().wait(record, AbortSignal.abort())).rejects.toMatchObject({
+      code: 'service_unavailable',
+    });
+    await claim.forget();
+  });
+
+  it('learns that an answer was too large to be kept', async () => {
+    const claim = first(await open().claim(ask(keyed('k')), 'img_1'));
+    await claim.end({ ...answer, parts: [Buffer.alloc(1001)] });
+    const { record } = earlier(await open().claim(ask(keyed('k')), 'img_2'));
+    expect(await open().wait(record, uncancelled())).toEqual({
+      kind: 'answered',
+      answer: { status: 200, mayRetry: true },
+    });
+  });
+});
+
+describe('of a process that died', () => {
+  async function dies(kept: boolean) {
+    const claim = first(await open().claim(ask(keyed('k')), 'img_1'));
+    if (kept) await claim.keep(answer);
+    const { record } = earlier(await open().claim(ask(keyed('k')), 'img_2'));
+    return { claim, record };
+  }
+
+  /** Seen unchanged for a minute, by the clock of who waits. */
+  async function waitFor(record: RepeatRecord): Promise<RepeatEnd> {
+    const waited = open().wait(record, uncancelled());
+    now += 60_000;
+    return waited;
+  }
+
+  it.each([false, true])(
+    'nobody knows how far it came, but the ledger says what was paid: %s',
+    async (isPaid) => {
+      const { claim, record } = await dies(false);
+      if (isPaid) paid.add('img_1');
+      expect(await waitFor(record)).toEqual({ kind: 'abandoned', isPaid });
+      await claim.forget();
+    },
+  );
+
+  it('what was kept and not paid is not given away', async () => {
+    const { claim, record } = await dies(true);
+    expect(record.state).toBe('stored');
+    expect(await waitFor(record)).toEqual({ kind: 'abandoned', isPaid: false });
+    await claim.forget();
+  });
+
+  it('what was kept and paid is the answer, for everybody from then on', async () => {
+    const { claim, record } = await dies(true);
+    paid.add('img_1');
+    expect(await waitFor(record)).toMatchObject({ kind: 'answered' });
+    expect(earlier(await open().claim(ask(keyed('k')), 'img_3')).record.state).toBe('done');
+    await claim.forget();
+  });
+
+  it('is seen by repeats together, none of which waits for so long', async () => {
+    const { claim, record } = await dies(false);
+    const process = open();
+    const brief = new AbortController();
+    const first = process.wait(record, brief.signal);
+    brief.abort();
+    await expect(first).rejects.toMatchObject({ code: 'service_unavailable' });
+    now += 59_999;
+    const second = process.wait(record, uncancelled());
+    now += 1;
+    expect(await second).toEqual({ kind: 'abandoned', isPaid: false });
+    await claim.forget();
+  });
+
+  it('is not one that lives, whatever the clock of who looks says', async () => {
+    const { claim, record } = await dies(false);
+    now += 3 * 60_000;
+    const waited = open().wait(record, uncancelled());
+    now += 59_999;
+    await claim.end(answer);
+    expect(await waited).toMatchObject({ kind: 'answered' });
+  });
+
+  it('is not one that renews its claim', async () => {
+    const { claim, record } = await dies(false);
+    const looks: number[] = [];
+    const records = store();
+    const looking = { ...records, find: async (id: string) => found(await records.find(id)) };
+    const found = (record?: RepeatRecord) => (looks.push(record?.beat ?? -1), record);
+    const waited = open(looking).wait(record, uncancelled());
+    for (const beat of [1, 2, 3]) {
+      now += 50_000;
+      await store().renew(record);
+      await expect.poll(() => looks).toContain(beat);
+    }
+    await claim.end(answer);
+    expect(await waited).toMatchObject({ kind: 'answered' });
+  });
+
+  it('a claim that was taken over by another is not changed by the first', async () => {
+    const old = first(await open().claim(ask(keyed('k')), 'img_1'));
+    now += 24 * 3_600_000;
+    const fresh = first(await open().claim(ask(keyed('k')), 'img_2'));
+    await old.end(answer);
+    await old.forget();
+    expect(earlier(await open().claim(ask(keyed('k')), 'img_3'))).toMatchObject({
+      made: 'img_2',
+      record: { state: 'running' },
+    });
+    await fresh.forget();
+  });
+});

@@ -1,9 +1,0 @@
-import { expect, it } from 'vitest';
-import { isTerminal, statusMessages, taskStatuses, unfinishedStatuses } from '../../src/domain/task.ts';
-
-it('the two ends are terminal, and every status has words for its caller', () => {
-  expect(taskStatuses.filter(isTerminal)).toEqual(['succeeded', 'failed']);
-  expect(unfinishedStatuses.filter(isTerminal)).toEqual([]);
-  expect(Object.keys(statusMessages)).toEqual([...taskStatuses]);
-  for (const message of Object.values(statusMessages)) expect(message).toMatch(/^[A-Z].*\.$/);
-});

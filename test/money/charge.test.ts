@@ -1,0 +1,205 @@
+import { describe, expect, it } from 'vitest';
+import { chargeImages, chargeTask } from '../../src/money/charge.ts';
+import { needsReview } from '../../src/money/price.ts';
+import type { PriceBasis } from '../../src/money/price.ts';
+import type { SettleFacts } from '../../src/money/settle-facts.ts';
+
+describe('the charge of a video', () => {
+  const bySecond: PriceBasis = {
+    price: {
+      unit: 'second',
+      minimum: '0',
+      rules: [
+        { when: { resolution: ['1080p'] }, price: '0.3' },
+        { when: { generate_audio: true }, price: '0.2' },
+        { when: { resolution: ['480p'] }, price: '0.05' },
+        { price: '0.1' },
+      ],
+    },
+    facts: { resolution: '720p', ratio: '16:9', duration: 5, generate_audio: false },
+    most: { seconds: 5 },
+    version: 'v',
+  };
+  const charge = (
+    facts: SettleFacts,
+    basis = bySecond,
+    tokensOf?: (of: SettleFacts) => bigint | undefined,
+  ) => {
+    const { settlement, isBeyond } = chargeTask('video', {
+      basis, channel: 'c', facts, held: 500_000n, tokensOf,
+    }); // prettier-ignore
+    return [settlement.amount, isBeyond];
+  };
+
+  it.each<[string, SettleFacts, [bigint, boolean]]>([
+    ['as long as it was asked for', { durationSeconds: 5 }, [500_000n, false]],
+    ['a few frames longer', { durationSeconds: 5.041 }, [504_100n, false]],
+    ['shorter', { durationSeconds: 3 }, [300_000n, false]],
+    ['longer than was asked for', { durationSeconds: 14 }, [1_400_000n, true]],
+    ['billed for longer than was asked for', { durationSeconds: 5, billedSeconds: 14 }, [1_400_000n, true]],
+    ['of a dearer resolution', { durationSeconds: 5, resolution: '1080p' }, [1_500_000n, true]],
+    ['of a cheaper one', { durationSeconds: 5, resolution: '480p' }, [250_000n, false]],
+    ['with sound that was not asked for', { durationSeconds: 5, generateAudio: true }, [1_000_000n, true]],
+    ['of unknown length', {}, [500_000n, false]],
+  ])('%s', (_, facts, expected) => {
+    expect(charge(facts)).toEqual(expected);
+  });
+
+  it('asks nobody where the operator said so, nor where nothing limits the length', () => {
+    const { most: _most, ...endless } = bySecond;
+    const trusting = { ...bySecond, price: { ...bySecond.price, reviewAbove: 'none' } };
+    expect(charge({ durationSeconds: 14 }, trusting)).toEqual([1_400_000n, false]);
+    expect(charge({ durationSeconds: 14 }, endless)).toEqual([1_400_000n, false]);
+  });
+
+  it('is by the words of the request where no rule knows those of the upstream', () => {
+    const rules = [{ when: { resolution: ['720p'] }, price: '0.1' }, { price: '0.3' }];
+    const basis = { ...bySecond, price: { ...bySecond.price, rules } };
+    expect(charge({ durationSeconds: 5, resolution: '1280x720' }, basis)).toEqual([500_000n, false]);
+    const strict = { ...bySecond, price: { ...bySecond.price, rules: rules.slice(0, 1) } };
+    expect(charge({ durationSeconds: 5, resolution: '1280x720' }, strict)).toEqual([500_000n, false]);
+  });
+
+  describe('whose resolution the request leaves open', () => {
+    const { resolution: _named, ...facts } = bySecond.facts;
+    const open = { ...bySecond, facts, most: { seconds: 5, resolutions: ['480p', '720p'] } };
+
+    it.each<[string, string, [bigint, boolean]]>([
+      ['one that the upstream may choose', '480p', [250_000n, false]],
+      ['one that it may, and no rule knows', '720p', [500_000n, false]],
+      ['one that neither knows', '1280x720', [500_000n, false]],
+      ['a dearer one than all that it may', '1080p', [1_500_000n, true]],
+    ])('%s', (_, resolution, expected) => {
+      expect(charge({ durationSeconds: 5, resolution }, open)).toEqual(expected);
+    });
+
+    it('is at most the hold where a rule is missing for what is not reported', () => {
+      const rules = [
+        { when: { resolution: ['720p'] }, price: '0.1' },
+        { when: { resolution: ['1080p'] }, price: '0.101' },
+      ];
+      const strict = { ...open, price: { ...open.price, rules } };
+      expect(charge({ durationSeconds: 5, resolution: '720p' }, strict)).toEqual([500_000n, false]);
+      expect(charge({ durationSeconds: 5, resolution: '1080p' }, strict)).toEqual([505_000n, true]);
+    });
+
+    it('any, where it is not known what the upstream may choose', () => {
+      const unknown = { ...open, most: { seconds: 5 } };
+      expect(charge({ durationSeconds: 5, resolution: '1080p' }, unknown)).toEqual([1_500_000n, false]);
+    });
+  });
+
+  it('includes the videos that were given, if they were measured', () => {
+    const facts = { ...bySecond.facts, video_input: true };
+    const measured = { ...bySecond, facts, input_seconds: 9 };
+    expect(charge({ billedSeconds: 14 }, measured)).toEqual([1_400_000n, false]);
+    expect(charge({ billedSeconds: 16 }, measured)).toEqual([1_600_000n, true]);
+    expect(charge({ billedSeconds: 16 }, { ...bySecond, facts })).toEqual([1_600_000n, false]);
+  });
+
+  describe('by tokens', () => {
+    const byTokens: PriceBasis = {
+      ...bySecond,
+      price: { unit: 'million_tokens', minimum: '0', rules: [{ price: '1' }] },
+    };
+    const usage = { completionTokens: 1_400_000 };
+
+    it('is a question where they are those of a longer video', () => {
+      expect(charge({ usage, durationSeconds: 5 }, byTokens)).toEqual([1_400_000n, false]);
+      expect(charge({ usage, durationSeconds: 14 }, byTokens)).toEqual([1_400_000n, true]);
+    });
+
+    it('is a question where the formula is applied to a longer video', () => {
+      const tokensOf = ({ durationSeconds = 0 }: SettleFacts) => BigInt(durationSeconds) * 100_000n;
+      expect(charge({ durationSeconds: 5 }, byTokens, tokensOf)).toEqual([500_000n, false]);
+      expect(charge({ durationSeconds: 14 }, byTokens, tokensOf)).toEqual([1_400_000n, true]);
+    });
+  });
+});
+
+describe('the charge of images', () => {
+  const basis = (facts: PriceBasis['facts'], unit: PriceBasis['price']['unit'] = 'image'): PriceBasis => ({
+    price: {
+      unit,
+      minimum: '0',
+      rules: [
+        { when: { size: ['2K'] }, price: '0.03' },
+        { when: { size: ['512x512'], quality: ['low'] }, price: '0.01' },
+        { when: { size: ['512x512'] }, price: '0.02' },
+        { when: { size: ['1024x1024'] }, price: '0.05' },
+      ],
+    },
+    facts,
+    most: { images: 4 },
+    version: 'v',
+  });
+  const common = { channel: 'c', held: 120_000n };
+
+  it('is by what was asked for, in the words of the caller', () => {
+    const facts = { images: 2, size: '1024x1024' };
+    expect(chargeImages({ ...common, basis: basis({ size: '2K' }), facts }).amount).toBe(60_000n);
+  });
+  it('is by what was rendered, where that was left open', () => {
+    const facts = { images: 2, size: '512x512' };
+    expect(chargeImages({ ...common, basis: basis({}), facts }).amount).toBe(40_000n);
+    expect(
+      chargeImages({ ...common, basis: basis({ size: 'auto' }), facts: { ...facts, quality: 'low' } }).amount,
+    ).toBe(20_000n);
+  });
+  it('is the share of the hold where no rule knows what came', () => {
+    const facts = { images: 1, size: '9x9' };
+    expect(chargeImages({ ...common, basis: basis({}), facts })).toMatchObject({
+      amount: 30_000n,
+      estimated: true,
+    });
+  });
+  it('is for no more images than were asked for', () => {
+    const facts = { images: 9, size: '1024x1024' };
+    expect(chargeImages({ ...common, basis: basis({ size: '2K' }), facts }).amount).toBe(120_000n);
+  });
+  describe('that a task would be asked about', () => {
+    const asked = (reviewAbove?: string): PriceBasis => {
+      const { price, ...frozen } = basis({}, 'million_tokens');
+      return { ...frozen, price: { ...price, ...(reviewAbove === undefined ? {} : { reviewAbove }) } };
+    };
+    const facts = (millions: number) => ({
+      images: 2,
+      size: '1024x1024',
+      usage: { completionTokens: millions * 1_000_000 },
+    });
+    const charge = (millions: number, reviewAbove?: string) =>
+      chargeImages(
+        { ...common, basis: asked(reviewAbove), facts: facts(millions) },
+        ({ amount }) => !needsReview(asked(reviewAbove).price, { held: common.held, amount }),
+      );
+
+    it('is the share of the hold, since the caller is waiting', () => {
+      expect(charge(7.2)).toMatchObject({ amount: 360_000n, estimated: false });
+      expect(charge(7.3)).toMatchObject({ amount: 60_000n, estimated: true, measured: 'hold' });
+      expect(charge(7.3)).not.toHaveProperty('quantity');
+    });
+
+    it('is that from the multiple that the model names, and never where nobody is asked', () => {
+      expect(charge(7.2, '2')).toMatchObject({ amount: 60_000n, estimated: true });
+      expect(charge(1_000, 'none')).toMatchObject({ amount: 50_000_000n, estimated: false });
+    });
+  });
+
+  it('is by tokens where these are the unit', () => {
+    const facts = { images: 1, size: '1024x1024', usage: { completionTokens: 1_000_000 } };
+    expect(chargeImages({ ...common, basis: basis({}, 'million_tokens'), facts }).amount).toBe(50_000n);
+  });
+
+  it('is the share of all of them where nobody counted, or counted nonsense', () => {
+    for (const images of [undefined, 1.5, -1]) {
+      const facts = images === undefined ? {} : { images };
+      expect(chargeImages({ ...common, basis: basis({}), facts }).amount).toBe(120_000n);
+    }
+  });
+
+  it('never asks a person', () => {
+    const facts = { images: 9, size: '1024x1024' };
+    const { settlement, isBeyond } = chargeTask('image', { ...common, basis: basis({ size: '2K' }), facts });
+    expect([settlement.amount, isBeyond]).toEqual([120_000n, false]);
+  });
+});

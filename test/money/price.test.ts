@@ -1,0 +1,365 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { defined } from '../../src/base/defined.ts';
+import {
+  areContradictory,
+  findRule,
+  flagFacts,
+  imageQuantity,
+  multiply,
+  needsReview,
+  needsFormula,
+  oneCall,
+  priceOf,
+  priceUnits,
+  secondQuantity,
+  settle,
+  textFacts,
+  tokenQuantity,
+} from '../../src/money/price.ts';
+import type { Price, PriceBasis, PriceCondition, PriceFacts, PriceRule } from '../../src/money/price.ts';
+import type { SettleFacts } from '../../src/money/settle-facts.ts';
+
+const price = (fields: Partial<Price> & { readonly rules: readonly PriceRule[] }): Price => ({
+  unit: 'million_tokens',
+  minimum: '0',
+  ...fields,
+});
+const flat = (unit: Price['unit'], amount: string): Price => price({ unit, rules: [{ price: amount }] });
+const oneRule = (when: PriceCondition): Price => price({ rules: [{ when, price: '1' }] });
+const holdsFor = (when: PriceCondition, facts: PriceFacts) => findRule(oneRule(when), facts) === 0;
+
+/** The price list of design's example model. */
+const seedance = price({
+  rules: [
+    { when: { video_input: true, resolution: ['1080p'] }, price: '4.70' },
+    { when: { video_input: true }, price: '4.30' },
+    { when: { resolution: ['1080p'] }, price: '7.70' },
+    { price: '7.00' },
+  ],
+});
+
+describe('a condition', () => {
+  it.each(textFacts)('on %s holds for the values it lists, and not when the fact is unknown', (name) => {
+    expect(holdsFor({ [name]: ['x', 'y'] }, { [name]: 'y' })).toBe(true);
+    expect(holdsFor({ [name]: ['x', 'y'] }, { [name]: 'z' })).toBe(false);
+    expect(holdsFor({ [name]: ['x', 'y'] }, {})).toBe(false);
+    expect(holdsFor({ [name]: [] }, { [name]: 'x' })).toBe(false);
+  });
+
+  it.each(flagFacts)('on %s takes an absent flag for false', (name) => {
+    expect(holdsFor({ [name]: true }, { [name]: true })).toBe(true);
+    expect(holdsFor({ [name]: true }, { [name]: false })).toBe(false);
+    expect(holdsFor({ [name]: true }, {})).toBe(false);
+    expect(holdsFor({ [name]: false }, {})).toBe(true);
+    expect(holdsFor({ [name]: false }, { [name]: true })).toBe(false);
+  });
+
+  it.each<[PriceCondition['duration'], number | undefined, boolean]>([
+    [{ min: 5 }, 5, true],
+    [{ min: 5 }, 4.999, false],
+    [{ max: 10 }, 10, true],
+    [{ max: 10 }, 10.001, false],
+    [{ min: 5, max: 10 }, 7, true],
+    [{ min: 5, max: 10 }, 11, false],
+    [{}, 3, true],
+    [{}, undefined, false],
+    [{ min: 5 }, undefined, false],
+  ])('on duration %j for %s is %s', (duration, fact, expected) => {
+    expect(holdsFor({ duration }, fact === undefined ? {} : { duration: fact })).toBe(expected);
+  });
+
+  it('holds only if all of it holds', () => {
+    const when: PriceCondition = { resolution: ['720p'], draft: true, duration: { max: 5 } };
+    const facts: PriceFacts = { resolution: '720p', draft: true, duration: 5 };
+    expect(holdsFor(when, facts)).toBe(true);
+    expect(holdsFor(when, { ...facts, resolution: '480p' })).toBe(false);
+    expect(holdsFor(when, { ...facts, draft: false })).toBe(false);
+    expect(holdsFor(when, { ...facts, duration: 6 })).toBe(false);
+  });
+
+  it('that tests nothing always holds, and so does its absence', () => {
+    expect(holdsFor({}, {})).toBe(true);
+    expect(findRule(price({ rules: [{ price: '1' }] }), {})).toBe(0);
+  });
+});
+
+describe('findRule', () => {
+  it.each<[PriceFacts, number]>([
+    [{ video_input: true, resolution: '1080p' }, 0],
+    [{ video_input: true, resolution: '720p' }, 1],
+    [{ resolution: '1080p' }, 2],
+    [{ resolution: '480p' }, 3],
+    [{}, 3],
+  ])('takes the first that holds for %j', (facts, rule) => {
+    expect(findRule(seedance, facts)).toBe(rule);
+  });
+
+  it('finds none when none holds', () => {
+    expect(findRule(oneRule({ resolution: ['4k'] }), { resolution: '720p' })).toBeUndefined();
+    expect(findRule(price({ rules: [] }), {})).toBeUndefined();
+  });
+});
+
+describe('priceOf', () => {
+  it.each([
+    { of: 'tokens', list: seedance, quantity: tokenQuantity(108_900n), amount: 762_300n },
+    { of: 'a single token', list: seedance, quantity: tokenQuantity(1n), amount: 7n },
+    { of: 'seconds', list: flat('second', '0.05'), quantity: secondQuantity(7.5), amount: 375_000n },
+    { of: 'images', list: flat('image', '0.02'), quantity: imageQuantity(4), amount: 80_000n },
+    { of: 'a call', list: flat('call', '1.25'), quantity: oneCall, amount: 1_250_000n },
+  ])('of $of', ({ list, quantity, amount }) => {
+    expect(priceOf(list, {}, quantity)?.amount).toBe(amount);
+  });
+
+  it.each([
+    [1.0004, 1000n],
+    [1.0005, 1001n],
+    [1.0006, 1001n],
+  ])('takes %d seconds of an upstream to the millisecond, half up', (seconds, numerator) => {
+    expect(secondQuantity(seconds)).toEqual({ numerator, denominator: 1000n });
+  });
+
+  it('rounds once, half up, at the end', () => {
+    const half = price({ rules: [{ price: '0.5' }] });
+    expect(priceOf(half, {}, tokenQuantity(1n))?.amount).toBe(1n);
+    expect(priceOf(half, {}, tokenQuantity(3n))?.amount).toBe(2n);
+    const third = price({ unit: 'second', rules: [{ price: '0.000001' }] });
+    expect(priceOf(third, {}, secondQuantity(0.499))?.amount).toBe(0n);
+    expect(priceOf(third, {}, secondQuantity(0.5))?.amount).toBe(1n);
+  });
+
+  it('is never below the minimum, and says which rule it took', () => {
+    const list = price({ minimum: '0.10', rules: [{ price: '7' }] });
+    expect(priceOf(list, {}, tokenQuantity(1n))).toMatchObject({
+      amount: 100_000n,
+      rule: 0,
+      quantity: { numerator: 1n, denominator: 1_000_000n },
+    });
+    expect(priceOf(list, {}, tokenQuantity(1_000_000n))?.amount).toBe(7_000_000n);
+  });
+
+  it('is undefined when no rule holds: the minimum is not a price', () => {
+    const list = price({ minimum: '5', rules: [{ when: { draft: true }, price: '1' }] });
+    expect(priceOf(list, {}, oneCall)).toBeUndefined();
+  });
+
+  it('never falls when more is consumed', () => {
+    const tokens = fc.bigInt({ min: 0n, max: 10n ** 12n });
+    fc.assert(
+      fc.property(tokens, tokens, (fewer, more) => {
+        const [low, high] = [fewer, fewer + more].map((n) => priceOf(seedance, {}, tokenQuantity(n))?.amount);
+        expect(high).toBeGreaterThanOrEqual(low ?? 0n);
+      }),
+    );
+  });
+});
+
+describe('multiply', () => {
+  it.each([
+    [100n, '1', 100n],
+    [100n, '1.25', 125n],
+    [3n, '1.5', 5n],
+    [1n, '0.5', 1n],
+    [1n, '0.499999', 0n],
+    [7n, '0', 0n],
+    [7n, 'nonsense', 7n],
+  ])('%s × %s is %s', (amount, multiplier, product) => {
+    expect(multiply(amount, multiplier)).toBe(product);
+  });
+});
+
+describe('settle', () => {
+  const basis = (list: Price, facts: PriceFacts = {}): PriceBasis => ({ price: list, facts, version: 'v1' });
+  const settled = (list: Price, facts: SettleFacts, more: { estimatedTokens?: bigint } = {}) =>
+    settle({ basis: basis(list), channel: 'c', facts, held: 999n, ...more });
+
+  it('charges what the upstream says it consumed', () => {
+    expect(settled(seedance, { usage: { completionTokens: 108_900, totalTokens: 200_000 } })).toMatchObject({
+      amount: 762_300n,
+      estimated: false,
+      rule: 3,
+      quantity: '108900/1000000',
+    });
+  });
+
+  it('uses the total where the completion is not reported', () => {
+    expect(settled(seedance, { usage: { totalTokens: 1_000 } }).amount).toBe(7_000n);
+  });
+
+  it("takes the response's resolution, ratio, size and duration, not the request's", () => {
+    const facts: PriceFacts = { resolution: '720p', ratio: '1:1', size: 'small', duration: 4 };
+    const rules: PriceRule[] = [
+      {
+        when: { resolution: ['1080p'], ratio: ['16:9'], size: ['large'], duration: { min: 10 } },
+        price: '2',
+      },
+      { price: '1' },
+    ];
+    const list = price({ unit: 'second', rules });
+    const rendered: SettleFacts = { resolution: '1080p', ratio: '16:9', size: 'large', durationSeconds: 10 };
+    const charge = (reported: SettleFacts) =>
+      settle({ basis: basis(list, facts), channel: 'c', facts: reported, held: 1n });
+    expect(charge(rendered)).toMatchObject({ amount: 20_000_000n, rule: 0 });
+    expect(charge({ durationSeconds: 4 })).toMatchObject({ amount: 4_000_000n, rule: 1 });
+  });
+
+  it('keeps what only the request knows', () => {
+    const list = price({
+      unit: 'call',
+      rules: [{ when: { video_input: true }, price: '2' }, { price: '1' }],
+    });
+    const input = { basis: basis(list, { video_input: true }), channel: 'c', facts: {}, held: 1n };
+    expect(settle(input)).toMatchObject({ amount: 2_000_000n, rule: 0 });
+  });
+
+  it('prices the channel that served, which may not be the first', () => {
+    const list = price({
+      unit: 'call',
+      rules: [{ when: { channel: ['second'] }, price: '3' }, { price: '1' }],
+    });
+    const input = { basis: basis(list, { channel: 'first' }), facts: {}, held: 1n };
+    expect(settle({ ...input, channel: 'second' }).amount).toBe(3_000_000n);
+    expect(settle({ ...input, channel: 'first' }).amount).toBe(1_000_000n);
+  });
+
+  it('takes the total where the completion makes no sense', () => {
+    expect(settled(seedance, { usage: { completionTokens: -1, totalTokens: 1_000 } }).amount).toBe(7_000n);
+  });
+
+  it('takes zero for not reported', () => {
+    const nothing = { completionTokens: 0, totalTokens: 0 };
+    expect(settled(seedance, { usage: { ...nothing, totalTokens: 1_000 } }).amount).toBe(7_000n);
+    expect(settled(seedance, { usage: nothing })).toMatchObject({ amount: 999n, estimated: true });
+    expect(settled(seedance, { usage: nothing }, { estimatedTokens: 1_000n })).toMatchObject({
+      amount: 7_000n,
+      estimated: true,
+    });
+    expect(needsFormula('million_tokens', { usage: nothing })).toBe(true);
+    expect(needsFormula('million_tokens', { usage: { completionTokens: 0, totalTokens: 1 } })).toBe(false);
+    expect(needsFormula('second', {})).toBe(false);
+    expect(settled(flat('image', '1'), { images: 0 })).toMatchObject({ amount: 999n, estimated: true });
+    const billed = { durationSeconds: 5, billedSeconds: 10 };
+    expect(settled(flat('second', '1'), billed)).toMatchObject({ amount: 10_000_000n, estimated: false });
+    expect(settled(flat('second', '1'), { durationSeconds: 0 })).toMatchObject({
+      amount: 999n,
+      estimated: true,
+    });
+  });
+
+  it('without usage takes the formula, then the hold, and says that it is an estimate', () => {
+    expect(settled(seedance, {}, { estimatedTokens: 1_000_000n })).toMatchObject({
+      amount: 7_000_000n,
+      estimated: true,
+    });
+    expect(settled(seedance, {})).toMatchObject({ amount: 999n, estimated: true });
+  });
+
+  it('takes usage before the formula', () => {
+    const usage = { completionTokens: 10 };
+    expect(settled(seedance, { usage }, { estimatedTokens: 1_000_000n })).toMatchObject({
+      amount: 70n,
+      estimated: false,
+    });
+  });
+
+  it('charges the hold when what came has no price', () => {
+    const list = price({ unit: 'call', rules: [{ when: { resolution: ['720p'] }, price: '1' }] });
+    expect(settled(list, { resolution: '8k' })).toMatchObject({ amount: 999n, estimated: true });
+  });
+
+  it.each<[Price['unit'], SettleFacts, bigint]>([
+    ['second', { durationSeconds: 5.04 }, 5_040_000n],
+    ['image', { images: 3 }, 3_000_000n],
+    ['call', {}, 1_000_000n],
+  ])('by the %s of %j', (unit, facts, amount) => {
+    expect(settled(price({ unit, rules: [{ price: '1' }] }), facts)).toMatchObject({
+      amount,
+      estimated: false,
+    });
+  });
+
+  it('does not see a price that was edited since', () => {
+    const frozen: PriceBasis = JSON.parse(JSON.stringify(basis(seedance, { resolution: '1080p' })));
+    const facts = { usage: { completionTokens: 1_000_000 } };
+    expect(settle({ basis: frozen, channel: 'c', facts, held: 0n }).amount).toBe(7_700_000n);
+  });
+
+  it('never throws and never charges less than nothing, whatever numbers an upstream reports', () => {
+    const number = fc.oneof(fc.double(), fc.integer(), fc.constantFrom(NaN, Infinity, -Infinity, -0, 1e308));
+    const facts = fc.record(
+      {
+        usage: fc.record({ completionTokens: number, totalTokens: number }, { requiredKeys: [] }),
+        durationSeconds: number,
+        images: number,
+      },
+      { requiredKeys: [] },
+    );
+    fc.assert(
+      fc.property(facts, fc.constantFrom(...priceUnits), (reported, unit) => {
+        const { amount } = settled(price({ unit, minimum: '0.01', rules: [{ price: '7' }] }), reported);
+        expect(amount === 999n || amount >= 10_000n).toBe(true);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it.each<[Price['unit'], SettleFacts]>([
+    ['million_tokens', { usage: { completionTokens: -5 } }],
+    ['million_tokens', { usage: { completionTokens: NaN } }],
+    ['second', { durationSeconds: -1 }],
+    ['second', { durationSeconds: Infinity }],
+    ['image', { images: 1.5 }],
+    ['million_tokens', { usage: { completionTokens: 1e300 } }],
+  ])('treats an impossible %s of %j as not reported', (unit, facts) => {
+    expect(settled(price({ unit, rules: [{ price: '1' }] }), facts)).toMatchObject({
+      amount: 999n,
+      estimated: true,
+    });
+  });
+});
+
+describe('needsReview', () => {
+  const list: Price = { unit: 'call', minimum: '0', rules: [{ price: '1' }] };
+  it.each([
+    [undefined, 1_000n, 3_000n, false],
+    [undefined, 1_000n, 3_001n, true],
+    [undefined, 0n, 1n, true],
+    ['none', 1n, 1_000_000n, false],
+    ['1.5', 1_000n, 1_500n, false],
+    ['1.5', 1_000n, 1_501n, true],
+    ['1', 1_000n, 1_001n, true],
+    ['3', 1_000n, 10n, false],
+  ])('above %s times the hold: held %s, charged %s: %s', (reviewAbove, held, amount, expected) => {
+    const price = reviewAbove === undefined ? list : { ...list, reviewAbove };
+    expect(needsReview(price, { held, amount })).toBe(expected);
+  });
+});
+
+describe('an upstream’s numbers contradict each other', () => {
+  const tokens = { unit: 'million_tokens' } as const;
+
+  it.each<[string, number | undefined, number | undefined, boolean]>([
+    ['one token of a hundred thousand', 1, 108_900, true],
+    ['more than three times', 100, 301, true],
+    ['three times', 100, 300, false],
+    ['the same twice', 108_900, 108_900, false],
+    ['a part that is larger than the whole', 108_901, 108_900, true],
+    ['no total', 108_900, undefined, false],
+    ['no completion', undefined, 108_900, false],
+    ['a zero, which reports nothing', 0, 108_900, false],
+    ['what no answer can mean', 1, 1e300, false],
+  ])('%s: %s of %s', (_, completionTokens, totalTokens, expected) => {
+    const usage = defined({ completionTokens, totalTokens });
+    expect(areContradictory(usage, tokens)).toBe(expected);
+  });
+
+  it('by the model’s own multiple, and not where nobody is asked or where tokens are not sold', () => {
+    const usage = { completionTokens: 100, totalTokens: 250 };
+    expect(areContradictory(usage, { ...tokens, reviewAbove: '2' })).toBe(true);
+    expect(areContradictory(usage, { ...tokens, reviewAbove: '2.5' })).toBe(false);
+    const worse = { completionTokens: 1, totalTokens: 108_900 };
+    expect(areContradictory(worse, { ...tokens, reviewAbove: 'none' })).toBe(false);
+    expect(areContradictory(worse, { unit: 'second' })).toBe(false);
+  });
+});

@@ -1,0 +1,116 @@
+import { expect, it } from 'vitest';
+import { createStatusPoller } from '../../src/polling/status-poller.ts';
+import type { OperationStatus } from '../../src/providers/provider.ts';
+import { providerContext } from '../providers/support.ts';
+
+const pending: OperationStatus = { state: 'pending', phase: 'running' };
+
+/** Counts what is let through; `most` requests are, and no more until `more` says so. */
+function gateOf(most: number) {
+  let left = most;
+  let taken = 0;
+  const waiting: (() => void)[] = [];
+  const pass = (resolve: () => void): void => {
+    left -= 1;
+    taken += 1;
+    resolve();
+  };
+  return {
+    taken: () => taken,
+    more: (count: number) => {
+      left += count;
+      while (left > 0 && waiting.length > 0) pass(waiting.shift() ?? (() => undefined));
+    },
+    limiter: {
+      take: () =>
+        new Promise<void>((resolve) => {
+          if (left > 0) pass(resolve);
+          else waiting.push(() => resolve());
+        }),
+      pause: () => undefined,
+    },
+  };
+}
+
+function pollerOf(known: readonly string[], gate: ReturnType<typeof gateOf>) {
+  const asked: string[] = [];
+  const poller = createStatusPoller({
+    provider: {
+      listMax: 50,
+      status: ({ id }) => {
+        asked.push(id);
+        return Promise.resolve(pending);
+      },
+      list: (operations) => {
+        asked.push(`list of ${operations.length}`);
+        const found = operations.filter(({ id }) => known.includes(id));
+        return Promise.resolve(new Map(found.map(({ id }) => [id, pending])));
+      },
+    },
+    context: (model, signal) => providerContext({ model, signal }),
+    limiter: gate.limiter,
+    timeoutMs: () => 1_000,
+    now: Date.now,
+  });
+  return { poller, asked };
+}
+
+const job = (id: string, model = 'm') => ({ task: `task-${id}`, operation: { id }, model });
+const signal = () => new AbortController().signal;
+/** Everything that may happen without another token has happened. */
+const settle = () => new Promise((resolve) => void setTimeout(resolve, 200));
+
+it('what a list does not name is asked about alone, at the pace of the limiter', async () => {
+  const gate = gateOf(1);
+  const { poller, asked } = pollerOf(['a'], gate);
+  const answers = ['a', 'b', 'c'].map((id) => poller.status(job(id), signal()));
+  expect(await answers[0]).toEqual(pending);
+  await settle();
+  expect(asked).toEqual(['list of 3']);
+  gate.more(1);
+  expect(await answers[1]).toEqual(pending);
+  await settle();
+  expect(asked).toEqual(['list of 3', 'b']);
+  gate.more(1);
+  expect(await answers[2]).toEqual(pending);
+  expect(asked).toEqual(['list of 3', 'b', 'c']);
+  expect(gate.taken()).toBe(3);
+});
+
+it('nobody asks again for whoever went away', async () => {
+  const gate = gateOf(1);
+  const { poller, asked } = pollerOf(['a'], gate);
+  const gone = new AbortController();
+  const answers = [poller.status(job('a'), signal()), poller.status(job('b'), gone.signal)];
+  expect(await answers[0]).toEqual(pending);
+  gone.abort(new Error('gone'));
+  await expect(answers[1]).rejects.toThrow('gone');
+  gate.more(5);
+  await settle();
+  expect(asked).toEqual(['list of 2']);
+});
+
+it('a credential that is gone is an answer, not the end of the process', async () => {
+  const poller = createStatusPoller({
+    provider: { status: () => Promise.resolve(pending) },
+    context: () => {
+      throw new Error('no such credential');
+    },
+    limiter: gateOf(1).limiter,
+    timeoutMs: () => 1_000,
+    now: Date.now,
+  });
+  await expect(poller.status(job('a'), signal())).rejects.toThrow('no such credential');
+});
+
+it('a question that was cancelled before it was asked fails at once', async () => {
+  const { poller, asked } = pollerOf(['a'], gateOf(5));
+  await expect(poller.status(job('a'), AbortSignal.abort(new Error('cancelled before')))).rejects.toThrow(
+    'cancelled before',
+  );
+  await expect(poller.status(job('a'), AbortSignal.abort('a reason that is not an error'))).rejects.toThrow(
+    'aborted',
+  );
+  expect(await poller.status(job('a'), signal())).toEqual(pending);
+  expect(asked).toEqual(['a']);
+});

@@ -1,0 +1,125 @@
+import { expect, it } from 'vitest';
+import { createStatusPollers } from '../../src/polling/status-pollers.ts';
+import { parseGatewayConfig } from '../../src/config/gateway-file.ts';
+import type { GatewayConfig } from '../../src/config/gateway-file.ts';
+import type { ExchangeRecorder } from '../../src/flight/exchange-recorder.ts';
+import { createRateLimiter } from '../../src/capacity/rate-limiter.ts';
+import { adapters, providers } from '../../src/providers/index.ts';
+import { createChannels } from '../../src/routing/channels.ts';
+import type { ChannelsOptions } from '../../src/routing/channels.ts';
+import { canned } from '../providers/support.ts';
+
+const yaml = `
+currency: USD
+channels:
+  - id: fal
+    provider: fal
+    base_url: https://upstream.example
+    credentials: [{ id: a, api_key: k }]
+    models:
+      one:
+        upstream: owner/one
+        mapping: { fields: {}, result: clip.address, cost: { unit: USD, price: "0.5", units: billed } }
+      other:
+        upstream: owner/other
+        mapping: { fields: {}, result: film.link }
+models:
+  - { id: one, kind: video, price: { unit: call, rules: [{ price: "1" }] } }
+  - { id: other, kind: video, price: { unit: call, rules: [{ price: "1" }] } }
+results: { storage: directory }
+`;
+
+const readConfig = (text: string) =>
+  parseGatewayConfig(text, 'gateway.yaml', { environment: {}, ...adapters });
+
+function openPollers(
+  current: () => GatewayConfig,
+  {
+    request,
+    ...options
+  }: Pick<ChannelsOptions, 'request'> & Partial<Parameters<typeof createStatusPollers>[0]>,
+) {
+  return createStatusPollers({
+    channels: createChannels({
+      current,
+      providers,
+      request,
+      links: { check: () => undefined, onWithheld: () => undefined },
+    }),
+    recorder: { own: () => () => undefined },
+    now: Date.now,
+    limiter: (perSecond) => createRateLimiter({ perSecond, now: Date.now, sleep: async () => undefined }),
+    ...options,
+  });
+}
+
+it('reads the answer about a job by the mapping of its own model, and says whose job it asks about', async () => {
+  const completed = { json: { status: 'COMPLETED' } };
+  const { request } = canned(
+    completed,
+    { json: { clip: { address: 'https://files.example/1.mp4' }, billed: 3 } },
+    completed,
+    { json: { film: { link: 'https://files.example/2.mp4' } } },
+  );
+  const owned: string[] = [];
+  const config = readConfig(yaml);
+  const recorder: Pick<ExchangeRecorder, 'own'> = {
+    own: (job, of) => {
+      owned.push(`${job} is ${of}'s`);
+      return () => void owned.push(`${job} is nobody's`);
+    },
+  };
+  const pollers = openPollers(() => config, { request, recorder });
+  const poller = pollers({ channel: 'fal', credential: 'a' }, 'video');
+  const signal = AbortSignal.timeout(5_000);
+  const task = 'task_1';
+  const operation = { id: 'r1', endpoint: 'owner/one', app: 'owner/one' };
+  expect(await poller.status({ task, operation, model: 'one' }, signal)).toMatchObject({
+    state: 'succeeded',
+    items: [{ url: 'https://files.example/1.mp4' }],
+    cost: { amount: '1.5', unit: 'USD' },
+  });
+  expect(await poller.status({ task, operation, model: 'other' }, signal)).toMatchObject({
+    state: 'succeeded',
+    items: [{ url: 'https://files.example/2.mp4' }],
+  });
+  const once = ["fal/r1 is task_1's", "fal/r1 is nobody's"];
+  expect(owned).toEqual([...once, ...once]);
+});
+
+it('asks at the rate, within the time and with the callbacks of the configuration that runs, not of its first question', async () => {
+  const channel = '    credentials: [{ id: a, api_key: k }]\n';
+  const limits = (perSecond: number, pollMs: number, callbacks: boolean) =>
+    `${channel}    limits: { polls_per_second: ${perSecond} }\n    timeouts: { poll_ms: ${pollMs} }\n    callbacks: ${callbacks}\n`;
+  const configs = [limits(1, 60_000, true), limits(500, 20, false)].map((text) =>
+    readConfig(yaml.replace(channel, text)),
+  );
+  let [current] = configs;
+  const rates: number[] = [];
+  const { request } = canned({ json: { status: 'IN_QUEUE' } });
+  let isSilent = false;
+  const poller = openPollers(() => current ?? readConfig(yaml), {
+    request: (options) =>
+      isSilent
+        ? new Promise((_, reject) =>
+            options.signal.addEventListener('abort', () => reject(options.signal.reason)),
+          )
+        : request(options),
+    limiter: (perSecond) => ({ take: async () => void rates.push(perSecond()), pause: () => undefined }),
+    publicUrl: 'https://gateway.example',
+  })({ channel: 'fal', credential: 'a' }, 'video');
+  const job = {
+    task: 'task_1',
+    operation: { id: 'r1', endpoint: 'owner/one', app: 'owner/one' },
+    model: 'one',
+  };
+  expect(await poller.status(job, AbortSignal.timeout(60_000))).toMatchObject({ state: 'pending' });
+  expect(poller.callsBack()).toBe(true);
+  [, current] = configs;
+  isSilent = true;
+  // Much sooner than the minute of the first configuration.
+  const unanswered = poller.status(job, AbortSignal.timeout(30_000));
+  await expect(unanswered).rejects.toMatchObject({ name: 'TimeoutError' });
+  expect(poller.callsBack()).toBe(false);
+  expect(rates).toEqual([1, 500]);
+});

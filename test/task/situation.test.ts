@@ -1,0 +1,135 @@
+import { expect, it } from 'vitest';
+import type { TaskState } from '../../src/task/state.ts';
+import { situation } from '../../src/task/situation.ts';
+
+const standing = { deadlineAt: 0, stateSince: 0, hold: 3n, hasCallback: true };
+const nothing = { charged: 0n, released: 0n, refunded: 0n };
+
+it('of a task that has ended and was not delivered suggests another callback, or a refund', () => {
+  const { name, attention, advice, actions } = situation({
+    id: 'task_1',
+    state: { at: 'ended' },
+    ...standing,
+    charge: 2n,
+    concern: 'not_delivered',
+  });
+  expect([name, attention]).toEqual(['ended', 'not_delivered']);
+  expect(advice).toContain('`refund`');
+  expect(actions).toEqual([
+    { name: 'redeliver', command: 'gateway tasks action task_1 redeliver --reason "…"', money: nothing },
+    {
+      name: 'refund',
+      command: 'gateway tasks action task_1 refund --reason "…"',
+      money: { ...nothing, refunded: 2n },
+    },
+  ]);
+});
+
+it('of a submission that was accepted as the job of another task says so, and not that its response was lost', () => {
+  const { what, attention, advice, actions } = situation({
+    id: 'task_1',
+    state: { at: 'lost', n: 1, code: 'upstream_id_taken', asked: true, taken: true },
+    ...standing,
+  });
+  expect(attention).toBe('upstream_id_taken');
+  expect(what).toContain('named a job that another task has');
+  expect(advice).toContain('accepted the submission');
+  expect(actions.map(({ name }) => name)).toEqual([
+    'adopt', 'resubmit', 'complete', 'fail', 'retry_now', 'extend',
+  ]); // prettier-ignore
+});
+
+const at = { channel: 'one', credential: 'a', marker: 'm' };
+
+it.each([
+  [
+    'of a proposed charge below the hold',
+    { charge: '2' },
+    'accept_charge',
+    { charged: 2n, released: 1n, refunded: 0n },
+  ],
+  [
+    'of a proposed charge above the hold',
+    { charge: '5' },
+    'accept_charge',
+    { charged: 5n, released: 0n, refunded: 0n },
+  ],
+  ['of a failure', { charge: '5' }, 'fail', { charged: 0n, released: 3n, refunded: 0n }],
+  [
+    'of facts that a person gives',
+    { charge: '5' },
+    'complete',
+    { charged: null, released: null, refunded: 0n },
+  ],
+] as const)('the preview of the money %s', (_, { charge }, name, money) => {
+  const { actions, charge: proposed } = situation({
+    id: 'task_1',
+    state: { at: 'review', charge, why: 'above_hold' },
+    ...standing,
+  });
+  expect(proposed).toBe(BigInt(charge));
+  expect(actions.find((action) => action.name === name)?.money).toEqual(money);
+});
+
+it('suggests nothing that there is nothing to do about', () => {
+  const names = (change: Partial<Parameters<typeof situation>[0]>): string[] =>
+    situation({ id: 'task_1', state: { at: 'ended' }, ...standing, ...change }).actions.map(
+      ({ name }) => name,
+    );
+  expect(names({ hasCallback: false, charge: 0n })).toEqual([]);
+  expect(names({ hasCallback: false, charge: 1n })).toEqual(['refund']);
+  expect(names({ hasCallback: false, charge: 1n, isRefunded: true })).toEqual([]);
+  const waiting = { state: { at: 'waiting', n: 1 } } as const;
+  expect(names({ ...waiting, attempt: at })).not.toContain('undo');
+  expect(names({ ...waiting, attempt: { ...at, adopted: true } })).toContain('undo');
+  expect(names({ state: { at: 'review', charge: '9', why: 'contradictory' } })).toContain('accept_charge');
+  expect(names({ state: { at: 'review', charge: '9', why: 'unwritable' } })).not.toContain('accept_charge');
+  expect(names({ state: { at: 'review', charge: '9', why: 'above_hold' } })).not.toContain('retry_now');
+  for (const why of ['unsettled', 'unreleased'] as const) {
+    expect(names({ state: { at: 'review', why } })).toEqual(['retry_now', 'complete', 'fail', 'extend']);
+  }
+  expect(names({ state: { at: 'ending', ending: { kind: 'succeeded' } } })).toEqual(['fail']);
+});
+
+it('of what the ledger does not release promises no release', () => {
+  const { what, charge, actions } = situation({
+    id: 't',
+    ...standing,
+    state: { at: 'review', why: 'unreleased' },
+  });
+  expect([what, charge]).toEqual([expect.stringContaining('ledger contradicts'), undefined]);
+  expect(actions.find(({ name }) => name === 'fail')?.money).toEqual(nothing);
+});
+
+it('of a concern says what it is, whatever the state beside it; and that the task is to end', () => {
+  const what = (more: object) =>
+    situation({ id: 't', ...standing, state: { at: 'submitting', left: [at], round: 1, full: [] }, ...more })
+      .what;
+  expect(what({ concern: 'poll_failing' })).toBe('The polls of its job fail.');
+  expect(what({ concern: 'overdue', wanted: 'cancel' })).toBe(
+    'Its job takes five times as long as usual. It is to be cancelled.',
+  );
+  const decided = { state: { at: 'broken', n: 1, code: 'job_unknown' }, attempt: at, concern: 'overdue' };
+  expect(what(decided)).toBe('Polling one has stopped (job_unknown).');
+});
+
+it('every unfinished task waits for something, and since its state began', () => {
+  const round = { round: 2, full: [] };
+  const waitsFor = (state: TaskState, more: object = {}) => {
+    const { waitsFor: wait, since } = situation({ id: 't', ...standing, state, stateSince: 7, ...more });
+    expect(since).toBe(7);
+    return wait;
+  };
+  const submitting = { at: 'submitting', left: [at], ...round } as const;
+  expect(waitsFor(submitting)).toBe('submission');
+  expect(waitsFor(submitting, { waitsFor: 'slot' })).toBe('slot');
+  expect(waitsFor(submitting, { waitsFor: 'slot', concern: 'channel_gone' })).toBe('channel_gone');
+  expect(waitsFor({ at: 'pausing', ms: 5, until: 9, ...round })).toBe('upstream');
+  expect(waitsFor({ at: 'lost', n: 1, code: 'x', asked: false })).toBe('lookup');
+  expect(waitsFor({ at: 'lost', n: 1, code: 'x', asked: true })).toBe('submit_ambiguous');
+  expect(waitsFor({ at: 'waiting', n: 1 })).toBe('job');
+  expect(waitsFor({ at: 'broken', n: 1, code: 'x' })).toBe('poll_failed');
+  expect(waitsFor({ at: 'review', charge: '1', why: 'above_hold' })).toBe('charge_review');
+  expect(waitsFor({ at: 'ending', ending: { kind: 'failed' } })).toBe('settlement');
+  expect(waitsFor({ at: 'ended' })).toBeUndefined();
+});

@@ -1,0 +1,403 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { isTerminal, taskStatuses } from '../../src/task/task.ts';
+import { next } from '../../src/task/next.ts';
+import type { Task } from '../../src/task/record.ts';
+import { attemptAt, attemptInFlight, isUnfinished, sameCandidate } from '../../src/task/state.ts';
+import type { TaskEvent } from '../../src/task/state.ts';
+import { actionTable, operatorActions } from '../../src/task/acts.ts';
+import { actEvents } from '../support/act-events.ts';
+import {
+  events,
+  fallbackOf,
+  newTask,
+  on,
+  refusal,
+  start,
+  stepped,
+  withChanges,
+} from '../support/task-model.ts';
+
+/** What holds after every event, whatever happens to a task in whatever order. */
+
+/** Of a channel that answers with the result. */
+const made = { kind: 'succeeded', items: [], facts: {} } as const;
+const channels = ['a', 'b', 'c'] as const;
+const owners = ['run-1', 'run-2'] as const;
+
+/** One thing that happens: `aimed` at what the task is doing, or at anything at all. */
+interface Move {
+  readonly kind: TaskEvent['kind'] | 'running';
+  readonly aimed: boolean;
+  readonly pick: number;
+  readonly flags: number;
+  readonly waitMs: number;
+}
+
+/** Seldom what ends the walk, often what leads deep into it. */
+const weights: Readonly<Record<Move['kind'], number>> = {
+  sending: 14, accepted: 8, not_accepted: 12, rejected: 2, lost: 5, asked: 2, resumed: 7, skipped: 2, polled: 4,
+  broken: 2, wanted: 2, stopped: 2, unstoppable: 2, adopted: 3, undone: 3, resubmitted: 4, completed: 1, extended: 1,
+  reviewed: 2, approved: 1, acted: 1, orphaned: 1, ended: 2, abandoned: 1, taken_over: 1, held: 1, running: 2,
+}; // prettier-ignore
+
+const move: fc.Arbitrary<Move> = fc.record({
+  kind: fc.oneof(
+    ...Object.entries(weights).map(([kind, weight]) => ({
+      weight,
+      arbitrary: fc.constant(kind as Move['kind']),
+    })),
+  ),
+  aimed: fc.oneof({ weight: 4, arbitrary: fc.constant(true) }, { weight: 1, arbitrary: fc.constant(false) }),
+  pick: fc.nat(11),
+  flags: fc.nat(63),
+  waitMs: fc.constantFrom(0, 0, 1, 4_000, 60_000, 700_000),
+});
+
+const of = <Item>(items: readonly Item[], index: number): Item => items[index % items.length] as Item;
+
+/** The event that the move is, for a task that stands where it stands. */
+function eventOf(
+  kind: TaskEvent['kind'],
+  { aimed, pick, flags, elapsedMs }: Move & { readonly elapsedMs: number },
+  task: Task,
+): TaskEvent {
+  const { state, attempts } = task;
+  const subject = aimed ? (attemptInFlight(attempts) ?? attemptAt(state, attempts)) : undefined;
+  const n = subject?.n ?? 1 + (pick % 4);
+  const owner = subject?.owner ?? of(owners, pick);
+  const asked = state.at === 'submitting' ? state.left[0] : undefined;
+  const candidate = (aimed ? (subject ?? asked) : undefined) ?? on(of(channels, pick));
+  const { channel, credential } = candidate;
+  const flag = (bit: number): boolean => (flags & (1 << bit)) !== 0;
+  const operation = { id: `job-${flag(0) ? n : pick}` };
+  switch (kind) {
+    case 'sending':
+      return {
+        kind,
+        candidate: { channel, credential },
+        owner: of(owners, flags),
+        marker: `m-${attempts.length + 1}`,
+      };
+    case 'accepted':
+      return { kind, n, operation, ...(flag(1) && flag(2) ? { outcome: made } : {}) };
+    case 'not_accepted':
+      return {
+        kind,
+        candidate: { channel, credential },
+        ...(subject === undefined && flag(0) ? {} : { n, owner }),
+        code: 'throttled',
+        ...(flag(1) ? { full: true as const } : {}),
+        message: 'Later.',
+        stays: flag(2) && flag(3),
+        ...(flag(4) ? { retryAfterMs: 600_000 * (1 + pick) } : {}),
+        elapsedMs,
+      };
+    case 'rejected':
+      return {
+        kind,
+        ...(flag(0) && flag(1) ? {} : { n, owner }),
+        code: 'bad',
+        message: 'No.',
+        elapsedMs,
+        ...(flag(2) ? { failure: { class: flag(3) ? 'capacity' : 'invalid_input' } as const } : {}),
+      };
+    case 'lost':
+      return { kind, n, code: 'timeout', ...(flag(0) ? { owner } : {}) };
+    case 'polled': {
+      const job = flag(4) ? {} : { job: attempts.find((one) => one.n === n)?.operation?.id ?? 'unknown' };
+      return flag(0)
+        ? { ...events.succeeded(n), ...job }
+        : { ...events.failed(n, flag(1), flag(2) ? 'internal' : 'cancelled'), ...job, elapsedMs };
+    }
+    case 'wanted':
+      return events.wanted(of(['cancel', 'expire', 'fail'], pick));
+    case 'skipped':
+      return { kind, channels: [channel] };
+    case 'resubmitted':
+      return flag(0) ? { kind } : { kind, channel: of([...channels, 'unknown'], pick) };
+    case 'adopted':
+      return { kind, operation: { id: `adopted-${pick}` } };
+    case 'broken':
+      return { kind, n, code: 'not_found' };
+    case 'extended':
+      return { kind, seconds: 3600 };
+    case 'reviewed':
+      return events.reviewed(of(['above_hold', 'unwritable', 'unsettled', 'unreleased'], pick));
+    case 'ended':
+      return events.ended(flag(0) ? 'succeeded' : 'failed');
+    case 'completed':
+      return events.completed;
+    case 'abandoned':
+      return { kind, unstarted: (aimed ? task.unstarted : undefined) ?? `try-${pick % 3}` };
+    case 'taken_over':
+      return { kind, unstarted: `try-${pick % 3}` };
+    case 'held':
+      return { kind, hold: 2_000_000n };
+    case 'resumed':
+      return aimed ? { kind, elapsedMs } : { kind };
+    case 'acted':
+    case 'approved':
+    case 'asked':
+    case 'orphaned':
+    case 'stopped':
+    case 'undone':
+    case 'unstoppable':
+      return { kind };
+    default:
+      return kind satisfies never;
+  }
+}
+
+const plans = fc.record({
+  size: fc.integer({ min: 1, max: 3 }),
+  fallback: fc.constantFrom(undefined, ['c'], ['a', 'b', 'c']),
+});
+
+/** What the walk remembers beside the record. */
+interface Memory {
+  /** Upstream jobs that were reported, and that no operator has taken back. */
+  readonly jobs: Set<string>;
+  /** The times before which a channel is not to be asked, unless an operator wants it. */
+  readonly named: Map<string, number>;
+  /** Since when rests are counted. */
+  begunAt: number;
+}
+
+const nothingKnown = (): Memory => ({ jobs: new Set(), named: new Map(), begunAt: start });
+
+function walk(task: Task, moves: readonly Move[], see: (task: Task) => void = () => undefined): void {
+  const memory = nothingKnown();
+  let now = start;
+  let current = frozen(task);
+  for (const one of moves) {
+    now += one.waitMs;
+    if (one.kind === 'resumed' && current.state.at === 'pausing' && one.aimed)
+      now = Math.max(now, current.state.until);
+    if (one.kind === 'running') {
+      if (current.state.at === 'waiting' && current.status === 'submitted')
+        current = frozen({ ...current, status: 'running' });
+      continue;
+    }
+    const event = eventOf(one.kind, { ...one, elapsedMs: now - memory.begunAt }, current);
+    const answer = next(current, event, now);
+    if (!answer.ok) {
+      expect(answer.message).toMatch(/^\S.{9,}\.$/);
+      continue;
+    }
+    if (Object.keys(answer.changes).length === 0) continue;
+    if ('elapsedMs' in event && 'resting' in answer.changes && 'state' in answer.changes)
+      memory.begunAt = now;
+    const before = current;
+    current = frozen(withChanges(before, answer.changes));
+    expectStep({ before, after: current, event, now, memory });
+    expectRecord(current, memory);
+    expectWayOut(current, now);
+    see(current);
+  }
+}
+
+function frozen(task: Task): Task {
+  const freeze = (value: unknown): void => {
+    if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return;
+    Object.freeze(value);
+    for (const part of Object.values(value)) freeze(part);
+  };
+  freeze(task);
+  return task;
+}
+
+interface Step {
+  readonly before: Task;
+  readonly after: Task;
+  readonly event: TaskEvent;
+  readonly now: number;
+  readonly memory: Memory;
+}
+
+/** What holds between a record and the next one. */
+function expectStep({ before, after, event, now, memory }: Step): void {
+  const { jobs, named } = memory;
+  if (before.state.at === 'ended') {
+    const { state, status, charge, error, outcome, completedAt } = before;
+    expect(after).toMatchObject({ state, status });
+    expect([after.charge, after.error, after.outcome, after.completedAt]).toEqual([
+      charge,
+      error,
+      outcome,
+      completedAt,
+    ]);
+  }
+  expect(before.state.at).not.toBe('given_up');
+  // It only moves forward, and a final one never moves.
+  if (isTerminal(before.status)) expect(after.status).toBe(before.status);
+  const order = [before, after].map(({ status }) => taskStatuses.indexOf(status));
+  expect(order).toEqual(order.toSorted((a, b) => a - b));
+  if (before.unstarted === undefined) expect(after.unstarted).toBeUndefined();
+  if (before.outcome?.kind === 'succeeded') expect(after.outcome?.kind).toBe('succeeded');
+  if (event.kind === 'sending') {
+    // Nothing is sent while anything is, or may be, at an upstream, nor once the task is to end.
+    expect(before.wanted).toBeUndefined();
+    expect(before.attempts.filter(({ state }) => ['sending', 'accepted', 'lost'].includes(state))).toEqual(
+      [],
+    );
+    expect(named.get(event.candidate.channel) ?? 0).toBeLessThanOrEqual(now);
+    named.delete(event.candidate.channel);
+  }
+  if (event.kind === 'accepted' || event.kind === 'adopted') jobs.add(event.operation.id);
+  if (event.kind === 'undone') jobs.delete(attemptAt(before.state, before.attempts)?.operation?.id ?? '');
+  remember(before, event, { named, now });
+}
+
+function remember(
+  before: Task,
+  event: TaskEvent,
+  { named, now }: Pick<Memory, 'named'> & { now: number },
+): void {
+  if (event.kind === 'not_accepted' && event.retryAfterMs !== undefined) {
+    const { channel } = before.attempts.find(({ n }) => n === event.n) ?? event.candidate;
+    named.set(channel, now + event.retryAfterMs);
+    // What stays where it is waits for itself, and what was not begun is forgotten with the round.
+    if (event.stays || event.n === undefined) named.delete(channel);
+  }
+  // A person wants it tried now.
+  if (event.kind === 'resubmitted') named.clear();
+  if (event.kind === 'resumed' && before.state.at === 'pausing' && now < before.state.until) named.clear();
+}
+
+/** What holds of every record. */
+function expectRecord(task: Task, { jobs }: Memory): void {
+  const { state, attempts, plan } = task;
+  const inState = (...names: readonly string[]) => attempts.filter((one) => names.includes(one.state));
+  expect(isTerminal(task.status)).toBe(state.at === 'ended');
+  expect(inState('sending', 'accepted', 'lost').length).toBeLessThanOrEqual(1);
+  expect(inState('sending').length).toBeLessThanOrEqual(state.at === 'submitting' ? 1 : 0);
+  expect(inState('lost').map(({ n }) => n)).toEqual(state.at === 'lost' ? [state.n] : []);
+  if (state.at === 'waiting' || state.at === 'broken') {
+    expect(inState('accepted')).toMatchObject([{ n: state.n, operation: { id: expect.any(String) } }]);
+  }
+  if (state.at === 'submitting' || state.at === 'pausing') {
+    expect(inState('accepted')).toEqual([]);
+    for (const list of [state.full, task.resting ?? []]) {
+      expect(new Set(list.map(({ channel }) => channel)).size).toBe(list.length);
+    }
+  }
+  if (state.at === 'submitting') expect(state.left.length).toBeGreaterThan(0);
+  if (state.at === 'submitting' && inState('sending').length === 0) expect(task.wanted).toBeUndefined();
+  if (state.at === 'pausing') expect(Number.isFinite(state.until)).toBe(true);
+  if (['ending', 'ended', 'review', 'pausing'].includes(state.at)) expect(task.wanted).toBeUndefined();
+  if (state.at === 'lost') expect(task.wanted).not.toBe('cancel');
+  const decided = state.at === 'review' && state.why !== 'unreleased';
+  if (decided || (state.at === 'ending' && state.ending.kind === 'succeeded')) {
+    expect(task.outcome?.kind).toBe('succeeded');
+  }
+  const known = attempts.flatMap(({ operation, stray }) => [operation?.id, stray?.id]);
+  for (const job of jobs) expect(known).toContain(job);
+  // Attempts are numbered as they stand, and one that may be resubmitted is not joined by another.
+  expect(attempts.map(({ n }) => n)).toEqual(attempts.map((_, index) => index + 1));
+  const open = attempts.filter((one) => one.state === 'not_accepted' && one.stray === undefined);
+  expect(open.filter((one, index) => open.findIndex((other) => sameCandidate(one, other)) < index)).toEqual(
+    [],
+  );
+  expect(new Set(attempts.map(({ marker }) => marker)).size).toBe(attempts.length);
+  expect(plan.candidates.length).toBeGreaterThan(0);
+}
+
+/** A person can end every task that has not ended, and the table of acts says how. */
+function expectWayOut(task: Task, now: number): void {
+  const { state } = task;
+  if (!isUnfinished(state)) return;
+  if (state.at === 'ending') {
+    const status = state.ending.kind;
+    expect(stepped(task, events.ended(status), now)).toMatchObject({ state: { at: 'ended' }, status });
+  }
+  const possible = operatorActions.filter((name) =>
+    actionTable[name].possible.some((one) => one === state.at),
+  );
+  expect(possible).toContain('fail');
+  const done = possible.filter((name) =>
+    actEvents[name].some((event) => refusal(task, event, now) === undefined),
+  );
+  expect(done).toContain('fail');
+  for (const failed of afterFail(task, now)) {
+    expect(failed.state).toMatchObject({ at: 'ending', ending: { kind: 'failed' } });
+  }
+  // What nothing could write once more is ended by the same person all the same.
+  const unwritten = { ...events.reviewed('unreleased') };
+  for (const failed of afterFail(task, now)) {
+    const asked = refusal(failed, unwritten, now) === undefined ? stepped(failed, unwritten, now) : failed;
+    const again = stepped(asked, events.wanted('fail'), now);
+    expect(asked === failed || refusal(again, unwritten, now) !== undefined).toBe(true);
+  }
+}
+
+/** The task after an operator's `fail`, with each answer that it may still wait for. */
+function afterFail(task: Task, now: number): readonly Task[] {
+  const failed = stepped(task, events.wanted('fail'), now);
+  const inFlight = attemptInFlight(failed.attempts);
+  if (failed.state.at === 'ending') return [failed];
+  if (inFlight === undefined) return [stepped(failed, { kind: 'stopped' }, now)];
+  const { n, owner, channel } = inFlight;
+  return [
+    stepped(failed, events.notAccepted(channel, { n, owner }), now),
+    stepped(failed, events.rejected(n, 'capacity', owner), now),
+    stepped(stepped(failed, events.lost(n), now), { kind: 'stopped' }, now),
+    stepped(stepped(failed, events.accepted(n, 'last'), now), { kind: 'stopped' }, now),
+  ];
+}
+
+describe('whatever happens to a task', () => {
+  it('keeps every promise after every event', () => {
+    const seen = new Map<string, number>();
+    const see = ({ state, attempts }: Task): void => {
+      for (const name of [`state ${state.at}`, ...attempts.map((one) => `attempt ${one.state}`)]) {
+        seen.set(name, (seen.get(name) ?? 0) + 1);
+      }
+      if (attempts.some(({ stray }) => stray !== undefined)) seen.set('stray', (seen.get('stray') ?? 0) + 1);
+    };
+    fc.assert(
+      fc.property(plans, fc.array(move, { maxLength: 60, size: 'max' }), ({ size, fallback }, moves) => {
+        walk(newTask(channels.slice(0, size), fallback && fallbackOf(...fallback)), moves, see);
+      }),
+      { numRuns: 1_000 },
+    );
+    // The walk has been everywhere, and not by chance alone.
+    expect([...seen.keys()].toSorted()).toEqual([
+      'attempt abandoned', 'attempt accepted', 'attempt failed', 'attempt lost', 'attempt not_accepted',
+      'attempt rejected', 'attempt sending', 'state broken', 'state ended', 'state ending', 'state given_up',
+      'state lost', 'state pausing', 'state review', 'state submitting', 'state waiting', 'stray',
+    ]); // prettier-ignore
+  });
+
+  it('ends: a task that nobody accepts is asked for at growing intervals, in a record that does not grow', () => {
+    fc.assert(
+      fc.property(plans, fc.array(fc.nat(63), { minLength: 20, maxLength: 200 }), ({ size }, flags) => {
+        let task = newTask(channels.slice(0, size));
+        let now = start;
+        for (const flag of flags) {
+          if (task.state.at === 'pausing') {
+            expect(task.state.until).toBeGreaterThan(now);
+            now = task.state.until;
+            task = stepped(task, { kind: 'resumed', elapsedMs: task.state.ms }, now);
+          }
+          const channel = (task.state.at === 'submitting' && task.state.left[0]?.channel) || '';
+          const n = task.attempts.length + 1;
+          task = stepped(task, events.sending(channel, 'run-1', n), now);
+          const sent = attemptInFlight(task.attempts)?.n ?? 0;
+          const word = {
+            n: sent,
+            owner: 'run-1',
+            stays: flag % 3 === 0,
+            ...(flag % 2 === 0 ? { retryAfterMs: 1000 * flag } : {}),
+          };
+          task = stepped(task, events.notAccepted(channel, word), now);
+        }
+        expect(task.attempts.length).toBeLessThanOrEqual(size);
+        const { state } = task;
+        if (state.at === 'submitting' || state.at === 'pausing') {
+          expect(Math.max(state.full.length, task.resting?.length ?? 0)).toBeLessThanOrEqual(size);
+        }
+      }),
+    );
+  });
+});
