@@ -109,7 +109,7 @@ function withoutChance(answer: string): string {
     .replaceAll(/\w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d GMT/g, '<time>')
     .replaceAll(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, '<id>')
     .replaceAll(/(v1_|task_|cgt-|req_|img-)[\w-]{15,}/g, '$1<id>')
-    .replaceAll(/\b0?2?(?=\w*\d)[0-9a-z]{22,}\b/g, '<id>')
+    .replaceAll(/\b0?2?[0-9a-z]{22,}\b/g, '<id>')
     .replaceAll(/\b\d{9,}(\.\d+)?\b/g, '<number>')
     .replaceAll(/"id":\d+/g, '"id":<number>')
     .replaceAll(/request id: \w+/g, 'request id: <id>');
