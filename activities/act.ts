@@ -1,10 +1,11 @@
 import { defined } from '../src/base/defined.ts';
 import { formatAmount } from '../src/money/money.ts';
 import { refusalOf } from '../src/task/acts.ts';
-import type { ActionInput, RunningActionName, Said } from '../src/task/acts.ts';
+import type { ActionInput } from '../src/task/act-fields.ts';
+import type { ActionEvent, RunningActionName, Said } from '../src/task/acts.ts';
 import { proposedCharge } from '../src/task/situation.ts';
 import { attemptAt } from '../src/task/state.ts';
-import type { StateName, TaskEvent } from '../src/task/state.ts';
+import type { EventOf, StateName } from '../src/task/state.ts';
 import { next } from '../src/task/next.ts';
 import type { Task } from '../src/task/record.ts';
 import type { ResultItem } from '../src/task/task.ts';
@@ -17,9 +18,9 @@ import { agreedCharge } from './settlement.ts';
 import { viewOf } from './task-view.ts';
 import type { ActReply, ActRequest } from './types.ts';
 
-/** What an act would do. */
-interface Proposal extends Said {
-  readonly event: TaskEvent;
+/** What an act would do: one of the events that its row names. */
+interface Proposal<Name extends RunningActionName = RunningActionName> extends Said {
+  readonly event: EventOf<ActionEvent<Name>>;
 }
 
 /** Nothing was changed. `message`: a sentence for the operator. */
@@ -96,10 +97,16 @@ function refusalIn(reply: ActReply): string | undefined {
   return reply.done ? undefined : reply.message;
 }
 
-type Proposed = Proposal | Refused;
-type Propose = (task: Task, request: ActRequest, deps: Deps) => Proposed | Promise<Proposed>;
+type Proposed<Name extends RunningActionName> = Proposal<Name> | Refused;
+type Proposals = {
+  readonly [Name in RunningActionName]: (
+    task: Task,
+    request: ActRequest,
+    deps: Deps,
+  ) => Proposed<Name> | Promise<Proposed<Name>>;
+};
 
-const proposals: Readonly<Record<RunningActionName, Propose>> = {
+const proposals: Proposals = {
   retry_now: retryNow, adopt, resubmit, fail, cancel, complete, extend, accept_charge: acceptCharge, undo,
 }; // prettier-ignore
 
@@ -108,7 +115,7 @@ function holdStays({ hold }: Task, { currency }: ActRequest): string {
 }
 
 /** Whether it can be, only the upstream can say when it is asked to. */
-function cancel(): Proposal {
+function cancel(): Proposal<'cancel'> {
   return {
     event: { kind: 'wanted', stop: 'cancel' },
     task: 'The task is cancelled, if its upstream still allows it.',
@@ -116,14 +123,14 @@ function cancel(): Proposal {
   };
 }
 
-function extend(task: Task, request: ActRequest): Proposal {
+function extend(task: Task, request: ActRequest): Proposal<'extend'> {
   const { seconds = 0 } = request.input;
   const deadline = new Date(task.deadlineAt + seconds * 1000).toISOString();
   const money = holdStays(task, request);
   return { event: { kind: 'extended', seconds }, task: `The deadline is ${deadline}.`, money };
 }
 
-function fail({ state, hold }: Task, { currency }: ActRequest): Proposal {
+function fail({ state, hold }: Task, { currency }: ActRequest): Proposal<'fail'> {
   const event = { kind: 'wanted', stop: 'fail' } as const;
   if (state.at === 'review' && state.why === 'unreleased') {
     const money = 'Nothing is charged; what the ledger holds for the task stays held until it is repaired.';
@@ -136,7 +143,7 @@ function fail({ state, hold }: Task, { currency }: ActRequest): Proposal {
   };
 }
 
-function retryNow(task: Task, request: ActRequest): Proposal {
+function retryNow(task: Task, request: ActRequest): Proposal<'retry_now'> {
   const money = holdStays(task, request);
   const { at } = task.state;
   const said: Partial<Record<StateName, string>> = {
@@ -150,7 +157,7 @@ function retryNow(task: Task, request: ActRequest): Proposal {
   return { event: { kind }, task: said[at] ?? 'The upstream is polled immediately.', money };
 }
 
-async function adopt(task: Task, request: ActRequest, deps: Deps): Promise<Proposed> {
+async function adopt(task: Task, request: ActRequest, deps: Deps): Promise<Proposed<'adopt'>> {
   const attempt = attemptAt(task.state, task.attempts);
   if (attempt === undefined) return { refused: 'The task has no submission whose outcome is unknown.' };
   const id = request.input.upstream_id ?? '';
@@ -163,7 +170,7 @@ async function adopt(task: Task, request: ActRequest, deps: Deps): Promise<Propo
   };
 }
 
-function resubmit(task: Task, request: ActRequest): Proposal {
+function resubmit(task: Task, request: ActRequest): Proposal<'resubmit'> {
   const { channel } = request.input;
   const attempt = attemptAt(task.state, task.attempts);
   const lostAt = attempt?.channel ?? '';
@@ -174,7 +181,7 @@ function resubmit(task: Task, request: ActRequest): Proposal {
   };
 }
 
-async function complete(task: Task, request: ActRequest, deps: Deps): Promise<Proposed> {
+async function complete(task: Task, request: ActRequest, deps: Deps): Promise<Proposed<'complete'>> {
   const { input, basis } = request;
   const facts = factsOf(input);
   const [items, { settlement }] = await Promise.all([
@@ -219,7 +226,7 @@ function factsOf({ duration, resolution, total_tokens: totalTokens, images }: Ac
   });
 }
 
-function acceptCharge(task: Task, request: ActRequest): Proposal {
+function acceptCharge(task: Task, request: ActRequest): Proposal<'accept_charge'> {
   const charge = proposedCharge(task.state) ?? 0n;
   return {
     event: { kind: 'approved' },
@@ -228,7 +235,7 @@ function acceptCharge(task: Task, request: ActRequest): Proposal {
   };
 }
 
-function undo(task: Task, request: ActRequest): Proposal {
+function undo(task: Task, request: ActRequest): Proposal<'undo'> {
   const id = attemptAt(task.state, task.attempts)?.operation?.id ?? '';
   return {
     event: { kind: 'undone' },

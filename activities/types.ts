@@ -1,4 +1,5 @@
-import type { ActionInput, ActionResult, RunningActionName } from '../src/task/acts.ts';
+import type { ActionInput } from '../src/task/act-fields.ts';
+import type { ActionResult, RunningActionName } from '../src/task/acts.ts';
 import type { PriceBasis } from '../src/money/price.ts';
 import type { RouteCandidate } from '../src/task/candidates.ts';
 import type { TaskInput } from '../src/task/input.ts';

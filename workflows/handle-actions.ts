@@ -9,7 +9,8 @@ import {
 import type { ActRequest } from '../activities/types.ts';
 import { concerns } from '../src/task/attention.ts';
 import { describeAction, readActionInput, workflowActions } from '../src/task/acts.ts';
-import type { ActionInput, ActionResult } from '../src/task/acts.ts';
+import type { ActionInput } from '../src/task/act-fields.ts';
+import type { ActionResult } from '../src/task/acts.ts';
 import { commandLine } from '../src/task/situation.ts';
 import { stateWords } from '../src/task/state.ts';
 import { actOnTask, lookAtTask, stepTask, wakeTask } from './activity-proxies.ts';

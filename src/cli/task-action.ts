@@ -1,7 +1,9 @@
 import { Argument, Help, Option } from 'commander';
 import type { Command } from 'commander';
 import { isImageId } from '../base/ids.ts';
-import { actionTable, operatorActions } from '../task/acts.ts';
+import { actionFieldNames, actionFields, optionOf } from '../task/act-fields.ts';
+import type { ActionField } from '../task/act-fields.ts';
+import { actionTable, actsWith, operatorActions } from '../task/acts.ts';
 import type { OperatorActionName } from '../task/acts.ts';
 import { stateWords } from '../task/state.ts';
 import { actOnMany } from './act-on-many.ts';
@@ -10,7 +12,7 @@ import type { Row } from './admin-client.ts';
 import { CommandError } from './command-error.ts';
 import { adminCommand } from './context.ts';
 import type { CliContext } from './context.ts';
-import { parseAmount, parseCount } from './option-values.ts';
+import { parseAmount } from './option-values.ts';
 import { examples } from './program.js';
 
 export const queryMeaning = 'tasks that a query of Temporal finds: \'NeedsAttention = "submit_ambiguous"\'';
@@ -23,19 +25,10 @@ interface ActionOptions {
   readonly yes?: true;
   readonly continue?: true;
   readonly dryRun?: true;
-  readonly upstreamId?: string;
-  readonly channel?: string;
-  readonly seconds?: number;
-  readonly resultUrl?: string;
-  readonly duration?: number;
-  readonly resolution?: string;
-  readonly totalTokens?: number;
-  readonly images?: number;
-  readonly amount?: string;
 }
 
 export function addTaskAction(tasks: Command, context: CliContext): void {
-  tasks
+  const command = tasks
     .command('action')
     .alias('act')
     .description('Acts on a task; its record keeps who acted, when and why.')
@@ -50,15 +43,6 @@ export function addTaskAction(tasks: Command, context: CliContext): void {
     .addOption(new Option('--action <action>', 'many tasks: what to do').choices(operatorActions))
     .option('--yes', 'many tasks: do not ask')
     .option('--continue', 'many tasks: leave out those that this action with this reason has reached before')
-    .option('--upstream-id <id>', 'adopt: the upstream job that belongs to the task')
-    .option('--channel <id>', 'resubmit: where; default: the channel that lost the submission')
-    .option('--seconds <n>', 'extend: how many seconds to add to the deadline', parseCount)
-    .option('--result-url <url>', 'complete: the address of the result')
-    .option('--duration <seconds>', 'complete: of the result', parseAmount)
-    .option('--resolution <name>', 'complete: of the result')
-    .option('--total-tokens <n>', 'complete: what the upstream bills, where it bills tokens', parseAmount)
-    .option('--images <n>', 'complete: number of images', parseCount)
-    .option('--amount <decimal>', 'refund: how much; default: all that was charged')
     .action(
       adminCommand(
         context,
@@ -77,6 +61,13 @@ export function addTaskAction(tasks: Command, context: CliContext): void {
         },
       ),
     );
+  for (const name of actionFieldNames(actionFields)) command.addOption(optionFor(name));
+}
+
+function optionFor(name: ActionField): Option {
+  const { value, description, type } = actionFields[name];
+  const option = new Option(`--${optionOf(name)} <${value}>`, `${actsWith(name).join(', ')}: ${description}`);
+  return type === 'text' ? option : option.argParser(parseAmount);
 }
 
 /** The action that stands on the line, wherever. */
@@ -90,12 +81,11 @@ function optionsOfAct(command: Command): Option[] {
   const act = actIn(command);
   const options = new Help().visibleOptions(command);
   if (act === undefined) return options;
-  const ofActs = new Set(operatorActions.flatMap((name) => Object.keys(actionTable[name].fields)));
-  const ofAct = new Set(Object.keys(actionTable[act].fields));
-  return options.filter(({ long }) => {
-    const field = (long ?? '').slice(2).replaceAll('-', '_');
-    return !ofActs.has(field) || ofAct.has(field);
-  });
+  const others = actionFieldNames(actionFields).filter(
+    (name) => !Object.hasOwn(actionTable[act].fields, name),
+  );
+  const hidden = new Set(others.map((name) => `--${optionOf(name)}`));
+  return options.filter(({ long }) => !hidden.has(long ?? ''));
 }
 
 function helpOfAct(act: OperatorActionName | undefined): string {
@@ -106,9 +96,7 @@ function helpOfAct(act: OperatorActionName | undefined): string {
     return `\nActions (\`gateway tasks action adopt --help\` for one of them):\n${table.join('\n')}\n${one}\n  gateway ${many}`;
   }
   const { description, possible, example } = actionTable[act];
-  const fields = Object.entries(example).map(
-    ([field, value]) => ` --${field.replaceAll('_', '-')} ${String(value)}`,
-  );
+  const fields = actionFieldNames(example).map((name) => ` --${optionOf(name)} ${example[name] ?? ''}`);
   const states = possible.map((name) => `  ${name.padEnd(12)}${stateWords[name]}`);
   const line = examples(`tasks action task_… ${act}${fields.join('')} --reason "…"`);
   return `\n${act}: ${description}\n\nPossible while the task is:\n${states.join('\n')}\n${line}`;
@@ -127,7 +115,7 @@ type Target =
 /** Throws CommandError for a line that names neither one task nor a selection of them, or both. */
 function readTarget({ id, action: named, options }: Typed): Target {
   const { query, callbackFailed, action: forMany, yes, continue: continues, ...given } = options;
-  const { dryRun, upstreamId, resultUrl, totalTokens, ...same } = given;
+  const { dryRun, reason, ...written } = given;
   const action = named ?? forMany;
   const isMany = query !== undefined || callbackFailed === true;
   if (action === undefined || isMany === (id !== undefined)) {
@@ -136,15 +124,9 @@ function readTarget({ id, action: named, options }: Typed): Target {
       'Name one task and its action (`tasks action ID fail`), or many: `tasks act --query QUERY --action fail`.',
     );
   }
-  const body = {
-    ...same,
-    action,
-    upstream_id: upstreamId,
-    result_url: resultUrl,
-    total_tokens: totalTokens,
-  };
+  const body = { ...fieldsIn(written), action, reason };
   if (id !== undefined) return { one: actOnOne(id, { ...body, dry_run: dryRun }) };
-  if (action === 'adopt' || action === 'complete') {
+  if (actionTable[action].isForOne === true) {
     throw new CommandError(
       'usage',
       `\`${action}\` names something that belongs to one task; it cannot be used with --query.`,
@@ -161,6 +143,16 @@ function readTarget({ id, action: named, options }: Typed): Target {
       continues: continues === true,
     },
   };
+}
+
+/** Commander names an option `resultUrl` that is called `--result-url`. */
+function fieldsIn(written: object): Row {
+  const given: ReadonlyMap<string, unknown> = new Map(Object.entries(written));
+  const entries = actionFieldNames(actionFields).map((name) => {
+    const key = name.replaceAll(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
+    return [name, given.get(key)] as const;
+  });
+  return Object.fromEntries(entries);
 }
 
 /** Images that were answered at once have no task, and nothing to be done to them but this. */

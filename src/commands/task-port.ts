@@ -1,4 +1,5 @@
-import type { ActionInput, ActionResult, RunningActionName } from '../task/acts.ts';
+import type { ActionInput } from '../task/act-fields.ts';
+import type { ActionResult, RunningActionName } from '../task/acts.ts';
 import type { Stall } from '../task/wait-reason.ts';
 import type { TaskInput } from '../task/input.ts';
 

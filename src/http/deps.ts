@@ -40,7 +40,8 @@ import type { RateLimitStore } from '../store/rate-limits.ts';
 import type { RequestStore } from '../store/requests.ts';
 import type { ResultCopyStore } from '../store/result-copies.ts';
 import type { TaskStore } from '../store/tasks.ts';
-import type { ActionInput, ActionResult } from '../task/acts.ts';
+import type { ActionInput } from '../task/act-fields.ts';
+import type { ActionResult } from '../task/acts.ts';
 import type { AuditStore } from '../store/audit.ts';
 import type { AuditLog } from '../commands/audit-log.ts';
 import type { FindHoldTerms } from '../commands/account-terms.ts';
@@ -73,11 +74,11 @@ export interface AppDeps extends AddressChecks {
   readonly renders: Pick<RenderClock, 'times'>;
   /** For upstream callbacks: says whether one is worth a wake-up. */
   readonly channels: Channels;
-  /** `createTaskService(…)` of src/commands/create-task.ts. */
+  /** `createTaskService(…)` of src/tasks/create-task.ts. */
   readonly createTask: (command: CreateTaskCommand) => Promise<CreatedTask>;
-  /** `createActOnTask(…)` of src/commands/act-on-task.ts. */
+  /** `createActOnTask(…)` of src/tasks/act-on-task.ts. */
   readonly actOnTask: (action: TaskAction) => Promise<ActionResult>;
-  /** `refundImages` of src/commands/refund-task.ts; undefined: there are none of this name. */
+  /** `refundImages` of src/tasks/refund-task.ts; undefined: there are none of this name. */
   readonly refundImages: (id: string, input: ActionInput) => Promise<ActionResult | undefined>;
   readonly port: TaskPort;
   readonly auditLog: AuditLog;
@@ -97,7 +98,7 @@ export interface AppDeps extends AddressChecks {
   /** Absent: nothing is stored, and the routes of files do not exist. */
   readonly storedFiles?: FileRouteDeps;
   readonly images: ImageRouteDeps;
-  /** `createHoldTerms(…)` of src/commands/account-terms.ts. */
+  /** `createHoldTerms(…)` of src/tasks/account-terms.ts. */
   readonly holdTerms: FindHoldTerms;
   readonly ledger: Pick<
     Ledger,
@@ -127,7 +128,7 @@ export interface AppDeps extends AddressChecks {
   readonly keys: KeyStore;
   readonly operators: Pick<OperatorStore, 'insert' | 'list' | 'revoke'>;
   readonly rateLimits: Pick<RateLimitStore, 'count'>;
-  /** `takeCensus(…)` of src/commands/take-census.ts. */
+  /** `takeCensus(…)` of src/tasks/take-census.ts. */
   readonly takeCensus: () => Promise<Census>;
   readonly notices: Pick<NoticeStore, 'list'>;
   readonly testNotices: NoticeWatch['test'];

@@ -1,17 +1,17 @@
-import { idCharactersMax, isPlain, isToken } from '../base/plain-text.ts';
+import type { ActionField, ActionInput } from './act-fields.ts';
+import { isActionInput, wrongField } from './act-fields.ts';
 import { defined } from '../base/defined.ts';
-import { parseMicros } from '../money/money.ts';
 import { stateWords } from './state.ts';
-import type { StateName } from './state.ts';
+import type { EventName, StateName } from './state.ts';
 
 /**
- * What an operator can do to a task, in every way that there is: the Temporal UI, `temporal workflow update`, our command
- * line and the operators' API. Pure: the workflow, the API and the documentation read the same tables.
+ * Everything that operators can do to a task: one row for each act. The Temporal UI, `temporal workflow update`, the
+ * command line, the operators' API, the console and the documentation are rendered from it.
  */
 
-export type ActionField = Exclude<keyof ActionInput, 'reason' | 'by' | 'dry_run'>;
-
 interface ActionRow {
+  /** Of its button and its dialog. */
+  readonly title: string;
   /** One sentence for the Temporal UI, the command line and the documentation. */
   readonly description: string;
   readonly possible: readonly StateName[];
@@ -19,111 +19,160 @@ interface ActionRow {
   readonly fields: Readonly<Partial<Record<ActionField, boolean>>>;
   /** What a person fills in, beside `reason`. */
   readonly example: Readonly<Partial<Record<ActionField, string | number>>>;
+  readonly money: MoneyEffect;
+  readonly risk: ActionRisk;
+  /** What a person has to have done before, as the words beside a box that is ticked. Absent: nothing. */
+  readonly confirmation?: string;
+  /** What it does to the record's state: one of these events. None: the task has ended, and no workflow takes part. */
+  readonly events: readonly EventName[];
+  /** Its fields name something that belongs to one task. */
+  readonly isForOne?: true;
 }
+
+/** `by_facts`: the facts that are given decide the charge. `proposed`: the charge that waits for a decision. */
+export type MoneyEffect = 'none' | 'releases' | 'by_facts' | 'proposed' | 'refunds';
+
+/** `ends`: the task fails by it. `bills_twice`: the upstream may bill a second job. */
+export type ActionRisk = 'none' | 'ends' | 'bills_twice';
 
 const beforeItsEnd = ['submitting', 'pausing', 'lost', 'waiting', 'broken', 'review'] as const;
 
 const withoutFields = { fields: {}, example: {} } as const;
+const harmless = { money: 'none', risk: 'none' } as const;
 
-export const actionTable = {
+const table = {
   retry_now: {
+    title: 'Try now',
     description: 'Ends the wait: submits, polls, looks for the lost job or settles immediately.',
     possible: beforeItsEnd,
     ...withoutFields,
+    ...harmless,
+    events: ['resumed', 'acted'],
   },
   adopt: {
+    title: 'Adopt a job',
     description:
       'Gives the task the upstream job that belongs to it, after asking the upstream whether it has that job.',
     possible: ['lost'],
     fields: { upstream_id: true },
     example: { upstream_id: 'cgt-20261122-abcde' },
+    ...harmless,
+    events: ['adopted'],
+    isForOne: true,
   },
   resubmit: {
+    title: 'Resubmit',
     description:
       'Submits the task again, to the same channel or a named one. If the first submission was accepted, both are billed.',
     possible: ['lost'],
     fields: { channel: false },
     example: { channel: 'main' },
+    money: 'none',
+    risk: 'bills_twice',
+    confirmation: 'I looked at the upstream: it has no job of the first submission.',
+    events: ['resubmitted'],
   },
   fail: {
+    title: 'Fail',
     description: 'Fails the task and releases its hold in full.',
     possible: [...beforeItsEnd, 'ending'],
     ...withoutFields,
+    money: 'releases',
+    risk: 'ends',
+    events: ['wanted'],
   },
   cancel: {
+    title: 'Cancel',
     description: 'Cancels the task if its upstream allows it, and releases its hold.',
     possible: ['submitting', 'pausing', 'waiting', 'broken'],
     ...withoutFields,
+    money: 'releases',
+    risk: 'ends',
+    events: ['wanted'],
   },
   complete: {
+    title: 'Complete',
     description: 'Ends the task as succeeded, with a result that you have, and charges it.',
     possible: ['lost', 'waiting', 'broken', 'review'],
     fields: { result_url: true, duration: false, resolution: false, total_tokens: false, images: false },
     example: { result_url: 'https://files.example/video.mp4', duration: 5 },
+    money: 'by_facts',
+    risk: 'none',
+    events: ['completed'],
+    isForOne: true,
   },
   extend: {
+    title: 'Extend the deadline',
     description: 'Moves the deadline by this many seconds (60 to 604800). The hold stays as it is.',
     possible: beforeItsEnd,
     fields: { seconds: true },
     example: { seconds: 3600 },
+    ...harmless,
+    events: ['extended'],
   },
   accept_charge: {
+    title: 'Accept the charge',
     description: 'Accepts the charge that waits for a decision.',
     possible: ['review'],
     ...withoutFields,
+    money: 'proposed',
+    risk: 'none',
+    events: ['approved'],
   },
   undo: {
+    title: 'Undo the adoption',
     description: 'Takes back an `adopt` whose job has not ended; the task asks for an operator again.',
     possible: ['waiting', 'broken'],
     ...withoutFields,
+    ...harmless,
+    events: ['undone'],
   },
   redeliver: {
+    title: 'Send the callback again',
     description: 'Sends the callback of a task that has ended again.',
     possible: ['ended'],
     ...withoutFields,
+    ...harmless,
+    events: [],
   },
   refund: {
+    title: 'Refund',
     description: 'Gives back what a task that succeeded was charged, or a part of it, once.',
     possible: ['ended'],
     fields: { amount: false },
     example: { amount: '0.5' },
+    money: 'refunds',
+    risk: 'none',
+    events: [],
   },
 } as const satisfies Record<string, ActionRow>;
 
-export type OperatorActionName = keyof typeof actionTable;
+type Table = typeof table;
+export type OperatorActionName = keyof Table;
+export type ActionEvent<Name extends OperatorActionName> = Table[Name]['events'][number];
 
-const rows: Readonly<Record<OperatorActionName, ActionRow>> = actionTable;
+export const actionTable: Readonly<Record<OperatorActionName, ActionRow>> = table;
 
-export const operatorActions = [
-  'retry_now', 'adopt', 'resubmit', 'fail', 'cancel', 'complete', 'extend', 'accept_charge', 'undo', 'redeliver', 'refund',
-] as const satisfies readonly OperatorActionName[]; // prettier-ignore
+function isAction(name: string): name is OperatorActionName {
+  return Object.hasOwn(table, name);
+}
+
+export const operatorActions = Object.keys(actionTable).filter(isAction);
 
 /** Those for tasks that have ended: no workflow takes part. */
-export type EndedActionName = 'redeliver' | 'refund';
+export type EndedActionName = {
+  [Name in OperatorActionName]: Table[Name]['events'] extends readonly [] ? Name : never;
+}[OperatorActionName];
 export type RunningActionName = Exclude<OperatorActionName, EndedActionName>;
 
 /** Those that are updates of the task's workflow, one each; a `cancel` is the caller's, too. */
 export const workflowActions = operatorActions.filter(
-  (name): name is RunningActionName => name !== 'redeliver' && name !== 'refund',
+  (name): name is RunningActionName => actionTable[name].events.length > 0,
 );
 
-/** The input of an action, as it is written in JSON. */
-export interface ActionInput {
-  readonly reason: string;
-  /** Who acts: the operator whom the API has authenticated, or whoever a person at Temporal's tools says to be. */
-  readonly by: string;
-  /** Says what would happen, and does nothing. */
-  readonly dry_run?: boolean;
-  readonly upstream_id?: string;
-  readonly channel?: string;
-  readonly seconds?: number;
-  readonly result_url?: string;
-  readonly duration?: number;
-  readonly resolution?: string;
-  readonly total_tokens?: number;
-  readonly images?: number;
-  /** Decimal string. */
-  readonly amount?: string;
+/** The acts that have this field. */
+export function actsWith(field: ActionField): readonly OperatorActionName[] {
+  return operatorActions.filter((name) => Object.hasOwn(actionTable[name].fields, field));
 }
 
 /** One sentence about the task, and one about the money. */
@@ -140,15 +189,15 @@ export function saidOf(said: Said, { dry_run: isDryRun }: ActionInput): ActionRe
 }
 
 export function describeAction(name: OperatorActionName): string {
-  const { description, example } = rows[name];
+  const { description, example } = actionTable[name];
   const input = JSON.stringify({ ...example, reason: 'why', by: 'your name' });
   return `${description} Input: ${input}; with "dry_run": true it does nothing, and answers what it would do.`;
 }
 
 /** Undefined: the action is possible. Otherwise one sentence that says why not, and what is. */
 export function refusalOf(name: OperatorActionName, at: StateName): string | undefined {
-  if (rows[name].possible.includes(at)) return undefined;
-  const instead = operatorActions.filter((other) => rows[other].possible.includes(at));
+  if (actionTable[name].possible.includes(at)) return undefined;
+  const instead = operatorActions.filter((other) => actionTable[other].possible.includes(at));
   const hint = instead.length === 0 ? '' : ` Possible now: ${instead.join(', ')}.`;
   return `\`${name}\` is not possible: ${stateWords[at]}.${hint}`;
 }
@@ -158,11 +207,7 @@ export type ReadInput =
   /** `message`: a sentence for the person who wrote it. */
   | { readonly ok: false; readonly message: string };
 
-const reasonCharactersMax = 500;
 const nameCharactersMax = 64;
-const textCharactersMax = 2048;
-const secondsMin = 60;
-const secondsMax = 604_800;
 
 /**
  * Reads what a person typed: a flat object. Never throws, whatever came: an update that throws anything but a refusal
@@ -178,54 +223,14 @@ export function readActionInput(name: OperatorActionName, given: unknown): ReadI
       'Nothing was done: the input must be a JSON object that says why (`reason`) and who (`by`).',
     );
   const values: Readonly<Record<string, unknown>> = { ...given };
-  const { fields } = rows[name];
+  const { fields } = actionTable[name];
   const known = new Set(['reason', 'by', 'dry_run', ...Object.keys(fields)]);
   const unknown = Object.keys(values).find((field) => !known.has(field) && values[field] !== undefined);
   if (unknown !== undefined) return refuse(`\`${unknown.slice(0, nameCharactersMax)}\` is not a field.`);
   const required = ['reason', 'by', ...Object.entries(fields).flatMap(([field, is]) => (is ? [field] : []))];
   const missing = required.find((field) => values[field] === undefined || values[field] === '');
   if (missing !== undefined) return refuse(`\`${missing}\` is missing.`);
-  if (!isInput(given)) return refuse(`\`${wrongField(given) ?? ''}\` is not valid.`);
+  if (!isActionInput(given)) return refuse(`\`${wrongField(given) ?? ''}\` is not valid.`);
   const { dry_run: isDryRun, ...input } = defined({ ...given });
   return { ok: true, input: isDryRun === true ? { ...input, dry_run: true } : input };
-}
-
-type FieldType = (value: unknown) => boolean;
-const text =
-  (max: number): FieldType =>
-  (value) =>
-    typeof value === 'string' && value.length > 0 && value.length <= max && isPlain(value);
-const integer =
-  (min: number, max: number): FieldType =>
-  (value) =>
-    typeof value === 'number' && Number.isInteger(value) && value >= min && value <= max;
-
-const fieldTypes: Readonly<Record<keyof ActionInput, FieldType>> = {
-  reason: text(reasonCharactersMax),
-  by: text(nameCharactersMax),
-  dry_run: (value) => typeof value === 'boolean',
-  upstream_id: (value) => typeof value === 'string' && isToken(value, idCharactersMax),
-  channel: text(128),
-  seconds: integer(secondsMin, secondsMax),
-  result_url: (value) => text(textCharactersMax)(value) && /^https?:\/\/[^\s/]+/.test(String(value)),
-  duration: (value) => typeof value === 'number' && value > 0 && value <= 86_400,
-  resolution: text(32),
-  total_tokens: integer(0, 1_000_000_000),
-  images: integer(1, 1000),
-  amount: (value) => typeof value === 'string' && (parseMicros(value) ?? 0n) > 0n,
-};
-
-function isField(name: string): name is keyof ActionInput {
-  return Object.hasOwn(fieldTypes, name);
-}
-
-function wrongField(values: object): string | undefined {
-  const isWrong = ([field, value]: [string, unknown]): boolean =>
-    value !== undefined && !(isField(field) && fieldTypes[field](value));
-  return Object.entries(values).find(isWrong)?.[0];
-}
-
-/** Of values among which nothing is missing. */
-function isInput(values: object): values is ActionInput {
-  return wrongField(values) === undefined;
 }

@@ -2,8 +2,9 @@ import { attentionOf, attentionReasons } from './attention.ts';
 import type { AttentionReason } from './attention.ts';
 import { defined } from '../base/defined.ts';
 import type { Micros } from '../money/money.ts';
-import { operatorActions, refusalOf } from './acts.ts';
-import type { OperatorActionName } from './acts.ts';
+import { actionFieldNames, actionFields, optionOf } from './act-fields.ts';
+import { actionTable, operatorActions, refusalOf } from './acts.ts';
+import type { MoneyEffect, OperatorActionName } from './acts.ts';
 import type { RouteCandidate } from './candidates.ts';
 import { nextStep } from './service.ts';
 import type { Service, Unserved } from './service.ts';
@@ -123,12 +124,6 @@ const suggested: Readonly<Record<AttentionReason, readonly OperatorActionName[]>
   not_delivered: ['redeliver', 'refund'],
 };
 
-const parameters: Readonly<Partial<Record<OperatorActionName, string>>> = {
-  adopt: ' --upstream-id ID',
-  complete: ' --result-url URL',
-  extend: ' --seconds 3600',
-};
-
 export function standingOf(task: Task, service?: Pick<Service, 'unserved'>): Standing {
   const step = nextStep(task);
   const unserved = step === undefined ? undefined : service?.unserved(step.channel);
@@ -139,7 +134,14 @@ export function standingOf(task: Task, service?: Pick<Service, 'unserved'>): Sta
 
 /** A line that can be copied. */
 export function commandLine(task: string, action: OperatorActionName): string {
-  return `gateway tasks action ${task} ${action}${parameters[action] ?? ''} --reason "…"`;
+  const { fields, example } = actionTable[action];
+  const needed = actionFieldNames(fields).filter((name) => fields[name] === true);
+  const options = needed.map((name) => {
+    const sample = example[name];
+    const value = typeof sample === 'number' ? sample : actionFields[name].value.toUpperCase();
+    return ` --${optionOf(name)} ${value}`;
+  });
+  return `gateway tasks action ${task} ${action}${options.join('')} --reason "…"`;
 }
 
 /** Pure: the same record says the same everywhere. */
@@ -162,7 +164,7 @@ export function situation(standing: Standing): Situation {
     actions: possibleNow(standing, asked).map((action) => ({
       name: action,
       command: commandLine(id, action),
-      money: { ...nothing, ...moneyMoved[action]?.(standing) },
+      money: { ...nothing, ...moneyMoved[actionTable[action].money](standing) },
     })),
   };
 }
@@ -220,21 +222,18 @@ const isSensible: Readonly<Partial<Record<OperatorActionName, (standing: Standin
 
 const nothing: MoneyPreview = { charged: 0n, released: 0n, refunded: 0n };
 
-/** Those that are not here change nothing about the money. */
-const moneyMoved: Readonly<
-  Partial<Record<OperatorActionName, (standing: Standing) => Partial<MoneyPreview>>>
-> = {
-  fail: ({ state, hold }) => {
+const moneyMoved: Readonly<Record<MoneyEffect, (standing: Standing) => Partial<MoneyPreview>>> = {
+  none: () => ({}),
+  releases: ({ state, hold }) => {
     const staysHeld = state.at === 'review' && state.why === 'unreleased';
     return { released: staysHeld ? 0n : hold };
   },
-  cancel: ({ hold }) => ({ released: hold }),
-  complete: () => ({ charged: null, released: null }),
-  accept_charge: ({ state, hold }) => {
+  by_facts: () => ({ charged: null, released: null }),
+  proposed: ({ state, hold }) => {
     const charged = proposedCharge(state) ?? 0n;
     return { charged, released: hold > charged ? hold - charged : 0n };
   },
-  refund: ({ charge = 0n }) => ({ refunded: charge }),
+  refunds: ({ charge = 0n }) => ({ refunded: charge }),
 };
 
 export function mapMoney<From, To>(

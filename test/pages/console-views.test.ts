@@ -251,7 +251,7 @@ describe.skipIf(browserPath === undefined)(`views of the console${noBrowser}`, (
     const account = await world.newAccount();
     const { id } = (await account.create()).body;
     const task = `/admin/v1/tasks/${id}`;
-    // Beside the overview, which the title and the icon are made of on every page.
+    // Beside the acts, which are the same for all pages, and the overview, which the title and the icon are made of on every page.
     for (const [hash, heading, ...expected] of [
       ['now', 'Now'],
       ['tasks', 'Tasks', '/admin/v1/tasks?limit=50'],
@@ -274,7 +274,9 @@ describe.skipIf(browserPath === undefined)(`views of the console${noBrowser}`, (
       const { page, calls, faults } = await signedIn(`#/${hash}`);
       await page.getByRole('heading', { name: heading, exact: true }).waitFor();
       await page.getByText('Loading').first().waitFor({ state: 'detached' });
-      const asked = [...new Set(['/admin/v1/overview', ...expected])].map((path) => `GET ${path}`);
+      const asked = [...new Set(['/admin/v1/overview', '/admin/v1/acts', ...expected])].map(
+        (path) => `GET ${path}`,
+      );
       expect([hash, calls.toSorted()]).toEqual([hash, asked.toSorted()]);
       // No configuration is published here.
       expect(faults.filter((fault) => !fault.endsWith('/admin/v1/config'))).toEqual([]);

@@ -1,9 +1,11 @@
-import type { OperatorActionName } from '../../src/task/acts.ts';
-import type { TaskEvent } from '../../src/task/state.ts';
+import type { ActionEvent, OperatorActionName } from '../../src/task/acts.ts';
+import type { EventOf } from '../../src/task/state.ts';
 import { events } from './task-model.ts';
 
+type ActEvents = { readonly [Name in OperatorActionName]: readonly EventOf<ActionEvent<Name>>[] };
+
 /** The events that an operator's act may be: the state decides which. None: it does not touch the state. */
-export const actEvents: Readonly<Record<OperatorActionName, readonly TaskEvent[]>> = {
+export const actEvents: ActEvents = {
   retry_now: [{ kind: 'resumed' }, { kind: 'acted' }],
   adopt: [{ kind: 'adopted', operation: { id: 'job-named' } }],
   resubmit: [{ kind: 'resubmitted' }],

@@ -90,7 +90,7 @@ export const events = {
   failed: (n: number, unbilled = false, of: 'internal' | 'cancelled' | 'invalid_input' = 'internal'): EventOf<'polled'> => ({
     kind: 'polled', n, unbilled, outcome: { kind: 'failed', code: 'broke', message: 'It broke.', failure: { class: of } },
   }), // prettier-ignore
-  wanted: (stop: EventOf<'wanted'>['stop']): TaskEvent => ({ kind: 'wanted', stop }),
+  wanted: (stop: EventOf<'wanted'>['stop']): EventOf<'wanted'> => ({ kind: 'wanted', stop }),
   completed: {
     kind: 'completed', outcome: { kind: 'succeeded', items: [{ url: 'https://files.example/a.mp4' }], facts: {} }, charge: '9',
   }, // prettier-ignore

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { actionTable, describeAction, operatorActions, readActionInput } from '../../src/task/acts.ts';
-import type { ActionInput, OperatorActionName } from '../../src/task/acts.ts';
+import type { ActionInput } from '../../src/task/act-fields.ts';
+import type { OperatorActionName } from '../../src/task/acts.ts';
 
 /** What a person types into the Temporal UI: an update that throws would stop the task's workflow. */
 

@@ -1,7 +1,9 @@
 import { z } from 'zod';
 import { defined } from '../../base/defined.ts';
 import { idCharactersMax, isToken } from '../../base/plain-text.ts';
-import { actionTable, describeAction, operatorActions } from '../../task/acts.ts';
+import { actionFields } from '../../task/act-fields.ts';
+import type { ActionField } from '../../task/act-fields.ts';
+import { actionTable, actsWith, describeAction, operatorActions } from '../../task/acts.ts';
 import { plainWords, reason, refundAmount } from '../admin-input.ts';
 import type { RouteDeps } from '../deps.ts';
 import { taskNotFound, taskParams } from '../videos/own-task.ts';
@@ -12,42 +14,39 @@ import type { Route } from '../route.ts';
 
 type Deps = Pick<RouteDeps, 'tasks' | 'actOnTask' | 'mediaUrl' | 'nodes'>;
 
-const text = (max: number, description: string) => plainWords(max).min(1).optional().meta({ description });
+function described(field: ActionField): { readonly description: string } {
+  const acts = actsWith(field).map((name) => `\`${name}\``);
+  return { description: `${acts.join(', ')}: ${actionFields[field].description}.` };
+}
+
+const text = (field: ActionField, max: number) => plainWords(max).min(1).optional().meta(described(field));
+
+const fields = {
+  upstream_id: text('upstream_id', idCharactersMax).refine(
+    (id) => id === undefined || isToken(id, idCharactersMax),
+    'must be an upstream’s id of a job',
+  ),
+  channel: text('channel', 128),
+  seconds: z.int().min(60).max(604_800).optional().meta(described('seconds')),
+  result_url: text('result_url', 2048),
+  duration: z.number().positive().max(86_400).optional().meta(described('duration')),
+  resolution: text('resolution', 32),
+  total_tokens: z.int().min(0).max(1_000_000_000).optional().meta(described('total_tokens')),
+  images: z.int().min(1).max(1000).optional().meta(described('images')),
+  amount: refundAmount.meta(described('amount')),
+} satisfies Record<ActionField, z.ZodType>;
 
 const body = z
   .object({
     action: z.enum(operatorActions),
     reason,
     dry_run: z.boolean().optional().meta({ description: 'Say what would happen, and do nothing.' }),
-    upstream_id: text(idCharactersMax, '`adopt`: the upstream job that belongs to the task.').refine(
-      (id) => id === undefined || isToken(id, idCharactersMax),
-      'must be an upstream’s id of a job',
-    ),
-    channel: text(
-      128,
-      '`resubmit`: a channel of the task’s plan. Default: the one that lost the submission.',
-    ),
-    seconds: z
-      .int()
-      .min(60)
-      .max(604_800)
-      .optional()
-      .meta({ description: '`extend`: how much later the deadline is.' }),
-    result_url: text(2048, '`complete`: the http or https address of the result.'),
-    duration: z.number().positive().max(86_400).optional().meta({ description: '`complete`: seconds.' }),
-    resolution: text(32, '`complete`: of the result.'),
-    total_tokens: z.int().min(0).max(1_000_000_000).optional().meta({
-      description: '`complete`: what the upstream bills, where it bills tokens.',
-    }),
-    images: z.int().min(1).max(1000).optional().meta({ description: '`complete`: number of images.' }),
-    amount: refundAmount.meta({
-      description: '`refund`: how much, as a decimal string. Default: all that was charged.',
-    }),
+    ...fields,
   })
-  .superRefine(({ action, ...fields }, context) => {
+  .superRefine(({ action, ...given }, context) => {
     for (const [name, isRequired] of Object.entries(actionTable[action].fields)) {
       const isMissing =
-        isRequired && !Object.entries(fields).some(([field, value]) => field === name && value !== undefined);
+        isRequired && !Object.entries(given).some(([field, value]) => field === name && value !== undefined);
       if (isMissing) context.addIssue({ code: 'custom', path: [name], message: `is required for ${action}` });
     }
   });

@@ -64,6 +64,7 @@ import { listImageTasks } from './list-image-tasks.ts';
 import { listKeys } from './list-keys.ts';
 import { listLedgerEntries } from './list-ledger-entries.ts';
 import { listModels } from './list-models.ts';
+import { listActs } from './list-acts.ts';
 import { listNotices } from './list-notices.ts';
 import { listNodes } from './list-nodes.ts';
 import { listOfferedModels } from './list-offered-models.ts';
@@ -204,6 +205,7 @@ function operatorRoutes(deps: RouteDeps, operatorAuth: OperatorAuth): readonly R
     listOfferedModels(deps),
     setChannel(deps),
     setCircuit(deps),
+    listActs(),
     listNotices(deps),
     testNotices(deps),
     explainRoute(deps),

@@ -3,7 +3,7 @@ import { errorOf } from '../shared/api.js';
 import { Dialog } from '../shared/dialog.js';
 import { Prose, Refusal } from '../shared/parts.js';
 import { html, useState } from '../shared/preact.js';
-import { ActFields, actBody, acts } from './act-fields.js';
+import { ActFields, actBody, actNamed } from './act-fields.js';
 
 /** @typedef {import('./types.d.ts').Said} Said */
 
@@ -17,7 +17,7 @@ export function Act({ api, task, action, onClose }) {
   const [preview, setPreview] = useState(/** @type {Said | undefined} */ (undefined));
   const [error, setError] = useState(/** @type {Error | undefined} */ (undefined));
   const [isBusy, setBusy] = useState(false);
-  const { title } = acts[action];
+  const { title, risk } = actNamed(action);
 
   /** @param {boolean} dryRun */
   async function send(dryRun) {
@@ -56,7 +56,7 @@ export function Act({ api, task, action, onClose }) {
       <div class="row ends">
         <button type="button" onClick=${onClose}>Back</button>
         <button
-          class=${acts[action].isDestructive === true && preview !== undefined ? 'main destructive' : 'main'}
+          class=${risk === 'ends' && preview !== undefined ? 'main destructive' : 'main'}
           disabled=${isBusy}
         >
           ${preview === undefined ? 'Preview' : `${title} now`}

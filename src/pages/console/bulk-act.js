@@ -2,7 +2,7 @@
 import { Dialog } from '../shared/dialog.js';
 import { counted, money, shortAmounts, sumMoney } from '../shared/format.js';
 import { html, useEffect, useRef, useState } from '../shared/preact.js';
-import { ActFields, actBody, acts } from './act-fields.js';
+import { ActFields, actBody, actNamed } from './act-fields.js';
 import { useRuns } from './bulk-runs.js';
 import { Choice } from './filters.js';
 import { amountOf } from './task-state.js';
@@ -29,7 +29,7 @@ function Form({ api, tasks, currency, onClose, onDone, possible, first }) {
   const [action, setAction] = useState(first);
   const [written, setWritten] = useState(/** @type {Record<string, string>} */ ({}));
   const { frozen, done, progress, run, stop, forget } = useRuns(api);
-  const { title } = acts[action];
+  const { title, risk } = actNamed(action);
   const next = useFocus(frozen);
   if (done !== undefined) return html`<${Done} outcome=${done} title=${title} onClose=${onDone} />`;
   const isActing = progress !== undefined && frozen !== undefined;
@@ -52,7 +52,7 @@ function Form({ api, tasks, currency, onClose, onDone, possible, first }) {
         <${Choice}
           label="Act"
           value=${action}
-          options=${possible.map((name) => [name, acts[name].title])}
+          options=${possible.map((name) => [name, actNamed(name).title])}
           onChange=${(/** @type {ActionName} */ name) => anew(() => setAction(name))}
         />
         <${ActFields}
@@ -76,7 +76,7 @@ function Form({ api, tasks, currency, onClose, onDone, possible, first }) {
         <button type="button" onClick=${leave}>${isActing ? 'Stop' : 'Back'}</button>
         <button
           ref=${next}
-          class=${acts[action].isDestructive === true && frozen !== undefined ? 'main destructive' : 'main'}
+          class=${risk === 'ends' && frozen !== undefined ? 'main destructive' : 'main'}
           disabled=${progress !== undefined || concerned.length === 0}
         >
           ${frozen === undefined ? `Preview for ${tasks.length}` : `${title}: ${count}`}
@@ -98,7 +98,7 @@ function useFocus(frozen) {
 /** @param {readonly Task[]} tasks */
 function actsOfAny(tasks) {
   const names = new Set(tasks.flatMap(({ situation }) => situation.actions.map(({ name }) => name)));
-  return [...names].filter((name) => acts[name].isForOne !== true);
+  return [...names].filter((name) => !actNamed(name).for_one);
 }
 
 const kinds = /** @type {const} */ (['charged', 'released', 'refunded']);

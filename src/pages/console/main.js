@@ -5,6 +5,7 @@ import { createSession } from '../shared/session.js';
 import { useSignIn } from '../shared/sign-in.js';
 import { AccountPage } from './account.js';
 import { Accounts } from './accounts.js';
+import { learnActs } from './act-fields.js';
 import { Audit } from './audit.js';
 import { Channels } from './channels.js';
 import { Help } from './help.js';
@@ -21,6 +22,7 @@ import { Tasks } from './tasks.js';
 
 const session = createSession('mediary.operator');
 const overviewPath = '/admin/v1/overview';
+const actsPath = '/admin/v1/acts';
 const tickMs = 15_000;
 
 function Console() {
@@ -54,6 +56,8 @@ function Shell({ api, signOut }) {
     (signal) => api.get(overviewPath, signal),
     section === 'now' ? 5_000 : tickMs,
   );
+  /** @type {import('../shared/live.js').Live<boolean>} */
+  const acts = useLive(actsPath, (signal) => loadActs(api, signal), 0);
   const overview = live.data;
   const waiting = overview?.attention.reduce((sum, { count }) => sum + count, 0) ?? 0;
   useEffect(() => {
@@ -85,12 +89,25 @@ function Shell({ api, signOut }) {
       </div>
     </header>
     ${
-      overview === undefined
-        ? html`<main><${LiveState} live=${live} /></main>`
+      overview === undefined || acts.data === undefined
+        ? html`<main><${LiveState} live=${overview === undefined ? live : acts} /></main>`
         : html`<${Section} api=${api} place=${place} live=${live} overview=${overview} />`
     }
     ${isHelping && html`<${Help} onClose=${() => setHelping(false)} />`}
   </div>`;
+}
+
+/**
+ * They are a table of the gateway's program, and the same for all tasks.
+ *
+ * @param {import('./types.d.ts').Api} api
+ * @param {AbortSignal} signal
+ */
+async function loadActs(api, signal) {
+  /** @type {{ data: readonly import('./types.d.ts').Act[] }} */
+  const { data } = await api.get(actsPath, signal);
+  learnActs(data);
+  return true;
 }
 
 /**

@@ -1,6 +1,6 @@
 import { shortAmounts } from '../shared/format.js';
 import { html } from '../shared/preact.js';
-import { acts } from './act-fields.js';
+import { findAct } from './act-fields.js';
 import { linkTo } from './router.js';
 
 /** Lines for a terminal, and the page that has the same. */
@@ -29,6 +29,6 @@ export function Sentence({ text }) {
 function partOf(name) {
   const page = Object.hasOwn(pages, name) ? pages[name] : undefined;
   if (page !== undefined) return html`<a href=${page[1]}>${page[0]}</a>`;
-  const act = Object.entries(acts).find(([one]) => one === name)?.[1];
+  const act = findAct(name);
   return act === undefined ? html`<code>${name}</code>` : html`<strong>${act.title}</strong>`;
 }

@@ -1,6 +1,6 @@
 import { Time } from '../shared/parts.js';
 import { html } from '../shared/preact.js';
-import { acts } from './act-fields.js';
+import { actNamed } from './act-fields.js';
 import { named } from './names.js';
 import { linkTo } from './router.js';
 import { amountOf, TaskState } from './task-state.js';
@@ -43,7 +43,7 @@ function Next({ task: { error, needs_attention: attention, situation } }) {
   const { waits_for: waits, until, actions } = situation;
   const [first] = actions;
   if (attention !== null && first !== undefined)
-    return html`${acts[first.name].title}${actions.length > 1 && ' …'}${
+    return html`${actNamed(first.name).title}${actions.length > 1 && ' …'}${
       until !== null && html`, ends <${Time} at=${until} />`
     }`;
   if (error !== undefined) return named(error.class ?? error.code);

@@ -5,7 +5,7 @@ import { useLive, useVersions } from '../shared/live.js';
 import { Facts, LiveState, Time } from '../shared/parts.js';
 import { html, useState } from '../shared/preact.js';
 import { Act } from './act.js';
-import { acts } from './act-fields.js';
+import { actNamed } from './act-fields.js';
 import { Attempts } from './attempts.js';
 import { useKeys } from './keyboard.js';
 import { LedgerTable } from './ledger-table.js';
@@ -130,10 +130,10 @@ function Situation({ task: { situation, waiting }, mayAct, currency, onAct }) {
         ${actions.map(
           ({ name, ...sums }, index) =>
             html`<button
-              class=${acts[name].isDestructive === true ? 'destructive' : index === 0 && attention !== null ? 'main' : ''}
+              class=${actNamed(name).risk === 'ends' ? 'destructive' : index === 0 && attention !== null ? 'main' : ''}
               onClick=${() => onAct(name)}
             >
-              ${acts[name].title}${effect(sums)}
+              ${actNamed(name).title}${effect(sums)}
             </button>`,
         )}
       </div>`

@@ -9,6 +9,7 @@ import type { overviewSchema } from '../../http/presenters/overview.ts';
 import type { flightRecordSchema } from '../../flight/flight-record.ts';
 import type { configChangeSchema, configSchema } from '../../http/presenters/config.ts';
 import type { reckoningSchema } from '../../http/presenters/reckoning.ts';
+import type { actSchema } from '../../http/routes/list-acts.ts';
 import type { modelSchema } from '../../http/presenters/model.ts';
 import type { taskRequestSchema } from '../../http/presenters/task-request.ts';
 import type { Api } from '../shared/api.js';
@@ -33,6 +34,7 @@ export type Config = z.output<typeof configSchema>;
 export type ConfigChange = z.output<typeof configChangeSchema>;
 export type Reckoning = z.output<typeof reckoningSchema>;
 export type TaskRequest = z.output<typeof taskRequestSchema>;
+export type Act = z.output<typeof actSchema>;
 export type Node = Config['nodes'][number];
 
 export type Model = z.output<typeof modelSchema> & {

@@ -1,0 +1,71 @@
+import { z } from 'zod';
+import { actionFieldNames, actionFields } from '../../task/act-fields.ts';
+import { actionTable, operatorActions } from '../../task/acts.ts';
+import { listSchema } from '../presenters/list.ts';
+import { adminRoute, jsonReply } from '../route.ts';
+import type { Route } from '../route.ts';
+
+export const actSchema = z
+  .object({
+    object: z.literal('act'),
+    name: z.enum(operatorActions),
+    title: z.string(),
+    description: z.string(),
+    fields: z.array(
+      z.object({
+        name: z.enum(actionFieldNames(actionFields)),
+        label: z.string(),
+        type: z.enum(['text', 'integer', 'number']),
+        required: z.boolean(),
+      }),
+    ),
+    for_one: z.boolean().meta({ description: 'Its fields name something that belongs to one task.' }),
+    money: z.enum(['none', 'releases', 'by_facts', 'proposed', 'refunds']),
+    risk: z.enum(['none', 'ends', 'bills_twice']).meta({
+      description: '`ends`: the task fails by it. `bills_twice`: the upstream may bill a second job.',
+    }),
+    confirmation: z
+      .string()
+      .nullable()
+      .meta({ description: 'What a person has to have done before; null: nothing.' }),
+  })
+  .meta({ id: 'Act' });
+
+export function listActs(): Route {
+  return adminRoute({
+    operationId: 'listActs',
+    summary: 'List what operators can do to tasks',
+    description: 'The same for all tasks. The situation of a task says which of them are possible now.',
+    method: 'get',
+    paths: ['/admin/v1/acts'],
+    input: z.object({}),
+    success: { description: 'All acts.', schema: listSchema(actSchema) },
+    handle: () => Promise.resolve(jsonReply({ object: 'list', data: operatorActions.map(presentAct) })),
+  });
+}
+
+function presentAct(name: (typeof operatorActions)[number]): z.output<typeof actSchema> {
+  const {
+    title,
+    description,
+    fields,
+    isForOne = false,
+    money,
+    risk,
+    confirmation = null,
+  } = actionTable[name];
+  return {
+    object: 'act',
+    name,
+    title,
+    description,
+    fields: actionFieldNames(fields).map((field) => {
+      const { label, type } = actionFields[field];
+      return { name: field, label, type, required: fields[field] === true };
+    }),
+    for_one: isForOne,
+    money,
+    risk,
+    confirmation,
+  };
+}

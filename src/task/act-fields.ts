@@ -1,0 +1,150 @@
+import { idCharactersMax, isPlain, isToken } from '../base/plain-text.ts';
+import { parseMicros } from '../money/money.ts';
+
+/** What an operator fills in for an act: its form in the console, its options and its place in the API. */
+
+/** The input of an act, as it is written in JSON. */
+export interface ActionInput {
+  readonly reason: string;
+  /** Who acts: the operator whom the API has authenticated, or whoever a person at Temporal's tools says to be. */
+  readonly by: string;
+  /** Says what would happen, and does nothing. */
+  readonly dry_run?: boolean;
+  readonly upstream_id?: string;
+  readonly channel?: string;
+  readonly seconds?: number;
+  readonly result_url?: string;
+  readonly duration?: number;
+  readonly resolution?: string;
+  readonly total_tokens?: number;
+  readonly images?: number;
+  /** Decimal string. */
+  readonly amount?: string;
+}
+
+export type ActionField = Exclude<keyof ActionInput, 'reason' | 'by' | 'dry_run'>;
+
+interface FieldRow {
+  /** Of its input in a form. */
+  readonly label: string;
+  /** Of its option and in the API; what the name of the act is put before. */
+  readonly description: string;
+  /** Stands for its value where a command line is explained. */
+  readonly value: string;
+  /** `number`: with decimals. */
+  readonly type: 'text' | 'integer' | 'number';
+}
+
+export const actionFields: Readonly<Record<ActionField, FieldRow>> = {
+  upstream_id: {
+    label: 'Id of the upstream’s job',
+    description: 'the upstream job that belongs to the task',
+    value: 'id',
+    type: 'text',
+  },
+  channel: {
+    label: 'Channel (empty: the same)',
+    description: 'a channel of the task’s plan; default: the one that lost the submission',
+    value: 'id',
+    type: 'text',
+  },
+  seconds: {
+    label: 'By how many seconds (60 to 604800)',
+    description: 'how many seconds to add to the deadline',
+    value: 'n',
+    type: 'integer',
+  },
+  result_url: {
+    label: 'Address of the result',
+    description: 'the http or https address of the result',
+    value: 'url',
+    type: 'text',
+  },
+  duration: {
+    label: 'Duration in seconds',
+    description: 'how many seconds the result lasts',
+    value: 'seconds',
+    type: 'number',
+  },
+  resolution: {
+    label: 'Resolution',
+    description: 'the resolution of the result',
+    value: 'name',
+    type: 'text',
+  },
+  total_tokens: {
+    label: 'Tokens that the upstream bills',
+    description: 'what the upstream bills, where it bills tokens',
+    value: 'n',
+    type: 'integer',
+  },
+  images: {
+    label: 'Number of images',
+    description: 'the number of images',
+    value: 'n',
+    type: 'integer',
+  },
+  amount: {
+    label: 'Amount (empty: all that was charged)',
+    description: 'how much to give back, as a decimal string; default: all that was charged',
+    value: 'decimal',
+    type: 'text',
+  },
+};
+
+/** The names of fields, as the compiler knows them. */
+export function actionFieldNames(fields: Readonly<Partial<Record<ActionField, unknown>>>): ActionField[] {
+  return Object.keys(fields).filter((name): name is ActionField => Object.hasOwn(actionFields, name));
+}
+
+/** `--<option>` of a field on the command line. */
+export function optionOf(field: ActionField): string {
+  return field.replaceAll('_', '-');
+}
+
+const reasonCharactersMax = 500;
+const nameCharactersMax = 64;
+const textCharactersMax = 2048;
+const secondsMin = 60;
+const secondsMax = 604_800;
+
+type FieldType = (value: unknown) => boolean;
+const text =
+  (max: number): FieldType =>
+  (value) =>
+    typeof value === 'string' && value.length > 0 && value.length <= max && isPlain(value);
+const integer =
+  (min: number, max: number): FieldType =>
+  (value) =>
+    typeof value === 'number' && Number.isInteger(value) && value >= min && value <= max;
+
+const fieldTypes: Readonly<Record<keyof ActionInput, FieldType>> = {
+  reason: text(reasonCharactersMax),
+  by: text(nameCharactersMax),
+  dry_run: (value) => typeof value === 'boolean',
+  upstream_id: (value) => typeof value === 'string' && isToken(value, idCharactersMax),
+  channel: text(128),
+  seconds: integer(secondsMin, secondsMax),
+  result_url: (value) => text(textCharactersMax)(value) && /^https?:\/\/[^\s/]+/.test(String(value)),
+  duration: (value) => typeof value === 'number' && value > 0 && value <= 86_400,
+  resolution: text(32),
+  total_tokens: integer(0, 1_000_000_000),
+  images: integer(1, 1000),
+  amount: (value) => typeof value === 'string' && (parseMicros(value) ?? 0n) > 0n,
+};
+
+function isField(name: string): name is keyof ActionInput {
+  return Object.hasOwn(fieldTypes, name);
+}
+
+/** The first field whose value is not valid; undefined: there is none. */
+export function wrongField(values: object): string | undefined {
+  const isWrong = ([field, value]: [string, unknown]): boolean =>
+    value !== undefined && !(isField(field) && fieldTypes[field](value));
+  return Object.entries(values).find(isWrong)?.[0];
+}
+
+/** Of values among which nothing is missing. */
+export function isActionInput(values: object): values is ActionInput {
+  return wrongField(values) === undefined;
+}
