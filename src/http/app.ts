@@ -1,9 +1,12 @@
 import { isHeldBack } from './answer-in-turn.ts';
-import type { RequestListener, ServerResponse } from 'node:http';
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import Router from '@koa/router';
 import Koa from 'koa';
 import { someNames } from '../models/consumption.ts';
+import type { Caller } from '../access/caller.ts';
+import { defined } from '../base/defined.ts';
+import type { ClientTry } from '../commands/repeats.ts';
 import { GatewayError } from '../errors/errors.ts';
 import { taskIdPattern } from '../base/ids.ts';
 import { createAddressLimit } from './address-limit.ts';
@@ -17,6 +20,9 @@ import { readTarget } from './dialects/index.ts';
 import { createFairGate } from './fair-gate.ts';
 import type { Span } from '../observability/tracing.ts';
 import { createIdentify, identifyAgain } from './identify.ts';
+import { mayBeRetried } from './error-response.ts';
+import { createLostAnswers } from './lost-answers.ts';
+import type { LostAnswers } from './lost-answers.ts';
 import { createKeyConcurrency } from './key-concurrency.ts';
 import { concurrencyHeaders, createRateLimit } from './rate-limit.ts';
 import type { RequestLimits } from './request-limits.ts';
@@ -57,6 +63,7 @@ export function createApp(deps: AppDeps): GatewayApp {
     placesMax: limits.createsAtOnce,
     accountPlacesMax: limits.accountCreatesAtOnce,
   });
+  const lostAnswers = createLostAnswers();
   const routeDeps = { ...deps, watcher, admissions, isDraining: () => draining };
   const routes = createRoutes(routeDeps);
   const koa = new Koa<RequestState>();
@@ -67,13 +74,14 @@ export function createApp(deps: AppDeps): GatewayApp {
   const addresses = createAddressLimit(limits.addressRequestsPerSecond, deps.now);
   koa.use(createRequestScope({ ...deps, addressOf, addresses, isDraining: () => draining }));
   koa.use(readTarget);
-  koa.use(createRouter(routes, { ...routeDeps, addresses }, limits).routes());
+  koa.use(createRouter(routes, { ...routeDeps, addresses, lostAnswers }, limits).routes());
   koa.use(createRefuseUnknown(routes));
   const handle = koa.callback();
   let inFlight = 0;
   return {
     callback: () => (request, response) => {
       inFlight += 1;
+      lostAnswers.begin(request);
       // A streamed answer has eleven for `close` already: ours, and those of Koa and the pipeline.
       response.setMaxListeners(20);
       response.once('close', () => (inFlight -= 1));
@@ -96,7 +104,7 @@ const admissionMs = 5_000;
 
 function createRouter(
   routes: readonly Route[],
-  deps: RouteDeps & { readonly addresses: AddressLimit },
+  deps: RouteDeps & { readonly addresses: AddressLimit; readonly lostAnswers: LostAnswers },
   limits: RequestLimits,
 ): Router<RequestState> {
   const router = new Router<RequestState>({ sensitive: true });
@@ -117,12 +125,41 @@ function createRouter(
       try {
         await withTimeout(limitRate(identity.caller, context), 'mongodb', admissionMs);
         return await answer(route, { identity, context });
+      } catch (error) {
+        noteRefused(route, { context, error, caller: identity.caller }, deps.repeats);
+        throw error;
       } finally {
         leave();
       }
     });
   }
   return router;
+}
+
+/** So that the retry of a request that was refused is not taken for one that was answered. */
+function noteRefused(
+  { method }: Route,
+  {
+    context,
+    error,
+    caller,
+  }: { readonly context: AppContext; readonly error: unknown; readonly caller: Caller },
+  repeats: RouteDeps['repeats'],
+): void {
+  const { isTry } = context.state;
+  if (method !== 'post' || isTry === true || !mayBeRetried(error)) return;
+  const { retries, bodyBytes } = sentBy(context.req);
+  if (retries !== undefined)
+    void repeats.noteRefused({ account: caller.account, key: caller.key, bodyBytes });
+}
+
+/** The header in which official clients count their retries. */
+const retryCountHeader = 'x-stainless-retry-count';
+
+function sentBy({ headers }: IncomingMessage): Pick<ClientTry, 'retries' | 'bodyBytes'> {
+  const count = headers[retryCountHeader];
+  const retries = typeof count === 'string' && /^\d{1,3}$/.test(count) ? Number(count) : undefined;
+  return { bodyBytes: headers['content-length'] ?? '', ...defined({ retries }) };
 }
 
 /** Whom and what the request is about, for its line in the log. */
@@ -158,16 +195,20 @@ type Answer = (route: Route, called: Called) => Promise<void>;
 
 /** Reads the body, runs the route and writes its reply. */
 function createAnswer(
-  { addresses, auth }: Pick<AppDeps, 'auth'> & { readonly addresses: AddressLimit },
+  {
+    addresses,
+    auth,
+    lostAnswers,
+  }: Pick<AppDeps, 'auth'> & { readonly addresses: AddressLimit; readonly lostAnswers: LostAnswers },
   limits: RequestLimits,
 ): Answer {
   const budgets = createBodyBudgets(limits);
   const { uploadBytesPerSecondMin: bytesPerSecondMin } = limits;
   return async (route, called) => {
     const { readBody } = route;
-    if (readBody === undefined) return runAndWrite(route, requestOf(called.context), called);
+    if (readBody === undefined) return runAndWrite(route, requestOf(called.context, lostAnswers), called);
     const { identity, context } = called;
-    const admitted = await route.admit?.(requestOf(context));
+    const admitted = await route.admit?.(requestOf(context, lostAnswers));
     if (admitted !== undefined) addresses.giveBack(context.state.address);
     const account = admitted?.account ?? (identity.kind === 'key' ? identity.caller.account : '');
     const memory = budgets.memory[readBody.kind].open(account);
@@ -182,7 +223,10 @@ function createAnswer(
       try {
         const carried = admitted === undefined ? route : { ...route, run: admitted.run };
         const now = await withTimeout(identifyAgain(identity, context, auth), 'mongodb', admissionMs);
-        await runAndWrite(carried, requestOf(context, body, memory), { identity: now, context });
+        await runAndWrite(carried, requestOf(context, lostAnswers, { body, memory }), {
+          identity: now,
+          context,
+        });
       } finally {
         await readBody.release?.(body);
       }
@@ -193,9 +237,14 @@ function createAnswer(
   };
 }
 
-function requestOf(context: RouterContext, body?: unknown, memory?: BodyAllowance): RawRequest {
+interface ReadBody {
+  readonly body?: unknown;
+  readonly memory?: BodyAllowance;
+}
+
+function requestOf(context: RouterContext, lostAnswers: LostAnswers, read: ReadBody = {}): RawRequest {
   const { params, query } = context;
-  return { params, query, body, meta: new ContextMeta(context, { body, memory }) };
+  return { params, query, body: read.body, meta: new ContextMeta(context, lostAnswers, read) };
 }
 
 async function runAndWrite(route: Route, request: RawRequest, called: Called): Promise<void> {
@@ -222,8 +271,10 @@ class ContextMeta implements RequestMeta {
   readonly #context: AppContext;
   readonly #body: unknown;
   readonly #memory: BodyAllowance | undefined;
+  readonly #lostAnswers: LostAnswers;
 
-  constructor(context: AppContext, { body, memory }: { body?: unknown; memory?: BodyAllowance | undefined }) {
+  constructor(context: AppContext, lostAnswers: LostAnswers, { body, memory }: ReadBody) {
+    this.#lostAnswers = lostAnswers;
     this.#context = context;
     this.#body = body;
     this.#memory = memory;
@@ -257,6 +308,13 @@ class ContextMeta implements RequestMeta {
   unknownFields(known: ReadonlySet<string>): readonly string[] {
     const names = Object.keys(isRecord(this.#body) ? this.#body : {});
     return someNames(names.filter((name) => !known.has(name)));
+  }
+
+  clientTry(): ClientTry {
+    const context = this.#context;
+    context.state.isTry = true;
+    const whenLost = (work: () => void): void => this.#lostAnswers.watch(context.res, work);
+    return { ...sentBy(context.req), whenLost };
   }
 
   closed(): AbortSignal {

@@ -25,6 +25,8 @@ export interface RequestState {
   key?: string | undefined;
   /** The task that it names, or has made. */
   task?: string | undefined;
+  /** It is on record as a try that may be repeated, or that repeats one. */
+  isTry?: boolean | undefined;
   /** Where the route answers an error with another status than its code usually has. */
   errorStatus?: number | undefined;
   /** Of the route that matched: errors have its form. */

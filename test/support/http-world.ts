@@ -196,6 +196,14 @@ async function openWorld(database: string, change: NodeChange): Promise<[HttpWor
       onChange: () => undefined,
       onError: unused,
     });
+    const repeats = createRepeats({
+      store: stores.repeats,
+      isPaid: unused,
+      keptBytesMax: 0,
+      secret: secrets.deriveKey('idempotency-hmac'),
+      log,
+      now,
+    });
     const providers = { test: testProvider };
     const catalogue = createCatalogue({
       current: () => config,
@@ -206,6 +214,7 @@ async function openWorld(database: string, change: NodeChange): Promise<[HttpWor
     });
     return {
       ...stores,
+      repeats,
       log,
       metrics: createMetrics({ configVersion: () => 'abc' }),
       now,
@@ -259,14 +268,7 @@ async function openWorld(database: string, change: NodeChange): Promise<[HttpWor
           now,
           randomBytes,
         }),
-        repeats: createRepeats({
-          store: stores.repeats,
-          isPaid: unused,
-          keptBytesMax: 0,
-          secret: secrets.deriveKey('idempotency-hmac'),
-          log,
-          now,
-        }),
+        repeats,
         now,
         randomBytes,
       }),
