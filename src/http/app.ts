@@ -1,11 +1,9 @@
 import { isHeldBack } from './answer-in-turn.ts';
-import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import type { RequestListener, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import Router from '@koa/router';
 import Koa from 'koa';
 import { someNames } from '../models/consumption.ts';
-import type { Caller } from '../access/caller.ts';
-import { defined } from '../base/defined.ts';
 import type { ClientTry } from '../commands/repeats.ts';
 import { GatewayError } from '../errors/errors.ts';
 import { taskIdPattern } from '../base/ids.ts';
@@ -20,7 +18,7 @@ import { readTarget } from './dialects/index.ts';
 import { createFairGate } from './fair-gate.ts';
 import type { Span } from '../observability/tracing.ts';
 import { createIdentify, identifyAgain } from './identify.ts';
-import { mayBeRetried } from './error-response.ts';
+import { isRefusedTry, sentBy } from './client-try.ts';
 import { createLostAnswers } from './lost-answers.ts';
 import type { LostAnswers } from './lost-answers.ts';
 import { createKeyConcurrency } from './key-concurrency.ts';
@@ -126,7 +124,10 @@ function createRouter(
         await withTimeout(limitRate(identity.caller, context), 'mongodb', admissionMs);
         return await answer(route, { identity, context });
       } catch (error) {
-        noteRefused(route, { context, error, caller: identity.caller }, deps.repeats);
+        const { account, key } = identity.caller;
+        if (isRefusedTry(context, error)) {
+          void deps.repeats.noteRefused({ account, key, bodyBytes: sentBy(context.req).bodyBytes });
+        }
         throw error;
       } finally {
         leave();
@@ -134,32 +135,6 @@ function createRouter(
     });
   }
   return router;
-}
-
-/** So that the retry of a request that was refused is not taken for one that was answered. */
-function noteRefused(
-  { method }: Route,
-  {
-    context,
-    error,
-    caller,
-  }: { readonly context: AppContext; readonly error: unknown; readonly caller: Caller },
-  repeats: RouteDeps['repeats'],
-): void {
-  const { isTry } = context.state;
-  if (method !== 'post' || isTry === true || !mayBeRetried(error)) return;
-  const { retries, bodyBytes } = sentBy(context.req);
-  if (retries !== undefined)
-    void repeats.noteRefused({ account: caller.account, key: caller.key, bodyBytes });
-}
-
-/** The header in which official clients count their retries. */
-const retryCountHeader = 'x-stainless-retry-count';
-
-function sentBy({ headers }: IncomingMessage): Pick<ClientTry, 'retries' | 'bodyBytes'> {
-  const count = headers[retryCountHeader];
-  const retries = typeof count === 'string' && /^\d{1,3}$/.test(count) ? Number(count) : undefined;
-  return { bodyBytes: headers['content-length'] ?? '', ...defined({ retries }) };
 }
 
 /** Whom and what the request is about, for its line in the log. */
