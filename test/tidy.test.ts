@@ -213,8 +213,18 @@ describe('imports between folders', () => {
       types: ['ledger', 'observability', 'routing'],
     },
     images: {
-      runs: [...pure, 'access', 'http-client', 'process', 'providers', 'results', 'routing', 'store'],
-      types: ['capacity', 'commands', 'ledger', 'observability'],
+      runs: [
+        ...pure,
+        'access',
+        'commands',
+        'http-client',
+        'process',
+        'providers',
+        'results',
+        'routing',
+        'store',
+      ],
+      types: ['capacity', 'ledger', 'observability'],
     },
     media: {
       runs: [...pure, 'http-client', 'images', 'providers', 'results', 'routing'],

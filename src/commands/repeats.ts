@@ -146,7 +146,7 @@ const sightingsKeptMs = 10 * 60_000;
 /** Ensures that a repeated request is one task, or one upstream call with one answer. */
 export function createRepeats(deps: RepeatsDeps): Repeats {
   const { store, now } = deps;
-  // Shared by all requests: a caller may give up and repeat before `abandonedAfterMs` has passed, and the time it
+  // Shared by all requests: a caller may stop waiting and repeat before `abandonedAfterMs` has passed, and the time it
   // already waited must count.
   const sightings = createSightings(now);
   let tidiedAt = now();

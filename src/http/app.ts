@@ -16,11 +16,10 @@ import type { AppDeps, RouteDeps } from './deps.ts';
 import { isRecord } from './body-fields.ts';
 import { readTarget } from './dialects/index.ts';
 import { createFairGate } from './fair-gate.ts';
-import type { Span } from '../observability/tracing.ts';
 import { createIdentify, identifyAgain } from './identify.ts';
 import { isRefusedTry, sentBy } from './client-try.ts';
+import { enterTrace } from './enter-trace.ts';
 import { createLostAnswers } from './lost-answers.ts';
-import type { LostAnswers } from './lost-answers.ts';
 import { createKeyConcurrency } from './key-concurrency.ts';
 import { concurrencyHeaders, createRateLimit } from './rate-limit.ts';
 import type { RequestLimits } from './request-limits.ts';
@@ -70,9 +69,9 @@ export function createApp(deps: AppDeps): GatewayApp {
   koa.on('error', (err: unknown) => deps.log.debug({ err }, 'could not write a response'));
   const addressOf = createClientAddress(deps.trustedProxies);
   const addresses = createAddressLimit(limits.addressRequestsPerSecond, deps.now);
-  koa.use(createRequestScope({ ...deps, addressOf, addresses, isDraining: () => draining }));
+  koa.use(createRequestScope({ ...deps, addressOf, addresses, lostAnswers, isDraining: () => draining }));
   koa.use(readTarget);
-  koa.use(createRouter(routes, { ...routeDeps, addresses, lostAnswers }, limits).routes());
+  koa.use(createRouter(routes, { ...routeDeps, addresses }, limits).routes());
   koa.use(createRefuseUnknown(routes));
   const handle = koa.callback();
   let inFlight = 0;
@@ -102,7 +101,7 @@ const admissionMs = 5_000;
 
 function createRouter(
   routes: readonly Route[],
-  deps: RouteDeps & { readonly addresses: AddressLimit; readonly lostAnswers: LostAnswers },
+  deps: RouteDeps & { readonly addresses: AddressLimit },
   limits: RequestLimits,
 ): Router<RequestState> {
   const router = new Router<RequestState>({ sensitive: true });
@@ -148,42 +147,20 @@ function noteSubject({ state, params }: RouterContext, identity: Identity): void
   if (typeof task === 'string' && taskIdPattern.test(task)) state.task = task;
 }
 
-/** Who is known to us may continue a trace of theirs; strangers cost us no span. */
-function enterTrace(
-  { method, operationId, paths: [path] }: Route,
-  { req, state: { requestId } }: RouterContext,
-  { tracer }: Pick<AppDeps, 'tracer'>,
-): Span | undefined {
-  if (tracer === undefined) return undefined;
-  const { traceparent: header } = req.headers;
-  const attributes = {
-    'http.request.method': method.toUpperCase(),
-    'http.route': path,
-    'mediary.operation': operationId,
-    'mediary.request_id': requestId,
-  };
-  const name = `${method.toUpperCase()} ${path}`;
-  return tracer.enter(typeof header === 'string' ? header : undefined, { name, kind: 'server', attributes });
-}
-
 type Answer = (route: Route, called: Called) => Promise<void>;
 
 /** Reads the body, runs the route and writes its reply. */
 function createAnswer(
-  {
-    addresses,
-    auth,
-    lostAnswers,
-  }: Pick<AppDeps, 'auth'> & { readonly addresses: AddressLimit; readonly lostAnswers: LostAnswers },
+  { addresses, auth }: Pick<AppDeps, 'auth'> & { readonly addresses: AddressLimit },
   limits: RequestLimits,
 ): Answer {
   const budgets = createBodyBudgets(limits);
   const { uploadBytesPerSecondMin: bytesPerSecondMin } = limits;
   return async (route, called) => {
     const { readBody } = route;
-    if (readBody === undefined) return runAndWrite(route, requestOf(called.context, lostAnswers), called);
+    if (readBody === undefined) return runAndWrite(route, requestOf(called.context), called);
     const { identity, context } = called;
-    const admitted = await route.admit?.(requestOf(context, lostAnswers));
+    const admitted = await route.admit?.(requestOf(context));
     if (admitted !== undefined) addresses.giveBack(context.state.address);
     const account = admitted?.account ?? (identity.kind === 'key' ? identity.caller.account : '');
     const memory = budgets.memory[readBody.kind].open(account);
@@ -198,7 +175,7 @@ function createAnswer(
       try {
         const carried = admitted === undefined ? route : { ...route, run: admitted.run };
         const now = await withTimeout(identifyAgain(identity, context, auth), 'mongodb', admissionMs);
-        await runAndWrite(carried, requestOf(context, lostAnswers, { body, memory }), {
+        await runAndWrite(carried, requestOf(context, { body, memory }), {
           identity: now,
           context,
         });
@@ -217,9 +194,9 @@ interface ReadBody {
   readonly memory?: BodyAllowance;
 }
 
-function requestOf(context: RouterContext, lostAnswers: LostAnswers, read: ReadBody = {}): RawRequest {
+function requestOf(context: RouterContext, read: ReadBody = {}): RawRequest {
   const { params, query } = context;
-  return { params, query, body: read.body, meta: new ContextMeta(context, lostAnswers, read) };
+  return { params, query, body: read.body, meta: new ContextMeta(context, read) };
 }
 
 async function runAndWrite(route: Route, request: RawRequest, called: Called): Promise<void> {
@@ -246,10 +223,8 @@ class ContextMeta implements RequestMeta {
   readonly #context: AppContext;
   readonly #body: unknown;
   readonly #memory: BodyAllowance | undefined;
-  readonly #lostAnswers: LostAnswers;
 
-  constructor(context: AppContext, lostAnswers: LostAnswers, { body, memory }: ReadBody) {
-    this.#lostAnswers = lostAnswers;
+  constructor(context: AppContext, { body, memory }: ReadBody) {
     this.#context = context;
     this.#body = body;
     this.#memory = memory;
@@ -288,7 +263,7 @@ class ContextMeta implements RequestMeta {
   clientTry(): ClientTry {
     const context = this.#context;
     context.state.isTry = true;
-    const whenLost = (work: () => void): void => this.#lostAnswers.watch(context.res, work);
+    const whenLost = (work: () => void): void => context.state.lostAnswers.watch(context.res, work);
     return { ...sentBy(context.req), whenLost };
   }
 

@@ -7,12 +7,14 @@ import type { Span } from '../observability/tracing.ts';
 import type { AddressLimit } from './address-limit.ts';
 import type { ClientAddress } from './client-address.ts';
 import type { AppDeps } from './deps.ts';
+import type { LostAnswers } from './lost-answers.ts';
 import type { Dialect } from './dialects/dialect.ts';
 import { errorHeaders, presentError, translateError } from './error-response.ts';
 import { isProbe } from './route.ts';
 
 /** What the steps of one request pass to each other. */
 export interface RequestState {
+  lostAnswers: LostAnswers;
   requestId: string;
   /** operationId of the route; empty until one matched. */
   operation: string;
@@ -38,6 +40,7 @@ export interface RequestState {
 export interface RequestScopeDeps extends Pick<AppDeps, 'log' | 'metrics'> {
   readonly addressOf: ClientAddress;
   readonly addresses: AddressLimit;
+  readonly lostAnswers: LostAnswers;
   readonly isDraining: () => boolean;
 }
 
@@ -51,7 +54,12 @@ export function createRequestScope(deps: RequestScopeDeps): Middleware<RequestSt
   return async (context, next) => {
     const startedAt = performance.now();
     const requestId = requestIdOf(context.req.headers['x-request-id']);
-    context.state = { requestId, operation: '', address: deps.addressOf(context.req) };
+    context.state = {
+      requestId,
+      operation: '',
+      address: deps.addressOf(context.req),
+      lostAnswers: deps.lostAnswers,
+    };
     context.set('x-request-id', requestId);
     try {
       const path = pathOf(context);

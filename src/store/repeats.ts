@@ -106,8 +106,7 @@ export function createRepeatStore(db: Db, now: () => number) {
 
     /** Records a client's try. `lost`: its answer did not arrive. Repeatable. */
     async note(claim: RepeatClaim, { lost }: { readonly lost: boolean }): Promise<void> {
-      const fresh = { $setOnInsert: freshDocument(claim, now()) };
-      const update = lost ? { ...fresh, $set: { lost: true as const } } : fresh;
+      const update = updateWith({ $setOnInsert: freshDocument(claim, now()), $set: lost ? { lost } : {} });
       await records.updateOne({ _id: claim.id }, update, { upsert: true });
     },
 
