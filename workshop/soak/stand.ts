@@ -1,3 +1,4 @@
+import { keyScopes } from '../../src/base/key-scope.ts';
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -289,6 +290,11 @@ async function makeKey(url: string, token: string): Promise<string> {
     });
   await post('/accounts', { id: 'soak', name: 'soak' });
   await post('/accounts/soak/credits', { amount: '1000000', reference: 'soak' });
-  const { key } = await post('/keys', { account: 'soak', name: 'soak', concurrent_tasks: 100 });
+  const { key } = await post('/keys', {
+    account: 'soak',
+    name: 'soak',
+    concurrent_tasks: 100,
+    scopes: keyScopes,
+  });
   return key ?? '';
 }
