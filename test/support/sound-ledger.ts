@@ -5,7 +5,7 @@ import type { Holder } from '../../src/ledger/verify.ts';
 import { createWorkflowLookup } from '../../src/temporal/workflow-lookup.ts';
 
 /** Every entry adds up, and every open hold is that of a workflow which runs. */
-export async function expectSoundLedger({ client, environment, mongo, secrets }: Core): Promise<void> {
+export async function expectSoundLedger({ client, environment, mongo, now, secrets }: Core): Promise<void> {
   const key = secrets.deriveKey('ledger-hash');
   const workflows = createWorkflowLookup(client, environment.TASK_QUEUE_PREFIX);
   const holders = async (ids: readonly string[]) => {
@@ -13,5 +13,5 @@ export async function expectSoundLedger({ client, environment, mongo, secrets }:
     for (const id of ids) if (await workflows.isRunning(id)) live.set(id, 'workflow');
     return live;
   };
-  expect((await verifyLedger({ db: mongo.db, key, holders })).violations).toEqual([]);
+  expect((await verifyLedger({ db: mongo.db, key, now, holders })).violations).toEqual([]);
 }
