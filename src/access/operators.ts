@@ -35,11 +35,11 @@ export function createOperatorAuth({
   return {
     newToken: tokens.newToken,
     async authenticate(authorization) {
-      if (sameText(bearerToken(authorization) ?? '', adminToken)) return { name: adminName, roles: 'admin' };
+      if (sameText(bearerToken(authorization) ?? '', adminToken)) return { name: adminName, role: 'admin' };
       const found = await tokens.find(authorization);
       if (found === undefined || found.revokedAt !== undefined) return undefined;
       lastUsed.note(found.name);
-      return { name: found.name, roles: found.roles };
+      return { name: found.name, role: found.role };
     },
     forget: (name) => tokens.forget((operator) => operator.name === name),
   };

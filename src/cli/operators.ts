@@ -1,14 +1,13 @@
-import { InvalidArgumentError } from 'commander';
+import { Option } from 'commander';
 import type { Command } from 'commander';
-import { roleWords } from '../base/operator.ts';
+import { operatorRoles } from '../base/operator.ts';
 import { adminCommand, lookCommand } from './context.ts';
 import type { CliContext } from './context.ts';
-import { parseList } from './option-values.ts';
 import { examples } from './program.js';
 
 const columns = [
   'name',
-  'roles',
+  'role',
   'prefix',
   'created_at',
   'created_by',
@@ -18,7 +17,7 @@ const columns = [
 ];
 
 interface AddOptions {
-  readonly roles?: readonly string[];
+  readonly role: string;
   readonly reason?: string;
 }
 
@@ -30,18 +29,10 @@ export function addOperatorsCommands(operators: Command, context: CliContext): v
     )
     .addHelpText(
       'after',
-      examples(
-        'operators add anna --reason "new on call"',
-        'operators add grafana',
-        'operators add lea --roles support,money',
-      ),
+      examples('operators add anna --reason "new on call"', 'operators add grafana --role read'),
     )
     .argument('<name>', 'lowercase')
-    .option(
-      '--roles <list>',
-      `comma-separated: ${roleWords.join(', ')} (default: read, which changes nothing)`,
-      parseRoles,
-    )
+    .addOption(new Option('--role <role>', 'read: changes nothing').choices(operatorRoles).default('act'))
     .option('--reason <text>')
     .action(
       adminCommand(context, async ({ client, output }, name: string, asked: AddOptions) => {
@@ -52,7 +43,7 @@ export function addOperatorsCommands(operators: Command, context: CliContext): v
 
   operators
     .command('list')
-    .description('Lists operators: who, which roles, last used to the minute, revoked when and by whom.')
+    .description('Lists operators: who, which role, last used to the minute, revoked when and by whom.')
     .addHelpText('after', examples('operators list'))
     .action(
       lookCommand(context, async ({ client, output }) => {
@@ -75,11 +66,4 @@ export function addOperatorsCommands(operators: Command, context: CliContext): v
         output.item(await client.call('DELETE', `/operators/${encodeURIComponent(name)}?${String(query)}`));
       }),
     );
-}
-
-function parseRoles(text: string): string[] {
-  const words: readonly string[] = roleWords;
-  const roles = parseList(text);
-  if (roles.length > 0 && roles.every((role) => words.includes(role))) return roles;
-  throw new InvalidArgumentError(`It must be ${words.join(', ')}.`);
 }

@@ -105,7 +105,7 @@ function createRouter(
   limits: RequestLimits,
 ): Router<RequestState> {
   const router = new Router<RequestState>({ sensitive: true });
-  const identify = createIdentify(deps);
+  const identify = createIdentify(deps, deps.addresses);
   const limitRate = createRateLimit(deps, limits.keyRequestsPerMinute);
   const concurrency = createKeyConcurrency(limits.keyConcurrentRequests);
   const answer = createAnswer(deps, limits);

@@ -62,10 +62,7 @@ export const usageSuccess: Success = {
     .meta({ id: 'Usage' }),
 };
 
-type Query = Omit<z.output<typeof usageQuery>, 'account'> & {
-  readonly account?: string | undefined;
-  readonly key?: string | undefined;
-};
+type Query = Omit<z.output<typeof usageQuery>, 'account'> & { readonly account?: string | undefined };
 /** No account has this name. */
 const everyAccount = '';
 const numberNames = ['tasks', 'settled', 'released', 'open', 'charged', 'refunded'] as const;
@@ -74,12 +71,12 @@ type Deps = Pick<RouteDeps, 'ledger' | 'catalogue' | 'now'>;
 
 /** Throws GatewayError for a period that is none, and where too many such reports are being made. */
 export async function usageReply(
-  { format, account, key, ...query }: Query,
+  { format, account, ...query }: Query,
   places: ReportPlaces,
   deps: Deps,
 ): Promise<Reply> {
   const by = usageDimensions.filter((dimension) => namesIn(query.by).includes(dimension));
-  const asked = { ...periodOf(query, deps.now()), by, ...defined({ account, key }) };
+  const asked = { ...periodOf(query, deps.now()), by, ...defined({ account }) };
   const { currency } = deps.catalogue.current();
   const onEnd = places.enter(account ?? everyAccount);
   const report = {

@@ -1,4 +1,3 @@
-import { keyScopes } from '../../src/base/key-scope.ts';
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -58,7 +57,6 @@ async function liveAccount(id: string) {
     account: id,
     name: 'canary-key',
     concurrent_tasks: 5,
-    scopes: keyScopes,
   });
   const call = caller(gateway.url, key.key);
   const video = {

@@ -22,7 +22,7 @@ let ben: string;
 beforeAll(async () => {
   gateway = await startGateway();
   const token = async (name: string): Promise<string> =>
-    (await gateway.admin('POST', '/operators', { name, roles: ['tasks', 'money'] })).body.token;
+    (await gateway.admin('POST', '/operators', { name })).body.token;
   ada = await token('ada');
   ben = await token('ben');
 });
@@ -230,7 +230,7 @@ it('a task that failed, or runs, has nothing to refund', async () => {
 
 it('an operator who may only read cannot refund', async () => {
   const { task } = await ended();
-  const { token } = (await gateway.admin('POST', '/operators', { name: 'eve', roles: ['read'] })).body;
+  const { token } = (await gateway.admin('POST', '/operators', { name: 'eve', role: 'read' })).body;
   expect((await refund(task, {}, token)).body.error.code).toBe('operator_not_allowed');
   expect(await show(task)).toMatchObject({ refunded: null, actions: [] });
 });

@@ -1,4 +1,3 @@
-import { keyScopes } from '../../src/base/key-scope.ts';
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -128,7 +127,7 @@ async function makeKey(url: string, adminToken: string): Promise<string> {
   };
   await admin('/accounts', { id: 'bench', name: 'bench' });
   await admin('/accounts/bench/credits', { amount: '1000', reference: 'bench' });
-  return (await admin('/keys', { account: 'bench', name: 'bench', scopes: keyScopes })).key;
+  return (await admin('/keys', { account: 'bench', name: 'bench' })).key;
 }
 
 async function peakOfRound(url: string, key: string, pid: number): Promise<number> {

@@ -1,4 +1,3 @@
-import { keyScopes } from '../../src/base/key-scope.ts';
 import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -154,7 +153,7 @@ async function makeKeys(
   await post('/accounts', { id: account, name: account });
   await post(`/accounts/${account}/credits`, { amount: '100000', reference: 'first' });
   const made = await Promise.all(
-    Array.from({ length: count }, (_, n) => post('/keys', { account, name: `key-${n}`, scopes: keyScopes })),
+    Array.from({ length: count }, (_, n) => post('/keys', { account, name: `key-${n}` })),
   );
   return made.map(({ key }) => key);
 }

@@ -104,8 +104,8 @@ export const callerMutants: readonly Mutant[] = [
     name: 'callers-give-back',
     breaks: 'Whoever shows a key is not limited by address.',
     file: 'src/http/identify.ts',
-    find: 'addresses.giveBack(address);\n      requireKeyMay(',
-    replace: 'requireKeyMay(',
+    find: "addresses.giveBack(address);\n      return { kind: 'key', caller };",
+    replace: "return { kind: 'key', caller };",
     tests: limits,
   },
   {

@@ -9,7 +9,7 @@ export const dialectMutants: readonly Mutant[] = [
     name: 'dialect-own-tasks',
     breaks: 'A list by ids shows nobody else’s tasks.',
     file: `${folder}/ark/list-ark-tasks.ts`,
-    find: 'isWithin(reach, task) && ',
+    find: 'task.account === account && ',
     replace: '',
     tests,
   },

@@ -3,7 +3,6 @@ import { attentionReasons } from '../../task/attention.ts';
 import type { Census, Lateness, Throughput } from '../../task/census.ts';
 import { formatMicros } from '../../money/money.ts';
 import type { Notice } from '../../base/notice.ts';
-import { adminName, operatorRoles } from '../../base/operator.ts';
 import type { OperatorIdentity } from '../../base/operator.ts';
 import { failureClassSchema } from './enums.ts';
 import { noticeSchema, presentNotice } from './notice.ts';
@@ -20,12 +19,8 @@ export const overviewSchema = z
     object: z.literal('overview'),
     counted_at: unixSeconds('Counts are shared for a few seconds.'),
     operator: z
-      .object({
-        name: z.string(),
-        roles: z.array(z.enum([...operatorRoles, adminName])),
-        operations: z.array(z.string()),
-      })
-      .meta({ description: 'Whose token this is, and which operations of the operators’ API it opens.' }),
+      .object({ name: z.string(), role: z.enum(['read', 'act', 'admin']) })
+      .meta({ description: 'Whose token this is.' }),
     currency: z.string(),
     workflows_url: z.string().nullable().meta({
       description:
@@ -78,24 +73,15 @@ export interface Counted {
   readonly notices: readonly Notice[];
 }
 
-interface Audience extends OperatorIdentity {
-  readonly operations: readonly string[];
-  readonly workflowsUrl: string | undefined;
-}
-
 export function presentOverview(
   { census, throughput: { hour, day }, lateness, notices }: Counted,
-  { name, roles, operations, workflowsUrl }: Audience,
+  { name, role, workflowsUrl }: OperatorIdentity & { readonly workflowsUrl: string | undefined },
 ): z.output<typeof overviewSchema> {
   const { at, currency, money } = census;
   return {
     object: 'overview',
     counted_at: toSeconds(at),
-    operator: {
-      name,
-      roles: roles === 'admin' ? [...operatorRoles, adminName] : [...roles],
-      operations: [...operations],
-    },
+    operator: { name, role },
     currency,
     workflows_url: workflowsUrl ?? null,
     money: {

@@ -7,7 +7,6 @@ import type { Route } from '../route.ts';
 export function deleteFile({ files }: Pick<FileRouteDeps, 'files'>): Route {
   return keyRoute({
     operationId: 'deleteFile',
-    scope: 'create',
     summary: 'Delete a stored file',
     description:
       'Links to it stop working at once: a task that names it and is not yet at its upstream may fail. Its bytes no longer count.',
@@ -20,8 +19,8 @@ export function deleteFile({ files }: Pick<FileRouteDeps, 'files'>): Route {
       schema: z.object({ id: z.string(), object: z.literal('file'), deleted: z.literal(true) }),
     },
     errors: ['file_not_found'],
-    async handle({ params, reach }) {
-      const file = await findOwnFile(files, params.file_id, reach);
+    async handle({ params, caller }) {
+      const file = await findOwnFile(files, params.file_id, caller);
       await files.remove(file);
       return jsonReply({ id: file.id, object: 'file', deleted: true });
     },

@@ -19,7 +19,6 @@ export function estimateImage(deps: Deps): Route {
   return keyRoute({
     ...estimateOperation,
     operationId: 'estimateImage',
-    scope: 'create',
     summary: 'Estimate the cost of images',
     tag: 'Images',
     paths: ['/v1/images/generations/estimate'],

@@ -11,7 +11,6 @@ type Deps = Pick<RouteDeps, 'tasks' | 'ledger' | 'mediaUrl' | 'nodes'>;
 export function findTasks({ tasks, ledger, mediaUrl, nodes }: Deps): Route {
   return adminRoute({
     operationId: 'findTasks',
-    access: 'read',
     summary: 'Find what an id belongs to',
     method: 'get',
     paths: ['/admin/v1/find'],
@@ -36,13 +35,13 @@ export function findTasks({ tasks, ledger, mediaUrl, nodes }: Deps): Route {
         }),
       }),
     },
-    async handle({ query: { id }, roles }) {
+    async handle({ query: { id }, role }) {
       const [named, entries] = await Promise.all([tasks.findNamed(id), ledger.entriesOfTask(id)]);
       return jsonReply({
         object: 'list',
         data: named.map(({ by, task }) => ({
           found_by: by,
-          task: presentAdminTask(task, { mediaUrl, roles, nodes }),
+          task: presentAdminTask(task, { mediaUrl, role, nodes }),
         })),
         ledger: entries.map(presentLedgerEntry),
       });

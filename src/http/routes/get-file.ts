@@ -8,7 +8,6 @@ import type { Route } from '../route.ts';
 export function getFile({ files }: Pick<FileRouteDeps, 'files'>): Route {
   return keyRoute({
     operationId: 'getFile',
-    scope: 'read_own',
     summary: 'Describe a stored file',
     tag: 'Files',
     method: 'get',
@@ -16,7 +15,7 @@ export function getFile({ files }: Pick<FileRouteDeps, 'files'>): Route {
     input: z.object({ params: fileParams }),
     success: { description: 'The file.', schema: fileSchema },
     errors: ['file_not_found'],
-    handle: async ({ params, reach }) =>
-      jsonReply(presentFile(await findOwnFile(files, params.file_id, reach))),
+    handle: async ({ params, caller }) =>
+      jsonReply(presentFile(await findOwnFile(files, params.file_id, caller))),
   });
 }

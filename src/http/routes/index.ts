@@ -146,7 +146,7 @@ export function createRoutes(deps: RouteDeps): readonly Route[] {
     getAccountPage(deps, pages),
     getConsole(deps, pages),
     getPageFile(pages),
-    ...(deps.operatorAuth === undefined ? [] : operatorRoutes(deps, deps.operatorAuth, () => routes)),
+    ...(deps.operatorAuth === undefined ? [] : operatorRoutes(deps, deps.operatorAuth)),
   ];
   return routes;
 }
@@ -161,9 +161,7 @@ function fileRoutes(deps: RouteDeps, stored: FileRouteDeps): readonly Route[] {
   ];
 }
 
-type AllRoutes = () => readonly Route[];
-
-function operatorRoutes(deps: RouteDeps, operatorAuth: OperatorAuth, all: AllRoutes): readonly Route[] {
+function operatorRoutes(deps: RouteDeps, operatorAuth: OperatorAuth): readonly Route[] {
   return [
     createAccount(deps),
     listAccounts(deps),
@@ -188,7 +186,7 @@ function operatorRoutes(deps: RouteDeps, operatorAuth: OperatorAuth, all: AllRou
     reopenAccount(deps),
     exportAccount(deps),
     deleteAccount(deps),
-    createKey(deps, all),
+    createKey(deps),
     listKeys(deps),
     rotateKey(deps),
     revokeKey(deps),
@@ -200,7 +198,7 @@ function operatorRoutes(deps: RouteDeps, operatorAuth: OperatorAuth, all: AllRou
     getTaskRequest(deps),
     actOnTask(deps),
     refundImages(deps),
-    getOverview(deps, all),
+    getOverview(deps),
     listAudit(deps),
     listBilledAttempts(deps),
     listChannels(deps),
@@ -214,13 +212,11 @@ function operatorRoutes(deps: RouteDeps, operatorAuth: OperatorAuth, all: AllRou
     explainPrice(deps),
     explainTaskPrice(deps),
     tryPrices(deps),
-    ...operatorsOwnRoutes({ ...deps, operatorAuth }),
+    addOperator({ ...deps, operatorAuth }),
+    listOperators(deps),
+    revokeOperator({ ...deps, operatorAuth }),
     listNodes(deps),
     getConfig(deps),
     reloadConfig(deps),
   ];
-}
-
-function operatorsOwnRoutes(deps: RouteDeps & { readonly operatorAuth: OperatorAuth }): readonly Route[] {
-  return [addOperator(deps), listOperators(deps), revokeOperator(deps)];
 }

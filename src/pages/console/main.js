@@ -83,7 +83,7 @@ function Shell({ api, signOut }) {
         )}
       </nav>
       <div class="who small">
-        ${overview && html`<span class="soft">${overview.operator.name} (${overview.operator.roles.includes('admin') ? 'admin' : overview.operator.roles.join(', ')})</span>`}
+        ${overview && html`<span class="soft">${overview.operator.name} (${overview.operator.role})</span>`}
         <button class="plain" onClick=${() => setHelping(true)}>Shortcuts</button>
         <button class="plain" onClick=${signOut}>Sign out</button>
       </div>
@@ -122,8 +122,7 @@ function Section({ api, place, live, overview }) {
   const [section = 'now', id] = place.path;
   const props = {
     api,
-    may: (/** @type {string} */ word) =>
-      [...overview.operator.operations, ...overview.operator.roles].includes(word),
+    mayAct: overview.operator.role !== 'read',
     currency: overview.currency,
     workflowsUrl: overview.workflows_url,
   };

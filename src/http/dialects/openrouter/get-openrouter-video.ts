@@ -10,7 +10,6 @@ import { openrouterJobSchema, presentOpenrouterJob } from './openrouter-job.ts';
 export function getOpenrouterVideo(deps: DialectDeps): Route {
   return keyRoute({
     operationId: 'getOpenrouterVideo',
-    scope: 'read_own',
     summary: 'Query a video',
     description: 'Of every video task of the account, whichever interface created it.',
     dialect: openrouterDialect,
@@ -19,10 +18,10 @@ export function getOpenrouterVideo(deps: DialectDeps): Route {
     input: z.object({ params: taskParams }),
     success: { description: 'The video as it is now.', schema: openrouterJobSchema },
     errors: ['task_not_found'],
-    async handle({ params, reach }) {
+    async handle({ params, caller }) {
       const { mediaUrl, publicUrl, catalogue } = deps;
       const { currency } = catalogue.current();
-      const task = await findOwnTask(deps.tasks, { id: params.task_id, reach, kind: 'video' });
+      const task = await findOwnTask(deps.tasks, { id: params.task_id, caller, kind: 'video' });
       return jsonReply(
         presentOpenrouterJob(task, { mediaUrl, publicUrl, currency }),
         progressHeaders(task, deps),

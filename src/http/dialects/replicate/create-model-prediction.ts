@@ -9,7 +9,6 @@ export function createModelPrediction(deps: DialectDeps): Route {
   return keyRoute({
     ...predictionCreate,
     operationId: 'createModelPrediction',
-    scope: 'create',
     summary: 'Create a prediction of a model',
     paths: ['/v1/models/:owner/:name/predictions'],
     input: z.object({
