@@ -100,7 +100,7 @@ function createRouter(
   limits: RequestLimits,
 ): Router<RequestState> {
   const router = new Router<RequestState>({ sensitive: true });
-  const identify = createIdentify(deps, deps.addresses);
+  const identify = createIdentify(deps);
   const limitRate = createRateLimit(deps, limits.keyRequestsPerMinute);
   const concurrency = createKeyConcurrency(limits.keyConcurrentRequests);
   const answer = createAnswer(deps, limits);

@@ -8,15 +8,29 @@ type Network = ReturnType<typeof ipaddr.parseCIDR>;
 
 /** `trustedProxies`: CIDRs of the proxies in front, whose `x-forwarded-for` is believed. */
 export function createClientAddress(trustedProxies: readonly string[]): ClientAddress {
+  const exactAddressOf = createExactAddress(trustedProxies);
+  return (request) => nameOf(exactAddressOf(request));
+}
+
+/** The whole address, for keys that are bound to some. */
+export function createExactAddress(trustedProxies: readonly string[]): ClientAddress {
   const trusted = trustedProxies.map((text) => ipaddr.parseCIDR(text));
   return ({ socket, headers }) => {
     const peer = socket.remoteAddress ?? '';
     const forwarded = headers['x-forwarded-for'];
-    if (trusted.length === 0 || forwarded === undefined) return nameOf(peer);
+    if (trusted.length === 0 || forwarded === undefined) return peer;
     // From the nearest to the farthest; what stands behind the first stranger, a stranger has written.
     const hops = [peer, ...[forwarded].flat().join(',').split(',').toReversed()].map((hop) => hop.trim());
-    return nameOf(hops.find((hop) => !isInside(hop, trusted)) ?? hops.at(-1) ?? peer);
+    return hops.find((hop) => !isInside(hop, trusted)) ?? hops.at(-1) ?? peer;
   };
+}
+
+/** Whether the address is in one of these CIDRs. */
+export function isInNetworks(address: string, cidrs: readonly string[]): boolean {
+  return isInside(
+    address,
+    cidrs.map((text) => ipaddr.parseCIDR(text)),
+  );
 }
 
 function isInside(text: string, networks: readonly Network[]): boolean {

@@ -25,6 +25,7 @@ export const explainedBodySchema = z.object({
 export const explainErrors = [
   'key_not_found',
   'model_not_found',
+  'key_not_allowed',
   'model_not_allowed',
   'unsupported_parameter',
   'media_url_not_allowed',
@@ -51,8 +52,8 @@ export async function parseExplained(
 
 async function callerOf(id: string | undefined, { keys }: ExplainedDeps): Promise<Caller> {
   if (id === undefined) return { account: '', key: '', assetUrls: true };
-  const { account, models, channels, assetUrls } = await findKey(keys, id);
-  return { account, key: id, ...defined({ models, channels, assetUrls }) };
+  const { account, models, channels, assetUrls, secondsMax, resolutionMax } = await findKey(keys, id);
+  return { account, key: id, ...defined({ models, channels, assetUrls, secondsMax, resolutionMax }) };
 }
 
 async function parse(

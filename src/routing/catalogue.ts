@@ -19,6 +19,7 @@ import { planFallback } from './fallback.ts';
 import type { FallbackChannel } from './fallback.ts';
 import { planMeasured } from './measured-plan.ts';
 import type { InputMedia } from './measured-plan.ts';
+import { keyLimitIssue } from './key-limits.ts';
 import { explainNoChannel, NoChannelError } from './no-channel.ts';
 import { offeredModel } from './offered-model.ts';
 import type { OfferedModel } from './offered-model.ts';
@@ -175,13 +176,16 @@ function planRoute(asked: AskedRequest, caller: Caller, context: PlanContext): R
     );
   }
   const { request, warnings, nameOf } = fit(asked, context);
-  const { dropped, issues, inService, waitedFor, considered } = considerAll(
+  const { dropped, issues, limits, inService, waitedFor, considered } = considerAll(
     { request, caller, nameOf },
     context,
   );
   // A task can wait for an open circuit to close if no other channel would accept it; a waiting caller cannot.
   const usable = inService.length > 0 ? inService : waitedFor;
   const [any] = usable;
+  const [limit] = limits;
+  if (any === undefined && limit !== undefined)
+    throw new GatewayError('key_not_allowed', limit.message, { param: limit.param });
   if (any === undefined) throw new NoChannelError(explainNoChannel(model, dropped, issues), dropped);
   const byId = new Map(usable.map((entry) => [entry.channel.id, entry]));
   const candidates = orderCandidates(
@@ -216,6 +220,7 @@ interface Choice extends Pick<Fitted, 'request' | 'nameOf'> {
 function considerAll({ request, caller, nameOf }: Choice, context: PlanContext) {
   const dropped: DroppedChannel[] = [];
   const issues: RequestIssue[] = [];
+  const limits: RequestIssue[] = [];
   const inService: PricedChannel[] = [];
   const waitedFor: PricedChannel[] = [];
   const considered = new Map<string, Considered>();
@@ -228,10 +233,11 @@ function considerAll({ request, caller, nameOf }: Choice, context: PlanContext) 
         waitedFor.push({ ...verdict.priced, credentials: verdict.broken });
     }
     dropped.push(...verdict.dropped);
-    const { issue } = verdict;
+    const { issue, limit } = verdict;
     if (issue !== undefined) issues.push({ ...issue, param: nameOf(issue.param) });
+    if (limit !== undefined) limits.push({ ...limit, param: nameOf(limit.param) });
   }
-  return { dropped, issues, inService, waitedFor, considered };
+  return { dropped, issues, limits, inService, waitedFor, considered };
 }
 
 /** What some channel that may render the request would not send. */
@@ -265,6 +271,8 @@ function fallbackOf(
 interface Dropped {
   readonly dropped: readonly DroppedChannel[];
   readonly issue?: RequestIssue;
+  /** Why the request is too large for its key. */
+  readonly limit?: RequestIssue;
 }
 
 interface Considered extends Dropped {
@@ -310,6 +318,8 @@ function considerChannel(
     quoteRequest(request, { model, channel: channel.id, price, estimateTokens, possible, sizes });
   const quote = quoteBy(capability);
   if (quote === undefined) return drop('no_price', 'no price rule holds for the request');
+  const limit = keyLimitIssue(request, quote, caller);
+  if (limit !== undefined) return { ...drop('not_permitted', limit.message), limit };
   const unless = offer && isUnmeasured(request, context) && capabilityFor(offer, request, noInput);
   const pricesInput = typeof unless === 'object' && quoteBy(unless)?.worst.amount !== quote.worst.amount;
   const { facts } = capability;

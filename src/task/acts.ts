@@ -159,6 +159,12 @@ function isAction(name: string): name is OperatorActionName {
 
 export const operatorActions = Object.keys(actionTable).filter(isAction);
 
+/** The operator's role that it needs: to give back a whole hold is part of ending a task, to take or return money is not. */
+export function accessOfAct(name: OperatorActionName): 'tasks' | 'money' {
+  const { money } = actionTable[name];
+  return money === 'none' || money === 'releases' ? 'tasks' : 'money';
+}
+
 /** Those for tasks that have ended: no workflow takes part. */
 export type EndedActionName = {
   [Name in OperatorActionName]: Table[Name]['events'] extends readonly [] ? Name : never;

@@ -1,3 +1,4 @@
+import { keyScopes } from '../../src/base/key-scope.ts';
 import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -86,7 +87,7 @@ async function makeKey(url: string, adminToken: string): Promise<string> {
   const admin = (path: string, body: unknown) => call(`${url}/admin/v1${path}`, adminToken, body);
   await admin('/accounts', { id: 'generated' });
   await admin('/accounts/generated/credits', { amount: '100000', reference: 'first' });
-  const key: unknown = Reflect.get(await admin('/keys', { account: 'generated' }), 'key');
+  const key: unknown = Reflect.get(await admin('/keys', { account: 'generated', scopes: keyScopes }), 'key');
   if (typeof key !== 'string') throw new Error('the API made no key');
   return key;
 }

@@ -1,3 +1,4 @@
+import { seenBy } from '../../base/key-scope.ts';
 import type { Caller } from '../../access/caller.ts';
 import { someNames } from '../../models/consumption.ts';
 import { defined } from '../../base/defined.ts';
@@ -25,7 +26,7 @@ export interface ParsedImage {
 }
 
 export interface ImageRules extends AddressChecks {
-  readonly caller: Pick<Caller, 'account'>;
+  readonly caller: Caller;
   /** Absent: none are stored. */
   readonly storedFiles?: Pick<FileRouteDeps, 'linkMedium'>;
   /** Of a create, which looks for its own repeats before it asks for files. */
@@ -124,12 +125,12 @@ const webAddress = /^https?:\/\//i;
 async function readReference(
   value: string | UploadedFile,
   param: string,
-  { pixelsMax, checkMediaUrl, caller: { account }, storedFiles, linksLater }: ImageRules,
+  { pixelsMax, checkMediaUrl, caller, storedFiles, linksLater }: ImageRules,
 ): Promise<ImageInput> {
   const id = typeof value === 'string' ? fileIdOf(value) : undefined;
   if (id !== undefined && storedFiles !== undefined) {
     const reference = `asset://${id}`;
-    const place = { account, kind: 'image', param } as const;
+    const place = { reach: seenBy(caller), kind: 'image', param } as const;
     const url = linksLater ? reference : await storedFiles.linkMedium(reference, place);
     return { form: 'url', url };
   }

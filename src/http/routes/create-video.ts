@@ -10,6 +10,7 @@ export function createVideo(deps: CreateVideoDeps): Route {
   return keyRoute({
     ...videoCreate,
     operationId: 'createVideo',
+    scope: 'create',
     summary: 'Create a video generation task',
     description:
       'Confirms that the task was submitted; the video is not returned here. `Idempotency-Key` (1-255 visible ASCII characters) is kept for 24 hours: the same key and body is the same task, answered with `idempotency-replayed: true`. `x-mediary-hold` says what is held until the task ends.',

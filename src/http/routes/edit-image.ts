@@ -9,6 +9,7 @@ export function editImage(deps: ImageCreateDeps): Route {
   return keyRoute({
     ...imageCreate(deps.images),
     operationId: 'editImage',
+    scope: 'create',
     summary: 'Edit images',
     description:
       'Like image generation, with at least one reference image, given as a URL, a data URL, or a file of a form (`image`, `image[]`, `mask`).',

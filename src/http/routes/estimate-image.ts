@@ -19,6 +19,7 @@ export function estimateImage(deps: Deps): Route {
   return keyRoute({
     ...estimateOperation,
     operationId: 'estimateImage',
+    scope: 'create',
     summary: 'Estimate the cost of images',
     tag: 'Images',
     paths: ['/v1/images/generations/estimate'],

@@ -19,6 +19,7 @@ export function estimateVideo(deps: Deps): Route {
   return keyRoute({
     ...estimateOperation,
     operationId: 'estimateVideo',
+    scope: 'create',
     summary: 'Estimate the cost of a video',
     tag: 'Videos',
     paths: ['/v1/videos/generations/estimate', '/v1/video/generations/estimate'],

@@ -31,11 +31,11 @@ const explanationSchema = z
 export function explainPrice(deps: ExplainedDeps): Route {
   return adminRoute({
     operationId: 'explainPrice',
+    access: 'read',
     summary: 'Explain what a request would hold and cost',
     description:
       'Which rule is applied to which facts, where each of them comes from, and each step of the computation: from the function that makes the hold of a create. Creates nothing.',
     method: 'post',
-    access: 'read',
     paths: ['/admin/v1/prices/explain'],
     input: z.object({ body: explainedBodySchema }),
     success: { description: 'The hold and the expected charge, step by step.', schema: explanationSchema },

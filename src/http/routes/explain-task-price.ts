@@ -45,6 +45,7 @@ type Deps = Pick<RouteDeps, 'tasks' | 'ledger' | 'catalogue'>;
 export function explainTaskPrice({ tasks, ledger, catalogue }: Deps): Route {
   return adminRoute({
     operationId: 'explainTaskPrice',
+    access: 'read',
     summary: 'Explain what was held and charged for a task',
     description:
       'From what the ledger’s entries say of how they came about; for images that were answered at once, too.',

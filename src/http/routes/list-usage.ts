@@ -9,6 +9,7 @@ export function listUsage(deps: Pick<RouteDeps, 'ledger' | 'catalogue' | 'now'>)
   const places = createReportPlaces();
   return adminRoute({
     operationId: 'listUsage',
+    access: 'read',
     summary: 'What accounts have used',
     description: 'As their owners see it, of one account or of all, and by account, too.',
     method: 'get',

@@ -69,10 +69,10 @@ describe('the situation', () => {
       since: expect.any(Number),
       until,
       actions: [
-        { name: 'retry_now', command: command(id, 'retry_now'), ...amounts },
-        { name: 'fail', command: command(id, 'fail'), ...amounts, released: '0.500000' },
-        { name: 'cancel', command: command(id, 'cancel'), ...amounts, released: '0.500000' },
-        { name: 'extend', command: command(id, 'extend --seconds 3600'), ...amounts },
+        { name: 'retry_now', access: 'tasks', command: command(id, 'retry_now'), ...amounts },
+        { name: 'fail', access: 'tasks', command: command(id, 'fail'), ...amounts, released: '0.500000' },
+        { name: 'cancel', access: 'tasks', command: command(id, 'cancel'), ...amounts, released: '0.500000' },
+        { name: 'extend', access: 'tasks', command: command(id, 'extend --seconds 3600'), ...amounts },
       ],
     });
     await world.drive.accept(id);
@@ -178,7 +178,7 @@ describe('what it waits for', () => {
 });
 
 const operator = async (name: string, role: string) =>
-  adminCaller(world.url, (await world.admin('POST', '/operators', { name, role })).body.token);
+  adminCaller(world.url, (await world.admin('POST', '/operators', { name, roles: [role] })).body.token);
 
 it('shows the links of a result to whom may act, and what opens nothing to whom may look', async () => {
   const id: string = (await (await world.newAccount()).create()).body.id;
@@ -196,7 +196,7 @@ it('shows the links of a result to whom may act, and what opens nothing to whom 
     expect([listed.data, listed.video_url]).toEqual([one.data, one.video_url]);
     return { data: one.data, video_url: one.video_url };
   };
-  expect(await seenBy('act')).toEqual({
+  expect(await seenBy('everything')).toEqual({
     data: [{ url: link, last_frame_url: frame, expires_at: 7 }, { b64_json: 'QUJD' }],
     video_url: link,
   });
@@ -226,7 +226,7 @@ it('shows withheld links whole to whom may act, and without what opens them to w
       data.find((task: { id: string }) => task.id === id).withheld_links,
     ];
   };
-  expect(await seenBy('act')).toEqual([links, links]);
+  expect(await seenBy('everything')).toEqual([links, links]);
   const bare = ['https://cdn.example/a.mp4', '[url]'];
   expect(await seenBy('read')).toEqual([bare, bare]);
 });

@@ -13,6 +13,7 @@ export function createArkTask(deps: DialectDeps): Route {
   return keyRoute({
     ...videoCreate,
     operationId: 'createArkTask',
+    scope: 'create',
     summary: 'Create a video generation task',
     description:
       'A `draft_task` is refused: its media and its price are not known here. `Idempotency-Key` works as with `POST /v1/videos/generations`.',

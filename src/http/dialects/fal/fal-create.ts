@@ -45,6 +45,10 @@ export async function createFalTask(
     const body = decodeFal(asked, isWhole ? whole : params.name, webhook);
     return createVideoTask({ route, body, unread: [], caller, meta }, deps);
   });
-  const record = await findOwnTask(deps.tasks, { id: task.id, caller, kind: 'video' });
+  const record = await findOwnTask(deps.tasks, {
+    id: task.id,
+    reach: { account: caller.account },
+    kind: 'video',
+  });
   return { task: record, headers, warnings: warnings.map(nameOf) };
 }

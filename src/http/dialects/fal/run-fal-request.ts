@@ -12,6 +12,7 @@ export function runFalRequest(deps: DialectDeps): Route {
   return keyRoute({
     ...falCreate,
     operationId: 'runFalRequest',
+    scope: 'create',
     summary: 'Make a video in one request',
     description:
       'Answers when the task has ended, which takes minutes: send an `Idempotency-Key`, so that a repeat after a broken connection finds the same task. The queue does not have this trouble.',

@@ -13,6 +13,7 @@ export function streamFalRequest(deps: DialectDeps): Route {
   return keyRoute({
     ...falCreate,
     operationId: 'streamFalRequest',
+    scope: 'create',
     summary: 'Make a video in one request, as a stream',
     description:
       'As `POST /fal/run/{owner}/{name}`, with the result as the only event: no video is there in parts.',

@@ -11,6 +11,7 @@ export function submitFalRequest(deps: DialectDeps): Route {
   return keyRoute({
     ...falCreate,
     operationId: 'submitFalRequest',
+    scope: 'create',
     summary: 'Submit a request to the queue',
     description: '`Idempotency-Key` works as with `POST /v1/videos/generations`.',
     paths: ['/fal/:owner/:name'],

@@ -14,6 +14,7 @@ export function createOpenaiVideo(deps: DialectDeps): Route {
   return keyRoute({
     ...videoCreate,
     operationId: 'createOpenaiVideo',
+    scope: 'create',
     summary: 'Create a video',
     description:
       'JSON or a form. `seconds`, `size` and `input_reference` are those of the model that is named; without them its own defaults count. Every field of `POST /v1/videos/generations` may stand beside them. `Idempotency-Key` works as there.',
@@ -29,7 +30,11 @@ export function createOpenaiVideo(deps: DialectDeps): Route {
       const { task, warnings, headers } = await inTheirWords(openaiName, () =>
         createVideoTask({ route: 'createOpenaiVideo', body, unread, caller, meta }, deps),
       );
-      const record = await findOwnTask(tasks, { id: task.id, caller, kind: 'video' });
+      const record = await findOwnTask(tasks, {
+        id: task.id,
+        reach: { account: caller.account },
+        kind: 'video',
+      });
       const request = (await requests.find(task.id))?.request;
       return jsonReply(presentOpenaiVideo(record, { request, warnings, mediaUrl }), headers);
     },

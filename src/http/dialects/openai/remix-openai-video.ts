@@ -22,6 +22,7 @@ export function remixOpenaiVideo(deps: DialectDeps): Route {
   return keyRoute({
     ...videoCreate,
     operationId: 'remixOpenaiVideo',
+    scope: 'create',
     summary: 'Make another video of one',
     description:
       'A create with the model and the output of the source, its result as the video that is edited, and the new prompt. Where the model edits no videos: 400 `unsupported_parameter`.',
@@ -32,15 +33,19 @@ export function remixOpenaiVideo(deps: DialectDeps): Route {
     readBody: openaiBody(deps.images),
     success: { description: 'The task, its hold and its workflow exist.', schema: openaiVideoSchema },
     errors: [...createErrors, 'task_not_found'],
-    async handle({ params: { task_id: id }, body: asked, caller, meta }) {
-      const source = await findOwnTask(tasks, { id, caller, kind: 'video' });
+    async handle({ params: { task_id: id }, body: asked, caller, reach, meta }) {
+      const source = await findOwnTask(tasks, { id, reach, kind: 'video' });
       const made = (await requests.find(id))?.request;
       const body = { ...asked, ...remixOf(source, made, resultOf(source, deps)) };
       const unread = meta.unknownFields(new Set(['prompt']));
       const { task, warnings, headers } = await inTheirWords(remixName, () =>
         createVideoTask({ route: 'remixOpenaiVideo', body, unread, caller, meta }, deps),
       );
-      const record = await findOwnTask(tasks, { id: task.id, caller, kind: 'video' });
+      const record = await findOwnTask(tasks, {
+        id: task.id,
+        reach: { account: caller.account },
+        kind: 'video',
+      });
       const request = (await requests.find(task.id))?.request;
       return jsonReply(presentOpenaiVideo(record, { request, warnings, remixOf: id, mediaUrl }), headers);
     },

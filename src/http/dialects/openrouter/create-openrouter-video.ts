@@ -18,6 +18,7 @@ export function createOpenrouterVideo(deps: DialectDeps): Route {
   return keyRoute({
     ...videoCreate,
     operationId: 'createOpenrouterVideo',
+    scope: 'create',
     summary: 'Create a video',
     description: '`Idempotency-Key` works as with `POST /v1/videos/generations`.',
     dialect: openrouterDialect,

@@ -9,6 +9,7 @@ export function createModelPrediction(deps: DialectDeps): Route {
   return keyRoute({
     ...predictionCreate,
     operationId: 'createModelPrediction',
+    scope: 'create',
     summary: 'Create a prediction of a model',
     paths: ['/v1/models/:owner/:name/predictions'],
     input: z.object({

@@ -9,6 +9,7 @@ export function createPrediction(deps: DialectDeps): Route {
   return keyRoute({
     ...predictionCreate,
     operationId: 'createPrediction',
+    scope: 'create',
     summary: 'Create a prediction by the name of its model',
     paths: ['/v1/predictions'],
     input: z.object({ body: predictionBody }),

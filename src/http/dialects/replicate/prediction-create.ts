@@ -44,7 +44,7 @@ export async function answerWithPrediction(
     const body = decodePrediction(asked, model);
     return createVideoTask({ route: 'createPrediction', body, unread, caller, meta }, deps);
   });
-  const record = await findOwnTask(tasks, { id: task.id, caller, kind: 'video' });
+  const record = await findOwnTask(tasks, { id: task.id, reach: { account: caller.account }, kind: 'video' });
   const request = (await requests.find(task.id))?.request;
   const prediction = presentPrediction(record, { request, mediaUrl, publicUrl });
   // The official client takes anything but `starting` for the end, and hands out an output that is not there.
