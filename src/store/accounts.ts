@@ -92,8 +92,8 @@ export function createAccountStore(db: Db) {
     /** The new secret signs from now on; the two before it stay valid. */
     async addWebhookSecret(id: string, sealed: Sealed, change: Change): Promise<boolean> {
       const $each = [toSealedDocument(sealed)];
-      const secrets = { webhookSecrets: { $each, $position: 0, $slice: webhookSecretsMax } };
-      const changed = await accounts.updateOne({ _id: id }, { $push: { ...secrets, ...pushed(change) } });
+      const webhookSecrets = { $each, $position: 0, $slice: webhookSecretsMax };
+      const changed = await accounts.updateOne({ _id: id }, { $push: { webhookSecrets, ...pushed(change) } });
       return changed.matchedCount === 1;
     },
 

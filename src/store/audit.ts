@@ -1,7 +1,7 @@
 import type { Collection, Db, Filter } from 'mongodb';
 import { defined } from '../base/defined.ts';
 import type { ActOrigin, ActOutcome } from '../base/operator.ts';
-import { durable, ensureIndexes, unlessThere } from './mongo.ts';
+import { durable, ensureIndexes, unlessThere, updateWith } from './mongo.ts';
 import { sortKey } from './task-document.ts';
 
 /** One thing that an operator did, or tried to do. Times in Unix milliseconds. */
@@ -65,7 +65,7 @@ export function createAuditStore(db: Db) {
     },
 
     async end(id: string, end: Required<Pick<AuditEntry, 'outcome' | 'endedAt'>> & Partial<AuditEntry>) {
-      await audit.updateOne({ _id: id }, { $set: end });
+      await audit.updateOne({ _id: id }, updateWith({ $set: end }));
     },
 
     /** Of an account that is deleted: what was asked for, and why, is no longer known; the deletion is. */

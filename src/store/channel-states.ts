@@ -1,5 +1,5 @@
 import type { Collection, Db } from 'mongodb';
-import { repeatOnDuplicate } from './mongo.ts';
+import { repeatOnDuplicate, updateWith } from './mongo.ts';
 
 /** An operator's switch. Off takes the channel out of service; on leaves the decision to the configuration file. */
 export interface ChannelState {
@@ -27,7 +27,9 @@ export function createChannelStateStore(db: Db) {
     },
 
     async set({ id: _id, ...fields }: ChannelState): Promise<void> {
-      await repeatOnDuplicate(() => states.updateOne({ _id }, { $set: fields }, { upsert: true }));
+      await repeatOnDuplicate(() =>
+        states.updateOne({ _id }, updateWith({ $set: fields }), { upsert: true }),
+      );
     },
   };
 }

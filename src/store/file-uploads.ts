@@ -1,6 +1,6 @@
 import type { Collection, Db } from 'mongodb';
 import { defined } from '../base/defined.ts';
-import { ensureIndexes, unlessThere } from './mongo.ts';
+import { ensureIndexes, unlessThere, updateWith } from './mongo.ts';
 
 /** A file at an upstream, under one of its credentials. Times in Unix milliseconds. */
 export interface UploadKey {
@@ -65,7 +65,7 @@ export function createFileUploadStore(db: Db, now: () => number) {
         { state: 'uploading' as const, owner: gone },
         { state: 'ready' as const, usableUntil: { $lte: now() }, dueAt: { $gt: 0 } },
       ];
-      if ((await uploads.findOneAndUpdate({ _id, $or: isFree }, { $set: begun })) !== null)
+      if ((await uploads.findOneAndUpdate({ _id, $or: isFree }, updateWith({ $set: begun }))) !== null)
         return { kind: 'ours' };
       if (await unlessThere(() => uploads.insertOne({ _id, ...key, ...begun }))) return { kind: 'ours' };
       const { state, url, owner: other = '' } = (await uploads.findOne({ _id })) ?? {};

@@ -1,6 +1,7 @@
 import { MongoClient, MongoError, MongoInvalidArgumentError, MongoServerError, ReadConcern } from 'mongodb';
-import type { Collection, Db, Document, IndexDirection, MongoClientOptions } from 'mongodb';
+import type { Collection, Db, Document, IndexDirection, MongoClientOptions, UpdateFilter } from 'mongodb';
 import { messageOf } from '../base/caught.ts';
+import { defined } from '../base/defined.ts';
 import { endUnfinishedWrites } from './unfinished-writes.ts';
 
 export interface Mongo {
@@ -81,6 +82,18 @@ export function databaseName(uri: string): string {
  * write. Null means that there is none, which is certain.
  */
 export const readByWrite = [{ $inc: { reads: 1 } }, { returnDocument: 'after' }] as const;
+
+/**
+ * Builds an update whose fields depend on its arguments. Undefined fields are left out, and so are operators without
+ * fields, which servers before 5.0 refuse.
+ */
+export function updateWith<Schema extends Document>(operators: UpdateFilter<Schema>): UpdateFilter<Schema>;
+export function updateWith(operators: Readonly<Record<string, object>>): object {
+  const kept = Object.entries(operators).map(
+    ([operator, fields]) => [operator, defined({ ...fields })] as const,
+  );
+  return Object.fromEntries(kept.filter(([, fields]) => Object.keys(fields).length > 0));
+}
 
 /** Two writers met on one `_id` or unique key; for insertMany: its first failure was that. */
 export function isDuplicateKey(error: unknown): error is MongoServerError {

@@ -1,6 +1,6 @@
 import type { Collection, Db } from 'mongodb';
 import { defined } from '../base/defined.ts';
-import { ensureIndexes, repeatOnDuplicate } from './mongo.ts';
+import { ensureIndexes, repeatOnDuplicate, updateWith } from './mongo.ts';
 
 /** What a process says of itself every few seconds. */
 export interface NodeReport {
@@ -80,7 +80,9 @@ export function createNodeStore(db: Db) {
 
     async report({ id: _id, ...report }: NodeReport): Promise<void> {
       await repeatOnDuplicate(() =>
-        nodes.updateOne({ _id }, { $set: report, $currentDate: { seen: true } }, { upsert: true }),
+        nodes.updateOne({ _id }, updateWith({ $set: report, $currentDate: { seen: true } }), {
+          upsert: true,
+        }),
       );
       const { channels = [] } = report;
       if (channels.length > 0) await noteServed(channels);

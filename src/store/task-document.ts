@@ -5,6 +5,7 @@ import type { FailureClass } from '../errors/failure.ts';
 import type { Changes } from '../task/next.ts';
 import type { Task } from '../task/record.ts';
 import { attemptAt } from '../task/state.ts';
+import { updateWith } from './mongo.ts';
 import type { SealedDocument } from './sealed-document.ts';
 
 /** A task as stored: its record, and what only indexes need. Times in Unix milliseconds, amounts as int64. */
@@ -75,11 +76,7 @@ export function updateOf(before: Task, changes: Changes & { readonly words?: Sea
   const written = { ...changes, ...asks, ...changed(was, follows), ...defined({ end }) };
   const $unset: Record<string, ''> = {};
   for (const [name, value] of Object.entries(written)) if (value === undefined) $unset[name] = '';
-  return {
-    $set: defined(written),
-    $inc: { rev: 1 },
-    ...(Object.keys($unset).length === 0 ? {} : { $unset }),
-  };
+  return updateWith<TaskDocument>({ $set: defined(written), $inc: { rev: 1 }, $unset });
 }
 
 /** Written once, with the end. */

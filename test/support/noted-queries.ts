@@ -37,8 +37,9 @@ const productFile = /\/src\/((?:store|ledger)\/[\w/-]+\.ts)/;
 for (const operation of operations) {
   const original = Reflect.get(Collection.prototype, operation) as (...args: unknown[]) => unknown;
   Reflect.set(Collection.prototype, operation, function (this: Collection, ...args: unknown[]): unknown {
-    const result = original.apply(this, args);
     const file = callerFile();
+    if (file !== undefined) refuseEmptyOperators(args[1], file);
+    const result = original.apply(this, args);
     if (file === undefined) return result;
     const entry: Noted = {
       collection: this.collectionName.replace(copySuffix, ''),
@@ -51,6 +52,16 @@ for (const operation of operations) {
     else note(entry);
     return result;
   });
+}
+
+/** Servers before 5.0 refuse an operator without fields; the one in use may not. */
+function refuseEmptyOperators(update: unknown, file: string): void {
+  if (typeof update !== 'object' || update === null) return;
+  for (const [name, fields] of Object.entries(update)) {
+    if (!name.startsWith('$') || typeof fields !== 'object' || fields === null) continue;
+    if (Object.values(fields).every((value) => value === undefined))
+      throw new TypeError(`${file} sends an update with an empty ${name}`);
+  }
 }
 
 const command = Reflect.get(Db.prototype, 'command') as (...args: unknown[]) => unknown;

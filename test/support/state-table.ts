@@ -60,12 +60,14 @@ function section(state: StateName): string {
   return [`## ${state}`, notes[state], shown, operators].join('\n\n');
 }
 
+/** A task of each state, and each event: what `next` is tried on. */
+export function transitionSamples() {
+  return { tasks: variants(samples), events: variants(sampleEvents) };
+}
+
 function stateTable(): string {
-  const tasks = variants(samples);
-  const rows = variants(sampleEvents).map(([name, event]) => [
-    name,
-    ...tasks.map(([, task]) => cell(task, event)),
-  ]);
+  const { tasks, events: happening } = transitionSamples();
+  const rows = happening.map(([name, event]) => [name, ...tasks.map(([, task]) => cell(task, event))]);
   return table([['', ...tasks.map(([name]) => name)], ...rows]);
 }
 

@@ -66,6 +66,7 @@ public final class Launcher extends AbstractMongoBackend {
     @Override
     public Document handleMessage(MongoMessage message) {
         Document command = message.getDocument();
+        Refusals.check(command);
         if (WRITES.contains(command.keySet().iterator().next())) {
             return commits.write(() -> super.handleMessage(message));
         }
