@@ -1,6 +1,6 @@
 import { MongoBulkWriteError } from 'mongodb';
 import type { Collection, Db } from 'mongodb';
-import { durable, ensureIndexes, isDuplicateKey } from '../store/mongo.ts';
+import { durable, ensureIndexes, isDuplicateKey, openCollection } from '../store/mongo.ts';
 import type { IndexShape } from '../store/mongo.ts';
 import type { AnchorDocument } from './anchored-heads.ts';
 import { entryId } from './entry.ts';
@@ -15,21 +15,15 @@ export type LedgerCollection = Pick<
 >;
 
 const readTimeoutMs = 10_000;
-const majorityTimeoutMs = 10_000;
 
 /** Money is read from the primary with majority concern: what a decision rests on must not be rolled back. */
 export function ledgerCollection(db: Db): Collection<EntryDocument> {
-  return db.collection<EntryDocument>('ledger', {
-    readConcern: { level: 'majority' },
-    readPreference: 'primary',
-    writeConcern: { w: 'majority', wtimeoutMS: majorityTimeoutMs },
-    useBigInt64: true,
-  });
+  return openCollection<EntryDocument>(db, 'ledger', durable);
 }
 
 /** Beside the ledger, so that what is cut off or written anew there does not fit. */
 export function anchorCollection(db: Db): Collection<AnchorDocument> {
-  return db.collection<AnchorDocument>('ledger_heads', { ...durable, useBigInt64: true });
+  return openCollection<AnchorDocument>(db, 'ledger_heads', durable);
 }
 
 /** What makes an operation happen once. */

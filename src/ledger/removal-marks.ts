@@ -1,7 +1,7 @@
 import { createHmac, createSecretKey, timingSafeEqual } from 'node:crypto';
 import { Buffer } from 'node:buffer';
-import type { Collection, Db } from 'mongodb';
-import { durable, repeatOnDuplicate } from '../store/mongo.ts';
+import type { Db } from 'mongodb';
+import { durable, openCollection, repeatOnDuplicate } from '../store/mongo.ts';
 
 /**
  * Says up to when records of tasks may be missing that the ledger has entries of: they were removed on purpose. Raised
@@ -24,7 +24,7 @@ const aheadMs = 3_600_000;
 
 /** `key`: that of the entries' hashes. */
 export function createRemovalMarks(db: Db, key: Uint8Array) {
-  const marks: Collection<MarkDocument> = db.collection<MarkDocument>('removal_marks', durable);
+  const marks = openCollection<MarkDocument>(db, 'removal_marks', durable);
   const secret = createSecretKey(key);
 
   function signatureOf(mark: string, before: number): string {

@@ -1,5 +1,5 @@
 import type { Collection, Db } from 'mongodb';
-import { ensureIndexes, expiring, repeatOnDuplicate } from '../store/mongo.ts';
+import { ensureIndexes, expiring, openCollection, primaryOnly, repeatOnDuplicate } from '../store/mongo.ts';
 
 /** The processes that want to append to one account. Books are right without it: it spares them races, nothing else. */
 interface LineDocument {
@@ -71,9 +71,5 @@ export async function ensureTurnLineIndexes(db: Db): Promise<void> {
  * joined, and where it sees nobody everybody is first.
  */
 function linesOf(db: Db): Collection<LineDocument> {
-  return db.collection<LineDocument>('ledger_lines', {
-    readPreference: 'primary',
-    readConcern: { level: 'local' },
-    writeConcern: { w: 1 },
-  });
+  return openCollection<LineDocument>(db, 'ledger_lines', primaryOnly);
 }

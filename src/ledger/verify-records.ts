@@ -1,6 +1,7 @@
 import type { Db, Document, Filter } from 'mongodb';
 import type { TaskStatus } from '../task/task.ts';
 import { dayMs } from '../base/times.ts';
+import { durable, openCollection } from '../store/mongo.ts';
 import { sortKey } from '../store/task-document.ts';
 import { each } from './verify-reading.ts';
 import type { Pace } from './verify-reading.ts';
@@ -36,11 +37,7 @@ interface ReadOptions {
 
 /** The records of tasks, as a verification reads them. */
 export function readRecords(db: Db, { now, signal, pace }: ReadOptions) {
-  const tasks = db.collection<TaskFacts>('tasks', {
-    readConcern: { level: 'majority' },
-    readPreference: 'primary',
-    useBigInt64: true,
-  });
+  const tasks = openCollection<TaskFacts>(db, 'tasks', durable);
 
   async function windowsOf(status: TaskStatus): Promise<readonly Window[]> {
     const lowest = { sort: { sort: 1 }, projection: { sort: 1 } } as const;

@@ -6,7 +6,7 @@ import { toCaps, toCapsDocuments } from './caps-document.ts';
 import type { CapsDocument } from './caps-document.ts';
 import { pushed } from './changes.ts';
 import type { Change } from './changes.ts';
-import { ensureIndexes, unlessThere } from './mongo.ts';
+import { durable, ensureIndexes, openCollection, unlessThere } from './mongo.ts';
 import { toSealed, toSealedDocument } from './sealed-document.ts';
 import type { SealedDocument } from './sealed-document.ts';
 
@@ -56,7 +56,7 @@ const deletionsAtOnce = 100;
 export type AccountStore = ReturnType<typeof createAccountStore>;
 
 export function createAccountStore(db: Db) {
-  const accounts: Collection<AccountDocument> = db.collection<AccountDocument>('accounts');
+  const accounts = openCollection<AccountDocument>(db, 'accounts', durable);
   return {
     ensureIndexes: () => ensureIndexes(accounts, [{ name: 'deleting', key: { deleting: 1 }, sparse: true }]),
 

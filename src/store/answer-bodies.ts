@@ -1,6 +1,6 @@
 import { Binary } from 'mongodb';
-import type { Collection, Db } from 'mongodb';
-import { ensureIndexes, expiring } from './mongo.ts';
+import type { Db } from 'mongodb';
+import { durable, ensureIndexes, expiring, openCollection } from './mongo.ts';
 
 interface BodyDocument {
   /** `<made>/<n>` */
@@ -15,7 +15,7 @@ const documentBytes = 4 * 1024 * 1024;
 
 /** The bodies of answers that are kept for a repeat of their request, cut into documents. */
 export function createAnswerBodyStore(db: Db) {
-  const bodies: Collection<BodyDocument> = db.collection<BodyDocument>('image_result_bodies');
+  const bodies = openCollection<BodyDocument>(db, 'image_result_bodies', durable);
   return {
     ensureIndexes: () => ensureIndexes(bodies, [expiring]),
 

@@ -1,7 +1,7 @@
-import type { Collection, Db, Filter } from 'mongodb';
+import type { Db, Filter } from 'mongodb';
 import { defined } from '../base/defined.ts';
 import type { ActOrigin, ActOutcome } from '../base/operator.ts';
-import { durable, ensureIndexes, unlessThere, updateWith } from './mongo.ts';
+import { durable, ensureIndexes, openCollection, unlessThere, updateWith } from './mongo.ts';
 import { sortKey } from './task-document.ts';
 
 /** One thing that an operator did, or tried to do. Times in Unix milliseconds. */
@@ -49,7 +49,7 @@ export type AuditStore = ReturnType<typeof createAuditStore>;
 
 /** What operators did, for ever: nothing but its outcome is changed as long as its account exists. */
 export function createAuditStore(db: Db) {
-  const audit: Collection<AuditDocument> = db.collection<AuditDocument>('audit', durable);
+  const audit = openCollection<AuditDocument>(db, 'audit', durable);
   return {
     ensureIndexes: () =>
       ensureIndexes(audit, [

@@ -1,7 +1,7 @@
 import type { Collection, Db } from 'mongodb';
 import type { Micros } from '../money/money.ts';
 import type { Sealed } from '../base/sealed.ts';
-import { durable, ensureIndexes } from './mongo.ts';
+import { durable, ensureIndexes, openCollection } from './mongo.ts';
 import { toSealed, toSealedDocument } from './sealed-document.ts';
 import type { SealedDocument } from './sealed-document.ts';
 
@@ -51,7 +51,7 @@ const pendingMax = 20;
 export type BalanceAlertStore = ReturnType<typeof createBalanceAlertStore>;
 
 export function createBalanceAlertStore(db: Db) {
-  const alerts: Collection<AlertDocument> = db.collection<AlertDocument>('balance_alerts', durable);
+  const alerts = openCollection<AlertDocument>(db, 'balance_alerts', durable);
   return {
     ensureIndexes: () => ensureIndexes(alerts, [{ name: 'due', key: { 'pending.dueAt': 1 } }]),
 

@@ -1,6 +1,6 @@
-import type { Collection, Db } from 'mongodb';
+import type { Db } from 'mongodb';
 import type { CircuitRecord } from '../health/circuit-rules.ts';
-import { repeatOnDuplicate } from './mongo.ts';
+import { durable, openCollection, repeatOnDuplicate } from './mongo.ts';
 
 /** A circuit that was opened at least once. Written on changes of its state only. */
 export interface Circuit extends CircuitRecord {
@@ -23,7 +23,7 @@ interface Probe {
 export type ChannelHealthStore = ReturnType<typeof createChannelHealthStore>;
 
 export function createChannelHealthStore(db: Db, now: () => number) {
-  const circuits: Collection<CircuitDocument> = db.collection<CircuitDocument>('channel_health');
+  const circuits = openCollection<CircuitDocument>(db, 'channel_health', durable);
   return {
     /** As many as there are credentials in trouble, now or earlier. */
     async list(): Promise<Circuit[]> {

@@ -1,5 +1,5 @@
-import type { Collection, Db } from 'mongodb';
-import { repeatOnDuplicate, updateWith } from './mongo.ts';
+import type { Db } from 'mongodb';
+import { durable, openCollection, repeatOnDuplicate, updateWith } from './mongo.ts';
 
 /** An operator's switch. Off takes the channel out of service; on leaves the decision to the configuration file. */
 export interface ChannelState {
@@ -19,7 +19,7 @@ interface ChannelStateDocument extends Omit<ChannelState, 'id'> {
 export type ChannelStateStore = ReturnType<typeof createChannelStateStore>;
 
 export function createChannelStateStore(db: Db) {
-  const states: Collection<ChannelStateDocument> = db.collection<ChannelStateDocument>('channel_states');
+  const states = openCollection<ChannelStateDocument>(db, 'channel_states', durable);
   return {
     /** As many as there are channels. */
     async list(): Promise<ChannelState[]> {

@@ -1,5 +1,5 @@
-import type { Collection, Db } from 'mongodb';
-import { unlessThere } from './mongo.ts';
+import type { Db } from 'mongodb';
+import { durable, openCollection, unlessThere } from './mongo.ts';
 import { toSealed, toSealedDocument } from './sealed-document.ts';
 import type { SealedDocument, Sealing } from './sealed-document.ts';
 
@@ -49,9 +49,9 @@ export type ConfigurationStore = ReturnType<typeof createConfigurationStore>;
 
 /** One document, and the hashes of those before. Its text is sealed: a file may hold secrets instead of their names. */
 export function createConfigurationStore(db: Db, { seal, open }: Sealing) {
-  const published: Collection<ConfigurationDocument> = db.collection<ConfigurationDocument>('configuration');
+  const published = openCollection<ConfigurationDocument>(db, 'configuration', durable);
 
-  const replaced: Collection<ReplacedDocument> = db.collection<ReplacedDocument>('replaced_configurations');
+  const replaced = openCollection<ReplacedDocument>(db, 'replaced_configurations', durable);
 
   /** Undefined: another process was first. */
   async function replace(

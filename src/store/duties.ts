@@ -1,5 +1,5 @@
-import type { Collection, Db } from 'mongodb';
-import { durable, unlessThere } from './mongo.ts';
+import type { Db } from 'mongodb';
+import { durable, openCollection, unlessThere } from './mongo.ts';
 
 /** What one of all processes does, as long as it lives. */
 interface DutyDocument {
@@ -11,7 +11,7 @@ interface DutyDocument {
 export type Duties = ReturnType<typeof createDuties>;
 
 export function createDuties(db: Db) {
-  const duties: Collection<DutyDocument> = db.collection<DutyDocument>('duties', durable);
+  const duties = openCollection<DutyDocument>(db, 'duties', durable);
   return {
     /** 0: nobody has ever done it. */
     async turn(duty: string): Promise<number> {

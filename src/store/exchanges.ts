@@ -1,6 +1,6 @@
-import type { AnyBulkWriteOperation, Collection, Db } from 'mongodb';
+import type { AnyBulkWriteOperation, Db } from 'mongodb';
 import { defaultRetention } from '../base/retention.ts';
-import { ensureIndexes, expiring, isDuplicateKey } from './mongo.ts';
+import { ensureIndexes, expiring, isDuplicateKey, openCollection, primaryOnly } from './mongo.ts';
 
 /** Exchanges of a task with its upstream that are to be added to its record. Each is one JSON text. */
 export interface NewExchanges {
@@ -30,10 +30,8 @@ export function createExchangeStore(
   now: () => number,
   keptMs: () => number = () => defaultRetention.exchangesMs,
 ) {
-  // Nothing is decided by it: one member's word is enough.
-  const exchanges: Collection<ExchangesDocument> = db.collection<ExchangesDocument>('exchanges', {
-    writeConcern: { w: 1 },
-  });
+  // Nothing is decided by it.
+  const exchanges = openCollection<ExchangesDocument>(db, 'exchanges', primaryOnly);
   return {
     ensureIndexes: () => ensureIndexes(exchanges, [expiring]),
 

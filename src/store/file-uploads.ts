@@ -1,6 +1,6 @@
-import type { Collection, Db } from 'mongodb';
+import type { Db } from 'mongodb';
 import { defined } from '../base/defined.ts';
-import { ensureIndexes, unlessThere, updateWith } from './mongo.ts';
+import { durable, ensureIndexes, openCollection, unlessThere, updateWith } from './mongo.ts';
 
 /** A file at an upstream, under one of its credentials. Times in Unix milliseconds. */
 export interface UploadKey {
@@ -49,7 +49,7 @@ export type FileUploadStore = ReturnType<typeof createFileUploadStore>;
 const forgottenMs = 86_400_000;
 
 export function createFileUploadStore(db: Db, now: () => number) {
-  const uploads: Collection<UploadDocument> = db.collection<UploadDocument>('file_uploads');
+  const uploads = openCollection<UploadDocument>(db, 'file_uploads', durable);
   return {
     ensureIndexes: () =>
       ensureIndexes(uploads, [

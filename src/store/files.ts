@@ -1,9 +1,9 @@
-import type { Collection, Db } from 'mongodb';
+import type { Db } from 'mongodb';
 import type { Reach } from '../base/key-scope.ts';
 import { defined } from '../base/defined.ts';
 import type { UserFile } from '../models/user-file.ts';
 import type { FileUploadStore } from './file-uploads.ts';
-import { ensureIndexes } from './mongo.ts';
+import { durable, ensureIndexes, openCollection } from './mongo.ts';
 
 /** `expiresAt`: of one that is being written, when nobody writes it any more. */
 interface FileDocument extends Omit<UserFile, 'id'> {
@@ -21,7 +21,7 @@ export interface FilePage {
 export type FileStore = ReturnType<typeof createFileStore>;
 
 export function createFileStore(db: Db, uploads: Pick<FileUploadStore, 'drop'>) {
-  const files: Collection<FileDocument> = db.collection<FileDocument>('files');
+  const files = openCollection<FileDocument>(db, 'files', durable);
   return {
     ensureIndexes: () =>
       ensureIndexes(files, [

@@ -1,5 +1,6 @@
-import type { Collection, Db } from 'mongodb';
+import type { Db } from 'mongodb';
 import type { UpstreamCost } from '../task/cost.ts';
+import { durable, openCollection } from './mongo.ts';
 
 /**
  * Which process is responsible for the holds of synchronous images: one document for each API process, written before
@@ -40,8 +41,8 @@ export type ImageLeaseStore = ReturnType<typeof createImageLeaseStore>;
 export const imageLeaseIdLength = 16;
 
 export function createImageLeaseStore(db: Db) {
-  const leases: Collection<LeaseDocument> = db.collection<LeaseDocument>('image_leases');
-  const owed: Collection<OwedDocument> = db.collection<OwedDocument>('image_charges_owed');
+  const leases = openCollection<LeaseDocument>(db, 'image_leases', durable);
+  const owed = openCollection<OwedDocument>(db, 'image_charges_owed', durable);
   return {
     async insert({ id, process, from }: Omit<ImageLease, 'beat'>): Promise<void> {
       await leases.insertOne({ _id: id, process, from, beat: 0 });
@@ -89,7 +90,7 @@ export function createImageLeaseStore(db: Db) {
     },
 
     async owedFor(image: string): Promise<OwedCharge | undefined> {
-      const found = await owed.findOne({ _id: image }, { readConcern: 'majority' });
+      const found = await owed.findOne({ _id: image });
       if (found === null) return undefined;
       const { charge, basis, upstream } = found;
       return { charge, basis, upstream };

@@ -1,6 +1,6 @@
-import type { Collection, Db } from 'mongodb';
+import type { Db } from 'mongodb';
 import { racePoint } from '../base/race-point.ts';
-import { durable, unlessThere } from './mongo.ts';
+import { durable, openCollection, unlessThere } from './mongo.ts';
 
 /**
  * The unfinished tasks of each API key that has a `concurrent_tasks` limit: one document per key, whose list of
@@ -23,7 +23,7 @@ export interface KeySlot {
 export type KeySlotStore = ReturnType<typeof createKeySlotStore>;
 
 export function createKeySlotStore(db: Db, now: () => number) {
-  const keys: Collection<KeySlotsDocument> = db.collection<KeySlotsDocument>('key_slots', durable);
+  const keys = openCollection<KeySlotsDocument>(db, 'key_slots', durable);
 
   /** Adds the task if there is room and it is not in the list; true: this call added it. */
   async function add(key: string, slot: KeySlot, limit: number): Promise<boolean> {

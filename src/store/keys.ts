@@ -6,7 +6,7 @@ import { toCaps, toCapsDocuments } from './caps-document.ts';
 import type { CapsDocument } from './caps-document.ts';
 import { pushed } from './changes.ts';
 import type { Change } from './changes.ts';
-import { ensureIndexes } from './mongo.ts';
+import { durable, ensureIndexes, openCollection } from './mongo.ts';
 
 /** Keys that are made within one millisecond, at most. */
 const sameMomentMax = 20;
@@ -74,7 +74,7 @@ interface Replacement {
 export type KeyStore = ReturnType<typeof createKeyStore>;
 
 export function createKeyStore(db: Db, now: () => number) {
-  const keys: Collection<KeyDocument> = db.collection<KeyDocument>('keys');
+  const keys = openCollection<KeyDocument>(db, 'keys', durable);
   return {
     ensureIndexes: () =>
       ensureIndexes(keys, [

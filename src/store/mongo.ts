@@ -26,12 +26,34 @@ const socketTimeoutMs = 30_000;
 const waitQueueTimeoutMs = 10_000;
 const majorityTimeoutMs = 10_000;
 
-/** For every collection, unless it says otherwise: named by us, since a connection string may name something weaker. */
+/**
+ * How a collection is read and written. The two concerns belong together: a majority read does not see yet what the
+ * primary alone has acknowledged. Each collection names one of them, since a connection string may name something weaker.
+ */
+export type Concerns = typeof durable | typeof primaryOnly;
+
+/** For whatever a decision, money or an answer rests on. */
 export const durable = {
   writeConcern: { w: 'majority', wtimeoutMS: majorityTimeoutMs },
   readConcern: { level: 'majority' },
   readPreference: 'primary',
 } as const;
+
+/** For what may be lost in an election, at the cost of a repetition or a gap. */
+export const primaryOnly = {
+  writeConcern: { w: 1 },
+  readConcern: { level: 'local' },
+  readPreference: 'primary',
+} as const;
+
+/** Opens a collection: int64 is read as bigint, and its own writes are visible to its next read. */
+export function openCollection<Schema extends Document>(
+  db: Db,
+  name: string,
+  concerns: Concerns,
+): Collection<Schema> {
+  return db.collection<Schema>(name, { ...concerns, useBigInt64: true });
+}
 
 /**
  * Connects, and fails within ten seconds if no server answers, at once with a MongoAddressError if the address is none.

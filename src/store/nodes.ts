@@ -1,6 +1,6 @@
-import type { Collection, Db } from 'mongodb';
+import type { Db } from 'mongodb';
 import { defined } from '../base/defined.ts';
-import { ensureIndexes, repeatOnDuplicate, updateWith } from './mongo.ts';
+import { durable, ensureIndexes, openCollection, repeatOnDuplicate, updateWith } from './mongo.ts';
 
 /** What a process says of itself every few seconds. */
 export interface NodeReport {
@@ -63,8 +63,8 @@ const servedMax = 10_000;
 export type NodeStore = ReturnType<typeof createNodeStore>;
 
 export function createNodeStore(db: Db) {
-  const nodes: Collection<NodeDocument> = db.collection<NodeDocument>('nodes');
-  const served: Collection<ServedDocument> = db.collection<ServedDocument>('served_channels');
+  const nodes = openCollection<NodeDocument>(db, 'nodes', durable);
+  const served = openCollection<ServedDocument>(db, 'served_channels', durable);
 
   async function noteServed(channels: readonly string[]): Promise<void> {
     const now = { $currentDate: { at: true } } as const;

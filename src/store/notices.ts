@@ -1,6 +1,6 @@
-import type { Collection, Db } from 'mongodb';
+import type { Db } from 'mongodb';
 import type { Notice } from '../base/notice.ts';
-import { durable, ensureIndexes, unlessThere } from './mongo.ts';
+import { durable, ensureIndexes, openCollection, unlessThere } from './mongo.ts';
 
 interface NoticeDocument extends Omit<Notice, 'id'> {
   readonly _id: string;
@@ -20,7 +20,7 @@ const noticesMax = 2_000;
 export type NoticeStore = ReturnType<typeof createNoticeStore>;
 
 export function createNoticeStore(db: Db) {
-  const notices: Collection<NoticeDocument> = db.collection<NoticeDocument>('notices', durable);
+  const notices = openCollection<NoticeDocument>(db, 'notices', durable);
   return {
     ensureIndexes: () =>
       ensureIndexes(notices, [{ name: 'state_revised', key: { state: 1, revisedAt: -1 } }]),

@@ -1,6 +1,6 @@
-import type { Collection, Db } from 'mongodb';
+import type { Db } from 'mongodb';
 import type { OperatorRole } from '../base/operator.ts';
-import { ensureIndexes, unlessThere } from './mongo.ts';
+import { durable, ensureIndexes, openCollection, unlessThere } from './mongo.ts';
 
 /** A person or a program with a token of its own for the operators' API. Times in Unix milliseconds. */
 export interface Operator {
@@ -30,7 +30,7 @@ const operatorsMax = 1000;
 export type OperatorStore = ReturnType<typeof createOperatorStore>;
 
 export function createOperatorStore(db: Db, now: () => number) {
-  const operators: Collection<OperatorDocument> = db.collection<OperatorDocument>('operators');
+  const operators = openCollection<OperatorDocument>(db, 'operators', durable);
   return {
     ensureIndexes: () => ensureIndexes(operators, [{ key: { hmac: 1 }, name: 'hmac', unique: true }]),
 

@@ -1,7 +1,7 @@
 import { Binary } from 'mongodb';
-import type { Collection, Db } from 'mongodb';
+import type { Db } from 'mongodb';
 import type { Base64Text } from '../models/stored-media.ts';
-import { ensureIndexes, expiring } from './mongo.ts';
+import { durable, ensureIndexes, expiring, openCollection } from './mongo.ts';
 
 interface PartialImageDocument {
   /** `<task>/<n>` */
@@ -20,7 +20,7 @@ const keptMs = 3_600_000;
 export type PartialImageStore = ReturnType<typeof createPartialImageStore>;
 
 export function createPartialImageStore(db: Db, now: () => number) {
-  const partials: Collection<PartialImageDocument> = db.collection<PartialImageDocument>('partial_images');
+  const partials = openCollection<PartialImageDocument>(db, 'partial_images', durable);
   return {
     ensureIndexes: () => ensureIndexes(partials, [expiring]),
 

@@ -1,5 +1,5 @@
-import type { Collection, Db } from 'mongodb';
-import { ensureIndexes, expiring, repeatOnDuplicate } from './mongo.ts';
+import type { Db } from 'mongodb';
+import { durable, ensureIndexes, expiring, openCollection, repeatOnDuplicate } from './mongo.ts';
 
 /** Requests of one key in one minute, counted by all processes. */
 interface RateLimitDocument {
@@ -15,7 +15,7 @@ const keptMs = 5 * 60_000;
 export type RateLimitStore = ReturnType<typeof createRateLimitStore>;
 
 export function createRateLimitStore(db: Db) {
-  const counters: Collection<RateLimitDocument> = db.collection<RateLimitDocument>('rate_limits');
+  const counters = openCollection<RateLimitDocument>(db, 'rate_limits', durable);
 
   async function increment(id: string, startedAt: number): Promise<number> {
     const counter = await counters.findOneAndUpdate(

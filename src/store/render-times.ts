@@ -1,8 +1,8 @@
-import type { Collection, Db } from 'mongodb';
+import type { Db } from 'mongodb';
 import { z } from 'zod';
 import { isUsable, renderSamplesMax } from '../models/render-times.ts';
 import type { RenderKind, RenderSample } from '../models/render-times.ts';
-import { ensureIndexes, expiring, repeatOnDuplicate } from './mongo.ts';
+import { durable, ensureIndexes, expiring, openCollection, repeatOnDuplicate } from './mongo.ts';
 
 /** The last renders of one kind of output. */
 export interface RenderRecord extends RenderKind {
@@ -32,7 +32,7 @@ const recordSchema = z.object({
 export type RenderTimesStore = ReturnType<typeof createRenderTimesStore>;
 
 export function createRenderTimesStore(db: Db, now: () => number) {
-  const renders: Collection<RenderTimesDocument> = db.collection<RenderTimesDocument>('render_times');
+  const renders = openCollection<RenderTimesDocument>(db, 'render_times', durable);
 
   async function push(
     { channel, model, output }: RenderKind,

@@ -1,7 +1,7 @@
 import { defined } from '../base/defined.ts';
-import type { Collection, Db } from 'mongodb';
+import type { Db } from 'mongodb';
 import { createAnswerBodyStore } from './answer-bodies.ts';
-import { durable, ensureIndexes, expiring, unlessThere, updateWith } from './mongo.ts';
+import { durable, ensureIndexes, expiring, openCollection, unlessThere, updateWith } from './mongo.ts';
 
 /**
  * The outcome of a request that may be repeated: by its Idempotency-Key, or by a client that repeats what it did not
@@ -61,7 +61,7 @@ export type RepeatName = Pick<RepeatClaim, 'id' | 'made'>;
 export type RepeatStore = ReturnType<typeof createRepeatStore>;
 
 export function createRepeatStore(db: Db, now: () => number) {
-  const records: Collection<RepeatDocument> = db.collection<RepeatDocument>('idempotency', durable);
+  const records = openCollection<RepeatDocument>(db, 'idempotency', durable);
   const bodies = createAnswerBodyStore(db);
   const change = async ({ id, made }: RepeatName, fields: Partial<RepeatDocument>): Promise<void> => {
     await records.updateOne({ _id: id, made }, updateWith({ $set: fields }));

@@ -5,7 +5,7 @@ import type { GenerationRequest } from '../models/request.ts';
 import type { DroppedChannel } from '../task/candidates.ts';
 import type { Task } from '../task/record.ts';
 import { defaultRetention } from '../base/retention.ts';
-import { durable, ensureIndexes, expiring, readByWrite, unlessThere } from './mongo.ts';
+import { durable, ensureIndexes, expiring, openCollection, readByWrite, unlessThere } from './mongo.ts';
 import { toSealed, toSealedDocument } from './sealed-document.ts';
 import type { SealedDocument, Sealing } from './sealed-document.ts';
 
@@ -57,7 +57,7 @@ export function createRequestStore(
   { seal, open, keptMs = () => defaultRetention.requestsMs }: Sealing & { readonly keptMs?: () => number },
 ) {
   const expiresAt = (deadlineAt: number): number => deadlineAt + keptMs();
-  const requests: Collection<RequestDocument> = db.collection<RequestDocument>('requests', durable);
+  const requests = openCollection<RequestDocument>(db, 'requests', durable);
   const kept = (document: RequestDocument | null): RequestRecord | undefined =>
     document === null || document.expires.getTime() <= now() ? undefined : toRecord(document, open);
   return {

@@ -1,5 +1,5 @@
-import type { Collection, Db } from 'mongodb';
-import { ensureIndexes, repeatOnDuplicate } from './mongo.ts';
+import type { Db } from 'mongodb';
+import { durable, ensureIndexes, openCollection, repeatOnDuplicate } from './mongo.ts';
 
 /** The state of the copy of a task's results. Times in Unix milliseconds. */
 export interface ResultCopy {
@@ -21,7 +21,7 @@ interface ResultCopyDocument extends Omit<ResultCopy, 'task'> {
 export type ResultCopyStore = ReturnType<typeof createResultCopyStore>;
 
 export function createResultCopyStore(db: Db) {
-  const copies: Collection<ResultCopyDocument> = db.collection<ResultCopyDocument>('result_copies');
+  const copies = openCollection<ResultCopyDocument>(db, 'result_copies', durable);
   return {
     ensureIndexes: () => ensureIndexes(copies, [{ name: 'state_due', key: { state: 1, dueAt: 1 } }]),
 

@@ -1,6 +1,6 @@
-import type { Collection, Db } from 'mongodb';
+import type { Db } from 'mongodb';
 import type { Sealed } from '../base/sealed.ts';
-import { unlessThere } from './mongo.ts';
+import { durable, openCollection, unlessThere } from './mongo.ts';
 import { toSealed, toSealedDocument } from './sealed-document.ts';
 import type { SealedDocument } from './sealed-document.ts';
 
@@ -14,7 +14,7 @@ const _id = 'root';
 export type RootKeyStore = ReturnType<typeof createRootKeyStore>;
 
 export function createRootKeyStore(db: Db) {
-  const secrets: Collection<RootKeyDocument> = db.collection<RootKeyDocument>('secrets');
+  const secrets = openCollection<RootKeyDocument>(db, 'secrets', durable);
   return {
     async find(): Promise<Sealed | undefined> {
       const found = await secrets.findOne({ _id });

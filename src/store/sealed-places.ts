@@ -1,7 +1,8 @@
-import type { Collection, Db } from 'mongodb';
+import type { Db } from 'mongodb';
 import type { Sealed, SealPurpose } from '../base/sealed.ts';
 import { toSealed, toSealedDocument } from './sealed-document.ts';
 import type { SealedDocument } from './sealed-document.ts';
+import { durable, openCollection } from './mongo.ts';
 
 /** Documents of one collection that hold sealed values. */
 export interface SealedPlace {
@@ -46,7 +47,7 @@ function createSealedPlace(
   db: Db,
   { name, field, purpose }: Pick<SealedPlace, 'name' | 'purpose'> & { readonly field: string },
 ): SealedPlace {
-  const holders: Collection<HolderDocument> = db.collection<HolderDocument>(name);
+  const holders = openCollection<HolderDocument>(db, name, durable);
   return {
     name,
     purpose,

@@ -1,6 +1,6 @@
 import { defined } from '../base/defined.ts';
 import type { Collection, Db } from 'mongodb';
-import { ensureIndexes, expiring, repeatOnDuplicate, unlessThere } from './mongo.ts';
+import { durable, ensureIndexes, expiring, openCollection, repeatOnDuplicate, unlessThere } from './mongo.ts';
 
 /**
  * Concurrency limits that hold across processes, and the queue before them. A queue is a credential:
@@ -65,9 +65,9 @@ const timeDigits = 14;
 export type SlotStore = ReturnType<typeof createSlotStore>;
 
 export function createSlotStore(db: Db, now: () => number) {
-  const slots: Collection<SlotDocument> = db.collection<SlotDocument>('slots');
-  const tickets: Collection<TicketDocument> = db.collection<TicketDocument>('slot_tickets');
-  const rounds: Collection<RoundDocument> = db.collection<RoundDocument>('slot_rounds');
+  const slots = openCollection<SlotDocument>(db, 'slots', durable);
+  const tickets = openCollection<TicketDocument>(db, 'slot_tickets', durable);
+  const rounds = openCollection<RoundDocument>(db, 'slot_rounds', durable);
   return {
     async ensureIndexes(): Promise<void> {
       await Promise.all([

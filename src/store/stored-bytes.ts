@@ -1,5 +1,5 @@
-import type { Collection, Db } from 'mongodb';
-import { ensureIndexes, expiring, repeatOnDuplicate } from './mongo.ts';
+import type { Db } from 'mongodb';
+import { durable, ensureIndexes, expiring, openCollection, repeatOnDuplicate } from './mongo.ts';
 import { dayMs } from '../base/times.ts';
 
 /** What is stored for an account and deleted on one day. */
@@ -31,7 +31,7 @@ function endOf(account: string): string {
 export type StoredBytesStore = ReturnType<typeof createStoredBytesStore>;
 
 export function createStoredBytesStore(db: Db, now: () => number) {
-  const sums: Collection<StoredBytesDocument> = db.collection<StoredBytesDocument>('stored_bytes');
+  const sums = openCollection<StoredBytesDocument>(db, 'stored_bytes', durable);
   return {
     ensureIndexes: () => ensureIndexes(sums, [expiring]),
 

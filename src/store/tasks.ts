@@ -6,7 +6,7 @@ import { taskNamings, unfinishedStatuses } from '../task/task.ts';
 import type { TaskNaming } from '../task/task.ts';
 import { createFindById } from './find-by-id.ts';
 import type { Sealing } from './sealed-document.ts';
-import { durable, ensureIndexes, isOutage, readByWrite, unlessThere } from './mongo.ts';
+import { durable, ensureIndexes, isOutage, openCollection, readByWrite, unlessThere } from './mongo.ts';
 import { taskBills } from './task-bills.ts';
 import { taskCallbacks } from './task-callbacks.ts';
 import { taskCensus } from './task-census.ts';
@@ -54,7 +54,7 @@ const hintsMax = 1_000;
 
 /** The records of tasks: read here, changed by task-steps.ts. */
 export function createTaskStore(db: Db, now: () => number, sealing: Sealing) {
-  const tasks: Collection<TaskDocument> = db.collection<TaskDocument>('tasks', durable);
+  const tasks = openCollection<TaskDocument>(db, 'tasks', durable);
   const form = createTaskForm(sealing);
   const hints = new LRUCache<string, Task>({ max: hintsMax });
   return {

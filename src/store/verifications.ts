@@ -1,6 +1,6 @@
-import type { Collection, Db } from 'mongodb';
+import type { Db } from 'mongodb';
 import type { VerificationSummary } from '../task/census.ts';
-import { repeatOnDuplicate } from './mongo.ts';
+import { durable, openCollection, repeatOnDuplicate } from './mongo.ts';
 
 interface VerificationDocument extends VerificationSummary {
   readonly _id: 'last';
@@ -10,8 +10,7 @@ export type VerificationStore = ReturnType<typeof createVerificationStore>;
 
 /** What the last verification of the ledger found: one document. */
 export function createVerificationStore(db: Db) {
-  const verifications: Collection<VerificationDocument> =
-    db.collection<VerificationDocument>('ledger_verifications');
+  const verifications = openCollection<VerificationDocument>(db, 'ledger_verifications', durable);
   return {
     async last(): Promise<VerificationSummary | undefined> {
       const found = await verifications.findOne({ _id: 'last' });

@@ -1,5 +1,5 @@
-import type { Collection, Db } from 'mongodb';
-import { ensureIndexes, expiring, repeatOnDuplicate } from './mongo.ts';
+import type { Db } from 'mongodb';
+import { durable, ensureIndexes, expiring, openCollection, repeatOnDuplicate } from './mongo.ts';
 
 /** Tasks that somebody wants tried now, whichever worker waits for them. Hardly ever one, and for half a minute only. */
 export interface Wake {
@@ -22,7 +22,7 @@ const wakesMax = 1_000;
 export type WakeStore = ReturnType<typeof createWakeStore>;
 
 export function createWakeStore(db: Db, now: () => number) {
-  const wakes: Collection<WakeDocument> = db.collection<WakeDocument>('wakes');
+  const wakes = openCollection<WakeDocument>(db, 'wakes', durable);
   return {
     async ensureIndexes(): Promise<void> {
       await ensureIndexes(wakes, [expiring]);

@@ -1,0 +1,86 @@
+import type { Collection, Db } from 'mongodb';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { anchorCollection, ledgerCollection } from '../../src/ledger/collection.ts';
+import { createRemovalMarks } from '../../src/ledger/removal-marks.ts';
+import { createTurnLines } from '../../src/ledger/turn-lines.ts';
+import { createRootKeyStore } from '../../src/store/root-key.ts';
+import { createSealedPlaces } from '../../src/store/sealed-places.ts';
+import { createStores } from '../../src/store/stores.ts';
+import { openDatabase } from '../capacity/support.ts';
+import { testLedgerKey, testSealing } from '../support/sealing.ts';
+import { linesWith, readSources } from '../support/source-rules.ts';
+
+/** What a process has written to a collection its next read finds: the concerns of the collection belong together. */
+
+const sources = readSources('.', ['src']);
+let database: Awaited<ReturnType<typeof openDatabase>>;
+let opened: ReadonlyMap<string, Collection<Thing>>;
+
+interface Thing {
+  readonly _id: string;
+  readonly n: number;
+}
+
+beforeAll(async () => {
+  database = await openDatabase();
+  opened = openEverything(database.db);
+});
+afterAll(() => database.drop());
+
+/** Every collection, as the product opens it. */
+function openEverything(db: Db): ReadonlyMap<string, Collection<Thing>> {
+  const found = new Map<string, Collection<Thing>>();
+  const noting = new Proxy(db, {
+    get(target, name) {
+      if (name !== 'collection') return Reflect.get(target, name) as unknown;
+      return (collection: string, options: object) => {
+        const instance = target.collection<Thing>(collection, options);
+        found.set(collection, instance);
+        return instance;
+      };
+    },
+  });
+  createStores(noting, Date.now, testSealing);
+  createSealedPlaces(noting);
+  createRootKeyStore(noting);
+  createTurnLines(noting, Date.now);
+  createRemovalMarks(noting, testLedgerKey);
+  ledgerCollection(noting);
+  anchorCollection(noting);
+  return found;
+}
+
+it('every collection is opened by openCollection, and its concerns are named in one place', () => {
+  expect(linesWith(sources, /\.collection(<[^(]*>)?\(/, ['src/store/mongo.ts'])).toEqual([]);
+  // The sums of a cap are read as of an entry that has its majority already.
+  expect(
+    linesWith(sources, /writeConcern|readConcern: \{/, ['src/store/mongo.ts', 'src/ledger/collection.ts']),
+  ).toEqual([]);
+});
+
+it('every collection of the sources is tried', () => {
+  const named = Object.values(sources).flatMap((text) =>
+    [...text.matchAll(/openCollection<\w+>\(\s*db,\s*'(\w+)'/g)].map(([, name]) => name),
+  );
+  expect([...new Set(named)].toSorted()).toEqual([...opened.keys()].toSorted());
+});
+
+describe('what was written is there', () => {
+  it('in every collection, at once, as long as it stands', async () => {
+    const missing = await Promise.all(
+      [...opened].map(async ([name, collection]) => {
+        const _id = 'own-write';
+        await collection.insertOne({ _id, n: 0 });
+        const inserted = await collection.findOne({ _id });
+        await collection.updateOne({ _id }, { $set: { n: 1 } });
+        const updated = await collection.find({ n: 1 }).toArray();
+        const counted = await collection.countDocuments({ n: 1 });
+        await collection.deleteOne({ _id });
+        const deleted = await collection.findOne({ _id });
+        const isSeen = inserted?.n === 0 && updated.length === 1 && counted === 1 && deleted === null;
+        return isSeen ? [] : [name];
+      }),
+    );
+    expect(missing.flat()).toEqual([]);
+  });
+});
