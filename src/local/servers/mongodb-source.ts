@@ -11,8 +11,8 @@ import { canReach, findOnPath, reasonIn, runCommand, withProgress } from './run-
 const downloadHost = 'fastdl.mongodb.org';
 const mavenPackage = 'de.bwaldvogel:mongo-java-server-h2-backend:1.47.0';
 const javaVersionMin = 17;
-/** 4.2: the driver refuses older ones. */
-const mongodVersionMin = 402;
+/** 4.4: the driver refuses older ones. */
+const mongodVersionMin = 404;
 const downloadTimeoutMs = 900_000;
 
 /** A real mongod, or the Java stand-in: mongo-java-server's jars under our launcher. */
@@ -75,7 +75,7 @@ async function checkedMongod(path: string, options: LocalOptions): Promise<Attem
   const [, version = '', major, minor] = /db version v((\d+)\.(\d+)\S*)/u.exec(result.output) ?? [];
   const isOld = version !== '' && Number(major) * 100 + Number(minor) < mongodVersionMin;
   return isOld
-    ? { failure: `MongoDB 4.2 or newer is needed, ${path} is ${version}` }
+    ? { failure: `MongoDB 4.4 or newer is needed, ${path} is ${version}` }
     : { program: { kind: 'mongod', path } };
 }
 

@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { chmod, mkdir, readFile, readdir, symlink, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
 import { join } from 'node:path';
 
 import { expect, it } from 'vitest';
@@ -179,16 +180,21 @@ it('mongodb: a program on PATH comes first, then that of the data directory', as
 });
 
 it('mongodb: a program that is older than the driver takes is passed over, with its version', async () => {
-  const machine = await machineWith({ mongod: 'echo "db version v3.6.8"; echo "git version: 8e540c0b"' });
+  const machine = await machineWith({ mongod: 'echo "db version v4.2.24"; echo "git version: 8e540c0b"' });
   await mkdir(join(machine.dataDir, 'bin'));
   const own = join(machine.dataDir, 'bin/mongod');
-  for (const version of ['4.2.0', '7.0.14', '8.2.6-rc0', '10.0.1']) {
+  for (const version of ['4.4.0', '7.0.14', '8.2.6-rc0', '10.0.1']) {
     await putProgram(own, `echo "db version v${version}"`);
     expect(await resolveMongo(machine)).toEqual({ kind: 'mongod', path: own });
   }
   await expect(resolveMongo({ ...machine, mongodBinary: join(machine.path, 'mongod') })).rejects.toThrow(
-    /^MONGOD_BINARY: MongoDB 4\.2 or newer is needed, \S+mongod is 3\.6\.8\.$/u,
+    /^MONGOD_BINARY: MongoDB 4\.4 or newer is needed, \S+mongod is 4\.2\.24\.$/u,
   );
+});
+
+it('mongodb: the oldest version is the driver’s', () => {
+  const constants: unknown = createRequire(import.meta.url)('mongodb/lib/cmap/wire_protocol/constants.js');
+  expect(constants).toMatchObject({ MIN_SUPPORTED_SERVER_VERSION: '4.4' });
 });
 
 it('mongodb: MONGOD_BINARY is used, or nothing is', async () => {
