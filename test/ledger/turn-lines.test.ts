@@ -1,7 +1,7 @@
 import { MongoClient, ReadConcern } from 'mongodb';
 import { expect, it } from 'vitest';
 import { createTurnLines } from '../../src/ledger/turn-lines.ts';
-import { durable } from '../../src/store/mongo.ts';
+import { durable, primaryOnly } from '../../src/store/mongo.ts';
 import { databaseUri } from '../support/run-servers.ts';
 import { useLedgerWorld } from './support.ts';
 
@@ -19,7 +19,7 @@ it('processes stand in line in the order in which they came, each once', async (
   expect(await lines.leave(account, 'one')).toMatchObject({ line: ['two'], turn: 1 });
   expect(await lines.join(account, 'one')).toMatchObject({ line: ['two', 'one'], turn: 1 });
   expect(await lines.look(account)).toMatchObject({ line: ['two', 'one'], turn: 1 });
-  const [document] = await world.db.collection('ledger_lines').find().toArray();
+  const [document] = await world.db.collection('ledger_lines', primaryOnly).find().toArray();
   expect(document?.['expires'].getTime()).toBeGreaterThan(Date.now());
 });
 

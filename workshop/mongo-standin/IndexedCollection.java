@@ -31,6 +31,7 @@ final class IndexedCollection extends AbstractSynchronizedMongoCollection<Object
     static final LongAdder SCANNED = new LongAdder();
 
     private final MVMap<Object[], byte[]> documents;
+    private final Unconfirmed unconfirmed = new Unconfirmed();
     private boolean firstMatchOnly;
 
     IndexedCollection(MongoDatabase database, String name, CollectionOptions options,
@@ -67,11 +68,21 @@ final class IndexedCollection extends AbstractSynchronizedMongoCollection<Object
         boolean natural = orderBy != null && orderBy.containsKey("$natural");
         QueryPlan plan = natural ? null : QueryPlan.choose(query, orderBy, sources());
         int limitOrOne = firstMatchOnly ? 1 : limit;
+        if (unconfirmed.isHiding()) {
+            return matchDocumentsFromStream(confirmed(), query, orderBy, skip, limitOrOne, batchSize, projection);
+        }
         if (plan == null) {
             return matchDocuments(query, orderBy, skip, limitOrOne, batchSize, projection);
         }
         return matchDocumentsFromStream(plan.values().map(this::load), query, plan.isSorted() ? null : orderBy,
             skip, limitOrOne, batchSize, projection);
+    }
+
+    private Stream<Document> confirmed() {
+        Stream<Document> stored = documents.entrySet().stream()
+            .filter(entry -> !unconfirmed.hides(entry.getKey()[0]))
+            .map(entry -> load(entry.getValue()));
+        return Stream.concat(stored, unconfirmed.before(this::load));
     }
 
     @Override
@@ -137,6 +148,7 @@ final class IndexedCollection extends AbstractSynchronizedMongoCollection<Object
     @Override
     protected Object addDocumentInternal(Document document) {
         Object id = getIdField() == null ? nextPosition() : Utils.getSubdocumentValue(document, getIdField());
+        unconfirmed.note(id, null);
         documents.put(key(id), Bson.encode(document));
         return id;
     }
@@ -154,14 +166,16 @@ final class IndexedCollection extends AbstractSynchronizedMongoCollection<Object
 
     @Override
     protected void removeDocument(Object position) {
-        if (documents.remove(key(position)) == null) {
+        byte[] before = documents.remove(key(position));
+        unconfirmed.note(position, before);
+        if (before == null) {
             throw new NoSuchElementException("no document with key " + position);
         }
     }
 
     @Override
     protected void handleUpdate(Object position, Document before, Document after) {
-        documents.put(key(position), Bson.encode(after));
+        unconfirmed.note(position, documents.put(key(position), Bson.encode(after)));
     }
 
     @Override

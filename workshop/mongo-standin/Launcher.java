@@ -67,6 +67,15 @@ public final class Launcher extends AbstractMongoBackend {
     public Document handleMessage(MongoMessage message) {
         Document command = message.getDocument();
         Refusals.check(command);
+        Unconfirmed.enter(command);
+        try {
+            return handle(message, command);
+        } finally {
+            Unconfirmed.leave();
+        }
+    }
+
+    private Document handle(MongoMessage message, Document command) {
         if (WRITES.contains(command.keySet().iterator().next())) {
             return commits.write(() -> super.handleMessage(message));
         }

@@ -39,6 +39,25 @@ export const refusalChecks: readonly Check[] = [
     codeOf(() => collection.createIndex({ a: 1 }, { partialFilterExpression: { a: { $gt: 1 } } })),
   ),
 
+  check(
+    'a majority read does not see at once what the primary alone has acknowledged; a local one does',
+    ['hidden', 'a'],
+    async (collection) => {
+      // What is older than 100 ms is seen: a machine that stops for so long tries again.
+      let isHidden = false;
+      for (let tries = 0; tries < 50 && !isHidden; tries += 1) {
+        await collection.updateOne(
+          { _id: 'a' },
+          { $inc: { n: 1 } },
+          { upsert: true, writeConcern: { w: 1 } },
+        );
+        isHidden = (await collection.findOne({ n: tries + 1 })) === null;
+      }
+      const local = await collection.findOne({ n: { $gt: 0 } }, { readConcern: { level: 'local' } });
+      return [isHidden ? 'hidden' : 'none', local?._id];
+    },
+  ),
+
   check('a command has no variables', 40_415, (collection) =>
     codeOf(() => collection.updateOne({ _id: 'a' }, { $set: { n: 1 } }, { let: { n: 1 } })),
   ),
