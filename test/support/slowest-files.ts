@@ -1,0 +1,41 @@
+import { relative } from 'node:path';
+import type { Reporter, TestModule } from 'vitest/node';
+
+const shown = 10;
+
+/** Names the files that took longest, and what took longest in each: loading, hooks, or one of its tests. */
+export default class SlowestFiles implements Reporter {
+  onTestRunEnd(modules: readonly TestModule[]): void {
+    const timed = modules.map((file) => ({ file, ms: partsOf(file).total }));
+    const slowest = timed.toSorted((a, b) => b.ms - a.ms).slice(0, shown);
+    process.stdout.write(`Slowest files:\n${slowest.map(({ file }) => `  ${describe(file)}\n`).join('')}`);
+  }
+}
+
+function partsOf(file: TestModule) {
+  const { collectDuration, setupDuration, prepareDuration, duration } = file.diagnostic();
+  const tests = [...file.children.allTests()].map((test) => ({
+    name: test.fullName,
+    ms: test.diagnostic()?.duration ?? 0,
+  }));
+  const inTests = tests.reduce((sum, { ms }) => sum + ms, 0);
+  const loading = collectDuration + setupDuration + prepareDuration;
+  return { tests, total: loading + duration, loading, hooks: Math.max(0, duration - inTests) };
+}
+
+function describe(file: TestModule): string {
+  const { tests, total, loading, hooks } = partsOf(file);
+  const [longest] = tests.toSorted((a, b) => b.ms - a.ms);
+  const parts = [
+    { what: 'to load', ms: loading },
+    { what: 'in hooks', ms: hooks },
+    { what: `in “${longest?.name ?? ''}”, one of ${tests.length} tests`, ms: longest?.ms ?? 0 },
+  ].toSorted((a, b) => b.ms - a.ms);
+  const [reason] = parts;
+  const path = relative(process.cwd(), file.moduleId);
+  return `${inSeconds(total)} ${path}: ${inSeconds(reason?.ms ?? 0)} ${reason?.what ?? ''}`;
+}
+
+function inSeconds(ms: number): string {
+  return `${(ms / 1000).toFixed(1)} s`;
+}
