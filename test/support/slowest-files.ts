@@ -4,6 +4,7 @@ import type { Reporter, TestModule } from 'vitest/node';
 const shown = 10;
 
 /** Names the files that took longest, and what took longest in each: loading, hooks, or one of its tests. */
+// oxlint-disable-next-line import/no-default-export -- vitest loads reporters by their default export
 export default class SlowestFiles implements Reporter {
   onTestRunEnd(modules: readonly TestModule[]): void {
     const timed = modules.map((file) => ({ file, ms: partsOf(file).total }));

@@ -43,7 +43,7 @@ export const refusalChecks: readonly Check[] = [
     'a majority read does not see at once what the primary alone has acknowledged; a local one does',
     ['hidden', 'a'],
     async (collection) => {
-      // What is older than 100 ms is seen: a machine that stops for so long tries again.
+      // A write older than 100 ms is visible: on a machine that stands still for so long, the next try decides.
       let isHidden = false;
       for (let tries = 0; tries < 50 && !isHidden; tries += 1) {
         await collection.updateOne(
