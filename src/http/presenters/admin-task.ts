@@ -5,6 +5,7 @@ import type { MediaUrl } from '../../models/stored-media.ts';
 import { mayUse } from '../../base/operator.ts';
 import type { OperatorIdentity } from '../../base/operator.ts';
 import { redactUrl } from '../../flight/redact.ts';
+import { withoutCallersWords } from '../../flight/without-callers-words.ts';
 import type { LedgerEntry } from '../../ledger/entry.ts';
 import type { Service } from '../../task/service.ts';
 import type { Stall } from '../../task/wait-reason.ts';
@@ -148,9 +149,10 @@ export interface TaskRecords extends Audience {
 
 /** What operators see of a task: everything but what was asked for. */
 export function presentAdminTask(
-  task: Task,
+  stored: Task,
   { mediaUrl, roles, nodes }: Audience,
 ): z.output<typeof adminTaskSchema> {
+  const task = shownTo(roles, stored);
   return {
     ...presentResult(presentTask(task, mediaUrl), roles),
     kind: task.kind,
@@ -187,7 +189,7 @@ export function presentAdminTaskDetail(
   return {
     ...presentAdminTask(task, audience),
     waiting: presentWaiting(presentSituation(task, audience.nodes), waiting),
-    attempts: task.attempts.map(presentAttempt),
+    attempts: shownTo(audience.roles, task).attempts.map(presentAttempt),
     ledger: entries.map(presentLedgerEntry),
     refunded: presentRefund(entries),
     callback: task.callback === undefined ? null : presentCallback(task.callback),
@@ -205,6 +207,11 @@ function presentCost({ charge = 0n, cost, costUnknown = 0 }: Task) {
 }
 
 type Roles = OperatorIdentity['roles'];
+
+/** What an upstream said may be what the caller wrote. */
+function shownTo(roles: Roles, task: Task): Task {
+  return mayUse({ roles }, 'content') ? task : withoutCallersWords(task, undefined);
+}
 
 /** What a link opens is nothing for whoever may only look. */
 function presentLink(link: string, roles: Roles): string {

@@ -1,4 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { operatorRoles } from '../../../src/base/operator.ts';
 import { taskFailures } from '../../../src/task/failures.ts';
 import { adminCaller } from '../../support/client.ts';
 import { useHttpWorld } from '../../support/http-world.ts';
@@ -205,6 +206,34 @@ it('shows the links of a result to whom may act, and what opens nothing to whom 
     data: [{ url: bare, last_frame_url: bareFrame, expires_at: 7 }, {}],
     video_url: bare,
   });
+});
+
+it('shows what an upstream said to the role content alone, since it may repeat the prompt', async () => {
+  const account = await world.newAccount();
+  const prompt = 'a very private prompt about a red fox';
+  const id: string = (await account.create({ prompt })).body.id;
+  const message = `moderated: the prompt "A very PRIVATE prompt, about a red\\nfox" is not allowed`;
+  const failure = { class: 'moderation_input' } as const;
+  const n = await world.drive.send(id);
+  await world.drive.step(id, { kind: 'rejected', n, owner: 'run', code: 'moderated', message, failure });
+  for (const role of [...operatorRoles, 'everything']) {
+    const admin = await operator(`said-${role}`, role);
+    const one = await admin('GET', `/tasks/${id}`);
+    const texts = [
+      one.text,
+      (await admin('GET', '/tasks?limit=100')).text,
+      (await admin('GET', `/tasks/find?id=${id}`)).text,
+    ];
+    const isShown = role === 'content' || role === 'everything';
+    expect([role, one.body.attempts[0].code, one.text.includes('PRIVATE')]).toEqual([
+      role,
+      'moderated',
+      isShown,
+    ]);
+    if (!isShown) expect(texts.join()).not.toMatch(/private|fox/i);
+    // The record can leave the machine: nobody's role puts it there.
+    expect((await admin('GET', `/tasks/${id}/record`)).text).not.toMatch(/private|fox/i);
+  }
 });
 
 it('shows withheld links whole to whom may act, and without what opens them to whom may look', async () => {
