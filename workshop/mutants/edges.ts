@@ -81,7 +81,7 @@ export const edgeMutants: readonly Mutant[] = [
   {
     name: 'action-field-valid',
     breaks: 'An operator’s input outside its bounds is refused.',
-    file: 'src/task/acts.ts',
+    file: 'src/task/act-fields.ts',
     find: 'isField(field) && fieldTypes[field](value)',
     replace: 'isField(field) && value !== null',
     tests: ['test/task/acts.test.ts'],
