@@ -17,6 +17,7 @@ import { capabilityFor, offerOf } from './capability.ts';
 import type { Capability, Offers } from './capability.ts';
 import { planFallback } from './fallback.ts';
 import type { FallbackChannel } from './fallback.ts';
+import { callsOf } from './given-counts.ts';
 import { planMeasured } from './measured-plan.ts';
 import type { InputMedia } from './measured-plan.ts';
 import { keyLimitIssue } from './key-limits.ts';
@@ -314,14 +315,25 @@ function considerChannel(
   if (credentials.length === 0 && broken.length === 0) return { dropped };
   const price = { ...(served.price ?? context.model.price), isOwn: served.price !== undefined };
   const { model } = context;
-  const quoteBy = ({ facts: { sizes }, estimateTokens, possible }: Capability) =>
-    quoteRequest(request, { model, channel: channel.id, price, estimateTokens, possible, sizes });
+  const { id } = channel;
+  const quoteBy = ({ facts, estimateTokens, possible }: Capability, given = context.given) =>
+    quoteRequest(request, {
+      model,
+      channel: id,
+      price,
+      estimateTokens,
+      possible,
+      facts,
+      given,
+      calls: callsOf(request, facts, canWait),
+    });
   const quote = quoteBy(capability);
-  if (quote === undefined) return drop('no_price', 'no price rule holds for the request');
+  if (quote === undefined) return drop('no_price', 'no line of the price holds for the request');
   const limit = keyLimitIssue(request, quote, caller);
   if (limit !== undefined) return { ...drop('not_permitted', limit.message), limit };
   const unless = offer && isUnmeasured(request, context) && capabilityFor(offer, request, noInput);
-  const pricesInput = typeof unless === 'object' && quoteBy(unless)?.worst.amount !== quote.worst.amount;
+  const pricesInput =
+    typeof unless === 'object' && quoteBy(unless, noInput)?.worst.amount !== quote.worst.amount;
   const { facts } = capability;
   return { priced: { channel, credentials, facts, canWait, quote, pricesInput }, broken, dropped };
 }

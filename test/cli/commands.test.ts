@@ -692,7 +692,7 @@ describe('price explain', () => {
     expect(lines).toContain('  resolution 720p (the model’s default)');
     expect(lines).toContain('  12 seconds (left open: the dearest, of 12 seconds)');
     expect(lines).toContain('  = 1.200000   0.100000 USD × 12 seconds, rounded half up to six places');
-    expect(lines).toContain('expected charge: 0.500000 USD');
+    expect(lines).toContain('usual charge: 0.500000 USD');
     expect(lines).toContain('  duration 5 (left open: the usual)');
     expect(text).toMatch(/^CHANNEL +AT MOST +RULES\none +1\.200000 +of the model$/m);
     expect(await json(['price', 'explain', 'clip'])).toMatchObject({ hold: { amount: '0.500000' } });

@@ -80,8 +80,8 @@ function presentMoney(entries: readonly LedgerEntry[], currency: string) {
   const basis = heldBasis(hold?.basis);
   const present = (how: Reckoning | undefined) => {
     if (how === undefined || basis === undefined) return null;
-    const { rules } = priceAt(basis, how.facts.channel ?? '');
-    return presentReckoning(how, { currency, rules, hold: held });
+    const { lines } = priceAt(basis, how.facts.channel ?? '');
+    return presentReckoning(how, { currency, lines, hold: held });
   };
   const how = present(readSettleReckoning(settled?.basis));
   return {
