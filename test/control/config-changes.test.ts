@@ -32,10 +32,10 @@ it('names each place by the ids of its entries, with the value before and after'
     { path: 'channels.two.priority', kind: 'changed', before: '0', after: '3' },
     { path: 'channels.two.models.clip.upstream', kind: 'changed', before: '"u"', after: '"v"' },
     {
-      path: 'models.clip.price.rules',
+      path: 'models.clip.price.lines',
       kind: 'changed',
-      before: '[{"price":"1"}]',
-      after: '[{"price":"2"}]',
+      before: '[{"measure":"call","price":"1"}]',
+      after: '[{"measure":"call","price":"2"}]',
     },
   ]);
 });

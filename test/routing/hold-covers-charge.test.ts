@@ -183,8 +183,6 @@ const upstream = fc.oneof(
     upstream: fc.constantFrom(...wan),
     measure: fc.constantFrom('second', 'call'),
   }),
-  // Seconds of a reference video, or of a video to edit, are billed by these vendors and not by us: their prices need
-  // a dearer rule for `video_input`. What is charged is what was rendered.
   fc
     .record({
       provider: fc.constantFrom<'minimax' | 'xai'>('minimax', 'xai'),
@@ -201,9 +199,22 @@ const sold: fc.Arbitrary<Sold> = fc
     durations: fc.option(durations, { nil: undefined }),
     rules: fc.array(fc.record({ when: condition, price: amount }), { maxLength: 4 }),
     last: fc.option(amount, { nil: undefined, freq: 4 }),
+    given: fc.uniqueArray(
+      fc.record({
+        measure: fc.constantFrom(
+          'input_second',
+          'input_image',
+          'reference_image',
+          'million_input_text_tokens',
+        ),
+        price: amount,
+        beyond: fc.constantFrom(0, 1, 5),
+      }),
+      { maxLength: 3, selector: ({ measure }) => measure },
+    ),
   })
   .filter(({ rules, last }) => rules.length > 0 || last !== undefined)
-  .map(({ at: { provider, upstream: name, measure }, rules, last, ...model }) => ({
+  .map(({ at: { provider, upstream: name, measure }, rules, last, given, ...model }) => ({
     provider,
     upstream: name,
     model: {
