@@ -223,10 +223,13 @@ const sold: fc.Arbitrary<Sold> = fc
       inputs: { images: { max: 9 }, videos: { max: 3 }, audios: { max: 3 } },
       ...model,
       price: {
-        lines: [...rules, ...(last === undefined ? [] : [{ price: last }])].map((line) => ({
-          measure,
-          ...line,
-        })),
+        lines: [
+          ...[...rules, ...(last === undefined ? [] : [{ price: last }])].map((line) => ({
+            measure,
+            ...line,
+          })),
+          ...given,
+        ],
       },
     },
   }));
