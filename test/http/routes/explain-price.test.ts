@@ -91,7 +91,7 @@ it('is what a create holds, at the channel’s own price too', async () => {
       {
         channel: 'two',
         minimum: '3.000000',
-        lines: [{ measure: 'call', when: {}, price: '0.500000' }],
+        lines: [{ measure: 'call', when: {}, price: '0.500000', beyond: 0 }],
       },
     ]);
   } finally {
