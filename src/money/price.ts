@@ -147,11 +147,6 @@ export function priceAt({ price, channels = {} }: PriceBasis, channel: string): 
   return own ?? price;
 }
 
-/** Every price that a task may be charged by. */
-export function pricesOf({ price, channels = {} }: Pick<PriceBasis, 'price' | 'channels'>): Price[] {
-  return [price, ...Object.values(channels)];
-}
-
 /** In their order here. */
 export function measuresOf({ lines }: Pick<Price, 'lines'>): Measure[] {
   return measures.filter((measure) => lines.some((line) => line.measure === measure));
@@ -205,7 +200,7 @@ export function holds(when: PriceCondition, facts: PriceFacts): boolean {
 }
 
 /** Millionths of a micro-unit are exact for every quantity of a measure. */
-export const exactPerMicro = 1_000_000n;
+const exactPerMicro = 1_000_000n;
 
 /**
  * The sum of the lines: price × count each, half up once at the end, at least the minimum. Undefined: a required measure
