@@ -183,6 +183,7 @@ function appDeps(core: Core, switches: Switches, guarded: Outside): AppDeps {
     ledgerHeads: createHeadAnchors(core.mongo.db, core.secrets.deriveKey('ledger-hash')),
     readUpstreamCosts: (asked) => readUpstreamCosts(ledgerCollection(core.mongo.db), asked),
     ...openActs(core, port),
+    repeats,
     createTask: openCreateTask(core, guarded, { catalogue, repeats, holdTerms, port }),
     images: imageDeps(core, guarded, { catalogue, repeats, holdTerms }),
     ...defined({ storedFiles: fileDeps(core, guarded) }),

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Caller } from '../access/caller.ts';
 import type { CapState } from '../money/caps.ts';
 import { defined } from '../base/defined.ts';
-import { serviceUnavailable } from '../errors/errors.ts';
+import { errorTable, GatewayError, serviceUnavailable } from '../errors/errors.ts';
 import { newTaskId } from '../base/ids.ts';
 import type { RandomBytes } from '../base/ids.ts';
 import { renderedOutput } from '../models/render-times.ts';
@@ -15,7 +15,8 @@ import type { RequestStore } from '../store/requests.ts';
 import type { TaskStore } from '../store/tasks.ts';
 import { hasBegun } from './abandon-creation.ts';
 import type { Admit } from './admission.ts';
-import type { Repeat, RepeatRequest, Repeats, TaskClaim } from './repeats.ts';
+import { clientRepeat } from './repeats.ts';
+import type { ClientTry, Repeat, RepeatRequest, Repeats, TaskClaim } from './repeats.ts';
 import { startInTime } from './start-in-time.ts';
 import type { StorageQuota } from './storage-quota.ts';
 
@@ -40,7 +41,8 @@ export interface CreateTaskCommand {
   /** Seconds; absent: the model's default. */
   readonly expiresAfterSeconds?: number;
   readonly idempotencyKey?: string;
-  /** How a repeat is recognised where the request itself does not say it: files and clients' own retries. */
+  readonly sent: ClientTry;
+  /** How a repeat is recognised where the request itself does not say it: files. */
   readonly repeat?: Repeat;
   /** Of the request that creates it; a repeat's is not kept. */
   readonly requestId?: string;
@@ -81,7 +83,8 @@ async function create(
   const ask = repeatRequestOf(command);
   const planned = await planUnlessCreated(command, ask, deps);
   for (let round = 0; round < roundsMax; round += 1) {
-    const claim = await claimTask(ask, deps);
+    const claim = await repeats.claimTask(ask, newTaskId(deps.randomBytes));
+    command.sent.whenLost(claim.lost);
     const existing = claim.first ? undefined : await findCreated(claim.task, deps);
     if (existing !== undefined) return existing;
     let plan: RoutePlan;
@@ -89,12 +92,16 @@ async function create(
       plan = planned();
       await checkQuota(claim, command.caller.account, deps);
     } catch (error) {
-      if (ask !== undefined && claim.first) await repeats.forget(ask, claim.task);
+      if (claim.first) await repeats.forget(claim);
       throw error;
     }
-    const created = await admitClaimed(claim, { command, plan, mayStart }, deps);
+    const created = await admitClaimed(claim, { command, plan, mayStart }, deps).catch((error: unknown) => {
+      // A client that counts its retries continues with this task.
+      if (command.sent.retries !== undefined && isRetryable(error)) claim.lost();
+      throw error;
+    });
     if (created !== undefined) return created;
-    if (ask !== undefined) await repeats.forget(ask, claim.task);
+    await repeats.forget(claim);
   }
   throw serviceUnavailable(`the creation was abandoned ${roundsMax} times`);
 }
@@ -134,6 +141,10 @@ async function admitClaimed(
   return recorded === undefined ? created : { ...created, ...(await asCreated(recorded, deps)) };
 }
 
+function isRetryable(error: unknown): boolean {
+  return !(error instanceof GatewayError) || errorTable[error.code].retryable;
+}
+
 /** Most channels do not serve the model: that is not worth a word. */
 function notable(dropped: RoutePlan['dropped']): RoutePlan['dropped'] {
   return dropped.filter(({ reason }) => reason !== 'model_not_served').slice(0, recordedDropsMax);
@@ -145,14 +156,14 @@ function notable(dropped: RoutePlan['dropped']): RoutePlan['dropped'] {
  */
 async function planUnlessCreated(
   { plan, request, caller }: CreateTaskCommand,
-  ask: RepeatRequest | undefined,
+  ask: RepeatRequest,
   { catalogue, repeats }: CreateTaskDeps,
 ): Promise<() => RoutePlan> {
   try {
     const made = await (plan?.() ?? catalogue.planMeasured(request, caller));
     return () => made;
   } catch (error) {
-    if (ask === undefined || !(await repeats.knows(ask))) throw error;
+    if (!(await repeats.knows(ask))) throw error;
     return () => {
       throw error;
     };
@@ -161,7 +172,7 @@ async function planUnlessCreated(
 
 /** What an earlier request has begun stores nothing more. */
 async function checkQuota(
-  { task, first: isFirst }: TaskClaim,
+  { task, first: isFirst }: Pick<TaskClaim, 'task' | 'first'>,
   account: string,
   { storage, tasks }: CreateTaskDeps,
 ): Promise<void> {
@@ -183,21 +194,16 @@ async function asCreated({ id, model, createdAt, hold }: Task, deps: CreateTaskD
   return { id, model, createdAt, warnings, hold, replayed: true };
 }
 
-async function claimTask(ask: RepeatRequest | undefined, deps: CreateTaskDeps): Promise<TaskClaim> {
-  const task = newTaskId(deps.randomBytes);
-  return ask === undefined ? { task, first: true } : deps.repeats.claimTask(ask, task);
-}
-
-/** Undefined: every such request makes a task of its own. */
-function repeatRequestOf(command: CreateTaskCommand): RepeatRequest | undefined {
-  const { caller, route, idempotencyKey: key, request, callbackUrl, expiresAfterSeconds } = command;
+function repeatRequestOf(command: CreateTaskCommand): RepeatRequest {
+  const { caller, route, idempotencyKey: key, request, callbackUrl, expiresAfterSeconds, sent } = command;
   const scope = [caller.account, route];
   if (command.repeat !== undefined) return { scope, repeat: command.repeat };
-  if (key === undefined) return undefined;
   const fingerprint = createHash('sha256')
     .update(JSON.stringify([request, callbackUrl, expiresAfterSeconds]))
     .digest('base64url');
-  return { scope, repeat: { kind: 'key', key, fingerprint } };
+  const repeat: Repeat =
+    key === undefined ? clientRepeat(caller, sent, fingerprint) : { kind: 'key', key, fingerprint };
+  return { scope, repeat };
 }
 
 /** The task's record as its creation writes it. */

@@ -1,6 +1,8 @@
 import { createHmac } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { GatewayError } from '../errors/errors.ts';
+import type { Caller } from '../access/caller.ts';
+import { defined } from '../base/defined.ts';
 import { taskIdPattern } from '../base/ids.ts';
 import { createSightings } from '../process/sightings.ts';
 import { createRounds } from '../process/rounds.ts';
@@ -19,15 +21,36 @@ export interface RepeatsDeps {
   readonly now: () => number;
 }
 
+/** What is known of how a client sends a request: official clients repeat a POST, and some of them say so. */
+export interface ClientTry {
+  /** How often the client has repeated this request, if it counts; 0 the first time. */
+  readonly retries?: number;
+  /** `content-length`: what is known of a body that is not read. */
+  readonly bodyBytes: string;
+  /** Runs the work when the answer does not reach the client, as far as this side can tell. */
+  readonly whenLost: (work: () => void) => void;
+}
+
 /**
- * How a repeat of a request is recognised.
+ * How a repeat of a request is recognised (docs/idempotency.md).
  * - `key`: by its Idempotency-Key, for 24 hours.
- * - `client_retry`: by its body, for some minutes. Official clients repeat a POST whose connection broke and say so in
- *   a header (`retries`, 0 the first time).
+ * - `try`: by its body, for some minutes. A retry that its client counts is a repeat of a try that failed, or was lost,
+ *   or else of one that nobody has repeated yet. A client that does not count repeats only a try that was lost.
  */
 export type Repeat =
   | { readonly kind: 'key'; readonly key: string; readonly fingerprint: string }
-  | { readonly kind: 'client_retry'; readonly retries: number; readonly fingerprint: string };
+  | {
+      readonly kind: 'try';
+      /** Of the API key, too: two keys of one account do not repeat each other's requests. */
+      readonly fingerprint: string;
+      readonly key: string;
+      readonly sent: ClientTry;
+    };
+
+/** A request without an Idempotency-Key. */
+export function clientRepeat({ key }: Pick<Caller, 'key'>, sent: ClientTry, fingerprint: string): Repeat {
+  return { kind: 'try', key, sent, fingerprint: `${key}:${fingerprint}` };
+}
 
 export interface RepeatRequest {
   /** Account and route: the same key elsewhere is another request. */
@@ -50,12 +73,19 @@ export interface Claim {
   end(answer?: Answer): Promise<void>;
   /** Nothing was sent: the key is free again. Never throws. */
   forget(): Promise<void>;
+  /** The answer did not reach the client: a repeat is given it. */
+  lost(): void;
 }
 
 export type Claimed =
   | { readonly outcome: 'first'; readonly claim: Claim }
-  /** `made`: id of what the first request makes, or has made. */
-  | { readonly outcome: 'earlier'; readonly made: string; readonly record: RepeatRecord };
+  /** `made`: id of what the first request makes, or has made. `answered`: this request is given the same answer. */
+  | {
+      readonly outcome: 'earlier';
+      readonly made: string;
+      readonly record: RepeatRecord;
+      readonly answered: () => void;
+    };
 
 /** The outcome of an earlier request. */
 export type RepeatEnd =
@@ -68,10 +98,20 @@ export type RepeatEnd =
   | { readonly kind: 'forgotten' };
 
 export interface TaskClaim {
+  /** Of its record. */
+  readonly id: string;
   /** The id under which the task is created, by this request or by a repeat of it. */
   readonly task: string;
   /** False: an earlier request named the task, whether or not it came to create it. */
   readonly first: boolean;
+  /** The answer did not reach the client, or was an error that it may repeat: a repeat continues with this task. */
+  lost(): void;
+}
+
+/** `key`: the public id of the API key. */
+export interface RefusedRequest extends Pick<ClientTry, 'bodyBytes'> {
+  readonly account: string;
+  readonly key: string;
 }
 
 export interface Repeats {
@@ -80,7 +120,9 @@ export interface Repeats {
   /** Whether an earlier request is known. */
   knows(ask: RepeatRequest): Promise<boolean>;
   /** What was to be made under this id was abandoned: the key is free again. */
-  forget(ask: RepeatRequest, made: string): Promise<void>;
+  forget(claim: TaskClaim): Promise<void>;
+  /** A request that was refused before it claimed anything, with an error that its client repeats. Never throws. */
+  noteRefused(by: RefusedRequest): Promise<void>;
 
   /** One of any number of simultaneous callers is first. Throws `idempotency_key_reused` for another request. */
   claim(ask: RepeatRequest, made: string): Promise<Claimed>;
@@ -88,7 +130,7 @@ export interface Repeats {
   wait(record: RepeatRecord, closed: AbortSignal): Promise<RepeatEnd>;
 }
 
-const keptMs = { key: 24 * 3600 * 1000, client_retry: 10 * 60_000 } as const;
+const keptMs = { key: 24 * 3600 * 1000, try: 10 * 60_000 } as const;
 /** Whose claim was seen unchanged for this long, by the clock of who waits, is dead. */
 const abandonedAfterMs = 60_000;
 const renewEveryMs = 15_000;
@@ -105,25 +147,45 @@ export function createRepeats(deps: RepeatsDeps): Repeats {
 
   return {
     async claimTask(ask, task) {
-      const { earlier } = await recordOnce(freshClaim(ask, task, deps), ask);
+      const entry = await enter(freshClaim(ask, task, deps), ask);
+      const { earlier, fresh } = entry;
       if (earlier !== undefined && !taskIdPattern.test(earlier.made)) throw keyReused(answeredOtherwise);
-      return { task: earlier?.made ?? task, first: earlier === undefined };
+      const { id, made } = fresh;
+      const recorded = ask.repeat.kind === 'key' ? undefined : note(entry, ask.repeat.sent);
+      const own = { ...entry, ...defined({ recorded }) };
+      return { id, task: made, first: earlier === undefined, lost: () => void noteLost(ask, own) };
     },
 
     async claim(ask, made) {
-      const fresh = { ...freshClaim(ask, made, deps), isAwaited: true } as const;
-      const { earlier, recorded } = await recordOnce(fresh, ask);
+      const entry = await enter({ ...freshClaim(ask, made, deps), isAwaited: true }, ask);
+      const { earlier, fresh } = entry;
       if (earlier !== undefined && taskIdPattern.test(earlier.made)) throw keyReused(answeredOtherwise);
-      if (earlier !== undefined) return { outcome: 'earlier', made: earlier.made, record: earlier };
-      return { outcome: 'first', claim: openClaim(fresh, recorded, deps) };
+      if (earlier === undefined) {
+        const { repeat } = ask;
+        const recorded = repeat.kind === 'key' ? Promise.resolve() : note(entry, repeat.sent);
+        return { outcome: 'first', claim: openClaim({ ...entry, ...defined({ recorded }) }, ask, deps) };
+      }
+      const answered = (): void => {
+        if (ask.repeat.kind === 'key') return;
+        const noted = note(entry, ask.repeat.sent);
+        ask.repeat.sent.whenLost(() => void noteLost(ask, { ...entry, ...defined({ recorded: noted }) }));
+      };
+      return { outcome: 'earlier', made: fresh.made, record: earlier, answered };
     },
 
-    async knows(ask) {
-      const isFirst = ask.repeat.kind === 'client_retry' && ask.repeat.retries === 0;
-      return !isFirst && (await store.find(recordId(ask, deps))) !== undefined;
+    knows: ({ scope, repeat }) => {
+      const name = nameOf({ scope, repeat }, deps);
+      if (repeat.kind === 'key') return store.find(name).then((found) => found !== undefined);
+      const { retries } = repeat.sent;
+      return retries === 0 ? Promise.resolve(false) : store.hasTry(name, { lost: retries === undefined });
     },
 
-    forget: (ask, made) => store.forget({ id: recordId(ask, deps), made }),
+    forget: ({ id, task }) => store.forget({ id, made: task }),
+
+    noteRefused: (by) =>
+      store
+        .addRefused(refusedId(by, deps), keptMs.try)
+        .catch((err: unknown) => deps.log.warn({ key: by.key, err }, 'a refused request was not noted')),
 
     async wait(record, closed) {
       for (let found: RepeatRecord | undefined = record; found !== undefined;) {
@@ -145,68 +207,131 @@ export function createRepeats(deps: RepeatsDeps): Repeats {
     return sightings.unchangedMs(id, `${made}/${beat}`) >= abandonedAfterMs;
   }
 
-  /**
-   * Of clients' own retries, only one that declares itself a repeat looks for an earlier one: the same body twice, on
-   * purpose, is two. The first try does not wait for its record: a repeat comes seconds later, if at all.
-   */
-  async function recordOnce(fresh: RepeatClaim, { repeat }: RepeatRequest): Promise<Recorded> {
+  async function enter(fresh: RepeatClaim, ask: RepeatRequest): Promise<Entry> {
+    const { repeat } = ask;
     if (repeat.kind === 'key') {
       const earlier = await store.claim(fresh);
       if (earlier !== undefined && earlier.fingerprint !== repeat.fingerprint) throw keyReused(otherBody);
-      return { earlier, recorded: Promise.resolve() };
+      const made = earlier?.made ?? fresh.made;
+      return { earlier, fresh: { ...fresh, made } };
     }
-    const earlier = repeat.retries > 0 ? await store.find(fresh.id) : undefined;
-    if (earlier !== undefined) return { earlier, recorded: Promise.resolve() };
-    return { earlier, recorded: logFailure(fresh, deps, () => store.replace(fresh)) };
+    const found = await earlierTry(ask, repeat.sent);
+    const { id, made } = found ?? {};
+    // A retry of a retry has the answer of the first.
+    const answered = found === undefined ? {} : { of: found.of ?? id, made };
+    const own: RepeatClaim = { ...fresh, ...defined(answered) };
+    const earlier = found === undefined ? undefined : { ...found, id: found.of ?? found.id };
+    return { earlier, fresh: own };
+  }
+
+  /**
+   * The tries of a client that counts are recorded at once, and nobody waits for it: a repeat comes seconds later, if at
+   * all. Others are recorded when their answer is lost.
+   */
+  function note({ fresh }: Entry, { retries }: ClientTry): Promise<void> | undefined {
+    return retries === undefined
+      ? undefined
+      : logFailure(fresh, deps, () => store.note(fresh, { lost: false }));
+  }
+
+  /**
+   * The try that this request repeats, if it repeats one. Each is claimed once, so that of several equal requests each
+   * retry continues another one.
+   */
+  async function earlierTry(ask: RepeatRequest, sent: ClientTry): Promise<RepeatRecord | undefined> {
+    if (sent.retries === 0) return undefined;
+    const name = nameOf(ask, deps);
+    const lost = await store.claimTry(name, { lost: true });
+    if (lost !== undefined || sent.retries === undefined || ask.repeat.kind === 'key') return lost;
+    const refused = { account: ask.scope[0] ?? '', key: ask.repeat.key, bodyBytes: sent.bodyBytes };
+    if (await store.takeRefused(refusedId(refused, deps))) return undefined;
+    return store.claimTry(name, { lost: false });
+  }
+
+  async function noteLost({ repeat }: RepeatRequest, { fresh, recorded }: Entry): Promise<void> {
+    if (repeat.kind === 'key') return;
+    await recorded;
+    await logFailure(fresh, deps, () => store.note(fresh, { lost: true }));
   }
 }
 
-interface Recorded {
+interface Entry {
   /** Absent: this request is the first. */
   readonly earlier: RepeatRecord | undefined;
-  /** Resolves when the record is written. */
-  readonly recorded: Promise<void>;
+  /** As this request is recorded; `made` is what it makes, or what the earlier one has. */
+  readonly fresh: RepeatClaim;
+  /** Resolves when the record is written. Absent: it is written only if the answer is lost. */
+  readonly recorded?: Promise<void>;
 }
 
 function freshClaim(ask: RepeatRequest, made: string, deps: RepeatsDeps): RepeatClaim {
   const { fingerprint, kind } = ask.repeat;
-  return { id: recordId(ask, deps), made, fingerprint, keptMs: keptMs[kind] };
+  const name = nameOf(ask, deps);
+  return { id: kind === 'key' ? name : `${name}/${made}`, made, fingerprint, keptMs: keptMs[kind] };
 }
 
-function recordId({ scope, repeat }: RepeatRequest, { secret }: RepeatsDeps): string {
-  const name = repeat.kind === 'key' ? [repeat.key] : ['retry', repeat.fingerprint];
-  return createHmac('sha256', secret)
-    .update(JSON.stringify([...scope, ...name]))
-    .digest('base64url');
+/** Of a key, the id of its record; of a try, what the ids of all equal tries begin with. */
+function nameOf({ scope, repeat }: RepeatRequest, deps: RepeatsDeps): string {
+  return hmac([...scope, ...(repeat.kind === 'key' ? [repeat.key] : ['try', repeat.fingerprint])], deps);
 }
 
-function openClaim(name: RepeatName, recorded: Promise<void>, deps: RepeatsDeps): Claim {
+function refusedId({ account, key, bodyBytes }: RefusedRequest, deps: RepeatsDeps): string {
+  return hmac(['refused', account, key, bodyBytes], deps);
+}
+
+function hmac(parts: readonly string[], { secret }: RepeatsDeps): string {
+  return createHmac('sha256', secret).update(JSON.stringify(parts)).digest('base64url');
+}
+
+/** Answers that arrived, as far as this side can tell, are held for a moment: up to this size. */
+const heldBytesMax = 64 * 1024;
+
+function openClaim({ fresh: name, recorded }: Entry, { repeat }: RepeatRequest, deps: RepeatsDeps): Claim {
   const { store } = deps;
+  let record = recorded;
+  let ended: Answer | undefined;
   const renewals = createRounds({
     everyMs: renewEveryMs,
     work: () => store.renew(name),
     onError: (err) =>
       deps.log.warn({ task: name.made, err }, 'the claim on an idempotency key could not be renewed'),
   });
-  renewals.start();
+  if (record !== undefined) renewals.start();
   const close = async (write: () => Promise<void>): Promise<void> => {
-    await recorded;
+    await record;
     await logFailure(name, deps, write);
     void renewals.stop();
   };
+  const complete = (answer: Answer | undefined) =>
+    close(async () => {
+      if (answer !== undefined) await store.store(name, toStore(answer, deps));
+      await store.complete(name);
+    });
   return {
     made: name.made,
     async keep(answer) {
-      await recorded;
+      await record;
       await store.store(name, toStore(answer, deps));
     },
-    end: (answer) =>
-      close(async () => {
-        if (answer !== undefined) await store.store(name, toStore(answer, deps));
-        await store.complete(name);
-      }),
-    forget: () => close(() => store.forget(name)),
+    async end(answer) {
+      if (record !== undefined) return complete(answer);
+      if (answer !== undefined && bytesOf(answer) <= heldBytesMax) ended = answer;
+    },
+    forget: () => (record === undefined ? Promise.resolve() : close(() => store.forget(name))),
+    lost() {
+      if (repeat.kind === 'key') return;
+      const isNew = record === undefined;
+      record = (record ?? Promise.resolve()).then(() =>
+        logFailure(name, deps, () => store.note(name, { lost: true })),
+      );
+      if (isNew && ended !== undefined) void complete(ended);
+      else if (isNew) renewals.start();
+    },
   };
+}
+
+function bytesOf({ parts = [] }: Answer): number {
+  return parts.reduce((sum, part) => sum + Buffer.byteLength(part), 0);
 }
 
 /** An answer never fails because its record does. */

@@ -1,9 +1,12 @@
 import { isHeldBack } from './answer-in-turn.ts';
-import type { RequestListener } from 'node:http';
+import type { IncomingMessage, RequestListener } from 'node:http';
 import Router from '@koa/router';
 import Koa from 'koa';
 import { createPlaces } from '../base/places.ts';
 import { someNames } from '../models/consumption.ts';
+import type { Caller } from '../access/caller.ts';
+import { defined } from '../base/defined.ts';
+import type { ClientTry } from '../commands/repeats.ts';
 import { GatewayError } from '../errors/errors.ts';
 import { taskIdPattern } from '../base/ids.ts';
 import { createAddressLimit } from './address-limit.ts';
@@ -17,6 +20,8 @@ import { isRecord } from './body-fields.ts';
 import { readTarget } from './dialects/index.ts';
 import type { Span } from '../observability/tracing.ts';
 import { createIdentify, identifyAgain } from './identify.ts';
+import { mayBeRetried } from './error-response.ts';
+import { createLostAnswers } from './lost-answers.ts';
 import { concurrencyHeaders, createEnterKey, createRateLimit } from './rate-limit.ts';
 import type { RequestLimits } from './request-limits.ts';
 import { createRequestScope } from './request-scope.ts';
@@ -61,6 +66,7 @@ export function createApp(deps: AppDeps): GatewayApp {
   });
   const reports = createPlaces({ name: 'reports', placesMax: 4, shareMax: 1 });
   const addressOf = createClientAddress(deps.trustedProxies, deps.now);
+  const lostAnswers = createLostAnswers();
   const routeDeps = {
     ...deps,
     watcher,
@@ -75,7 +81,7 @@ export function createApp(deps: AppDeps): GatewayApp {
   // Left over when an answer cannot be written: the caller is gone.
   koa.on('error', (err: unknown) => deps.log.debug({ err }, 'could not write a response'));
   const addresses = createAddressLimit(limits.addressRequestsPerSecond, deps);
-  koa.use(createRequestScope({ ...deps, addressOf, addresses, isDraining: () => draining }));
+  koa.use(createRequestScope({ ...deps, addressOf, addresses, lostAnswers, isDraining: () => draining }));
   koa.use(readTarget);
   koa.use(createRouter(routes, { ...routeDeps, addresses }, limits).routes());
   koa.use(createRefuseUnknown(routes, addresses));
@@ -84,6 +90,7 @@ export function createApp(deps: AppDeps): GatewayApp {
   return {
     callback: () => (request, response) => {
       inFlight += 1;
+      lostAnswers.begin(request);
       // A streamed answer has eleven for `close` already: ours, and those of Koa and the pipeline.
       response.setMaxListeners(20);
       response.once('close', () => (inFlight -= 1));
@@ -128,12 +135,41 @@ function createRouter(
       try {
         await withTimeout(limitRate(identity.caller, context), 'mongodb', admissionMs);
         return await answer(route, { identity, context });
+      } catch (error) {
+        noteRefused(route, { context, error, caller: identity.caller }, deps.repeats);
+        throw error;
       } finally {
         leave();
       }
     });
   }
   return router;
+}
+
+/** So that the retry of a request that was refused is not taken for one that was answered. */
+function noteRefused(
+  { method }: Route,
+  {
+    context,
+    error,
+    caller,
+  }: { readonly context: AppContext; readonly error: unknown; readonly caller: Caller },
+  repeats: RouteDeps['repeats'],
+): void {
+  const { isTry } = context.state;
+  if (method !== 'post' || isTry === true || !mayBeRetried(error)) return;
+  const { retries, bodyBytes } = sentBy(context.req);
+  if (retries !== undefined)
+    void repeats.noteRefused({ account: caller.account, key: caller.key, bodyBytes });
+}
+
+/** The header in which official clients count their retries. */
+const retryCountHeader = 'x-stainless-retry-count';
+
+function sentBy({ headers }: IncomingMessage): Pick<ClientTry, 'retries' | 'bodyBytes'> {
+  const count = headers[retryCountHeader];
+  const retries = typeof count === 'string' && /^\d{1,3}$/.test(count) ? Number(count) : undefined;
+  return { bodyBytes: headers['content-length'] ?? '', ...defined({ retries }) };
 }
 
 /** Whom and what the request is about, for its line in the log. */
@@ -212,7 +248,10 @@ function createAnswer(
       try {
         const carried = admitted === undefined ? route : { ...route, run: admitted.run };
         const now = await withTimeout(identifyAgain(identity, context, auth), 'mongodb', admissionMs);
-        await runAndWrite(carried, requestOf(context, body, memory), { identity: now, context });
+        await runAndWrite(carried, requestOf(context, { body, memory }), {
+          identity: now,
+          context,
+        });
       } finally {
         await readBody.release?.(body);
       }
@@ -223,9 +262,14 @@ function createAnswer(
   };
 }
 
-function requestOf(context: RouterContext, body?: unknown, memory?: BodyAllowance): RawRequest {
+interface ReadBody {
+  readonly body?: unknown;
+  readonly memory?: BodyAllowance;
+}
+
+function requestOf(context: RouterContext, read: ReadBody = {}): RawRequest {
   const { params, query } = context;
-  return { params, query, body, meta: new ContextMeta(context, { body, memory }) };
+  return { params, query, body: read.body, meta: new ContextMeta(context, read) };
 }
 
 async function runAndWrite(route: Route, request: RawRequest, called: Called): Promise<void> {
@@ -253,7 +297,7 @@ class ContextMeta implements RequestMeta {
   readonly #body: unknown;
   readonly #memory: BodyAllowance | undefined;
 
-  constructor(context: AppContext, { body, memory }: { body?: unknown; memory?: BodyAllowance | undefined }) {
+  constructor(context: AppContext, { body, memory }: ReadBody) {
     this.#context = context;
     this.#body = body;
     this.#memory = memory;
@@ -287,6 +331,13 @@ class ContextMeta implements RequestMeta {
   unknownFields(known: ReadonlySet<string>): readonly string[] {
     const names = Object.keys(isRecord(this.#body) ? this.#body : {});
     return someNames(names.filter((name) => !known.has(name)));
+  }
+
+  clientTry(): ClientTry {
+    const context = this.#context;
+    context.state.isTry = true;
+    const whenLost = (work: () => void): void => context.state.lostAnswers.watch(context.res, work);
+    return { ...sentBy(context.req), whenLost };
   }
 
   closed(): AbortSignal {

@@ -46,6 +46,7 @@ import type { AuditStore } from '../store/audit.ts';
 import type { AuditLog } from '../commands/audit-log.ts';
 import type { FindHoldTerms } from '../commands/account-terms.ts';
 import type { TaskAction } from '../commands/act-on-task.ts';
+import type { Repeats } from '../commands/repeats.ts';
 import type { TaskPort } from '../commands/task-port.ts';
 import type { MediaDeps } from './routes/get-media.ts';
 import type { Places } from '../base/places.ts';
@@ -74,11 +75,12 @@ export interface AppDeps extends AddressChecks {
   readonly renders: Pick<RenderClock, 'times'>;
   /** For upstream callbacks: says whether one is worth a wake-up. */
   readonly channels: Channels;
-  /** `createTaskService(…)` of src/tasks/create-task.ts. */
+  /** `createTaskService(…)` of src/commands/create-task.ts. */
   readonly createTask: (command: CreateTaskCommand) => Promise<CreatedTask>;
-  /** `createActOnTask(…)` of src/tasks/act-on-task.ts. */
+  readonly repeats: Pick<Repeats, 'noteRefused'>;
+  /** `createActOnTask(…)` of src/commands/act-on-task.ts. */
   readonly actOnTask: (action: TaskAction) => Promise<ActionResult>;
-  /** `refundImages` of src/tasks/refund-task.ts; undefined: there are none of this name. */
+  /** `refundImages` of src/commands/refund-task.ts; undefined: there are none of this name. */
   readonly refundImages: (id: string, input: ActionInput) => Promise<ActionResult | undefined>;
   readonly port: TaskPort;
   readonly auditLog: AuditLog;
@@ -98,7 +100,7 @@ export interface AppDeps extends AddressChecks {
   /** Absent: nothing is stored, and the routes of files do not exist. */
   readonly storedFiles?: FileRouteDeps;
   readonly images: ImageRouteDeps;
-  /** `createHoldTerms(…)` of src/tasks/account-terms.ts. */
+  /** `createHoldTerms(…)` of src/commands/account-terms.ts. */
   readonly holdTerms: FindHoldTerms;
   readonly ledger: Pick<
     Ledger,
@@ -128,7 +130,7 @@ export interface AppDeps extends AddressChecks {
   readonly keys: KeyStore;
   readonly operators: Pick<OperatorStore, 'insert' | 'list' | 'revoke'>;
   readonly rateLimits: Pick<RateLimitStore, 'count'>;
-  /** `takeCensus(…)` of src/tasks/take-census.ts. */
+  /** `takeCensus(…)` of src/commands/take-census.ts. */
   readonly takeCensus: () => Promise<Census>;
   readonly notices: Pick<NoticeStore, 'list'>;
   readonly testNotices: NoticeWatch['test'];

@@ -8,12 +8,14 @@ import type { Span } from '../observability/tracing.ts';
 import type { AddressLimit } from './address-limit.ts';
 import type { ClientAddress } from './client-address.ts';
 import type { AppDeps } from './deps.ts';
+import type { LostAnswers } from './lost-answers.ts';
 import type { Dialect } from './dialects/dialect.ts';
 import { errorHeaders, presentError, translateError } from './error-response.ts';
 import { isProbe } from './route.ts';
 
 /** What the steps of one request pass to each other. */
 export interface RequestState {
+  lostAnswers: LostAnswers;
   requestId: string;
   /** operationId of the route; empty until one matched. */
   operation: string;
@@ -26,6 +28,8 @@ export interface RequestState {
   key?: string | undefined;
   /** The task that it names, or has made. */
   task?: string | undefined;
+  /** It is on record as a try that may be repeated, or that repeats one. */
+  isTry?: boolean | undefined;
   /** Where the route answers an error with another status than its code usually has. */
   errorStatus?: number | undefined;
   /** Of the route that matched: errors have its form. */
@@ -37,6 +41,7 @@ export interface RequestState {
 export interface RequestScopeDeps extends Pick<AppDeps, 'log' | 'metrics'> {
   readonly addressOf: ClientAddress;
   readonly addresses: AddressLimit;
+  readonly lostAnswers: LostAnswers;
   readonly isDraining: () => boolean;
 }
 
@@ -50,7 +55,12 @@ export function createRequestScope(deps: RequestScopeDeps): Middleware<RequestSt
   return async (context, next) => {
     const startedAt = performance.now();
     const requestId = requestIdOf(context.req.headers['x-request-id']);
-    context.state = { requestId, operation: '', address: deps.addressOf.of(context.req) };
+    context.state = {
+      requestId,
+      operation: '',
+      address: deps.addressOf.of(context.req),
+      lostAnswers: deps.lostAnswers,
+    };
     context.set('x-request-id', requestId);
     try {
       const path = pathOf(context);

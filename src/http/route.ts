@@ -4,6 +4,7 @@ import type { BodyReader } from './bodies/consume-body.ts';
 import { changedBy, seenBy } from '../base/key-scope.ts';
 import type { KeyHolder } from '../access/caller.ts';
 import type { NeededScope, Reach } from '../base/key-scope.ts';
+import type { ClientTry } from '../commands/repeats.ts';
 import type { ErrorCode } from '../errors/errors.ts';
 import { mayUse } from '../base/operator.ts';
 import type { OperatorAccess, OperatorIdentity } from '../base/operator.ts';
@@ -110,6 +111,8 @@ export interface RequestMeta {
   header(name: string): string | undefined;
   /** Names at the top level of the body that are not among `known`; at most 20, cut to 64 characters. */
   unknownFields(known: ReadonlySet<string>): readonly string[];
+  /** How the client sends it, for a create that recognises repeats. */
+  clientTry(): ClientTry;
   /** Aborted when the caller disconnects. Created on first use. */
   closed(): AbortSignal;
   /** Reserves memory until the answer, for what the request makes of its body. Throws as `BodyAllowance.reserve`. */

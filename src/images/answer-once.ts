@@ -21,10 +21,7 @@ export interface AnswerOnceDeps {
   readonly newImage: () => string;
 }
 
-export interface ImageAnswerRequest {
-  readonly scope: readonly string[];
-  /** Absent: the request is never treated as a repeat. */
-  readonly repeat?: RepeatRequest['repeat'];
+export interface ImageAnswerRequest extends RepeatRequest {
   /** Aborted when the caller disconnects. Created on first use. */
   readonly closed: () => AbortSignal;
   /** The body of an error's answer. */
@@ -43,18 +40,20 @@ export async function answerOnce(
   make: MakeAnswer,
   { repeats, newImage }: AnswerOnceDeps,
 ): Promise<ImageAnswer> {
-  const image = newImage();
-  const { repeat, scope } = ask;
-  if (repeat === undefined) return fresh(await make(image));
   for (;;) {
-    const claimed = await repeats.claim({ scope, repeat }, image);
+    const claimed = await repeats.claim(ask, newImage());
     if (claimed.outcome === 'first') {
-      const first = repeat.kind === 'key' ? keepThenAnswer : answerThenKeep;
-      return first(claimed.claim, ask, make);
+      const { claim } = claimed;
+      if (ask.repeat.kind === 'key') return keepThenAnswer(claim, ask, make);
+      ask.repeat.sent.whenLost(claim.lost);
+      return answerThenKeep(claim, ask, make);
     }
     const end = await repeats.wait(claimed.record, ask.closed());
     if (end.kind === 'forgotten') continue;
-    if (end.kind === 'answered') return replayed(end.answer);
+    if (end.kind === 'answered') {
+      claimed.answered();
+      return replayed(end.answer);
+    }
     throw end.kind === 'not_kept' ? notKept('could not be stored') : lost(claimed.made, end.isPaid);
   }
 }

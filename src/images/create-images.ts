@@ -7,7 +7,8 @@ import type { GuardedClient } from '../http-client/index.ts';
 import type { Catalogue, RoutePlan } from '../routing/catalogue.ts';
 import type { Channels } from '../routing/channels.ts';
 import type { CreatedTask, CreateTaskCommand } from '../commands/create-task.ts';
-import type { Repeat, Repeats } from '../commands/repeats.ts';
+import { clientRepeat } from '../commands/repeats.ts';
+import type { ClientTry, Repeat, Repeats } from '../commands/repeats.ts';
 import { answerOnce } from './answer-once.ts';
 import type { BodyPart, ImageAnswer } from './answer-once.ts';
 import type { Delivery } from './call-channel.ts';
@@ -46,8 +47,7 @@ export interface CreateImagesCommand {
   readonly callbackUrl?: string;
   readonly expiresAfterSeconds?: number;
   readonly idempotencyKey?: string;
-  /** How often the client has retried this request automatically; absent: it does not say. */
-  readonly clientRetries?: number;
+  readonly sent: ClientTry;
   /** A task, whatever the upstream answers with. */
   readonly asTask: boolean;
   readonly traceparent?: string;
@@ -127,14 +127,14 @@ const dataBytes = 8 * 1024 * 1024;
 
 async function renderImages(
   command: CreateImagesCommand,
-  { plan, repeat }: { readonly plan: RoutePlan; readonly repeat: Repeat | undefined },
+  { plan, repeat }: { readonly plan: RoutePlan; readonly repeat: Repeat },
   deps: CreateImagesDeps,
 ): Promise<ChargedAnswer> {
   const { caller, route, present, closed, traceparent } = command;
   const { openMedia, pixelsMax } = deps;
   const workspace = deps.workspaces.open();
   const converter = createImageConverter({ openMedia, workspace, pixelsMax });
-  const ask = { scope: [caller.account, route], ...defined({ repeat }), closed, presentError: present.error };
+  const ask = { scope: [caller.account, route], repeat, closed, presentError: present.error };
   const paid: { money?: Money } = {};
   try {
     const answer = await answerOnce(
@@ -163,15 +163,12 @@ async function renderImages(
   }
 }
 
-async function repeatOf(command: CreateImagesCommand): Promise<Repeat | undefined> {
-  const { idempotencyKey: key, clientRetries: retries, request, caller } = command;
-  if (key === undefined && retries === undefined) return undefined;
+async function repeatOf(command: CreateImagesCommand): Promise<Repeat> {
+  const { idempotencyKey: key, sent, request, caller } = command;
   const fingerprint = await fingerprintImage(request, [
     command.callbackUrl,
     command.expiresAfterSeconds,
     command.asTask,
   ]);
-  if (key !== undefined) return { kind: 'key', key, fingerprint };
-  // Two keys of one account do not repeat each other's requests.
-  return { kind: 'client_retry', retries: retries ?? 0, fingerprint: `${caller.key}:${fingerprint}` };
+  return key === undefined ? clientRepeat(caller, sent, fingerprint) : { kind: 'key', key, fingerprint };
 }

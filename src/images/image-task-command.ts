@@ -9,7 +9,7 @@ import type { CreateImagesCommand } from './create-images.ts';
 
 interface ImageTask {
   readonly plan: RoutePlan;
-  readonly repeat: Repeat | undefined;
+  readonly repeat: Repeat;
   /** The request as it is sent. */
   readonly linked: (request: ImageRequest) => Promise<ImageRequest>;
 }
@@ -19,7 +19,7 @@ export async function imageTaskCommand(
   command: CreateImagesCommand,
   { plan, repeat, linked }: ImageTask,
 ): Promise<CreateTaskCommand> {
-  const { caller, route, callbackUrl, expiresAfterSeconds } = command;
+  const { caller, route, sent, callbackUrl, expiresAfterSeconds } = command;
   command.reserve(checkedSize(command.request) * copies);
   const request = await filesToData(command.request);
   return {
@@ -27,7 +27,9 @@ export async function imageTaskCommand(
     plan: async () => ({ ...plan, request: await linked(request) }),
     caller,
     route,
-    ...defined({ callbackUrl, expiresAfterSeconds, repeat }),
+    sent,
+    repeat,
+    ...defined({ callbackUrl, expiresAfterSeconds }),
   };
 }
 

@@ -1,5 +1,5 @@
 import { defined } from '../base/defined.ts';
-import type { Db } from 'mongodb';
+import type { Db, Filter } from 'mongodb';
 import { createAnswerBodyStore } from './answer-bodies.ts';
 import { durable, ensureIndexes, expiring, openCollection, unlessThere, updateWith } from './mongo.ts';
 
@@ -20,6 +20,8 @@ export interface RepeatRecord {
   /** While `running` or `stored`: counts its renewals. Who looks compares no clock with the owner's. */
   readonly beat: number;
   readonly answer?: StoredAnswer;
+  /** Of a try that repeats another one: the id of the record that has the answer. */
+  readonly of?: string;
 }
 
 /** What is kept of an answer beside its body. */
@@ -35,15 +37,26 @@ interface StoredAnswer extends AnswerHead {
 }
 
 /** That of a task has neither a state nor an answer: it is done, and the task is found by its id. */
-interface RepeatDocument extends Pick<RepeatRecord, 'made' | 'fingerprint' | 'answer'> {
+interface RepeatDocument extends Pick<RepeatRecord, 'made' | 'fingerprint' | 'answer' | 'of'> {
   readonly _id: string;
+  /** Of a client's try: its answer did not arrive, as far as this side can tell. */
+  readonly lost?: true;
+  /** Of a client's try: a later one repeats it. */
+  readonly claimed?: true;
   readonly state?: RepeatRecord['state'];
   readonly beat?: number;
   /** For MongoDB's TTL, which only tidies up. */
   readonly expires: Date;
 }
 
-export interface RepeatClaim extends Pick<RepeatRecord, 'id' | 'made' | 'fingerprint'> {
+/** Retries that were refused before anything was begun for them, by the name of their request. */
+interface RefusedDocument {
+  readonly _id: string;
+  readonly refused: number;
+  readonly expires: Date;
+}
+
+export interface RepeatClaim extends Pick<RepeatRecord, 'id' | 'made' | 'fingerprint' | 'of'> {
   /** Absent: nobody waits for what is made; its id is enough. */
   readonly isAwaited?: true;
   /** For how long a repeat is recognised. */
@@ -62,6 +75,7 @@ export type RepeatStore = ReturnType<typeof createRepeatStore>;
 
 export function createRepeatStore(db: Db, now: () => number) {
   const records = openCollection<RepeatDocument>(db, 'idempotency', durable);
+  const refusals = openCollection<RefusedDocument>(db, 'idempotency', durable);
   const bodies = createAnswerBodyStore(db);
   const change = async ({ id, made }: RepeatName, fields: Partial<RepeatDocument>): Promise<void> => {
     await records.updateOne({ _id: id, made }, updateWith({ $set: fields }));
@@ -87,9 +101,33 @@ export function createRepeatStore(db: Db, now: () => number) {
       }
     },
 
-    /** Whoever had the claim loses it. */
-    async replace(claim: RepeatClaim): Promise<void> {
-      await records.replaceOne({ _id: claim.id }, freshDocument(claim, now()), { upsert: true });
+    /** Records a client's try. `lost`: its answer did not arrive. Repeatable. */
+    async note(claim: RepeatClaim, { lost }: { readonly lost: boolean }): Promise<void> {
+      const fresh = { $setOnInsert: freshDocument(claim, now()) };
+      const update = lost ? { ...fresh, $set: { lost: true as const } } : fresh;
+      await records.updateOne({ _id: claim.id }, update, { upsert: true });
+    },
+
+    /** A try of this name that nobody has claimed; it is claimed by this call. */
+    async claimTry(name: string, { lost }: { readonly lost: boolean }): Promise<RepeatRecord | undefined> {
+      const found = await records.findOneAndUpdate(unclaimed(name, lost), { $set: { claimed: true } });
+      return found === null ? undefined : toRecord(found);
+    },
+
+    /** Whether a try of this name could be claimed. */
+    hasTry: async (name: string, { lost }: { readonly lost: boolean }): Promise<boolean> =>
+      (await records.findOne(unclaimed(name, lost), { projection: { _id: 1 } })) !== null,
+
+    /** One more request of this name was refused with an error that its client retries. */
+    async addRefused(id: string, keptMs: number): Promise<void> {
+      const expires = new Date(now() + keptMs);
+      await refusals.updateOne({ _id: id }, { $inc: { refused: 1 }, $set: { expires } }, { upsert: true });
+    },
+
+    /** Whether one was refused whose retry has not come yet; it has then. */
+    async takeRefused(id: string): Promise<boolean> {
+      const filter = { _id: id, refused: { $gt: 0 }, expires: { $gt: new Date(now()) } };
+      return (await refusals.updateOne(filter, { $inc: { refused: -1 } })).modifiedCount === 1;
     },
 
     async find(id: string): Promise<RepeatRecord | undefined> {
@@ -122,18 +160,35 @@ export function createRepeatStore(db: Db, now: () => number) {
     /** Throws when a part is missing. */
     readBody: (made: string, documents: number) => bodies.read(made, documents),
   };
+
+  /** Ids of tries begin with their name. */
+  function unclaimed(name: string, lost: boolean): Filter<RepeatDocument> {
+    return {
+      _id: { $gt: `${name}/`, $lt: `${name}0` },
+      claimed: { $exists: false },
+      expires: { $gt: new Date(now()) },
+      ...(lost ? { lost: true as const } : {}),
+    };
+  }
 }
 
 function freshDocument(claim: RepeatClaim, at: number): Omit<RepeatDocument, '_id'> {
-  const { made, fingerprint, isAwaited } = claim;
+  const { made, fingerprint, of, isAwaited } = claim;
   return {
     made,
     fingerprint,
+    ...defined({ of }),
     ...(isAwaited === true ? { state: 'running', beat: 0 } : {}),
     expires: new Date(at + claim.keptMs),
   };
 }
 
-function toRecord({ _id: id, expires: _expires, ...document }: RepeatDocument): RepeatRecord {
+function toRecord({
+  _id: id,
+  expires: _e,
+  lost: _l,
+  claimed: _c,
+  ...document
+}: RepeatDocument): RepeatRecord {
   return { id, state: 'done', beat: 0, ...document };
 }

@@ -4,8 +4,10 @@ import { connectMongo } from '../../src/store/mongo.ts';
 import type { Mongo } from '../../src/store/mongo.ts';
 import { createRepeatStore } from '../../src/store/repeats.ts';
 import type { RepeatRecord, RepeatStore } from '../../src/store/repeats.ts';
-import { createRepeats } from '../../src/commands/repeats.ts';
+import { defined } from '../../src/base/defined.ts';
+import { clientRepeat, createRepeats } from '../../src/commands/repeats.ts';
 import type {
+  ClientTry,
   Claim,
   Claimed,
   Repeat,
@@ -50,11 +52,19 @@ function open(records: RepeatStore = store()): Repeats {
 
 const scope = ['acct_1', 'createImage'];
 const keyed = (key: string, fingerprint = 'f'): Repeat => ({ kind: 'key', key, fingerprint });
-const retried = (retries: number, fingerprint = 'f'): Repeat => ({
-  kind: 'client_retry',
-  retries,
-  fingerprint,
-});
+/** `retries` undefined: the client does not count. `lose` loses the answer. */
+function sent(retries?: number, bodyBytes = '10') {
+  const losses: (() => void)[] = [];
+  const client = {
+    ...defined({ retries }),
+    bodyBytes,
+    whenLost: (work: () => void) => void losses.push(work),
+  };
+  return { client, lose: () => losses.forEach((work) => work()) };
+}
+const tried = (client: ClientTry, fingerprint = 'f'): Repeat =>
+  clientRepeat({ key: 'key_1' }, client, fingerprint);
+const retried = (retries: number, fingerprint = 'f'): Repeat => tried(sent(retries).client, fingerprint);
 const ask = (repeat: Repeat, by = scope) => ({ scope: by, repeat });
 const taskId = (n: number): string => `task_${String(n).padStart(24, '0')}`;
 const answer = { status: 200, mayRetry: true, parts: ['{"a":', Buffer.from([0, 255]), '}'] };
@@ -148,10 +158,14 @@ describe('a key', () => {
     const [claim, ...more] = claims.filter(({ first: isFirst }) => isFirst);
     expect([claim === undefined, more.length]).toEqual([false, 0]);
     expect(new Set(claims.map(({ task }) => task))).toEqual(new Set([claim?.task]));
-    await open().forget(ask(keyed('k')), taskId(99));
+    if (claim === undefined) return;
+    await open().forget({ ...claim, task: taskId(99) });
     expect((await open().claimTask(ask(keyed('k')), taskId(20))).first).toBe(false);
-    await open().forget(ask(keyed('k')), claim?.task ?? '');
-    expect(await open().claimTask(ask(keyed('k')), taskId(20))).toEqual({ task: taskId(20), first: true });
+    await open().forget(claim);
+    expect(await open().claimTask(ask(keyed('k')), taskId(20))).toMatchObject({
+      task: taskId(20),
+      first: true,
+    });
   });
 
   it('is known to whom an earlier request is known, and to nobody before', async () => {
@@ -176,35 +190,133 @@ describe('a key', () => {
   });
 });
 
-describe('a client that repeats automatically', () => {
+describe('a client that counts its retries', () => {
   it('is two requests where it does not say that one is a repeat', async () => {
     await first(await open().claim(ask(retried(0)), 'img_1')).end(answer);
-    const second = first(await open().claim(ask(retried(0)), 'img_2'));
-    await second.end(answer);
-    // The latest is the one that a repeat can be of.
-    expect(earlier(await open().claim(ask(retried(1)), 'img_3')).made).toBe('img_2');
+    await first(await open().claim(ask(retried(0)), 'img_2')).end(answer);
+    const made = [
+      earlier(await open().claim(ask(retried(1)), 'img_3')).made,
+      earlier(await open().claim(ask(retried(1)), 'img_4')).made,
+    ];
+    expect(made.toSorted()).toEqual(['img_1', 'img_2']);
   });
 
   it('finds its first try for ten minutes', async () => {
     await first(await open().claim(ask(retried(0)), 'img_1')).end(answer);
+    await first(await open().claim(ask(retried(0)), 'img_2')).end(answer);
     now += 10 * 60_000 - 1;
-    expect(earlier(await open().claim(ask(retried(2)), 'img_2')).made).toBe('img_1');
+    earlier(await open().claim(ask(retried(2)), 'img_3'));
     now += 1;
-    await first(await open().claim(ask(retried(2)), 'img_3')).forget();
+    await first(await open().claim(ask(retried(2)), 'img_4')).forget();
   });
 
-  it('names its task as well', async () => {
+  it('names its task as well, at every retry', async () => {
     await open().claimTask(ask(retried(0)), taskId(1));
     await named(taskId(1));
-    expect(await open().claimTask(ask(retried(1)), taskId(2))).toEqual({ task: taskId(1), first: false });
-    expect((await open().claimTask(ask(retried(0)), taskId(3))).first).toBe(true);
-    await named(taskId(3));
+    expect(await open().claimTask(ask(retried(1)), taskId(2))).toMatchObject({
+      task: taskId(1),
+      first: false,
+    });
+    await expect.poll(() => mongo.db.collection('idempotency').countDocuments({ made: taskId(1) })).toBe(2);
+    expect(await open().claimTask(ask(retried(2)), taskId(3))).toMatchObject({
+      task: taskId(1),
+      first: false,
+    });
+    expect((await open().claimTask(ask(retried(0)), taskId(4))).first).toBe(true);
+    await named(taskId(4));
   });
 
   it('is the first itself where its first try never arrived', async () => {
     const claim = first(await open().claim(ask(retried(1)), 'img_1'));
     await claim.end(answer);
     expect(earlier(await open().claim(ask(retried(2)), 'img_2')).made).toBe('img_1');
+  });
+
+  it('continues the lost one of several, then begins the refused ones anew, then takes an answered one', async () => {
+    const refusal = { account: 'acct_1', key: 'key_1', bodyBytes: '10' };
+    const one = await open().claimTask(ask(retried(0)), taskId(1));
+    await open().claimTask(ask(retried(0)), taskId(2));
+    await named(taskId(2));
+    one.lost();
+    await lostTries(1);
+    await open().noteRefused(refusal);
+    await open().noteRefused({ ...refusal, bodyBytes: '11' });
+    const retry = (n: number) => open().claimTask(ask(retried(1)), taskId(n));
+    expect(await retry(3)).toMatchObject({ task: taskId(1), first: false });
+    expect(await retry(4)).toMatchObject({ task: taskId(4), first: true });
+    const last = await retry(5);
+    expect(last.first).toBe(false);
+  });
+
+  it('claims each try once, of however many retries at the same moment', async () => {
+    const tries = Array.from({ length: 8 }, (_, n) => n);
+    for (const n of tries) await open().claimTask(ask(retried(0)), taskId(n));
+    for (const n of tries) await named(taskId(n));
+    const again = await Promise.all(tries.map((n) => open().claimTask(ask(retried(1)), taskId(100 + n))));
+    expect(new Set(again.map(({ task }) => task))).toEqual(new Set(tries.map(taskId)));
+  });
+
+  it('of another key repeats nothing', async () => {
+    await open().claimTask(ask(retried(0)), taskId(1));
+    await named(taskId(1));
+    const other = clientRepeat({ key: 'key_2' }, sent(1).client, 'f');
+    expect((await open().claimTask(ask(other), taskId(2))).first).toBe(true);
+    await named(taskId(2));
+  });
+});
+
+const lostTries = (count: number) =>
+  expect.poll(() => mongo.db.collection('idempotency').countDocuments({ lost: true })).toBe(count);
+
+describe('a client that does not count', () => {
+  const uncounted = () => tried(sent().client);
+
+  it('writes nothing where no answer is lost', async () => {
+    await open().claimTask(ask(uncounted()), taskId(1));
+    await first(await open().claim(ask(uncounted()), 'img_1')).end(answer);
+    expect(await mongo.db.collection('idempotency').countDocuments({})).toBe(0);
+  });
+
+  it('gets two tasks where both answers arrived, and one where the first was lost', async () => {
+    const one = await open().claimTask(ask(uncounted()), taskId(1));
+    expect((await open().claimTask(ask(uncounted()), taskId(2))).first).toBe(true);
+    one.lost();
+    await lostTries(1);
+    expect(await open().claimTask(ask(uncounted()), taskId(3))).toMatchObject({
+      task: taskId(1),
+      first: false,
+    });
+    expect((await open().claimTask(ask(uncounted()), taskId(4))).first).toBe(true);
+  });
+
+  it('continues after the loss of its second answer, too', async () => {
+    (await open().claimTask(ask(uncounted()), taskId(1))).lost();
+    await lostTries(1);
+    (await open().claimTask(ask(uncounted()), taskId(2))).lost();
+    await lostTries(2);
+    expect(await open().claimTask(ask(uncounted()), taskId(3))).toMatchObject({
+      task: taskId(1),
+      first: false,
+    });
+  });
+
+  it('is given the images whose answer was lost before it was made, or after', async () => {
+    const early = first(await open().claim(ask(uncounted()), 'img_1'));
+    early.lost();
+    await lostTries(1);
+    const { record } = earlier(await open().claim(ask(uncounted()), 'img_2'));
+    const waited = open().wait(record, uncancelled());
+    await early.end(answer);
+    expect(await waited).toMatchObject({ kind: 'answered', answer: { status: 200 } });
+
+    const late = first(await open().claim(ask(uncounted()), 'img_3'));
+    await late.end(answer);
+    late.lost();
+    await expect
+      .poll(() => mongo.db.collection('idempotency').countDocuments({ made: 'img_3', state: 'done' }))
+      .toBe(1);
+    const again = earlier(await open().claim(ask(uncounted()), 'img_4'));
+    expect(await open().wait(again.record, uncancelled())).toMatchObject({ kind: 'answered' });
   });
 });
 

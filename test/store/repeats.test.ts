@@ -54,11 +54,12 @@ describe('a claim', () => {
     expect(await open().claim(contender(claim.id, 1))).toBeUndefined();
   });
 
-  it('that was replaced is no longer changed, completed or forgotten by its first owner', async () => {
+  it('that expired is no longer changed, completed or forgotten by its first owner', async () => {
     const first = newClaim({ isAwaited: true });
     await open().claim(first);
     const second = { ...first, made: 'second', fingerprint: 'g' };
-    await open().replace(second);
+    clock += first.keptMs;
+    await open().claim(second);
     await open().renew(first);
     await open().store(first, { status: 500, mayRetry: false, body: [bytes('old')] });
     await open().complete(first);

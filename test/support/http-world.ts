@@ -195,6 +195,14 @@ async function openWorld(database: string, change: NodeChange): Promise<[HttpWor
       onChange: () => undefined,
       onError: unused,
     });
+    const repeats = createRepeats({
+      store: stores.repeats,
+      isPaid: unused,
+      keptBytesMax: 0,
+      secret: secrets.deriveKey('idempotency-hmac'),
+      log,
+      now,
+    });
     const providers = { test: testProvider };
     const catalogue = createCatalogue({
       current: () => config,
@@ -205,6 +213,7 @@ async function openWorld(database: string, change: NodeChange): Promise<[HttpWor
     });
     return {
       ...stores,
+      repeats,
       log,
       metrics: createMetrics({ configVersion: () => 'abc' }),
       now,
@@ -258,14 +267,7 @@ async function openWorld(database: string, change: NodeChange): Promise<[HttpWor
           now,
           randomBytes,
         }),
-        repeats: createRepeats({
-          store: stores.repeats,
-          isPaid: unused,
-          keptBytesMax: 0,
-          secret: secrets.deriveKey('idempotency-hmac'),
-          log,
-          now,
-        }),
+        repeats,
         now,
         randomBytes,
       }),

@@ -3,9 +3,19 @@ import { createServer, request as httpRequest } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 
+/** How an answer is lost. */
+export interface Loss {
+  /** When the connection to the target ends; absent: when the answer is there. */
+  readonly when?: Promise<void>;
+  /** What the client is told; absent: its connection breaks. */
+  readonly status?: number;
+  /** The answer is read to its end before: the target cannot know that it is lost. */
+  readonly isRead?: boolean;
+}
+
 export interface LossyProxy {
-  /** Forwards to the target; the first answer under each address is lost after it was made. */
-  lossyUrl(): string;
+  /** Forwards to the target; the first answer under each address is lost. */
+  lossyUrl(loss?: Loss): string;
   /** Where a request is never answered. */
   readonly silentUrl: string;
   /** Requests under this address so far. */
@@ -16,21 +26,29 @@ export interface LossyProxy {
 /** Stands between a client and a deployment and breaks the connection when the answer is there: what a bad network does. */
 export async function startLossyProxy(baseUrl: string): Promise<LossyProxy> {
   const seen = new Map<string, number>();
+  const losses = new Map<string, Loss>();
   const server = createServer((request, response) => {
     if (request.url?.startsWith('/silent') === true) return;
     const [, token = '', path = ''] = /^\/([0-9a-f-]{36})(\/.*)$/.exec(request.url ?? '') ?? [];
     const count = (seen.get(token) ?? 0) + 1;
     seen.set(token, count);
-    forward(request, `${baseUrl}${path}`)
-      .then((answer) => (count === 1 ? lose(answer, response) : pass(answer, response)))
-      .catch(() => response.destroy());
+    const onward = forward(request, `${baseUrl}${path}`);
+    const handled =
+      count === 1
+        ? lose(onward, response, losses.get(token))
+        : onward.answer.then((answer) => pass(answer, response));
+    handled.catch(() => response.destroy());
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const address = server.address();
   if (address === null || typeof address === 'string') throw new Error('a TCP server has a port');
   const { port } = address;
   return {
-    lossyUrl: () => `http://127.0.0.1:${port}/${randomUUID()}`,
+    lossyUrl(loss) {
+      const token = randomUUID();
+      if (loss !== undefined) losses.set(token, loss);
+      return `http://127.0.0.1:${port}/${token}`;
+    },
     silentUrl: `http://127.0.0.1:${port}/silent`,
     requests: (url) => seen.get(url.split('/').at(-1) ?? '') ?? 0,
     close: () =>
@@ -41,21 +59,36 @@ export async function startLossyProxy(baseUrl: string): Promise<LossyProxy> {
   };
 }
 
-/** Resolves when the headers of the answer are there. */
-function forward(request: IncomingMessage, url: string): Promise<IncomingMessage> {
-  const send = url.startsWith('https:') ? httpsRequest : httpRequest;
-  const { host: _host, connection: _connection, ...headers } = request.headers;
-  return new Promise((resolve, reject) => {
-    const onward = send(url, { method: request.method, headers, agent: false }, resolve);
-    onward.on('error', reject);
-    request.pipe(onward);
-  });
+interface Onward {
+  /** Resolves when the headers are there. */
+  readonly answer: Promise<IncomingMessage>;
+  cut(): void;
 }
 
-/** The deployment must see that its answer was not taken: its connection breaks too. */
-function lose(answer: IncomingMessage, response: ServerResponse): void {
-  answer.destroy();
-  response.destroy();
+function forward(request: IncomingMessage, url: string): Onward {
+  const send = url.startsWith('https:') ? httpsRequest : httpRequest;
+  const { host: _host, connection: _connection, ...headers } = request.headers;
+  const onward = send(url, { method: request.method, headers, agent: false });
+  const answer = new Promise<IncomingMessage>((resolve, reject) => {
+    onward.on('response', resolve);
+    onward.on('error', reject);
+  });
+  request.pipe(onward);
+  return { answer, cut: () => void onward.destroy() };
+}
+
+/** Unless the answer was read, the target sees that it was not taken: its connection breaks, too. */
+async function lose(onward: Onward, response: ServerResponse, loss: Loss = {}): Promise<void> {
+  const { when, status, isRead } = loss;
+  onward.answer.catch(() => undefined);
+  if (when === undefined) {
+    const answer = await onward.answer;
+    if (isRead === true) for await (const _ of answer);
+  } else await when;
+  onward.cut();
+  if (status === undefined) response.destroy();
+  else
+    response.writeHead(status, { 'content-type': 'application/json' }).end('{"error":{"message":"gateway"}}');
 }
 
 function pass(answer: IncomingMessage, response: ServerResponse): void {

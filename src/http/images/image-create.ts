@@ -105,7 +105,8 @@ async function carryOut(
     ...parsed,
     caller,
     route,
-    ...defined({ idempotencyKey, clientRetries: clientRetriesOf(meta) }),
+    sent: meta.clientTry(),
+    ...defined({ idempotencyKey }),
     ...traced,
     asTask: body.async === true || body.stream === true || prefersTask(meta),
     closed: () => meta.closed(),
@@ -130,14 +131,6 @@ function namesOfTasks({ callbackUrl, expiresAfterSeconds }: Partial<ParsedImage>
     ...(callbackUrl === undefined ? [] : ['metadata.callback_url']),
     ...(expiresAfterSeconds === undefined ? [] : ['metadata.execution_expires_after']),
   ];
-}
-
-/** The header with which official clients count their own repeats. */
-const retryCountHeader = 'x-stainless-retry-count';
-
-function clientRetriesOf(meta: RequestMeta): number | undefined {
-  const retries = meta.header(retryCountHeader);
-  return retries !== undefined && /^\d{1,3}$/.test(retries) ? Number(retries) : undefined;
 }
 
 async function replyTo(

@@ -56,6 +56,7 @@ export async function createVideoTask(
         caller,
         route,
         requestId: meta.id,
+        sent: meta.clientTry(),
         ...defined({ idempotencyKey, traceparent: meta.traceparent }),
       }),
     );
