@@ -186,7 +186,7 @@ describe('adapters', () => {
 
 describe('imports between folders', () => {
   /** Pure rules, lowest first: each may import those before it. */
-  const pure = ['base', 'money', 'errors', 'models', 'health', 'task'];
+  const pure = ['base', 'money', 'errors', 'models', 'intake', 'health', 'task'];
   const pureRows = Object.fromEntries(pure.map((name, index) => [name, { runs: pure.slice(0, index) }]));
   /** The arrows of the design. Any other import must become an argument. */
   const table: Readonly<Record<string, Allowance>> = {

@@ -109,8 +109,6 @@ export interface RequestMeta {
   readonly traceparent: string | undefined;
   /** Lower-case name. */
   header(name: string): string | undefined;
-  /** Names at the top level of the body that are not among `known`; at most 20, cut to 64 characters. */
-  unknownFields(known: ReadonlySet<string>): readonly string[];
   /** How the client sends it, for a create that recognises repeats. */
   clientTry(): ClientTry;
   /** Aborted when the caller disconnects. Created on first use. */

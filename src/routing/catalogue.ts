@@ -5,7 +5,8 @@ import { GatewayError } from '../errors/errors.ts';
 import { consumptionOf, unconsumed, unconsumedOfImage } from '../models/consumption.ts';
 import { fitVideoRequest } from '../models/model-rules.ts';
 import type { NameOf } from '../models/model-rules.ts';
-import { factsFor } from '../models/model-facts.ts';
+import { carries } from '../intake/carries.ts';
+import { factsFor, isUsed } from '../models/model-facts.ts';
 import type { PlainFacts } from '../models/model-facts.ts';
 import { nameIn, resolveRoles } from '../models/media-roles.ts';
 import type { AskedRequest, AskedVideo, GenerationRequest, VideoRequest } from '../models/request.ts';
@@ -128,7 +129,7 @@ interface Fitted {
 
 function fit(asked: AskedRequest, context: PlanContext): Fitted {
   if (asked.kind === 'image') {
-    const { named = {}, ...request } = asked;
+    const { named = {}, strict: _, ...request } = asked;
     return { request, warnings: [], nameOf: (field) => named[field] ?? field };
   }
   const cast = resolveRoles(asked, takesReferences(asked, context));
@@ -200,6 +201,8 @@ function planRoute(asked: AskedRequest, caller: Caller, context: PlanContext): R
     if (priced !== undefined) quotes.set(channel, priced.quote);
   }
   const first = quotes.get(candidates[0]?.channel ?? '') ?? any.quote;
+  const ignored = [...new Set([...warnings, ...ignoredBy(usable, { asked, request }).map(nameOf)])];
+  if (asked.strict === true) refuseIgnored(ignored);
   return {
     request,
     model,
@@ -209,9 +212,28 @@ function planRoute(asked: AskedRequest, caller: Caller, context: PlanContext): R
     dropped,
     ...pricePlan(quotes, { asked, request, model, first, ...context.given }, context.current().hash),
     currency: context.current().currency,
-    warnings: [...new Set([...warnings, ...ignoredBy(usable, { asked, request }).map(nameOf)])],
+    warnings: ignored,
     pricesInput: [...considered.values()].some(({ priced }) => priced.pricesInput),
   };
+}
+
+function refuseIgnored([first]: readonly string[]): void {
+  if (first !== undefined)
+    throw new GatewayError(
+      'unsupported_parameter',
+      `The parameter ${first} would be ignored, and the request is strict.`,
+      { param: first },
+    );
+}
+
+/** What brings media or an address is used, or refused. */
+function lostMedia(request: GenerationRequest, facts: PlainFacts): RequestIssue | undefined {
+  const lost = Object.entries(request.extra).find(
+    ([name, value]) => !isUsed(name, facts) && carries(name, value),
+  );
+  if (lost === undefined) return undefined;
+  const param = request.kind === 'video' ? `metadata.${lost[0]}` : lost[0];
+  return { param, message: `${param} brings media or an address, and the model does not use it.` };
 }
 
 interface Choice extends Pick<Fitted, 'request' | 'nameOf'> {
@@ -303,6 +325,8 @@ function considerChannel(
   if (capability === undefined)
     return drop('kind_not_served', `${channel.provider} makes no ${request.kind}s`);
   if (capability.issue !== undefined) return drop('unsupported', capability.issue.message, capability.issue);
+  const lost = lostMedia(request, capability.facts);
+  if (lost !== undefined) return drop('unsupported', lost.message, lost);
   const { canWait } = capability;
   if (canWait && context.isServed?.(channel.id) === false) return drop('no_worker', 'no worker serves it');
   const outages = channel.credentials.map(({ id }) => ({

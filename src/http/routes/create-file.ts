@@ -9,7 +9,7 @@ import { mediaUrlNotAllowed } from '../address-checks.ts';
 import type { RouteDeps } from '../deps.ts';
 import type { FileRouteDeps } from '../files/own-file.ts';
 import { imageBody } from '../images/image-upload.ts';
-import { uploadedFile } from '../images/uploaded-file.ts';
+import { uploadedFile } from '../../intake/uploaded-file.ts';
 import { fileSchema, presentFile } from '../presenters/file.ts';
 import { jsonReply, keyRoute } from '../route.ts';
 import type { Route } from '../route.ts';
