@@ -12,7 +12,7 @@ import type { Row } from './admin-client.ts';
 import { CommandError } from './command-error.ts';
 import { adminCommand } from './context.ts';
 import type { CliContext } from './context.ts';
-import { parseAmount } from './option-values.ts';
+import { parseAmount, parseCount } from './option-values.ts';
 import { examples } from './program.js';
 
 export const queryMeaning = 'tasks that a query of Temporal finds: \'NeedsAttention = "submit_ambiguous"\'';
@@ -67,7 +67,8 @@ export function addTaskAction(tasks: Command, context: CliContext): void {
 function optionFor(name: ActionField): Option {
   const { value, description, type } = actionFields[name];
   const option = new Option(`--${optionOf(name)} <${value}>`, `${actsWith(name).join(', ')}: ${description}`);
-  return type === 'text' ? option : option.argParser(parseAmount);
+  if (type === 'text') return option;
+  return option.argParser(type === 'count' ? parseCount : parseAmount);
 }
 
 /** The action that stands on the line, wherever. */

@@ -31,8 +31,8 @@ interface FieldRow {
   readonly description: string;
   /** Stands for its value where a command line is explained. */
   readonly value: string;
-  /** `number`: with decimals. */
-  readonly type: 'text' | 'integer' | 'number';
+  /** `count`: at least 1, without decimals. */
+  readonly type: 'text' | 'count' | 'number';
 }
 
 export const actionFields: Readonly<Record<ActionField, FieldRow>> = {
@@ -52,7 +52,7 @@ export const actionFields: Readonly<Record<ActionField, FieldRow>> = {
     label: 'By how many seconds (60 to 604800)',
     description: 'how many seconds to add to the deadline',
     value: 'n',
-    type: 'integer',
+    type: 'count',
   },
   result_url: {
     label: 'Address of the result',
@@ -76,13 +76,13 @@ export const actionFields: Readonly<Record<ActionField, FieldRow>> = {
     label: 'Tokens that the upstream bills',
     description: 'what the upstream bills, where it bills tokens',
     value: 'n',
-    type: 'integer',
+    type: 'number',
   },
   images: {
     label: 'Number of images',
     description: 'the number of images',
     value: 'n',
-    type: 'integer',
+    type: 'count',
   },
   amount: {
     label: 'Amount (empty: all that was charged)',

@@ -36,13 +36,13 @@ describe('the command line', () => {
     const loaded = [...loadedBy('src/cli.ts')].filter((name) => !name.startsWith('node:'));
     expect(loaded.toSorted()).toEqual([
       'commander',
+      'src/base/plain-text.ts',
       'src/cli/command-error.ts',
       'src/cli/commands.ts',
       'src/cli/program.js',
       'src/cli/terminal.ts',
       'src/config/config-error.ts',
       'src/config/reload-signal.ts',
-      'src/base/plain-text.ts',
       'src/observability/process-ends.ts',
     ]);
   });

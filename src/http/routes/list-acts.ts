@@ -15,7 +15,7 @@ export const actSchema = z
       z.object({
         name: z.enum(actionFieldNames(actionFields)),
         label: z.string(),
-        type: z.enum(['text', 'integer', 'number']),
+        type: z.enum(['text', 'count', 'number']),
         required: z.boolean(),
       }),
     ),
