@@ -12,7 +12,7 @@ import type { AuditLog } from '../src/commands/audit-log.ts';
 import type { AbandonCreation } from '../src/commands/abandon-creation.ts';
 import type { Ledger } from '../src/ledger/ledger.ts';
 import type { KeySlotStore } from '../src/store/key-slots.ts';
-import type { Deliver } from '../src/results/open-links.ts';
+import type { Deliver } from '../src/routing/delivery.ts';
 import type { RequestStore } from '../src/store/requests.ts';
 import type { Uploads } from '../src/media/uploads.ts';
 import type { PartialImageStore } from '../src/store/partial-images.ts';

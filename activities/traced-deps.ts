@@ -1,5 +1,5 @@
 import type { TaskSpans } from '../src/observability/task-spans.ts';
-import type { Deliver } from '../src/results/open-links.ts';
+import type { Deliver } from '../src/routing/delivery.ts';
 import type { PostCallback } from './deps.ts';
 
 /** Callbacks as spans that their receivers can continue: `traceparent` names the request itself. */

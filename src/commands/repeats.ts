@@ -74,7 +74,7 @@ export interface Claim {
   /** Nothing was sent: the key is free again. Never throws. */
   forget(): Promise<void>;
   /** The answer did not reach the client: a repeat is given it. */
-  lost(): void;
+  readonly lost: () => void;
 }
 
 export type Claimed =
@@ -105,7 +105,7 @@ export interface TaskClaim {
   /** False: an earlier request named the task, whether or not it came to create it. */
   readonly first: boolean;
   /** The answer did not reach the client, or was an error that it may repeat: a repeat continues with this task. */
-  lost(): void;
+  readonly lost: () => void;
 }
 
 /** `key`: the public id of the API key. */

@@ -7,7 +7,7 @@ import { signatureBytes } from '../models/stored-media.ts';
 import type { StoredMedia } from '../models/stored-media.ts';
 import { extensionOf, mediaTypeOf } from './media-types.ts';
 import { evidenceOf } from './open-links.ts';
-import type { LinkEvidence } from './open-links.ts';
+import type { LinkEvidence } from '../routing/delivery.ts';
 import type { ResultStorage } from './storage.ts';
 
 interface CopyFailure {

@@ -10,7 +10,7 @@ import type { TaskStore } from '../store/tasks.ts';
 import { asCopyError, copyFile } from './copy-file.ts';
 import type { CopiedFile, CopyError, CopyFileDeps } from './copy-file.ts';
 import { lookAtLink, worse } from './open-links.ts';
-import type { Deliver, Delivered, DeliveryOptions, LinkProblem } from './open-links.ts';
+import type { Deliver, Delivered, DeliveryOptions, LinkProblem } from '../routing/delivery.ts';
 import type { ResultStorage } from './storage.ts';
 
 /** Keeps our own copies of what upstreams deliver. */

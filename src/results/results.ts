@@ -17,7 +17,7 @@ import { createKeepImages } from './keep-images.ts';
 import { createMediaLinks } from './media-links.ts';
 import type { MediaLinks } from './media-links.ts';
 import { createOpenLinks, lookAtLink } from './open-links.ts';
-import type { Deliver } from './open-links.ts';
+import type { Deliver } from '../routing/delivery.ts';
 import { createResultCopier } from './result-copier.ts';
 import type { ResultCopier } from './result-copier.ts';
 import type { ResultStorage } from './storage.ts';

@@ -205,9 +205,11 @@ describe('a client that counts its retries', () => {
     await first(await open().claim(ask(retried(0)), 'img_1')).end(answer);
     await first(await open().claim(ask(retried(0)), 'img_2')).end(answer);
     now += 10 * 60_000 - 1;
-    earlier(await open().claim(ask(retried(2)), 'img_3'));
+    expect((await open().claim(ask(retried(2)), 'img_3')).outcome).toBe('earlier');
     now += 1;
-    await first(await open().claim(ask(retried(2)), 'img_4')).forget();
+    const late = await open().claim(ask(retried(2)), 'img_4');
+    expect(late.outcome).toBe('first');
+    await first(late).forget();
   });
 
   it('names its task as well, at every retry', async () => {

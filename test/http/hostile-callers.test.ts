@@ -369,8 +369,10 @@ describe('connections', () => {
     const app = createApp({ ...world.deps, pingMongo: () => slow });
     const server = await startHttpServer({ app, host: '127.0.0.1', port: 0, connectionsMax: 8 });
     const { key } = await world.newAccount();
-    const callers = await Promise.all([1, 2, 3].map(() => open(server.url)));
-    for (const caller of callers) {
+    const callers: CarelessSocket[] = [];
+    for (let n = 0; n < 3; n += 1) {
+      const caller = await open(server.url);
+      callers.push(caller);
       caller.write(`GET /v1/models HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${key}\r\n\r\n`);
       await expect.poll(() => caller.received).toContain('200 OK');
     }

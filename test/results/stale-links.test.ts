@@ -10,7 +10,7 @@ import { createLogger } from '../../src/observability/log.ts';
 import type { OperationStatus, ProviderContext } from '../../src/providers/provider.ts';
 import { createDirectoryStorage } from '../../src/results/directory-storage.ts';
 import { createOpenLinks, lookAtLink } from '../../src/results/open-links.ts';
-import type { Deliver } from '../../src/results/open-links.ts';
+import type { Deliver } from '../../src/routing/delivery.ts';
 import { createResultCopier } from '../../src/results/result-copier.ts';
 import { isOutage } from '../../src/store/mongo.ts';
 import { createResultCopyStore } from '../../src/store/result-copies.ts';

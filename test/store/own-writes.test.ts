@@ -62,7 +62,7 @@ it('every collection of the sources is tried', () => {
   const named = Object.values(sources).flatMap((text) =>
     [...text.matchAll(/openCollection<\w+>\(\s*db,\s*'(\w+)'/g)].map(([, name]) => name),
   );
-  expect([...new Set(named)].toSorted()).toEqual([...opened.keys()].toSorted());
+  expect(new Set(named)).toEqual(new Set(opened.keys()));
 });
 
 it('what was written to a collection is there in its next read, as often as it is tried', async () => {

@@ -5,7 +5,7 @@ import type { RacePoint } from '../../src/base/race-point.ts';
 export interface Paused {
   /** Resolves when somebody stands at the point; only then has the test hit its window. */
   readonly reached: Promise<void>;
-  release(): void;
+  readonly release: () => void;
 }
 
 /** Stops the first that comes to `point` (about `subject`, if named) until `release`; everybody else passes. */
