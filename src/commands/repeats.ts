@@ -27,7 +27,7 @@ export interface ClientTry {
   readonly retries?: number;
   /** `content-length`: what is known of a body that is not read. */
   readonly bodyBytes: string;
-  /** Runs the work when the answer does not reach the client, as far as this side can tell. */
+  /** Runs the work when the answer does not reach the client, as far as this side knows. */
   readonly whenLost: (work: () => void) => void;
 }
 
@@ -283,7 +283,7 @@ function hmac(parts: readonly string[], { secret }: RepeatsDeps): string {
   return createHmac('sha256', secret).update(JSON.stringify(parts)).digest('base64url');
 }
 
-/** Answers that arrived, as far as this side can tell, are held for a moment: up to this size. */
+/** Answers that arrived, as far as this side knows, are held for a moment: up to this size. */
 const heldBytesMax = 64 * 1024;
 
 function openClaim({ fresh: name, recorded }: Entry, { repeat }: RepeatRequest, deps: RepeatsDeps): Claim {

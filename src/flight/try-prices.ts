@@ -12,7 +12,7 @@ import { settledReport } from '../money/settled-facts.ts';
 import type { SettleFacts } from '../money/settle-facts.ts';
 import type { TaskKind } from '../base/task-kind.ts';
 import type { Task } from '../task/record.ts';
-import { chargeLinesAgain } from '../ledger/charge-again.ts';
+import { chargeLinesAgain } from '../money/charge-again.ts';
 import type { LedgerEntry } from '../ledger/entry.ts';
 import type { SettledImagesAsked } from '../ledger/settled-images.ts';
 import { factsSchema, toFacts } from './recorded-call.ts';

@@ -5,7 +5,7 @@ import { redactText, textsOf } from './redact.ts';
 
 /**
  * The task for everybody but its caller: an upstream may repeat in its reasons what the caller wrote. Without the request
- * nobody can tell, and no sentence of an upstream is shown; codes and classes always are.
+ * its sentences cannot be checked, so none is shown; codes and classes always are.
  */
 export function withoutCallersWords(task: Task, request: GenerationRequest | undefined): Task {
   const texts = request === undefined ? undefined : textsOf(request);

@@ -1,10 +1,8 @@
 import { isHeldBack } from './answer-in-turn.ts';
-import type { IncomingMessage, RequestListener } from 'node:http';
+import type { RequestListener } from 'node:http';
 import Router from '@koa/router';
 import Koa from 'koa';
 import { createPlaces } from '../base/places.ts';
-import type { Caller } from '../access/caller.ts';
-import { defined } from '../base/defined.ts';
 import type { ClientTry } from '../commands/repeats.ts';
 import { GatewayError } from '../errors/errors.ts';
 import { taskIdPattern } from '../base/ids.ts';
@@ -17,9 +15,9 @@ import { createClientAddress } from './client-address.ts';
 import type { AppDeps, RouteDeps } from './deps.ts';
 import { isRecord } from './body-fields.ts';
 import { readTarget } from './dialects/index.ts';
-import type { Span } from '../observability/tracing.ts';
 import { createIdentify, identifyAgain } from './identify.ts';
-import { mayBeRetried } from './error-response.ts';
+import { isRefusedTry, sentBy } from './client-try.ts';
+import { enterTrace } from './enter-trace.ts';
 import { createLostAnswers } from './lost-answers.ts';
 import { concurrencyHeaders, createEnterKey, createRateLimit } from './rate-limit.ts';
 import type { RequestLimits } from './request-limits.ts';
@@ -135,7 +133,10 @@ function createRouter(
         await withTimeout(limitRate(identity.caller, context), 'mongodb', admissionMs);
         return await answer(route, { identity, context });
       } catch (error) {
-        noteRefused(route, { context, error, caller: identity.caller }, deps.repeats);
+        const { account, key } = identity.caller;
+        if (isRefusedTry(context, error)) {
+          void deps.repeats.noteRefused({ account, key, bodyBytes: sentBy(context.req).bodyBytes });
+        }
         throw error;
       } finally {
         leave();
@@ -143,32 +144,6 @@ function createRouter(
     });
   }
   return router;
-}
-
-/** So that the retry of a request that was refused is not taken for one that was answered. */
-function noteRefused(
-  { method }: Route,
-  {
-    context,
-    error,
-    caller,
-  }: { readonly context: AppContext; readonly error: unknown; readonly caller: Caller },
-  repeats: RouteDeps['repeats'],
-): void {
-  const { isTry } = context.state;
-  if (method !== 'post' || isTry === true || !mayBeRetried(error)) return;
-  const { retries, bodyBytes } = sentBy(context.req);
-  if (retries !== undefined)
-    void repeats.noteRefused({ account: caller.account, key: caller.key, bodyBytes });
-}
-
-/** The header in which official clients count their retries. */
-const retryCountHeader = 'x-stainless-retry-count';
-
-function sentBy({ headers }: IncomingMessage): Pick<ClientTry, 'retries' | 'bodyBytes'> {
-  const count = headers[retryCountHeader];
-  const retries = typeof count === 'string' && /^\d{1,3}$/.test(count) ? Number(count) : undefined;
-  return { bodyBytes: headers['content-length'] ?? '', ...defined({ retries }) };
 }
 
 /** Whom and what the request is about, for its line in the log. */
@@ -180,24 +155,6 @@ function noteSubject({ state, params }: RouterContext, identity: Identity): void
   }
   const task = isRecord(params) ? params['task_id'] : undefined;
   if (typeof task === 'string' && taskIdPattern.test(task)) state.task = task;
-}
-
-/** Who is known to us may continue a trace of theirs; strangers cost us no span. */
-function enterTrace(
-  { method, operationId, paths: [path] }: Route,
-  { req, state: { requestId } }: RouterContext,
-  { tracer }: Pick<AppDeps, 'tracer'>,
-): Span | undefined {
-  if (tracer === undefined) return undefined;
-  const { traceparent: header } = req.headers;
-  const attributes = {
-    'http.request.method': method.toUpperCase(),
-    'http.route': path,
-    'mediary.operation': operationId,
-    'mediary.request_id': requestId,
-  };
-  const name = `${method.toUpperCase()} ${path}`;
-  return tracer.enter(typeof header === 'string' ? header : undefined, { name, kind: 'server', attributes });
 }
 
 type Answer = (route: Route, called: Called) => Promise<void>;

@@ -11,7 +11,7 @@ export interface LostAnswers {
   watch(response: ServerResponse, work: () => void): void;
 }
 
-/** Notices answers that did not reach their caller, as far as this side of the connection can tell. */
+/** Notices answers that did not reach their caller, as far as this side of the connection knows. */
 export function createLostAnswers(): LostAnswers {
   const watched = new WeakMap<Socket, () => void>();
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { defined } from '../base/defined.ts';
 import type { FieldMapping } from './field-mapping.ts';
-import { sizeFacts } from './image-sizes.ts';
+import { sizeFacts } from '../base/image-sizes.ts';
 import { framesOf } from './media-roles.ts';
 import type { ImageRequest, JsonObject, VideoMedia, VideoRequest } from './request.ts';
 

@@ -168,7 +168,7 @@ export function isRendered(measure: Measure): boolean {
   return rows[measure].rendered !== undefined;
 }
 
-/** Whether each image counts by itself. */
+/** Whether each image counts alone. */
 export function isOfImage(measure: Measure): boolean {
   return measure === 'image' || measure === 'megapixel';
 }

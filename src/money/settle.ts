@@ -1,5 +1,5 @@
 import { defined } from '../base/defined.ts';
-import { parseSize } from '../models/image-sizes.ts';
+import { parseSize } from '../base/image-sizes.ts';
 import type { ImageGroup, SettleFacts, Usage } from './settle-facts.ts';
 import {
   credible,

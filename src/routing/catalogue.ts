@@ -5,14 +5,14 @@ import { GatewayError } from '../errors/errors.ts';
 import { consumptionOf, unconsumed, unconsumedOfImage } from '../models/consumption.ts';
 import { fitVideoRequest } from '../models/model-rules.ts';
 import type { NameOf } from '../models/model-rules.ts';
-import { carries } from '../intake/carries.ts';
-import { factsFor, isUsed } from '../models/model-facts.ts';
+import { lostMedia, refuseIgnored } from './lost-media.ts';
+import { factsFor } from '../models/model-facts.ts';
 import type { PlainFacts } from '../models/model-facts.ts';
 import { nameIn, resolveRoles } from '../models/media-roles.ts';
 import type { AskedRequest, AskedVideo, GenerationRequest, VideoRequest } from '../models/request.ts';
 import { orderCandidates } from '../task/candidates.ts';
-import type { Fallback } from '../task/rescue.ts';
 import type { DroppedChannel, RouteCandidate } from '../task/candidates.ts';
+import type { Fallback } from '../task/rescue.ts';
 import type { GivenInput, Provider, RequestIssue } from '../providers/provider.ts';
 import { capabilityFor, offerOf } from './capability.ts';
 import type { Capability, Offers } from './capability.ts';
@@ -217,25 +217,6 @@ function planRoute(asked: AskedRequest, caller: Caller, context: PlanContext): R
   };
 }
 
-function refuseIgnored([first]: readonly string[]): void {
-  if (first !== undefined)
-    throw new GatewayError(
-      'unsupported_parameter',
-      `The parameter ${first} would be ignored, and the request is strict.`,
-      { param: first },
-    );
-}
-
-/** What brings media or an address is used, or refused. */
-function lostMedia(request: GenerationRequest, facts: PlainFacts): RequestIssue | undefined {
-  const lost = Object.entries(request.extra).find(
-    ([name, value]) => !isUsed(name, facts) && carries(name, value),
-  );
-  if (lost === undefined) return undefined;
-  const param = request.kind === 'video' ? `metadata.${lost[0]}` : lost[0];
-  return { param, message: `${param} brings media or an address, and the model does not use it.` };
-}
-
 interface Choice extends Pick<Fitted, 'request' | 'nameOf'> {
   readonly caller: Caller;
 }
@@ -336,14 +317,13 @@ function considerChannel(
   const credentials = outages.filter(({ outage }) => outage === undefined).map(({ id }) => id);
   const broken = outages.filter(({ outage }) => outage?.reason === 'circuit_open').map(({ id }) => id);
   const dropped = dropsOf(outages);
-  if (credentials.length === 0 && broken.length === 0) return { dropped };
+  if (credentials.length + broken.length === 0) return { dropped };
   const price = { ...(served.price ?? context.model.price), isOwn: served.price !== undefined };
   const { model } = context;
-  const { id } = channel;
   const quoteBy = ({ facts, estimateTokens, possible }: Capability, given = context.given) =>
     quoteRequest(request, {
       model,
-      channel: id,
+      channel: channel.id,
       price,
       estimateTokens,
       possible,

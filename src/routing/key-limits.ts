@@ -1,5 +1,5 @@
 import type { Caller } from '../access/caller.ts';
-import { parseSize } from '../models/image-sizes.ts';
+import { parseSize } from '../base/image-sizes.ts';
 import type { GenerationRequest } from '../models/request.ts';
 import type { RequestIssue } from '../providers/provider.ts';
 import type { Quote } from './quote.ts';

@@ -1,4 +1,4 @@
-import { pixelCount } from '../models/image-sizes.ts';
+import { pixelCount } from '../base/image-sizes.ts';
 import type { QuoteContext } from './quote.ts';
 
 /**

@@ -10,7 +10,7 @@ import { writeLine, writeStep } from '../money/reckoning.ts';
 import type { CountSource, Reckoning } from '../money/reckoning.ts';
 import type { AskedRequest, GenerationRequest } from '../models/request.ts';
 import type { EstimateOutput, GivenInput, PossibleOutput } from '../providers/provider.ts';
-import { pixelCount } from '../models/image-sizes.ts';
+import { pixelCount } from '../base/image-sizes.ts';
 import type { PlainFacts } from '../models/model-facts.ts';
 import { givenCounts } from './given-counts.ts';
 import type { GivenCounts } from './given-counts.ts';

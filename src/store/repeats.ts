@@ -39,7 +39,7 @@ interface StoredAnswer extends AnswerHead {
 /** That of a task has neither a state nor an answer: it is done, and the task is found by its id. */
 interface RepeatDocument extends Pick<RepeatRecord, 'made' | 'fingerprint' | 'answer' | 'of'> {
   readonly _id: string;
-  /** Of a client's try: its answer did not arrive, as far as this side can tell. */
+  /** Of a client's try: its answer did not arrive, as far as this side knows. */
   readonly lost?: true;
   /** Of a client's try: a later one repeats it. */
   readonly claimed?: true;

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { factsOfImages } from '../../src/images/call-channel.ts';
-import { chargeAgain } from '../../src/ledger/charge-again.ts';
+import { chargeAgain } from '../../src/money/charge-again.ts';
 import { chargeImages } from '../../src/money/charge.ts';
 import type { PriceBasis } from '../../src/money/price.ts';
 

@@ -3,7 +3,7 @@ import { stringify } from 'yaml';
 import { parseGatewayConfig } from '../../src/config/gateway-file.ts';
 import type { ChannelConfig, GatewayConfig, ModelConfig } from '../../src/config/gateway-file.ts';
 import { GatewayError } from '../../src/errors/errors.ts';
-import { parseSize } from '../../src/models/image-sizes.ts';
+import { parseSize } from '../../src/base/image-sizes.ts';
 import { settle } from '../../src/money/settle.ts';
 import type { ImageRequest } from '../../src/models/request.ts';
 import { parseImage } from '../../src/http/images/image-request.ts';

@@ -1,4 +1,4 @@
-import { parseSize } from '../../models/image-sizes.ts';
+import { parseSize } from '../../base/image-sizes.ts';
 import type { FactsTable, ImageFacts, PlainFacts } from '../../models/model-facts.ts';
 import { plainParameters, readImage } from '../shared/read-facts.ts';
 import { defined } from '../../base/defined.ts';

@@ -1,11 +1,11 @@
 import { defined } from '../base/defined.ts';
-import { divideHalfUp, parseMicros } from '../money/money.ts';
-import type { Micros } from '../money/money.ts';
-import { chargeOf, priceAt } from '../money/price.ts';
-import type { Charge, Count, Part, Price, PriceBasis } from '../money/price.ts';
-import { readQuantity } from '../money/reckoning.ts';
-import type { Reckoning, WrittenLine } from '../money/reckoning.ts';
-import { leastOf } from '../money/settle.ts';
+import { divideHalfUp, parseMicros } from './money.ts';
+import type { Micros } from './money.ts';
+import { chargeOf, priceAt } from './price.ts';
+import type { Charge, Count, Part, Price, PriceBasis } from './price.ts';
+import { readQuantity } from './reckoning.ts';
+import type { Reckoning, WrittenLine } from './reckoning.ts';
+import { leastOf } from './settle.ts';
 
 export interface Charged {
   /** As the hold froze it. */

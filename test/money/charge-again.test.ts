@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { chargeAgain } from '../../src/ledger/charge-again.ts';
+import { chargeAgain } from '../../src/money/charge-again.ts';
 import { heldBasis, readSettleReckoning } from '../../src/money/ledger-basis.ts';
 import type { PriceBasis } from '../../src/money/price.ts';
 import { atMost, settle } from '../../src/money/settle.ts';
