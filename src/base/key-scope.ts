@@ -44,8 +44,6 @@ export function changedBy({
 }: Seeing & { readonly scopes: readonly KeyScope[] }): Reach {
   return scopes.includes('manage') ? { account } : { account, key };
 }
-
-/** Whether it is within reach. */
 export function isWithin(
   { account, key }: Reach,
   thing: { readonly account: string; readonly key?: string },

@@ -34,8 +34,9 @@ export interface ClientTry {
 /**
  * How a repeat of a request is recognised (docs/idempotency.md).
  * - `key`: by its Idempotency-Key, for 24 hours.
- * - `try`: by its body, for some minutes. A retry that its client counts is a repeat of a try that failed, or was lost,
- *   or else of one that nobody has repeated yet. A client that does not count repeats only a try that was lost.
+ * - `try`: by API key, route and body, for ten minutes. If the client counts its retries, a retry is matched to a
+ * lost try, else to a refused one (and starts afresh), else to any try that no retry has claimed. If it does not
+ * count, only a lost try matches.
  */
 export type Repeat =
   | { readonly kind: 'key'; readonly key: string; readonly fingerprint: string }
@@ -115,7 +116,7 @@ export interface RefusedRequest extends Pick<ClientTry, 'bodyBytes'> {
 }
 
 export interface Repeats {
-  /** Names the task that the request makes. Nobody waits for it: whoever comes later continues with the same id. */
+  /** Fixes the id of the task that the request creates. A repeat does not wait; it gets the same id and continues. */
   claimTask(ask: RepeatRequest, task: string): Promise<TaskClaim>;
   /** Whether an earlier request is known. */
   knows(ask: RepeatRequest): Promise<boolean>;
@@ -126,22 +127,27 @@ export interface Repeats {
 
   /** One of any number of simultaneous callers is first. Throws `idempotency_key_reused` for another request. */
   claim(ask: RepeatRequest, made: string): Promise<Claimed>;
-  /** Waits, on whichever process the earlier request runs. Throws when `closed` is aborted. */
+  /**
+   * Waits for the earlier request to end, even if it runs in another process. Throws if `closed` is aborted first.
+   */
   wait(record: RepeatRecord, closed: AbortSignal): Promise<RepeatEnd>;
 }
 
 const keptMs = { key: 24 * 3600 * 1000, try: 10 * 60_000 } as const;
-/** Whose claim was seen unchanged for this long, by the clock of who waits, is dead. */
+/** A claim that has not been renewed for this long, by the waiting process's clock, counts as abandoned. */
 const abandonedAfterMs = 60_000;
 const renewEveryMs = 15_000;
 const lookEveryMs = 200;
-/** A repeat that comes later than this begins to look anew. */
+/**
+ * Observations of a claim are dropped after about this long; a later repeat starts counting `abandonedAfterMs` again.
+ */
 const sightingsKeptMs = 10 * 60_000;
 
 /** Ensures that a repeated request is one task, or one upstream call with one answer. */
 export function createRepeats(deps: RepeatsDeps): Repeats {
   const { store, now } = deps;
-  // Beyond one request: a caller may wait for less time than it takes, and repeat.
+  // Shared by all requests: a caller may give up and repeat before `abandonedAfterMs` has passed, and the time it
+  // already waited must count.
   const sightings = createSightings(now);
   let tidiedAt = now();
 
@@ -225,8 +231,8 @@ export function createRepeats(deps: RepeatsDeps): Repeats {
   }
 
   /**
-   * The tries of a client that counts are recorded at once, and nobody waits for it: a repeat comes seconds later, if at
-   * all. Others are recorded when their answer is lost.
+   * If the client counts its retries, its try is recorded at once. The request does not wait for that write, because
+   * a retry comes seconds later at the earliest. Other tries are recorded only if their answer is lost.
    */
   function note({ fresh }: Entry, { retries }: ClientTry): Promise<void> | undefined {
     return retries === undefined
@@ -270,7 +276,7 @@ function freshClaim(ask: RepeatRequest, made: string, deps: RepeatsDeps): Repeat
   return { id: kind === 'key' ? name : `${name}/${made}`, made, fingerprint, keptMs: keptMs[kind] };
 }
 
-/** Of a key, the id of its record; of a try, what the ids of all equal tries begin with. */
+/** For a key, the id of its record. For a try, the prefix that the ids of all equal tries share. */
 function nameOf({ scope, repeat }: RepeatRequest, deps: RepeatsDeps): string {
   return hmac([...scope, ...(repeat.kind === 'key' ? [repeat.key] : ['try', repeat.fingerprint])], deps);
 }
@@ -283,7 +289,7 @@ function hmac(parts: readonly string[], { secret }: RepeatsDeps): string {
   return createHmac('sha256', secret).update(JSON.stringify(parts)).digest('base64url');
 }
 
-/** Answers that arrived, as far as this side knows, are held for a moment: up to this size. */
+/** Answers up to this size stay in memory briefly after they were sent, because the connection may still be reset. */
 const heldBytesMax = 64 * 1024;
 
 function openClaim({ fresh: name, recorded }: Entry, { repeat }: RepeatRequest, deps: RepeatsDeps): Claim {

@@ -5,7 +5,10 @@ import type { Socket } from 'node:net';
 const resetWindowMs = 1_000;
 
 export interface LostAnswers {
-  /** A request begins: a later reset of its connection says nothing about the answers before. */
+  /**
+   * Call this when a request begins. A reset from now on says nothing about the previous answer on the connection, so
+   * that one is no longer watched.
+   */
   begin(request: IncomingMessage): void;
   /** Runs the work, at most once, when the connection ends before the answer is written, or is reset right after. */
   watch(response: ServerResponse, work: () => void): void;

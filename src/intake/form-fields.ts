@@ -55,7 +55,10 @@ function assemble(name: string, inner: readonly Inner[]): unknown {
 
 const position = (key: string): number => Number(key.replace('#', ''));
 
-/** A parameter of a model has a type that no schema of ours knows: a form writes it as JSON would. */
+/**
+ * Our schemas do not know the types of a model's own parameters, so text that looks like a number or a boolean is
+ * parsed as JSON.
+ */
 function readText(text: unknown): unknown {
   const isWord = typeof text === 'string' && /^(?:-?\d{1,15}(?:\.\d{1,6})?|true|false)$/.test(text);
   return isWord ? parseJsonText(text) : text;

@@ -7,7 +7,7 @@ import type { ImageRole } from '../models/request.ts';
 export interface Names {
   /** By the whole name, `input.` included. */
   readonly places: ReadonlyMap<string, Place>;
-  /** Stands before the names of all fields but the outer ones. */
+  /** Prefix of every field name except those in `outer`, such as `input.`. */
   readonly prefix: string;
   /** Where unknown names below the prefix go, as parameters of the model. Absent: nothing reads them. */
   readonly others?: 'metadata' | 'body';
@@ -173,8 +173,6 @@ export const videoFields: readonly Table[] = [
   endUserFields,
   neighbours,
 ];
-
-/** Our own interface. */
 export const videoNames = namesOf({ prefix: '' }, ...videoFields);
 
 const imageMedia: Place = { media: 'image' };

@@ -23,7 +23,7 @@ export interface Understood {
 
 export interface Interface {
   readonly names: Names;
-  /** Of our own fields, those of `metadata` with this before their names. */
+  /** Types of our own fields. Fields of `metadata` are listed as `metadata.<name>`. */
   readonly types: Types;
 }
 

@@ -70,7 +70,7 @@ export interface PriceBasis {
   /** Of channels that have a price of their own, by their ids: it takes the place of the model's there. */
   readonly channels?: Readonly<Record<string, Price>>;
   readonly facts: PriceFacts;
-  /** By the ids of channels: the size that an image is priced as whose own size no line names. */
+  /** By channel id: the size at which an image is priced if no price line names its own size. */
   readonly sizes?: Readonly<Record<string, string>>;
   /** Of the videos that the request gives, as measured; absent: not known, or nothing is priced by it. */
   readonly input_seconds?: number;
@@ -89,7 +89,10 @@ export type Bounds = { readonly [M in Measure]?: Bound };
 export interface Bound {
   /** `numerator/denominator` */
   readonly most: string;
-  /** `assumed`: the most that is possible, and nothing is charged for it that nobody reports. Others are what it is. */
+  /**
+   * `assumed`: only an upper limit. Nothing is charged for it unless the upstream reports a count. With `request` and
+   * `measured`, the bound is the actual quantity.
+   */
   readonly source: 'request' | 'measured' | 'assumed';
 }
 
@@ -152,7 +155,10 @@ export function measuresOf({ lines }: Pick<Price, 'lines'>): Measure[] {
   return measures.filter((measure) => lines.some((line) => line.measure === measure));
 }
 
-/** Those of which a line has to hold, or the request has no price: what counts the rendered, or else the call. */
+/**
+ * Measures that need a matching price line; without one, the request has no price. These are the measures of rendered
+ * output or, if the price has none, `call`.
+ */
 export function requiredMeasures(price: Pick<Price, 'lines'>): Measure[] {
   const named = measuresOf(price);
   const rendered = named.filter(isRendered);
@@ -240,7 +246,7 @@ export function chargeOf(
   return { amount, lines, steps };
 }
 
-/** Undefined: nothing was counted, which says nothing to anybody. */
+/** Returns undefined for a count of zero that is not worth a line in the reckoning. */
 function chargeLine(
   line: PriceLine | undefined,
   index: number,

@@ -76,7 +76,9 @@ export function settle(input: SettleInput): Settlement {
 
 const isKnown: ReadonlySet<Count['source']> = new Set(['upstream', 'measured']);
 
-/** One, or the task without its images and each group of them. */
+/**
+ * Returns one part if all images are alike. Otherwise returns one part for the task and one for each group of images.
+ */
 function partsOf(input: SettleInput, price: Price, facts: PriceFacts): Part[] {
   const { groups = [], images } = input.facts;
   const counts = countsOf(input, price);
@@ -196,7 +198,7 @@ export function needsFormula(price: Pick<Price, 'lines'>, facts: SettleFacts): b
 
 /**
  * Whether an upstream's numbers of one video contradict each other by so much that a person has to say which is true:
- * `completion_tokens: 1` beside `total_tokens: 108900`. What goes into a video is counted beside it, too, but is far less.
+ * `completion_tokens: 1` beside `total_tokens: 108900`.The total also includes input tokens, but those are far fewer.
  */
 export function areContradictory(
   { completionTokens, totalTokens }: Usage,

@@ -8,8 +8,8 @@ import type { Quote } from './quote.ts';
 export const resolutionLimitPattern = /^(?:[1-9]\d{2,3}p|[1-8]k)$/i;
 
 /**
- * What is too large for the key among all that the upstream may render of the request. What has no known length or
- * resolution is too large for a key that has such a limit.
+ * Returns an issue if anything the upstream may render for this request exceeds the key's limits. An unknown length
+ * or resolution exceeds any limit.
  */
 export function keyLimitIssue(
   request: GenerationRequest,

@@ -9,7 +9,7 @@ import { durable, ensureIndexes, expiring, openCollection, unlessThere, updateWi
  * below MongoDB's 16 MB.
  */
 export interface RepeatRecord {
-  /** HMAC of account, route and key. */
+  /** For a key, the HMAC of account, route and key. For a try, `<HMAC of account, route and body>/<what it made>`. */
   readonly id: string;
   /** Id of what the first request makes: a task, or the image request of a ledger entry. */
   readonly made: string;
@@ -17,7 +17,10 @@ export interface RepeatRecord {
   readonly fingerprint: string;
   /** `stored`: the answer is there, and not yet paid for. */
   readonly state: 'running' | 'stored' | 'done';
-  /** While `running` or `stored`: counts its renewals. Who looks compares no clock with the owner's. */
+  /**
+   * Incremented by each renewal while `running` or `stored`. Waiting processes watch it change, so their clocks need
+   * not agree with the owner's.
+   */
   readonly beat: number;
   readonly answer?: StoredAnswer;
   /** Of a try that repeats another one: the id of the record that has the answer. */
@@ -57,7 +60,7 @@ interface RefusedDocument {
 }
 
 export interface RepeatClaim extends Pick<RepeatRecord, 'id' | 'made' | 'fingerprint' | 'of'> {
-  /** Absent: nobody waits for what is made; its id is enough. */
+  /** Set if repeats wait for the result. Not set for a task, because a repeat needs only its id. */
   readonly isAwaited?: true;
   /** For how long a repeat is recognised. */
   readonly keptMs: number;
@@ -68,7 +71,7 @@ interface AnswerToStore extends AnswerHead {
   readonly body?: readonly Uint8Array[];
 }
 
-/** A record as long as it is that of this request. */
+/** Selects a record only while it still belongs to this request: both fields must match. */
 export type RepeatName = Pick<RepeatClaim, 'id' | 'made'>;
 
 export type RepeatStore = ReturnType<typeof createRepeatStore>;
@@ -81,7 +84,7 @@ export function createRepeatStore(db: Db, now: () => number) {
     await records.updateOne({ _id: id, made }, updateWith({ $set: fields }));
   };
   return {
-    /** The answers that were made under these ids are no longer kept. */
+    /** Deletes the stored answers of these ids. */
     removeBodies: (made: readonly string[]): Promise<void> => bodies.removeMany(made),
 
     async ensureIndexes(): Promise<void> {
@@ -124,7 +127,7 @@ export function createRepeatStore(db: Db, now: () => number) {
       await refusals.updateOne({ _id: id }, { $inc: { refused: 1 }, $set: { expires } }, { upsert: true });
     },
 
-    /** Whether one was refused whose retry has not come yet; it has then. */
+    /** Uses up one recorded refusal of this name. False if none is left. */
     async takeRefused(id: string): Promise<boolean> {
       const filter = { _id: id, refused: { $gt: 0 }, expires: { $gt: new Date(now()) } };
       return (await refusals.updateOne(filter, { $inc: { refused: -1 } })).modifiedCount === 1;

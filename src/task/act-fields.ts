@@ -27,7 +27,10 @@ export type ActionField = Exclude<keyof ActionInput, 'reason' | 'by' | 'dry_run'
 interface FieldRow {
   /** Of its input in a form. */
   readonly label: string;
-  /** Of its option and in the API; what the name of the act is put before. */
+  /**
+   * Help text for the command-line option and the API. It starts in lower case, because the act's name is put in
+   * front of it.
+   */
   readonly description: string;
   /** Stands for its value where a command line is explained. */
   readonly value: string;

@@ -159,7 +159,10 @@ function isAction(name: string): name is OperatorActionName {
 
 export const operatorActions = Object.keys(actionTable).filter(isAction);
 
-/** The operator's role that it needs: to give back a whole hold is part of ending a task, to take or return money is not. */
+/**
+ * The role that an operator needs for this act. Releasing a whole hold is part of ending a task, so it needs `tasks`.
+ * Charging or refunding needs `money`.
+ */
 export function accessOfAct(name: OperatorActionName): 'tasks' | 'money' {
   const { money } = actionTable[name];
   return money === 'none' || money === 'releases' ? 'tasks' : 'money';
@@ -175,8 +178,6 @@ export type RunningActionName = Exclude<OperatorActionName, EndedActionName>;
 export const workflowActions = operatorActions.filter(
   (name): name is RunningActionName => actionTable[name].events.length > 0,
 );
-
-/** The acts that have this field. */
 export function actsWith(field: ActionField): readonly OperatorActionName[] {
   return operatorActions.filter((name) => Object.hasOwn(actionTable[name].fields, field));
 }
