@@ -62,7 +62,7 @@ export function createVerifyContext(
     anchors: createHeadAnchors(db, key),
     removals: createRemovalMarks(db, key),
     isBeingCreated: (task: TaskFacts | undefined) =>
-      task?.unstarted !== undefined && Number.parseInt(task.unstarted, 10) > now() - creationMaxMs,
+      task?.state?.at === 'creating' && Number.parseInt(task.state.tryId ?? '', 10) > now() - creationMaxMs,
     hasKeyIndex: () => hasIndex(ledger, keyIndex),
     /** All at once: MongoDB ends a cursor that rests for as long as it takes to verify a thousand of them. */
     async *accounts(): AsyncIterable<string> {

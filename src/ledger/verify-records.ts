@@ -14,9 +14,8 @@ export interface TaskFacts {
   readonly charge?: bigint;
   readonly cost?: bigint;
   readonly costUnknown?: number;
-  /** Begins with the time of the creation, in milliseconds. */
-  readonly unstarted?: string;
-  readonly state?: { readonly at: string };
+  /** `tryId` begins with the time of the creation, in milliseconds. */
+  readonly state?: { readonly at: string; readonly tryId?: string };
   readonly outcome?: { readonly kind: string };
   readonly completedAt?: number;
   /** Begins with the time of the creation, too. */
@@ -24,7 +23,7 @@ export interface TaskFacts {
 }
 
 const taskFields: Document = {
-  account: 1, status: 1, hold: 1, charge: 1, cost: 1, costUnknown: 1, unstarted: 1, 'state.at': 1, 'outcome.kind': 1,
+  account: 1, status: 1, hold: 1, charge: 1, cost: 1, costUnknown: 1, 'state.at': 1, 'state.tryId': 1, 'outcome.kind': 1,
   completedAt: 1,
 }; // prettier-ignore
 

@@ -124,8 +124,8 @@ async function faultsOf(context: VerifyContext, tasks: readonly TaskFacts[]): Pr
 }
 
 /** A creation may not have taken its hold yet; while a task ends, its hold is closed before its record says so. */
-function needsHold({ status, unstarted, state }: TaskFacts): boolean {
-  return !isTerminal(status) && unstarted === undefined && state?.at !== 'ending' && state?.at !== 'given_up';
+function needsHold({ status, state }: TaskFacts): boolean {
+  return !isTerminal(status) && !['creating', 'ending', 'ended'].includes(state?.at ?? '');
 }
 
 function holdFault(

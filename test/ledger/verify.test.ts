@@ -443,7 +443,7 @@ describe('open_hold_is_live', () => {
       openHolds: { creation: 1 },
     });
     expect((await check(createdAt + 21 * 60_000)).violations).toMatchObject([{ task: 't3' }]);
-    await tasks().updateOne({ _id: 't3' }, { $unset: { unstarted: '' } });
+    await tasks().updateOne({ _id: 't3' }, { $unset: { tryId: '' } });
   });
 
   it('a hold that is closed while the check runs is none', async () => {
@@ -492,8 +492,11 @@ describe('unfinished_task_is_held', () => {
   });
 
   it.each<[string, Document]>([
-    ['is being created', { status: 'pending', unstarted: '00000000000001-x', state: { at: 'submitting' } }],
-    ['was abandoned', { status: 'pending', unstarted: '00000000000001-x', state: { at: 'given_up' } }],
+    ['is being created', { status: 'pending', tryId: '00000000000001-x', state: { at: 'queued' } }],
+    [
+      'was abandoned',
+      { status: 'pending', tryId: '00000000000001-x', state: { at: 'ended', abandoned: expect.any(String) } },
+    ],
     ['is being ended', ending],
   ])('none of a task that %s', async (_, fields) => {
     await hold();
