@@ -1,4 +1,5 @@
 import type { Task } from '../task/record.ts';
+import { abandonedNote } from '../money/ledger-basis.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { KeySlotStore } from '../store/key-slots.ts';
 import type { RequestStore } from '../store/requests.ts';
@@ -49,7 +50,7 @@ export function createAbandonCreation({
     // A removed record is what an earlier try of this has left.
     if (record === undefined) return 'absent';
     await Promise.all([
-      neverHeld ? undefined : ledger.void({ account, task, note: 'the creation was abandoned' }),
+      neverHeld ? undefined : ledger.void({ account, task, note: abandonedNote }),
       requests.remove(task, unstarted),
     ]);
     await tasks.removeGivenUp(task);

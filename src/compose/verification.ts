@@ -1,4 +1,5 @@
 import { createDuty } from '../capacity/duty.ts';
+import { defined } from '../base/defined.ts';
 import type { Core } from './core.ts';
 import { createDailyVerification, verificationTurnMs } from '../ledger/daily-verification.ts';
 import type { DailyVerification } from '../ledger/daily-verification.ts';
@@ -19,10 +20,14 @@ export function openVerification(core: Core): VerifyLedger {
   const key = secrets.deriveKey('ledger-hash');
   return async (options) => {
     const startedAt = now();
+    const last = await stores.verifications.last();
+    const lastSoundAt = last?.violations === 0 ? last.startedAt : undefined;
     const result = await runLedgerVerification({
       ...options,
       db: mongo.db,
       key,
+      now,
+      ...defined({ lastSoundAt }),
       anchorsHeads: true,
       workflows,
       leases: stores.imageLeases,

@@ -193,8 +193,9 @@ export function entryId(account: string, seq: bigint): string {
 export type EntryHash = (entry: Omit<EntryDocument, 'hash'>) => string;
 
 /**
- * HMAC-SHA-256 over the fields in a fixed order as one JSON array, integers as strings: whoever can write to MongoDB, and
- * has no key, cannot make an entry. The key derives from the root of the database, so that it outlives each SECRETS_KEY.
+ * HMAC-SHA-256 over every field that is stored, by name: whoever can write to MongoDB, and has no key, cannot make an
+ * entry, change a field of one or add a field to it. The key derives from the root of the database, so that it outlives
+ * each SECRETS_KEY.
  */
 export function createEntryHash(key: Uint8Array): EntryHash {
   const secret = createSecretKey(key);
@@ -202,36 +203,9 @@ export function createEntryHash(key: Uint8Array): EntryHash {
 }
 
 function canonical(entry: Omit<EntryDocument, 'hash'>): string {
-  return JSON.stringify([
-    entry._id,
-    entry.account,
-    entry.seq.toString(),
-    entry.key,
-    entry.kind,
-    entry.task ?? null,
-    entry.amount.toString(),
-    entry.available.toString(),
-    entry.held.toString(),
-    entry.excess?.toString() ?? null,
-    entry.basis ?? null,
-    entry.note ?? null,
-    entry.at,
-    entry.prev_hash,
-    entry.key_id ?? null,
-    entry.model ?? null,
-    entry.end_user ?? null,
-    entry.day ?? null,
-    entry.spent?.map(({ scope, day, today, month, total }) => [
-      scope,
-      day,
-      `${today}`,
-      `${month}`,
-      `${total}`,
-    ]) ?? null,
-    ...(entry.upstream === undefined ? [] : [entry.ended_on, ...inOrder(entry.upstream)]),
-  ]);
-}
-
-function inOrder({ model, channel, cost, unknown }: UpstreamCost): readonly string[] {
-  return [model, channel, cost.toString(), `${unknown}`];
+  const fields = Object.entries(entry).filter(([name, value]) => name !== 'hash' && value !== undefined);
+  fields.sort(([one], [other]) => (one < other ? -1 : 1));
+  return JSON.stringify(fields, (_, value: unknown) =>
+    typeof value === 'bigint' ? { int64: value.toString() } : value,
+  );
 }

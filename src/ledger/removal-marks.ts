@@ -53,10 +53,14 @@ export function createRemovalMarks(db: Db, key: Uint8Array) {
     raiseForAll: (before: number) => raise(everything, before + aheadMs),
     raiseForAccount: (account: string, before: number) => raise(accountMark(account), before + aheadMs),
 
-    /** Unix milliseconds; 0: none of the account's records may be missing. A mark that is not ours counts for nothing. */
-    async of(account: string): Promise<number> {
+    /**
+     * Unix milliseconds; 0: none of the account's records may be missing. A mark that is not ours, or that lies in the
+     * future, counts for nothing.
+     */
+    async of(account: string, now: number): Promise<number> {
       const found = await marks.find({ _id: { $in: [everything, accountMark(account)] } }).toArray();
-      return Math.max(0, ...found.filter(isSigned).map(({ before }) => before));
+      const valid = found.filter((mark) => mark.before <= now + 2 * aheadMs && isSigned(mark));
+      return Math.max(0, ...valid.map(({ before }) => before));
     },
   };
 }

@@ -3,7 +3,6 @@ import { defined } from '../base/defined.ts';
 import { emptyHead, entryId, keys } from './entry.ts';
 import type { EntryDocument, EntryHash, Head } from './entry.ts';
 import type { Micros } from '../money/money.ts';
-import type { TaskCost } from '../task/cost.ts';
 import { createSpentCheck } from './verify-spent.ts';
 
 export const invariants = [
@@ -20,6 +19,7 @@ export const invariants = [
   'terminal_task_is_closed',
   'charged_is_succeeded',
   'unfinished_task_is_held',
+  'record_is_known',
 ] as const;
 export type Invariant = (typeof invariants)[number];
 
@@ -38,15 +38,18 @@ export interface AccountCheckDeps {
 }
 
 export interface AccountCheck {
-  /** The account's entries, in order of `seq`. Returns the task that the entry closes. */
-  next(entry: EntryDocument): ClosedTask | undefined;
+  /** The account's entries, in order of `seq`. Returns the entry as the other checks can read it. */
+  next(entry: EntryDocument): EntryDocument;
   /** Of the last entry. */
   head(): Head;
-  /** Task → amount of the holds that nothing has closed so far. */
-  readonly openHolds: ReadonlyMap<string, Micros>;
+  /** By task, the holds that nothing has closed so far. */
+  readonly openHolds: ReadonlyMap<string, OpenedHold>;
   /** Task → amount that a settle charged beyond its hold and no `charge_extra` has followed so far. */
   readonly owedExtras: ReadonlyMap<string, Micros>;
 }
+
+/** `at`: Unix milliseconds. */
+export type OpenedHold = Pick<EntryDocument, 'amount' | 'at'>;
 
 /**
  * Replays one account's chain. Remembers only what is open, so memory is bounded by the tasks that run at one time.
@@ -58,7 +61,7 @@ export function createAccountCheck(account: string, { hash, report }: AccountChe
   const spent = createSpentCheck();
   let last: Head = emptyHead;
 
-  function next(stored: EntryDocument): ClosedTask | undefined {
+  function next(stored: EntryDocument): EntryDocument {
     const onViolation: OnViolation = (invariant, message) =>
       report({
         invariant,
@@ -66,17 +69,16 @@ export function createAccountCheck(account: string, { hash, report }: AccountChe
         ...defined({ task: stored.task }),
         message: `${stored._id}: ${message}`,
       });
-    const entry = readIntegers(stored, last, onViolation);
+    const entry = readEntry(stored, last, onViolation);
     if (entry.seq !== last.seq + 1n || entry._id !== entryId(account, entry.seq)) {
       onViolation('sequence_without_gap', `seq ${entry.seq} follows ${last.seq}`);
     }
     if (entry.prev_hash !== last.hash) {
       onViolation('hash_chain_intact', 'prev_hash is not the hash of the entry before');
     }
-    if (!isHashed(entry, hash)) onViolation('hash_chain_intact', 'the content does not have this hash');
+    if (!isHashed(stored, hash)) onViolation('hash_chain_intact', 'the content does not have this hash');
     const shape = shapeFault(entry);
     if (shape !== undefined) onViolation(shape.invariant, shape.message);
-    const closed = closedTask(entry, open.openHolds);
     const change = replay(entry, open, onViolation);
     if (change !== undefined) {
       compareBalances(entry, balancesAfter(last, change), onViolation);
@@ -84,7 +86,7 @@ export function createAccountCheck(account: string, { hash, report }: AccountChe
       if (fault !== undefined) onViolation('spent_equals_entries', fault);
     }
     last = entry;
-    return closed;
+    return entry;
   }
 
   return { next, head: () => last, ...open };
@@ -102,14 +104,18 @@ function isHashed(entry: EntryDocument, hash: EntryHash): boolean {
 type OnViolation = (invariant: Invariant, message: string) => void;
 
 interface OpenTasks {
-  readonly openHolds: Map<string, Micros>;
+  readonly openHolds: Map<string, OpenedHold>;
   readonly owedExtras: Map<string, Micros>;
 }
 
 const integers = ['seq', 'amount', 'available', 'held'] as const;
 
-/** Manual edits of MongoDB may leave doubles and strings: reported, and read as what the chain expects. */
-function readIntegers(entry: EntryDocument, last: Head, onViolation: OnViolation): EntryDocument {
+/**
+ * Manual edits of MongoDB may leave any type in a field: reported, and read as what the chain expects, or as absent, so
+ * that one entry cannot stop the verification of the others.
+ */
+function readEntry(stored: EntryDocument, last: Head, onViolation: OnViolation): EntryDocument {
+  const entry = withoutMistyped(stored, onViolation);
   if (integers.every((name) => typeof entry[name] === 'bigint')) return entry;
   const read = (name: (typeof integers)[number], otherwise: bigint): bigint => {
     const value: unknown = entry[name];
@@ -126,6 +132,41 @@ function readIntegers(entry: EntryDocument, last: Head, onViolation: OnViolation
   };
 }
 
+function withoutMistyped(stored: EntryDocument, onViolation: OnViolation): EntryDocument {
+  const { key, at, account, hash, prev_hash, spent, excess, ...rest } = stored;
+  const { task, basis, note, key_id, model, end_user, day, ...others } = rest;
+  const typed = <Value>(name: string, value: Value, isOfType: boolean): Value | undefined => {
+    if (isOfType) return value;
+    onViolation('hash_chain_intact', `${name} has a type that no entry has`);
+    return undefined;
+  };
+  const text = <Value>(name: string, value: Value): Value | undefined =>
+    value === undefined ? undefined : typed(name, value, typeof value === 'string');
+  return {
+    ...others,
+    key: text('key', key) ?? '',
+    account: text('account', account) ?? '',
+    hash: text('hash', hash) ?? '',
+    prev_hash: text('prev_hash', prev_hash) ?? '',
+    at: typed('at', at, typeof at === 'number') ?? 0,
+    ...defined({
+      task: text('task', task),
+      basis: text('basis', basis),
+      note: text('note', note),
+      key_id: text('key_id', key_id),
+      model: text('model', model),
+      end_user: text('end_user', end_user),
+      day: text('day', day),
+      spent: spent && typed('spent', spent, isList(spent)),
+      excess: excess === undefined ? undefined : typed('excess', excess, typeof excess === 'bigint'),
+    }),
+  };
+}
+
+function isList(value: unknown): boolean {
+  return Array.isArray(value) && value.every((item) => typeof item === 'object' && item !== null);
+}
+
 /** Follows the entry's task and returns how the balances must change; undefined: that is not known. */
 function replay(entry: EntryDocument, open: OpenTasks, onViolation: OnViolation): Balances | undefined {
   const { kind, amount } = entry;
@@ -138,14 +179,14 @@ function replay(entry: EntryDocument, open: OpenTasks, onViolation: OnViolation)
       return { available: amount, held: 0n };
     case 'hold':
       if (open.openHolds.has(task)) onViolation('one_hold_and_one_close', 'a second hold');
-      open.openHolds.set(task, amount);
+      open.openHolds.set(task, { amount, at: entry.at });
       return { available: -amount, held: amount };
     case 'void':
       if (open.openHolds.has(task)) onViolation('one_hold_and_one_close', 'a void beside a hold');
       return { available: 0n, held: 0n };
     case 'settle':
     case 'release': {
-      const hold = open.openHolds.get(task);
+      const hold = open.openHolds.get(task)?.amount;
       if (hold === undefined) {
         onViolation('one_hold_and_one_close', `a ${kind} without an open hold`);
         return undefined;
@@ -248,7 +289,7 @@ function expectedKey(kind: Exclude<EntryDocument['kind'], 'credit' | 'adjust'>, 
   }
 }
 
-/** What the tasks are compared with. */
+/** A task that an entry closes. */
 export interface ClosedTask {
   readonly account: string;
   readonly task: string;
@@ -256,16 +297,13 @@ export interface ClosedTask {
   readonly charged: Micros;
   /** Unix milliseconds. */
   readonly at: number;
-  /** Undefined: nothing was. */
-  readonly held: Micros | undefined;
-  /** Undefined: nothing was known of it. */
-  readonly upstream: TaskCost | undefined;
+  readonly note: string | undefined;
 }
 
-function closedTask(entry: EntryDocument, openHolds: OpenTasks['openHolds']): ClosedTask | undefined {
-  const { account, task, kind, at, upstream } = entry;
+export function closedTask(entry: EntryDocument): ClosedTask | undefined {
+  const { account, task, kind, at, note } = entry;
   if (task === undefined || (kind !== 'settle' && kind !== 'release')) return undefined;
-  return { account, task, kind, at, charged: closedAt(entry), held: openHolds.get(task), upstream };
+  return { account, task, kind, at, note, charged: closedAt(entry) };
 }
 
 /** What the charges are compared with: a task is settled long before it is refunded. */

@@ -9,7 +9,6 @@ import type { Invariant, Report, Violation } from './verify-account.ts';
 import { each } from './verify-reading.ts';
 import type { Pace } from './verify-reading.ts';
 import { readRecords } from './verify-records.ts';
-import type { TaskFacts } from './verify-records.ts';
 
 export interface VerifyOptions {
   readonly db: Db;
@@ -19,6 +18,8 @@ export interface VerifyOptions {
   readonly holders: (tasks: readonly string[]) => Promise<ReadonlyMap<string, Holder>>;
   /** Unix milliseconds. */
   readonly now?: () => number;
+  /** When the last verification began that found nothing. It anchored the head of every account that had entries. */
+  readonly lastSoundAt?: number;
   readonly onProgress?: (progress: VerifyProgress) => void;
   /** The heads of chains that are sound are anchored. */
   readonly anchorsHeads?: boolean;
@@ -38,17 +39,19 @@ export interface VerifyProgress {
 export type Holder = 'workflow' | 'lease' | 'creation';
 
 /** What the records are compared with; the texts of an entry are not. */
-export type EntryFacts = Pick<EntryDocument, 'key' | 'kind' | 'account' | 'seq' | 'amount' | 'excess'>;
+export type EntryFacts = Pick<
+  EntryDocument,
+  'key' | 'kind' | 'account' | 'seq' | 'amount' | 'excess' | 'upstream'
+>;
 
 export type VerifyContext = ReturnType<typeof createVerifyContext>;
 
-/** The reconciler abandons a creation after two minutes, and runs every five. */
-const creationMaxMs = 20 * 60_000;
-
-const entryFields: Document = { _id: 0, key: 1, kind: 1, account: 1, seq: 1, amount: 1, excess: 1 };
+const entryFields: Document = {
+  _id: 0, key: 1, kind: 1, account: 1, seq: 1, amount: 1, excess: 1, upstream: 1,
+}; // prettier-ignore
 
 export function createVerifyContext(
-  { db, key, holders, now = Date.now, signal, pace }: VerifyOptions,
+  { db, key, holders, now = Date.now, lastSoundAt, signal, pace }: VerifyOptions,
   report: Report,
 ) {
   const ledger = ledgerCollection(db);
@@ -58,11 +61,10 @@ export function createVerifyContext(
     holders,
     openHolds,
     now,
+    lastSoundAt,
     hash: createEntryHash(key),
     anchors: createHeadAnchors(db, key),
     removals: createRemovalMarks(db, key),
-    isBeingCreated: (task: TaskFacts | undefined) =>
-      task?.unstarted !== undefined && Number.parseInt(task.unstarted, 10) > now() - creationMaxMs,
     hasKeyIndex: () => hasIndex(ledger, keyIndex),
     /** All at once: MongoDB ends a cursor that rests for as long as it takes to verify a thousand of them. */
     async *accounts(): AsyncIterable<string> {
@@ -75,9 +77,7 @@ export function createVerifyContext(
       }
     },
     entriesOf: (account: string) => each(ledger.find({ account }).sort({ seq: 1 }), { signal, pace }),
-    ...readRecords(db, { now, signal, pace }),
-    /** Of the records of tasks that had succeeded by a time, those that the ledger's settles have led to. */
-    settled: { until: now(), count: 0 },
+    ...readRecords(db, { signal, pace }),
     /** Those of these accounts whose first entry is there. */
     async accountsWithEntries(accounts: readonly string[]): Promise<Set<string>> {
       const first = accounts.map((account) => entryId(account, 1n));
@@ -88,9 +88,16 @@ export function createVerifyContext(
     async findEntries(wanted: readonly string[]): Promise<Map<string, EntryFacts>> {
       if (wanted.length === 0) return new Map();
       const found = ledger.find({ key: { $in: [...wanted] } }).project<EntryFacts>(entryFields);
-      return new Map((await found.toArray()).map((entry) => [entry.key, entry]));
+      return new Map((await found.toArray()).map((entry) => [entry.key, legible(entry)]));
     },
   };
+}
+
+/** What has a type that no entry has is reported with its account, and compared as nothing. */
+function legible({ excess, ...entry }: EntryFacts): EntryFacts {
+  const integer = (value: unknown): bigint => (typeof value === 'bigint' ? value : 0n);
+  const more = typeof excess === 'bigint' ? { excess } : {};
+  return { ...entry, seq: integer(entry.seq), amount: integer(entry.amount), ...more };
 }
 
 interface Subject {

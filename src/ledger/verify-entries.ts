@@ -1,11 +1,12 @@
 import { closedAt } from '../money/ledger-basis.ts';
 import { isTerminal } from '../task/task.ts';
+import { dayMs, hourMs } from '../base/times.ts';
 import { keys } from './entry.ts';
 import type { AccountCheck, RefundedTask } from './verify-account.ts';
 import { violation } from './verify-context.ts';
-import type { EntryFacts, VerifyContext } from './verify-context.ts';
+import type { EntryFacts, Holder, VerifyContext } from './verify-context.ts';
 import { createChunks } from './verify-reading.ts';
-import type { TaskFacts } from './verify-records.ts';
+import { isBeingCreated, isWithin } from './verify-tasks.ts';
 
 /** A settle comes before its refund, so that a ledger that is read later has it. */
 export async function checkRefunds(context: VerifyContext, refunds: readonly RefundedTask[]): Promise<void> {
@@ -33,9 +34,9 @@ export async function checkWhatIsOpen(
   account: string,
   check: AccountCheck,
 ): Promise<void> {
-  const holds = createChunks((chunk: string[]) => checkOpenHolds(context, account, chunk));
+  const holds = createChunks((chunk: OpenHold[]) => checkOpenHolds(context, account, chunk));
   // A hold of zero locks nothing: there is nothing to give back.
-  for (const [task, amount] of check.openHolds) if (amount > 0n) await holds.add(task);
+  for (const [task, { amount, at }] of check.openHolds) if (amount > 0n) await holds.add({ task, at });
   await holds.end();
   for (const [task, amount] of check.owedExtras) {
     const key = keys.chargeExtra(task);
@@ -45,34 +46,45 @@ export async function checkWhatIsOpen(
   }
 }
 
+/** `at`: of the hold, in Unix milliseconds. */
+interface OpenHold {
+  readonly task: string;
+  readonly at: number;
+}
+
+/** Whoever a hold is for answers for it so long without a record of the task. */
+const heldAloneMaxMs: Readonly<Record<Holder, number>> = {
+  creation: hourMs,
+  workflow: hourMs,
+  lease: dayMs,
+};
+
+/** Holds of tasks that have ended are reported with their records. */
 async function checkOpenHolds(
   context: VerifyContext,
   account: string,
-  open: readonly string[],
+  open: readonly OpenHold[],
 ): Promise<void> {
-  const tasks = await context.findTasks(open);
-  const live = await context.holders(open);
-  const suspects: string[] = [];
-  for (const task of open) {
+  const ids = open.map(({ task }) => task);
+  const tasks = await context.findTasks(ids);
+  const live = await context.holders(ids);
+  const suspects = new Map<string, string>();
+  for (const { task, at } of open) {
     const facts = tasks.get(task);
-    const holder = live.get(task) ?? (context.isBeingCreated(facts) ? 'creation' : undefined);
-    if (holder === undefined || isEnded(facts)) suspects.push(task);
-    else context.openHolds[holder] += 1;
-  }
-  const closes = await context.findEntries(suspects.map(keys.close));
-  for (const task of suspects) {
-    if (closes.has(keys.close(task))) continue;
-    const facts = tasks.get(task);
-    if (isEnded(facts)) {
-      const message = `is ${facts?.status ?? 'ended'} and its hold is still open`;
-      context.report(violation('terminal_task_is_closed', { account, task }, message));
+    if (facts !== undefined && isTerminal(facts.status)) continue;
+    const isCreating = facts !== undefined && isBeingCreated(facts, context.now());
+    const holder = live.get(task) ?? (isCreating ? 'creation' : undefined);
+    if (holder === undefined) {
+      suspects.set(task, 'has an open hold, and no workflow, lease or creation accounts for it');
+    } else if (facts === undefined && !isWithin(at, context.now(), heldAloneMaxMs[holder])) {
+      suspects.set(task, `has an open hold and no record, and is that of a ${holder} for too long`);
     } else {
-      const message = 'has an open hold, and no workflow, lease or creation accounts for it';
-      context.report(violation('open_hold_is_live', { account, task }, message));
+      context.openHolds[holder] += 1;
     }
   }
-}
-
-function isEnded(task: TaskFacts | undefined): boolean {
-  return task !== undefined && isTerminal(task.status);
+  const closes = await context.findEntries([...suspects.keys()].map(keys.close));
+  for (const [task, message] of suspects) {
+    if (closes.has(keys.close(task))) continue;
+    context.report(violation('open_hold_is_live', { account, task }, message));
+  }
 }

@@ -1,11 +1,10 @@
-import type { Db, Document, Filter } from 'mongodb';
+import type { Db, Document } from 'mongodb';
 import type { TaskStatus } from '../task/task.ts';
-import { dayMs } from '../base/times.ts';
-import { sortKey } from '../store/task-document.ts';
+import type { StateName } from '../task/state.ts';
 import { each } from './verify-reading.ts';
 import type { Pace } from './verify-reading.ts';
 
-/** The part of the record that says what should have been paid. */
+/** The part of a record that says what should have been paid. A hand in MongoDB may have left anything in it. */
 export interface TaskFacts {
   readonly _id: string;
   readonly account: string;
@@ -16,55 +15,32 @@ export interface TaskFacts {
   readonly costUnknown?: number;
   /** Begins with the time of the creation, in milliseconds. */
   readonly unstarted?: string;
-  readonly state?: { readonly at: string };
+  readonly state?: { readonly at: StateName };
+  /** Unix milliseconds. */
+  readonly stateSince?: number;
   readonly outcome?: { readonly kind: string };
-  readonly completedAt?: number;
-  /** Begins with the time of the creation, too. */
-  readonly sort?: string;
 }
 
 const taskFields: Document = {
-  account: 1, status: 1, hold: 1, charge: 1, cost: 1, costUnknown: 1, unstarted: 1, 'state.at': 1, 'outcome.kind': 1,
-  completedAt: 1,
+  account: 1, status: 1, hold: 1, charge: 1, cost: 1, costUnknown: 1, unstarted: 1, 'state.at': 1, stateSince: 1,
+  'outcome.kind': 1,
 }; // prettier-ignore
 
 interface ReadOptions {
-  readonly now: () => number;
   readonly signal?: AbortSignal | undefined;
   readonly pace?: Pace | undefined;
 }
 
 /** The records of tasks, as a verification reads them. */
-export function readRecords(db: Db, { now, signal, pace }: ReadOptions) {
+export function readRecords(db: Db, options: ReadOptions) {
   const tasks = db.collection<TaskFacts>('tasks', {
     readConcern: { level: 'majority' },
     readPreference: 'primary',
     useBigInt64: true,
   });
-
-  async function windowsOf(status: TaskStatus): Promise<readonly Window[]> {
-    const lowest = { sort: { sort: 1 }, projection: { sort: 1 } } as const;
-    const first = await tasks.findOne({ status, sort: { $gt: '' } }, lowest);
-    return windowsFrom(first?.sort, now());
-  }
-
   return {
-    async *tasksOf(status: TaskStatus, more: Filter<TaskFacts> = {}): AsyncIterable<TaskFacts> {
-      for (const window of await windowsOf(status)) {
-        const found = tasks.find({ status, ...window, ...more }, { projection: taskFields });
-        yield* each(found, { signal, pace });
-      }
-    },
-
-    async countSucceeded(until: number): Promise<number> {
-      let count = 0;
-      for (const window of await windowsOf('succeeded')) {
-        signal?.throwIfAborted();
-        const ended = { status: 'succeeded', ...window, completedAt: { $not: { $gt: until } } } as const;
-        count += await tasks.countDocuments(ended);
-      }
-      return count;
-    },
+    /** All of them, without a filter: none is hidden by what a field of it says. */
+    everyRecord: () => each(tasks.find({}, { projection: taskFields }), options),
 
     async findTasks(ids: readonly string[]): Promise<Map<string, TaskFacts>> {
       if (ids.length === 0) return new Map();
@@ -72,29 +48,4 @@ export function readRecords(db: Db, { now, signal, pace }: ReadOptions) {
       return new Map(found.map((task) => [task._id, task]));
     },
   };
-}
-
-const windowsMax = 1_000;
-
-interface Window {
-  readonly sort?: object;
-}
-
-/**
- * Filters of which each record passes one, whatever its `sort` is: a day of creations each, or more where there are many
- * days. Where few of all records are asked for, one command for all would search longer than a connection waits for its
- * answer. `first`: the lowest `sort`; `until`: Unix milliseconds.
- */
-export function windowsFrom(first: string | undefined, until: number): readonly Window[] {
-  const from = Number.parseInt(first ?? '', 10);
-  const step = Math.max(dayMs, Math.ceil((until - from) / windowsMax));
-  const count = from < until ? Math.ceil((until - from) / step) : 0;
-  const bounds = Array.from({ length: count }, (_, n) => sortKey(from + (n + 1) * step, ''));
-  const [lowest] = bounds;
-  if (lowest === undefined) return [{}];
-  const others = bounds.map(($gte, n) => ({
-    sort: n + 1 < count ? { $gte, $lt: bounds[n + 1] } : { $gte },
-  }));
-  // Not what is below it: of a record that was tampered with it may be missing.
-  return [{ sort: { $not: { $gte: lowest } } }, ...others];
 }

@@ -1,142 +1,163 @@
-import type { Filter } from 'mongodb';
+import { abandonedNote, closedAt } from '../money/ledger-basis.ts';
 import { isImageId } from '../base/ids.ts';
-import { isTerminal, unfinishedStatuses } from '../task/task.ts';
+import { isTerminal, taskStatuses } from '../task/task.ts';
+import { stateNames } from '../task/state.ts';
+import { hourMs } from '../base/times.ts';
 import { keys } from './entry.ts';
-import type { ClosedTask, Report } from './verify-account.ts';
+import type { ClosedTask, Invariant } from './verify-account.ts';
 import { violation } from './verify-context.ts';
 import type { EntryFacts, VerifyContext } from './verify-context.ts';
 import { createChunks } from './verify-reading.ts';
 import type { TaskFacts } from './verify-records.ts';
 
+/** Between the money and the record's end is one write. */
+const endingMaxMs = hourMs;
+
 /**
- * Tasks that have ended must have ended as the ledger says, and be shown at what they cost. Synchronous images have no
- * record, and those of tasks are removed when their time is over: the mark is raised before, so it is read afterwards.
+ * What was closed has a record, unless that was removed after its time, or was that of an abandoned creation. Synchronous
+ * images have none. The mark of a removal is raised before it, so it is read after the records.
  */
 export async function checkClosedTasks(context: VerifyContext, all: readonly ClosedTask[]): Promise<void> {
-  const closed = all.filter(({ task }) => !isImageId(task));
+  const closed = all.filter(({ task, note }) => !isImageId(task) && note !== abandonedNote);
   const tasks = await context.findTasks(closed.map(({ task }) => task));
-  // The record of an abandoned creation is removed when its hold is released.
-  const gone = closed.filter(({ task, kind }) => !tasks.has(task) && kind !== 'release');
-  for (const close of closed) {
-    const task = tasks.get(close.task);
-    if (task === undefined || !isTerminal(task.status)) continue;
-    compareEnded(context.report, task, close);
-    if (close.kind === 'settle' && isCounted(task, context)) context.settled.count += 1;
-  }
+  const gone = closed.filter(({ task }) => !tasks.has(task));
   const [{ account } = { account: '' }] = gone;
-  const before = gone.length === 0 ? 0 : await context.removals.of(account);
+  const before = gone.length === 0 ? 0 : await context.removals.of(account, context.now());
   for (const close of gone.filter(({ at }) => at >= before)) {
-    const message = `is settled for ${close.charged}, and has no record`;
-    context.report(violation('charged_is_succeeded', close, message));
+    const done = close.kind === 'settle' ? `settled for ${close.charged}` : 'released';
+    context.report(violation('charged_is_succeeded', close, `is ${done}, and has no record`));
   }
 }
 
-function isCounted({ status, completedAt }: TaskFacts, { settled }: VerifyContext): boolean {
-  return status === 'succeeded' && !(completedAt !== undefined && completedAt > settled.until);
+/** Compares every record with the ledger. What looks wrong is read again: money may have moved since it was read. */
+export async function checkRecords(context: VerifyContext): Promise<void> {
+  const records = createChunks(async (chunk: TaskFacts[]) => {
+    const suspects = await faultsOf(context, chunk);
+    const again = await context.findTasks([...suspects.keys()]);
+    for (const [task, [invariant, message]] of await faultsOf(context, [...again.values()])) {
+      const account = again.get(task)?.account ?? '';
+      context.report(violation(invariant, { account, task }, message));
+    }
+  });
+  for await (const record of context.everyRecord()) await records.add(record);
+  await records.end();
 }
 
-function compareEnded(report: Report, task: TaskFacts, close: ClosedTask): void {
-  const wrong = (what: string): void => report(violation('charged_is_succeeded', close, what));
-  if (close.kind === 'settle' && task.status !== 'succeeded')
-    wrong(`is ${task.status} and settled for ${close.charged}`);
-  else if (close.kind === 'settle' && task.outcome?.kind !== 'succeeded')
-    wrong('succeeded without an outcome');
-  else if (close.kind === 'settle' && task.charge !== close.charged)
-    wrong(`shows ${task.charge ?? 'no charge'}, the ledger says ${close.charged}`);
-  if (close.held !== undefined && task.hold !== close.held)
-    wrong(`shows a hold of ${task.hold ?? 'nothing'}, the ledger says ${close.held}`);
-  if (task.account !== close.account) wrong(`belongs to account ${task.account}`);
-  const [shown, written] = [
-    costText(task.cost, task.costUnknown),
-    costText(close.upstream?.cost, close.upstream?.unknown),
-  ];
-  if (shown !== written) wrong(`shows ${shown}, the ledger says ${written}`);
+type Fault = readonly [Invariant, string];
+
+/** By the tasks' ids. */
+async function faultsOf(context: VerifyContext, tasks: readonly TaskFacts[]): Promise<Map<string, Fault>> {
+  const wanted = tasks.flatMap(({ _id }) => [keys.hold(_id), keys.close(_id)]);
+  const entries = await context.findEntries(wanted);
+  const faults = new Map<string, Fault>();
+  for (const task of tasks) {
+    const [hold, close] = [entries.get(keys.hold(task._id)), entries.get(keys.close(task._id))];
+    const fault = recordFault(task, { hold, close, now: context.now() });
+    if (fault !== undefined) faults.set(task._id, fault);
+  }
+  return faults;
+}
+
+interface Books {
+  readonly hold: EntryFacts | undefined;
+  readonly close: EntryFacts | undefined;
+  readonly now: number;
+}
+
+function recordFault(task: TaskFacts, books: Books): Fault | undefined {
+  const unknown = unknownFault(task);
+  if (unknown !== undefined) return ['record_is_known', unknown];
+  if (isTerminal(task.status)) return endedFault(task, books);
+  const fault = unfinishedFault(task, books);
+  return fault === undefined ? undefined : ['unfinished_task_is_held', fault];
+}
+
+/** A status or a state that no process acts on hides a task from all of them. */
+function unknownFault({ status, state }: TaskFacts): string | undefined {
+  if (!taskStatuses.includes(status)) return `is in the status ${String(status)}, which nobody knows`;
+  if (state === undefined || !stateNames.includes(state.at)) {
+    return `is in the state ${String(state?.at)}, which nobody knows`;
+  }
+  const isEnded = state.at === 'ended';
+  return isTerminal(status) === isEnded ? undefined : `is ${status}, and its state is ${state.at}`;
+}
+
+/** Until its end is decided, a task has one open hold of its amount. */
+function unfinishedFault(task: TaskFacts, { hold, close, now }: Books): string | undefined {
+  const { account, status, state, stateSince } = task;
+  if (isBeingCreated(task, now)) return undefined;
+  // What is ending is closed in the ledger first. An abandoned creation has no hold, and soon no record.
+  const mayBeClosed = state?.at === 'ending' || state?.at === 'given_up';
+  if (mayBeClosed && isWithin(stateSince, now, endingMaxMs) && (close ?? hold) !== undefined)
+    return undefined;
+  if (hold?.kind !== 'hold') return `is ${status}, and nothing is held for it`;
+  if (close !== undefined) return `is ${status}, and its hold is closed by a ${close.kind}`;
+  if (hold.account !== account) return `belongs to account ${account}, and ${hold.account} has its hold`;
+  if (hold.amount === task.hold) return undefined;
+  return `shows a hold of ${task.hold ?? 'nothing'}, the ledger says ${hold.amount}`;
+}
+
+/** The reconciler abandons a creation after two minutes, and runs every five. */
+const creationMaxMs = 20 * 60_000;
+
+/** A creation that is in progress, or was abandoned a moment ago, may have no hold. */
+export function isBeingCreated({ unstarted, state }: TaskFacts, now: number): boolean {
+  if (typeof unstarted !== 'string' || state?.at === 'ended') return false;
+  return isWithin(Number.parseInt(unstarted, 10), now, creationMaxMs);
+}
+
+/** Another process's clock may be a little ahead. A time that is none is not within anything. */
+export function isWithin(since: unknown, now: number, limitMs: number): boolean {
+  return typeof since === 'number' && since > now - limitMs && since < now + limitMs;
+}
+
+function endedFault(task: TaskFacts, { hold, close }: Books): Fault | undefined {
+  const { status } = task;
+  if (hold?.kind === 'hold' && close === undefined) {
+    return ['terminal_task_is_closed', `is ${status} and its hold is still open`];
+  }
+  const fault = status === 'succeeded' ? succeededFault(task, close) : failedFault(task, hold, close);
+  const shared = fault ?? bookedFault(task, hold, close);
+  return shared === undefined ? undefined : ['charged_is_succeeded', shared];
+}
+
+function succeededFault({ outcome, charge }: TaskFacts, close: EntryFacts | undefined): string | undefined {
+  if (close?.kind !== 'settle') {
+    const message = close === undefined ? 'succeeded and is not settled' : 'succeeded and was released';
+    return message + (charge === undefined ? '' : `, and shows a charge of ${charge}`);
+  }
+  if (outcome?.kind !== 'succeeded') return 'succeeded without an outcome';
+  const charged = closedAt(close);
+  return charge === charged ? undefined : `shows ${charge ?? 'no charge'}, the ledger says ${charged}`;
+}
+
+function failedFault(
+  { charge }: TaskFacts,
+  hold: EntryFacts | undefined,
+  close: EntryFacts | undefined,
+): string | undefined {
+  if (close?.kind === 'settle') return `is failed and settled for ${closedAt(close)}`;
+  if (hold === undefined) return 'is failed, and has no entry in the ledger';
+  return charge === undefined || charge === 0n ? undefined : `is failed and shows a charge of ${charge}`;
+}
+
+/** What every task that has ended shows as the ledger does. */
+function bookedFault(
+  { account, hold, cost, costUnknown }: TaskFacts,
+  held: EntryFacts | undefined,
+  close: EntryFacts | undefined,
+): string | undefined {
+  if (held?.kind === 'hold' && held.amount !== hold) {
+    return `shows a hold of ${hold ?? 'nothing'}, the ledger says ${held.amount}`;
+  }
+  const owner = close?.account ?? held?.account;
+  if (owner !== undefined && owner !== account) return `belongs to account ${account}`;
+  const { upstream } = close ?? {};
+  const [shown, written] = [costText(cost, costUnknown), costText(upstream?.cost, upstream?.unknown)];
+  return close === undefined || shown === written ? undefined : `shows ${shown}, the ledger says ${written}`;
 }
 
 function costText(cost: bigint | undefined, unknown = 0): string {
   if (cost === undefined) return 'no cost';
   return `a cost of ${cost}${unknown === 0 ? '' : ` and ${unknown} unknown`}`;
-}
-
-/**
- * Every succeeded task is settled: those that had ended when the verification began are as many as the ledger's settles
- * have led to. Otherwise each of them is looked up, and so is each that says it ended later.
- */
-export async function checkSucceededTasks(context: VerifyContext): Promise<void> {
-  const { until, count } = context.settled;
-  const areAll = (await context.countSucceeded(until)) === count;
-  await lookUpSucceeded(context, areAll ? { completedAt: { $gt: until } } : {});
-}
-
-/** The task is read before the ledger, and was written after it: no race. */
-async function lookUpSucceeded(context: VerifyContext, which: Filter<TaskFacts>): Promise<void> {
-  const succeeded = createChunks(async (chunk: TaskFacts[]) => {
-    const closes = await context.findEntries(chunk.map((task) => keys.close(task._id)));
-    for (const task of chunk) checkSucceeded(context.report, task, closes.get(keys.close(task._id)));
-  });
-  for await (const task of context.tasksOf('succeeded', which)) await succeeded.add(task);
-  await succeeded.end();
-}
-
-export async function checkFailedTasks(context: VerifyContext): Promise<void> {
-  for await (const task of context.tasksOf('failed', { charge: { $exists: true, $ne: 0n } })) {
-    const message = `is failed and shows a charge of ${task.charge}`;
-    context.report(violation('charged_is_succeeded', { account: task.account, task: task._id }, message));
-  }
-}
-
-function checkSucceeded(report: Report, task: TaskFacts, close: EntryFacts | undefined): void {
-  const wrong = (what: string): void =>
-    report(violation('charged_is_succeeded', { account: task.account, task: task._id }, what));
-  if (close?.kind === 'settle') return;
-  const message = close === undefined ? 'succeeded and is not settled' : 'succeeded and was released';
-  wrong(message + (task.charge === undefined ? '' : `, and shows a charge of ${task.charge}`));
-}
-
-/** Until its end is decided, a task has one open hold of its amount. What looks otherwise is read again: it may have ended. */
-export async function checkUnfinishedTasks(context: VerifyContext): Promise<void> {
-  const unfinished = createChunks(async (chunk: TaskFacts[]) => {
-    const suspects = await faultsOf(context, chunk);
-    const again = await context.findTasks([...suspects.keys()]);
-    const faults = await faultsOf(context, [...again.values()]);
-    for (const [task, fault] of faults) {
-      const account = again.get(task)?.account ?? '';
-      context.report(violation('unfinished_task_is_held', { account, task }, fault));
-    }
-  });
-  for (const status of unfinishedStatuses) {
-    for await (const task of context.tasksOf(status)) await unfinished.add(task);
-  }
-  await unfinished.end();
-}
-
-/** By the tasks' ids. */
-async function faultsOf(context: VerifyContext, tasks: readonly TaskFacts[]): Promise<Map<string, string>> {
-  const held = tasks.filter(needsHold);
-  const wanted = held.flatMap(({ _id }) => [keys.hold(_id), keys.close(_id)]);
-  const entries = await context.findEntries(wanted);
-  return new Map(
-    held.flatMap((task): [string, string][] => {
-      const fault = holdFault(task, entries);
-      return fault === undefined ? [] : [[task._id, fault]];
-    }),
-  );
-}
-
-/** A creation may not have taken its hold yet; while a task ends, its hold is closed before its record says so. */
-function needsHold({ status, unstarted, state }: TaskFacts): boolean {
-  return !isTerminal(status) && unstarted === undefined && state?.at !== 'ending' && state?.at !== 'given_up';
-}
-
-function holdFault(
-  { _id: id, account, status, hold }: TaskFacts,
-  entries: ReadonlyMap<string, EntryFacts>,
-): string | undefined {
-  const entry = entries.get(keys.hold(id));
-  const close = entries.get(keys.close(id));
-  if (entry?.kind !== 'hold') return `is ${status}, and nothing is held for it`;
-  if (close !== undefined) return `is ${status}, and its hold is closed by a ${close.kind}`;
-  if (entry.account !== account) return `belongs to account ${account}, and ${entry.account} has its hold`;
-  if (entry.amount === hold) return undefined;
-  return `shows a hold of ${hold ?? 'nothing'}, the ledger says ${entry.amount}`;
 }

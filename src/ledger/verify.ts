@@ -2,19 +2,14 @@ import { defined } from '../base/defined.ts';
 import { createAnchorCheck } from './anchored-heads.ts';
 import type { AnchoredHead, SeenHead } from './anchored-heads.ts';
 import type { EntryDocument } from './entry.ts';
-import { createAccountCheck, refundedTask } from './verify-account.ts';
+import { closedTask, createAccountCheck, refundedTask } from './verify-account.ts';
 import type { ClosedTask, RefundedTask, Report, Violation } from './verify-account.ts';
 import { createChargeCheck } from './verify-charge.ts';
 import { createVerifyContext } from './verify-context.ts';
 import type { Holder, VerifyContext, VerifyOptions } from './verify-context.ts';
 import { checkRefunds, checkWhatIsOpen } from './verify-entries.ts';
 import { createChunks, eachOfSome } from './verify-reading.ts';
-import {
-  checkClosedTasks,
-  checkFailedTasks,
-  checkSucceededTasks,
-  checkUnfinishedTasks,
-} from './verify-tasks.ts';
+import { checkClosedTasks, checkRecords } from './verify-tasks.ts';
 
 export type { Holder, VerifyOptions, VerifyProgress } from './verify-context.ts';
 
@@ -35,7 +30,7 @@ const accountsAtOnce = 4;
 const entriesBetweenReports = 500;
 
 /**
- * Reads the whole ledger and all tasks once, streaming, and names everything that breaks an invariant. May run while
+ * Reads the whole ledger and every record of a task, streaming, and names everything that breaks an invariant. May run while
  * money moves: what looks inconsistent between two collections is read again before it is reported.
  */
 export async function verifyLedger(options: VerifyOptions): Promise<VerifyResult> {
@@ -62,8 +57,7 @@ export async function verifyLedger(options: VerifyOptions): Promise<VerifyResult
     const head = await verifyAccount(context, account, onEntry);
     if (head !== undefined) await sound.add(head);
   });
-  await Promise.all([accounts, checkFailedTasks(context), checkUnfinishedTasks(context)]);
-  await checkSucceededTasks(context);
+  await Promise.all([accounts, checkRecords(context)]);
   await sound.end();
   options.signal?.throwIfAborted();
   if (counts.entries > 0 && !(await context.hasKeyIndex())) {
@@ -89,16 +83,22 @@ async function verifyAccount(
   const refunded = createChunks((chunk: RefundedTask[]) => checkRefunds(context, chunk));
   const checkCharge = createChargeCheck();
   // Before the entries: what is anchored meanwhile is beyond what is read.
-  const anchors = createAnchorCheck(await context.anchors.of(account), {
+  const anchored = await context.anchors.of(account);
+  const anchors = createAnchorCheck(anchored, {
     isSigned: context.anchors.isSigned,
     onFault: (message) => report({ invariant: 'ends_at_anchored_head', account, message }),
   });
-  for await (const entry of context.entriesOf(account)) {
+  for await (const stored of context.entriesOf(account)) {
     onEntry();
-    const close = check.next(entry);
+    const entry = check.next(stored);
+    if (entry.seq === 1n && anchored.length === 0 && isAnchoredSince(entry, context)) {
+      const message = 'has no anchored head, although a verification has anchored it';
+      report({ invariant: 'ends_at_anchored_head', account, message });
+    }
     const fault = checkCharge(entry);
     if (fault !== undefined) reportEntry(report, entry, fault);
     anchors.next(check.head());
+    const close = closedTask(entry);
     if (close !== undefined) await closed.add(close);
     const refund = refundedTask(entry);
     if (refund !== undefined) await refunded.add(refund);
@@ -109,6 +109,13 @@ async function verifyAccount(
   await checkWhatIsOpen(context, account, check);
   const { seq, hash } = check.head();
   return isSound ? { account, seq, hash, at: context.now() } : undefined;
+}
+
+/** The clocks of two writers differ by less. */
+const clocksApartMs = 5 * 60_000;
+
+function isAnchoredSince({ at }: EntryDocument, { lastSoundAt }: VerifyContext): boolean {
+  return lastSoundAt !== undefined && at < lastSoundAt - clocksApartMs;
 }
 
 function reportEntry(report: Report, { _id: id, account, task }: EntryDocument, fault: string): void {

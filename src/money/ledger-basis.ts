@@ -89,6 +89,9 @@ export interface ClosingEntry {
   readonly excess?: Micros;
 }
 
+/** Of the entry that gives back the hold of an abandoned creation, whose record is removed. */
+export const abandonedNote = 'the creation was abandoned';
+
 /** What a closed task costs its account; nothing when its hold was released. */
 export function closedAt({ kind, amount, excess = 0n }: ClosingEntry): Micros {
   return kind === 'settle' ? amount + excess : 0n;

@@ -1,10 +1,7 @@
 import { MongoClient } from 'mongodb';
 import type { Db, Document } from 'mongodb';
 import { expect, it, onTestFinished } from 'vitest';
-import { dayMs } from '../../src/base/times.ts';
 import { createVerifyContext } from '../../src/ledger/verify-context.ts';
-import { windowsFrom } from '../../src/ledger/verify-records.ts';
-import { sortKey } from '../../src/store/task-document.ts';
 import { databaseUri } from '../support/run-servers.ts';
 import { testLedgerKey } from '../support/sealing.ts';
 import { useLedgerWorld } from './support.ts';
@@ -29,45 +26,24 @@ async function openContext(wrap = (db: Db): Db => db) {
   return { context: createVerifyContext(options, () => undefined), commands };
 }
 
-it('every record is read once, a day of creations in a command, whatever its sort is', async () => {
-  const from = until - 3 * dayMs - 1;
-  const times = [from, from + dayMs - 1, from + dayMs, from + 3 * dayMs, until, until + dayMs];
-  const sorts: unknown[] = [
-    ...times.map((at) => sortKey(at, 'x')),
-    ...times.map((at) => sortKey(at, '')),
-    null,
-    7,
-  ];
+it('every record is read, whatever its fields say, in one search that no field limits', async () => {
   const record = { account: 'a', status: 'failed' };
+  const strange = [
+    {},
+    { sort: null },
+    { sort: 7 },
+    { status: 'gone' },
+    { status: null },
+    { completedAt: 'x' },
+  ];
   await world.db
     .collection<Row>('tasks')
-    .insertMany([
-      { _id: 'none', ...record },
-      ...sorts.map((sort, n) => ({ _id: `${n}`, ...record, sort })),
-      { _id: 'other', ...record, status: 'succeeded', completedAt: until },
-      { _id: 'later', ...record, status: 'succeeded', completedAt: until + 1, sort: sortKey(from, '') },
-    ]);
+    .insertMany(strange.map((fields, n) => ({ _id: `${n}`, ...record, ...fields })));
   const { context, commands } = await openContext();
   const seen: string[] = [];
-  for await (const { _id } of context.tasksOf('failed')) seen.push(_id);
-  expect(seen.toSorted()).toEqual(['none', ...sorts.map((_, n) => `${n}`)].toSorted());
-  const searched = commands.filter(({ find, filter }) => find === 'tasks' && filter.sort?.$gt === undefined);
-  expect(searched.map(({ filter }) => filter.sort)).toEqual(
-    windowsFrom(sortKey(from, ''), until).map(({ sort }) => sort),
-  );
-  expect(searched).toHaveLength(5);
-  expect(await context.countSucceeded(until)).toBe(1);
-});
-
-it.each([
-  ['of no record', undefined, 1],
-  ['of a record that is not in the past', sortKey(until, ''), 1],
-  ['of one that says nothing of its time', 'x', 1],
-  ['of one of a moment ago', sortKey(until - 1, ''), 2],
-  ['of one of a year ago', sortKey(until - 365 * dayMs, ''), 366],
-  ['of one that pretends to be of 1970', sortKey(0, ''), 1_001],
-])('from the lowest sort %s there are so many windows', (_, first, count) => {
-  expect(windowsFrom(first, until)).toHaveLength(count);
+  for await (const { _id } of context.everyRecord()) seen.push(_id);
+  expect(seen.toSorted()).toEqual(strange.map((_, n) => `${n}`));
+  expect(commands.flatMap(({ find, filter }) => (find === 'tasks' ? [filter] : []))).toEqual([{}]);
 });
 
 it('the names of all accounts are read before the first account is verified', async () => {

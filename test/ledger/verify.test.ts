@@ -2,11 +2,13 @@ import { readFile } from 'node:fs/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Collection, Document } from 'mongodb';
 import { ensureLedgerIndexes } from '../../src/ledger/collection.ts';
+import { abandonedNote } from '../../src/money/ledger-basis.ts';
 import { chainEntry, emptyHead, keys } from '../../src/ledger/entry.ts';
 import type { Head, EntryDocument } from '../../src/ledger/entry.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import { verifyLedger } from '../../src/ledger/verify.ts';
 import { invariants } from '../../src/ledger/verify-account.ts';
+import { dayMs, hourMs } from '../../src/base/times.ts';
 import { testLedgerKey } from '../support/sealing.ts';
 import { hashTestEntry, heldText, settledText, useLedgerWorld } from './support.ts';
 
@@ -22,7 +24,7 @@ const raw = (): Collection<Document & { _id: string }> => world.db.collection('l
 const tasks = (): Collection<Document & { _id: string }> => world.db.collection('tasks');
 
 /** The money first, then the end in the record. */
-const ending = { state: { at: 'ending' } };
+const ending = { state: { at: 'ending' }, stateSince: Date.now() };
 const record = { account: 'a', hold: 100n, state: { at: 'ended' } };
 
 const verify = () =>
@@ -32,6 +34,13 @@ const verify = () =>
     holders: async (asked) =>
       new Map(asked.filter((task) => live.has(task)).map((task) => [task, 'workflow'])),
   });
+
+const verifyAt = async (now: number, holder: 'workflow' | 'lease' = 'workflow', more = {}) => {
+  const holders = async (asked: readonly string[]) =>
+    new Map(asked.filter((task) => live.has(task)).map((task) => [task, holder]));
+  return (await verifyLedger({ db: world.db, key: testLedgerKey, holders, now: () => now, ...more }))
+    .violations;
+};
 
 const invariantsBroken = async () => (await verify()).violations.map(({ invariant }) => invariant);
 
@@ -491,19 +500,31 @@ describe('unfinished_task_is_held', () => {
     ]);
   });
 
-  it.each<[string, Document]>([
-    ['is being created', { status: 'pending', unstarted: '00000000000001-x', state: { at: 'submitting' } }],
-    ['was abandoned', { status: 'pending', unstarted: '00000000000001-x', state: { at: 'given_up' } }],
-    ['is being ended', ending],
-  ])('none of a task that %s', async (_, fields) => {
+  const since = Date.now();
+  const marker = `${String(since).padStart(14, '0')}-x`;
+  it.each<[string, Document, number]>([
+    ['is being created', { status: 'pending', unstarted: marker, state: { at: 'submitting' } }, 20 * 60_000],
+    ['was abandoned', { status: 'pending', unstarted: marker, state: { at: 'given_up' } }, 20 * 60_000],
+    ['is being ended', { ...ending, stateSince: since }, hourMs],
+  ])('none of a task that %s, for a while', async (_, fields, whileMs) => {
     await hold();
     await tasks().updateOne({ _id: 't3' }, { $set: fields });
-    expect(await invariantsBroken()).toEqual([]);
+    const at = async (now: number) => (await verifyAt(now)).map(({ invariant }) => invariant);
+    expect(await at(since + whileMs - 1)).toEqual([]);
+    expect(await at(since + whileMs)).toEqual(['unfinished_task_is_held']);
+    // A time in the future does not count.
+    expect(await at(since - whileMs)).toEqual(['unfinished_task_is_held']);
+  });
+
+  it('a task that is being ended, and was never held', async () => {
+    await raw().deleteOne({ _id: 'a/7' });
+    await tasks().updateOne({ _id: 't3' }, { $set: ending });
+    expect(await invariantsBroken()).toEqual(['unfinished_task_is_held']);
   });
 });
 
 it('terminal_task_is_closed: a task that ended and keeps its hold', async () => {
-  await tasks().updateOne({ _id: 't3' }, { $set: { status: 'failed' } });
+  await tasks().updateOne({ _id: 't3' }, { $set: { status: 'failed', state: { at: 'ended' } } });
   expect((await verify()).violations).toEqual([
     {
       invariant: 'terminal_task_is_closed',
@@ -593,6 +614,62 @@ it('twelve thousand entries, and more violations than are listed', { timeout: 18
   const broken = await verify();
   expect(broken.violationCount).toBe(6_000);
   expect(broken.violations).toHaveLength(1_000);
+});
+
+describe('record_is_known', () => {
+  it.each<[string, string, Document, string]>([
+    ['a status that nobody knows', 't1', { status: 'paid' }, 'is in the status paid, which nobody knows'],
+    ['no status', 't1', { status: null }, 'is in the status null, which nobody knows'],
+    [
+      'a state that nobody knows',
+      't3',
+      { state: { at: 'resting' } },
+      'is in the state resting, which nobody knows',
+    ],
+    ['no state', 't3', { state: null }, 'is in the state undefined, which nobody knows'],
+    ['a status of another state', 't3', { status: 'failed' }, 'is failed, and its state is waiting'],
+  ])('%s', async (_, task, fields, message) => {
+    await tasks().updateOne({ _id: task }, { $set: fields });
+    expect((await verify()).violations).toContainEqual({
+      invariant: 'record_is_known',
+      account: 'a',
+      task,
+      message: `${task} ${message}`,
+    });
+  });
+});
+
+describe('what accounts for an open hold without a record does so for a while', () => {
+  it.each([
+    ['workflow', hourMs],
+    ['lease', dayMs],
+  ] as const)('a %s', async (holder, whileMs) => {
+    await tasks().deleteOne({ _id: 't3' });
+    const { at } = (await world.entries.findOne({ _id: 'a/7' })) ?? { at: 0 };
+    expect(await verifyAt(at + whileMs - 1, holder)).toEqual([]);
+    expect(await verifyAt(at + whileMs, holder)).toMatchObject([
+      { invariant: 'open_hold_is_live', task: 't3' },
+    ]);
+  });
+});
+
+it('a release without a record is that of an abandoned creation, or a violation', async () => {
+  await tasks().deleteOne({ _id: 't2' });
+  const message = 't2 is released, and has no record';
+  expect((await verify()).violations).toMatchObject([{ invariant: 'charged_is_succeeded', message }]);
+  await ledger.void({ account: 'a', task: 't3', note: abandonedNote });
+  await tasks().deleteOne({ _id: 't3' });
+  expect(await invariantsBroken()).toEqual(['charged_is_succeeded']);
+});
+
+it('heads that were removed show against the verification that anchored them', async () => {
+  const lastSoundAt = Date.now() + hourMs;
+  expect(await verifyAt(Date.now(), 'workflow', { lastSoundAt: 0 })).toEqual([]);
+  const missing = await verifyAt(Date.now(), 'workflow', { lastSoundAt });
+  expect(missing.map(({ invariant, account }) => `${account} ${invariant}`)).toEqual([
+    'a ends_at_anchored_head',
+    'b ends_at_anchored_head',
+  ]);
 });
 
 it('every invariant has a test of its name in this file', async () => {

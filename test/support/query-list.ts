@@ -76,6 +76,7 @@ export function servedBy(shape: QueryShape, indexes: Indexes): string | undefine
 /** Reads of a whole collection that are on purpose, by collection, operation and file. */
 const wholeReads: Readonly<Record<string, string>> = {
   'ledger aggregate ledger/verify-context.ts': 'whole: verify reads every account',
+  'tasks find ledger/verify-records.ts': 'whole: verify reads every record',
   'channel_health find store/channel-health.ts': 'whole: few circuits',
   'channel_states find store/channel-states.ts': 'whole: few switches',
   'render_times find store/render-times.ts': 'whole: few kinds of output, at most 2,000 are read',
