@@ -210,11 +210,17 @@ async function openResult(
   deps: Deps,
 ): Promise<readonly ResultItem[] | Refused> {
   const problem = await withHeartbeat(deps.canOpen(url));
-  if (problem !== undefined) return { refused: `The result’s address cannot be opened (${problem}).` };
+  if (problem !== undefined) return { refused: unopened(problem) };
   if (isDryRun === true) return [{ url }];
   const { id, kind, model, channel = '', credential = '' } = task;
   const headersFor = linkHeadersOf(deps.channels, { kind, model, channel, credential });
-  return withHeartbeat(deps.copyResults(id, [{ url }], { timeoutMs: copyMaxMs, headersFor }));
+  const delivery = deps.deliver(id, [{ url }], { timeoutMs: copyMaxMs, headersFor });
+  const { items, problem: changed } = await withHeartbeat(delivery);
+  return changed === undefined ? items : { refused: unopened(changed.message) };
+}
+
+function unopened(why: string): string {
+  return `The result’s address cannot be opened (${why}).`;
 }
 
 function factsOf({ duration, resolution, total_tokens: totalTokens, images }: ActionInput): SettleFacts {

@@ -2,7 +2,7 @@ import type { ChannelAnswer, ChannelCall } from '../src/images/call-channel.ts';
 import type { KeepImages } from '../src/models/stored-media.ts';
 import type { Logger } from '../src/observability/log.ts';
 import type { Metrics } from '../src/observability/metrics.ts';
-import type { Channels, LinkHeaders } from '../src/routing/channels.ts';
+import type { Channels } from '../src/routing/channels.ts';
 import type { HostPlaces } from '../src/capacity/host-places.ts';
 import type { RenderClock } from '../src/capacity/render-clock.ts';
 import type { StayPlaces } from '../src/capacity/stay-places.ts';
@@ -12,6 +12,7 @@ import type { AuditLog } from '../src/commands/audit-log.ts';
 import type { AbandonCreation } from '../src/commands/abandon-creation.ts';
 import type { Ledger } from '../src/ledger/ledger.ts';
 import type { KeySlotStore } from '../src/store/key-slots.ts';
+import type { Deliver } from '../src/results/open-links.ts';
 import type { RequestStore } from '../src/store/requests.ts';
 import type { Uploads } from '../src/media/uploads.ts';
 import type { PartialImageStore } from '../src/store/partial-images.ts';
@@ -21,7 +22,6 @@ import type { ActionInput } from '../src/task/act-fields.ts';
 import type { Service } from '../src/task/service.ts';
 import type { Concern } from '../src/task/attention.ts';
 import type { Task } from '../src/task/record.ts';
-import type { ResultItem } from '../src/task/task.ts';
 import type { TaskKind } from '../src/base/task-kind.ts';
 import type { SubmitLimiter } from '../src/capacity/submit-limiter.ts';
 import type { ChannelPoller } from '../src/polling/status-pollers.ts';
@@ -66,15 +66,8 @@ export interface ChannelActivityDeps extends ActivityDeps {
   /** What a task holds is kept as long as the task. */
   readonly slots: Pick<SlotKeeper, 'keepUntil'>;
   readonly keySlots: Pick<KeySlotStore, 'keepUntil'>;
-  /**
-   * Copies results into our own storage, if there is one. Items that miss the timeout are returned unchanged. Rejects
-   * while MongoDB is away.
-   */
-  readonly copyResults: (
-    task: string,
-    items: readonly ResultItem[],
-    options: { readonly timeoutMs: number; readonly headersFor: LinkHeaders },
-  ) => Promise<readonly ResultItem[]>;
+  /** Rejects while MongoDB is away. */
+  readonly deliver: Deliver;
   /** Asks a channel that answers with the images. Rejects only for what is a fault of ours. */
   readonly renderImages: (call: ChannelCall) => Promise<ChannelAnswer>;
   /** Absent: there is no storage of our own, and no result is copied. */

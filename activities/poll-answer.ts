@@ -20,6 +20,8 @@ import type { WatchedJob } from '../src/task/watched-job.ts';
 
 /** How much of an attempt's time the copy of a result may use. */
 export const copyMaxMs = 75_000;
+/** Questions that fail before a link is delivered whose host does not answer: about a minute. */
+const silencesMax = 5;
 /** Progress is shown, but not for a write a second. */
 const progressEveryMs = 10_000;
 
@@ -53,7 +55,9 @@ export async function ask(watch: Watch, deps: ChannelActivityDeps): Promise<Task
     watch.decides = status.state === 'failed';
     const seenAt = deps.now();
     const elapsedMs = elapsedBefore() + seenAt - watch.begunAt;
-    const task = await recordEnd(status, job, { deps, copyMaxMs, elapsedMs });
+    const askAgain = () => deps.poller(job.candidate, job.kind).status(job, watch.signal);
+    const isLast = memory.errors >= silencesMax;
+    const task = await recordEnd(status, job, { deps, copyMaxMs, elapsedMs, askAgain, isLast });
     const renderMs = renderTime(status, watch, seenAt - job.acceptedAt);
     if (renderMs > 0) deps.renders.learn(job.render, renderMs);
     return task;
@@ -70,9 +74,21 @@ export async function ask(watch: Watch, deps: ChannelActivityDeps): Promise<Task
   }
 }
 
-export interface Recording {
-  readonly deps: ChannelActivityDeps;
+type DeliveredJob = Pick<WatchedJob, 'task' | 'kind' | 'model' | 'candidate'>;
+type DeliveryDeps = Pick<ChannelActivityDeps, 'deliver' | 'channels' | 'keepImages' | 'log' | 'now'> & {
+  readonly tasks: Pick<ChannelActivityDeps['tasks'], 'isOutage'>;
+};
+
+export interface Delivering {
+  readonly deps: DeliveryDeps;
   readonly copyMaxMs: number;
+  readonly askAgain: () => Promise<OperationStatus>;
+  /** A link that does not answer is delivered: its host may answer its caller. */
+  readonly isLast: boolean;
+}
+
+interface Recording extends Delivering {
+  readonly deps: ChannelActivityDeps;
   /** How long the task has waited for the job in this activity, at least. */
   readonly elapsedMs?: number;
 }
@@ -119,24 +135,43 @@ async function step(
   return stepped.task;
 }
 
-/** The result, with our own copies of what it links to. */
+/** The result, with our own copies of what it links to. A link that is refused leads to fresh ones at once. */
 export async function succeeded(
-  { items, facts, cost }: Pick<Succeeded, 'items' | 'facts' | 'cost'>,
-  { task, kind, model, candidate }: Pick<WatchedJob, 'task' | 'kind' | 'model' | 'candidate'>,
-  { deps, copyMaxMs: timeoutMs }: Recording,
+  status: Succeeded,
+  job: DeliveredJob,
+  delivering: Delivering,
 ): Promise<TaskOutcome> {
+  const first = await deliver(status, job, delivering);
+  if (first.why === undefined) return first.outcome;
+  const again = await delivering.askAgain();
+  const second = again.state === 'succeeded' ? await deliver(again, job, delivering) : first;
+  if (second.why === undefined) return second.outcome;
+  throw new UpstreamError('unavailable', second.why, { code: 'result_not_delivered' });
+}
+
+export interface Delivery {
+  readonly outcome: TaskOutcome;
+  /** Why callers must not be given it yet, as a sentence. */
+  readonly why?: string;
+}
+
+/** Delivery is part of the job: each link has been copied or opened before the task succeeds. */
+export async function deliver(
+  { items, facts, cost }: Pick<Succeeded, 'items' | 'facts' | 'cost'>,
+  { task, kind, model, candidate }: DeliveredJob,
+  { deps, copyMaxMs: timeoutMs, isLast }: Omit<Delivering, 'askAgain'>,
+): Promise<Delivery> {
   const owner = { kind, model, ...candidate };
   const headersFor = linkHeadersOf(deps.channels, owner);
-  const copy = () => deps.copyResults(task, items, { timeoutMs, headersFor });
-  const copied = await persistently(copy, deps);
+  const copy = () => deps.deliver(task, items, { timeoutMs, headersFor });
+  const { items: delivered, problem } = await persistently(copy, deps);
+  const outcome = { kind: 'succeeded', items: delivered, facts, ...defined({ cost }) } as const;
   const isNotCopied = ({ url, stored }: ResultItem) => url !== undefined && stored === undefined;
   const isKept = deps.keepImages !== undefined;
-  if (isKept && mustBeCopied(deps.channels, owner) && copied.some(isNotCopied)) {
-    // Delivery is part of the job: the next question brings fresh links.
-    const message = 'The result could not be copied, and its link is of no use to callers.';
-    throw new UpstreamError('unavailable', message, { code: 'result_not_copied' });
-  }
-  return { kind: 'succeeded', items: copied, facts, ...defined({ cost }) };
+  if (isKept && mustBeCopied(deps.channels, owner) && delivered.some(isNotCopied))
+    return { outcome, why: 'The result could not be copied, and its link is of no use to callers.' };
+  if (problem === undefined || (problem.evidence === 'silent' && isLast)) return { outcome };
+  return { outcome, why: `A link of the result does not open: ${problem.message}` };
 }
 
 function failed(

@@ -9,7 +9,7 @@ import { atOnce } from '../src/routing/capability.ts';
 import type { OpenChannel } from '../src/routing/channels.ts';
 import type { ChannelActivityDeps } from './deps.ts';
 import { persistently } from './persistently.ts';
-import { copyMaxMs, succeeded } from './poll-answer.ts';
+import { copyMaxMs, deliver } from './poll-answer.ts';
 import type { Accepted } from './submit-answer.ts';
 
 /** A channel that renders with its answer to this request. */
@@ -50,8 +50,17 @@ export async function renderAtOnce(
   if (items === undefined) return { operation, outcome: { ...unkeepable, ...said } };
   const made = { items, facts: delivery.facts, ...said };
   const job = { task: task.id, kind: task.kind, model: task.model, candidate: call.candidate };
-  return { operation, outcome: await succeeded(made, job, { deps, copyMaxMs }) };
+  // There is no job to ask again: nobody is charged for links that do not open.
+  const { outcome, why } = await deliver(made, job, { deps, copyMaxMs, isLast: true });
+  const undelivered = { ...undeliverable, message: why ?? '', ...said };
+  return { operation, outcome: why === undefined ? outcome : undelivered };
 }
+
+const undeliverable = {
+  kind: 'failed',
+  code: 'result_not_delivered',
+  failure: { class: 'internal' },
+} as const;
 
 const unkeepable = {
   kind: 'failed',

@@ -65,7 +65,7 @@ async function askOnceMore(
   const ask = async () => provider.status(job.operation, context(config.timeouts.poll_ms));
   const status = await ifAnswered(ask, deps);
   if (status === undefined || status.state === 'pending') return undefined;
-  const recorded = recordEnd(status, job, { deps, copyMaxMs: lastCopyMaxMs });
+  const recorded = recordEnd(status, job, { deps, copyMaxMs: lastCopyMaxMs, askAgain: ask, isLast: true });
   return withHeartbeat(recorded).catch((error: unknown) => {
     if (!(error instanceof UpstreamError)) throw error;
     return undefined;

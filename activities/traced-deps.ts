@@ -1,5 +1,6 @@
 import type { TaskSpans } from '../src/observability/task-spans.ts';
-import type { ChannelActivityDeps, PostCallback } from './deps.ts';
+import type { Deliver } from '../src/results/open-links.ts';
+import type { PostCallback } from './deps.ts';
 
 /** Callbacks as spans that their receivers can continue: `traceparent` names the request itself. */
 export function tracedPost(post: PostCallback, spans: TaskSpans | undefined): PostCallback {
@@ -20,14 +21,7 @@ export function tracedPost(post: PostCallback, spans: TaskSpans | undefined): Po
   };
 }
 
-type CopyResults = ChannelActivityDeps['copyResults'];
-
-/** `copier` absent: results stay where they are. */
-export function tracedCopy(
-  copier: { readonly copy: CopyResults } | undefined,
-  spans: TaskSpans | undefined,
-): CopyResults {
-  if (copier === undefined) return (_, items) => Promise.resolve(items);
-  if (spans === undefined) return (...copied) => copier.copy(...copied);
-  return (task, ...rest) => spans.run(task, { name: 'results.copy' }, () => copier.copy(task, ...rest));
+export function tracedDelivery(deliver: Deliver, spans: TaskSpans | undefined): Deliver {
+  if (spans === undefined) return deliver;
+  return (task, ...rest) => spans.run(task, { name: 'results.copy' }, () => deliver(task, ...rest));
 }

@@ -3,7 +3,7 @@ import { defined } from '../base/defined.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ChannelActivityDeps } from '../../activities/deps.ts';
 import type { FirstCallbackDeps } from '../../activities/first-callback.ts';
-import { tracedCopy, tracedPost } from '../../activities/traced-deps.ts';
+import { tracedDelivery, tracedPost } from '../../activities/traced-deps.ts';
 import { createStatusPollers } from '../polling/status-pollers.ts';
 import { webhookSecretsOf } from '../access/webhook-secrets.ts';
 import type { Core } from './core.ts';
@@ -98,7 +98,7 @@ export function channelDeps(
     gate: createSubmitGate(core.health),
     slots: core.health.slots,
     keySlots: core.stores.keySlots,
-    copyResults: tracedCopy(core.results.kept?.copier, core.tracing?.tasks),
+    deliver: tracedDelivery(core.results.deliver, core.tracing?.tasks),
     registerFiles: openUploads(core)?.register ?? ((request) => Promise.resolve(request)),
     partialImages: core.stores.partialImages,
     renderImages,

@@ -6,15 +6,27 @@ import type { GuardedClient } from '../http-client/index.ts';
 import { signatureBytes } from '../models/stored-media.ts';
 import type { StoredMedia } from '../models/stored-media.ts';
 import { extensionOf, mediaTypeOf } from './media-types.ts';
+import { evidenceOf } from './open-links.ts';
+import type { LinkEvidence } from './open-links.ts';
 import type { ResultStorage } from './storage.ts';
 
-/** Why a file is not copied, and whether a retry may help. */
+interface CopyFailure {
+  /** No retry helps. */
+  readonly final?: boolean;
+  /** `opens`: the file is too large or of another type, its time ran out, or the fault is our storage's. */
+  readonly link?: LinkEvidence;
+  readonly cause?: unknown;
+}
+
+/** Why a file is not copied. */
 export class CopyError extends Error {
   readonly final: boolean;
+  readonly link: LinkEvidence;
 
-  constructor(message: string, final: boolean, cause?: unknown) {
+  constructor(message: string, { final = false, link = 'opens', cause }: CopyFailure = {}) {
     super(message, { cause });
     this.final = final;
+    this.link = link;
   }
 }
 
@@ -39,6 +51,8 @@ export interface FileCopy {
 
 export type CopiedFile = Pick<StoredMedia, 'name' | 'sha256'>;
 
+const tooLong = 'the copy took too long';
+
 /** Streams one file. */
 export async function copyFile(deps: CopyFileDeps, copy: FileCopy): Promise<CopiedFile> {
   const { task, url, stem, signal, headers } = copy;
@@ -46,15 +60,22 @@ export async function copyFile(deps: CopyFileDeps, copy: FileCopy): Promise<Copi
   const fetch = { url, maxBytes, timeoutMs: fileTimeoutMs, signal, ...defined({ headers }) };
   const media = await deps.openMedia(fetch);
   const source = media.body[Symbol.asyncIterator]();
+  let hasOpened = false;
   try {
     const head = await readHead(source);
+    if (head.length === 0) throw new CopyError('the file is empty', { link: 'refused' });
+    hasOpened = true;
     const extension = extensionOf(head);
-    if (extension === undefined) throw new CopyError('the file has a type that is not stored', true);
+    if (extension === undefined)
+      throw new CopyError('the file has a type that is not stored', { final: true });
     const name = `${stem}.${extension}`;
     const hash = createHash('sha256');
     const whole = hashed(followedBy(head, source, media.bytes), hash);
     await before(signal, deps.storage.write(`${task}/${name}`, whole, mediaTypeOf(name) ?? ''));
     return { name, sha256: hash.digest('hex') };
+  } catch (error) {
+    // The end of our time breaks the body, too.
+    throw hasOpened && signal.aborted ? new CopyError(tooLong, { cause: error }) : error;
   } finally {
     await source.return?.();
   }
@@ -63,7 +84,7 @@ export async function copyFile(deps: CopyFileDeps, copy: FileCopy): Promise<Copi
 /** A storage that hangs must not hold up the task: the write continues in the background, and may be repeated. */
 function before<Value>(signal: AbortSignal, work: Promise<Value>): Promise<Value> {
   return new Promise((resolve, reject) => {
-    const expire = (): void => reject(new CopyError('the copy took too long', false));
+    const expire = (): void => reject(new CopyError(tooLong));
     work.then(resolve, reject);
     // What had arrived by then is still read, so that the write may begin after the end of its time.
     if (signal.aborted) expire();
@@ -107,7 +128,7 @@ async function* followedBy(
     yield next.value;
   }
   if (announced !== undefined && bytes !== announced) {
-    throw new CopyError(`the file has ${bytes} of ${announced} bytes`, false);
+    throw new CopyError(`the file has ${bytes} of ${announced} bytes`, { link: 'silent' });
   }
 }
 
@@ -116,7 +137,9 @@ const finalCodes: readonly string[] = ['address_refused', 'answer_too_large', 'e
 export function asCopyError(error: unknown): CopyError {
   if (error instanceof CopyError) return error;
   if (error instanceof GuardedRequestError) {
-    return new CopyError(`${error.code}: ${error.message}`, finalCodes.includes(error.code), error);
+    const { code, message } = error;
+    const final = finalCodes.includes(code);
+    return new CopyError(`${code}: ${message}`, { final, link: evidenceOf(error), cause: error });
   }
-  return new CopyError(error instanceof Error ? error.message : 'unknown', false, error);
+  return new CopyError(error instanceof Error ? error.message : 'unknown', { cause: error });
 }

@@ -9,6 +9,8 @@ import type { Channels, LinkHeaders } from '../routing/channels.ts';
 import type { TaskStore } from '../store/tasks.ts';
 import { asCopyError, copyFile } from './copy-file.ts';
 import type { CopiedFile, CopyError, CopyFileDeps } from './copy-file.ts';
+import { lookAtLink, worse } from './open-links.ts';
+import type { Deliver, Delivered, DeliveryOptions, LinkProblem } from './open-links.ts';
 import type { ResultStorage } from './storage.ts';
 
 /** Keeps our own copies of what upstreams deliver. */
@@ -17,18 +19,13 @@ export interface ResultCopier {
    * Copies what the items link to and returns them with a reference to the copy. An item that cannot be copied in time is
    * returned unchanged, and is retried. Rejects only while MongoDB is away: a copy that is not on record is none.
    */
-  copy(task: string, items: readonly ResultItem[], options: CopyOptions): Promise<readonly ResultItem[]>;
+  readonly deliver: Deliver;
   /** Retries what failed; returns how many tasks have their copy now. */
   retryDue(): Promise<number>;
   /** Deletes what was kept for as long as it had to be. */
   deleteExpired(): Promise<number>;
   /** Deletes the copies of these tasks, and forgets that there were any. Repeatable. */
   remove(tasks: readonly string[]): Promise<void>;
-}
-
-export interface CopyOptions {
-  readonly timeoutMs: number;
-  readonly headersFor: LinkHeaders;
 }
 
 export interface ResultCopierDeps extends CopyFileDeps {
@@ -51,8 +48,7 @@ const retryTimeoutMs = 5 * minuteMs;
 const stepMs = 8 * minuteMs;
 const duePerStep = 200;
 
-interface Copied {
-  readonly items: readonly ResultItem[];
+interface Copied extends Delivered {
   readonly names: readonly string[];
   readonly error?: CopyError;
 }
@@ -68,7 +64,7 @@ export function createResultCopier(deps: ResultCopierDeps): ResultCopier {
   async function attempt(
     task: string,
     items: readonly ResultItem[],
-    { timeoutMs, headersFor }: CopyOptions,
+    { timeoutMs, headersFor }: DeliveryOptions,
   ): Promise<Attempted> {
     const before = await copies.find(task);
     const copied = await copyItems(deps, { task, items, headersFor, signal: AbortSignal.timeout(timeoutMs) });
@@ -89,6 +85,10 @@ export function createResultCopier(deps: ResultCopierDeps): ResultCopier {
     return { ...copied, record };
   }
 
+  function firstRetryAt(): number {
+    return now() + retryFirstMs;
+  }
+
   function keptUntil(): number {
     return now() + deps.retentionSeconds * 1000;
   }
@@ -99,7 +99,8 @@ export function createResultCopier(deps: ResultCopierDeps): ResultCopier {
     const found = await deps.tasks.find(task);
     if (found?.outcome?.kind !== 'succeeded') {
       const isOver = found === undefined || isTerminal(found.status);
-      if (isOver) await copies.write({ ...copy, state: 'gave_up', dueAt: keptUntil() });
+      const after = isOver ? ({ state: 'gave_up', dueAt: keptUntil() } as const) : { dueAt: firstRetryAt() };
+      await copies.write({ ...copy, ...after });
       return false;
     }
     const { channel = '', credential = '' } = found;
@@ -113,16 +114,18 @@ export function createResultCopier(deps: ResultCopierDeps): ResultCopier {
   }
 
   return {
-    async copy(task, items, options) {
-      if (!items.some(({ url }) => url !== undefined)) return items;
+    async deliver(task, items, options) {
+      if (!items.some(({ url }) => url !== undefined)) return { items };
       try {
-        const attempted = await attempt(task, items, options);
-        await copies.write(attempted.record);
-        return attempted.items;
+        const { problem, record, ...attempted } = await attempt(task, items, options);
+        // What keeps the task from its success is asked for again there: only tries after it are counted.
+        const isOpen = problem === undefined;
+        await copies.write(isOpen ? record : { ...record, state: 'retry', tries: 0, dueAt: firstRetryAt() });
+        return { items: attempted.items, ...defined({ problem }) };
       } catch (error) {
         if (deps.tasks.isOutage(error)) throw error;
         log.warn({ task, err: error }, 'a result was not copied, and is not on record for another try');
-        return items;
+        return { items };
       }
     },
 
@@ -194,20 +197,24 @@ async function copyItems(
   const names: string[] = [];
   const done: ResultItem[] = [];
   let failure: CopyError | undefined;
+  let problem: LinkProblem | undefined;
   const take = async (url: string | undefined, stem: string): Promise<CopiedFile | undefined> => {
     if (url === undefined) return undefined;
+    const headers = headersFor(url);
+    // No time is left for the file. Whether there is one is seen from its first bytes.
+    const isLate = signal.aborted;
     try {
-      const file = await copyFile(deps, {
-        task,
-        url,
-        stem,
-        signal,
-        ...defined({ headers: headersFor(url) }),
-      });
+      const file = await copyFile(deps, { task, url, stem, signal, ...defined({ headers }) });
       names.push(file.name);
       return file;
     } catch (error) {
       failure = asCopyError(error);
+      const { link: evidence, message } = failure;
+      const seen = evidence === 'opens' ? undefined : { evidence, message };
+      problem = worse(
+        problem,
+        isLate ? await lookAtLink(deps, { url, headers, maxBytes: deps.maxBytes }) : seen,
+      );
       return undefined;
     }
   };
@@ -220,5 +227,5 @@ async function copyItems(
     const stored = file && { name: file.name, sha256: file.sha256, at, ...defined({ lastFrame: frame }) };
     done.push({ ...item, ...defined({ stored }) });
   }
-  return { items: done, names, ...defined({ error: failure }) };
+  return { items: done, names, ...defined({ error: failure, problem }) };
 }

@@ -3,7 +3,7 @@ import type { Environment } from '../config/environment.ts';
 import type { GatewayConfig } from '../config/gateway-file.ts';
 import { noMediaUrl } from '../models/stored-media.ts';
 import type { KeepImages, MediaUrl } from '../models/stored-media.ts';
-import { createGuardedClient, GuardedRequestError } from '../http-client/index.ts';
+import { createGuardedClient } from '../http-client/index.ts';
 import type { GuardedClient } from '../http-client/index.ts';
 import type { Logger } from '../observability/log.ts';
 import type { Channels } from '../routing/channels.ts';
@@ -16,6 +16,8 @@ import type { ExpiredFilesDeps } from './expired-files.ts';
 import { createKeepImages } from './keep-images.ts';
 import { createMediaLinks } from './media-links.ts';
 import type { MediaLinks } from './media-links.ts';
+import { createOpenLinks, lookAtLink } from './open-links.ts';
+import type { Deliver } from './open-links.ts';
 import { createResultCopier } from './result-copier.ts';
 import type { ResultCopier } from './result-copier.ts';
 import type { ResultStorage } from './storage.ts';
@@ -24,6 +26,7 @@ export interface Results {
   readonly mediaUrl: MediaUrl;
   /** Absent: results are not copied, callers get the upstream's links. */
   readonly kept?: KeptResults;
+  readonly deliver: Deliver;
   /** Whether there is a file at this address; if not, why. */
   readonly canOpen: (url: string) => Promise<string | undefined>;
   readonly openMedia: GuardedClient['openMedia'];
@@ -67,16 +70,15 @@ export async function openResults(deps: ResultsDeps): Promise<Results> {
   const storage = await openStorage(config, environment);
   const { UPSTREAM_ALLOW_PRIVATE_NETWORKS: upstream, MEDIA_ALLOW_PRIVATE_NETWORKS: media } = environment;
   const client = createGuardedClient({ allowPrivateNetworks: [...upstream, ...media] });
-  const canOpen = (url: string): Promise<string | undefined> => openOnce(client, url, config.max_bytes);
-  const openStored: Results['openStored'] = async (task, name) => {
-    const file = await storage?.stat(`${task}/${name}`);
-    return file === undefined
-      ? undefined
-      : storage?.read(`${task}/${name}`, { start: 0, end: file.bytes - 1 });
-  };
-  const openMedia: GuardedClient['openMedia'] = (fetch) => client.openMedia(fetch);
+  const { max_bytes: maxBytes } = config;
+  const open = openers(client, { storage, maxBytes });
   if (storage === undefined)
-    return { mediaUrl: noMediaUrl, canOpen, openMedia, openStored, close: () => client.close() };
+    return {
+      ...open,
+      mediaUrl: noMediaUrl,
+      deliver: createOpenLinks(client, { maxBytes }),
+      close: () => client.close(),
+    };
   const retentionSeconds = config.retention_days * daySeconds;
   const links = createMediaLinks({
     key: deps.key,
@@ -90,17 +92,16 @@ export async function openResults(deps: ResultsDeps): Promise<Results> {
     copies: deps.stores.resultCopies,
     tasks: deps.stores.tasks,
     channels: deps.channels,
-    openMedia,
-    maxBytes: config.max_bytes,
+    openMedia: (fetch) => client.openMedia(fetch),
+    maxBytes,
     retentionSeconds,
     log,
     now,
   });
   return {
+    ...open,
     mediaUrl: links.url,
-    canOpen,
-    openMedia,
-    openStored,
+    deliver: copier.deliver,
     kept: {
       storage,
       links,
@@ -118,6 +119,23 @@ export async function openResults(deps: ResultsDeps): Promise<Results> {
     async close() {
       storage.close();
       await client.close();
+    },
+  };
+}
+
+/** Opens what others and our own storage hold. */
+function openers(
+  client: GuardedClient,
+  { storage, maxBytes }: { readonly storage: ResultStorage | undefined; readonly maxBytes: number },
+): Pick<Results, 'canOpen' | 'openMedia' | 'openStored'> {
+  return {
+    canOpen: async (url) => (await lookAtLink(client, { url, maxBytes }))?.message,
+    openMedia: (fetch) => client.openMedia(fetch),
+    async openStored(task, name) {
+      const file = await storage?.stat(`${task}/${name}`);
+      return file === undefined
+        ? undefined
+        : storage?.read(`${task}/${name}`, { start: 0, end: file.bytes - 1 });
     },
   };
 }
@@ -148,20 +166,6 @@ function fileUpkeep(
       { name: 'files', run: () => deleteExpiredFiles(files) },
     ],
   };
-}
-
-const lookTimeoutMs = 15_000;
-
-/** Looks at the first bytes. */
-async function openOnce(client: GuardedClient, url: string, maxBytes: number): Promise<string | undefined> {
-  try {
-    const { body } = await client.openMedia({ url, maxBytes, timeoutMs: lookTimeoutMs });
-    for await (const piece of body) if (piece.length > 0) return undefined;
-    return 'it is empty';
-  } catch (error) {
-    if (error instanceof GuardedRequestError) return error.message;
-    throw error;
-  }
 }
 
 async function openStorage(

@@ -234,7 +234,7 @@ describe('a result that an operator gives', () => {
         asked.push(address);
         return 'HTTP 404';
       },
-      copyResults: () => Promise.reject(new Error('copied')),
+      deliver: () => Promise.reject(new Error('copied')),
     };
     const reply = await act(input, 'complete', { result_url: url, duration: 5, dry_run: dryRun }, deps);
     expect(reply).toEqual(refusedWith(/cannot be opened \(HTTP 404\).*Nothing was changed/));
@@ -244,8 +244,8 @@ describe('a result that an operator gives', () => {
   it('is looked at and not copied in a dry run', async () => {
     const input = await world.newTask('only looked at');
     await world.worker().submit(input);
-    const copyResults = () => Promise.reject(new Error('copied'));
-    const reply = await act(input, 'complete', { result_url: url, dry_run: true }, { copyResults });
+    const deliver = () => Promise.reject(new Error('copied'));
+    const reply = await act(input, 'complete', { result_url: url, dry_run: true }, { deliver });
     expect(reply).toMatchObject({ done: true, said: { would: { task: expect.any(String) } } });
   });
 });

@@ -347,9 +347,9 @@ describe('what is learned of a render', () => {
       ...upstream(succeeded),
       ...roomy(),
       now: () => acceptedAt + seenMs + copiedMs,
-      copyResults: async (_task, items) => {
+      deliver: async (_task, items) => {
         copiedMs = 60_000;
-        return items;
+        return { items };
       },
       renders: { times: () => undefined, learn: (_kind, ms) => void all.push(ms) },
     });

@@ -153,9 +153,9 @@ describe('a poll that sees a failed job', () => {
         callsBack: () => false,
         status: () => Promise.resolve(succeeded('https://cdn.example/stale.mp4')),
       }),
-      copyResults: async (_task, items) => {
+      deliver: async (_task, items) => {
         await held;
-        return items;
+        return { items };
       },
     });
     const late = stale.poll(task, again);

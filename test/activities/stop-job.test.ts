@@ -91,8 +91,8 @@ it.each(['cancel', 'expire', 'fail'] as const)(
 it('a result that we cannot take over now is not thrown away', async () => {
   const { input, prompt } = await unwanted('expire', '');
   await expect.poll(() => phaseOf(prompt)).toEqual(['succeeded']);
-  const copyResults = () => Promise.reject(new Error('a bug of ours'));
-  await expect(world.worker({ copyResults }).stopJob(input)).rejects.toThrow('a bug of ours');
+  const deliver = () => Promise.reject(new Error('a bug of ours'));
+  await expect(world.worker({ deliver }).stopJob(input)).rejects.toThrow('a bug of ours');
   expect(await world.record(input)).toMatchObject({ state: { at: 'waiting' }, wanted: 'expire' });
 });
 

@@ -232,7 +232,10 @@ it('upstream_id_taken is seen everywhere once an upstream names a job of another
 });
 
 it('not_delivered is seen everywhere once the last try to copy a result failed, and ends by `refund`', async () => {
-  const { body } = await account.create({ prompt: 'a boat [sim:url-403]' });
+  const storage = gateway.core.results.kept?.storage;
+  if (storage === undefined) throw new Error('results are not kept');
+  storage.write = () => Promise.reject(new Error('no space left on device'));
+  const { body } = await account.create();
   await account.finished(body.id);
   const waitsFor = async () => (await gateway.admin('GET', `/tasks/${body.id}`)).body.needs_attention;
   // The tries are minutes apart at first, and hours at last.

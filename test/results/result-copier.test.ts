@@ -33,6 +33,15 @@ function answer(request: IncomingMessage, response: ServerResponse): void {
     case '/svg':
       response.setHeader('content-type', 'image/svg+xml').end('<svg xmlns="http://www.w3.org/2000/svg"/>');
       break;
+    case '/gone':
+      response.writeHead(404).end();
+      break;
+    case '/busy':
+      response.writeHead(503).end();
+      break;
+    case '/empty':
+      response.end();
+      break;
     case '/short':
       response.setHeader('content-length', '5000').write(png(1000));
       setTimeout(() => response.destroy(), 50);
@@ -124,8 +133,9 @@ describe('the copy of a result', () => {
       now: Date.now,
     });
     const items: readonly ResultItem[] = [{ url: path.startsWith('http') ? path : `${server.url}${path}` }];
-    const [item] = await copier.copy(task, items, { timeoutMs, headersFor: () => headers });
-    return { item, record: await copies.find(task) };
+    const delivered = await copier.deliver(task, items, { timeoutMs, headersFor: () => headers });
+    const [item] = delivered.items;
+    return { item, evidence: delivered.problem?.evidence, record: await copies.find(task) };
   };
 
   it('takes its type from the bytes, not from what the upstream calls it', async () => {
@@ -144,9 +154,9 @@ describe('the copy of a result', () => {
   it.each(['http://10.0.0.1/x.mp4', 'http://169.254.169.254/x', 'file:///etc/passwd', '/inside'])(
     'never opens %s',
     async (url) => {
-      const { item, record } = await copyOf(`task_${url.length}`, url);
+      const { item, evidence, record } = await copyOf(`task_${url.length}`, url);
       expect(item?.stored).toBeUndefined();
-      expect(record).toMatchObject({ state: 'gave_up' });
+      expect(evidence).toBe('refused');
       expect(record?.error).toContain('address_refused');
     },
   );
@@ -169,10 +179,26 @@ describe('the copy of a result', () => {
   });
 
   it('is retried when the file broke off, or did not come in time', async () => {
-    expect((await copyOf('task_short', '/short')).record).toMatchObject({ state: 'retry', names: [] });
-    expect((await copyOf('task_hangs', '/hangs', { timeoutMs: 700 })).record).toMatchObject({
-      state: 'retry',
+    expect(await copyOf('task_short', '/short')).toMatchObject({
+      evidence: 'silent',
+      record: { state: 'retry', names: [] },
     });
+    const late = await copyOf('task_hangs', '/hangs', { timeoutMs: 700 });
+    expect(late).toMatchObject({ record: { state: 'retry', tries: 1 } });
+    expect(late.evidence).toBeUndefined();
+  });
+
+  it.each([
+    ['/gone', 'refused'],
+    ['/busy', 'silent'],
+    ['/empty', 'refused'],
+    ['/page', undefined],
+    ['/huge', undefined],
+  ])('says of %s that its link is %s', async (path, evidence) => {
+    const { evidence: seen, record } = await copyOf(`task_evidence_${path.slice(1)}`, path);
+    expect(seen).toBe(evidence);
+    // Tries count from the task's success.
+    expect(record?.tries).toBe(evidence === undefined ? 1 : 0);
   });
 
   it('streams: a large video is never in memory as a whole, and an endless one ends at the limit', async () => {

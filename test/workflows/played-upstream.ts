@@ -328,7 +328,7 @@ function fakeDeps(records: PlayedRecords, upstream: () => Upstream): ChannelActi
     canOpen: async () => undefined,
     isConfigCurrent: () => true,
     cancelRequest: async () => undefined,
-    copyResults: async (_task: string, items: unknown) => items,
+    deliver: async (_task: string, items: unknown) => ({ items }),
   };
   return fake as ChannelActivityDeps & TaskActivityDeps;
 }

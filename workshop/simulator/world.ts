@@ -109,6 +109,11 @@ export class World {
     return this.parts.media.link(this.parts.origin, link);
   }
 
+  /** Where the file of a task is behind the dialect's own route. */
+  refusesFile({ id, faults }: { id: string; faults?: readonly string[] | undefined }): boolean {
+    return FaultSet.of(faults).all.some((fault) => fault.name === 'url-403' && this.isFaultyLink(id, fault));
+  }
+
   private isFaultyLink(task: string, { name, times }: Fault): boolean {
     if (name !== 'url-403' || times === undefined) return true;
     const issued = (this.faultyLinks.get(task) ?? 0) + 1;

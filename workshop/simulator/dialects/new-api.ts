@@ -132,7 +132,7 @@ function isText(item: unknown): boolean {
 /** The bytes, with the key; or a redirect to them. */
 function content(job: Job<Detail>): Reply {
   if (job.phase !== 'succeeded') throw relay(400, 'invalid_request', 'Task is not completed yet');
-  if (job.faults.has('url-403')) throw forbidden;
+  if (job.world.refusesFile(job.task)) throw forbidden;
   if (!job.faults.has('content-redirect')) return bytes(200, job.file(), { 'content-type': 'video/mp4' });
   return empty(302, { location: job.links()[0] ?? '' });
 }

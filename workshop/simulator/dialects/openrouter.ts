@@ -104,6 +104,6 @@ function present(job: Job): object {
 
 function deliver(job: Job): Reply {
   if (job.phase !== 'succeeded') throw notFound;
-  if (job.faults.has('url-403')) throw forbidden;
+  if (job.world.refusesFile(job.task)) throw forbidden;
   return bytes(200, job.file(), { 'content-type': 'video/mp4' });
 }
