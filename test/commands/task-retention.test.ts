@@ -1,3 +1,4 @@
+import { openCollection, primaryOnly } from '../../src/store/mongo.ts';
 import { expect, it } from 'vitest';
 import { ledgerCollection } from '../../src/ledger/collection.ts';
 import { createLedger } from '../../src/ledger/ledger.ts';
@@ -59,7 +60,8 @@ const documentsOf = async (id: string) =>
   (
     await Promise.all(
       ['tasks', 'requests', 'exchanges'].map((name) =>
-        world.db.collection<{ _id: string }>(name).countDocuments({ _id: id }),
+        // Exchanges are not written with a majority: their store reads them as the primary has them.
+        openCollection<{ _id: string }>(world.db, name, primaryOnly).countDocuments({ _id: id }),
       ),
     )
   ).join();
@@ -129,6 +131,6 @@ it('a record that is removed by anybody else is reported, whatever mark is writt
   await world.db.collection('removal_marks').insertOne(mark);
   expect(await found()).toEqual([id]);
   await world.db.collection('removal_marks').deleteOne({ _id: mark._id });
-  await createRemovalMarks(world.db, testLedgerKey).raiseForAccount(account.id, now() + dayMs);
+  await createRemovalMarks(world.db, testLedgerKey).raiseForAccount(account.id, now());
   expect(await found()).toEqual([]);
 });

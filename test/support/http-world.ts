@@ -240,6 +240,7 @@ async function openWorld(database: string, change: NodeChange): Promise<[HttpWor
           ...options,
           db: mongo.db,
           key,
+          now,
           anchorsHeads: true,
           holders: () => Promise.resolve(new Map()),
         }),

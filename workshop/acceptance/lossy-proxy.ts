@@ -74,7 +74,8 @@ function forward(request: IncomingMessage, url: string): Onward {
     onward.on('error', reject);
   });
   request.pipe(onward);
-  return { answer, cut: () => void onward.destroy() };
+  // A peer that closes a connection with an unread answer resets it; what came in time must not depend on this process.
+  return { answer, cut: () => void (onward.socket?.resetAndDestroy() ?? onward.destroy()) };
 }
 
 /** Unless the answer was read, the target sees that it was not taken: its connection breaks, too. */
@@ -85,7 +86,7 @@ async function lose(onward: Onward, response: ServerResponse, loss: Loss = {}): 
     const answer = await onward.answer;
     if (isRead === true) for await (const _ of answer);
   } else await when;
-  onward.cut();
+  if (isRead !== true) onward.cut();
   if (status === undefined) response.destroy();
   else
     response.writeHead(status, { 'content-type': 'application/json' }).end('{"error":{"message":"gateway"}}');
