@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Caller } from '../access/caller.ts';
 import type { CapState } from '../money/caps.ts';
 import { defined } from '../base/defined.ts';
-import { errorTable, GatewayError, serviceUnavailable } from '../errors/errors.ts';
+import { GatewayError, mayBeRepeated, serviceUnavailable } from '../errors/errors.ts';
 import { newTaskId } from '../base/ids.ts';
 import type { RandomBytes } from '../base/ids.ts';
 import { renderedOutput } from '../models/render-times.ts';
@@ -142,7 +142,7 @@ async function admitClaimed(
 }
 
 function isRetryable(error: unknown): boolean {
-  return !(error instanceof GatewayError) || errorTable[error.code].retryable;
+  return !(error instanceof GatewayError) || mayBeRepeated(error);
 }
 
 /** Most channels do not serve the model: that is not worth a word. */

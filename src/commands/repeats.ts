@@ -2,7 +2,6 @@ import { createHmac } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { GatewayError } from '../errors/errors.ts';
 import type { Caller } from '../access/caller.ts';
-import { defined } from '../base/defined.ts';
 import { taskIdPattern } from '../base/ids.ts';
 import { createSightings } from '../process/sightings.ts';
 import { createRounds } from '../process/rounds.ts';
@@ -34,9 +33,9 @@ export interface ClientTry {
 /**
  * How a repeat of a request is recognised (docs/idempotency.md).
  * - `key`: by its Idempotency-Key, for 24 hours.
- * - `try`: by API key, route and body, for ten minutes. If the client counts its retries, a retry is matched to a
- * lost try, else to a refused one (and starts afresh), else to any try that no retry has claimed. If it does not
- * count, only a lost try matches.
+ * - `try`: by API key, route and body, for ten minutes. If the client counts its retries, a retry is matched to a lost
+ *   try, else to a refused one (and starts afresh), else to any try that no retry has claimed. If it does not count,
+ *   only a lost try matches.
  */
 export type Repeat =
   | { readonly kind: 'key'; readonly key: string; readonly fingerprint: string }
@@ -157,24 +156,16 @@ export function createRepeats(deps: RepeatsDeps): Repeats {
       const { earlier, fresh } = entry;
       if (earlier !== undefined && !taskIdPattern.test(earlier.made)) throw keyReused(answeredOtherwise);
       const { id, made } = fresh;
-      const recorded = ask.repeat.kind === 'key' ? undefined : note(entry, ask.repeat.sent);
-      const own = { ...entry, ...defined({ recorded }) };
-      return { id, task: made, first: earlier === undefined, lost: () => void noteLost(ask, own) };
+      return { id, task: made, first: earlier === undefined, lost: lossOf(noted(entry, ask), ask) };
     },
 
     async claim(ask, made) {
       const entry = await enter({ ...freshClaim(ask, made, deps), isAwaited: true }, ask);
       const { earlier, fresh } = entry;
       if (earlier !== undefined && taskIdPattern.test(earlier.made)) throw keyReused(answeredOtherwise);
-      if (earlier === undefined) {
-        const { repeat } = ask;
-        const recorded = repeat.kind === 'key' ? Promise.resolve() : note(entry, repeat.sent);
-        return { outcome: 'first', claim: openClaim({ ...entry, ...defined({ recorded }) }, ask, deps) };
-      }
+      if (earlier === undefined) return { outcome: 'first', claim: openClaim(noted(entry, ask), ask, deps) };
       const answered = (): void => {
-        if (ask.repeat.kind === 'key') return;
-        const noted = note(entry, ask.repeat.sent);
-        ask.repeat.sent.whenLost(() => void noteLost(ask, { ...entry, ...defined({ recorded: noted }) }));
+        if (ask.repeat.kind === 'try') ask.repeat.sent.whenLost(lossOf(noted(entry, ask), ask));
       };
       return { outcome: 'earlier', made: fresh.made, record: earlier, answered };
     },
@@ -218,26 +209,23 @@ export function createRepeats(deps: RepeatsDeps): Repeats {
     if (repeat.kind === 'key') {
       const earlier = await store.claim(fresh);
       if (earlier !== undefined && earlier.fingerprint !== repeat.fingerprint) throw keyReused(otherBody);
-      const made = earlier?.made ?? fresh.made;
-      return { earlier, fresh: { ...fresh, made } };
+      return { earlier, fresh: { ...fresh, made: earlier?.made ?? fresh.made }, recorded: Promise.resolve() };
     }
     const found = await earlierTry(ask, repeat.sent);
-    const { id, made } = found ?? {};
+    if (found === undefined) return { earlier: undefined, fresh };
     // A retry of a retry has the answer of the first.
-    const answered = found === undefined ? {} : { of: found.of ?? id, made };
-    const own: RepeatClaim = { ...fresh, ...defined(answered) };
-    const earlier = found === undefined ? undefined : { ...found, id: found.of ?? found.id };
-    return { earlier, fresh: own };
+    const of = found.of ?? found.id;
+    return { earlier: { ...found, id: of }, fresh: { ...fresh, of, made: found.made } };
   }
 
   /**
    * If the client counts its retries, its try is recorded at once. The request does not wait for that write, because
    * a retry comes seconds later at the earliest. Other tries are recorded only if their answer is lost.
    */
-  function note({ fresh }: Entry, { retries }: ClientTry): Promise<void> | undefined {
-    return retries === undefined
-      ? undefined
-      : logFailure(fresh, deps, () => store.note(fresh, { lost: false }));
+  function noted(entry: Entry, { repeat }: RepeatRequest): Entry {
+    if (repeat.kind === 'key' || repeat.sent.retries === undefined) return entry;
+    const { fresh } = entry;
+    return { ...entry, recorded: logFailure(fresh, deps, () => store.note(fresh, { lost: false })) };
   }
 
   /**
@@ -254,11 +242,21 @@ export function createRepeats(deps: RepeatsDeps): Repeats {
     return store.claimTry(name, { lost: false });
   }
 
-  async function noteLost({ repeat }: RepeatRequest, { fresh, recorded }: Entry): Promise<void> {
-    if (repeat.kind === 'key') return;
-    await recorded;
-    await logFailure(fresh, deps, () => store.note(fresh, { lost: true }));
+  function lossOf({ fresh, recorded }: Entry, { repeat }: RepeatRequest): () => void {
+    return () => {
+      if (repeat.kind === 'try') void noteLoss(fresh, recorded, deps);
+    };
   }
+}
+
+/** Records that the answer of a try was lost, after the record of the try itself. Never rejects. */
+async function noteLoss(
+  fresh: RepeatClaim,
+  recorded: Promise<void> | undefined,
+  deps: RepeatsDeps,
+): Promise<void> {
+  await recorded;
+  await logFailure(fresh, deps, () => deps.store.note(fresh, { lost: true }));
 }
 
 interface Entry {
@@ -266,7 +264,7 @@ interface Entry {
   readonly earlier: RepeatRecord | undefined;
   /** As this request is recorded; `made` is what it makes, or what the earlier one has. */
   readonly fresh: RepeatClaim;
-  /** Resolves when the record is written. Absent: it is written only if the answer is lost. */
+  /** Resolves when this request is on record. Absent: it is recorded only if its answer is lost. */
   readonly recorded?: Promise<void>;
 }
 
@@ -327,17 +325,11 @@ function openClaim({ fresh: name, recorded }: Entry, { repeat }: RepeatRequest, 
     lost() {
       if (repeat.kind === 'key') return;
       const isNew = record === undefined;
-      record = (record ?? Promise.resolve()).then(() =>
-        logFailure(name, deps, () => store.note(name, { lost: true })),
-      );
+      record = noteLoss(name, record, deps);
       if (isNew && ended !== undefined) void complete(ended);
       else if (isNew) renewals.start();
     },
   };
-}
-
-function bytesOf({ parts = [] }: Answer): number {
-  return parts.reduce((sum, part) => sum + Buffer.byteLength(part), 0);
 }
 
 /** An answer never fails because its record does. */
@@ -350,11 +342,15 @@ async function logFailure(
   await write().catch((err: unknown) => log.error({ task: made, err }, said));
 }
 
-function toStore({ status, mayRetry, parts }: Answer, { keptBytesMax }: RepeatsDeps) {
-  if (parts === undefined) return { status, mayRetry };
+function toStore(answer: Answer, { keptBytesMax }: RepeatsDeps) {
+  const { status, mayRetry, parts } = answer;
+  if (parts === undefined || bytesOf(answer) > keptBytesMax) return { status, mayRetry };
   const body = parts.map((part) => (typeof part === 'string' ? Buffer.from(part) : part));
-  const bytes = body.reduce((sum, part) => sum + part.length, 0);
-  return { status, mayRetry, ...(bytes > keptBytesMax ? {} : { body }) };
+  return { status, mayRetry, body };
+}
+
+function bytesOf({ parts = [] }: Answer): number {
+  return parts.reduce((sum, part) => sum + Buffer.byteLength(part), 0);
 }
 
 /** Its process died. What it kept and was paid is its answer; otherwise it is not known what the upstream did. */

@@ -102,6 +102,11 @@ export class GatewayError extends Error {
   }
 }
 
+/** Whether an official client repeats a request that was answered with this: `x-should-retry` says so. */
+export function mayBeRepeated({ code, headers }: GatewayError): boolean {
+  return errorTable[code].retryable && headers['x-should-retry'] !== 'false';
+}
+
 /** Nothing was created; the same request may succeed in a moment. `detail` is for our log. */
 export function serviceUnavailable(detail: string, cause?: unknown): GatewayError {
   return new GatewayError(

@@ -17,7 +17,7 @@ import { isRecord } from './body-fields.ts';
 import { readTarget } from './dialects/index.ts';
 import { createFairGate } from './fair-gate.ts';
 import { createIdentify, identifyAgain } from './identify.ts';
-import { isRefusedTry, sentBy } from './client-try.ts';
+import { refusedBytes, sentBy } from './client-try.ts';
 import { enterTrace } from './enter-trace.ts';
 import { createLostAnswers } from './lost-answers.ts';
 import { createKeyConcurrency } from './key-concurrency.ts';
@@ -124,9 +124,8 @@ function createRouter(
         return await answer(route, { identity, context });
       } catch (error) {
         const { account, key } = identity.caller;
-        if (isRefusedTry(context, error)) {
-          void deps.repeats.noteRefused({ account, key, bodyBytes: sentBy(context.req).bodyBytes });
-        }
+        const bodyBytes = refusedBytes(context, error);
+        if (bodyBytes !== undefined) void deps.repeats.noteRefused({ account, key, bodyBytes });
         throw error;
       } finally {
         leave();

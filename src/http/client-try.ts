@@ -2,7 +2,8 @@ import type { IncomingMessage } from 'node:http';
 import type { ParameterizedContext } from 'koa';
 import { defined } from '../base/defined.ts';
 import type { ClientTry } from '../commands/repeats.ts';
-import { mayBeRetried } from './error-response.ts';
+import { mayBeRepeated } from '../errors/errors.ts';
+import { translateError } from './error-response.ts';
 import type { RequestState } from './request-scope.ts';
 
 /** The header in which official clients count their retries. */
@@ -15,13 +16,14 @@ export function sentBy({ headers }: IncomingMessage): Pick<ClientTry, 'retries' 
 }
 
 /**
- * Whether a client that counts its retries will repeat this request, and nothing was begun for it. It is noted, so that
- * its retry is not taken for one of an equal request that was answered.
+ * The `content-length` of a request that its client will repeat although nothing was begun for it. It is noted, so that
+ * the retry is not taken for one of an equal request that was answered.
  */
-export function isRefusedTry(
+export function refusedBytes(
   { method, req, state }: ParameterizedContext<RequestState>,
   error: unknown,
-): boolean {
-  const isUncounted = sentBy(req).retries === undefined;
-  return method === 'POST' && !isUncounted && state.isTry !== true && mayBeRetried(error);
+): string | undefined {
+  const { retries, bodyBytes } = sentBy(req);
+  if (method !== 'POST' || retries === undefined || state.isTry === true) return undefined;
+  return mayBeRepeated(translateError(error)) ? bodyBytes : undefined;
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { isNetworkFailure } from '../base/caught.ts';
 import { defined } from '../base/defined.ts';
-import { GatewayError, errorTable } from '../errors/errors.ts';
+import { GatewayError, errorTable, mayBeRepeated } from '../errors/errors.ts';
 import { capSchema, presentCap } from './presenters/cap.ts';
 import { failureClassSchema } from './presenters/enums.ts';
 
@@ -76,16 +76,10 @@ function isOutage(error: Error): boolean {
   return false;
 }
 
-/** Whether an official client repeats a request that was answered with this. */
-export function mayBeRetried(thrown: unknown): boolean {
-  const error = translateError(thrown);
-  return errorHeaders(error)['x-should-retry'] !== 'false';
-}
-
 export function errorHeaders(error: GatewayError): Readonly<Record<string, string>> {
   return {
     // Official clients obey it; without it they repeat every 409, too.
-    ...(errorTable[error.code].retryable ? {} : { 'x-should-retry': 'false' }),
+    ...(mayBeRepeated(error) ? {} : { 'x-should-retry': 'false' }),
     ...error.headers,
     ...(error.retryAfterSeconds === undefined ? {} : { 'retry-after': String(error.retryAfterSeconds) }),
     ...(error.code === 'invalid_api_key' ? { 'www-authenticate': 'Bearer' } : {}),

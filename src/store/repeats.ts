@@ -110,15 +110,17 @@ export function createRepeatStore(db: Db, now: () => number) {
       await records.updateOne({ _id: claim.id }, update, { upsert: true });
     },
 
-    /** A try of this name that nobody has claimed; it is claimed by this call. */
+    /**
+     * A try of this name that nobody has claimed; it is claimed by this call. Looks first: most creates find none, and
+     * an update that changes nothing would still wait for the majority.
+     */
     async claimTry(name: string, { lost }: { readonly lost: boolean }): Promise<RepeatRecord | undefined> {
+      if (!(await hasTry(name, { lost }))) return undefined;
       const found = await records.findOneAndUpdate(unclaimed(name, lost), { $set: { claimed: true } });
       return found === null ? undefined : toRecord(found);
     },
 
-    /** Whether a try of this name could be claimed. */
-    hasTry: async (name: string, { lost }: { readonly lost: boolean }): Promise<boolean> =>
-      (await records.findOne(unclaimed(name, lost), { projection: { _id: 1 } })) !== null,
+    hasTry,
 
     /** One more request of this name was refused with an error that its client retries. */
     async addRefused(id: string, keptMs: number): Promise<void> {
@@ -162,6 +164,11 @@ export function createRepeatStore(db: Db, now: () => number) {
     /** Throws when a part is missing. */
     readBody: (made: string, documents: number) => bodies.read(made, documents),
   };
+
+  /** Whether a try of this name could be claimed. */
+  async function hasTry(name: string, { lost }: { readonly lost: boolean }): Promise<boolean> {
+    return (await records.findOne(unclaimed(name, lost), { projection: { _id: 1 } })) !== null;
+  }
 
   /** Ids of tries begin with their name. */
   function unclaimed(name: string, lost: boolean): Filter<RepeatDocument> {
