@@ -25,8 +25,8 @@ let tasks = 0;
 let state: 'RUNNING' | 'SUCCEEDED' | 'FAILED';
 /** More images than were asked for, and what it says of their size. */
 let report: { readonly more: number; readonly size?: string };
-/** Where its links lead. */
-let media = 'https://media.example';
+/** How often each of its links opens. */
+let opens: number;
 
 beforeAll(async () => {
   upstream = await startImageUpstream();
@@ -50,6 +50,7 @@ afterAll(async () => {
 });
 beforeEach(() => {
   report = { more: 0 };
+  opens = Infinity;
 });
 afterEach(() => {
   upstream.calls.length = 0;
@@ -57,6 +58,8 @@ afterEach(() => {
 });
 
 function answerAsTask(): void {
+  const origin = new URL(upstream.url).origin;
+  const opened = new Map<string, number>();
   upstream.answer = (call, response) => {
     if (call.path.endsWith('/image-synthesis')) {
       const n = call.json['parameters'].n;
@@ -66,12 +69,16 @@ function answerAsTask(): void {
       });
       return;
     }
-    if (call.path.includes('.png')) return void response.end(pixel);
+    if (call.path.includes('.png')) {
+      const times = (opened.get(call.path) ?? 0) + 1;
+      opened.set(call.path, times);
+      return times > opens ? sendJson(response, 404, {}) : void response.end(pixel);
+    }
     if (!call.path.includes('/tasks/')) return sendImages(call, response);
     const task_id = call.path.split('/').at(-1) ?? '';
     const count = Number(task_id.split('-')[2]) + report.more;
     const results = Array.from({ length: count }, (_, n) => ({
-      url: `${media}/${n}.png?Expires=1900000000`,
+      url: `${origin}/${task_id}/${n}.png?Expires=1900000000`,
     }));
     sendJson(response, 200, {
       request_id: 'r',
@@ -119,8 +126,8 @@ it('create answers with a task, which is queried, listed, called back and paid',
     object: 'image.generation.task',
     status: 'succeeded',
     data: [
-      { url: 'https://media.example/0.png?Expires=1900000000', expires_at: 1_900_000_000 },
-      { url: 'https://media.example/1.png?Expires=1900000000' },
+      { url: expect.stringMatching(/^http:.*\/0\.png\?Expires=1900000000$/), expires_at: 1_900_000_000 },
+      { url: expect.stringMatching(/^http:.*\/1\.png\?Expires=1900000000$/) },
     ],
   });
   expect(task).not.toHaveProperty('video_url');
@@ -172,7 +179,7 @@ it('with prefer: wait the images come at once, if they come in time', async () =
   const answer = await generate({}, { prefer: 'wait=30' });
   expect(answer.body).toEqual({
     created: expect.any(Number),
-    data: [{ url: expect.stringMatching(/^https:/), expires_at: 1_900_000_000 }],
+    data: [{ url: expect.stringMatching(/^http:/), expires_at: 1_900_000_000 }],
   });
   state = 'RUNNING';
   const late = await generate({}, { prefer: 'respond-async, wait=1' });
@@ -380,18 +387,15 @@ describe('b64_json', () => {
     state = 'SUCCEEDED';
     answerAsTask();
   });
-  afterEach(() => {
-    media = 'https://media.example';
-  });
 
   it('is the answer to a caller who waits', async () => {
-    media = new URL(upstream.url).origin;
     const { status, body: answer } = await generate(form, { prefer: 'wait=30' });
     expect([status, answer.data]).toEqual([200, [{ b64_json: pixel.toString('base64') }]]);
     expect(answer).not.toHaveProperty('warnings');
   });
 
   it('gives way to the links of what is paid and cannot be fetched', async () => {
+    opens = 1;
     const { status, body: answer } = await generate(form, { prefer: 'wait=30' });
     expect([status, answer.data]).toEqual([200, [expect.objectContaining({ url: expect.any(String) })]]);
   });
