@@ -235,7 +235,6 @@ describe('a gateway', () => {
       ];
       expect(expected.filter((alert) => !fired.includes(alert))).toEqual([]);
     },
-    240_000,
   );
 
   it('and a worker have every metric and label that rules and dashboard ask for', async () => {
