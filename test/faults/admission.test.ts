@@ -4,7 +4,7 @@ import { readEnvironment } from '../../src/config/environment.ts';
 import { openCore } from '../../src/compose/core.ts';
 import { createLogger } from '../../src/observability/log.ts';
 import { startWorker } from '../../src/worker.ts';
-import { caller } from '../support/client.ts';
+import { caller, persevere } from '../support/client.ts';
 import { startGateway, videoBody } from '../support/gateway.ts';
 import type { TestAccount } from '../support/client.ts';
 import type { TestGateway } from '../support/gateway.ts';
@@ -71,9 +71,11 @@ it('402 is exact under 200 simultaneous creates on two processes', async () => {
   const other = caller(second.url, poor.key);
   try {
     const answers = await Promise.all(
-      Array.from({ length: 200 }, (_, n) =>
-        n % 2 === 0 ? poor.create() : other('POST', '/v1/videos/generations', { body: videoBody }),
-      ),
+      Array.from({ length: 200 }, (_, n) => {
+        const headers = { 'idempotency-key': `poor-${n}` };
+        const create = n % 2 === 0 ? poor.call : other;
+        return persevere(() => create('POST', '/v1/videos/generations', { body: videoBody, headers }));
+      }),
     );
     // 10.00 at 0.7623 for each.
     const count = (status: number) => answers.filter((answer) => answer.status === status).length;
@@ -101,13 +103,14 @@ it('a cap for 10 is exact under 200 simultaneous creates on two processes, of wh
     Array.from({ length: 200 }, async (_, n) => {
       const headers = { 'idempotency-key': `capped-${n}` };
       const create = n % 2 === 0 ? capped.call : other;
+      const options = { body: videoBody, headers };
       try {
-        const answer = await create('POST', '/v1/videos/generations', { body: videoBody, headers });
+        const answer = await persevere(() => create('POST', '/v1/videos/generations', options));
         // The first answer of this process is its last.
         if (create === other) api.child.kill('SIGKILL');
         return answer;
       } catch {
-        return capped.create({}, headers);
+        return persevere(() => capped.create({}, headers));
       }
     }),
   );

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { dayMs, utcDay } from '../../src/base/times.ts';
-import { caller } from '../support/client.ts';
+import { caller, persevere } from '../support/client.ts';
 import type { Answer, TestAccount } from '../support/client.ts';
 import { startGateway, videoBody } from '../support/gateway.ts';
 import type { TestGateway } from '../support/gateway.ts';
@@ -51,13 +51,13 @@ async function createAcrossMidnight(account: TestAccount, body: object) {
     const call = n % 2 === 0 ? account.call : other;
     const options = { body: { ...videoBody, ...body }, headers };
     try {
-      const answer = await call('POST', '/v1/videos/generations', options);
+      const answer = await persevere(() => call('POST', '/v1/videos/generations', options));
       // The first answer of the other process on the new day, which is the old one by its clock, is its last.
       if (call === other && isPast && n >= waveSize) api.child.kill('SIGKILL');
       return answer;
     } catch {
       lost += 1;
-      return account.call('POST', '/v1/videos/generations', options);
+      return persevere(() => account.call('POST', '/v1/videos/generations', options));
     } finally {
       answered += 1;
       // At most ten of them were created: the day is used up.

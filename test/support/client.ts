@@ -51,6 +51,15 @@ export function caller(url: string, key?: string): Call {
     send(url, method, path, key === undefined ? options : { key, ...options });
 }
 
+/** Repeats what the gateway was too busy for, as a client does: `create` needs an idempotency key of its own. */
+export async function persevere(create: () => Promise<Answer>): Promise<Answer> {
+  for (;;) {
+    const answer = await create();
+    if (answer.status !== 503) return answer;
+    await new Promise((resolve) => setTimeout(resolve, 500));
+  }
+}
+
 export function adminCaller(url: string, token: string): AdminCall {
   return (method, path, body) =>
     send(url, method, path.startsWith('/admin') ? path : `/admin/v1${path}`, { body, key: token });
