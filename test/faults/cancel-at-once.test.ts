@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
+import { persevere } from '../support/client.ts';
 import type { TestAccount } from '../support/client.ts';
 import { startGateway, testYaml } from '../support/gateway.ts';
 import type { TestGateway } from '../support/gateway.ts';
@@ -78,7 +79,8 @@ async function createAndCancel(n: number): Promise<Cancelled> {
   const prompt = `cancelled-at-once-${n}.`;
   const isQueued = n % 2 === 0;
   const mark = isQueued ? ' [sim:queue=600]' : ' [sim:queue=0][sim:render=600]';
-  const created = await account.create({ prompt: prompt + mark });
+  const key = { 'idempotency-key': `create-${n}` };
+  const created = await persevere(() => account.create({ prompt: prompt + mark }, key));
   expect(created.status).toBe(200);
   // However slow the machine is, the upstream has some of them.
   if (n >= tasks - sentAtLeast)

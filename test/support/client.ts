@@ -51,11 +51,14 @@ export function caller(url: string, key?: string): Call {
     send(url, method, path, key === undefined ? options : { key, ...options });
 }
 
-/** Repeats what the gateway was too busy for, as a client does: `create` needs an idempotency key of its own. */
+/**
+ * Repeats what a busy machine answers with 503, or with 408 because it did not come to read the request in time. `create`
+ * needs an idempotency key of its own.
+ */
 export async function persevere(create: () => Promise<Answer>): Promise<Answer> {
   for (;;) {
     const answer = await create();
-    if (answer.status !== 503) return answer;
+    if (answer.status !== 503 && answer.status !== 408) return answer;
     await new Promise((resolve) => setTimeout(resolve, 500));
   }
 }
