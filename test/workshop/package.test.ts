@@ -23,7 +23,9 @@ let tarball: string;
 /** Of a shell of nobody in particular, with this version of Node. */
 function environment(more: Readonly<Record<string, string>> = {}): NodeJS.ProcessEnv {
   const { PATH = '', HOME, ...rest } = process.env;
-  const npm = Object.entries(rest).filter(([name]) => /^npm_config_|^(?:HTTPS?|NO)_PROXY$/i.test(name));
+  // What npm needs to reach its registry from here.
+  const network = /^npm_config_|^(?:HTTPS?|NO)_PROXY$|^NODE_EXTRA_CA_CERTS$/i;
+  const npm = Object.entries(rest).filter(([name]) => network.test(name));
   return {
     ...Object.fromEntries(npm),
     HOME,
