@@ -60,18 +60,14 @@ interface Cancelled {
   readonly ms: number;
 }
 
-/**
- * A busy machine may answer 503, whose outcome is not known: it is repeated, and may then have been done by the first. Or
- * 408: it did not come to read the request in time.
- */
+/** The outcome of a 503 is not known: a repeated cancel may have been carried out by the first try. */
 async function cancelUntilAnswered(task: string): Promise<Pick<Cancelled, 'status' | 'text'>> {
-  for (let isRepeated = false; ; isRepeated = true) {
-    const { status, text } = await account.call('POST', `/v1/videos/generations/${task}/cancel`);
-    if (isRepeated && text.includes('already failed')) return { status: 200, text };
-    if (status !== 503 && status !== 408) return { status, text };
-    process.stderr.write(`cancel of ${task}: ${text}\n`);
-    await delay(1_000);
-  }
+  let tries = 0;
+  const { status, text } = await persevere(() => {
+    tries += 1;
+    return account.call('POST', `/v1/videos/generations/${task}/cancel`);
+  });
+  return { status: tries > 1 && text.includes('already failed') ? 200 : status, text };
 }
 
 /** Every other job waits in the upstream's queue, where it can be cancelled; the rest renders at once, and cannot. */

@@ -122,12 +122,13 @@ it('create answers with a task, which is queried, listed, called back and paid',
     created_at: expect.any(Number),
   });
   const task = await finished(created.body.id);
+  const links = `${new URL(upstream.url).origin}/up-${tasks}-2`;
   expect(task).toMatchObject({
     object: 'image.generation.task',
     status: 'succeeded',
     data: [
-      { url: expect.stringMatching(/^http:.*\/0\.png\?Expires=1900000000$/), expires_at: 1_900_000_000 },
-      { url: expect.stringMatching(/^http:.*\/1\.png\?Expires=1900000000$/) },
+      { url: `${links}/0.png?Expires=1900000000`, expires_at: 1_900_000_000 },
+      { url: `${links}/1.png?Expires=1900000000` },
     ],
   });
   expect(task).not.toHaveProperty('video_url');

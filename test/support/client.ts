@@ -52,12 +52,12 @@ export function caller(url: string, key?: string): Call {
 }
 
 /**
- * Repeats what a busy machine answers with 503, or with 408 because it did not come to read the request in time. `create`
- * needs an idempotency key of its own.
+ * Repeats a call that a busy gateway answers with 503, or with 408 because it did not read the request in time. The call
+ * must be repeatable: a create needs an idempotency key of its own.
  */
-export async function persevere(create: () => Promise<Answer>): Promise<Answer> {
+export async function persevere(call: () => Promise<Answer>): Promise<Answer> {
   for (;;) {
-    const answer = await create();
+    const answer = await call();
     if (answer.status !== 503 && answer.status !== 408) return answer;
     await new Promise((resolve) => setTimeout(resolve, 500));
   }
