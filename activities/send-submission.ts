@@ -61,7 +61,7 @@ export function createSend(deps: ChannelActivityDeps) {
     const answer = await withHeartbeat(answerTo(submission, attempt.marker));
     await racePoint('submit.answered', id);
     void deps.gate.report(
-      { ...candidate, task: task.id, model: task.model },
+      { ...candidate, task: task.id, account: task.account, model: task.model },
       answer instanceof UpstreamError ? answer : undefined,
     );
     if (answer instanceof UpstreamError) return recordRefusal(sent, answer, deps);

@@ -154,8 +154,8 @@ function appDeps(core: Core, switches: Switches, guarded: Outside): AppDeps {
     providers,
     random: core.random,
     isServed: (channel) => guarded.nodes.isServed(channel),
-    outage: (channel, credential, model) =>
-      switches.outage(channel) ?? core.health.circuits.outage({ channel: channel.id, credential, model }),
+    outage: (channel, credential, user) =>
+      switches.outage(channel) ?? core.health.circuits.outage({ channel: channel.id, credential, ...user }),
     ...guarded.media.input,
   });
   const holdTerms = createHoldTerms(stores.accounts, now);

@@ -5,9 +5,12 @@ import {
   closedAfter,
   closedTo,
   failedAgain,
+  isConcerned,
   isSuspect,
   openedBy,
   scopeOf,
+  spreads,
+  withEvidence,
 } from '../health/circuit-rules.ts';
 import type { CircuitRecord, Failure, HealthSign } from '../health/circuit-rules.ts';
 import type { CircuitDecision, CircuitRequest, CircuitTarget, CircuitsDeps } from './circuits.ts';
@@ -16,14 +19,19 @@ const intervalMs = 2_000;
 /** Another process probes; its answer is known by then, or the next one may. */
 const probeElsewhereMs = 2_000;
 
+type TaskFailure = Omit<Failure, 'tasks' | 'accounts' | 'models'>;
+
 /** The circuits that one store holds, and how answers open and close them. */
 export function createCircuitBook(deps: CircuitsDeps) {
   const { now } = deps;
   const streaks = createStreaks();
+  /** When a model of a credential last succeeded, by our clock. As many as are configured. */
+  const well = new Map<string, number>();
   const { known, openCircuits, change } = readCircuits(deps);
 
   async function succeeded(target: CircuitTarget): Promise<void> {
     for (const id of idsOf(target)) streaks.end(id);
+    well.set(idsOf(target)[1], now());
     for (const circuit of openCircuits(target)) {
       const { id, ...record } = circuit;
       // What was in flight when an operator opened it does not close it.
@@ -33,34 +41,30 @@ export function createCircuitBook(deps: CircuitsDeps) {
   }
 
   /** True: an open circuit explains the failure. */
-  async function failedTrial(request: CircuitRequest, failure: Omit<Failure, 'tasks'>): Promise<boolean> {
-    const { task } = request;
-    const [credentialId] = idsOf(request);
+  async function failedTrial(request: CircuitRequest, failure: TaskFailure): Promise<boolean> {
     let isExplained = false;
-    for (const { id, ...record } of openCircuits(request)) {
-      const isBlamed = id !== credentialId || scopeOf(failure.sign) === 'credential';
-      isExplained ||= isBlamed || record.until > now();
-      // Requests that were in flight when it opened add no information.
-      if (record.until > now()) continue;
-      const after =
-        !isBlamed || isSuspect(record, task)
-          ? failedAgain(record, now())
-          : openedBy({ ...failure, tasks: [task] }, record, now());
-      await change(id, after);
+    for (const circuit of openCircuits(request)) {
+      const trial = afterTrial(circuit, { request, failure }, now());
+      isExplained ||= trial.isExplained;
+      if (trial.after !== undefined) await change(circuit.id, trial.after);
     }
     return isExplained;
   }
 
-  async function failed(request: CircuitRequest, failure: Omit<Failure, 'tasks'>): Promise<void> {
+  async function failed(request: CircuitRequest, failure: TaskFailure): Promise<void> {
     if (await failedTrial(request, failure)) return;
     const [credentialId, modelId] = idsOf(request);
     const id = scopeOf(failure.sign) === 'model' ? modelId : credentialId;
     const before = known.find(id);
     // It failed while the circuit was open, and others then succeeded: the fault is the task's.
     if (isSuspect(before, request.task)) return;
-    const tasks = streaks.count(id, failure.sign, request.task);
+    const { tasks, accounts } = streaks.count(id, failure.sign, request);
     if (tasks.size < circuitRules[failure.sign].tasks) return;
-    await replace(id, openedBy({ ...failure, tasks: [...tasks] }, before, now()));
+    await replace(id, openedBy({ ...failure, tasks: [...tasks], accounts: [...accounts] }, before, now()));
+    const evidence = spreads(failure.sign) ? evidenceOfModels(credentialId, { known, well }) : undefined;
+    const above = known.find(credentialId);
+    if (evidence === undefined || above?.state === 'open') return;
+    await replace(credentialId, openedBy({ ...failure, ...evidence }, above, now()));
   }
 
   function replace(id: string, record: CircuitRecord): Promise<void> {
@@ -75,21 +79,69 @@ export function createCircuitBook(deps: CircuitsDeps) {
     failed,
     replace,
     enter: (request: CircuitRequest, leaseMs: number) =>
-      enterAll(openCircuits(request), { task: request.task, leaseMs }, deps),
+      enterAll(openCircuits(request), { request, leaseMs }, deps),
+  };
+}
+
+/** What a failed trial makes of an open circuit, and whether that circuit explains the failure. */
+function afterTrial(
+  { id, ...record }: Circuit,
+  { request, failure }: { readonly request: CircuitRequest; readonly failure: TaskFailure },
+  now: number,
+): { readonly after?: CircuitRecord; readonly isExplained: boolean } {
+  const { task, account } = request;
+  const [credentialId] = idsOf(request);
+  const isBlamed =
+    id !== credentialId || scopeOf(failure.sign) === 'credential' || record.models !== undefined;
+  if (record.until > now) {
+    // Requests of those whom it concerns were in flight when it opened, and add no information.
+    const isNews = isBlamed && !isConcerned(record, request);
+    return isNews ? { after: withEvidence(record, request), isExplained: true } : { isExplained: true };
+  }
+  const isOld = !isBlamed || isSuspect(record, task);
+  const evidence = { ...failure, tasks: [task], accounts: [account] };
+  return { after: isOld ? failedAgain(record, now) : openedBy(evidence, record, now), isExplained: isBlamed };
+}
+
+/** What closes a credential: two of its models are ill, and none has been well since. */
+function evidenceOfModels(
+  credentialId: string,
+  {
+    known,
+    well,
+  }: { readonly known: { all(): Iterable<Circuit> }; readonly well: ReadonlyMap<string, number> },
+): Pick<Failure, 'tasks' | 'accounts' | 'models'> | undefined {
+  const isOurs = (id: string) => id.startsWith(`${credentialId}/`);
+  const ill = [...known.all()].filter(
+    ({ id, state, by, sign }) => isOurs(id) && state === 'open' && by === undefined && spreads(sign),
+  );
+  const since = Math.min(...ill.map(({ at }) => at));
+  const isWell = [...well].some(([id, at]) => isOurs(id) && at > since);
+  if (ill.length < 2 || isWell) return undefined;
+  return {
+    tasks: [],
+    accounts: ill.flatMap(({ accounts = [] }) => accounts),
+    models: ill.map(({ id }) => id.slice(credentialId.length + 1)),
   };
 }
 
 async function enterAll(
   open: readonly Circuit[],
-  { task, leaseMs }: { readonly task: string; readonly leaseMs: number },
+  { request, leaseMs }: { readonly request: CircuitRequest; readonly leaseMs: number },
   { store, now }: CircuitsDeps,
 ): Promise<CircuitDecision> {
-  const closedLongest = (a: Circuit, b: Circuit) => closedTo(b, task) - closedTo(a, task);
+  const { task } = request;
+  const closedLongest = (a: Circuit, b: Circuit) => closedTo(b, request) - closedTo(a, request);
   // A probe that is taken and then refused elsewhere would keep others out.
   for (const circuit of open.toSorted(closedLongest)) {
     const { id, sign, code } = circuit;
-    const until = closedTo(circuit, task);
-    const probe = { task, isSuspect: isSuspect(circuit, task), leaseMs };
+    const until = closedTo(circuit, request);
+    const probe = {
+      task,
+      isSuspect: isSuspect(circuit, task),
+      isConcerned: isConcerned(circuit, request),
+      leaseMs,
+    };
     if (until <= now() && (await store.takeProbe(id, probe))) continue;
     const retryAfterMs = Math.max(until - now(), probeElsewhereMs);
     return { open: true, retryAfterMs, detail: `${sign}: ${code}` };
@@ -119,20 +171,33 @@ function readCircuits({ store, onChange, onError }: CircuitsDeps) {
 }
 
 /** The circuit of the credential, and that of one model behind it. */
-export function idsOf({ channel, credential, model }: CircuitTarget): readonly [string, string] {
+export function idsOf({
+  channel,
+  credential,
+  model,
+}: Omit<CircuitTarget, 'account'>): readonly [string, string] {
   const id = `${channel}/${credential}`;
   return [id, `${id}/${model}`];
 }
 
+interface Streak {
+  readonly tasks: ReadonlySet<string>;
+  readonly accounts: ReadonlySet<string>;
+}
+
 /** The tasks that failed at a circuit's target since the last success, by kind of failure: each counts once. */
 function createStreaks() {
-  const counts = new Map<string, Partial<Record<HealthSign, ReadonlySet<string>>>>();
+  const counts = new Map<string, Partial<Record<HealthSign, Streak>>>();
   return {
     /** With this task. */
-    count(id: string, sign: HealthSign, task: string): ReadonlySet<string> {
-      const tasks = new Set(counts.get(id)?.[sign]).add(task);
-      counts.set(id, { ...counts.get(id), [sign]: tasks });
-      return tasks;
+    count(id: string, sign: HealthSign, { task, account }: CircuitRequest): Streak {
+      const before = counts.get(id)?.[sign];
+      const streak = {
+        tasks: new Set(before?.tasks).add(task),
+        accounts: new Set(before?.accounts).add(account),
+      };
+      counts.set(id, { ...counts.get(id), [sign]: streak });
+      return streak;
     },
     end: (id: string): void => void counts.delete(id),
   };

@@ -2,20 +2,20 @@ import type { DroppedChannel } from '../task/candidates.ts';
 import type { JsonObject } from '../models/request.ts';
 import type { Circuit, ChannelHealthStore } from '../store/channel-health.ts';
 import { defined } from '../base/defined.ts';
-import { orderedBy, signOf } from '../health/circuit-rules.ts';
-import type { CircuitOrder, CircuitRecord, JudgedError } from '../health/circuit-rules.ts';
+import { isConcerned, orderedBy, signOf } from '../health/circuit-rules.ts';
+import type { CircuitOrder, CircuitRecord, CircuitUser, JudgedError } from '../health/circuit-rules.ts';
 import { createCircuitBook, idsOf } from './circuit-book.ts';
 import { createOwnHealth } from './own-health.ts';
 
-/** What a circuit protects: one credential of a channel, and within it one model. */
-export interface CircuitTarget {
+/** What a circuit protects: one credential of a channel, and within it one model; and who wants to use it. */
+export interface CircuitTarget extends CircuitUser {
   readonly channel: string;
   readonly credential: string;
-  readonly model: string;
 }
 
 /** A task, or an image request, that wants to be sent there. */
 export interface CircuitRequest extends CircuitTarget {
+  readonly account: string;
   readonly task: string;
 }
 
@@ -37,14 +37,15 @@ export interface UpstreamFailure extends JudgedError {
 export interface Circuits {
   /**
    * Whether a request may be sent now. An open circuit lets one request through once its cool-down is over: not one of
-   * a task that failed there, unless for one more cool-down no other task came.
+   * a task that failed there, unless for one more cool-down no other task came. Requests of models and accounts that are
+   * not part of its evidence are let through at once, one at a time.
    */
   enter(request: CircuitRequest, probeMs: number): Promise<CircuitDecision>;
   /** Records what came of a request. Never throws: health is a side effect. */
   report(request: CircuitRequest, failure: UpstreamFailure | undefined): Promise<void>;
   /** An operator's decision for a credential, or for one model behind it. False: it is already closed. */
   override(
-    target: Omit<CircuitTarget, 'model'> & { readonly model?: string },
+    target: Pick<CircuitTarget, 'channel' | 'credential'> & { readonly model?: string },
     order: CircuitOrder,
   ): Promise<boolean>;
   /** For the catalogue: from memory, as last read, and only what all processes share. */
@@ -111,7 +112,9 @@ export function createCircuits(deps: CircuitsDeps): Circuits {
       }
     },
     outage(target) {
-      const circuit = shared.open(target).find(({ until }) => until > now());
+      const circuit = shared
+        .open(target)
+        .find((record) => record.until > now() && isConcerned(record, target));
       if (circuit === undefined) return undefined;
       const { channel, credential } = target;
       const seconds = Math.ceil((circuit.until - now()) / 1000);
@@ -130,19 +133,36 @@ function toSeconds(milliseconds: number): number {
 function describeCircuits(channel: string, known: Iterable<Circuit>, now: number): JsonObject {
   const own = [...known].filter(({ id }) => id.startsWith(`${channel}/`));
   return Object.fromEntries(
-    own.map(({ id, state, sign, code, until, at, failedTasks = [], by, reason, openings = [] }) => [
-      id.slice(channel.length + 1),
-      {
-        circuit: state,
+    own.map(
+      ({
+        id,
+        state,
         sign,
         code,
-        retry_at: state === 'open' && until > now ? toSeconds(until) : null,
-        waits_for: state === 'open' && until <= now ? 'a task to try it with' : null,
-        changed_at: toSeconds(at),
-        failed_tasks: [...failedTasks],
-        ...defined({ by, reason }),
-        openings: openings.map((opening) => ({ ...opening, at: toSeconds(opening.at) })),
-      },
-    ]),
+        until,
+        at,
+        failedTasks = [],
+        accounts = [],
+        models,
+        by,
+        reason,
+        openings = [],
+      }) => [
+        id.slice(channel.length + 1),
+        {
+          circuit: state,
+          sign,
+          code,
+          retry_at: state === 'open' && until > now ? toSeconds(until) : null,
+          waits_for: state === 'open' && until <= now ? 'a task to try it with' : null,
+          changed_at: toSeconds(at),
+          failed_tasks: [...failedTasks],
+          accounts: accounts.length,
+          ...defined({ models: models && [...models] }),
+          ...defined({ by, reason }),
+          openings: openings.map((opening) => ({ ...opening, at: toSeconds(opening.at) })),
+        },
+      ],
+    ),
   );
 }

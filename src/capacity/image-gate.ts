@@ -1,8 +1,10 @@
 import { defined } from '../base/defined.ts';
 import type { RouteCandidate } from '../task/candidates.ts';
-import type { Circuits, CircuitTarget } from './circuits.ts';
+import type { CircuitRequest, Circuits } from './circuits.ts';
 import type { SlotKeeper } from './slot-keeper.ts';
 import { UpstreamError } from '../providers/provider.ts';
+
+type ImageTarget = Omit<CircuitRequest, 'task'>;
 
 /**
  * What a synchronous call passes before it is sent and reports to afterwards: a credential's concurrency limit and
@@ -10,9 +12,9 @@ import { UpstreamError } from '../providers/provider.ts';
  */
 export interface ImageGate {
   /** Undefined: it may be sent. A waiting caller does not queue. */
-  enter(image: string, target: CircuitTarget, callMs: number): Promise<UpstreamError | undefined>;
+  enter(image: string, target: ImageTarget, callMs: number): Promise<UpstreamError | undefined>;
   /** Records the upstream's response; undefined: it delivered. Never throws. */
-  report(image: string, target: CircuitTarget, failure: UpstreamError | undefined): Promise<void>;
+  report(image: string, target: ImageTarget, failure: UpstreamError | undefined): Promise<void>;
   /** The request has no call at this credential any more. Never throws: what was rendered is delivered all the same. */
   leave(image: string, candidate: RouteCandidate): Promise<void>;
 }

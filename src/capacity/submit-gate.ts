@@ -53,8 +53,8 @@ export function createSubmitGate(deps: {
         if (slot.kind === 'wait') return { kind: 'full', ms: slot.ms };
         if (slot.kind === 'elsewhere') return slot;
       }
-      const { task, model } = request;
-      const decision = await circuits.enter({ ...candidate, task, model }, submitMs);
+      const { task, account, model } = request;
+      const decision = await circuits.enter({ ...candidate, task, account, model }, submitMs);
       if (decision.open)
         return { kind: 'circuit_open', retryAfterMs: decision.retryAfterMs, detail: decision.detail };
       // Nobody else is to wait for the turn that it would get there.

@@ -88,6 +88,10 @@ export interface CircuitRecord {
   readonly failedTasks?: readonly string[];
   /** Open: no request of those tasks before this. */
   readonly suspectsUntil?: number;
+  /** Open: the accounts whose requests are the evidence. Requests of others are probes while there is only one. */
+  readonly accounts?: readonly string[];
+  /** Open, of a credential: its ill models. Requests of its other models are probes. Absent: all are concerned. */
+  readonly models?: readonly string[];
   /** The operator who opened or closed it, and why; absent: the upstream's answers did. */
   readonly by?: string;
   readonly reason?: string;
@@ -113,6 +117,39 @@ function openingsWith(opening: CircuitOpening, before: CircuitRecord | undefined
 }
 
 const failedTasksMax = 20;
+const evidenceMax = 20;
+
+/** Whose request it is. */
+export interface CircuitUser {
+  /** Absent: it is not known, and every circuit concerns it. */
+  readonly account?: string | undefined;
+  readonly model: string;
+}
+
+/** Whether the evidence of an open circuit says anything about this user's requests. An operator's order concerns all. */
+export function isConcerned(
+  { by, accounts = [], models }: CircuitRecord,
+  { account, model }: CircuitUser,
+): boolean {
+  if (by !== undefined) return true;
+  if (models?.includes(model) === false) return false;
+  const [only, ...others] = accounts;
+  return only === undefined || others.length > 0 || account === undefined || account === only;
+}
+
+/** The record after a probe of somebody whom the evidence did not concern has failed, too. */
+export function withEvidence(record: CircuitRecord, { account, model }: CircuitUser): CircuitRecord {
+  const { models } = record;
+  return {
+    ...record,
+    accounts: joined(record.accounts, account === undefined ? [] : [account]),
+    ...(models === undefined ? {} : { models: joined(models, [model]) }),
+  };
+}
+
+function joined(known: readonly string[] = [], more: readonly string[]): readonly string[] {
+  return [...new Set([...known, ...more])].slice(0, evidenceMax);
+}
 
 /** Whether this task was among those whose failures opened the circuit: its next failure says nothing new. */
 export function isSuspect(record: CircuitRecord | undefined, task: string): boolean {
@@ -120,13 +157,20 @@ export function isSuspect(record: CircuitRecord | undefined, task: string): bool
 }
 
 /** No request of this task before this time, Unix milliseconds. */
-export function closedTo(record: CircuitRecord, task: string): number {
+export function closedTo(
+  record: CircuitRecord,
+  { task, ...user }: CircuitUser & { readonly task: string },
+): number {
+  if (!isConcerned(record, user)) return 0;
   return isSuspect(record, task) ? Math.max(record.until, record.suspectsUntil ?? 0) : record.until;
 }
 
 export interface Failure {
   /** Of which tasks: one that failed a trial, or those that failed in a row. */
   readonly tasks: readonly string[];
+  readonly accounts: readonly string[];
+  /** Of a credential that closes because its models have failed. */
+  readonly models?: readonly string[];
   readonly sign: BadSign;
   readonly code: string;
   readonly retryAfterMs?: number | undefined;
@@ -139,6 +183,8 @@ export function openedBy(failure: Failure, before: CircuitRecord | undefined, no
   const grown = relapsed ? Math.max(before.coolDownMs * 2, rule.coolDownMs) : rule.coolDownMs;
   const coolDownMs = Math.min(Math.max(grown, failure.retryAfterMs ?? 0), rule.coolDownMaxMs);
   const failedTasks = [...new Set([...(before?.failedTasks ?? []), ...failure.tasks])];
+  const open = before?.state === 'open' ? before : undefined;
+  const models = failure.models ?? open?.models;
   return {
     state: 'open',
     sign: failure.sign,
@@ -148,6 +194,8 @@ export function openedBy(failure: Failure, before: CircuitRecord | undefined, no
     at: now,
     failedTasks: failedTasks.slice(-failedTasksMax),
     suspectsUntil: now + 2 * coolDownMs,
+    accounts: joined(open?.accounts, failure.accounts),
+    ...(models === undefined ? {} : { models: joined(open?.models, models) }),
     openings: openingsWith({ at: now, sign: failure.sign, code: failure.code }, before),
   };
 }
@@ -216,9 +264,14 @@ export function closedCredentials<Circuit extends CircuitRecord & { readonly id:
   });
 }
 
-/** What an answer can be blamed on: the one model that was asked for, or the whole credential. */
+/** The smallest thing that an answer can be blamed on. The key and the balance are the credential's. */
 export function scopeOf(sign: BadSign): 'credential' | 'model' {
-  return sign === 'account' || sign === 'unreachable' ? 'credential' : 'model';
+  return sign === 'account' ? 'credential' : 'model';
+}
+
+/** A model that is missing, or not permitted, says nothing of the others. */
+export function spreads(sign: BadSign): boolean {
+  return sign !== 'model' && sign !== 'account';
 }
 
 /** Remembers the tasks that had opened it: they must not open it again. */

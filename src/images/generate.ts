@@ -170,7 +170,7 @@ async function tryCandidates(
       const error = serviceUnavailable('it took longer than the lease until it could be sent');
       return { kind: 'failed', error, note: 'the lease was lost before it was sent' };
     }
-    const answer = await passGate(prepared, command.image, deps);
+    const answer = await passGate(prepared, command, deps);
     if (answer.kind === 'delivered') {
       const upstream = costOfImages(prepared, answer, command.plan);
       return inForm(answer.delivery, { candidate, upstream }, command);
@@ -212,11 +212,11 @@ async function inForm(
 /** Stays within the credential's limit, and reports the outcome to its circuit. */
 async function passGate(
   prepared: ChannelCall,
-  image: string,
+  { image, account }: Pick<GenerateCommand, 'image' | 'account'>,
   { gate, call }: Pick<GenerateDeps, 'gate' | 'call'>,
 ): Promise<ChannelAnswer> {
   const { candidate, channel, request } = prepared;
-  const target = { ...candidate, model: request.model };
+  const target = { ...candidate, account, model: request.model };
   try {
     const refusal = await gate.enter(image, target, channel.config.timeouts.image_ms);
     if (refusal !== undefined) return { kind: 'failed', error: refusal, ambiguous: 0 };

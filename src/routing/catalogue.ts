@@ -77,7 +77,11 @@ export interface CatalogueOptions extends InputMedia {
   readonly providers: Readonly<Record<string, Provider>>;
   readonly random: () => number;
   /** Why a credential is out of service for a model at the moment; undefined: it is in service. */
-  readonly outage?: (channel: ChannelConfig, credential: string, model: string) => DroppedChannel | undefined;
+  readonly outage?: (
+    channel: ChannelConfig,
+    credential: string,
+    user: { readonly account: string; readonly model: string },
+  ) => DroppedChannel | undefined;
   /** False: no living worker would submit its tasks. Absent: all are served. */
   readonly isServed?: (channel: string) => boolean;
 }
@@ -298,7 +302,7 @@ function considerChannel(
   if (canWait && context.isServed?.(channel.id) === false) return drop('no_worker', 'no worker serves it');
   const outages = channel.credentials.map(({ id }) => ({
     id,
-    outage: context.outage?.(channel, id, request.model),
+    outage: context.outage?.(channel, id, { model: request.model, account: caller.account }),
   }));
   const credentials = outages.filter(({ outage }) => outage === undefined).map(({ id }) => id);
   const broken = outages.filter(({ outage }) => outage?.reason === 'circuit_open').map(({ id }) => id);

@@ -17,6 +17,8 @@ interface CircuitDocument extends CircuitRecord {
 interface Probe {
   readonly task: string;
   readonly isSuspect: boolean;
+  /** False: the evidence is of other models or accounts, and the request need not wait for the end of the cool-down. */
+  readonly isConcerned: boolean;
   readonly leaseMs: number;
 }
 
@@ -39,9 +41,10 @@ export function createChannelHealthStore(db: Db, now: () => number) {
      * True: the task may be sent through an open circuit whose cool-down is over, of all processes' tasks one. Tasks that
      * failed there are suspect: they wait longer than others.
      */
-    async takeProbe(id: string, { task, isSuspect, leaseMs }: Probe): Promise<boolean> {
+    async takeProbe(id: string, { task, isSuspect, isConcerned, leaseMs }: Probe): Promise<boolean> {
       const at = now();
-      const due = { _id: id, state: 'open', until: { $lte: at }, probeUntil: { $lte: at } } as const;
+      const free = { _id: id, state: 'open', probeUntil: { $lte: at } } as const;
+      const due = isConcerned ? { ...free, until: { $lte: at } } : free;
       const taken = await circuits.updateOne(
         isSuspect
           ? { ...due, suspectsUntil: { $lte: at } }

@@ -45,18 +45,20 @@ describe('what an answer says about a credential', () => {
   });
 
   it('doubles the cool-down while probes fail, up to a limit, and long for an account', () => {
-    const failure = { sign: 'failure', code: 'x', tasks: [] } as const;
+    const failure = { sign: 'failure', code: 'x', tasks: [], accounts: [] } as const;
     let record = openedBy(failure, undefined, 0);
     expect(record.coolDownMs).toBe(15_000);
     record = openedBy(failure, record, 20_000);
     expect(record).toMatchObject({ coolDownMs: 30_000, until: 50_000 });
     for (let probes = 0; probes < 10; probes += 1) record = openedBy(failure, record, 0);
     expect(record.coolDownMs).toBe(circuitRules.failure.coolDownMaxMs);
-    expect(openedBy({ sign: 'account', code: 'x', tasks: [] }, undefined, 0).coolDownMs).toBe(300_000);
+    expect(openedBy({ sign: 'account', code: 'x', tasks: [], accounts: [] }, undefined, 0).coolDownMs).toBe(
+      300_000,
+    );
   });
 
   it('remembers the last times that it opened: a probe that fails is not another one', () => {
-    const failure = (code: string) => ({ sign: 'failure', code, tasks: [] }) as const;
+    const failure = (code: string) => ({ sign: 'failure', code, tasks: [], accounts: [] }) as const;
     let record = openedBy(failure('first'), undefined, 1);
     record = openedBy(failure('probe'), record, 2);
     record = closedAfter(record, 3);
@@ -82,7 +84,8 @@ describe('what an answer says about a credential', () => {
 
   it('waits as long as a throttling upstream says, but not for ever', () => {
     const opened = (retryAfterMs: number) =>
-      openedBy({ sign: 'throttled', code: '429', retryAfterMs, tasks: [] }, undefined, 0).coolDownMs;
+      openedBy({ sign: 'throttled', code: '429', retryAfterMs, tasks: [], accounts: [] }, undefined, 0)
+        .coolDownMs;
     expect(opened(30_000)).toBe(30_000);
     expect(opened(3_600_000)).toBe(60_000);
   });
@@ -90,9 +93,14 @@ describe('what an answer says about a credential', () => {
 
 describe('circuits that processes share', () => {
   const place = { channel: 'c', credential: 'a', model: 'm' };
+  const account = 'account_0';
   let tasks = 0;
   /** Another task each time, as in traffic. */
-  const next = (where = place) => ({ ...where, task: `task_${(tasks += 1)}` });
+  const next = (where = place) => ({
+    ...where,
+    account: `account_${tasks % 3}`,
+    task: `task_${(tasks += 1)}`,
+  });
   let database: Awaited<ReturnType<typeof openDatabase>>;
   let clock = 1_000_000;
   const now = () => clock;
@@ -192,7 +200,7 @@ describe('circuits that processes share', () => {
   async function openedByPoison(where: typeof place): Promise<Circuits> {
     const circuits = open();
     await circuits.refresh();
-    for (const task of poison) await circuits.report({ ...where, task }, throttled);
+    for (const task of poison) await circuits.report({ ...where, account, task }, throttled);
     for (let n = poison.length; n < circuitRules.throttled.tasks; n += 1)
       await circuits.report(next(where), throttled);
     expect(circuits.outage(where)?.reason).toBe('circuit_open');
@@ -206,11 +214,11 @@ describe('circuits that processes share', () => {
     await elsewhere.refresh();
     clock += 10_000;
     for (const task of poison) {
-      expect(await circuits.enter({ ...where, task }, 1000)).toMatchObject({
+      expect(await circuits.enter({ ...where, account, task }, 1000)).toMatchObject({
         open: true,
         retryAfterMs: 10_000,
       });
-      expect(await isOpen(elsewhere, { ...where, task })).toBe(true);
+      expect(await isOpen(elsewhere, { ...where, account, task })).toBe(true);
     }
     const innocent = next(where);
     expect(await isOpen(circuits, innocent)).toBe(false);
@@ -218,7 +226,7 @@ describe('circuits that processes share', () => {
     expect(await isOpen(circuits, next(where))).toBe(false);
     await elsewhere.refresh();
     for (let n = 0; n < 5 * circuitRules.throttled.tasks; n += 1) {
-      const request = { ...where, task: poison[n % 3] ?? '' };
+      const request = { ...where, account, task: poison[n % 3] ?? '' };
       expect(await isOpen(elsewhere, request)).toBe(false);
       await elsewhere.report(request, throttled);
     }
@@ -231,7 +239,7 @@ describe('circuits that processes share', () => {
     const stale = open();
     await stale.refresh();
     clock += 10_000;
-    const late = { ...where, task: 'late' };
+    const late = { ...where, account, task: 'late' };
     expect(await isOpen(circuits, late)).toBe(false);
     await circuits.report(late, throttled);
     clock += 20_000;
@@ -242,7 +250,7 @@ describe('circuits that processes share', () => {
   it('without any other task a suspect is tried after one more cool-down, and others need not wait for it', async () => {
     const where = { ...place, credential: 'lonely' };
     const circuits = await openedByPoison(where);
-    const suspect = { ...where, task: 'poison_1' };
+    const suspect = { ...where, account, task: 'poison_1' };
     clock += 19_999;
     expect(await isOpen(circuits, suspect)).toBe(true);
     clock += 1;
@@ -342,8 +350,9 @@ describe('circuits that processes share', () => {
     const where = { ...place, credential: 'cut-off' };
     const [broken, well] = [open(), open()];
     for (let n = 0; n < 10; n += 1) await broken.report(next(where), unreachable);
-    const refusal = await broken.enter(next({ ...where, model: 'another' }), 1000);
+    const refusal = await broken.enter(next(where), 1000);
     expect(refusal).toEqual({ open: true, detail: 'unreachable: connect_failed' });
+    expect(await isOpen(broken, next({ ...where, model: 'another' }))).toBe(false);
     expect(broken.outage(where)).toBeUndefined();
     await well.refresh();
     expect(await isOpen(well, next(where))).toBe(false);
@@ -369,6 +378,55 @@ describe('circuits that processes share', () => {
     expect(await isOpen(circuits, next(where))).toBe(true);
     clock += 1000;
     expect(await isOpen(circuits, next(where))).toBe(false);
+  });
+
+  const failModel = async (circuits: Circuits, where: typeof place) => {
+    for (let n = 0; n < circuitRules.failure.tasks; n += 1)
+      await circuits.report(next(where), refused('ambiguous', 502));
+  };
+
+  it('of two ill models close the credential, unless another one is well; a third model is its probe', async () => {
+    const where = { ...place, credential: 'two-ill' };
+    const circuits = open();
+    const well = { ...where, model: 'well' };
+    await failModel(circuits, where);
+    clock += 1000;
+    await circuits.report(next(well), undefined);
+    await failModel(circuits, { ...where, model: 'm2' });
+    expect(circuits.describe('c')).not.toHaveProperty('two-ill');
+    clock += 1000;
+    const other = { ...where, credential: 'all-ill' };
+    await failModel(circuits, other);
+    await failModel(circuits, { ...other, model: 'm2' });
+    expect(circuits.describe('c')).toMatchObject({ 'all-ill': { circuit: 'open', models: ['m', 'm2'] } });
+    expect(await isOpen(circuits, next(other))).toBe(true);
+    // At once, and one at a time.
+    const probe = next({ ...other, model: 'm3' });
+    expect(circuits.outage(probe)).toBeUndefined();
+    expect(await isOpen(circuits, probe)).toBe(false);
+    expect(await isOpen(circuits, next({ ...other, model: 'm3' }))).toBe(true);
+    await circuits.report(probe, undefined);
+    expect(circuits.describe('c')).toMatchObject({ 'all-ill': { circuit: 'closed' } });
+    expect(await isOpen(circuits, next({ ...other, model: 'm3' }))).toBe(false);
+    expect(await isOpen(circuits, next(other))).toBe(true);
+  });
+
+  it.each([
+    ['lost', refused('ambiguous', 500), 55],
+    ['refused', refused('unavailable', 404), 2],
+    ['without a balance', refused('unavailable', 402), 2],
+    ['unreachable', { ...refused('not_sent'), code: 'connect_failed' }, 5],
+  ])('of one account whose tasks are %s holds up no other account', async (name, failure, times) => {
+    const where = { ...place, credential: `one-account-${name}` };
+    const circuits = open();
+    for (let n = 0; n < times; n += 1) await circuits.report({ ...next(where), account }, failure);
+    expect(await isOpen(circuits, { ...next(where), account })).toBe(true);
+    const other = { ...next(where), account: 'somebody-else' };
+    expect(circuits.outage(other)).toBeUndefined();
+    expect(await isOpen(circuits, other)).toBe(false);
+    await circuits.report(other, failure);
+    // Two accounts have the same trouble: it is nobody's own.
+    expect(await isOpen(circuits, { ...next(where), account: 'a-third' })).toBe(true);
   });
 
   it('an operator opens one, which no answer closes before its time, and closes one', async () => {

@@ -98,7 +98,7 @@ describe('a circuit', () => {
   const open = () => createChannelHealthStore(database.db, () => clock);
   const record = { state: 'open', sign: 'failure', code: 'x', coolDownMs: 10, until: 1000, at: 1 } as const;
 
-  const probe = (leaseMs: number) => ({ task: 'task_1', isSuspect: false, leaseMs });
+  const probe = (leaseMs: number) => ({ task: 'task_1', isSuspect: false, isConcerned: true, leaseMs });
 
   it('lets one probe of all processes through, once its cool-down is over', async () => {
     await open().write('p/a', record);

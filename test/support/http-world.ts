@@ -209,8 +209,8 @@ async function openWorld(database: string, change: NodeChange): Promise<[HttpWor
       current: () => config,
       providers,
       random: () => 0.5,
-      outage: (channel, credential, model) =>
-        channelSwitches.outage(channel) ?? circuits.outage({ channel: channel.id, credential, model }),
+      outage: (channel, credential, user) =>
+        channelSwitches.outage(channel) ?? circuits.outage({ channel: channel.id, credential, ...user }),
     });
     return {
       ...stores,

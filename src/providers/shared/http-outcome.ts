@@ -21,7 +21,9 @@ export function refusalError(
 ): UpstreamError {
   const { status } = answer;
   const row = refusal === undefined ? undefined : findFailureRow(table, refusal, status);
-  const outcome = (status < 500 ? row?.outcome : undefined) ?? outcomeOfStatus(status, refusal !== undefined);
+  const outcome =
+    (status < 500 ? row?.outcome : undefined) ??
+    outcomeOfStatus(status, refusal !== undefined || isExplanation(answer));
   const said = refusal ?? { code: '', message: `The upstream answered with status ${status}.` };
   const { code, message } = knownWords(table, said, `http_${status}`);
   return new UpstreamError(outcome, message, {
@@ -32,6 +34,13 @@ export function refusalError(
       failure: refusal === undefined ? undefined : failureOf(outcome, refusal, row),
     }),
   });
+}
+
+/** An object in JSON, whatever its form: the upstream has read the request and judged it. */
+function isExplanation({ status, json }: HttpResponse): boolean {
+  return (
+    [400, 413, 422].includes(status) && typeof json === 'object' && json !== null && !Array.isArray(json)
+  );
 }
 
 function failureOf(outcome: UpstreamOutcome, refusal: Refusal, row: FailureRow | undefined): Failure {
