@@ -3,6 +3,7 @@ import type { RequestListener, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import Router from '@koa/router';
 import Koa from 'koa';
+import { createPlaces } from '../base/places.ts';
 import { someNames } from '../models/consumption.ts';
 import type { ClientTry } from '../commands/repeats.ts';
 import { GatewayError } from '../errors/errors.ts';
@@ -15,13 +16,11 @@ import { createClientAddress } from './client-address.ts';
 import type { AppDeps, RouteDeps } from './deps.ts';
 import { isRecord } from './body-fields.ts';
 import { readTarget } from './dialects/index.ts';
-import { createFairGate } from './fair-gate.ts';
 import { createIdentify, identifyAgain } from './identify.ts';
 import { refusedBytes, sentBy } from './client-try.ts';
 import { enterTrace } from './enter-trace.ts';
 import { createLostAnswers } from './lost-answers.ts';
-import { createKeyConcurrency } from './key-concurrency.ts';
-import { concurrencyHeaders, createRateLimit } from './rate-limit.ts';
+import { concurrencyHeaders, createEnterKey, createRateLimit } from './rate-limit.ts';
 import type { RequestLimits } from './request-limits.ts';
 import { createRequestScope } from './request-scope.ts';
 import type { RequestState } from './request-scope.ts';
@@ -56,12 +55,14 @@ export function createApp(deps: AppDeps): GatewayApp {
   });
   deps.metrics.setWaiting(() => watcher.waiting());
   const { limits } = deps;
-  const admissions = createFairGate({
+  const admissions = createPlaces({
+    name: 'creates',
     placesMax: limits.createsAtOnce,
-    accountPlacesMax: limits.accountCreatesAtOnce,
+    shareMax: limits.accountCreatesAtOnce,
   });
   const lostAnswers = createLostAnswers();
-  const routeDeps = { ...deps, watcher, admissions, isDraining: () => draining };
+  const reports = createPlaces({ name: 'reports', placesMax: 4, shareMax: 1 });
+  const routeDeps = { ...deps, watcher, admissions, reports, isDraining: () => draining };
   const routes = createRoutes(routeDeps);
   const koa = new Koa<RequestState>();
   koa.silent = true;
@@ -107,7 +108,7 @@ function createRouter(
   const router = new Router<RequestState>({ sensitive: true });
   const identify = createIdentify(deps, deps.addresses);
   const limitRate = createRateLimit(deps, limits.keyRequestsPerMinute);
-  const concurrency = createKeyConcurrency(limits.keyConcurrentRequests);
+  const enterKey = createEnterKey(limits.keyConcurrentRequests);
   const answer = createAnswer(deps, limits);
   for (const route of routes) {
     router[route.method]([...route.paths], async (context, next) => {
@@ -118,7 +119,7 @@ function createRouter(
       noteSubject(context, identity);
       if (identity.kind !== 'none') context.state.span = enterTrace(route, context, deps);
       if (identity.kind !== 'key') return answer(route, { identity, context });
-      const leave = concurrency.enter(identity.caller.key);
+      const leave = enterKey(identity.caller.key);
       try {
         await withTimeout(limitRate(identity.caller, context), 'mongodb', admissionMs);
         return await answer(route, { identity, context });

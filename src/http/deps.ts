@@ -49,7 +49,7 @@ import type { TaskAction } from '../commands/act-on-task.ts';
 import type { Repeats } from '../commands/repeats.ts';
 import type { TaskPort } from '../commands/task-port.ts';
 import type { MediaDeps } from './routes/get-media.ts';
-import type { FairGate } from './fair-gate.ts';
+import type { Places } from '../base/places.ts';
 import type { FileRouteDeps } from './files/own-file.ts';
 import type { RequestLimits } from './request-limits.ts';
 import type { TaskWatcher } from './task-watcher.ts';
@@ -183,7 +183,9 @@ export interface ImageLimits {
 export interface RouteDeps extends AppDeps {
   readonly watcher: TaskWatcher;
   /** Shares the carrying out of creates between accounts. */
-  readonly admissions: FairGate;
+  readonly admissions: Places;
+  /** Shares the reports that MongoDB adds up for this process. */
+  readonly reports: Places;
   /** The server is shutting down: /readyz reports it first. */
   readonly isDraining: () => boolean;
 }

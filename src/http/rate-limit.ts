@@ -1,4 +1,5 @@
 import type { ParameterizedContext } from 'koa';
+import { createPlaces } from '../base/places.ts';
 import type { Caller } from '../access/caller.ts';
 import { GatewayError } from '../errors/errors.ts';
 import type { AppDeps } from './deps.ts';
@@ -34,6 +35,23 @@ export function createRateLimit(
     throw new GatewayError('rate_limit_exceeded', `This API key may make ${limit} requests a minute.`, {
       retryAfterSeconds: resetSeconds,
     });
+  };
+}
+
+const retrySeconds = 1;
+
+/** Counts the requests of each key that this process carries out; `max` 0: no limit. What it returns ends the request. Throws rate_limit_exceeded. */
+export function createEnterKey(max: number): (key: string) => () => void {
+  const shareMax = max === 0 ? Infinity : max;
+  const places = createPlaces({ name: 'requests of a key', placesMax: Infinity, shareMax });
+  return (key) => {
+    const place = places.take(key);
+    if (typeof place !== 'string') return () => place.leave();
+    throw new GatewayError(
+      'rate_limit_exceeded',
+      `This API key may have ${max} requests in progress at once.`,
+      { retryAfterSeconds: retrySeconds },
+    );
   };
 }
 

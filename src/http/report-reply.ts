@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { invalidParameter } from '../errors/errors.ts';
+import type { Places } from '../base/places.ts';
+import { GatewayError, invalidParameter } from '../errors/errors.ts';
 import { formatMicros } from '../money/money.ts';
 import { dayMs, utcDay } from '../base/times.ts';
 import { TooManyGroupsError } from '../money/usage.ts';
@@ -52,6 +53,18 @@ export function periodOf(
   const days = (Date.parse(asked.before) - Date.parse(asked.from)) / dayMs;
   if (days >= 1 && days <= daysMax) return asked;
   throw invalidParameter('to', `The parameter to must be 1 to ${daysMax} days after from.`);
+}
+
+const retrySeconds = 2;
+
+/** Takes a place among the reports that MongoDB adds up at the same time, and returns what gives it back. Throws concurrency_limit_exceeded. */
+export function beginReport(reports: Places, holder: string): () => void {
+  const place = reports.take(holder);
+  if (typeof place !== 'string') return () => place.leave();
+  throw new GatewayError('concurrency_limit_exceeded', 'Another such report is being made.', {
+    detail: reports.name,
+    retryAfterSeconds: retrySeconds,
+  });
 }
 
 function isDay(text: string): boolean {

@@ -1,6 +1,5 @@
+import { createPlaces } from '../base/places.ts';
 import type { Task } from '../task/record.ts';
-import { createWaitPlaces } from './wait-places.ts';
-import type { PlaceHolder } from './wait-places.ts';
 
 /** Answers requests that wait for a task's next status, with one query for all of them at a time. */
 export interface TaskWatcher {
@@ -35,15 +34,15 @@ export interface TaskWatcherDeps {
 const intervalMsDefault = 250;
 const waitersMaxDefault = 5_000;
 
-interface Waiter extends Wait, PlaceHolder {
+interface Waiter extends Wait {
   readonly until: number;
   readonly answer: (task: Task | undefined) => void;
 }
 
 export function createTaskWatcher(deps: TaskWatcherDeps): TaskWatcher {
   const intervalMs = deps.intervalMs ?? intervalMsDefault;
-  const places = createWaitPlaces<Waiter>(deps.waitersMax ?? waitersMaxDefault);
-  const waiters = places.holders;
+  const places = createPlaces({ name: 'waiting requests', placesMax: deps.waitersMax ?? waitersMaxDefault });
+  const waiters = new Set<Waiter>();
   let timer: NodeJS.Timeout | undefined;
   let released = false;
 
@@ -72,22 +71,23 @@ export function createTaskWatcher(deps: TaskWatcherDeps): TaskWatcher {
 
   return {
     waitForChange(wait) {
-      if (released || wait.signal.aborted || !places.makeRoom(wait.account))
-        return Promise.resolve(undefined);
+      if (released || wait.signal.aborted) return Promise.resolve(undefined);
       return new Promise((resolve) => {
         const hangUp = (): void => waiter.answer(undefined);
+        const place = places.take(wait.account, { evict: hangUp });
+        if (typeof place === 'string') return resolve(undefined);
         const waiter: Waiter = {
           ...wait,
           until: deps.now() + wait.timeoutMs,
-          evict: hangUp,
           answer: (task) => {
-            places.remove(waiter);
+            waiters.delete(waiter);
+            place.leave();
             wait.signal.removeEventListener('abort', hangUp);
             resolve(task);
           },
         };
         wait.signal.addEventListener('abort', hangUp, { once: true });
-        places.add(waiter);
+        waiters.add(waiter);
         schedule();
       });
     },

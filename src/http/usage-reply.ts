@@ -4,8 +4,8 @@ import { usageDimensions } from '../money/usage.ts';
 import type { UsageDimension, UsageRow } from '../money/usage.ts';
 import type { Cell } from '../money/csv.ts';
 import type { RouteDeps } from './deps.ts';
-import type { ReportPlaces } from './report-places.ts';
 import {
+  beginReport,
   byOf,
   namesIn,
   period,
@@ -67,18 +67,14 @@ type Query = Omit<z.output<typeof usageQuery>, 'account'> & { readonly account?:
 const everyAccount = '';
 const numberNames = ['tasks', 'settled', 'released', 'open', 'charged', 'refunded'] as const;
 
-type Deps = Pick<RouteDeps, 'ledger' | 'catalogue' | 'now'>;
+type Deps = Pick<RouteDeps, 'ledger' | 'catalogue' | 'reports' | 'now'>;
 
 /** Throws GatewayError for a period that is none, and where too many such reports are being made. */
-export async function usageReply(
-  { format, account, ...query }: Query,
-  places: ReportPlaces,
-  deps: Deps,
-): Promise<Reply> {
+export async function usageReply({ format, account, ...query }: Query, deps: Deps): Promise<Reply> {
   const by = usageDimensions.filter((dimension) => namesIn(query.by).includes(dimension));
   const asked = { ...periodOf(query, deps.now()), by, ...defined({ account }) };
   const { currency } = deps.catalogue.current();
-  const onEnd = places.enter(account ?? everyAccount);
+  const onEnd = beginReport(deps.reports, account ?? everyAccount);
   const report = {
     head: { object: 'usage', currency, from: asked.from, to: asked.before },
     columns: [...by, ...numberNames],

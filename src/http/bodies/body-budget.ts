@@ -1,3 +1,5 @@
+import { createPlaces } from '../../base/places.ts';
+import type { Refusal } from '../../base/places.ts';
 import { GatewayError } from '../../errors/errors.ts';
 
 /** How many bytes the request bodies of one kind hold in this process, in memory or on disk, in all and for an account. */
@@ -26,6 +28,7 @@ export interface BodyAllowance {
 }
 
 export interface BodyBudgetLimits {
+  readonly name: string;
   readonly bytesMax: number;
   readonly accountBytesMax: number;
 }
@@ -47,117 +50,63 @@ export function createBodyBudgets(limits: {
   readonly bodiesBytesMax: number;
   readonly uploadsBytesMax: number;
 }): BodyBudgets {
-  const budgetOf = (bytesMax: number): BodyBudget =>
-    createBodyBudget({ bytesMax, accountBytesMax: bytesMax * accountShare });
-  const memoryOf = (kind: BodyKind): BodyBudget => budgetOf(limits.bodiesBytesMax * memoryShares[kind]);
+  const budgetOf = (name: string, bytesMax: number): BodyBudget =>
+    createBodyBudget({ name, bytesMax, accountBytesMax: bytesMax * accountShare });
+  const memoryOf = (kind: BodyKind): BodyBudget =>
+    budgetOf(`bodies of ${kind}`, limits.bodiesBytesMax * memoryShares[kind]);
   return {
     memory: { json: memoryOf('json'), images: memoryOf('images'), callbacks: memoryOf('callbacks') },
-    disk: budgetOf(limits.uploadsBytesMax),
+    disk: budgetOf('uploads on disk', limits.uploadsBytesMax),
   };
 }
 
 /** A body leaves memory when its request is answered, which takes seconds. */
 const retrySeconds = 2;
 
-interface Holding {
-  bytes: number;
-  cut?: ((reason: GatewayError) => void) | undefined;
-}
-
-interface Holder {
-  bytes: number;
-  readonly holdings: Set<Holding>;
-}
-
-export function createBodyBudget({ bytesMax, accountBytesMax }: BodyBudgetLimits): BodyBudget {
-  const holders = new Map<string, Holder>();
-  let total = 0;
-
-  function add(account: string, holding: Holding, bytes: number): void {
-    const holder = holders.get(account) ?? { bytes: 0, holdings: new Set() };
-    holders.set(account, holder);
-    total += bytes;
-    holder.bytes += bytes;
-    holding.bytes += bytes;
-    if (holding.bytes > 0) holder.holdings.add(holding);
-    else holder.holdings.delete(holding);
-    if (holder.holdings.size === 0) holders.delete(account);
-  }
-
-  /** False: nobody who has more than `bytes` can be cut. */
-  function makeRoom(bytes: number): boolean {
-    const found = largestOfAll(holders, bytes);
-    if (found === undefined) return false;
-    const { account, holding } = found;
-    const { cut } = holding;
-    holding.cut = undefined;
-    add(account, holding, -holding.bytes);
-    cut?.(processExceeded());
-    return true;
-  }
-
+export function createBodyBudget({ name, bytesMax, accountBytesMax }: BodyBudgetLimits): BodyBudget {
+  const places = createPlaces({ name, placesMax: bytesMax, shareMax: accountBytesMax });
+  const check = (refusal: Refusal | undefined): void => {
+    if (refusal === 'share') throw accountExceeded(accountBytesMax);
+    if (refusal === 'full') throw processExceeded(name);
+  };
   return {
     get reservedBytes() {
-      return total;
+      return places.held;
     },
     open(account) {
-      const own: Holding = { bytes: 0 };
+      let cut: ((reason: GatewayError) => void) | undefined;
       let isOpen = true;
+      const close = (): void => {
+        isOpen = false;
+        cut = undefined;
+      };
+      const evict = (): void => {
+        const end = cut;
+        close();
+        end?.(processExceeded(name));
+      };
+      const place = places.take(account, { size: 0, evict });
+      // Nothing is refused to whoever asks for nothing.
+      if (typeof place === 'string') throw processExceeded(name);
+      place.mark('kept');
       return {
-        reserve(bytes) {
-          if (!isOpen) return;
-          const held = heldWith(bytes, holders.get(account), accountBytesMax);
-          while (total + bytes > bytesMax) if (!makeRoom(held)) throw processExceeded();
-          add(account, own, bytes);
-        },
-        requireRoom(bytes) {
-          const held = heldWith(bytes, holders.get(account), accountBytesMax);
-          if (total + bytes > bytesMax && largestOfAll(holders, held) === undefined) throw processExceeded();
-        },
-        whileRead(cut) {
-          own.cut = (reason) => {
-            isOpen = false;
-            cut(reason);
-          };
+        reserve: (bytes) => check(isOpen ? place.resize(place.size + bytes) : undefined),
+        requireRoom: (bytes) => check(places.refusal(account, bytes)),
+        whileRead(end) {
+          cut = end;
+          place.mark('busy');
         },
         keep() {
-          own.cut = undefined;
+          cut = undefined;
+          place.mark('kept');
         },
         release() {
-          isOpen = false;
-          own.cut = undefined;
-          add(account, own, -own.bytes);
+          close();
+          place.leave();
         },
       };
     },
   };
-}
-
-function heldWith(bytes: number, holder: Holder | undefined, accountBytesMax: number): number {
-  const held = (holder?.bytes ?? 0) + bytes;
-  if (held > accountBytesMax) throw accountExceeded(accountBytesMax);
-  return held;
-}
-
-/** The body to cut: of the account that holds most, and more than `bytes`. */
-function largestOfAll(holders: ReadonlyMap<string, Holder>, bytes: number) {
-  let most = bytes;
-  let found: { readonly account: string; readonly holding: Holding } | undefined;
-  for (const [account, holder] of holders) {
-    const holding = holder.bytes > most ? largestOf(holder) : undefined;
-    if (holding === undefined) continue;
-    most = holder.bytes;
-    found = { account, holding };
-  }
-  return found;
-}
-
-function largestOf({ holdings }: Holder): Holding | undefined {
-  let largest: Holding | undefined;
-  for (const holding of holdings) {
-    if (holding.cut !== undefined && holding.bytes > (largest?.bytes ?? 0)) largest = holding;
-  }
-  return largest;
 }
 
 function accountExceeded(bytesMax: number): GatewayError {
@@ -168,8 +117,9 @@ function accountExceeded(bytesMax: number): GatewayError {
   );
 }
 
-function processExceeded(): GatewayError {
+function processExceeded(name: string): GatewayError {
   return new GatewayError('service_unavailable', 'Too many large requests are in progress. Try again.', {
+    detail: name,
     retryAfterSeconds: retrySeconds,
   });
 }

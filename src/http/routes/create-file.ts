@@ -1,12 +1,12 @@
 import { basename } from 'node:path/posix';
 import { z } from 'zod';
+import { createPlaces } from '../../base/places.ts';
 import { defined } from '../../base/defined.ts';
 import { accountClosed, GatewayError } from '../../errors/errors.ts';
 import { plainText } from '../../base/plain-text.ts';
 import type { NewFile } from '../../media/files.ts';
 import { mediaUrlNotAllowed } from '../address-checks.ts';
 import type { RouteDeps } from '../deps.ts';
-import { createFairGate } from '../fair-gate.ts';
 import type { FileRouteDeps } from '../files/own-file.ts';
 import { imageBody } from '../images/image-upload.ts';
 import { uploadedFile } from '../images/uploaded-file.ts';
@@ -22,7 +22,7 @@ const filenameCharactersMax = 255;
 /** What is stored, and a text about it that some clients send as a file, too. */
 const filesMax = 2;
 /** Addresses that are fetched at once. */
-const fetchesMax = { placesMax: 8, accountPlacesMax: 2 };
+const fetchesMax = { name: 'fetched files', placesMax: 8, shareMax: 2 };
 
 const uploaded = uploadedFile.optional();
 
@@ -45,7 +45,7 @@ const body = z
 type Body = z.output<typeof body>;
 
 export function createFile({ accounts, checkMediaUrl, stored }: Deps): Route {
-  const fetches = createFairGate(fetchesMax);
+  const fetches = createPlaces(fetchesMax);
   const limits = { bodyBytesMax: stored.files.bytesMax + formBytesMax, filesMax };
 
   async function addFetched(url: string, asked: Omit<NewFile, 'path' | 'bytes'>) {

@@ -3,8 +3,8 @@ import { marginDimensions, marginOf } from '../../money/margin.ts';
 import type { MarginDimension, MarginRow } from '../../money/margin.ts';
 import type { Cell } from '../../money/csv.ts';
 import type { RouteDeps } from '../deps.ts';
-import { createReportPlaces } from '../report-places.ts';
 import {
+  beginReport,
   byOf,
   namesIn,
   period,
@@ -16,7 +16,7 @@ import {
 import { adminRoute } from '../route.ts';
 import type { Route } from '../route.ts';
 
-type Deps = Pick<RouteDeps, 'ledger' | 'catalogue' | 'now'>;
+type Deps = Pick<RouteDeps, 'ledger' | 'catalogue' | 'reports' | 'now'>;
 
 const name = z.string().nullable().optional();
 
@@ -50,8 +50,7 @@ const answerSchema = z
 
 const numberNames = ['tasks', 'charged', 'refunded', 'cost', 'cost_unknown', 'margin'];
 
-export function getMargin({ ledger, catalogue, now }: Deps): Route {
-  const places = createReportPlaces();
+export function getMargin({ ledger, catalogue, reports, now }: Deps): Route {
   return adminRoute({
     operationId: 'getMargin',
     summary: 'What tasks earned, less what they cost upstream',
@@ -66,7 +65,7 @@ export function getMargin({ ledger, catalogue, now }: Deps): Route {
       const by = marginDimensions.filter((dimension) => namesIn(query.by).includes(dimension));
       const asked = { ...periodOf(query, now()), by };
       const { currency } = catalogue.current();
-      const onEnd = places.enter(operator);
+      const onEnd = beginReport(reports, operator);
       const report = {
         head: { object: 'margin', currency, from: asked.from, to: asked.before },
         columns: [...by, ...numberNames],

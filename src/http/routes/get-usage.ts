@@ -1,12 +1,10 @@
 import { z } from 'zod';
 import type { RouteDeps } from '../deps.ts';
-import { createReportPlaces } from '../report-places.ts';
 import { keyRoute } from '../route.ts';
 import type { Route } from '../route.ts';
 import { ownUsageQuery, usageReply, usageSuccess } from '../usage-reply.ts';
 
-export function getUsage(deps: Pick<RouteDeps, 'ledger' | 'catalogue' | 'now'>): Route {
-  const places = createReportPlaces();
+export function getUsage(deps: Pick<RouteDeps, 'ledger' | 'catalogue' | 'reports' | 'now'>): Route {
   return keyRoute({
     operationId: 'getUsage',
     summary: 'What the account has used',
@@ -18,6 +16,6 @@ export function getUsage(deps: Pick<RouteDeps, 'ledger' | 'catalogue' | 'now'>):
     input: z.object({ query: ownUsageQuery }),
     success: usageSuccess,
     errors: ['concurrency_limit_exceeded'],
-    handle: ({ query, caller }) => usageReply({ ...query, account: caller.account }, places, deps),
+    handle: ({ query, caller }) => usageReply({ ...query, account: caller.account }, deps),
   });
 }

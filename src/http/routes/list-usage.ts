@@ -1,12 +1,10 @@
 import { z } from 'zod';
 import type { RouteDeps } from '../deps.ts';
-import { createReportPlaces } from '../report-places.ts';
 import { adminRoute } from '../route.ts';
 import type { Route } from '../route.ts';
 import { usageQuery, usageReply, usageSuccess } from '../usage-reply.ts';
 
-export function listUsage(deps: Pick<RouteDeps, 'ledger' | 'catalogue' | 'now'>): Route {
-  const places = createReportPlaces();
+export function listUsage(deps: Pick<RouteDeps, 'ledger' | 'catalogue' | 'reports' | 'now'>): Route {
   return adminRoute({
     operationId: 'listUsage',
     summary: 'What accounts have used',
@@ -16,6 +14,6 @@ export function listUsage(deps: Pick<RouteDeps, 'ledger' | 'catalogue' | 'now'>)
     input: z.object({ query: usageQuery }),
     success: usageSuccess,
     errors: ['concurrency_limit_exceeded'],
-    handle: ({ query }) => usageReply(query, places, deps),
+    handle: ({ query }) => usageReply(query, deps),
   });
 }

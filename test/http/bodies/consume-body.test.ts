@@ -20,7 +20,9 @@ function arrived(...pieces: readonly string[]): IncomingMessage {
 }
 
 function options(onChunk: (chunk: Buffer) => Promise<void>) {
-  const memory = createBodyBudget({ bytesMax: 100_000, accountBytesMax: 100_000 }).open('account');
+  const memory = createBodyBudget({ name: 'test', bytesMax: 100_000, accountBytesMax: 100_000 }).open(
+    'account',
+  );
   const isHeldBack = () => false;
   return { memory, disk: memory, bytesPerSecondMin: 1, bytesMax: 1_000, isHeldBack, onChunk };
 }

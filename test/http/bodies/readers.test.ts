@@ -264,7 +264,7 @@ describe('the multipart parser', () => {
 
 describe('the budget of bodies', () => {
   const budgetOf = (bytesMax: number, accountBytesMax: number) =>
-    createBodyBudget({ bytesMax, accountBytesMax });
+    createBodyBudget({ name: 'test', bytesMax, accountBytesMax });
 
   it('refuses an account before it refuses all, and is whole again after every release', () => {
     const budget = budgetOf(100, 60);

@@ -1,0 +1,278 @@
+/**
+ * Places of something that can run out, shared between holders: accounts, addresses, channels. The next free place goes
+ * to the waiting holder that has the fewest. A full house takes a place from the holder that has most for one that has
+ * fewer. docs/capacity.md lists every such resource.
+ */
+export interface Places {
+  readonly name: string;
+  /** Takes a place now, or says why there is none. Whoever has to wait uses `wait`. */
+  take(holder: string, options?: TakeOptions): Place | Refusal;
+  /** Waits for a turn. Undefined: the signal aborted first. */
+  wait(holder: string, signal?: AbortSignal): Promise<Place | undefined>;
+  /** Runs a job when it is its holder's turn. */
+  run<Result>(holder: string, job: () => Promise<Result>): Promise<Result>;
+  /** Whether `take` would find room for this much. */
+  refusal(holder: string, size: number): Refusal | undefined;
+  /** What all hold. */
+  readonly held: number;
+  heldBy(holder: string): number;
+}
+
+/** `share`: the holder has all that one holder may have. `full`: nobody who has more can give way. */
+export type Refusal = 'share' | 'full';
+
+export interface Place {
+  readonly size: number;
+  /** Changes its size; a refusal leaves it as it is. To shrink always succeeds. */
+  resize(size: number): Refusal | undefined;
+  /** How it is treated by a full house; `busy` at first. */
+  mark(use: Use): void;
+  /** Gives it back. Repeatable; without effect after an eviction. */
+  leave(): void;
+}
+
+/** Idle places are evicted before busy ones. One that is kept, or has no `evict`, stays. */
+export type Use = 'idle' | 'busy' | 'kept';
+
+export interface TakeOptions {
+  /** Default: 1. Places of bytes begin with 0 and grow. */
+  readonly size?: number;
+  /** Called when the place is gone, for another holder's sake. */
+  readonly evict?: () => void;
+}
+
+export interface PlacesOptions {
+  /** As docs/capacity.md lists it. */
+  readonly name: string;
+  readonly placesMax: number;
+  /** What one holder may have of them, however many are free. */
+  readonly shareMax?: number;
+  /** Kept free for holders that have nothing. */
+  readonly reserve?: number;
+  /**
+   * Whose place a full house takes. `more`: of a holder that has more than the newcomer would have. `any`: of whoever has
+   * most, the newcomer included, so that there is always room.
+   */
+  readonly evicts?: 'more' | 'any';
+}
+
+export function createPlaces(options: PlacesOptions): Places {
+  return new SharedPlaces(options);
+}
+
+interface Holder {
+  readonly name: string;
+  size: number;
+  /** Places, whatever their size. */
+  count: number;
+  readonly idle: Set<HeldPlace>;
+  readonly busy: Set<HeldPlace>;
+  readonly waiting: Set<() => void>;
+}
+
+class SharedPlaces implements Places {
+  private readonly options: PlacesOptions;
+  /** Ordered by when they last gave something back: of those that have equally few, the first is next. */
+  private readonly holders = new Map<string, Holder>();
+  readonly name: string;
+  held = 0;
+
+  constructor(options: PlacesOptions) {
+    this.name = options.name;
+    this.options = options;
+  }
+
+  take(name: string, { size = 1, evict }: TakeOptions = {}): Place | Refusal {
+    const refused = this.makeRoom(this.holderOf(name), size);
+    return refused ?? this.open(name, size, evict);
+  }
+
+  refusal(name: string, more: number): Refusal | undefined {
+    const holder = this.holderOf(name);
+    if (this.isShareUsed(holder, more)) return 'share';
+    const fits = this.roomFor(holder) >= more || this.largest(this.leastOf(holder, more)) !== undefined;
+    return fits ? undefined : 'full';
+  }
+
+  heldBy(name: string): number {
+    return this.holderOf(name).size;
+  }
+
+  async run<Result>(name: string, job: () => Promise<Result>): Promise<Result> {
+    const place = await this.wait(name);
+    try {
+      return await job();
+    } finally {
+      place?.leave();
+    }
+  }
+
+  /** The place is taken before the promise resolves: nobody else gets it in between. */
+  wait(name: string, signal?: AbortSignal): Promise<Place | undefined> {
+    if (signal?.aborted === true) return Promise.resolve(undefined);
+    const holder = this.holderOf(name);
+    if (this.fits(holder)) return Promise.resolve(this.open(name, 1));
+    this.holders.set(name, holder);
+    return new Promise((resolve) => {
+      const giveUp = (): void => {
+        holder.waiting.delete(start);
+        this.forget(holder);
+        resolve(undefined);
+      };
+      const start = (): void => {
+        holder.waiting.delete(start);
+        signal?.removeEventListener('abort', giveUp);
+        resolve(this.open(name, 1));
+      };
+      holder.waiting.add(start);
+      signal?.addEventListener('abort', giveUp, { once: true });
+    });
+  }
+
+  makeRoom(holder: Holder, more: number): Refusal | undefined {
+    if (this.isShareUsed(holder, more)) return 'share';
+    while (this.roomFor(holder) < more) {
+      const place = this.largest(this.leastOf(holder, more));
+      if (place === undefined) return 'full';
+      place.evict();
+    }
+    return undefined;
+  }
+
+  /** After a place has become smaller, or is gone. */
+  settle(holder: Holder): void {
+    this.forget(holder);
+    if (this.holders.delete(holder.name)) this.holders.set(holder.name, holder);
+    for (let start = this.nextWaiting(); start !== undefined; start = this.nextWaiting()) start();
+  }
+
+  private open(name: string, size: number, evict?: () => void): HeldPlace {
+    const holder = this.holderOf(name);
+    this.holders.set(name, holder);
+    return new HeldPlace(this, { holder, size, evict });
+  }
+
+  private holderOf(name: string): Holder {
+    return (
+      this.holders.get(name) ?? {
+        name,
+        size: 0,
+        count: 0,
+        idle: new Set(),
+        busy: new Set(),
+        waiting: new Set(),
+      }
+    );
+  }
+
+  private forget(holder: Holder): void {
+    if (holder.count === 0 && holder.waiting.size === 0) this.holders.delete(holder.name);
+  }
+
+  private isShareUsed({ size }: Holder, more: number): boolean {
+    return size + more > (this.options.shareMax ?? Infinity);
+  }
+
+  private roomFor({ size }: Holder): number {
+    const { placesMax, reserve = 0 } = this.options;
+    return (size === 0 ? placesMax : placesMax - reserve) - this.held;
+  }
+
+  private fits(holder: Holder): boolean {
+    return !this.isShareUsed(holder, 1) && this.roomFor(holder) >= 1;
+  }
+
+  private leastOf({ size }: Holder, more: number): number {
+    return this.options.evicts === 'any' ? 0 : size + more;
+  }
+
+  /** The place to evict: of the holder that has most, and more than `least`. */
+  private largest(least: number): HeldPlace | undefined {
+    let most = least;
+    let found: HeldPlace | undefined;
+    for (const { size, idle, busy } of this.holders.values()) {
+      const place = size > most ? largestOf(idle.size > 0 ? idle : busy) : undefined;
+      if (place === undefined) continue;
+      most = size;
+      found = place;
+    }
+    return found;
+  }
+
+  private nextWaiting(): (() => void) | undefined {
+    let found: Holder | undefined;
+    for (const holder of this.holders.values()) {
+      const isNext = holder.waiting.size > 0 && (found === undefined || holder.size < found.size);
+      if (isNext && this.fits(holder)) found = holder;
+    }
+    return found?.waiting.values().next().value;
+  }
+}
+
+interface PlaceState {
+  readonly holder: Holder;
+  readonly size: number;
+  readonly evict: (() => void) | undefined;
+}
+
+class HeldPlace implements Place {
+  private readonly places: SharedPlaces;
+  private readonly holder: Holder;
+  private readonly onEvict: (() => void) | undefined;
+  private isOpen = true;
+  size = 0;
+
+  constructor(places: SharedPlaces, { holder, size, evict }: PlaceState) {
+    this.places = places;
+    this.holder = holder;
+    this.onEvict = evict;
+    holder.count += 1;
+    this.setSize(size);
+    this.mark('busy');
+  }
+
+  resize(size: number): Refusal | undefined {
+    const more = size - this.size;
+    const refused = this.isOpen && more > 0 ? this.places.makeRoom(this.holder, more) : undefined;
+    // It may have been evicted to make room for itself.
+    if (!this.isOpen) return 'full';
+    if (refused !== undefined) return refused;
+    this.setSize(size);
+    if (more < 0) this.places.settle(this.holder);
+    return undefined;
+  }
+
+  mark(use: Use): void {
+    const { holder } = this;
+    holder.idle.delete(this);
+    holder.busy.delete(this);
+    if (this.isOpen && use !== 'kept' && this.onEvict !== undefined) holder[use].add(this);
+  }
+
+  leave(): void {
+    if (!this.isOpen) return;
+    this.isOpen = false;
+    this.mark('kept');
+    this.setSize(0);
+    this.holder.count -= 1;
+    this.places.settle(this.holder);
+  }
+
+  evict(): void {
+    this.leave();
+    this.onEvict?.();
+  }
+
+  private setSize(size: number): void {
+    this.places.held += size - this.size;
+    this.holder.size += size - this.size;
+    this.size = size;
+  }
+}
+
+/** The oldest among equals. */
+function largestOf(places: ReadonlySet<HeldPlace>): HeldPlace | undefined {
+  let found: HeldPlace | undefined;
+  for (const place of places) if (found === undefined || place.size > found.size) found = place;
+  return found;
+}
