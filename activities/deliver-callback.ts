@@ -62,7 +62,7 @@ export function createDeliverCallback(deps: CallbackActivityDeps) {
     const owed = await findOwed(task).catch((error: unknown) => unsendable(task, round, error));
     if (owed === undefined) return;
     // Before the attempt is counted: waiting for others' requests is not an attempt.
-    const place = await deps.places.take(new URL(owed.url).hostname, owed.account);
+    const place = await deps.places.take(new URL(owed.url).origin, owed.account);
     if (!place.isGranted) throw later('CallbackHostBusy', hostBusy, place.afterMs);
     const sent = await send(owed, round).finally(() => place.leave());
     if (sent === undefined || sent.state === 'delivered') return;

@@ -32,7 +32,7 @@ export function createFirstCallback(deps: FirstCallbackDeps) {
     const owed = await findOwed(task).catch(() => 'unknown' as const);
     if (owed === undefined) return { state: 'delivered' };
     const call =
-      owed === 'unknown' ? undefined : deps.promptHosts.enter(new URL(owed.url).hostname, owed.account);
+      owed === 'unknown' ? undefined : deps.promptHosts.enter(new URL(owed.url).origin, owed.account);
     if (owed === 'unknown' || call === undefined) return { state: 'pending' };
     const unanswered = deps.sleep(promptMs).then(() => dueIn(unansweredMs));
     return Promise.race([sendPromptly(owed, call), unanswered]);

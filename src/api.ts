@@ -90,6 +90,7 @@ export async function startApi(core: Core): Promise<RunningApi> {
     app,
     host: environment.HOST,
     port: environment.PORT,
+    answerBytesPerSecondMin: environment.ANSWER_BYTES_PER_SECOND_MIN,
     ...defined({ connectionsMax: environment.CONNECTIONS_MAX }),
   });
   const reports = openNodeReports(core, { kind: 'api', inFlight: app.inFlight });

@@ -31,8 +31,10 @@ export interface Place {
   leave(): void;
 }
 
-/** Idle places are evicted before busy ones. One that is kept, or has no `evict`, stays. */
-export type Use = 'idle' | 'busy' | 'kept';
+/** In the order in which they are evicted. A place that is kept, or has no `evict`, stays. */
+const uses = ['unused', 'idle', 'busy'] as const;
+
+export type Use = (typeof uses)[number] | 'kept';
 
 export interface TakeOptions {
   /** Default: 1. Places of bytes begin with 0 and grow. */
@@ -65,8 +67,7 @@ interface Holder {
   size: number;
   /** Places, whatever their size. */
   count: number;
-  readonly idle: Set<HeldPlace>;
-  readonly busy: Set<HeldPlace>;
+  readonly evictable: Readonly<Record<(typeof uses)[number], Set<HeldPlace>>>;
   readonly waiting: Set<() => void>;
 }
 
@@ -158,8 +159,7 @@ class SharedPlaces implements Places {
         name,
         size: 0,
         count: 0,
-        idle: new Set(),
-        busy: new Set(),
+        evictable: { unused: new Set(), idle: new Set(), busy: new Set() },
         waiting: new Set(),
       }
     );
@@ -190,8 +190,9 @@ class SharedPlaces implements Places {
   private largest(least: number): HeldPlace | undefined {
     let most = least;
     let found: HeldPlace | undefined;
-    for (const { size, idle, busy } of this.holders.values()) {
-      const place = size > most ? largestOf(idle.size > 0 ? idle : busy) : undefined;
+    for (const { size, evictable } of this.holders.values()) {
+      const use = size > most ? uses.find((each) => evictable[each].size > 0) : undefined;
+      const place = use && largestOf(evictable[use]);
       if (place === undefined) continue;
       most = size;
       found = place;
@@ -243,10 +244,9 @@ class HeldPlace implements Place {
   }
 
   mark(use: Use): void {
-    const { holder } = this;
-    holder.idle.delete(this);
-    holder.busy.delete(this);
-    if (this.isOpen && use !== 'kept' && this.onEvict !== undefined) holder[use].add(this);
+    const { evictable } = this.holder;
+    for (const each of uses) evictable[each].delete(this);
+    if (this.isOpen && use !== 'kept' && this.onEvict !== undefined) evictable[use].add(this);
   }
 
   leave(): void {

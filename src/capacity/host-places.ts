@@ -1,12 +1,15 @@
+import { createPlaces } from '../base/places.ts';
+import type { Place, Places } from '../base/places.ts';
+
 /**
- * Places for requests to hosts that callers chose: one host that does not answer leaves room for all others, and so
- * does one account with any number of them.
+ * Places for requests to origins that callers chose, where accounts take turns: an origin that does not answer leaves
+ * room for all others, and an account whose requests hang leaves room for other accounts, at the same origin, too.
  */
 export interface HostPlaces {
   /** Waits for a place, but not for long: without one, the caller leaves and asks again later. */
-  take(host: string, account: string): Promise<HostPlace>;
+  take(origin: string, account: string): Promise<HostPlace>;
   /** A place that is free at this moment, or none: nobody waits, or returns, for it. */
-  takeFree(host: string, account: string): GrantedPlace | undefined;
+  takeFree(origin: string, account: string): GrantedPlace | undefined;
 }
 
 export interface GrantedPlace {
@@ -17,11 +20,10 @@ export interface GrantedPlace {
 export type HostPlace = GrantedPlace | { readonly isGranted: false; readonly afterMs: number };
 
 export interface HostPlacesOptions {
+  /** To one origin. A quarter of them is for accounts that have no request there. */
   readonly requestsPerHostMax: number;
-  /** Of one account to all hosts together, those that wait included. */
+  /** Of one account to all origins together, those that wait included. */
   readonly requestsPerAccountMax: number;
-  /** How many may wait for a place at one host at the same time. */
-  readonly waitingPerHostMax: number;
   readonly waitMs: number;
   readonly now: () => number;
   /** From 0 to 1. */
@@ -29,22 +31,20 @@ export interface HostPlacesOptions {
 }
 
 interface Usage {
-  inUse: number;
   /** How long a place is used, the mean of the last few. */
   usedMs: number;
   /** When the last of those who were sent away was asked to return. */
   lastReturnAt: number;
 }
 
-interface Host extends Usage {
-  readonly waiting: Set<(isGranted: boolean) => void>;
-}
-
-interface HeldAccount {
+interface Origin {
+  readonly places: Places;
   readonly usage: Usage;
-  readonly leave: () => void;
+  /** Requests that have, or wait for, a place. */
+  users: number;
 }
 
+const reserveShare = 0.25;
 const usedMsAtFirst = 1_000;
 /** Weight of the newest use in the mean. */
 const newest = 0.2;
@@ -52,112 +52,82 @@ const returnMinMs = 1_000;
 const returnMaxMs = 5 * 60_000;
 
 export function createHostPlaces(options: HostPlacesOptions): HostPlaces {
-  const { requestsPerHostMax, requestsPerAccountMax, waitingPerHostMax, waitMs, now } = options;
-  const hosts = new Map<string, Host>();
-  const accounts = createAccountPlaces(requestsPerAccountMax, now);
+  const { requestsPerHostMax, requestsPerAccountMax, waitMs, now } = options;
+  const origins = new Map<string, Origin>();
+  const usages = new Map<string, Usage>();
+  const accounts = createPlaces({
+    name: 'callbacks of an account',
+    placesMax: Infinity,
+    shareMax: requestsPerAccountMax,
+  });
   return {
-    async take(name, accountName) {
-      const account = accounts.enter(accountName);
-      if (account === undefined)
-        return sendAway(accounts.usageOf(accountName), requestsPerAccountMax, options);
-      const place = await takeAtHost(name);
-      if (place.isGranted) return accounts.share(place, account);
-      account.leave();
-      return place;
+    async take(name, account) {
+      const own = accounts.take(account);
+      if (typeof own === 'string') return sendAway(usageOf(account), requestsPerAccountMax, options);
+      const origin = enter(name);
+      const free = origin.places.take(account);
+      const place =
+        typeof free === 'string' ? await origin.places.wait(account, AbortSignal.timeout(waitMs)) : free;
+      if (place !== undefined) return grant(name, account, { own, place });
+      leave(name, account, own);
+      return sendAway(origin.usage, requestsPerHostMax, options);
     },
 
-    takeFree(name, accountName) {
-      const account = accounts.enter(accountName);
-      if (account === undefined) return undefined;
-      const place = takeFreeAtHost(name);
-      if (place !== undefined) return accounts.share(place, account);
-      account.leave();
+    takeFree(name, account) {
+      const own = accounts.take(account);
+      if (typeof own === 'string') return undefined;
+      const place = enter(name).places.take(account);
+      if (typeof place !== 'string') return grant(name, account, { own, place });
+      leave(name, account, own);
       return undefined;
     },
   };
 
-  function hostOf(name: string): Host {
-    const host = hosts.get(name) ?? { ...newUsage(), waiting: new Set() };
-    hosts.set(name, host);
-    return host;
+  function enter(name: string): Origin {
+    const origin = origins.get(name) ?? newOrigin(requestsPerHostMax);
+    origins.set(name, origin);
+    origin.users += 1;
+    return origin;
   }
 
-  function takeFreeAtHost(name: string): GrantedPlace | undefined {
-    const host = hostOf(name);
-    if (host.inUse >= requestsPerHostMax) return undefined;
-    host.inUse += 1;
-    return grant(name, host);
-  }
-
-  async function takeAtHost(name: string): Promise<HostPlace> {
-    const place = takeFreeAtHost(name);
-    if (place !== undefined) return place;
-    const host = hostOf(name);
-    const isFull = host.waiting.size >= waitingPerHostMax;
-    if (isFull || !(await turn(host, waitMs))) return sendAway(host, requestsPerHostMax, options);
-    return grant(name, host);
-  }
-
-  function grant(name: string, host: Host): GrantedPlace {
-    const since = now();
-    const leave = (): void => {
-      learn(host, now() - since);
-      const [next] = host.waiting;
-      if (next !== undefined) next(true);
-      else host.inUse -= 1;
-      if (host.inUse === 0) hosts.delete(name);
-    };
-    return { isGranted: true, leave };
-  }
-}
-
-function createAccountPlaces(requestsMax: number, now: () => number) {
-  const accounts = new Map<string, Usage>();
   function usageOf(account: string): Usage {
-    return accounts.get(account) ?? newUsage();
+    const usage = usages.get(account) ?? newUsage();
+    usages.set(account, usage);
+    return usage;
   }
 
-  function enter(name: string): HeldAccount | undefined {
-    const usage = usageOf(name);
-    if (usage.inUse >= requestsMax) return undefined;
-    accounts.set(name, usage);
-    usage.inUse += 1;
-    const leave = (): void => {
-      usage.inUse -= 1;
-      if (usage.inUse === 0) accounts.delete(name);
-    };
-    return { usage, leave };
+  function leave(name: string, account: string, own: Place): void {
+    const origin = origins.get(name);
+    if (origin !== undefined) origin.users -= 1;
+    if (origin?.users === 0) origins.delete(name);
+    own.leave();
+    if (accounts.heldBy(account) === 0) usages.delete(account);
   }
 
-  /** A place at the host is one of the account, too. */
-  function share(place: GrantedPlace, account: HeldAccount): GrantedPlace {
+  function grant(name: string, account: string, { own, place }: Granted): GrantedPlace {
     const since = now();
-    const leave = (): void => {
-      learn(account.usage, now() - since);
-      account.leave();
+    const end = (): void => {
+      for (const usage of [origins.get(name)?.usage, usages.get(account)]) learn(usage, now() - since);
       place.leave();
+      leave(name, account, own);
     };
-    return { isGranted: true, leave };
+    return { isGranted: true, leave: end };
   }
-
-  return { usageOf, enter, share };
 }
 
-function learn(usage: Usage, usedMs: number): void {
-  usage.usedMs += newest * (usedMs - usage.usedMs);
+function newOrigin(requestsMax: number): Origin {
+  const reserve = Math.floor(requestsMax * reserveShare);
+  const places = createPlaces({ name: 'callbacks to an origin', placesMax: requestsMax, reserve });
+  return { places, usage: newUsage(), users: 0 };
 }
 
-/** Resolves with true when a place was handed over. */
-function turn(host: Host, waitMs: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const settle = (isGranted: boolean): void => {
-      clearTimeout(timer);
-      host.waiting.delete(settle);
-      resolve(isGranted);
-    };
-    const timer = setTimeout(() => settle(false), waitMs);
-    host.waiting.add(settle);
-  });
+function learn(usage: Usage | undefined, usedMs: number): void {
+  if (usage !== undefined) usage.usedMs += newest * (usedMs - usage.usedMs);
+}
+
+interface Granted {
+  readonly own: Place;
+  readonly place: Place;
 }
 
 /** Those who are sent away return one after the other, about as fast as places become free. */
@@ -171,5 +141,5 @@ function sendAway(usage: Usage, places: number, { now, random }: HostPlacesOptio
 }
 
 function newUsage(): Usage {
-  return { inUse: 0, usedMs: usedMsAtFirst, lastReturnAt: 0 };
+  return { usedMs: usedMsAtFirst, lastReturnAt: 0 };
 }

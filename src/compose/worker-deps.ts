@@ -58,7 +58,6 @@ export function callbackDeps(core: Core, guarded: Outside['webhooks']): FirstCal
   const places = createHostPlaces({
     requestsPerHostMax: callbacksPerHostMax,
     requestsPerAccountMax: callbacksPerAccountMax,
-    waitingPerHostMax: callbacksPerHostMax,
     waitMs: 1_000,
     now: core.now,
     random: core.random,

@@ -113,6 +113,7 @@ const environmentSchema = z
     TRUSTED_PROXIES: cidrs,
     ADDRESS_REQUESTS_PER_SECOND: z.coerce.number().int().min(0).default(50),
     UPLOAD_BYTES_PER_SECOND_MIN: z.coerce.number().int().min(0).default(8192),
+    ANSWER_BYTES_PER_SECOND_MIN: z.coerce.number().int().min(0).default(4096),
     CONNECTIONS_MAX: z.coerce.number().int().min(1).optional(),
     KEY_REQUESTS_PER_MINUTE: z.coerce.number().int().min(0).default(6000),
     KEY_CONCURRENT_REQUESTS: z.coerce.number().int().min(0).default(256),

@@ -86,6 +86,7 @@ function createRunningConfig(deps: RunningConfigDeps): RunningConfig {
 
   async function take(version: number): Promise<void> {
     const published = await store.read();
+    // Another process may have published since, and a read from a member that lags may be older.
     if (published === undefined || published.version < version) return;
     const { version: found, hash, text } = published;
     const parsed = withoutNewResults(parse(text), known === 0 ? undefined : current);
@@ -103,7 +104,7 @@ function createRunningConfig(deps: RunningConfigDeps): RunningConfig {
 
   async function look(): Promise<void> {
     const head = await store.head();
-    if (head !== undefined && head.version !== known) await take(head.version);
+    if (head !== undefined && head.version > known) await take(head.version);
     await listeners.notify();
   }
 

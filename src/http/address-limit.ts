@@ -1,16 +1,16 @@
 import { LRUCache } from 'lru-cache';
 import { GatewayError } from '../errors/errors.ts';
+import type { Logger } from '../observability/log.ts';
 
-/** A token bucket for each address, for requests of whoever has not shown a key. */
+/**
+ * A token bucket for each address. A valid key, token or link is never asked here: its own limits apply, whatever others
+ * at the same address have done.
+ */
 export interface AddressLimit {
-  /** Nothing is limited by address. */
-  readonly isOff: boolean;
-  /** Throws rate_limit_exceeded, which ends the connection. */
+  /** For a request that shows no credential. Throws rate_limit_exceeded, which ends the connection. */
   take(address: string): void;
-  /** It has shown a key or a token: their own limits apply to it. */
-  giveBack(address: string): void;
-  /** It has shown a wrong one. */
-  charge(address: string): void;
+  /** For one that has shown a wrong one, which costs more. Throws the same. */
+  takeForWrong(address: string): void;
 }
 
 interface Bucket {
@@ -18,13 +18,18 @@ interface Bucket {
   at: number;
 }
 
+export interface AddressLimitDeps {
+  readonly now: () => number;
+  readonly log: Pick<Logger, 'warn'>;
+}
+
 const addressesMax = 50_000;
 const burstSeconds = 10;
-/** What a wrong key costs, in requests. */
-const wrongKeyCost = 4;
+/** What a wrong key or token costs, in requests. */
+const wrongCost = 5;
 
 /** `perSecond`: 0: no limit. */
-export function createAddressLimit(perSecond: number, now: () => number): AddressLimit {
+export function createAddressLimit(perSecond: number, { now, log }: AddressLimitDeps): AddressLimit {
   const full = perSecond * burstSeconds;
   const buckets = new LRUCache<string, Bucket>({ max: addressesMax });
 
@@ -41,19 +46,20 @@ export function createAddressLimit(perSecond: number, now: () => number): Addres
   function spend(address: string, tokens: number): void {
     if (perSecond === 0) return;
     const bucket = bucketOf(address);
+    if (bucket.tokens < 1) throw tooManyRequests(perSecond, bucket.tokens);
     bucket.tokens = Math.max(bucket.tokens - tokens, -full);
   }
 
   return {
-    isOff: perSecond === 0,
-    take(address) {
-      if (perSecond === 0) return;
-      const bucket = bucketOf(address);
-      if (bucket.tokens < 1) throw tooManyRequests(perSecond, bucket.tokens);
-      bucket.tokens -= 1;
+    take: (address) => spend(address, 1),
+    takeForWrong(address) {
+      spend(address, wrongCost);
+      if (perSecond > 0 && bucketOf(address).tokens < 1)
+        log.warn(
+          { address },
+          'an address has shown so many wrong keys or tokens that strangers from there are refused',
+        );
     },
-    giveBack: (address) => spend(address, -1),
-    charge: (address) => spend(address, wrongKeyCost),
   };
 }
 

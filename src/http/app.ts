@@ -1,6 +1,5 @@
 import { isHeldBack } from './answer-in-turn.ts';
-import type { RequestListener, ServerResponse } from 'node:http';
-import { Readable } from 'node:stream';
+import type { RequestListener } from 'node:http';
 import Router from '@koa/router';
 import Koa from 'koa';
 import { createPlaces } from '../base/places.ts';
@@ -12,6 +11,7 @@ import { createAddressLimit } from './address-limit.ts';
 import type { AddressLimit } from './address-limit.ts';
 import { createBodyBudgets } from './bodies/body-budget.ts';
 import type { BodyAllowance } from './bodies/body-budget.ts';
+import { recognise } from './connections.ts';
 import { createClientAddress } from './client-address.ts';
 import type { AppDeps, RouteDeps } from './deps.ts';
 import { isRecord } from './body-fields.ts';
@@ -24,11 +24,13 @@ import { concurrencyHeaders, createEnterKey, createRateLimit } from './rate-limi
 import type { RequestLimits } from './request-limits.ts';
 import { createRequestScope } from './request-scope.ts';
 import type { RequestState } from './request-scope.ts';
-import type { BodyPart, Identity, RawRequest, Reply, RequestMeta, Route } from './route.ts';
+import { isProbe } from './route.ts';
+import type { Identity, RawRequest, Reply, RequestMeta, Route } from './route.ts';
 import { createRoutes } from './routes/index.ts';
 import { createNearestRoute } from './nearest-route.ts';
 import { createTaskWatcher } from './task-watcher.ts';
 import { withTimeout } from './with-timeout.ts';
+import { writeReply } from './write-reply.ts';
 
 export interface GatewayApp {
   readonly callback: () => RequestListener;
@@ -62,18 +64,25 @@ export function createApp(deps: AppDeps): GatewayApp {
   });
   const lostAnswers = createLostAnswers();
   const reports = createPlaces({ name: 'reports', placesMax: 4, shareMax: 1 });
-  const routeDeps = { ...deps, watcher, admissions, reports, isDraining: () => draining };
+  const addressOf = createClientAddress(deps.trustedProxies, deps.now);
+  const routeDeps = {
+    ...deps,
+    watcher,
+    admissions,
+    reports,
+    isProxied: () => addressOf.isProxied(),
+    isDraining: () => draining,
+  };
   const routes = createRoutes(routeDeps);
   const koa = new Koa<RequestState>();
   koa.silent = true;
   // Left over when an answer cannot be written: the caller is gone.
   koa.on('error', (err: unknown) => deps.log.debug({ err }, 'could not write a response'));
-  const addressOf = createClientAddress(deps.trustedProxies);
-  const addresses = createAddressLimit(limits.addressRequestsPerSecond, deps.now);
+  const addresses = createAddressLimit(limits.addressRequestsPerSecond, deps);
   koa.use(createRequestScope({ ...deps, addressOf, addresses, lostAnswers, isDraining: () => draining }));
   koa.use(readTarget);
   koa.use(createRouter(routes, { ...routeDeps, addresses }, limits).routes());
-  koa.use(createRefuseUnknown(routes));
+  koa.use(createRefuseUnknown(routes, addresses));
   const handle = koa.callback();
   let inFlight = 0;
   return {
@@ -106,7 +115,7 @@ function createRouter(
   limits: RequestLimits,
 ): Router<RequestState> {
   const router = new Router<RequestState>({ sensitive: true });
-  const identify = createIdentify(deps, deps.addresses);
+  const identify = createIdentify(deps);
   const limitRate = createRateLimit(deps, limits.keyRequestsPerMinute);
   const enterKey = createEnterKey(limits.keyConcurrentRequests);
   const answer = createAnswer(deps, limits);
@@ -115,6 +124,7 @@ function createRouter(
       if (route.only?.test(context.path) === false) return void (await next());
       context.state.operation = route.operationId;
       context.state.dialect = route.dialect;
+      limitStrangers(route, context, deps.addresses);
       const identity = await withTimeout(identify(route, context), 'mongodb', admissionMs);
       noteSubject(context, identity);
       if (identity.kind !== 'none') context.state.span = enterTrace(route, context, deps);
@@ -149,6 +159,26 @@ function noteSubject({ state, params }: RouterContext, identity: Identity): void
 
 type Answer = (route: Route, called: Called) => Promise<void>;
 
+/** Who shows a key, a token or a valid address is asked for them first. Throws rate_limit_exceeded. */
+function limitStrangers(route: Route, context: RouterContext, addresses: AddressLimit): void {
+  // A balancer that asks probes has the address of everybody who comes through it.
+  if (route.authentication !== 'none' || isProbe(route.operationId) || route.admit !== undefined) return;
+  const { address } = context.state;
+  if (route.isSigned?.(requestOf(context)) === true) recognise(context.req, `links ${address}`);
+  else addresses.take(address);
+}
+
+async function admit(route: Route, context: RouterContext, addresses: AddressLimit) {
+  try {
+    const admitted = await route.admit?.(requestOf(context));
+    if (admitted !== undefined) recognise(context.req, admitted.account);
+    return admitted;
+  } catch (error) {
+    if (error instanceof GatewayError && error.status < 500) addresses.takeForWrong(context.state.address);
+    throw error;
+  }
+}
+
 /** Reads the body, runs the route and writes its reply. */
 function createAnswer(
   { addresses, auth }: Pick<AppDeps, 'auth'> & { readonly addresses: AddressLimit },
@@ -160,8 +190,7 @@ function createAnswer(
     const { readBody } = route;
     if (readBody === undefined) return runAndWrite(route, requestOf(called.context), called);
     const { identity, context } = called;
-    const admitted = await route.admit?.(requestOf(context));
-    if (admitted !== undefined) addresses.giveBack(context.state.address);
+    const admitted = await admit(route, context, addresses);
     const account = admitted?.account ?? (identity.kind === 'key' ? identity.caller.account : '');
     const memory = budgets.memory[readBody.kind].open(account);
     const disk = budgets.disk.open(account);
@@ -282,41 +311,6 @@ class ContextMeta implements RequestMeta {
   }
 }
 
-/** A caller that reads nothing of its answer for this long keeps the connection from others. */
-const unreadAnswerMs = 60_000;
-
-function writeReply(context: AppContext, reply: Reply): void {
-  const { status, headers, mediaType, body = '', onEnd } = reply;
-  const { socket } = context;
-  // Until it is flushed: then the time for which an idle connection is kept counts.
-  socket.setTimeout(unreadAnswerMs);
-  if (onEnd !== undefined) reportEnd(context.res, onEnd);
-  context.status = status;
-  for (const name in headers) context.set(name, headers[name] ?? '');
-  if (status === 304 || status === 204) return;
-  context.set('content-type', mediaType);
-  if (typeof body === 'string' || Buffer.isBuffer(body) || body instanceof Readable) {
-    context.body = body;
-    return;
-  }
-  const bytes = body.reduce((sum, part) => sum + Buffer.byteLength(part), 0);
-  context.body = bytes <= joinedBytesMax ? joined(body) : Readable.from(body, { objectMode: false });
-  context.length = bytes;
-}
-
-/** Up to here one copy and one write are cheaper than a stream. */
-const joinedBytesMax = 64 * 1024;
-
-function joined(parts: readonly BodyPart[]): Buffer {
-  return Buffer.concat(parts.map((part) => (typeof part === 'string' ? Buffer.from(part) : part)));
-}
-
-/** A caller who disconnected while the response was prepared has closed the connection already. */
-function reportEnd(response: ServerResponse, onEnd: () => void): void {
-  if (response.closed || response.destroyed) onEnd();
-  else response.once('close', onEnd);
-}
-
 interface MatchedLayer {
   readonly path: string | RegExp;
   readonly methods: readonly string[];
@@ -327,10 +321,11 @@ interface MatchedLayer {
  * Nothing handled it: the path is unknown, or known with other methods only. An address that a route spells out
  * (`/estimate`) is not also an id of another route.
  */
-function createRefuseUnknown(routes: readonly Route[]) {
+function createRefuseUnknown(routes: readonly Route[], addresses: AddressLimit) {
   const nearestTo = createNearestRoute(routes);
   const only = new Map(routes.flatMap((route) => route.paths.map((path) => [path, route.only] as const)));
   return (context: AppContext & { matched?: readonly MatchedLayer[] }): never => {
+    addresses.take(context.state.address);
     const layers = (context.matched ?? []).filter(
       ({ path }) => typeof path !== 'string' || only.get(path)?.test(context.path) !== false,
     );

@@ -1,71 +1,135 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { createPlaces } from '../base/places.ts';
+import type { Place, Places } from '../base/places.ts';
+import { addressName } from './client-address.ts';
 
-/** The open connections of one server, within a limit that idle ones cannot use up. */
+/** The open connections of one server. */
 export interface Connections {
   /** Whether an answer to what is unreadable now would be read as the answer to something else. */
   isAnswered(socket: Socket): boolean;
-  readonly count: number;
 }
+
+export interface ConnectionLimits {
+  readonly connectionsMax: number;
+  /** A caller that reads its answer more slowly, on average, is cut off; 0: none is. */
+  readonly answerBytesPerSecondMin: number;
+}
+
+/** A quarter of the connections is for strangers; the rest is for callers that have shown who they are. */
+const strangersShare = 0.25;
+
+/**
+ * A new connection is a stranger's, and belongs to its address. There is always room for it: the address with most
+ * connections loses one, unused and idle ones first. `recognise` moves it to the places of callers, which no stranger
+ * can take.
+ */
+export function limitConnections(server: Server, limits: ConnectionLimits): Connections {
+  const strangersMax = Math.max(1, Math.floor(limits.connectionsMax * strangersShare));
+  const callersMax = Math.max(1, limits.connectionsMax - strangersMax);
+  const strangers = createPlaces({
+    name: 'connections of strangers',
+    placesMax: strangersMax,
+    evicts: 'any',
+  });
+  const callers = createPlaces({ name: 'connections of callers', placesMax: callersMax });
+  server.on('connection', (socket: Socket) => {
+    const place = strangers.take(addressName(socket.remoteAddress), { evict: () => void socket.destroy() });
+    if (typeof place === 'string') socket.destroy();
+    else connections.set(socket, new Connection(socket, place, callers));
+  });
+  // Before the application's own listener.
+  server.prependListener('request', (request, response) => {
+    connections.get(request.socket)?.begin({ request, response });
+  });
+  cutSlowReaders(server, limits.answerBytesPerSecondMin);
+  return { isAnswered: (socket) => connections.get(socket)?.isAnswered() ?? false };
+}
+
+/** The request shows a valid key, token or link: from now on its connection is this holder's. */
+export function recognise({ socket }: IncomingMessage, holder: string): void {
+  connections.get(socket)?.belongTo(holder);
+}
+
+const connections = new WeakMap<Socket, Connection>();
 
 interface Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
 }
 
-/**
- * Beyond `max` connections the one that has been idle longest makes room, first those that never sent a request. Where
- * none is idle, the newcomer is handed to `refuse`.
- */
-export function limitConnections(server: Server, max: number, refuse: (socket: Socket) => void): Connections {
-  const open = new Set<Socket>();
-  /** In the order in which they became idle. */
-  const silent = new Set<Socket>();
-  const keptAlive = new Set<Socket>();
-  const latest = new WeakMap<Socket, Exchange>();
+class Connection {
+  private readonly socket: Socket;
+  private readonly callers: Places;
+  private place: Place;
+  private holder: string | undefined;
+  private exchange: Exchange | undefined;
+  /** What the caller had taken when the exchange began, and for how long it has kept us waiting since. */
+  private takenBytes = 0;
+  private blockedMs = 0;
 
-  server.on('connection', (socket: Socket) => {
-    if (open.size >= max && !makeRoom()) {
-      refuse(socket);
-      return;
-    }
-    open.add(socket);
-    silent.add(socket);
-    socket.once('close', () => {
-      for (const set of [open, silent, keptAlive]) set.delete(socket);
-    });
-  });
-
-  function makeRoom(): boolean {
-    const idle: Socket | undefined = silent.values().next().value ?? keptAlive.values().next().value;
-    if (idle === undefined) return false;
-    for (const set of [open, silent, keptAlive]) set.delete(idle);
-    idle.destroy();
-    return true;
+  constructor(socket: Socket, place: Place, callers: Places) {
+    this.socket = socket;
+    this.place = place;
+    this.callers = callers;
+    place.mark('unused');
+    socket.once('close', () => this.place.leave());
   }
 
-  // Before the application's own listener.
-  server.prependListener('request', (request, response) => {
-    const { socket } = request;
-    silent.delete(socket);
-    keptAlive.delete(socket);
-    latest.set(socket, { request, response });
-    response.once('close', () => {
-      if (open.has(socket)) keptAlive.add(socket);
-    });
-  });
+  begin(exchange: Exchange): void {
+    this.exchange = exchange;
+    this.takenBytes = this.taken();
+    this.blockedMs = 0;
+    this.place.mark('busy');
+    exchange.response.once('close', () => this.place.mark('idle'));
+  }
 
-  return {
-    isAnswered(socket) {
-      const exchange = latest.get(socket);
-      if (exchange === undefined) return false;
-      const { request, response } = exchange;
-      return request.complete ? !response.writableFinished : response.headersSent;
-    },
-    get count() {
-      return open.size;
-    },
+  /** Where callers have no place for it, it stays a stranger's. */
+  belongTo(holder: string): void {
+    if (this.holder === holder || this.socket.destroyed) return;
+    const place = this.callers.take(holder, { evict: () => void this.socket.destroy() });
+    if (typeof place === 'string') return;
+    this.place.leave();
+    this.place = place;
+    this.holder = holder;
+  }
+
+  isAnswered(): boolean {
+    if (this.exchange === undefined) return false;
+    const { request, response } = this.exchange;
+    return request.complete ? !response.writableFinished : response.headersSent;
+  }
+
+  /** `elapsedMs`: since the last time that this was called. */
+  cutIfSlow(elapsedMs: number, bytesPerSecondMin: number): void {
+    if (this.socket.writableLength === 0) return;
+    this.blockedMs += elapsedMs;
+    const due = (bytesPerSecondMin * this.blockedMs) / 1000;
+    if (this.taken() - this.takenBytes + windowBytes < due) this.socket.destroy();
+  }
+
+  private taken(): number {
+    return this.socket.bytesWritten - this.socket.writableLength;
+  }
+}
+
+/** Bytes that the caller may have read although they still count as ours: one piece of an answer. */
+const windowBytes = 64 * 1024;
+const lookEveryMs = 5_000;
+
+function cutSlowReaders(server: Server, bytesPerSecondMin: number): void {
+  const open = new Set<Socket>();
+  server.on('connection', (socket: Socket) => {
+    open.add(socket);
+    socket.once('close', () => open.delete(socket));
+  });
+  if (bytesPerSecondMin === 0) return;
+  const look = (): void => {
+    // Time in which this process stood still is nobody's fault: each look counts for one interval.
+    for (const socket of open) connections.get(socket)?.cutIfSlow(lookEveryMs, bytesPerSecondMin);
   };
+  const timer = setInterval(look, lookEveryMs).unref();
+  server.once('close', () => clearInterval(timer));
 }
 
 const connectionsMaxDefault = 8_192;

@@ -186,6 +186,8 @@ export interface RouteDeps extends AppDeps {
   readonly admissions: Places;
   /** Shares the reports that MongoDB adds up for this process. */
   readonly reports: Places;
+  /** Whether a proxy that TRUSTED_PROXIES lacks stands in front. */
+  readonly isProxied: () => boolean;
   /** The server is shutting down: /readyz reports it first. */
   readonly isDraining: () => boolean;
 }

@@ -1,14 +1,22 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { ParameterizedContext } from 'koa';
 import type { RequestState } from './request-scope.ts';
+import { createPlaces } from '../base/places.ts';
 import { GatewayError } from '../errors/errors.ts';
 import { mayUse } from '../base/operator.ts';
 import type { OperatorAccess, OperatorIdentity } from '../base/operator.ts';
 import type { AddressLimit } from './address-limit.ts';
+import { recognise } from './connections.ts';
 import type { AppDeps } from './deps.ts';
-import { createGuessLimit } from './guess-limit.ts';
 import { accessOf } from './route.ts';
 import type { Identity, KeepAct, Route } from './route.ts';
+
+export interface IdentifyDeps extends Pick<AppDeps, 'auth' | 'operatorAuth' | 'auditLog'> {
+  readonly addresses: AddressLimit;
+}
+
+/** Look-ups of credentials at once: guesses from one address leave others theirs. */
+const lookupsMax = { name: 'credentials looked up', placesMax: 64, shareMax: 16 };
 
 type Identify = (route: Route, context: ParameterizedContext<RequestState>) => Promise<Identity>;
 
@@ -16,35 +24,40 @@ type Identify = (route: Route, context: ParameterizedContext<RequestState>) => P
  * Says who is calling, before the body is read. Throws the one 401 that all failures share, and 403 for an operator who
  * may not use the route.
  */
-export function createIdentify(
-  deps: Pick<AppDeps, 'auth' | 'operatorAuth' | 'auditLog' | 'now' | 'log'>,
-  addresses: AddressLimit,
-): Identify {
-  const { auth, operatorAuth } = deps;
-  const guesses = createGuessLimit(deps);
-  return async (route, { req, state: { address } }) => {
-    const { authentication } = route;
-    if (authentication === 'none') return { kind: 'none' };
+export function createIdentify(deps: IdentifyDeps): Identify {
+  const { auth, operatorAuth, addresses } = deps;
+  const lookups = createPlaces(lookupsMax);
+  /** A credential is looked at before anybody is refused for what others at its address have shown. */
+  const look = async <Found>(
+    { req: { headers }, state: { address } }: ParameterizedContext<RequestState>,
+    find: (authorization: string) => Promise<Found | undefined> | undefined,
+  ): Promise<Found | undefined> => {
+    const { authorization } = headers;
+    const found =
+      authorization === undefined ? undefined : await lookups.run(address, async () => find(authorization));
+    if (found !== undefined) return found;
+    if (authorization === undefined) addresses.take(address);
+    else addresses.takeForWrong(address);
+    return undefined;
+  };
+  return async (route, context) => {
+    const { req, state } = context;
+    if (route.authentication === 'none') return { kind: 'none' };
     const { authorization } = req.headers;
-    if (authentication === 'key') {
-      const caller = await callerOf(authorization, auth);
-      if (caller === undefined) {
-        addresses.charge(address);
+    if (route.authentication === 'key') {
+      const caller = await look(context, (shown) => callerOf(shown, auth));
+      if (caller === undefined)
         throw invalidKey(req.headers['x-api-key'] !== undefined && authorization === undefined);
-      }
-      addresses.giveBack(address);
+      recognise(req, caller.account);
       return { kind: 'key', caller };
     }
-    const check = async () => operatorAuth?.authenticate(authorization);
-    // Without a token nothing is guessed.
-    const isGuess = authorization !== undefined && !addresses.isOff;
-    const operator = await (isGuess ? guesses.guard(address, check) : check());
+    const operator = await look(context, (shown) => operatorAuth?.authenticate(shown));
     if (operator === undefined) throw invalidToken();
-    addresses.giveBack(address);
+    recognise(req, `operator ${operator.name}`);
     const access = accessOf(route);
     if (!mayUse(operator, access)) throw notAllowed(operator, access);
     const via = originOf(req.headers);
-    const from = { by: operator.name, via, address } as const;
+    const from = { by: operator.name, via, address: state.address } as const;
     const keep: KeepAct = (act, run) => deps.auditLog.keep({ ...act, ...from }, run);
     return { kind: 'admin', operator: operator.name, role: operator.role, keep };
   };

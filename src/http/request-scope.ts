@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
 import type { Middleware, ParameterizedContext } from 'koa';
 import { messageOf } from '../base/caught.ts';
 import { defined } from '../base/defined.ts';
@@ -57,18 +58,16 @@ export function createRequestScope(deps: RequestScopeDeps): Middleware<RequestSt
     context.state = {
       requestId,
       operation: '',
-      address: deps.addressOf(context.req),
+      address: deps.addressOf.of(context.req),
       lostAnswers: deps.lostAnswers,
     };
     context.set('x-request-id', requestId);
     try {
       const path = pathOf(context);
-      // A balancer that asks them has the address of everybody who comes through it.
-      if (!isProbe(path ?? '')) deps.addresses.take(context.state.address);
-      if (path === undefined) {
-        throw new GatewayError('invalid_parameter', 'The address of the request is not readable.');
+      if (path === undefined || hasEncodedBody(context.req)) {
+        deps.addresses.take(context.state.address);
+        throw path === undefined ? unreadableAddress() : encodedBody();
       }
-      refuseEncodedBody(context.req.headers['content-encoding']);
       await next();
     } catch (error) {
       writeError(context, error, deps);
@@ -95,9 +94,16 @@ function pathOf(context: Context): string | undefined {
 }
 
 /** Before any parser sees it: a few kilobytes of compressed zeros are gigabytes of body. */
-function refuseEncodedBody(encoding: string | undefined): void {
-  if (encoding === undefined || encoding.trim().toLowerCase() === 'identity') return;
-  throw new GatewayError('unsupported_media_type', 'Send the body without content-encoding.');
+function hasEncodedBody({ headers: { 'content-encoding': encoding } }: IncomingMessage): boolean {
+  return encoding !== undefined && encoding.trim().toLowerCase() !== 'identity';
+}
+
+function encodedBody(): GatewayError {
+  return new GatewayError('unsupported_media_type', 'Send the body without content-encoding.');
+}
+
+function unreadableAddress(): GatewayError {
+  return new GatewayError('invalid_parameter', 'The address of the request is not readable.');
 }
 
 type Context = ParameterizedContext<RequestState>;
@@ -144,7 +150,7 @@ function finish(context: Context, seconds: number, { log, metrics }: RequestScop
   metrics.observeRequest(operation, context.status, seconds);
   if (isProbe(operation) && context.status < 400) return;
   // Whoever floods us does not fill the log as well.
-  if (operation === '' && context.status === 429) return;
+  if (account === undefined && actor === undefined && context.status === 429) return;
   log[context.method === 'GET' ? 'debug' : 'info'](
     {
       request_id: requestId,

@@ -50,6 +50,8 @@ interface Operation {
   readonly readBody?: BodyReader;
   /** Where the document says another body than `input`: what clients should send, of what the service bears with. */
   readonly documentedBody?: z.ZodType;
+  /** Whether the address of this request is a valid credential of its own. Absent: it never is. */
+  readonly isSigned?: (request: RawRequest) => boolean;
   /** For the document; the handler reads them from `meta`. */
   readonly headers?: z.ZodObject;
   /** What would hold the event loop at the first request: done before the process listens. */

@@ -4,8 +4,9 @@ import type { AddressInfo, Socket } from 'node:net';
 import { z } from 'zod';
 import { answerInTurn } from './answer-in-turn.ts';
 import type { GatewayApp } from './app.ts';
+import type { ConnectionLimits } from './connections.ts';
 import { connectionsMaxOf, limitConnections } from './connections.ts';
-import { answerUnreadable, headerProblem, refuseConnection, refuseRequest } from './unreadable.ts';
+import { answerUnreadable, headerProblem, refuseRequest } from './unreadable.ts';
 
 export interface HttpServerOptions {
   readonly app: Pick<GatewayApp, 'callback' | 'drain'>;
@@ -14,6 +15,8 @@ export interface HttpServerOptions {
   readonly port: number;
   /** Absent: half of the files that the process may open, at most 8,192. */
   readonly connectionsMax?: number;
+  /** 0, the default: a caller may read as slowly as it likes. */
+  readonly answerBytesPerSecondMin?: number;
   /** How long a connection may take to send the headers of a request. */
   readonly headersTimeoutMs?: number;
 }
@@ -49,7 +52,9 @@ export async function startHttpServer(options: HttpServerOptions): Promise<Runni
     // Said in the common error body instead.
     requireHostHeader: false,
   });
-  receive(server, app.callback(), options.connectionsMax ?? connectionsMaxOf(openFilesMax()));
+  const connectionsMax = options.connectionsMax ?? connectionsMaxOf(openFilesMax());
+  const { answerBytesPerSecondMin = 0 } = options;
+  receive(server, app.callback(), { connectionsMax, answerBytesPerSecondMin });
   await listen(server, host, port);
   const address = server.address();
   const bound = typeof address === 'object' && address !== null ? address : undefined;
@@ -62,8 +67,8 @@ export async function startHttpServer(options: HttpServerOptions): Promise<Runni
   };
 }
 
-function receive(server: Server, handle: RequestListener, connectionsMax: number): void {
-  const connections = limitConnections(server, connectionsMax, refuseConnection);
+function receive(server: Server, handle: RequestListener, limits: ConnectionLimits): void {
+  const connections = limitConnections(server, limits);
   answerInTurn(server);
   server.on('request', (request, response) => {
     const problem = headerProblem(request);

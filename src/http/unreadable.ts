@@ -7,8 +7,8 @@ import type { Socket } from 'node:net';
 interface EarlyAnswer {
   readonly status: string;
   readonly message: string;
-  readonly type: 'invalid_request_error' | 'api_error';
-  readonly code: '' | 'request_timeout' | 'service_unavailable';
+  readonly type: 'invalid_request_error';
+  readonly code: '' | 'request_timeout';
 }
 
 const unreadable: EarlyAnswer = {
@@ -44,24 +44,8 @@ export function answerUnreadable(error: NodeJS.ErrnoException, socket: Socket, a
   else endWith(socket, refusals[error.code ?? ''] ?? unreadable);
 }
 
-/** A connection beyond the limit. */
-export function refuseConnection(socket: Socket): void {
-  // Its request is of no interest any more.
-  socket.on('error', () => undefined).resume();
-  endWith(
-    socket,
-    {
-      status: '503 Service Unavailable',
-      message: 'Too many connections are open. Try again.',
-      type: 'api_error',
-      code: 'service_unavailable',
-    },
-    ['retry-after: 1'],
-  );
-}
-
 /** A caller that does not close its half keeps the descriptor open: after the answer the connection is destroyed. */
-function endWith(socket: Socket, refusal: EarlyAnswer, headers: readonly string[] = []): void {
+function endWith(socket: Socket, refusal: EarlyAnswer): void {
   const body = bodyOf(refusal);
   const cut = setTimeout(() => socket.destroy(), lingerMs);
   socket.once('close', () => clearTimeout(cut));
@@ -72,7 +56,6 @@ function endWith(socket: Socket, refusal: EarlyAnswer, headers: readonly string[
       'content-type: application/json; charset=utf-8',
       `content-length: ${Buffer.byteLength(body)}`,
       `x-request-id: ${randomUUID()}`,
-      ...headers,
       '',
       body,
     ].join('\r\n'),

@@ -85,7 +85,7 @@ async function addFile(added: NewFile, deps: FilesDeps): Promise<UserFile> {
   const { path, param, ...described } = added;
   if (added.bytes > deps.bytesMax) throw tooLarge(param, deps);
   const inTime = AbortSignal.timeout(probeMs);
-  const media = await deps.probe.probe(diskSource(added), inTime);
+  const media = await deps.probe.probe(diskSource(added), added.account, inTime);
   if (media === undefined && inTime.aborted) throw serviceUnavailable('a file was not read in time');
   const extension = media === undefined ? undefined : extensionFor(media.mediaType);
   if (media === undefined || extension === undefined) throw notAMedium(param);

@@ -21,21 +21,21 @@ export function createMeasureVideos(deps: MeasureVideosDeps): MeasureVideos {
   const { probe, openMedia, timeoutMs } = deps;
   const open = (url: string, signal: AbortSignal): MediaSource | Promise<MediaSource> =>
     dataUrlSource(url) ?? openRemoteSource(url, { openMedia, bytesMax: probedBytesMax, timeoutMs, signal });
-  const measure = async (url: string, signal: AbortSignal): Promise<number | undefined> => {
+  const measure = async (url: string, account: string, signal: AbortSignal): Promise<number | undefined> => {
     try {
-      const facts = await probe.probe(await open(url, signal), signal);
+      const facts = await probe.probe(await open(url, signal), account, signal);
       return facts?.mediaType.startsWith('video/') === true ? facts.seconds : undefined;
     } catch {
       // What cannot be opened now may still be opened by the upstream.
       return undefined;
     }
   };
-  return async (urls) => {
+  return async (urls, { account }) => {
     const signal = AbortSignal.timeout(timeoutMs);
     return Promise.all(
       urls.map(async (url) => {
         const known = await deps.known?.(url);
-        return known ?? (timeoutMs === 0 ? undefined : measure(url, signal));
+        return known ?? (timeoutMs === 0 ? undefined : measure(url, account, signal));
       }),
     );
   };

@@ -1,22 +1,31 @@
 import { extname } from 'node:path';
+import { cpuUsage } from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
+import { createPlaces } from '../base/places.ts';
 import { defined } from '../base/defined.ts';
 import type { MediaFacts } from '../models/media-facts.ts';
 import { limitedSource } from './media-source.ts';
 import type { MediaSource } from './media-source.ts';
 import type { FromThread, ToThread } from './probe-messages.ts';
 
-/** Finds out what media are, from their bytes, in threads that end when one does not answer. */
+/** Finds out what media are, from their bytes, in threads that are ended when a medium needs more than its share. */
 export interface MediaProbe {
-  /** Undefined: it could not be found out, or not before `signal`. Never rejects. */
-  probe(source: MediaSource, signal: AbortSignal): Promise<MediaFacts | undefined>;
+  /**
+   * Undefined: it cannot be read, or was not before `signal`. Never rejects. Accounts take turns: `account` is whose
+   * medium it is.
+   */
+  probe(source: MediaSource, account: string, signal: AbortSignal): Promise<MediaFacts | undefined>;
   close(): Promise<void>;
 }
 
 /** All that is read of one medium. */
 export const probedBytesMax = 8 * 1024 * 1024;
-const threadsMax = 4;
+/** One account has at most two at a time, and one is left for an account that has none. */
+const threadsMax = { name: 'media threads', placesMax: 4, shareMax: 2, reserve: 1 };
+/** CPU time for one medium. */
+const workingMsMax = 5_000;
+const workingLookMs = 100;
 /** A medium that needs more ends its thread. */
 const resourceLimits = { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 16, stackSizeMb: 2 };
 /** A thread without work goes: it holds some ten megabytes. */
@@ -24,14 +33,16 @@ const idleMs = 60_000;
 
 interface Thread {
   readonly worker: Worker;
+  /** It has loaded what it needs: from then on its time is that of a medium. */
+  readonly ready: Promise<unknown>;
   idle?: NodeJS.Timeout;
 }
 
 /** The first thread starts with the first medium. */
 export function createMediaProbe(): MediaProbe {
+  const places = createPlaces(threadsMax);
   const threads = new Set<Thread>();
   const free: Thread[] = [];
-  const waiting: (() => void)[] = [];
 
   const forget = (thread: Thread): void => {
     clearTimeout(thread.idle);
@@ -46,24 +57,21 @@ export function createMediaProbe(): MediaProbe {
   };
 
   const start = (): Thread => {
-    const thread: Thread = { worker: startWorker() };
+    const worker = startWorker();
+    const ready = new Promise((resolve) => worker.once('message', resolve).once('exit', resolve));
+    const thread: Thread = { worker, ready };
     threads.add(thread);
-    thread.worker.once('exit', () => forget(thread));
-    return thread;
-  };
-
-  const take = async (signal: AbortSignal): Promise<Thread | undefined> => {
-    while (free.length === 0 && threads.size >= threadsMax && !signal.aborted) await turn(waiting, signal);
-    if (signal.aborted) return undefined;
-    const thread = free.pop() ?? start();
-    clearTimeout(thread.idle);
+    worker.once('exit', () => forget(thread));
     return thread;
   };
 
   return {
-    async probe(source, signal) {
-      const thread = await take(signal);
-      if (thread === undefined) return undefined;
+    async probe(source, account, signal) {
+      const place = await places.wait(account, signal);
+      if (place === undefined) return undefined;
+      const thread = free.pop() ?? start();
+      clearTimeout(thread.idle);
+      await thread.ready;
       const answer = await ask(thread.worker, limitedSource(source, probedBytesMax), signal);
       if (answer === 'none') {
         await end(thread);
@@ -71,7 +79,7 @@ export function createMediaProbe(): MediaProbe {
         free.push(thread);
         thread.idle = setTimeout(() => void end(thread), idleMs).unref();
       }
-      waiting.shift()?.();
+      place.leave();
       return answer === 'none' ? undefined : answer.facts;
     },
     async close() {
@@ -99,21 +107,7 @@ function startWorker(): Worker {
   return worker;
 }
 
-/** Until there may be a thread, or nobody waits for it any more. */
-function turn(waiting: (() => void)[], signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const go = (): void => {
-      signal.removeEventListener('abort', go);
-      const at = waiting.indexOf(go);
-      if (at >= 0) waiting.splice(at, 1);
-      resolve();
-    };
-    waiting.push(go);
-    signal.addEventListener('abort', go, { once: true });
-  });
-}
-
-/** `none`: the thread has ended, or has not answered in time. */
+/** `none`: the thread has ended, has worked for too long, or has not answered in time. */
 function ask(
   worker: Worker,
   source: MediaSource,
@@ -124,20 +118,36 @@ function ask(
     const stop = (answer: { readonly facts?: MediaFacts } | 'none'): void => {
       worker.off('message', hear).off('error', giveUp).off('exit', giveUp);
       signal.removeEventListener('abort', giveUp);
+      clearInterval(watch);
       resolve(answer);
     };
     const giveUp = (): void => stop('none');
     const hear = (message: FromThread): void => {
       if (message.kind === 'done') return stop(message);
+      if (message.kind === 'ready') return;
       const { read, start, end } = message;
       source.read(start, end).then(
         (data) => post({ kind: 'data', read, ...defined({ data }) }),
         () => post({ kind: 'data', read }),
       );
     };
+    const workedMs = startClock(worker);
+    const watch = setInterval(() => {
+      if (workedMs() > workingMsMax) giveUp();
+    }, workingLookMs);
     worker.on('message', hear).on('error', giveUp).on('exit', giveUp);
     signal.addEventListener('abort', giveUp, { once: true });
     if (signal.aborted) giveUp();
     else post({ kind: 'probe', bytes: source.bytes });
   });
+}
+
+/** How long the thread has worked since: no more than its turns lasted, nor than the process used, as on a busy machine. */
+function startClock(worker: Worker): () => number {
+  const turns = worker.performance.eventLoopUtilization();
+  const used = cpuUsage();
+  return () => {
+    const { user, system } = cpuUsage(used);
+    return Math.min(worker.performance.eventLoopUtilization(turns).active, (user + system) / 1000);
+  };
 }

@@ -8,6 +8,8 @@ export type ToThread =
   | { readonly kind: 'data'; readonly read: number; readonly data?: Uint8Array };
 
 export type FromThread =
+  /** First of all: it has loaded. */
+  | { readonly kind: 'ready' }
   | { readonly kind: 'read'; readonly read: number; readonly start: number; readonly end: number }
   /** `facts` absent: nothing is known of it. */
   | { readonly kind: 'done'; readonly facts?: MediaFacts };

@@ -40,3 +40,5 @@ port?.on('message', (message: ToThread) => {
   reads.get(message.read)?.(message);
   reads.delete(message.read);
 });
+
+send({ kind: 'ready' });

@@ -3,6 +3,7 @@ import type { InputVideoTrack } from 'mediabunny';
 import { defined } from '../base/defined.ts';
 import type { MediaFacts } from '../models/media-facts.ts';
 import { inspectedBytesMax, inspectImage } from '../images/inspect-image.ts';
+import { checkedClaims } from './checked-claims.ts';
 import type { MediaSource } from './media-source.ts';
 
 /** None that names other files, as playlists do: nothing is read but the source. */
@@ -14,7 +15,7 @@ const secondsMax = 86_400;
 
 /** Undefined: an unknown format. Rejects where the file is broken, or cannot be read. */
 export async function readMedia(source: MediaSource): Promise<MediaFacts | undefined> {
-  return (await readImage(source)) ?? readFilm(source);
+  return (await readImage(source)) ?? readFilm(checkedClaims(source));
 }
 
 async function readImage(source: MediaSource): Promise<MediaFacts | undefined> {

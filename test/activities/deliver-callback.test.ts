@@ -285,7 +285,6 @@ it.each([
     places: createHostPlaces({
       requestsPerHostMax: 16,
       requestsPerAccountMax: 30,
-      waitingPerHostMax: 14,
       waitMs: 50,
       now: Date.now,
       random: Math.random,

@@ -85,7 +85,6 @@ export async function openTaskWorld(): Promise<TaskWorld> {
       createHostPlaces({
         requestsPerHostMax: 1,
         requestsPerAccountMax: 100,
-        waitingPerHostMax: 0,
         waitMs: 0,
         now,
         random: Math.random,

@@ -111,15 +111,16 @@ describe('a full house', () => {
     expect(open.evicted).toEqual(['a']);
   });
 
-  it('takes idle places before busy ones, and none that is kept', () => {
-    const { enter, evicted, place } = named({ placesMax: 3 });
-    for (const name of ['kept', 'busy', 'idle']) enter('a', name);
-    place('kept')?.mark('kept');
-    place('idle')?.mark('idle');
-    enter('b', 'b1');
-    expect(evicted).toEqual(['idle']);
+  it('takes unused places before idle ones, then busy ones, and none that is kept', () => {
+    const { enter, evicted, place } = named({ placesMax: 5 });
+    for (const use of ['kept', 'busy', 'busy', 'idle', 'unused'] as const) {
+      enter('a', use);
+      place(use)?.mark(use);
+    }
+    for (const name of ['b', 'c', 'd']) enter(name, name);
+    expect(evicted).toEqual(['unused', 'idle', 'busy']);
     place('busy')?.mark('kept');
-    expect(enter('c', 'c1')).toBe('full');
+    expect(enter('e', 'e')).toBe('full');
   });
 
   it('of places of different sizes takes the largest, as many as it needs', () => {

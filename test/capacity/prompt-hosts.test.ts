@@ -11,7 +11,6 @@ function hostsOf(change: { callsMax?: number; requestsPerHostMax?: number } = {}
   const places = createHostPlaces({
     requestsPerHostMax: change.requestsPerHostMax ?? 10,
     requestsPerAccountMax: 3,
-    waitingPerHostMax: 10,
     waitMs: 60_000,
     now,
     random: Math.random,

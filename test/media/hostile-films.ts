@@ -37,6 +37,14 @@ const moov = inside('moov') - 8;
 const setUint32 = (type: string, offset: number, value: number): Buffer =>
   changed((film) => film.writeUInt32BE(value, inside(type, film) + offset));
 
+/** A fragment of 190 KB whose boxes claim hundreds of millions of frames without a size. */
+const run = box('trun', Buffer.from('00000000000186a0', 'hex'));
+const track = Buffer.concat([
+  box('tfhd', Buffer.from('0000000000000001', 'hex')),
+  ...Array.from({ length: 11_000 }, () => run),
+]);
+const manyFrames = Buffer.concat([clip, box('moof', box('traf', track))]);
+
 export const hostileFilms: Readonly<Record<string, Buffer>> = {
   'nothing at all': Buffer.alloc(0),
   'HTML with the name of an MP4': Buffer.from('<!doctype html><script>while (true) {}</script>'.repeat(500)),
@@ -58,5 +66,6 @@ export const hostileFilms: Readonly<Record<string, Buffer>> = {
   'four billion frames': setUint32('stsz', 8, 0xffffffff),
   'four billion places of frames': setUint32('stco', 4, 0xffffffff),
   'four billion descriptions': setUint32('stsd', 4, 0xffffffff),
+  'a fragment of a billion frames': manyFrames,
   'no pixels': changed((film) => film.fill(0, inside('avc1', film) + 24, inside('avc1', film) + 28)),
 };

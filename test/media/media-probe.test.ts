@@ -1,5 +1,6 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import { encodePng } from '../../workshop/simulator/media/images.ts';
+import { checkedClaims } from '../../src/media/checked-claims.ts';
 import { createMediaProbe } from '../../src/media/media-probe.ts';
 import { dataUrlSource } from '../../src/media/media-source.ts';
 import type { MediaSource } from '../../src/media/media-source.ts';
@@ -14,7 +15,7 @@ const inMemory = (file: Uint8Array): MediaSource => ({
   read: (start, end) => Promise.resolve(file.slice(start, end)),
 });
 const facts = (file: Uint8Array, timeoutMs = 60_000) =>
-  probe.probe(inMemory(file), AbortSignal.timeout(timeoutMs));
+  probe.probe(inMemory(file), 'a', AbortSignal.timeout(timeoutMs));
 const clipFacts = { mediaType: 'video/mp4', width: 640, height: 360, seconds: 5 };
 
 it('reads the type, the size and the length of a video', async () => {
@@ -40,7 +41,7 @@ it('reads a data URL, from any place in it', async () => {
   const source = dataUrlSource(`data:video/mp4;base64,${clip.toString('base64')}`);
   expect(source?.bytes).toBe(clip.length);
   expect(Buffer.from((await source?.read(10, 77)) ?? [])).toEqual(clip.subarray(10, 77));
-  expect(source && (await probe.probe(source, AbortSignal.timeout(60_000)))).toEqual(clipFacts);
+  expect(source && (await probe.probe(source, 'a', AbortSignal.timeout(60_000)))).toEqual(clipFacts);
   expect(dataUrlSource('data:video/mp4,abc')).toBeUndefined();
 });
 
@@ -89,18 +90,33 @@ it('reads no more than is allowed of a file, wherever it says that its parts are
       return Promise.resolve(file.slice(start, end));
     },
   };
-  await probe.probe(counted, AbortSignal.timeout(60_000));
+  await probe.probe(counted, 'a', AbortSignal.timeout(60_000));
   expect(bytes).toBeLessThanOrEqual(8 * 1024 * 1024);
 });
 
 it('a file whose bytes never come ends with its time, and takes nobody with it', async () => {
   const stuck: MediaSource = { bytes: 1000, read: () => new Promise(() => undefined) };
-  const given = Array.from({ length: 12 }, () => probe.probe(stuck, AbortSignal.timeout(100)));
+  const given = Array.from({ length: 12 }, () => probe.probe(stuck, 'a', AbortSignal.timeout(100)));
   expect(await Promise.all(given)).toEqual(given.map(() => undefined));
   expect(await facts(clip)).toEqual(clipFacts);
 });
 
+it('an account whose media hang leaves a thread for others', async () => {
+  const gone = new AbortController();
+  const stuck: MediaSource = { bytes: 1000, read: () => new Promise(() => undefined) };
+  const hostile = Array.from({ length: 6 }, () => probe.probe(stuck, 'hostile', gone.signal));
+  expect(await facts(clip)).toEqual(clipFacts);
+  gone.abort();
+  expect(await Promise.all(hostile)).toEqual(hostile.map(() => undefined));
+});
+
+it('samples without bytes are refused before they are counted', async () => {
+  const film = hostileFilms['a fragment of a billion frames'] ?? clip;
+  await expect(checkedClaims(inMemory(film)).read(0, film.length)).rejects.toThrow('more samples');
+  await expect(checkedClaims(inMemory(clip)).read(0, clip.length)).resolves.toHaveLength(clip.length);
+});
+
 it('bytes that cannot be read are an answer', async () => {
   const broken: MediaSource = { bytes: 1000, read: () => Promise.reject(new Error('gone')) };
-  expect(await probe.probe(broken, AbortSignal.timeout(60_000))).toBeUndefined();
+  expect(await probe.probe(broken, 'a', AbortSignal.timeout(60_000))).toBeUndefined();
 });

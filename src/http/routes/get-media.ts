@@ -5,6 +5,7 @@ import type { KeptResults } from '../../results/results.ts';
 import { mediaTypeOf } from '../../results/media-types.ts';
 import { fileAnswers, replyWithFile } from '../stored-file.ts';
 import { openRoute } from '../route.ts';
+import { parseInput } from '../validation.ts';
 import type { Route } from '../route.ts';
 
 export type MediaDeps = Pick<KeptResults, 'storage' | 'links'> & { readonly now: () => number };
@@ -15,6 +16,18 @@ const openToPages = {
   'access-control-expose-headers': 'accept-ranges, content-length, content-range, etag',
 } as const;
 
+const input = z.object({
+  params: z.object({ task_id: z.string(), name: z.string() }),
+  query: z.object({
+    expires: z.string().default(''),
+    sig: z.string().default(''),
+    via: z.string().optional().meta({
+      description:
+        '`gateway`: the bytes come from here, never by a redirection. Upstreams are given such links.',
+    }),
+  }),
+});
+
 export function getMedia({ storage, links, now }: MediaDeps): Route {
   return openRoute({
     operationId: 'getMedia',
@@ -24,19 +37,13 @@ export function getMedia({ storage, links, now }: MediaDeps): Route {
     tag: 'Videos',
     method: 'get',
     paths: ['/media/:task_id/:name'],
-    input: z.object({
-      params: z.object({ task_id: z.string(), name: z.string() }),
-      query: z.object({
-        expires: z.string().default(''),
-        sig: z.string().default(''),
-        via: z.string().optional().meta({
-          description:
-            '`gateway`: the bytes come from here, never by a redirection. Upstreams are given such links.',
-        }),
-      }),
-    }),
+    input,
     ...fileAnswers,
     errors: ['task_not_found'],
+    isSigned(request) {
+      const { params, query } = parseInput(input, request);
+      return links.isValid({ ...query, task: params.task_id, name: params.name });
+    },
     async handle({ params: { task_id: task, name }, query: { expires, sig, via }, meta }) {
       const mediaType = mediaTypeOf(name);
       if (mediaType === undefined || !mediaIdPattern.test(task)) throw mediaNotFound();

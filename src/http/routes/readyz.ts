@@ -6,7 +6,7 @@ import type { Route } from '../route.ts';
 import { createSharedRead } from '../shared-read.ts';
 import { withTimeout } from '../with-timeout.ts';
 
-type Deps = Pick<RouteDeps, 'port' | 'pingMongo' | 'isDraining' | 'now' | 'unreachableLinks'>;
+type Deps = Pick<RouteDeps, 'port' | 'pingMongo' | 'isDraining' | 'isProxied' | 'now' | 'unreachableLinks'>;
 
 const checkTimeoutMs = 3_000;
 const retrySeconds = 5;
@@ -14,9 +14,9 @@ const retrySeconds = 5;
 const keptMs = 1_000;
 
 const warningSchema = z.object({
-  duty: z.enum(['creates', 'tasks', 'links']).meta({
+  duty: z.enum(['creates', 'tasks', 'links', 'addresses']).meta({
     description:
-      '`creates`: new tasks are refused with 503. `tasks`: they are accepted and wait. `links`: what leads to stored results and files works on this machine only.',
+      '`creates`: new tasks are refused with 503. `tasks`: they are accepted and wait. `links`: what leads to stored results and files works on this machine only. `addresses`: all callers behind a proxy share the limits of its address.',
   }),
   message: z.string(),
 });
@@ -60,7 +60,7 @@ interface Looked {
   readonly warnings: readonly Warning[];
 }
 
-async function lookAt({ port, pingMongo, unreachableLinks }: Deps): Promise<Looked> {
+async function lookAt({ port, pingMongo, unreachableLinks, isProxied }: Deps): Promise<Looked> {
   const [mongodb, warnings] = await Promise.all([
     withTimeout(pingMongo(), 'mongodb', checkTimeoutMs).then(
       () => ({}),
@@ -72,8 +72,15 @@ async function lookAt({ port, pingMongo, unreachableLinks }: Deps): Promise<Look
   ]);
   const links: Warning[] =
     unreachableLinks === undefined ? [] : [{ duty: 'links', message: unreachableLinks }];
-  return { ...mongodb, warnings: [...warnings, ...links] };
+  const addresses = isProxied() ? [proxyWarning] : [];
+  return { ...mongodb, warnings: [...warnings, ...links, ...addresses] };
 }
+
+const proxyWarning: Warning = {
+  duty: 'addresses',
+  message:
+    'Requests come with x-forwarded-for, and TRUSTED_PROXIES is empty: all callers behind the proxy share the limits of its address. Set it to the networks of the proxies in front.',
+};
 
 const temporalWarning: Warning = { duty: 'creates', message: 'Temporal does not answer.' };
 

@@ -1,0 +1,53 @@
+import type { ServerResponse } from 'node:http';
+import { Readable } from 'node:stream';
+import type { ParameterizedContext } from 'koa';
+import type { BodyPart, Reply } from './route.ts';
+
+/** A caller that reads nothing of its answer for this long keeps the connection from others. */
+const unreadAnswerMs = 60_000;
+/** Up to here one copy and one write are cheaper than a stream. */
+const joinedBytesMax = 64 * 1024;
+/** Of a longer body: the connection counts how much of it was taken, piece by piece. */
+const pieceBytes = 16 * 1024;
+
+export function writeReply(context: ParameterizedContext, reply: Reply): void {
+  const { status, headers, mediaType, body = '', onEnd } = reply;
+  const { socket } = context;
+  // Until it is flushed: then the time for which an idle connection is kept counts.
+  socket.setTimeout(unreadAnswerMs);
+  if (onEnd !== undefined) reportEnd(context.res, onEnd);
+  context.status = status;
+  for (const name in headers) context.set(name, headers[name] ?? '');
+  if (status === 304 || status === 204) return;
+  context.set('content-type', mediaType);
+  if (body instanceof Readable) {
+    context.body = body;
+    return;
+  }
+  const parts = typeof body === 'string' || Buffer.isBuffer(body) ? [body] : body;
+  const bytes = parts.reduce((sum, part) => sum + Buffer.byteLength(part), 0);
+  context.body =
+    bytes <= joinedBytesMax ? joined(parts) : Readable.from(piecesOf(parts), { objectMode: false });
+  context.length = bytes;
+}
+
+function joined(parts: readonly BodyPart[]): Buffer | string {
+  const [only] = parts;
+  if (parts.length === 1 && (typeof only === 'string' || Buffer.isBuffer(only))) return only;
+  return Buffer.concat(parts.map((part) => (typeof part === 'string' ? Buffer.from(part) : part)));
+}
+
+function* piecesOf(parts: readonly BodyPart[]): Generator<Buffer, void, undefined> {
+  for (const part of parts) {
+    const bytes =
+      typeof part === 'string' ? Buffer.from(part) : Buffer.from(part.buffer, part.byteOffset, part.length);
+    for (let start = 0; start < bytes.length; start += pieceBytes)
+      yield bytes.subarray(start, start + pieceBytes);
+  }
+}
+
+/** A caller who disconnected while the response was prepared has closed the connection already. */
+function reportEnd(response: ServerResponse, onEnd: () => void): void {
+  if (response.closed || response.destroyed) onEnd();
+  else response.once('close', onEnd);
+}

@@ -1,0 +1,58 @@
+import type { MediaSource } from './media-source.ts';
+
+const trunFlags = 0x000f05;
+
+/**
+ * The source of an MP4 whose reads reject once its tables claim more samples than the file has bytes: a box of 28 bytes
+ * may claim millions, each of which would cost time and memory. Whatever slips through is bounded by the thread.
+ */
+export function checkedClaims(source: MediaSource): MediaSource {
+  const { bytes } = source;
+  const seen = new Set<number>();
+  let samples = 0;
+  return {
+    bytes,
+    async read(start, end) {
+      const data = await source.read(start, end);
+      const block = Buffer.from(data.buffer, data.byteOffset, data.byteLength);
+      for (const { at, count } of [
+        ...claimsOf(block, 'trun', runClaim),
+        ...claimsOf(block, 'stsz', sizeClaim),
+      ]) {
+        if (seen.has(start + at)) continue;
+        seen.add(start + at);
+        samples += count;
+        if (samples > bytes) throw new RangeError('the file claims more samples than it has bytes');
+      }
+      return data;
+    },
+  };
+}
+
+interface Claim {
+  /** Of the name of the box, within the block. */
+  readonly at: number;
+  readonly count: number;
+}
+
+function* claimsOf(
+  block: Buffer,
+  name: string,
+  countAt: (block: Buffer, at: number) => number,
+): Generator<Claim> {
+  for (let at = block.indexOf(name, 0, 'latin1'); at !== -1; at = block.indexOf(name, at + 4, 'latin1')) {
+    if (at >= 4 && at + 16 <= block.length) yield { at, count: countAt(block, at) };
+  }
+}
+
+/** The number of samples of a fragment. Bytes of a picture that look like its name have other flags. */
+function runClaim(block: Buffer, at: number): number {
+  const versionAndFlags = block.readUInt32BE(at + 4);
+  const isRun = versionAndFlags >>> 24 <= 1 && (versionAndFlags & 0xffffff & ~trunFlags) === 0;
+  return isRun ? block.readUInt32BE(at + 8) : 0;
+}
+
+/** Samples of one size need no table. */
+function sizeClaim(block: Buffer, at: number): number {
+  return block.readUInt32BE(at + 4) === 0 && block.readUInt32BE(at + 8) > 0 ? block.readUInt32BE(at + 12) : 0;
+}
