@@ -4,8 +4,7 @@ import type { Mutant } from './mutant.ts';
 
 const turns = 'src/http/answer-in-turn.ts';
 const consume = 'src/http/bodies/consume-body.ts';
-const budget = 'src/http/bodies/body-budget.ts';
-const guesses = 'src/http/guess-limit.ts';
+const places = 'src/base/places.ts';
 const hostile = ['test/http/hostile-callers.test.ts'];
 const turn = ['test/http/answer-in-turn.test.ts'];
 const limits = ['test/http/address-limit.test.ts'];
@@ -61,18 +60,18 @@ export const callerMutants: readonly Mutant[] = [
   },
   {
     name: 'callers-make-room',
-    breaks: 'Who holds most makes room for a newcomer.',
-    file: budget,
-    find: 'while (total + bytes > bytesMax) if (!makeRoom(held)) throw processExceeded();',
-    replace: 'if (total + bytes > bytesMax) throw processExceeded();',
+    breaks: 'The holder that has most makes room for a newcomer.',
+    file: places,
+    find: '      place.evict();',
+    replace: "      return 'full';",
     tests: hostile,
   },
   {
     name: 'callers-account-share',
-    breaks: 'One account has a share of the memory for bodies.',
-    file: budget,
-    find: 'if (held > accountBytesMax) throw accountExceeded(accountBytesMax);',
-    replace: '',
+    breaks: 'One holder has at most its share of what is shared.',
+    file: places,
+    find: 'return size + more > (this.options.shareMax ?? Infinity);',
+    replace: 'return false;',
     tests: hostile,
   },
   {
@@ -94,41 +93,25 @@ export const callerMutants: readonly Mutant[] = [
   },
   {
     name: 'callers-bucket',
-    breaks: 'Requests without a key share a bucket for each address.',
-    file: 'src/http/request-scope.ts',
-    find: "if (!isProbe(path ?? '')) deps.addresses.take(context.state.address);",
+    breaks: 'Requests without a credential share a bucket for each address.',
+    file: 'src/http/app.ts',
+    find: 'else addresses.take(address);',
     replace: '',
     tests: limits,
   },
   {
     name: 'callers-give-back',
-    breaks: 'Whoever shows a key is not limited by address.',
+    breaks: 'A valid credential is not limited by what others at its address have done.',
     file: 'src/http/identify.ts',
-    find: "addresses.giveBack(address);\n      return { kind: 'key', caller };",
-    replace: "return { kind: 'key', caller };",
+    find: 'if (found !== undefined) return found;',
+    replace: 'addresses.take(address); if (found !== undefined) return found;',
     tests: limits,
   },
   {
-    name: 'callers-lock-out',
-    breaks: 'An address that guesses operators’ tokens is locked out.',
-    file: guesses,
-    find: 'guesses.lockedUntil = now() + lockedMs;',
-    replace: '',
-    tests: limits,
-  },
-  {
-    name: 'callers-lock-longer',
-    breaks: 'Each lock-out is twice as long.',
-    file: guesses,
-    find: 'guesses.lockouts += 1;',
-    replace: '',
-    tests: limits,
-  },
-  {
-    name: 'callers-guesses-at-once',
-    breaks: 'Guesses that are sent at once are counted, too.',
-    file: guesses,
-    find: 'if (guesses.open >= openMaxNow) throw lockedOut(1_000);',
+    name: 'callers-wrong-ones',
+    breaks: 'A wrong key or token costs its address more than a request without one.',
+    file: 'src/http/address-limit.ts',
+    find: 'spend(address, wrongCost);',
     replace: '',
     tests: limits,
   },

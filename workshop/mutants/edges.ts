@@ -89,10 +89,10 @@ export const edgeMutants: readonly Mutant[] = [
   {
     name: 'places-are-shared',
     breaks: 'An account takes no place from one that has as few.',
-    file: 'src/http/wait-places.ts',
-    find: '+ 1 >= largest.size) return false;',
-    replace: '+ 1 > largest.size) return false;',
-    tests: ['test/http/wait-places.test.ts'],
+    file: 'src/base/places.ts',
+    find: "=== 'any' ? 0 : size + more;",
+    replace: "=== 'any' ? 0 : size;",
+    tests: ['test/base/places.test.ts'],
   },
   {
     name: 'no-price-first',
