@@ -375,3 +375,13 @@ function schemaKeys(schema: unknown): string[] {
       : schemaKeys(item),
   );
 }
+
+it('docs/capacity.md lists everything that is shared in places', () => {
+  const named = Object.values(readSources(project, ['src']))
+    .filter((text) => text.includes("/places.ts'"))
+    .flatMap((text) => [...text.matchAll(/\{\s*name: '([^']+)',[^}]*placesMax|budgetOf\('([^']+)'/g)])
+    .map(([, places, budget]) => places ?? budget ?? '');
+  expect(named.length).toBeGreaterThan(8);
+  const page = read('docs/capacity.md');
+  expect(named.filter((name) => !page.includes(`| ${name} |`))).toEqual([]);
+});
