@@ -34,6 +34,7 @@ export async function uploadToRunway(
     form,
     signal: context.signal,
   });
-  if (!isSuccess(stored)) throw refusalError(stored, undefined);
+  // The storage judges the upload, and not the task's request.
+  if (!isSuccess(stored)) throw refusalError({ ...stored, json: undefined }, undefined);
   return { id: slot.runwayUri, url: slot.runwayUri, keptMs };
 }
