@@ -31,7 +31,7 @@ export interface Place {
   leave(): void;
 }
 
-/** In the order in which they are evicted. A place that is kept, or has no `evict`, stays. */
+/** Ordered by eviction: unused places go first. A place marked `kept`, or without `evict`, is never evicted. */
 const uses = ['unused', 'idle', 'busy'] as const;
 
 export type Use = (typeof uses)[number] | 'kept';
@@ -73,7 +73,7 @@ interface Holder {
 
 class SharedPlaces implements Places {
   private readonly options: PlacesOptions;
-  /** Ordered by when they last gave something back: of those that have equally few, the first is next. */
+  /** Ordered by their last release, oldest first. The order breaks ties between holders with equally few places. */
   private readonly holders = new Map<string, Holder>();
   readonly name: string;
   held = 0;

@@ -22,7 +22,7 @@ export type HostPlace = GrantedPlace | { readonly isGranted: false; readonly aft
 export interface HostPlacesOptions {
   /** To one origin. A quarter of them is for accounts that have no request there. */
   readonly requestsPerHostMax: number;
-  /** Of one account to all origins together, those that wait included. */
+  /** Limits one account's requests to all origins together. Waiting requests count, too. */
   readonly requestsPerAccountMax: number;
   readonly waitMs: number;
   readonly now: () => number;

@@ -137,7 +137,7 @@ export function isConcerned(
   return only === undefined || others.length > 0 || account === undefined || account === only;
 }
 
-/** The record after a probe of somebody whom the evidence did not concern has failed, too. */
+/** Adds the account and the model of a failed probe to the evidence. */
 export function withEvidence(record: CircuitRecord, { account, model }: CircuitUser): CircuitRecord {
   const { models } = record;
   return {

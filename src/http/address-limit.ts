@@ -9,7 +9,7 @@ import type { Logger } from '../observability/log.ts';
 export interface AddressLimit {
   /** For a request that shows no credential. Throws rate_limit_exceeded, which ends the connection. */
   take(address: string): void;
-  /** For one that has shown a wrong one, which costs more. Throws the same. */
+  /** For a request with a wrong credential, which costs more tokens. Throws rate_limit_exceeded. */
   takeForWrong(address: string): void;
 }
 

@@ -159,9 +159,9 @@ function noteSubject({ state, params }: RouterContext, identity: Identity): void
 
 type Answer = (route: Route, called: Called) => Promise<void>;
 
-/** Who shows a key, a token or a valid address is asked for them first. Throws rate_limit_exceeded. */
+/** Limits public routes by address. Other routes check their credential first. Throws rate_limit_exceeded. */
 function limitStrangers(route: Route, context: RouterContext, addresses: AddressLimit): void {
-  // A balancer that asks probes has the address of everybody who comes through it.
+  // Health checks are exempt: a load balancer sends them from the same address as its callers' requests.
   if (route.authentication !== 'none' || isProbe(route.operationId) || route.admit !== undefined) return;
   const { address } = context.state;
   if (route.isSigned?.(requestOf(context)) === true) recognise(context.req, `links ${address}`);

@@ -7,13 +7,13 @@ import type { BodyPart, Reply } from './route.ts';
 const unreadAnswerMs = 60_000;
 /** Up to here one copy and one write are cheaper than a stream. */
 const joinedBytesMax = 64 * 1024;
-/** Of a longer body: the connection counts how much of it was taken, piece by piece. */
+/** Longer bodies are written in pieces of this size, so that the connection can measure how fast they are read. */
 const pieceBytes = 16 * 1024;
 
 export function writeReply(context: ParameterizedContext, reply: Reply): void {
   const { status, headers, mediaType, body = '', onEnd } = reply;
   const { socket } = context;
-  // Until it is flushed: then the time for which an idle connection is kept counts.
+  // This timeout applies until the answer is flushed. After that, Node applies its keep-alive timeout.
   socket.setTimeout(unreadAnswerMs);
   if (onEnd !== undefined) reportEnd(context.res, onEnd);
   context.status = status;

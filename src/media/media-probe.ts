@@ -142,7 +142,7 @@ function ask(
   });
 }
 
-/** How long the thread has worked since: no more than its turns lasted, nor than the process used, as on a busy machine. */
+/** Estimates the thread's CPU time. On a busy machine its active time is too high, so process CPU time caps it. */
 function startClock(worker: Worker): () => number {
   const turns = worker.performance.eventLoopUtilization();
   const used = cpuUsage();

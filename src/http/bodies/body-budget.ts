@@ -86,7 +86,7 @@ export function createBodyBudget({ name, bytesMax, accountBytesMax }: BodyBudget
         end?.(processExceeded(name));
       };
       const place = places.take(account, { size: 0, evict });
-      // Nothing is refused to whoever asks for nothing.
+      // A place of 0 bytes always fits, so this check only narrows the type.
       if (typeof place === 'string') throw processExceeded(name);
       place.mark('kept');
       return {
