@@ -96,12 +96,16 @@ function withCircuits(channel: Row): Row {
   return { ...channel, circuits: notClosed.map(([of, { circuit }]) => `${of} ${String(circuit)}`) };
 }
 
-/** For people: the circuits and their openings as rows. */
+/** For people: the circuits and their openings as rows. An operator's circuit has no accounts as evidence. */
 function circuitsInTables({ health, ...channel }: Row): Row {
   const circuits = Object.entries(healthSchema.safeParse(health).data ?? {});
   return {
     ...channel,
-    circuits: circuits.map(([of, { openings: _openings, ...circuit }]) => ({ of, ...circuit })),
+    circuits: circuits.map(([of, { openings: _openings, accounts, ...circuit }]) => ({
+      of,
+      ...circuit,
+      accounts: accounts === 0 ? null : accounts,
+    })),
     openings: circuits.flatMap(([of, { openings = [] }]) => openings.map((opening) => ({ of, ...opening }))),
   };
 }

@@ -25,6 +25,7 @@ it('opens a credential and closes it, and says who and why', async () => {
         waits_for: null,
         changed_at: expect.any(Number),
         failed_tasks: [],
+        accounts: 0,
         by: 'admin',
         reason: 'they asked us to',
         openings: [
