@@ -2,8 +2,9 @@ import { isUpstreamFailure } from '../src/task/attempt.ts';
 import { defined } from '../src/base/defined.ts';
 import { amountMax } from '../src/money/money.ts';
 import type { TaskCharge } from '../src/money/charge.ts';
-import { areContradictory, asksAnybody, needsReview } from '../src/money/price.ts';
+import { asksAnybody, needsReview, priceAt } from '../src/money/price.ts';
 import type { PriceBasis } from '../src/money/price.ts';
+import { areContradictory } from '../src/money/settle.ts';
 import { racePoint } from '../src/base/race-point.ts';
 import { taskFailures } from '../src/task/failures.ts';
 import type { UpstreamCost } from '../src/task/cost.ts';
@@ -142,16 +143,19 @@ function failed(task: Task, error: TaskError | undefined, upstream?: UpstreamCos
 /** Why a person has to decide about the charge. */
 function reasonToReview(
   { kind, hold: held, outcome }: SucceededTask,
-  { settlement: { unit, amount }, isBeyond }: TaskCharge,
-  { price }: PriceBasis,
+  { settlement: { amount, facts }, isBeyond }: TaskCharge,
+  basis: PriceBasis,
 ): ChargeQuestion | undefined {
+  const { price } = basis;
   if (needsReview(price, { held, amount })) return amount > amountMax ? 'unwritable' : 'above_hold';
   if (!asksAnybody(price)) return undefined;
   if (isBeyond) return 'beyond_request';
   const { usage, incredible } = outcome.facts;
   // An image may be made of many more tokens than it has.
   const isContradictory =
-    kind === 'video' && usage !== undefined && areContradictory(usage, { ...price, unit });
+    kind === 'video' &&
+    usage !== undefined &&
+    areContradictory(usage, { ...price, lines: priceAt(basis, facts.channel ?? '').lines });
   return isContradictory || incredible === true ? 'contradictory' : undefined;
 }
 

@@ -200,4 +200,4 @@ function createChannelQuestions(deps: TaskActivityDeps, sightings: Sightings) {
 }
 
 /** Of a task for which nothing was held. */
-const noBasis = { price: { unit: 'call', minimum: '0', rules: [] }, facts: {}, version: '' } as const;
+const noBasis = { price: { minimum: '0', lines: [] }, facts: {}, version: '' } as const;

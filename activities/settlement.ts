@@ -3,8 +3,9 @@ import { defined } from '../src/base/defined.ts';
 import type { Micros } from '../src/money/money.ts';
 import { chargeTask } from '../src/money/charge.ts';
 import type { ChargeInput, TaskCharge } from '../src/money/charge.ts';
-import { atMost, needsFormula, priceAt, settle } from '../src/money/price.ts';
+import { priceAt } from '../src/money/price.ts';
 import type { PriceBasis } from '../src/money/price.ts';
+import { atMost, isPriced, needsFormula, settle } from '../src/money/settle.ts';
 import { costBasis } from '../src/money/cost-terms.ts';
 import { costOfTask, isBilledByRules, jobOf } from '../src/task/cost.ts';
 import type { UpstreamCost } from '../src/task/cost.ts';
@@ -37,7 +38,7 @@ async function chargeInput(task: Task, facts: SettleFacts, terms: Terms): Promis
   const { basis } = terms;
   const { channel = task.plan.candidates[0]?.channel ?? '' } = task;
   const input = { basis, channel, facts, held: task.hold };
-  if (!needsFormula(priceAt(basis, channel).unit, facts)) return input;
+  if (!needsFormula(priceAt(basis, channel), facts)) return input;
   return { ...input, tokensOf: await formulaOf({ ...task, channel }, terms) };
 }
 
@@ -64,8 +65,8 @@ async function costByRules(task: Task, { basis, deps }: Terms): Promise<Micros |
       deps,
     });
     // An upstream bills what it says it has made, whatever was asked for.
-    const { amount, rule } = settle({ ...input, ...defined({ estimatedTokens: tokensOf?.(facts) }) });
-    return rule === undefined ? undefined : amount;
+    const bill = settle({ ...input, ...defined({ estimatedTokens: tokensOf?.(facts) }) });
+    return isPriced(bill) ? bill.amount : undefined;
   } catch (error) {
     if (isOutage(error, deps)) throw error;
     return undefined;

@@ -12,7 +12,7 @@ import { fileSchema } from '../src/config/gateway-schema.ts';
 import { errorTable, taskErrorCodes } from '../src/errors/errors.ts';
 import { attentionReasons } from '../src/task/attention.ts';
 import { actionTable, operatorActions } from '../src/task/acts.ts';
-import { priceUnits } from '../src/money/price.ts';
+import { measures } from '../src/money/measures.ts';
 import { failureClasses } from '../src/errors/failure.ts';
 import { stateNames, stateWords } from '../src/task/state.ts';
 import { callbackFaults, faultsInText, taskFaults, transportFaults } from '../workshop/simulator/fault.ts';
@@ -78,14 +78,13 @@ describe('docs/errors.md', () => {
   });
 });
 
-describe('price units', () => {
+describe('the measures of prices', () => {
   it.each([
-    ['docs/configuration.md', /^ +unit: \S+ +# (.*)$/m],
-    ['gateway.example.yaml', /^# +unit +(.*)$/m],
-  ])('%s describes every price unit, and no other', (path, line) => {
-    const [, described = ''] = line.exec(read(path)) ?? [];
-    const names = described.replaceAll(/\([^)]*\)/g, '').split(',');
-    expect(sorted(names.map((name) => name.trim()))).toEqual(sorted(priceUnits));
+    ['docs/money.md', /^\| measure \|.*\n\|.*\n((?:\|.*\n)+)/m, /^\| `(\w+)`/gm],
+    ['gateway.example.yaml', /^# +measure +((?:.*\n#  {20,})*.*)$/m, /(\w+)(?= \()/g],
+  ])('%s describes every one, and no other', (path, place, name) => {
+    const [, described = ''] = place.exec(read(path)) ?? [];
+    expect(sorted([...described.matchAll(name)].map(([, one = '']) => one))).toEqual(sorted(measures));
   });
 });
 
@@ -296,7 +295,7 @@ describe('the OpenAPI document', () => {
       for (const operation of Object.values(item) as Operation[]) {
         expect(operation.summary).toMatch(/\w/);
         expect(operation.responses).toHaveProperty('500');
-        expect(operation.security.length).toBe(/^\/(v1|admin|api|fal)/.test(path) ? 1 : 0);
+        expect(operation.security.length > 0).toBe(/^\/(v1|admin|api|fal)/.test(path));
       }
     }
   });

@@ -148,7 +148,15 @@ async function openRotation({ apis, gateway }: TopologyStand): Promise<Rotation>
   await step('an account, credit and a key', async () => {
     await gateway('accounts', 'create', 'shop', '--name', 'Shop');
     await gateway('accounts', 'credit', 'shop', '1000.00', '--reference', 'first-payment');
-    const made = await gateway('keys', 'create', 'shop', '--name', 'Shop, server');
+    const made = await gateway(
+      'keys',
+      'create',
+      'shop',
+      '--name',
+      'Shop, server',
+      '--scopes',
+      'create,read_own,read_account',
+    );
     key = /\bsk[-_][\w-]{20,}/.exec(made)?.[0] ?? '';
   });
   return { key, urls: new Set(apis.map(urlOf)) };

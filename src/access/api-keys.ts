@@ -1,5 +1,5 @@
 import { defined } from '../base/defined.ts';
-import type { Caller } from './caller.ts';
+import type { KeyHolder } from './caller.ts';
 import type { RandomBytes } from '../base/ids.ts';
 import type { ApiKey, KeyStore } from '../store/keys.ts';
 import type { LastUsed } from './last-used.ts';
@@ -12,7 +12,7 @@ export interface KeyAuth {
    * The caller behind an Authorization header. Undefined for everything that is not a valid key, whatever the reason:
    * callers of ours cannot distinguish an unknown key from an expired one.
    */
-  authenticate(authorization: string | undefined): Promise<Caller | undefined>;
+  authenticate(authorization: string | undefined): Promise<KeyHolder | undefined>;
   /** Makes a change of the key effective on this node at once; the others follow within five seconds. */
   forget(keyId: string): void;
 }
@@ -29,7 +29,7 @@ export interface KeyAuthDeps {
 interface FoundKey {
   readonly hmac: string;
   readonly key: ApiKey;
-  readonly caller: Caller;
+  readonly caller: KeyHolder;
 }
 
 export function createKeyAuth({ keys, lastUsed, ...deps }: KeyAuthDeps): KeyAuth {
@@ -57,11 +57,17 @@ function isValid(key: ApiKey, now: number): boolean {
   return key.revokedAt === undefined && (key.expiresAt === undefined || now < key.expiresAt);
 }
 
-function toCaller(key: ApiKey): Caller {
+function toCaller(key: ApiKey): KeyHolder {
   return {
     account: key.account,
     key: key.countedAs ?? key.id,
+    scopes: key.scopes,
     ...defined({
+      seesAccount: key.scopes.includes('read_account') ? true : undefined,
+      addresses: key.addresses,
+      routes: key.routes,
+      secondsMax: key.secondsMax,
+      resolutionMax: key.resolutionMax,
       models: key.models,
       channels: key.channels,
       assetUrls: key.assetUrls,

@@ -35,11 +35,11 @@ export function createOperatorAuth({
   return {
     newToken: tokens.newToken,
     async authenticate(authorization) {
-      if (sameText(bearerToken(authorization) ?? '', adminToken)) return { name: adminName, role: 'admin' };
+      if (sameText(bearerToken(authorization) ?? '', adminToken)) return { name: adminName, roles: 'admin' };
       const found = await tokens.find(authorization);
       if (found === undefined || found.revokedAt !== undefined) return undefined;
       lastUsed.note(found.name);
-      return { name: found.name, role: found.role };
+      return { name: found.name, roles: found.roles };
     },
     forget: (name) => tokens.forget((operator) => operator.name === name),
   };

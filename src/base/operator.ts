@@ -1,23 +1,54 @@
-/** `read` may look at everything; `act` may also act on tasks, accounts, keys and channels. */
-export const operatorRoles = ['read', 'act'] as const;
+/**
+ * What operators may do beside reading, which everybody with a token may: `tasks` acts on tasks, `money` credits, caps and
+ * refunds, `access` makes accounts and keys, `content` reads what callers wrote and what their tasks made, `configuration`
+ * changes channels and what the gateway runs with.
+ */
+export const operatorRoles = ['read', 'tasks', 'money', 'access', 'content', 'configuration'] as const;
 export type OperatorRole = (typeof operatorRoles)[number];
 
-/** Who calls the operators' API. `admin` holds ADMIN_TOKEN: alone may add and revoke operators. */
+/** Names for several roles at once. */
+export const rolePresets = {
+  viewer: ['read'],
+  support: ['read', 'tasks', 'content'],
+  billing: ['read', 'money'],
+  engineer: ['read', 'tasks', 'configuration'],
+  everything: operatorRoles,
+} as const satisfies Record<string, readonly OperatorRole[]>;
+
+export const roleWords = [
+  ...operatorRoles,
+  'viewer',
+  'support',
+  'billing',
+  'engineer',
+  'everything',
+] as const;
+export type RoleWord = OperatorRole | keyof typeof rolePresets;
+
+/** The roles that these words name, each once and `read` among them. */
+export function rolesOf(words: readonly RoleWord[]): OperatorRole[] {
+  const named = new Set(words.flatMap((word) => (isPreset(word) ? rolePresets[word] : [word])));
+  return operatorRoles.filter((role) => role === 'read' || named.has(role));
+}
+
+function isPreset(word: RoleWord): word is keyof typeof rolePresets {
+  return Object.hasOwn(rolePresets, word);
+}
+
+/** Who calls the operators' API. `admin` is the holder of ADMIN_TOKEN, who may do everything. */
 export interface OperatorIdentity {
   readonly name: string;
-  readonly role: OperatorRole | 'admin';
+  readonly roles: 'admin' | readonly OperatorRole[];
 }
 
 /** The name under which the holder of ADMIN_TOKEN acts. */
 export const adminName = 'admin';
 
-/** What a route of the operators' API demands. */
-export type OperatorAccess = OperatorIdentity['role'];
+/** What a route of the operators' API demands. `admin`: adds and revokes operators, deletes accounts. */
+export type OperatorAccess = OperatorRole | 'admin';
 
-const rank: Readonly<Record<OperatorAccess, number>> = { read: 0, act: 1, admin: 2 };
-
-export function mayUse({ role }: Pick<OperatorIdentity, 'role'>, access: OperatorAccess): boolean {
-  return rank[role] >= rank[access];
+export function mayUse({ roles }: Pick<OperatorIdentity, 'roles'>, access: OperatorAccess): boolean {
+  return roles === 'admin' || access === 'read' || (access !== 'admin' && roles.includes(access));
 }
 
 /**

@@ -18,7 +18,9 @@ export interface Places {
   heldBy(holder: string): number;
 }
 
-/** `share`: the holder has all that one holder may have. `full`: nobody who has more can give way. */
+/**
+ * `share`: the holder would exceed `shareMax`. `full`: there is no room, and no place can be evicted for this holder.
+ */
 export type Refusal = 'share' | 'full';
 
 export interface Place {
@@ -39,7 +41,7 @@ export type Use = (typeof uses)[number] | 'kept';
 export interface TakeOptions {
   /** Default: 1. Places of bytes begin with 0 and grow. */
   readonly size?: number;
-  /** Called when the place is gone, for another holder's sake. */
+  /** Called after the place was evicted. */
   readonly evict?: () => void;
 }
 
@@ -52,8 +54,8 @@ export interface PlacesOptions {
   /** Kept free for holders that have nothing. */
   readonly reserve?: number;
   /**
-   * Whose place a full house takes. `more`: of a holder that has more than the newcomer would have. `any`: of whoever has
-   * most, the newcomer included, so that there is always room.
+   * Who loses a place when none is free. `more` (the default): the largest holder that has more than the newcomer
+   * would have. `any`: the largest holder, even if that is the newcomer itself.
    */
   readonly evicts?: 'more' | 'any';
 }
@@ -73,7 +75,7 @@ interface Holder {
 
 class SharedPlaces implements Places {
   private readonly options: PlacesOptions;
-  /** Ordered by their last release, oldest first. The order breaks ties between holders with equally few places. */
+  /** Ordered by last release, oldest first. This breaks ties between waiting holders of equal size. */
   private readonly holders = new Map<string, Holder>();
   readonly name: string;
   held = 0;

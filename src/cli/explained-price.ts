@@ -4,22 +4,24 @@ const reckoningSchema = z.object({
   amount: z.string(),
   channel: z.string(),
   rules_of: z.string(),
-  rule: z.object({ index: z.int(), when: z.record(z.string(), z.unknown()), price: z.string() }).nullable(),
   facts: z.array(
     z.object({
       name: z.string(),
       value: z.unknown(),
-      source: z.enum(['request', 'default', 'open', 'upstream']),
+      source: z.enum(['request', 'default', 'open', 'upstream', 'measured']),
     }),
   ),
-  quantity: z
-    .object({
-      value: z.string(),
-      unit: z.string(),
-      source: z.enum(['request', 'default', 'open', 'formula', 'upstream', 'hold']),
-      seconds: z.number().optional(),
-    })
-    .nullable(),
+  seconds: z.number().optional(),
+  lines: z.array(
+    z.object({
+      index: z.int(),
+      when: z.record(z.string(), z.unknown()),
+      source: z.enum(['request', 'default', 'open', 'formula', 'upstream', 'measured', 'assumed']),
+      of: z.record(z.string(), z.unknown()).optional(),
+      text: z.string(),
+      amount: z.string(),
+    }),
+  ),
   steps: z.array(z.object({ text: z.string(), amount: z.string() })),
 });
 
@@ -40,7 +42,7 @@ export const explainedSchema = z.union([
   z.object({
     currency: z.string(),
     hold: reckoningSchema,
-    expected: reckoningSchema,
+    usual: reckoningSchema,
     channels: z.array(z.object({ channel: z.string(), dearest: z.string(), rules_of: z.string() })),
     dropped: z.array(z.object({ channel: z.string(), reason: z.string(), detail: z.string() })),
   }),

@@ -3,16 +3,21 @@ import { adminCommand, lookCommand } from './context.ts';
 import type { CliContext } from './context.ts';
 import { addCapsOptions } from './caps-options.ts';
 import type { CapsOptions } from './caps-options.ts';
-import { parseCount, parseDate, parseSeconds } from './option-values.ts';
+import { parseCount, parseDate, parseList, parseSeconds } from './option-values.ts';
 import { examples } from './program.js';
 
 const table = {
   columns: ['id', 'account', 'name', 'models', 'last_used_at', 'expires_at', 'revoked_at', 'created_at'],
-  more: ['prefix', 'channels', 'requests_per_minute', 'caps', 'replaced_by'],
+  more: ['scopes', 'prefix', 'addresses', 'routes', 'channels', 'requests_per_minute', 'caps', 'replaced_by'],
 };
 
 interface NewKey {
   readonly name?: string;
+  readonly scopes?: readonly string[];
+  readonly addresses?: readonly string[];
+  readonly routes?: readonly string[];
+  readonly durationMax?: number;
+  readonly resolutionMax?: string;
   readonly models?: readonly string[];
   readonly channels?: readonly string[];
   readonly assetUrls?: boolean;
@@ -39,6 +44,11 @@ export function addKeyCommands(keys: Command, context: CliContext): void {
     )
     .argument('<account>')
     .option('--name <name>')
+    .option('--scopes <list>', 'create, read_own, read_account, manage (default: create,read_own)', parseList)
+    .option('--addresses <list>', 'addresses and networks that may use it (default: all)', parseList)
+    .option('--routes <list>', 'operationIds that it may use (default: all that its scopes open)', parseList)
+    .option('--duration-max <seconds>', 'of a video that it may ask for', parseCount)
+    .option('--resolution-max <name>', 'that it may ask for, such as 1080p')
     .option('--models <list>', 'comma-separated (default: all)', parseList)
     .option('--channels <list>', 'comma-separated (default: all)', parseList)
     .option('--asset-urls', 'allow media that are asset://… of an upstream account')
@@ -50,6 +60,11 @@ export function addKeyCommands(keys: Command, context: CliContext): void {
         const made = await client.call('POST', '/keys', {
           account,
           name: options.name,
+          scopes: options.scopes,
+          addresses: options.addresses,
+          routes: options.routes,
+          duration_max: options.durationMax,
+          resolution_max: options.resolutionMax,
           models: options.models,
           channels: options.channels,
           asset_urls: options.assetUrls,
@@ -129,11 +144,4 @@ function addEndingCommands(keys: Command, context: CliContext): void {
         output.note('\nThe key will not be shown again.');
       }),
     );
-}
-
-function parseList(text: string): string[] {
-  return text
-    .split(',')
-    .map((item) => item.trim())
-    .filter((item) => item !== '');
 }

@@ -1,13 +1,14 @@
-import { Option } from 'commander';
+import { InvalidArgumentError } from 'commander';
 import type { Command } from 'commander';
-import { operatorRoles } from '../base/operator.ts';
+import { roleWords } from '../base/operator.ts';
 import { adminCommand, lookCommand } from './context.ts';
 import type { CliContext } from './context.ts';
+import { parseList } from './option-values.ts';
 import { examples } from './program.js';
 
 const columns = [
   'name',
-  'role',
+  'roles',
   'prefix',
   'created_at',
   'created_by',
@@ -17,7 +18,7 @@ const columns = [
 ];
 
 interface AddOptions {
-  readonly role: string;
+  readonly roles?: readonly string[];
   readonly reason?: string;
 }
 
@@ -29,10 +30,18 @@ export function addOperatorsCommands(operators: Command, context: CliContext): v
     )
     .addHelpText(
       'after',
-      examples('operators add anna --reason "new on call"', 'operators add grafana --role read'),
+      examples(
+        'operators add anna --reason "new on call"',
+        'operators add grafana',
+        'operators add lea --roles support,money',
+      ),
     )
     .argument('<name>', 'lowercase')
-    .addOption(new Option('--role <role>', 'read: changes nothing').choices(operatorRoles).default('act'))
+    .option(
+      '--roles <list>',
+      `comma-separated: ${roleWords.join(', ')} (default: read, which changes nothing)`,
+      parseRoles,
+    )
     .option('--reason <text>')
     .action(
       adminCommand(context, async ({ client, output }, name: string, asked: AddOptions) => {
@@ -43,7 +52,7 @@ export function addOperatorsCommands(operators: Command, context: CliContext): v
 
   operators
     .command('list')
-    .description('Lists operators: who, which role, last used to the minute, revoked when and by whom.')
+    .description('Lists operators: who, which roles, last used to the minute, revoked when and by whom.')
     .addHelpText('after', examples('operators list'))
     .action(
       lookCommand(context, async ({ client, output }) => {
@@ -66,4 +75,11 @@ export function addOperatorsCommands(operators: Command, context: CliContext): v
         output.item(await client.call('DELETE', `/operators/${encodeURIComponent(name)}?${String(query)}`));
       }),
     );
+}
+
+function parseRoles(text: string): string[] {
+  const words: readonly string[] = roleWords;
+  const roles = parseList(text);
+  if (roles.length > 0 && roles.every((role) => words.includes(role))) return roles;
+  throw new InvalidArgumentError(`It must be ${words.join(', ')}.`);
 }

@@ -7,6 +7,14 @@ export function parseCount(text: string): number {
   return Number(text);
 }
 
+/** Separated by commas. */
+export function parseList(text: string): string[] {
+  return text
+    .split(',')
+    .map((item) => item.trim())
+    .filter((item) => item !== '');
+}
+
 /** Decimal, not negative. */
 export function parseAmount(text: string): number {
   if (!/^\d+(\.\d+)?$/.test(text)) throw new InvalidArgumentError('It must be a number, such as 5 or 7.5.');

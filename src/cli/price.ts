@@ -20,7 +20,7 @@ export function addPriceCommands(price: Command, context: CliContext): void {
   price
     .command('explain')
     .description(
-      'How the hold and the charge of a request, or of a task, come about: rule, facts, each step. Creates nothing.',
+      'How the hold and the charge of a request, or of a task, come about: facts, each line of the price, each step. Creates nothing.',
     )
     .addHelpText(
       'after',
@@ -70,17 +70,17 @@ function show(explained: Explained, output: Output): void {
     if (refunded !== '0.000000') output.note(`refunded ${refunded} ${currency}`);
     return;
   }
-  const { hold, expected, channels, dropped } = explained;
+  const { hold, usual, channels, dropped } = explained;
   showPart('hold', { currency, part: { amount: hold.amount, how: hold } }, output);
-  const part = { amount: expected.amount, how: expected };
-  showPart('expected charge', { currency, part, open: 'the usual' }, output);
+  const part = { amount: usual.amount, how: usual };
+  showPart('usual charge', { currency, part, open: 'the usual' }, output);
   const rendered = channels.map(({ channel, dearest, rules_of: of }) => ({
     channel,
     'at most': dearest,
-    rules: `of the ${of}`,
+    price: `of the ${of}`,
   }));
-  const left = dropped.map(({ channel, reason, detail }) => ({ channel, rules: `${reason}: ${detail}` }));
-  output.rows([...rendered, ...left], { columns: ['channel', 'at most', 'rules'] });
+  const left = dropped.map(({ channel, reason, detail }) => ({ channel, price: `${reason}: ${detail}` }));
+  output.rows([...rendered, ...left], { columns: ['channel', 'at most', 'price'] });
 }
 
 interface Part {
@@ -99,29 +99,25 @@ function showPart(name: string, { currency, part, open = 'the dearest' }: Part, 
 const sourceWords = {
   request: 'as requested',
   default: 'the model’s default',
-  upstream: 'the upstream’s answer',
+  upstream: 'the upstream’s report',
+  measured: 'measured by the gateway',
   formula: 'the formula of the adapter',
-  hold: 'what was held',
+  assumed: 'assumed: nobody knows it',
 };
 
-function linesOf({ channel, rules_of: of, rule, facts, quantity, steps }: Reckoning, open: string): string[] {
+function linesOf({ channel, rules_of: of, facts, seconds, lines, steps }: Reckoning, open: string): string[] {
   const wordsOf = (source: keyof typeof sourceWords | 'open'): string =>
     source === 'open' ? `left open: ${open}` : sourceWords[source];
   const where = `at the channel ${channel}`;
-  const applied =
-    rule === null
-      ? `no rule was applied ${where}`
-      : `rule ${rule.index + 1} of the ${of}’s price ${where}: ${rule.price}, when ${JSON.stringify(rule.when)}`;
   return [
-    applied,
+    lines.length === 0 ? `no line of a price was applied ${where}` : `by the price of the ${of} ${where}`,
     ...facts.map(({ name, value, source }) => `${name} ${String(value)} (${wordsOf(source)})`),
-    ...(quantity === null
-      ? []
-      : [`${quantity.value} ${quantity.unit} (${wordsOf(quantity.source)}${lengthOf(quantity)})`]),
+    ...(seconds === undefined ? [] : [`of an output of ${seconds} seconds`]),
+    ...lines.map(({ index, when, source, of: about, text, amount }) => {
+      const tests = Object.keys(when).length === 0 ? '' : `, when ${JSON.stringify(when)}`;
+      const images = about === undefined ? '' : `, images of ${JSON.stringify(about)}`;
+      return `+ ${amount}   line ${index + 1}${tests}${images}: ${text} (${wordsOf(source)})`;
+    }),
     ...steps.map(({ text, amount }) => `= ${amount}   ${text}`),
   ];
-}
-
-function lengthOf({ seconds }: NonNullable<Reckoning['quantity']>): string {
-  return seconds === undefined ? '' : `, of ${seconds} seconds`;
 }

@@ -26,7 +26,7 @@ export type TriedPrices = z.infer<typeof triedSchema>;
 /** Without what only concerns holds. Whether it is right, the gateway says. */
 const priceSchema = z
   .looseObject({})
-  .transform(({ unit, minimum, rules }: Readonly<Record<string, unknown>>) => ({ unit, minimum, rules }));
+  .transform(({ minimum, lines }: Readonly<Record<string, unknown>>) => ({ minimum, lines }));
 
 const fileSchema = z.object({
   models: z.array(z.object({ id: z.string(), price: priceSchema })),

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { defined } from '../base/defined.ts';
-import { sizesInWords } from '../models/image-sizes.ts';
+import { sizesInWords } from '../base/image-sizes.ts';
 import { servedFacts } from '../models/model-facts.ts';
 import type { FactsTable, ModelFacts } from '../models/model-facts.ts';
 import type { Provider, TaskProvider } from '../providers/provider.ts';

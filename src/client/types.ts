@@ -254,22 +254,14 @@ export type Estimate = {
   readonly currency: string;
   /** What a create would hold: the worst case. */
   readonly hold: string;
-  /** What the task is expected to cost. */
-  readonly expected: string;
-  readonly price: {
-    readonly unit: string;
-    /** Index into the price rules. */
-    readonly rule: number;
-    readonly when: {
-      readonly [name: string]: unknown;
-    };
-    readonly price: string;
-    readonly quantity: number;
-  };
-  /** How both amounts come about, from the function that makes the hold of a create. */
+  /** The cheapest of what the request leaves open; nothing is counted of what nobody knows. */
+  readonly at_least: string;
+  /** The dearest of it. */
+  readonly at_most: string;
+  /** How the hold comes about, from the function that makes that of a create; and `usual`: what is charged if the first channel renders the usual of what is left open. */
   readonly explanation: {
     readonly hold: Reckoning;
-    readonly expected: Reckoning;
+    readonly usual: Reckoning;
   };
   /** From the acceptance to the end of the render, as far as render times were learned. */
   readonly eta_seconds?: {
@@ -347,24 +339,60 @@ export type Model = {
   readonly facts: readonly ModelFacts[];
   readonly pricing: {
     readonly currency: string;
-    readonly unit: string;
     readonly minimum: string;
-    readonly rules: readonly {
+    /** Added up: of each measure the first line whose `when` holds counts. */
+    readonly lines: readonly {
+      readonly measure:
+        | 'million_tokens'
+        | 'million_text_tokens'
+        | 'million_input_text_tokens'
+        | 'million_input_image_tokens'
+        | 'million_input_audio_tokens'
+        | 'million_input_video_tokens'
+        | 'million_cached_tokens'
+        | 'second'
+        | 'frame'
+        | 'input_second'
+        | 'image'
+        | 'megapixel'
+        | 'input_image'
+        | 'reference_image'
+        | 'call';
+      readonly price: string;
+      /** So many of them cost nothing; of megapixels, of each image. */
+      readonly beyond: number;
       readonly when: {
         readonly [name: string]: unknown;
       };
-      readonly price: string;
     }[];
     /** Channels that have a price of their own, which takes the place of the model’s there. */
     readonly channels: readonly {
       readonly channel: string;
-      readonly unit: string;
       readonly minimum: string;
-      readonly rules: readonly {
+      /** Added up: of each measure the first line whose `when` holds counts. */
+      readonly lines: readonly {
+        readonly measure:
+          | 'million_tokens'
+          | 'million_text_tokens'
+          | 'million_input_text_tokens'
+          | 'million_input_image_tokens'
+          | 'million_input_audio_tokens'
+          | 'million_input_video_tokens'
+          | 'million_cached_tokens'
+          | 'second'
+          | 'frame'
+          | 'input_second'
+          | 'image'
+          | 'megapixel'
+          | 'input_image'
+          | 'reference_image'
+          | 'call';
+        readonly price: string;
+        /** So many of them cost nothing; of megapixels, of each image. */
+        readonly beyond: number;
         readonly when: {
           readonly [name: string]: unknown;
         };
-        readonly price: string;
       }[];
     }[];
   };
@@ -542,37 +570,60 @@ export type SucceededImage = {
 export type Reckoning = {
   readonly amount: string;
   readonly channel: string;
-  readonly unit: 'million_tokens' | 'second' | 'image' | 'call';
-  /** Whose rules: the model’s, or those that the channel has of its own. */
+  /** Whose price: the model’s, or the one that the channel has of its own. */
   readonly rules_of: 'model' | 'channel';
-  /** The first whose `when` holds. Null: none was applied. */
-  readonly rule: {
-    readonly index: number;
-    readonly when: {
-      readonly [name: string]: unknown;
-    };
-    readonly price: string;
-  } | null;
-  /** What the rules could test. `default`: the model’s entry names it. `open`: the request leaves it open, and it is assumed as dear as it can be. `upstream`: its answer. Seconds for `duration`. */
+  /** What the lines could test. `default`: the model’s entry names it. `open`: the request leaves it open, and it is assumed as dear as it can be. `upstream`: reported. `measured`: from the stored result. Seconds for `duration`. */
   readonly facts: readonly {
     readonly name: string;
     readonly value: string | number | boolean | null;
-    readonly source: 'request' | 'default' | 'open' | 'upstream';
+    readonly source: 'request' | 'default' | 'open' | 'upstream' | 'measured';
   }[];
-  readonly quantity: {
-    /** Decimal text, in `unit`. */
-    readonly value: string;
-    readonly unit: string;
-    /** `request`, `default`, `open`: as of facts. `formula`: tokens of an output of this resolution, ratio and length. `upstream`: its answer. `hold`: nothing was known. */
-    readonly source: 'request' | 'default' | 'open' | 'formula' | 'upstream' | 'hold';
-    /** Of the output that it is for. */
-    readonly seconds?: number;
-    /** Of the videos that were given, as measured. Absent: nothing is priced by it, or the most that may be given is assumed. */
-    readonly input_seconds?: number;
-  } | null;
+  /** Of the output that it is for. */
+  readonly seconds?: number;
+  /** Of the videos that were given, as measured. Absent: nothing is priced by it, or the most that may be given is assumed. */
+  readonly input_seconds?: number;
+  /** Of each measure the first line whose `when` holds, times what was counted; their sum is the first step. Empty: nothing could be priced. */
+  readonly lines: readonly {
+    /** Into the lines of the price. */
+    readonly index: number;
+    readonly measure:
+      | 'million_tokens'
+      | 'million_text_tokens'
+      | 'million_input_text_tokens'
+      | 'million_input_image_tokens'
+      | 'million_input_audio_tokens'
+      | 'million_input_video_tokens'
+      | 'million_cached_tokens'
+      | 'second'
+      | 'frame'
+      | 'input_second'
+      | 'image'
+      | 'megapixel'
+      | 'input_image'
+      | 'reference_image'
+      | 'call';
+    /** Of one of the measure. */
+    readonly price: string;
+    readonly when: {
+      readonly [name: string]: unknown;
+    };
+    /** Decimal text, in the measure. */
+    readonly quantity: string;
+    /** What of the quantity costs nothing. */
+    readonly free?: string;
+    /** `request`: counted from it. `default`, `open`: as of facts. `formula`: derived from the resolution, ratio and length of an output. `measured`: from the file itself. `upstream`: reported. `assumed`: nobody knows it; the most that is possible is held, and nothing is charged. */
+    readonly source: 'request' | 'default' | 'open' | 'formula' | 'measured' | 'upstream' | 'assumed';
+    /** Of images that differ: what they are. */
+    readonly of?: {
+      readonly [name: string]: unknown;
+    };
+    readonly text: string;
+    /** Exact: only the sum is rounded. */
+    readonly amount: string;
+  }[];
   /** Each begins with the amount of the one before. */
   readonly steps: readonly {
-    readonly kind: 'price' | 'minimum' | 'multiplier' | 'held' | 'share' | 'limit';
+    readonly kind: 'sum' | 'minimum' | 'multiplier' | 'held' | 'least' | 'share' | 'limit';
     readonly text: string;
     /** What the computation has come to with this step. */
     readonly amount: string;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { imageFactsSchema, videoFactsSchema } from '../models/model-facts.ts';
-import { priceUnits, unitSells } from '../money/price.ts';
+import { measures, measureSells } from '../money/measures.ts';
 import { checkPrices } from './price-coverage.ts';
 import { formatPath } from './config-error.ts';
 import { channelPriceSchema } from '../money/price-schema.ts';
@@ -120,8 +120,8 @@ function foreignFacts(model: unknown, kind: string | undefined): string[] {
   return said.filter((word) => !Object.hasOwn(own.shape, word) && Object.hasOwn(other.shape, word));
 }
 
-const unitSchema = z.object({ unit: z.enum(priceUnits) });
-const costed = z.object({ cost: unitSchema });
+const linesSchema = z.object({ lines: z.array(z.object({ measure: z.enum(measures) })) });
+const costed = z.object({ cost: linesSchema });
 
 interface Costing {
   readonly model: unknown;
@@ -130,11 +130,14 @@ interface Costing {
   readonly kind: string | undefined;
 }
 
-/** Whose unit counts nothing of the model: its costs would never be known. */
+/** Whose lines count nothing of the model: its costs would never be known. */
 function costIssues({ model, inherited, kind }: Costing, path: Issue['path']): Issue[] {
-  const { unit } = costed.safeParse(model).data?.cost ?? unitSchema.safeParse(inherited).data ?? {};
-  if (unit === undefined || (kind !== 'video' && kind !== 'image') || unitSells(unit, kind)) return [];
-  return [{ path: [...path, 'cost'], message: `${unit}: no ${kind} model is counted by it` }];
+  const { lines } = costed.safeParse(model).data?.cost ?? linesSchema.safeParse(inherited).data ?? {};
+  if (lines === undefined || (kind !== 'video' && kind !== 'image')) return [];
+  const foreign = lines.filter(({ measure }) => !measureSells(measure, kind));
+  const [first] = foreign;
+  if (first === undefined || foreign.length < lines.length) return [];
+  return [{ path: [...path, 'cost'], message: `${first.measure}: no ${kind} model is counted by it` }];
 }
 
 const mappedSchema = z.object({ mapping: z.unknown() });
@@ -150,11 +153,11 @@ function mappingIssue(provider: string, model: unknown, { mapped }: Adapters): s
 
 function checkModel(model: ModelConfig, { channels }: Outline): Issue[] {
   const ids = new Set(channels.map(({ id }) => id));
-  const unknown = model.price.rules.flatMap(({ when }, index) =>
+  const unknown = model.price.lines.flatMap(({ when }, index) =>
     (when?.channel ?? [])
       .filter((id) => !ids.has(id))
       .map((id) => ({
-        path: ['price', 'rules', index, 'when', 'channel'],
+        path: ['price', 'lines', index, 'when', 'channel'],
         message: `"${id}" is not in the list of channels`,
       })),
   );

@@ -1,8 +1,10 @@
-import { flagFacts, holds, textFacts, unitSells } from '../money/price.ts';
+import { measureSells } from '../money/measures.ts';
+import type { Measure } from '../money/measures.ts';
+import { flagFacts, holds, measuresOf, requiredMeasures, textFacts } from '../money/price.ts';
 import type { Price, PriceCondition, PriceFacts } from '../money/price.ts';
 import type { TaskKind } from '../base/task-kind.ts';
 
-/** What a model's entry says about its requests, as far as its price rules can test it. */
+/** What a model's entry says about its requests, as far as the lines of its price can test it. */
 export interface SoldModel {
   readonly kind: TaskKind;
   readonly resolutions: readonly string[];
@@ -11,7 +13,7 @@ export interface SoldModel {
   readonly qualities: readonly string[];
   readonly durations?: { readonly min: number; readonly max: number; readonly auto: boolean } | undefined;
   readonly inputs: Readonly<Record<'images' | 'videos' | 'audios', { readonly max: number }>>;
-  readonly price: Pick<Price, 'unit' | 'rules'>;
+  readonly price: Pick<Price, 'lines'>;
   /** The channels that serve it. */
   readonly channels: readonly string[];
 }
@@ -29,28 +31,67 @@ type Domain = Readonly<Record<FactName, readonly FactValue[]>>;
 
 const factNames: readonly FactName[] = [...textFacts, ...flagFacts, 'duration'];
 
-/** Why some request would meet no price, or some rule no request. Empty: the rules fit what the model sells. */
+/** Why some request would meet no price, or some line no request. Empty: the lines fit what the model sells. */
 export function checkPrices(model: SoldModel): PriceIssue[] {
-  const { unit, rules } = model.price;
-  const unitIssues = unitSells(unit, model.kind)
-    ? []
-    : [{ path: ['price', 'unit'], message: `${model.kind}s are not sold by the ${unit}` }];
-  const possible = possibleFacts(model);
-  const ruleIssues = rules.flatMap((_, index) => checkRule(model, index, possible));
-  const gap = findCase(
-    soldFacts(model),
-    rules.map(({ when = {} }) => when),
-  );
-  const gapIssues =
-    gap === undefined
+  const { lines } = model.price;
+  const measures = measuresOf(model.price);
+  const required = requiredMeasures(model.price);
+  const foreign = lines.flatMap(({ measure }, index) =>
+    measureSells(measure, model.kind)
       ? []
-      : [{ path: ['price', 'rules'], message: `no rule has a price for ${describeCase(gap, model)}` }];
-  return [...unitIssues, ...ruleIssues, ...gapIssues];
+      : [
+          {
+            path: ['price', 'lines', index, 'measure'],
+            message: `${model.kind}s are not sold by the ${measure}`,
+          },
+        ],
+  );
+  const nothing = {
+    path: ['price', 'lines'],
+    message: 'charge for nothing that is rendered: one must count it, or the call',
+  };
+  const possible = possibleFacts(model);
+  const lineIssues = measures.flatMap((measure) => checkLines(model, measure, possible));
+  const gaps = required.flatMap((measure) => gapOf(model, measure));
+  return [...foreign, ...(required.length === 0 ? [nothing] : []), ...lineIssues, ...gaps];
 }
 
-function checkRule({ price: { rules } }: SoldModel, index: number, possible: Domain): PriceIssue[] {
-  const when = rules[index]?.when ?? {};
-  const path = ['price', 'rules', index];
+/** What the model sells, and no line of a measure that is always charged holds for. */
+function gapOf(model: SoldModel, measure: Measure): PriceIssue[] {
+  const gap = findCase(
+    soldFacts(model),
+    linesOf(model, measure).map(({ when }) => when),
+  );
+  return gap === undefined
+    ? []
+    : [
+        {
+          path: ['price', 'lines'],
+          message: `no line has a price of the ${measure} for ${describeCase(gap, model)}`,
+        },
+      ];
+}
+
+function linesOf({ price: { lines } }: SoldModel, measure: Measure) {
+  return lines.flatMap(({ measure: own, when = {} }, index) => (own === measure ? [{ when, index }] : []));
+}
+
+function checkLines(model: SoldModel, measure: Measure, possible: Domain): PriceIssue[] {
+  const lines = linesOf(model, measure);
+  return lines.flatMap(({ when, index }, position) => {
+    const earlier = lines.slice(0, position).map((line) => line.when);
+    return checkLine({ when, earlier, path: ['price', 'lines', index] }, possible);
+  });
+}
+
+interface CheckedLine {
+  readonly when: PriceCondition;
+  /** Of the lines of the same measure before it. */
+  readonly earlier: readonly PriceCondition[];
+  readonly path: PriceIssue['path'];
+}
+
+function checkLine({ when, earlier, path }: CheckedLine, possible: Domain): PriceIssue[] {
   const { min, max } = when.duration ?? {};
   if (min !== undefined && max !== undefined && min > max) {
     return [{ path: [...path, 'when', 'duration'], message: `min ${min} is above max ${max}` }];
@@ -66,9 +107,8 @@ function checkRule({ price: { rules } }: SoldModel, index: number, possible: Dom
     (domain, name) => narrow(domain, name, matching(domain, name, when)),
     possible,
   );
-  const earlier = rules.slice(0, index).map((rule) => rule.when ?? {});
   if (findCase(own, earlier) !== undefined) return [];
-  return [{ path, message: 'is never reached: the rules before it hold whenever it does' }];
+  return [{ path, message: 'is never reached: the lines of its measure before it hold whenever it does' }];
 }
 
 /** A case of the domain in which none of the conditions holds, as what remains of the domain; undefined: there is none. */
@@ -99,15 +139,15 @@ function narrow(domain: Domain, name: FactName, values: readonly FactValue[]): D
 /** `adaptive` and `auto` leave the choice to the upstream. */
 const openWords = new Set(['adaptive', 'auto']);
 
-/** Every case that may come up. What an upstream does not report is unknown, and then a rule may still hold. */
+/** Every case that may come up. What an upstream does not report is unknown, and then a line may still hold. */
 function possibleFacts(model: SoldModel): Domain {
   const { price, durations, kind } = model;
   const isVideo = kind === 'video';
-  const named = (name: (typeof textFacts)[number]) => price.rules.flatMap(({ when }) => when?.[name] ?? []);
+  const named = (name: (typeof textFacts)[number]) => price.lines.flatMap(({ when }) => when?.[name] ?? []);
   const listed = (values: readonly string[], name: (typeof textFacts)[number]) =>
     values.length === 0 ? named(name) : values;
   // A draft has a resolution of its own, and an adaptive ratio may be any.
-  const drafts = price.rules.flatMap(({ when }) => (when?.draft === true ? (when.resolution ?? []) : []));
+  const drafts = price.lines.flatMap(({ when }) => (when?.draft === true ? (when.resolution ?? []) : []));
   const anyRatio = model.ratios.includes('adaptive') ? named('ratio') : [];
   const free = (name: (typeof textFacts)[number], has: boolean) => (has ? named(name) : []);
   return {
@@ -122,7 +162,7 @@ function possibleFacts(model: SoldModel): Domain {
     generate_audio: isVideo ? [false, true] : [false],
     draft: isVideo ? [false, true] : [false],
     duration: isVideo
-      ? [...lengths(price.rules, durations?.auto === true ? undefined : durations), undefined]
+      ? [...lengths(price.lines, durations?.auto === true ? undefined : durations), undefined]
       : [undefined],
   };
 }
@@ -134,7 +174,7 @@ function soldFacts(model: SoldModel): Domain {
     const concrete = values.filter((value) => !openWords.has(value));
     return concrete.length === 0 ? [undefined] : concrete;
   };
-  const whole = durations === undefined ? [] : lengths(price.rules, durations).filter(Number.isInteger);
+  const whole = durations === undefined ? [] : lengths(price.lines, durations).filter(Number.isInteger);
   return {
     resolution: listed(kind === 'video' ? model.resolutions : []),
     ratio: listed(kind === 'video' ? model.ratios : []),
@@ -156,12 +196,12 @@ function inputFlags({ inputs }: SoldModel): Pick<Domain, 'video_input' | 'audio_
   return { video_input: may('videos'), audio_input: may('audios'), image_input: may('images') };
 }
 
-/** Lengths between which no rule changes its mind: each bound, the next ones beside it, and both ends of the range. */
+/** Lengths between which no line changes its mind: each bound, the next ones beside it, and both ends of the range. */
 function lengths(
-  rules: Price['rules'],
+  lines: Price['lines'],
   range: { readonly min: number; readonly max: number } | undefined,
 ): number[] {
-  const bounds = rules.flatMap(({ when }) => [when?.duration?.min ?? [], when?.duration?.max ?? []].flat());
+  const bounds = lines.flatMap(({ when }) => [when?.duration?.min ?? [], when?.duration?.max ?? []].flat());
   const beside = bounds.flatMap((bound) => [
     bound,
     bound - 0.001,
@@ -176,7 +216,7 @@ function lengths(
 }
 
 function describeCase(found: Domain, { price, channels }: SoldModel): string {
-  const tested = factNames.filter((name) => price.rules.some(({ when }) => when?.[name] !== undefined));
+  const tested = factNames.filter((name) => price.lines.some(({ when }) => when?.[name] !== undefined));
   const words = tested
     .filter((name) => name !== 'channel' || channels.length > 1)
     .map((name) => `${name} ${found[name][0] === undefined ? 'not given' : String(found[name][0])}`);

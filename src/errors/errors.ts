@@ -17,6 +17,7 @@ export const errorTable = {
   invalid_api_key: { status: 401, type: 'authentication_error', retryable: false },
   insufficient_balance: { status: 402, type: 'billing_error', retryable: false },
   spend_cap_exceeded: { status: 402, type: 'billing_error', retryable: false },
+  key_not_allowed: { status: 403, type: 'permission_error', retryable: false },
   model_not_allowed: { status: 403, type: 'permission_error', retryable: false },
   channel_not_allowed: { status: 403, type: 'permission_error', retryable: false },
   account_closed: { status: 403, type: 'permission_error', retryable: false },

@@ -13,6 +13,7 @@ import type { TaskStore } from '../store/tasks.ts';
 import { recordedCallSchema } from './recorded-call.ts';
 import type { RecordedCall } from './recorded-call.ts';
 import { redactJson, redactRequest, textsOf } from './redact.ts';
+import { withoutCallersWords } from './without-callers-words.ts';
 import { planSchema, recordFormat, recordVersion } from './flight-record.ts';
 import type { FlightRecord } from './flight-record.ts';
 import { describeEvents } from './timeline.ts';
@@ -36,8 +37,8 @@ export async function readTaskRecord(
   id: string,
   options: { readonly history: boolean },
 ): Promise<FlightRecord | undefined> {
-  const task = await sources.tasks.find(id);
-  if (task === undefined) return undefined;
+  const found = await sources.tasks.find(id);
+  if (found === undefined) return undefined;
   const [request, texts, entries, copy, history] = await Promise.all([
     sources.requests.find(id),
     sources.exchanges.find(id),
@@ -45,6 +46,7 @@ export async function readTaskRecord(
     sources.resultCopies.find(id),
     options.history ? sources.history(id) : undefined,
   ]);
+  const task = withoutCallersWords(found, request?.request);
   const calls = readCalls(texts, request);
   const record = {
     format: recordFormat,

@@ -18,15 +18,33 @@ const operationSchema = z.record(z.string(), z.string());
 /** As in the basis of a settlement: the spelling is the ledger's. */
 export const factsSchema = z
   .object({
-    usage: z.object({ completionTokens: z.number(), totalTokens: z.number() }).partial(),
+    usage: z
+      .object({
+        completionTokens: z.number(),
+        totalTokens: z.number(),
+        textTokens: z.number(),
+        inputTextTokens: z.number(),
+        inputImageTokens: z.number(),
+        inputAudioTokens: z.number(),
+        inputVideoTokens: z.number(),
+        cachedTokens: z.number(),
+      })
+      .partial(),
     durationSeconds: z.number(),
-    billedSeconds: z.number(),
+    frames: z.number(),
+    inputSeconds: z.number(),
+    inputImages: z.number(),
     resolution: text,
     ratio: text,
     size: text,
     quality: text,
     generateAudio: z.boolean(),
     images: z.number(),
+    groups: z
+      .array(z.object({ images: z.number(), size: text.optional(), quality: text.optional() }))
+      .max(1_000)
+      .readonly(),
+    measured: z.array(z.enum(['duration', 'size', 'resolution', 'ratio'])).readonly(),
     incredible: z.literal(true),
   })
   .partial();
@@ -123,6 +141,10 @@ export type RecordedExchange = z.output<typeof exchangeSchema>;
 export type CallOutcome = z.output<typeof outcomeSchema>;
 export type CallStep = RecordedCall['step'];
 /** The schema's optional fields may be undefined, those of the product may only be absent. */
-export function toFacts({ usage, ...rest }: z.output<typeof factsSchema>): SettleFacts {
-  return { ...defined(rest), ...(usage === undefined ? {} : { usage: defined(usage) }) };
+export function toFacts({ usage, groups, ...rest }: z.output<typeof factsSchema>): SettleFacts {
+  return {
+    ...defined(rest),
+    ...(usage === undefined ? {} : { usage: defined(usage) }),
+    ...(groups === undefined ? {} : { groups: groups.map(defined) }),
+  };
 }

@@ -3,13 +3,16 @@ import { isUpstreamFailure } from '../task/attempt.ts';
 import { chargeTask } from '../money/charge.ts';
 import { closedAt, heldBasis, readHoldReckoning, readSettleReckoning } from '../money/ledger-basis.ts';
 import type { Micros } from '../money/money.ts';
-import { atMost, isByFormula, multiply, priceAt, priceOf, unitWords } from '../money/price.ts';
+import { measureWords } from '../money/measures.ts';
+import { measuresOf, multiply, priceAt } from '../money/price.ts';
 import type { Price, PriceBasis } from '../money/price.ts';
 import { readQuantity } from '../money/reckoning.ts';
+import { atMost, isPriced } from '../money/settle.ts';
 import { settledReport } from '../money/settled-facts.ts';
 import type { SettleFacts } from '../money/settle-facts.ts';
 import type { TaskKind } from '../base/task-kind.ts';
 import type { Task } from '../task/record.ts';
+import { chargeLinesAgain } from '../money/charge-again.ts';
 import type { LedgerEntry } from '../ledger/entry.ts';
 import type { SettledImagesAsked } from '../ledger/settled-images.ts';
 import { factsSchema, toFacts } from './recorded-call.ts';
@@ -179,21 +182,21 @@ function tryEntries(charged: Charged, entries: readonly LedgerEntry[], prices: O
   const tokens = tokensOf(entries);
   const input = { basis: other, channel, facts, held, tokensOf: () => tokens };
   const { settlement } = chargeTask(kind, input);
-  if (settlement.measured === 'hold') {
-    return why(`no rule prices what is recorded, in ${unitWords(settlement.unit)}`);
+  if (!isPriced(settlement)) {
+    const named = measuresOf(priceAt(other, channel)).map(measureWords);
+    return why(`no line prices what is recorded, in ${named.join(', ')}`);
   }
   const { amount } = charged.wasReplaced ? atMost(settlement, held) : settlement;
   return { ...tried, result: { after: earned(amount) } };
 }
 
-/** What would have been held; of another unit, what was. */
+/** What would have been held; where the prices count something else, what was. */
 function holdAgain(other: PriceBasis, { basis, amount }: LedgerEntry): Micros {
   const reckoning = readHoldReckoning(basis);
-  const price = priceAt(other, reckoning?.facts.channel ?? '');
-  const quantity = readQuantity(reckoning?.quantity ?? '');
-  if (reckoning?.unit !== price.unit || quantity === undefined) return amount;
+  if (reckoning === undefined) return amount;
+  const price = priceAt(other, reckoning.facts.channel ?? '');
   const multiplier = reckoning.steps.find(({ kind }) => kind === 'multiplier');
-  const worst = priceOf(price, reckoning.facts, quantity)?.amount;
+  const worst = chargeLinesAgain(price, reckoning)?.amount;
   if (worst === undefined) return amount;
   return multiplier?.kind === 'multiplier' ? multiply(worst, multiplier.multiplier) : worst;
 }
@@ -211,11 +214,9 @@ function otherBasis(model: string, basis: PriceBasis, prices: OtherPrices): Pric
 /** What the adapter's formula came to, where the charge was by it. */
 function tokensOf(entries: readonly LedgerEntry[]): bigint | undefined {
   const settled = entries.find(({ kind }) => kind === 'settle');
-  const { unit, measured, quantity } = readSettleReckoning(settled?.basis) ?? {};
-  const [, tokens] = /^(\d+)\/1000000$/.exec(quantity ?? '') ?? [];
-  return unit !== undefined && isByFormula(unit) && measured === 'formula' && tokens !== undefined
-    ? BigInt(tokens)
-    : undefined;
+  const { lines = [] } = readSettleReckoning(settled?.basis) ?? {};
+  const derived = lines.find(({ source }) => source === 'formula');
+  return readQuantity(derived?.quantity ?? '')?.numerator;
 }
 
 function createSums() {

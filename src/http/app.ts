@@ -3,7 +3,6 @@ import type { RequestListener } from 'node:http';
 import Router from '@koa/router';
 import Koa from 'koa';
 import { createPlaces } from '../base/places.ts';
-import { someNames } from '../models/consumption.ts';
 import type { ClientTry } from '../commands/repeats.ts';
 import { GatewayError } from '../errors/errors.ts';
 import { taskIdPattern } from '../base/ids.ts';
@@ -250,12 +249,10 @@ async function runRoute(route: Route, request: RawRequest, { identity, context }
 /** A class, so that a request does not pay for four functions of its own. */
 class ContextMeta implements RequestMeta {
   readonly #context: AppContext;
-  readonly #body: unknown;
   readonly #memory: BodyAllowance | undefined;
 
-  constructor(context: AppContext, { body, memory }: ReadBody) {
+  constructor(context: AppContext, { memory }: ReadBody) {
     this.#context = context;
-    this.#body = body;
     this.#memory = memory;
   }
 
@@ -282,11 +279,6 @@ class ContextMeta implements RequestMeta {
   header(name: string): string | undefined {
     const value = this.#context.req.headers[name];
     return Array.isArray(value) ? value.join(', ') : value;
-  }
-
-  unknownFields(known: ReadonlySet<string>): readonly string[] {
-    const names = Object.keys(isRecord(this.#body) ? this.#body : {});
-    return someNames(names.filter((name) => !known.has(name)));
   }
 
   clientTry(): ClientTry {

@@ -44,6 +44,9 @@ export function isDeeperThan(value: unknown, levels: number): boolean {
   return true;
 }
 
+/** Of a create: `understand` reads it. */
+export const anyFields = z.record(z.string(), z.unknown());
+
 export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

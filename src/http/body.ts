@@ -7,7 +7,7 @@ import type { BodyAllowance } from './bodies/body-budget.ts';
 import { consumeBody } from './bodies/consume-body.ts';
 import type { BodyReader } from './bodies/consume-body.ts';
 import { findJsonFault } from './bodies/json-fault.ts';
-import { JsonScanner } from './bodies/json-scanner.ts';
+import { JsonScanner } from '../intake/json-scanner.ts';
 import { Slab } from './bodies/slab.ts';
 import { isRecord, withoutNulls } from './body-fields.ts';
 

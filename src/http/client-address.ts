@@ -26,7 +26,8 @@ export function createClientAddress(trustedProxies: readonly string[], now: () =
   };
 }
 
-function createExactAddress(trustedProxies: readonly string[]): ClientAddress['of'] {
+/** The whole address, for keys that are bound to some. */
+export function createExactAddress(trustedProxies: readonly string[]): ClientAddress['of'] {
   const trusted = trustedProxies.map((text) => ipaddr.parseCIDR(text));
   return ({ socket, headers }) => {
     const peer = socket.remoteAddress ?? '';
@@ -36,6 +37,14 @@ function createExactAddress(trustedProxies: readonly string[]): ClientAddress['o
     const hops = [peer, ...[forwarded].flat().join(',').split(',').toReversed()].map((hop) => hop.trim());
     return hops.find((hop) => !isInside(hop, trusted)) ?? hops.at(-1) ?? peer;
   };
+}
+
+/** Whether the address is in one of these CIDRs. */
+export function isInNetworks(address: string, cidrs: readonly string[]): boolean {
+  return isInside(
+    address,
+    cidrs.map((text) => ipaddr.parseCIDR(text)),
+  );
 }
 
 function isInside(text: string, networks: readonly Network[]): boolean {

@@ -3,13 +3,12 @@ import type { Caller } from '../access/caller.ts';
 import { defined } from '../base/defined.ts';
 import type { AskedRequest } from '../models/request.ts';
 import { findKey } from './admin-input.ts';
-import { withoutNulls } from './body-fields.ts';
 import type { RouteDeps } from './deps.ts';
-import { imageGenerationBodySchema } from './images/image-body.ts';
-import { parseImage } from './images/image-request.ts';
-import { parseInput } from './validation.ts';
-import { videoBodySchema } from './videos/video-body.ts';
-import { parseVideo } from './videos/video-request.ts';
+import { understandImage } from './images/image-body.ts';
+import { readImage } from './images/image-request.ts';
+import { inTheirWords } from '../intake/their-words.ts';
+import { understandVideo } from './videos/video-body.ts';
+import { readVideo } from './videos/video-request.ts';
 
 /** What an operator asks about a request that nobody has made: nothing is created of it. */
 export const explainedBodySchema = z.object({
@@ -25,6 +24,7 @@ export const explainedBodySchema = z.object({
 export const explainErrors = [
   'key_not_found',
   'model_not_found',
+  'key_not_allowed',
   'model_not_allowed',
   'unsupported_parameter',
   'media_url_not_allowed',
@@ -51,8 +51,8 @@ export async function parseExplained(
 
 async function callerOf(id: string | undefined, { keys }: ExplainedDeps): Promise<Caller> {
   if (id === undefined) return { account: '', key: '', assetUrls: true };
-  const { account, models, channels, assetUrls } = await findKey(keys, id);
-  return { account, key: id, ...defined({ models, channels, assetUrls }) };
+  const { account, models, channels, assetUrls, secondsMax, resolutionMax } = await findKey(keys, id);
+  return { account, key: id, ...defined({ models, channels, assetUrls, secondsMax, resolutionMax }) };
 }
 
 async function parse(
@@ -61,10 +61,13 @@ async function parse(
   deps: ExplainedDeps,
 ): Promise<AskedRequest> {
   const model = deps.catalogue.model(request.model, caller);
-  const input = { params: {}, query: {}, body: withoutNulls(request) };
-  if (model.kind === 'video')
-    return parseVideo(parseInput(z.object({ body: videoBodySchema }), input).body, caller, deps).request;
-  const image = parseInput(z.object({ body: imageGenerationBodySchema }), input).body;
-  const rules = { ...deps, ...deps.images.limits, operation: 'generate' as const, model, caller };
-  return (await parseImage(image, rules)).request;
+  if (model.kind === 'video') {
+    const asked = understandVideo(request);
+    return inTheirWords(asked.nameOf, async () => readVideo(asked, caller, deps).request);
+  }
+  const asked = understandImage(request);
+  return inTheirWords(asked.nameOf, async () => {
+    const read = await readImage({ operation: 'generate', asked, caller }, deps);
+    return read.request;
+  });
 }

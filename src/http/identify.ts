@@ -2,16 +2,18 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { ParameterizedContext } from 'koa';
 import type { RequestState } from './request-scope.ts';
 import { createPlaces } from '../base/places.ts';
+import { hasScope } from '../base/key-scope.ts';
+import type { KeyHolder } from '../access/caller.ts';
 import { GatewayError } from '../errors/errors.ts';
-import { mayUse } from '../base/operator.ts';
-import type { OperatorAccess, OperatorIdentity } from '../base/operator.ts';
+import type { OperatorIdentity } from '../base/operator.ts';
 import type { AddressLimit } from './address-limit.ts';
 import { recognise } from './connections.ts';
+import { createExactAddress, isInNetworks } from './client-address.ts';
 import type { AppDeps } from './deps.ts';
-import { accessOf } from './route.ts';
-import type { Identity, KeepAct, Route } from './route.ts';
+import { letsIn } from './route.ts';
+import type { Access, Identity, KeepAct, Route } from './route.ts';
 
-export interface IdentifyDeps extends Pick<AppDeps, 'auth' | 'operatorAuth' | 'auditLog'> {
+export interface IdentifyDeps extends Pick<AppDeps, 'auth' | 'operatorAuth' | 'auditLog' | 'trustedProxies'> {
   readonly addresses: AddressLimit;
 }
 
@@ -21,11 +23,12 @@ const lookupsMax = { name: 'credentials looked up', placesMax: 64, shareMax: 16 
 type Identify = (route: Route, context: ParameterizedContext<RequestState>) => Promise<Identity>;
 
 /**
- * Says who is calling, before the body is read. Throws the one 401 that all failures share, and 403 for an operator who
- * may not use the route.
+ * Says who is calling, before the body is read. Throws the one 401 that all failures share, and 403 for a key or an operator
+ * that may not use the route.
  */
 export function createIdentify(deps: IdentifyDeps): Identify {
   const { auth, operatorAuth, addresses } = deps;
+  const exactAddressOf = createExactAddress(deps.trustedProxies);
   const lookups = createPlaces(lookupsMax);
   /** A credential is looked at before anybody is refused for what others at its address have shown. */
   const look = async <Found>(
@@ -49,18 +52,31 @@ export function createIdentify(deps: IdentifyDeps): Identify {
       if (caller === undefined)
         throw invalidKey(req.headers['x-api-key'] !== undefined && authorization === undefined);
       recognise(req, caller.account);
+      requireKeyMay(caller, route, () => exactAddressOf(req));
       return { kind: 'key', caller };
     }
     const operator = await look(context, (shown) => operatorAuth?.authenticate(shown));
     if (operator === undefined) throw invalidToken();
     recognise(req, `operator ${operator.name}`);
-    const access = accessOf(route);
-    if (!mayUse(operator, access)) throw notAllowed(operator, access);
+    requireAccess(operator, route.access);
     const via = originOf(req.headers);
     const from = { by: operator.name, via, address: state.address } as const;
     const keep: KeepAct = (act, run) => deps.auditLog.keep({ ...act, ...from }, run);
-    return { kind: 'admin', operator: operator.name, role: operator.role, keep };
+    return { kind: 'admin', operator: operator.name, roles: operator.roles, keep };
   };
+}
+
+/** Throws key_not_allowed. */
+function requireKeyMay(
+  caller: KeyHolder,
+  { scope, operationId }: Extract<Route, { authentication: 'key' }>,
+  addressOf: () => string,
+): void {
+  const refuse = (why: string) => new GatewayError('key_not_allowed', `This API key ${why}.`);
+  if (!hasScope(caller, scope)) throw refuse(`has no scope \`${scope}\`, which this request needs`);
+  if (caller.routes?.includes(operationId) === false) throw refuse('may not use this route');
+  if (caller.addresses !== undefined && !isInNetworks(addressOf(), caller.addresses))
+    throw refuse('may not be used from this address');
 }
 
 /** A body may take minutes: since then a key may have been revoked, or have other limits. Throws the same 401. */
@@ -103,10 +119,20 @@ function invalidToken(): GatewayError {
   );
 }
 
-function notAllowed({ name, role }: OperatorIdentity, access: OperatorAccess): GatewayError {
+/** For a part of a request that needs more than its route does. Throws operator_not_allowed. */
+export function requireAccess(operator: OperatorIdentity, access: Access): void {
+  if (!letsIn(access, operator)) throw notAllowed(operator, access);
+}
+
+function notAllowed({ name, roles }: OperatorIdentity, access: Access): GatewayError {
   const needed =
     access === 'admin'
-      ? 'Only the holder of ADMIN_TOKEN may add and revoke operators.'
-      : 'The role "read" may look at everything and change nothing.';
-  return new GatewayError('operator_not_allowed', `The operator ${name} has the role "${role}". ${needed}`);
+      ? 'Only the holder of ADMIN_TOKEN may do this.'
+      : `This needs ${orList([access].flat())}.`;
+  const has = typeof roles === 'string' ? roles : roles.join(', ');
+  return new GatewayError('operator_not_allowed', `The operator ${name} has the roles ${has}. ${needed}`);
+}
+
+function orList(roles: readonly string[]): string {
+  return `the role ${roles.join(' or ')}`;
 }

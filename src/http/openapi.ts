@@ -9,7 +9,7 @@ import { errorSchema } from './error-response.ts';
 import { eventStreamType } from './event-stream.ts';
 import { allowNulls } from './openapi-nulls.ts';
 import { endedTaskSchema } from './presenters/video-task.ts';
-import { accessOf, isProbe } from './route.ts';
+import { isProbe } from './route.ts';
 import type { Route, Success } from './route.ts';
 import { headersTooLarge } from './unreadable.ts';
 
@@ -21,13 +21,14 @@ export function createDocument(routes: readonly Route[]): OpenApiDocument {
   registry.registerComponent('securitySchemes', 'apiKey', {
     type: 'http',
     scheme: 'bearer',
-    description: 'An API key: `Authorization: Bearer sk-…`.',
+    description:
+      'An API key: `Authorization: Bearer sk-…`. The scope that a route needs stands beside it; `read_account` includes `read_own`.',
   });
   registry.registerComponent('securitySchemes', 'adminToken', {
     type: 'http',
     scheme: 'bearer',
     description:
-      'ADMIN_TOKEN of the configuration, or an operator’s own token: `Authorization: Bearer op-…`.',
+      'ADMIN_TOKEN of the configuration, or an operator’s own token: `Authorization: Bearer op-…`. The role that a route needs stands beside it.',
   });
   for (const route of routes) {
     route.paths.forEach((path, index) => registry.registerPath(describe(route, path, index)));
@@ -99,7 +100,12 @@ const taskEnded: Omit<RouteConfig, 'path'> = {
   },
 };
 
-const schemes = { key: [{ apiKey: [] }], admin: [{ adminToken: [] }], none: [] };
+/** The scope, or the roles of which one is needed. */
+function securityOf(route: Route): Record<string, string[]>[] {
+  if (route.authentication === 'none') return [];
+  if (route.authentication === 'admin') return [route.access].flat().map((role) => ({ adminToken: [role] }));
+  return [{ apiKey: route.scope === 'any' ? [] : [route.scope] }];
+}
 
 function describe(route: Route, path: string, index: number): RouteConfig {
   const { params, query } = route.input.shape;
@@ -112,7 +118,7 @@ function describe(route: Route, path: string, index: number): RouteConfig {
     summary: alias ? `${route.summary} (alias)` : route.summary,
     description: route.description ?? `${route.summary}.`,
     tags: [route.dialect ?? route].flatMap(({ tag }) => tag ?? []),
-    security: schemes[route.authentication],
+    security: securityOf(route),
     request: {
       ...defined({ params, query, headers: route.headers }),
       ...(body === undefined || route.readBody === undefined
@@ -162,8 +168,9 @@ function describeSuccess(success: Success): RouteConfig['responses'][string] {
 export function errorCodesOf(route: Route): readonly ErrorCode[] {
   const codes: readonly ErrorCode[] = [
     ...(route.authentication === 'none' ? [] : (['invalid_api_key'] as const)),
+    ...(route.authentication === 'key' ? (['key_not_allowed'] as const) : []),
     ...(isProbe(route.operationId) ? [] : (['rate_limit_exceeded'] as const)),
-    ...(route.authentication === 'admin' && accessOf(route) !== 'read'
+    ...(route.authentication === 'admin' && route.access !== 'read'
       ? (['operator_not_allowed'] as const)
       : []),
     ...(route.readBody === undefined ? [] : bodyCodes),

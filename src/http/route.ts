@@ -1,9 +1,12 @@
 import { Readable } from 'node:stream';
 import type { z } from 'zod';
 import type { BodyReader } from './bodies/consume-body.ts';
-import type { Caller } from '../access/caller.ts';
+import { changedBy, seenBy } from '../base/key-scope.ts';
+import type { KeyHolder } from '../access/caller.ts';
+import type { NeededScope, Reach } from '../base/key-scope.ts';
 import type { ClientTry } from '../commands/repeats.ts';
 import type { ErrorCode } from '../errors/errors.ts';
+import { mayUse } from '../base/operator.ts';
 import type { OperatorAccess, OperatorIdentity } from '../base/operator.ts';
 import type { Dialect } from './dialects/dialect.ts';
 import { adminBody } from './body.ts';
@@ -17,8 +20,18 @@ import type { RawInput } from './validation.ts';
  * One operation of the service: its declaration. Validation, types and the OpenAPI document derive from it. Made by
  * `keyRoute`, `adminRoute` and `openRoute`, which differ in what the handler learns about the caller.
  */
-export interface Route extends Operation {
-  readonly authentication: 'key' | 'admin' | 'none';
+export type Route = Runnable & Permission;
+
+/** Whom a route lets in. The only place that says it: what lists, documents or refuses reads it here. */
+export type Permission =
+  | { readonly authentication: 'key'; readonly scope: NeededScope }
+  | { readonly authentication: 'admin'; readonly access: Access }
+  | { readonly authentication: 'none' };
+
+/** Several: any of them lets an operator in, and the handler asks for the one that the request needs. */
+export type Access = OperatorAccess | readonly OperatorAccess[];
+
+interface Runnable extends Operation {
   readonly input: InputSchema;
   /** Of a route that `secretRoute` has made; before the body is read. Throws GatewayError. */
   readonly admit?: (request: RawRequest) => Promise<Admitted>;
@@ -27,7 +40,7 @@ export interface Route extends Operation {
 }
 
 /** `account`: on whose budget the body goes. `run`: instead of the route's own. */
-interface Admitted extends Pick<Route, 'run'> {
+interface Admitted extends Pick<Runnable, 'run'> {
   readonly account: string;
 }
 
@@ -40,8 +53,6 @@ interface Operation {
   /** Absent: the interface is our own. */
   readonly dialect?: Dialect;
   readonly method: 'get' | 'post' | 'put' | 'delete' | 'options';
-  /** Of the operators' API: what the operator must be allowed to. Absent: `read` for GET, `act` for all else. */
-  readonly access?: OperatorAccess;
   /** The first is the preferred spelling; the others are the same route. Parameters as `:name`. */
   readonly paths: readonly [string, ...string[]];
   /** Of the addresses that its paths match, those that are its; the others are unknown. Absent: all. */
@@ -98,8 +109,6 @@ export interface RequestMeta {
   readonly traceparent: string | undefined;
   /** Lower-case name. */
   header(name: string): string | undefined;
-  /** Names at the top level of the body that are not among `known`; at most 20, cut to 64 characters. */
-  unknownFields(known: ReadonlySet<string>): readonly string[];
   /** How the client sends it, for a create that recognises repeats. */
   clientTry(): ClientTry;
   /** Aborted when the caller disconnects. Created on first use. */
@@ -111,7 +120,7 @@ export interface RequestMeta {
 }
 
 export type Identity =
-  | { readonly kind: 'key'; readonly caller: Caller }
+  | { readonly kind: 'key'; readonly caller: KeyHolder }
   | ({ readonly kind: 'admin'; readonly keep: KeepAct } & Operating)
   | { readonly kind: 'none' };
 
@@ -119,7 +128,7 @@ export type Identity =
 interface Operating {
   /** The name that belongs to the token. */
   readonly operator: string;
-  readonly role: OperatorIdentity['role'];
+  readonly roles: OperatorIdentity['roles'];
 }
 
 /** Runs an operator's act with its entry in the audit log. */
@@ -130,9 +139,9 @@ export function isProbe(name: string): boolean {
   return /^\/?(?:healthz|readyz)$/.test(name);
 }
 
-/** What the operator must be allowed to who uses this route of the operators' API. */
-export function accessOf({ method, access }: Pick<Route, 'method' | 'access'>): OperatorAccess {
-  return access ?? (method === 'get' ? 'read' : 'act');
+/** Whether an operator with these roles may call a route with this access. */
+export function letsIn(access: Access, operator: Pick<OperatorIdentity, 'roles'>): boolean {
+  return [access].flat().some((one) => mayUse(operator, one));
 }
 
 export interface Reply {
@@ -192,28 +201,32 @@ interface Handling<Input extends InputSchema, Who> {
 
 type Declaration<Input extends InputSchema, Who> = Operation & Handling<Input, Who>;
 
-/** A route for the owner of an API key. */
+/** A route for the owner of an API key. `reach`: what it may see, or change where the scope is not one of reading. */
 export function keyRoute<Input extends InputSchema>(
-  declaration: Declaration<Input, { readonly caller: Caller }>,
+  declaration: Declaration<Input, { readonly caller: KeyHolder; readonly reach: Reach }> & {
+    readonly scope: NeededScope;
+  },
 ): Route {
   const { handle, ...operation } = declaration;
+  const reachOf = operation.scope.startsWith('read') ? seenBy : changedBy;
   return {
     ...operation,
     authentication: 'key',
     async run(request, identity) {
       if (identity.kind !== 'key') throw new TypeError(`${operation.operationId} needs an API key`);
       const input = parseInput(operation.input, request);
-      return handle({ ...input, meta: request.meta, caller: identity.caller });
+      const { caller } = identity;
+      return handle({ ...input, meta: request.meta, caller, reach: reachOf(caller) });
     },
   };
 }
 
 /** A route of the operators' API: exists only where ADMIN_TOKEN is set. A body that it has is small JSON. */
 export function adminRoute<Input extends InputSchema>(
-  declaration: Omit<Operation, 'tag' | 'readBody'> & Handling<Input, Operating>,
+  declaration: Omit<Operation, 'tag' | 'readBody'> & Handling<Input, Operating> & { readonly access: Access },
 ): Route {
   const { handle, ...operation } = declaration;
-  const isAct = accessOf(operation) !== 'read';
+  const isAct = operation.access !== 'read';
   return {
     ...operation,
     tag: 'Operators',
@@ -223,8 +236,8 @@ export function adminRoute<Input extends InputSchema>(
       if (identity.kind !== 'admin')
         throw new TypeError(`${operation.operationId} needs an operator's token`);
       const input = parseInput(operation.input, request);
-      const { operator, role, keep } = identity;
-      const run = async () => handle({ ...input, meta: request.meta, operator, role });
+      const { operator, roles, keep } = identity;
+      const run = async () => handle({ ...input, meta: request.meta, operator, roles });
       const act = isAct ? operatorActOf(operation.operationId, input) : undefined;
       if (act !== undefined) return keep(act, run);
       return operation.method === 'get' ? withVersion(await run(), request.meta) : run();

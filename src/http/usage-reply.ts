@@ -62,7 +62,10 @@ export const usageSuccess: Success = {
     .meta({ id: 'Usage' }),
 };
 
-type Query = Omit<z.output<typeof usageQuery>, 'account'> & { readonly account?: string | undefined };
+type Query = Omit<z.output<typeof usageQuery>, 'account'> & {
+  readonly account?: string | undefined;
+  readonly key?: string | undefined;
+};
 /** No account has this name. */
 const everyAccount = '';
 const numberNames = ['tasks', 'settled', 'released', 'open', 'charged', 'refunded'] as const;
@@ -70,9 +73,9 @@ const numberNames = ['tasks', 'settled', 'released', 'open', 'charged', 'refunde
 type Deps = Pick<RouteDeps, 'ledger' | 'catalogue' | 'reports' | 'now'>;
 
 /** Throws GatewayError for a period that is none, and where too many such reports are being made. */
-export async function usageReply({ format, account, ...query }: Query, deps: Deps): Promise<Reply> {
+export async function usageReply({ format, account, key, ...query }: Query, deps: Deps): Promise<Reply> {
   const by = usageDimensions.filter((dimension) => namesIn(query.by).includes(dimension));
-  const asked = { ...periodOf(query, deps.now()), by, ...defined({ account }) };
+  const asked = { ...periodOf(query, deps.now()), by, ...defined({ account, key }) };
   const { currency } = deps.catalogue.current();
   const onEnd = beginReport(deps.reports, account ?? everyAccount);
   const report = {

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { groupedFacts } from '../money/charge.ts';
 import { sumCosts } from '../money/cost.ts';
 import type { Cost } from '../money/cost.ts';
 import { defined } from '../base/defined.ts';
@@ -123,15 +124,20 @@ function mostSevere(errors: readonly UpstreamError[]): UpstreamError {
 }
 
 function merge(answers: readonly GeneratedImages[]): Delivery {
-  const images = answers.flatMap((answer) => answer.images);
-  const [first] = answers;
+  const images = answers.flatMap((answer) =>
+    answer.images.map((image) => ({
+      ...defined({ size: answer.facts.size, quality: answer.facts.quality }),
+      ...image,
+    })),
+  );
   const usage = sumUsage(answers.map(({ facts }) => facts.usage));
-  const { usage: _usage, images: _images, ...facts } = first?.facts ?? {};
+  const given = answers.flatMap(({ facts }) => facts.inputImages ?? []);
+  const inputImages = given.length < answers.length ? undefined : given.reduce((a, b) => a + b, 0);
+  const incredible = answers.some(({ facts }) => facts.incredible === true) ? (true as const) : undefined;
   const extra = mergeExtra(answers);
-  const quality = typeof extra['quality'] === 'string' ? extra['quality'] : facts.quality;
   return {
     images,
-    facts: { ...facts, images: images.length, ...defined({ usage, quality }) },
+    facts: { ...factsOfImages(images), ...defined({ usage, inputImages, incredible }) },
     extra,
     ...defined({ cost: sumCosts(answers.map(({ cost }) => cost)) }),
   };
@@ -141,17 +147,36 @@ type Usage = NonNullable<SettleFacts['usage']>;
 
 /** Undefined unless every response reported it: a partial sum would be charged as the whole. */
 function sumUsage(usages: readonly (Usage | undefined)[]): Usage | undefined {
-  const sum = (name: keyof Usage): number | undefined => {
-    const counts = usages.map((usage) => usage?.[name]);
-    return counts.every((count) => count !== undefined) ? counts.reduce((a, b) => a + b, 0) : undefined;
-  };
-  const completionTokens = sum('completionTokens');
-  const totalTokens = sum('totalTokens');
-  if (completionTokens === undefined && totalTokens === undefined) return undefined;
-  return {
-    ...defined({ completionTokens }),
-    ...defined({ totalTokens }),
-  };
+  const names = [...new Set(usages.flatMap((usage) => Object.keys(usage ?? {})))].filter(isCount);
+  const sums = names.flatMap((name) => {
+    const counts = usages.flatMap((usage) => usage?.[name] ?? []);
+    return counts.length < usages.length ? [] : [[name, counts.reduce((a, b) => a + b, 0)] as const];
+  });
+  return sums.length === 0 ? undefined : Object.fromEntries(sums);
+}
+
+const usageCounts: Readonly<Record<keyof Usage, true>> = {
+  completionTokens: true,
+  totalTokens: true,
+  textTokens: true,
+  inputTextTokens: true,
+  inputImageTokens: true,
+  inputAudioTokens: true,
+  inputVideoTokens: true,
+  cachedTokens: true,
+};
+const isCount = (name: string): name is keyof Usage => Object.hasOwn(usageCounts, name);
+
+/** What images are, one by one; `answer`: what it says of those that say nothing of their own. */
+export function factsOfImages(
+  images: readonly GeneratedImage[],
+  answer: Pick<SettleFacts, 'size' | 'quality'> = {},
+): Pick<SettleFacts, 'size' | 'quality' | 'groups'> & { readonly images: number } {
+  const groups = images.map(({ size = answer.size, quality = answer.quality }) => ({
+    images: 1,
+    ...defined({ size, quality }),
+  }));
+  return { images: images.length, ...groupedFacts(groups) };
 }
 
 /** Merges several calls: what all report alike, and the sums of their usage. */

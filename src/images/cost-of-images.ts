@@ -1,7 +1,7 @@
 import { worthOf } from '../money/cost.ts';
 import { costBasis, costTermsOf } from '../money/cost-terms.ts';
-import { settle } from '../money/price.ts';
 import type { Price } from '../money/price.ts';
+import { isPriced, settle } from '../money/settle.ts';
 import { totalCost } from '../task/cost.ts';
 import type { UpstreamCost } from '../task/cost.ts';
 import type { RoutePlan } from '../routing/catalogue.ts';
@@ -28,7 +28,7 @@ export function costOfImages(
 
   function byRules(rules: Price): bigint | undefined {
     const basis = costBasis(plan.basis, rules);
-    const { amount, rule } = settle({ basis, channel: channel.config.id, facts, held: 0n });
-    return rule === undefined ? undefined : amount;
+    const bill = settle({ basis, channel: channel.config.id, facts, held: 0n });
+    return isPriced(bill) ? bill.amount : undefined;
   }
 }

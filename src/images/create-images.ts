@@ -40,6 +40,8 @@ export interface CreateImagesCommand {
   readonly request: ImageRequest;
   /** Fields of it by what the caller wrote, where that is another name. */
   readonly named: Readonly<Record<string, string>>;
+  /** What the plan would ignore is refused. */
+  readonly strict?: true;
   readonly caller: Caller;
   /** The route's name: the scope of the idempotency key beside the account. */
   readonly route: string;
@@ -82,8 +84,8 @@ export type CreateImages = (command: CreateImagesCommand) => Promise<CreatedImag
 /** One request for images: rendered while the caller waits, or a task, as the first channel of its plan renders. */
 export function createImageService(deps: CreateImagesDeps): CreateImages {
   return async (command) => {
-    const { request, named, caller } = command;
-    const plan = deps.catalogue.plan({ ...request, named }, caller);
+    const { request, named, strict, caller } = command;
+    const plan = deps.catalogue.plan({ ...request, named, ...defined({ strict }) }, caller);
     const keyed = command.idempotencyKey !== undefined;
     const { asTask } = command;
     const pinned = pinPlan(plan, { channels: deps.channels, keyed, asTask });

@@ -8,6 +8,7 @@ import type { ResultItem } from '../task/task.ts';
 import type { GuardedClient } from '../http-client/index.ts';
 import type { Base64Blob, GeneratedImage } from '../providers/provider.ts';
 import { signatureBytes } from '../models/stored-media.ts';
+import { factsOfImages } from './call-channel.ts';
 import type { Delivery } from './call-channel.ts';
 import { imageBytesMax } from './convert.ts';
 import { noRetry } from './explain-failure.ts';
@@ -52,7 +53,8 @@ export function createResultForms({ openMedia, keepImages, openStored }: ResultF
 
   async function fetched(image: GeneratedImage, reserve: AskedForm['reserve']): Promise<GeneratedImage> {
     if (image.base64 !== undefined || image.url === undefined) return image;
-    return { base64: await encode(await open(image.url), reserve) };
+    const { size, quality } = image;
+    return { base64: await encode(await open(image.url), reserve), ...defined({ size, quality }) };
   }
 
   async function linked(image: string, images: readonly GeneratedImage[]): Promise<GeneratedImage[]> {
@@ -77,7 +79,7 @@ export function createResultForms({ openMedia, keepImages, openStored }: ResultF
         if (format === 'url') return { ...delivery, images: await linked(image, delivery.images) };
         if (format === undefined) return delivery;
         const images = await arrived(delivery.images.map((one) => fetched(one, reserve)));
-        return { ...delivery, images, facts: factsOf(delivery, images.length) };
+        return { ...delivery, images, facts: factsOf(delivery, images) };
       } catch (error) {
         if (error instanceof GatewayError) throw error;
         const message =
@@ -108,14 +110,19 @@ export function createResultForms({ openMedia, keepImages, openStored }: ResultF
 }
 
 /** Tokens are counted for all images that were made: of those that arrived, it is their share, rounded up. */
-function factsOf({ images: { length: made }, facts }: Delivery, images: number): Delivery['facts'] {
-  const { usage } = facts;
-  const share = (tokens: number | undefined) =>
-    tokens === undefined ? undefined : Math.ceil((tokens * images) / made);
-  if (usage === undefined || images === made) return { ...facts, images };
-  const { completionTokens, totalTokens } = usage;
-  const shared = { completionTokens: share(completionTokens), totalTokens: share(totalTokens) };
-  return { ...facts, images, usage: defined(shared) };
+function factsOf(
+  { images: { length: made }, facts }: Delivery,
+  images: readonly GeneratedImage[],
+): Delivery['facts'] {
+  const { length: arrived } = images;
+  const { usage, groups: _groups, ...others } = facts;
+  const share = (tokens: number) => Math.ceil((tokens * arrived) / made);
+  const shared = Object.entries<number>({ ...usage }).map(([name, tokens]) => [name, share(tokens)] as const);
+  return {
+    ...others,
+    ...(usage === undefined ? {} : { usage: Object.fromEntries(shared) }),
+    ...factsOfImages(images, facts),
+  };
 }
 
 /** Rejects only if none has arrived. */

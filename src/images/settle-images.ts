@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { defined } from '../base/defined.ts';
 import { chargeImages } from '../money/charge.ts';
 import { needsReview } from '../money/price.ts';
-import type { Settlement } from '../money/price.ts';
+import type { Settlement } from '../money/settle.ts';
 import type { RouteCandidate } from '../task/candidates.ts';
 import type { SettledFacts } from '../money/settled-facts.ts';
 import type { UpstreamCost } from '../task/cost.ts';

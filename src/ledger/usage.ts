@@ -94,12 +94,12 @@ async function* readDay(
   if (group.length > 0) yield rowOf(group);
 }
 
-function pipelineOf(day: string, { account, by }: UsageAsked): Document[] {
+function pipelineOf(day: string, { account, key, by }: UsageAsked): Document[] {
   const asked = usageDimensions.filter((dimension) => by.includes(dimension));
   const group = Object.fromEntries(asked.map((dimension) => [dimension, `$${fields[dimension]}`]));
   const order = asked.map((dimension) => [`_id.${dimension}`, 1] as const);
   return [
-    { $match: { day, ...defined({ account }) } },
+    { $match: { day, ...defined({ account, key_id: key }) } },
     { $group: { _id: { ...group, kind: '$kind' }, entries: { $sum: 1 }, amount: { $sum: '$amount' } } },
     { $sort: { ...Object.fromEntries(order), '_id.kind': 1 } },
   ];

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
-import { chargeAgain } from './charge-again.ts';
-import type { Charged } from './charge-again.ts';
+import { chargeAgain } from '../money/charge-again.ts';
+import type { Charged } from '../money/charge-again.ts';
 import { closedAt, heldBasis, readSettleReckoning } from '../money/ledger-basis.ts';
 import type { Micros } from '../money/money.ts';
 import type { PriceBasis } from '../money/price.ts';

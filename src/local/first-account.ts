@@ -1,3 +1,4 @@
+import { keyScopes } from '../base/key-scope.ts';
 import { defined } from '../base/defined.ts';
 import { request } from 'undici';
 import { z } from 'zod';
@@ -39,12 +40,14 @@ export async function makeAccount(settings: LocalSettings): Promise<FirstAccount
 /** Undefined: the key is not accepted. */
 async function readBalance({ apiUrl }: LocalSettings, apiKey: string): Promise<Balance | undefined> {
   const { status, body } = await call(`${apiUrl}/v1/balance`, apiKey);
-  if (status === 401) return undefined;
+  if (status === 401 || status === 403) return undefined;
   return z.object({ currency: z.string(), available: z.string(), held: z.string() }).parse(body);
 }
 
 async function makeKey(settings: LocalSettings): Promise<string> {
-  const { body } = await admin(settings, '/keys', { json: { account: settings.account, name: 'local' } });
+  const { body } = await admin(settings, '/keys', {
+    json: { account: settings.account, name: 'local', scopes: keyScopes },
+  });
   return z.object({ key: z.string() }).parse(body).key;
 }
 

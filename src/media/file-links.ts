@@ -1,4 +1,6 @@
+import { seenBy } from '../base/key-scope.ts';
 import type { Caller } from '../access/caller.ts';
+import type { Reach } from '../base/key-scope.ts';
 import { defined } from '../base/defined.ts';
 import { GatewayError } from '../errors/errors.ts';
 import { nameIn } from '../models/media-roles.ts';
@@ -21,7 +23,8 @@ type Kind = 'image' | 'video' | 'audio';
 export type LinkMedium = (url: string, place: MediumPlace) => Promise<string>;
 
 export interface MediumPlace {
-  readonly account: string;
+  /** Whose files it may name. */
+  readonly reach: Reach;
   readonly kind: Kind;
   /** As the caller wrote the field. */
   readonly param: string;
@@ -29,14 +32,14 @@ export interface MediumPlace {
 
 /** Undefined: nothing is stored. */
 export function createLinkMedium(stored: FileLinksDeps | undefined): LinkMedium {
-  return async (url, { account, kind, param }) => {
+  return async (url, { reach, kind, param }) => {
     const id = fileIdOf(url);
     if (id === undefined) return stored?.links.forUpstream(url) ?? url;
     const refuse = (message: string) => new GatewayError('invalid_parameter', message, { param });
     if (stored === undefined) throw refuse('This gateway stores no files: send the address of the medium.');
     const { files, links } = stored;
-    const file = await files.find(id, account);
-    if (file === undefined) throw refuse(`There is no file ${id} of this account.`);
+    const file = await files.find(id, reach);
+    if (file === undefined) throw refuse(`There is no file ${id} that this key may use.`);
     if (!file.media.mediaType.startsWith(`${kind}/`))
       throw refuse(`The file ${id} is of type ${file.media.mediaType}; ${param} must name ${article[kind]}.`);
     return links.forUpstream(links.until(file.id, file.name, Math.floor(file.expiresAt / 1000)));
@@ -48,12 +51,12 @@ const article: Readonly<Record<Kind, string>> = { image: 'an image', video: 'a v
 /** The request with its media as an upstream gets them. */
 export async function linkMedia(
   request: AskedRequest,
-  { account }: Caller,
+  caller: Caller,
   linkMedium: LinkMedium,
 ): Promise<AskedRequest> {
   if (request.kind !== 'video') return request;
   const link = (url: string, kind: Kind, index: number): Promise<string> =>
-    linkMedium(url, { account, kind, param: nameIn(request.named, `${kind}s[${index}]`) });
+    linkMedium(url, { reach: seenBy(caller), kind, param: nameIn(request.named, `${kind}s[${index}]`) });
   const [images, videos, audios] = await Promise.all([
     Promise.all(
       request.images.map(async (image, n) => ({ ...image, url: await link(image.url, 'image', n) })),
@@ -67,12 +70,12 @@ export async function linkMedia(
 /** The same for the images of an image request. */
 export async function linkImages(
   request: ImageRequest,
-  { account }: Caller,
+  caller: Caller,
   linkMedium: LinkMedium,
 ): Promise<ImageRequest> {
   const link = async (input: ImageInput, param: string): Promise<ImageInput> =>
     input.form === 'url'
-      ? { ...input, url: await linkMedium(input.url, { account, kind: 'image', param }) }
+      ? { ...input, url: await linkMedium(input.url, { reach: seenBy(caller), kind: 'image', param }) }
       : input;
   const isOne = request.images.length === 1;
   const images = await Promise.all(

@@ -1,5 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { open } from 'node:fs/promises';
+import { isWithin } from '../base/key-scope.ts';
+import type { Reach } from '../base/key-scope.ts';
 import { GatewayError, serviceUnavailable } from '../errors/errors.ts';
 import { newFileId } from '../base/ids.ts';
 import type { RandomBytes } from '../base/ids.ts';
@@ -34,6 +36,8 @@ export interface FilesDeps extends FileSettings {
 /** A file of a request, on this machine's disk for as long as the request. */
 export interface NewFile {
   readonly account: string;
+  /** Which key stored it. */
+  readonly key: string;
   readonly path: string;
   readonly bytes: number;
   readonly filename: string;
@@ -50,10 +54,10 @@ export interface Files {
   add(file: NewFile): Promise<UserFile>;
   /** From an address that a caller names, by way of `path`. Throws media_url_not_allowed, too. */
   addFetched(url: string, file: Omit<NewFile, 'bytes'>): Promise<UserFile>;
-  /** Undefined: there is none, it is another account's, or its time is over. */
-  find(id: string, account: string): Promise<UserFile | undefined>;
+  /** Undefined: there is none, it is out of reach, or its time is over. */
+  find(id: string, reach: Reach): Promise<UserFile | undefined>;
   /** Newest first; `after`: the id of the last file of the page before, which may be gone. */
-  list(account: string, page: { readonly limit: number; readonly after?: string }): Promise<FilePage>;
+  list(reach: Reach, page: { readonly limit: number; readonly after?: string }): Promise<FilePage>;
   /** Its bytes first: what fails in between is done once more by whoever asks again, or by its expiry. */
   remove(file: UserFile): Promise<void>;
 }
@@ -68,11 +72,11 @@ export function createFiles(deps: FilesDeps): Files {
     bytesMax: deps.bytesMax,
     add: (file) => addFile(file, deps),
     addFetched: async (url, file) => addFile({ ...file, bytes: await fetchTo(file, url, deps) }, deps),
-    async find(id, account) {
+    async find(id, reach) {
       const file = await store.find(id);
-      return file?.account === account && file.expiresAt > now() ? file : undefined;
+      return file !== undefined && isWithin(reach, file) && file.expiresAt > now() ? file : undefined;
     },
-    list: (account, page) => store.list(account, { ...page, at: now() }),
+    list: (reach, page) => store.list(reach, { ...page, at: now() }),
     async remove({ id, name }) {
       await storage.remove(`${id}/${name}`);
       await store.remove(id);

@@ -11,7 +11,7 @@ export function resolveRoles(
   asked: AskedVideo,
   takesReferences: boolean,
 ): { readonly request: VideoRequest; readonly named: Readonly<Record<string, string>> } {
-  const { images, named, ...rest } = asked;
+  const { images, named, strict: _, ...rest } = asked;
   const open = takesReferences || images.length > 1 ? 'reference' : 'first_frame';
   const cast = images.map(({ url, role = open }, index) => ({ url, role, name: itemName(named, index) }));
   const first = cast.find(({ role }) => role === 'first_frame');

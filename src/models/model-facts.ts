@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { defined } from '../base/defined.ts';
 import type { FieldMapping } from './field-mapping.ts';
-import { sizeFacts } from './image-sizes.ts';
+import { sizeFacts } from '../base/image-sizes.ts';
 import { framesOf } from './media-roles.ts';
 import type { ImageRequest, JsonObject, VideoMedia, VideoRequest } from './request.ts';
 
@@ -173,11 +173,17 @@ const ofBoth = {
     .optional(),
   /** Names of parameters that the gateway decides: never sent. */
   reserved: texts.optional(),
+  /** What may be billed at most: of one image, of a second of what is given, of the text that is rendered. */
+  tokens: z.partialRecord(z.enum(['image', 'video_second', 'audio_second', 'text']), count).optional(),
 };
 
 const ofVideos = {
   ...ofBoth,
   ...offeredOfVideos,
+  /** The longest that all videos of a request are together. */
+  input_seconds: seconds.optional(),
+  /** At most. */
+  frames_per_second: count.optional(),
   /** What is rendered where a request leaves it open, or names what is not sent; the usual resolution first. */
   unsaid: z
     .strictObject({
@@ -277,6 +283,7 @@ function laidOver(facts: PlainFacts, over: PlainFacts): PlainFacts {
       addresses: joined(facts.addresses, over.addresses),
       references: joined(facts.references, over.references),
       fields: joined(facts.fields, over.fields),
+      tokens: joined(facts.tokens, over.tokens),
       parameters: joined(facts.parameters, over.parameters),
       unsaid: joined(facts.unsaid, over.unsaid),
       reserved: over.reserved === undefined ? undefined : [...(facts.reserved ?? []), ...over.reserved],

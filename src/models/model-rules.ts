@@ -33,8 +33,11 @@ export interface FittedRequest {
   readonly warnings: readonly string[];
 }
 
+/** Never ignored, whatever the model's entry says: their caller would pay for another video. */
+const media = new Set(['images', 'videos', 'audios']);
+
 /** These change the price or the meaning of the result: rejected unless the model's entry says `ignore` for them. */
-const significantFields = new Set(['resolution', 'duration', 'videos', 'input_type']);
+const significantFields = new Set(['resolution', 'duration', 'input_type']);
 
 /**
  * Fits a request to its model: fills the default duration, rejects or drops what the model does not support. Errors and
@@ -56,23 +59,21 @@ export function fitVideoRequest(
     return undefined;
   };
   checkInputType(request, rules, nameOf);
-  const { resolution, ratio, duration, firstFrame, lastFrame, references, videos, audios, ...rest } = request;
+  const { resolution, ratio, duration, ...rest } = request;
   const fitted: FittedOutput = {
     resolution: fitListed({ field: 'resolution', value: resolution, allowed: rules.resolutions }, refuse),
     ratio: fitListed({ field: 'ratio', value: ratio, allowed: rules.ratios }, refuse),
     duration: fitDuration(duration, rules, refuse),
   };
-  const fit = (field: MediaField, urls: readonly string[]) =>
-    fitMedia({ field, urls, max: rules.inputs[field].max }, refuse);
-  const kept = fit('images', imagesOf(request)).length;
-  const media = {
-    ...defined({ firstFrame: kept > 0 ? firstFrame : undefined }),
-    ...defined({ lastFrame: kept > 1 ? lastFrame : undefined }),
-    references: references.slice(0, Math.max(0, kept - (imagesOf(request).length - references.length))),
-    videos: fit('videos', videos),
-    audios: fit('audios', audios),
+  const refuseBeyond = (field: MediaField, count: number): void => {
+    const { max } = rules.inputs[field];
+    if (count <= max) return;
+    refuse(field, max === 0 ? `${field} is not accepted.` : `${field} accepts at most ${max}, not ${count}.`);
   };
-  return { request: { ...rest, ...media, ...definedOnly(fitted) }, warnings };
+  refuseBeyond('images', imagesOf(request).length);
+  refuseBeyond('videos', request.videos.length);
+  refuseBeyond('audios', request.audios.length);
+  return { request: { ...rest, ...definedOnly(fitted) }, warnings };
 }
 
 /** The caller's word for a field of ours. */
@@ -113,6 +114,7 @@ function definedOnly({
 type Refuse = (field: string, message: string) => undefined;
 
 function actionFor(rule: UnsupportedRule, field: string): UnsupportedAction {
+  if (media.has(field)) return 'reject';
   if (typeof rule === 'string') return rule;
   return rule[field] ?? (significantFields.has(field) ? 'reject' : 'ignore');
 }
@@ -151,19 +153,4 @@ function fitDuration(
 export function isMultiple(seconds: number, step: number): boolean {
   const steps = seconds / step;
   return Math.abs(steps - Math.round(steps)) < 1e-6;
-}
-
-interface MediaInput {
-  readonly field: MediaField;
-  readonly urls: readonly string[];
-  readonly max: number;
-}
-
-function fitMedia({ field, urls, max }: MediaInput, refuse: Refuse): readonly string[] {
-  if (urls.length <= max) return urls;
-  refuse(
-    field,
-    max === 0 ? `${field} is not accepted.` : `${field} accepts at most ${max}, not ${urls.length}.`,
-  );
-  return urls.slice(0, max);
 }

@@ -39,9 +39,18 @@ function sendableNames({ parameters = {} }: PlainFacts): string[] {
 }
 
 function plainly(
-  { addresses: _a, reserved: _r, unsaid: _u, per_call: _p, data_only: _d, parameters, ...facts }: PlainFacts,
+  {
+    addresses: _a,
+    reserved: _r,
+    unsaid: _u,
+    per_call: _p,
+    data_only: _d,
+    parameters,
+    ...offered
+  }: PlainFacts,
   sendable: ReadonlySet<string>,
 ) {
+  const { tokens: _t, input_seconds: _i, frames_per_second: _f, ...facts } = offered;
   if (parameters === undefined) return facts;
   const rules = Object.entries(parameters).flatMap(([name, { sent_as: _s, read: _e, ...rule }]) =>
     sendable.has(name) ? [[name, rule] as const] : [],

@@ -57,7 +57,12 @@ export interface AskedImage {
 }
 
 /** A request whose images have no parts yet, because the model decides them. */
-export interface AskedVideo extends Omit<VideoRequest, 'firstFrame' | 'lastFrame' | 'references'> {
+/** `strict`: what would be ignored is refused. */
+interface Strict {
+  readonly strict?: true;
+}
+
+export interface AskedVideo extends Strict, Omit<VideoRequest, 'firstFrame' | 'lastFrame' | 'references'> {
   readonly images: readonly AskedImage[];
   /**
    * What the caller wrote where it is another name (`duration`: `seconds`), and `input_type` if it was sent: errors
@@ -95,7 +100,7 @@ export interface ImageRequest {
 
 export type GenerationRequest = VideoRequest | ImageRequest;
 
-export interface AskedImages extends ImageRequest {
+export interface AskedImages extends ImageRequest, Strict {
   /** What stands in `metadata` (`seed`: `metadata.seed`): errors and warnings name these. */
   readonly named?: Readonly<Record<string, string>>;
 }

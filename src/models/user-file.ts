@@ -5,6 +5,8 @@ export interface UserFile {
   /** `file_…` */
   readonly id: string;
   readonly account: string;
+  /** Public id of the key that stored it. */
+  readonly key: string;
   /** In the storage, below the id: `0.<extension>`. */
   readonly name: string;
   /** As its sender called it. */

@@ -1,19 +1,14 @@
 import { defined } from '../base/defined.ts';
-import { divideHalfUp } from './money.ts';
-import {
-  isByFormula,
-  isOpenFact,
-  needsFormula,
-  noReview,
-  priceAt,
-  settle,
-  settleAsHeld,
-  withStep,
-} from './price.ts';
-import type { PriceBasis, SettleInput, Settlement } from './price.ts';
-import type { Micros } from './money.ts';
-import type { SettleFacts } from './settle-facts.ts';
 import type { TaskKind } from '../base/task-kind.ts';
+import type { ImageGroup, SettleFacts, Usage } from './settle-facts.ts';
+import { divideHalfUp } from './money.ts';
+import type { Micros } from './money.ts';
+import { isByFormula, isOpenFact, noReview, priceAt } from './price.ts';
+import type { PriceBasis } from './price.ts';
+import type { Measure } from './measures.ts';
+import { readQuantity } from './reckoning.ts';
+import { isPriced, leastOf, needsFormula, settle, settleAsLeast, withStep } from './settle.ts';
+import type { SettleInput, Settlement } from './settle.ts';
 
 /** What a task that succeeded is charged: one place for tasks, for images that a caller waits for, and for replays. */
 
@@ -34,17 +29,17 @@ export function chargeTask(kind: TaskKind, input: ChargeInput): TaskCharge {
 
 /**
  * By the upstream's report, as long as it costs no more than what was asked for. A report that costs more is a question,
- * except where it only has other words (`1280x720`) for what the request names, which no rule of the price knows.
+ * except where it only has other words (`1280x720`) for what the request names, which no line of the price knows.
  */
 function chargeVideo(input: ChargeInput): TaskCharge {
   const { facts, basis, channel } = input;
   const allowed = allowedAmount(input);
   const reported = settleBy(input, facts);
-  const isWithin = reported.measured !== 'hold' && reported.amount <= allowed;
+  const isWithin = isPriced(reported) && reported.amount <= allowed;
   const settlement = isWithin ? reported : settleBy(input, inWordsOfPrice(input));
   // Reported tokens are those of the longer video.
-  const { unit } = priceAt(basis, channel);
-  const isLonger = isByFormula(unit) && isTooLong(facts.durationSeconds, basis.most?.seconds);
+  const isLonger =
+    isByFormula(priceAt(basis, channel)) && isTooLong(facts.durationSeconds, basis.most?.seconds);
   const isBeyond = isLonger || settlement.amount > allowed;
   return { settlement, isBeyond: isBeyond && basis.price.reviewAbove !== noReview };
 }
@@ -69,35 +64,77 @@ function allowedAmount(input: ChargeInput): Micros {
   const { resolution, ...others } = within;
   const { resolutions } = input.basis.most ?? {};
   if (resolution === undefined || resolutions === undefined || resolutions.includes(resolution)) {
-    return settleBy(input, within).amount;
+    return amountOf(within);
   }
-  // It may also be one that no rule knows, or that is not reported.
+  // It may also be one that no line knows, or that is not reported.
   const possible = [others, ...resolutions.map((one) => ({ ...others, resolution: one }))];
-  return possible
-    .map((facts) => settleBy(input, facts).amount)
-    .reduce((most, amount) => (amount > most ? amount : most));
+  return possible.map(amountOf).reduce((most, amount) => (amount > most ? amount : most));
+
+  function amountOf(facts: SettleFacts): Micros {
+    const settled = settleBy(input, facts);
+    return isPriced(settled) ? settled.amount : input.held;
+  }
 }
 
-/** The report without what the request names otherwise, and no longer than it allows. */
+/** The report without what the request names otherwise, no longer than it allows, and with no more input than it gives. */
 function videoWithin(facts: SettleFacts, basis: PriceBasis): SettleFacts {
-  const { facts: asked, most, input_seconds: given } = basis;
-  const seconds = most?.seconds;
-  const input = asked.video_input === true ? given : 0;
-  const billable = seconds === undefined || input === undefined ? undefined : seconds + input;
+  const { most } = basis;
   const { generateAudio, ...silent } = omitWords(facts, (word) => isFixed(word, basis));
   return {
-    ...silent,
+    ...withinBounds(silent, basis),
     ...(isFixed('generate_audio', basis) ? {} : defined({ generateAudio })),
-    ...(isTooLong(facts.durationSeconds, seconds) ? defined({ durationSeconds: seconds }) : {}),
-    ...(isTooLong(facts.billedSeconds, billable) ? defined({ billedSeconds: billable }) : {}),
+    ...(isTooLong(facts.durationSeconds, most?.seconds) ? defined({ durationSeconds: most?.seconds }) : {}),
   };
 }
 
-/** The report without words that no rule knows, where the request has its own. */
+/** Where reports of what was given stand, by the measure that counts it. */
+const tokenReports = {
+  million_text_tokens: 'textTokens',
+  million_input_text_tokens: 'inputTextTokens',
+  million_input_image_tokens: 'inputImageTokens',
+  million_input_audio_tokens: 'inputAudioTokens',
+  million_input_video_tokens: 'inputVideoTokens',
+  million_cached_tokens: 'cachedTokens',
+} as const satisfies Partial<Record<Measure, keyof Usage>>;
+const tokenMeasures = [
+  'million_text_tokens',
+  'million_input_text_tokens',
+  'million_input_image_tokens',
+  'million_input_audio_tokens',
+  'million_input_video_tokens',
+  'million_cached_tokens',
+] as const;
+
+/** No more of what was given than the request and its model allow. */
+function withinBounds(facts: SettleFacts, basis: PriceBasis): SettleFacts {
+  const { usage, inputSeconds, inputImages } = facts;
+  const seconds = boundOf('input_second', basis);
+  const images = boundOf('input_image', basis);
+  const counts = tokenMeasures.map((measure) => {
+    const name = tokenReports[measure];
+    const [said, most] = [usage?.[name], boundOf(measure, basis)];
+    return [name, said === undefined || most === undefined ? said : Math.min(said, most * 1e6)] as const;
+  });
+  return {
+    ...facts,
+    ...(usage === undefined ? {} : { usage: { ...usage, ...defined(Object.fromEntries(counts)) } }),
+    ...(isTooLong(inputSeconds, seconds) ? defined({ inputSeconds: seconds }) : {}),
+    ...(inputImages === undefined || images === undefined
+      ? {}
+      : { inputImages: Math.min(inputImages, images) }),
+  };
+}
+
+function boundOf(measure: Measure, { bounds = {} }: PriceBasis): number | undefined {
+  const quantity = readQuantity(bounds[measure]?.most ?? '');
+  return quantity === undefined ? undefined : Number(quantity.numerator) / Number(quantity.denominator);
+}
+
+/** The report without words that no line knows, where the request has its own. */
 function inWordsOfPrice({ facts, basis, channel }: ChargeInput): SettleFacts {
-  const { rules } = priceAt(basis, channel);
+  const { lines } = priceAt(basis, channel);
   const isKnown = (word: Word): boolean =>
-    rules.some(({ when }) => when?.[word]?.includes(facts[word] ?? '') === true);
+    lines.some(({ when }) => when?.[word]?.includes(facts[word] ?? '') === true);
   return omitWords(facts, (word) => isFixed(word, basis) && !isKnown(word));
 }
 
@@ -112,9 +149,9 @@ function omitWords(facts: SettleFacts, isOmitted: (word: Word) => boolean): Sett
 }
 
 /**
- * No more images than were asked for, and in the caller's own words for size and quality. What the request left open is
- * what the upstream says it rendered, or else what the request alone costs. Where no rule knows either, or neither is
- * credible, the share of the hold that arrived.
+ * Each image by what it is, no more of them than were asked for, and in the caller's own words for size and quality. What
+ * the request left open is what the upstream says it rendered, or else what the request alone costs. Where no line knows
+ * either, or neither is credible, the share that arrived of the least that the request can come to.
  */
 export function chargeImages(
   input: ChargeInput,
@@ -122,23 +159,82 @@ export function chargeImages(
 ): Settlement {
   const { basis, held } = input;
   const asked = basis.most?.images;
-  const { images, ...facts } = input.facts;
+  const { images, groups = [], ...facts } = withinBounds(input.facts, basis);
   const isCounted = images !== undefined && Number.isInteger(images) && images >= 0;
   const arrived = isCounted ? Math.min(images, asked ?? images) : asked;
   const counted = { ...facts, ...(isCounted ? defined({ images: arrived }) : {}) };
-  const rendered = omitWords(counted, (word) => isFixed(word, basis));
+  const isOwn = (word: Word) => isFixed(word, basis);
+  const kept = cheapest(
+    groups.map((group) => ownWords(group, isOwn)),
+    arrived,
+    input,
+  );
+  const rendered = omitWords({ ...counted, ...kept }, isOwn);
   const tried = [rendered, omitWords(counted, () => true)].map((each) => settleBy(input, each));
-  const charged = tried.find((each) => each.measured !== 'hold' && isCredible(each));
+  const charged = tried.find((each) => isPriced(each) && isCredible(each));
   if (charged !== undefined) return charged;
-  const byHold = settleAsHeld(tried[1] ?? settleBy(input, rendered), held);
-  if (asked === undefined || arrived === undefined) return byHold;
+  const byLeast = settleAsLeast(tried[1] ?? settleBy(input, rendered), basis, held);
+  if (asked === undefined || arrived === undefined) return byLeast;
   const share = { numerator: BigInt(arrived), denominator: BigInt(asked) };
-  const amount = divideHalfUp(held * share.numerator, share.denominator);
-  return withStep(byHold, { kind: 'share', quantity: share, amount });
+  const amount = divideHalfUp(leastOf(basis, held) * share.numerator, share.denominator);
+  return withStep(byLeast, { kind: 'share', quantity: share, amount });
+}
+
+function ownWords(
+  { images, size, quality }: ImageGroup,
+  isOwn: (word: 'size' | 'quality') => boolean,
+): ImageGroup {
+  return {
+    images,
+    ...defined({ size: isOwn('size') ? undefined : size, quality: isOwn('quality') ? undefined : quality }),
+  };
+}
+
+/** Of groups with more images than were asked for, the cheapest. */
+function cheapest(
+  groups: readonly ImageGroup[],
+  arrived: number | undefined,
+  input: ChargeInput,
+): Pick<SettleFacts, 'groups' | 'size' | 'quality'> {
+  if (groups.length === 0 || arrived === undefined) return {};
+  const priced = groups.map((group) => {
+    const { images: _images, ...of } = group;
+    return { group, amount: settleBy(input, { images: 1, ...of }).amount };
+  });
+  const sorted = priced.toSorted((a, b) => (a.amount < b.amount ? -1 : a.amount > b.amount ? 1 : 0));
+  let left = arrived;
+  const kept: ImageGroup[] = [];
+  for (const { group } of sorted) {
+    const images = Math.min(left, group.images);
+    left -= images;
+    if (images > 0) kept.push({ ...group, images });
+  }
+  return groupedFacts(kept);
+}
+
+/** What images have in common, and what they are where they differ; in an order that depends on nothing else. */
+export function groupedFacts(
+  groups: readonly ImageGroup[],
+): Pick<SettleFacts, 'groups' | 'size' | 'quality'> {
+  const alike = new Map<string, ImageGroup>();
+  for (const { images, size, quality } of groups) {
+    const key = JSON.stringify([size, quality]);
+    const before = alike.get(key)?.images ?? 0;
+    alike.set(key, { images: before + images, ...defined({ size, quality }) });
+  }
+  const sorted = [...alike].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, group]) => group);
+  const [first] = sorted;
+  const common = (name: 'size' | 'quality') =>
+    sorted.every((group) => group[name] === first?.[name]) ? first?.[name] : undefined;
+  return defined({
+    size: common('size'),
+    quality: common('quality'),
+    groups: sorted.length > 1 ? sorted : undefined,
+  });
 }
 
 function settleBy({ tokensOf, ...input }: ChargeInput, facts: SettleFacts): Settlement {
-  const { unit } = priceAt(input.basis, input.channel);
-  const estimatedTokens = needsFormula(unit, facts) ? tokensOf?.(facts) : undefined;
+  const price = priceAt(input.basis, input.channel);
+  const estimatedTokens = needsFormula(price, facts) ? tokensOf?.(facts) : undefined;
   return settle({ ...input, facts, ...defined({ estimatedTokens }) });
 }

@@ -11,7 +11,7 @@ export interface CostTerms {
   readonly failed?: 'billed' | 'free';
 }
 
-/** `unit` and what follows as in a model's price. */
+/** What follows as in a model's price. */
 export interface CostRules extends Omit<Price, 'reviewAbove'> {
   readonly failed?: 'billed' | 'free' | undefined;
 }
@@ -23,8 +23,8 @@ interface BilledChannel {
 }
 
 /** What was asked for, at what the upstream bills: no price that a channel sells at has a part in it. */
-export function costBasis({ facts, version }: PriceBasis, price: Price): PriceBasis {
-  return { price, facts, version };
+export function costBasis({ facts, bounds, version }: PriceBasis, price: Price): PriceBasis {
+  return { price, facts, ...defined({ bounds }), version };
 }
 
 /** The model's own rules on the channel count, then the channel's. */

@@ -1,18 +1,18 @@
 import { z } from 'zod';
 import type { Micros } from './money.ts';
 import { parseJson } from '../base/parse-json.ts';
-import { priceUnits } from './price.ts';
+import { measures } from './measures.ts';
 import type { PriceBasis, PriceFacts } from './price.ts';
-import { factSources, quantitySources } from './reckoning.ts';
+import { countSources, factSources } from './reckoning.ts';
 import type { Reckoning } from './reckoning.ts';
 
 /** What the ledger's entries keep of prices. An entry's text is not bound to be JSON of ours. */
 
 const price = z.object({
-  unit: z.enum(priceUnits),
   minimum: z.string(),
-  rules: z.array(z.object({ price: z.string() })),
+  lines: z.array(z.object({ measure: z.enum(measures), price: z.string() })),
 });
+const bound = z.object({ most: z.string(), source: z.enum(['request', 'measured', 'assumed']) });
 const frozen = z.object({
   price,
   channels: z.record(z.string(), price).exactOptional(),
@@ -27,10 +27,12 @@ const frozen = z.object({
       resolutions: z.array(z.string()).exactOptional(),
     })
     .exactOptional(),
+  bounds: z.partialRecord(z.enum(measures), bound).exactOptional(),
+  least: z.string().exactOptional(),
   version: z.string(),
 });
 
-/** Written by ourselves: what its rules test is not checked. */
+/** Written by ourselves: what its lines test is not checked. */
 const storedBasis = z.custom<PriceBasis>((value) => frozen.safeParse(value).success);
 
 /** What the entry of a hold keeps: what its task will be charged by, and how the hold came about. */
@@ -45,26 +47,34 @@ export function heldBasis(text: string | undefined): PriceBasis | undefined {
 
 const amount = z.string();
 const stepSchema = z.discriminatedUnion('kind', [
-  z.object({ kind: z.literal('price'), price: z.string(), quantity: z.string(), amount }),
+  z.object({ kind: z.enum(['sum', 'held', 'least']), amount }),
   z.object({ kind: z.literal('minimum'), minimum: z.string(), amount }),
   z.object({ kind: z.literal('multiplier'), multiplier: z.string(), amount }),
-  z.object({ kind: z.literal('held'), amount }),
   z.object({ kind: z.literal('share'), quantity: z.string(), amount }),
   z.object({ kind: z.literal('limit'), limit: z.string(), amount }),
 ]);
 
 const factsSchema = z.custom<PriceFacts>((value) => typeof value === 'object' && value !== null);
 
+const lineSchema = z.object({
+  line: z.int().nonnegative(),
+  measure: z.enum(measures),
+  price: z.string(),
+  quantity: z.string(),
+  free: z.string().exactOptional(),
+  source: z.enum(countSources),
+  of: factsSchema.exactOptional(),
+  images: z.int().positive().exactOptional(),
+  amount,
+});
+
 const reckoningSchema = z.object({
-  unit: z.enum(priceUnits),
   rules_of: z.enum(['model', 'channel']),
-  rule: z.int().exactOptional(),
   facts: factsSchema,
   sources: z.record(z.string(), z.enum(factSources)),
   seconds: z.number().exactOptional(),
   input_seconds: z.number().exactOptional(),
-  quantity: z.string().exactOptional(),
-  measured: z.enum(quantitySources),
+  lines: z.array(lineSchema),
   steps: z.array(stepSchema).min(1),
 });
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import { measures } from './measures.ts';
 import { parseMicros } from './money.ts';
-import { priceUnits } from './price.ts';
 import type { PriceCondition } from './price.ts';
 
 export const decimal = (negative = false) =>
@@ -33,7 +33,16 @@ const condition = z.strictObject({
 
 /** Of a channel's model: it takes the place of the model's price there. */
 export const channelPriceSchema = z.strictObject({
-  unit: z.enum(priceUnits),
   minimum: decimal().default('0'),
-  rules: z.array(z.strictObject({ when: condition.optional(), price: decimal() })).min(1),
+  lines: z
+    .array(
+      z.strictObject({
+        measure: z.enum(measures),
+        price: decimal(),
+        beyond: z.number().nonnegative().optional(),
+        when: condition.optional(),
+      }),
+    )
+    .min(1)
+    .max(200),
 });

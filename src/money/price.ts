@@ -1,17 +1,10 @@
-import { defined } from '../base/defined.ts';
 import { divideHalfUp, microsPerUnit, parseMicros } from './money.ts';
 import type { Micros } from './money.ts';
-import { writeQuantity, writeStep } from './reckoning.ts';
-import type { Quantity, Reckoning, Step } from './reckoning.ts';
-import { measureMax } from './settle-facts.ts';
-import type { SettleFacts, Usage } from './settle-facts.ts';
-import type { TaskKind } from '../base/task-kind.ts';
+import { isOfImage, isRendered, measures } from './measures.ts';
+import type { Measure } from './measures.ts';
+import type { CountSource, Quantity, Step } from './reckoning.ts';
 
-/** docs/contributing.md says what a new one touches. */
-export const priceUnits = ['million_tokens', 'second', 'image', 'call'] as const;
-export type PriceUnit = (typeof priceUnits)[number];
-
-/** What a rule's `when` may test. Absent: not known, and then a rule that tests it does not hold. */
+/** What a line's `when` may test. Absent: not known, and then a line that tests it does not hold. */
 export interface PriceFacts {
   readonly resolution?: string;
   readonly ratio?: string;
@@ -49,18 +42,20 @@ export const textFacts = [
 ] as const;
 export const flagFacts = ['video_input', 'audio_input', 'image_input', 'generate_audio', 'draft'] as const;
 
-export interface PriceRule {
-  readonly when?: PriceCondition | undefined;
-  /** Decimal string, currency units for one `unit`. */
+export interface PriceLine {
+  readonly measure: Measure;
+  /** Decimal string, currency units for one of the measure. */
   readonly price: string;
+  /** So many of them cost nothing; of megapixels, of each image. */
+  readonly beyond?: number | undefined;
+  readonly when?: PriceCondition | undefined;
 }
 
+/** Its lines are added up: of each measure the first whose `when` holds counts. */
 export interface Price {
-  readonly unit: PriceUnit;
   /** Decimal string: no successful task costs less. */
   readonly minimum: string;
-  /** The first rule whose `when` holds counts. */
-  readonly rules: readonly PriceRule[];
+  readonly lines: readonly PriceLine[];
   /** Decimal string: a person decides about a charge above this multiple of the hold. `none`: nobody does. Absent: above 3. */
   readonly reviewAbove?: string;
 }
@@ -75,14 +70,30 @@ export interface PriceBasis {
   /** Of channels that have a price of their own, by their ids: it takes the place of the model's there. */
   readonly channels?: Readonly<Record<string, Price>>;
   readonly facts: PriceFacts;
-  /** By the ids of channels: the size that an image is priced as whose own size no rule names. */
+  /** By channel id: the size at which an image is priced if no price line names its own size. */
   readonly sizes?: Readonly<Record<string, string>>;
   /** Of the videos that the request gives, as measured; absent: not known, or nothing is priced by it. */
   readonly input_seconds?: number;
-  /** What the request and its model allow. */
+  /** What the request and its model allow of what is rendered. */
   readonly most?: MostOutput;
+  /** What the request and its model allow of what is given, and of megapixels of each image. */
+  readonly bounds?: Bounds;
+  /** Micro-units, as decimal text: the least that the request can come to, which is charged when nothing is known. */
+  readonly least?: string;
   /** Fingerprint of the configuration that the price came from. */
   readonly version: string;
+}
+
+export type Bounds = { readonly [M in Measure]?: Bound };
+
+export interface Bound {
+  /** `numerator/denominator` */
+  readonly most: string;
+  /**
+   * `assumed`: only an upper limit. Nothing is charged for it unless the upstream reports a count. With `request` and
+   * `measured`, the bound is the actual quantity.
+   */
+  readonly source: 'request' | 'measured' | 'assumed';
 }
 
 /** The most that a request can come to; what is absent is not limited. */
@@ -95,12 +106,41 @@ export interface MostOutput {
   readonly resolutions?: readonly string[];
 }
 
+/** What is priced together: all of a task, or those of its images that are alike. */
+export interface Part {
+  readonly facts: PriceFacts;
+  /** Of images that differ from others: what they are. */
+  readonly of?: PriceFacts;
+  readonly images?: number;
+  readonly counts: Counts;
+}
+
+export type Counts = { readonly [M in Measure]?: Count };
+
+export interface Count {
+  readonly quantity: Quantity;
+  readonly source: CountSource;
+}
+
+/** A line of the price, applied to a count. */
+export interface ChargedLine extends Count {
+  /** Index into `price.lines`. */
+  readonly line: number;
+  readonly measure: Measure;
+  readonly price: Micros;
+  /** What of the count costs nothing. */
+  readonly free: bigint;
+  readonly of?: PriceFacts;
+  /** That megapixels are of; absent: one. */
+  readonly images?: number;
+  /** In millionths of a micro-unit: lines are added up before anything is rounded. */
+  readonly exact: bigint;
+}
+
 export interface Charge {
   readonly amount: Micros;
-  /** Index into `price.rules`. */
-  readonly rule: number;
-  readonly quantity: Quantity;
-  /** How the amount comes about; the last one's is it. */
+  readonly lines: readonly ChargedLine[];
+  /** How the amount follows from the lines; the last one's is it. */
   readonly steps: readonly Step[];
 }
 
@@ -110,9 +150,42 @@ export function priceAt({ price, channels = {} }: PriceBasis, channel: string): 
   return own ?? price;
 }
 
-/** Index of the first rule that holds; undefined: none does, and the request is refused. */
-export function findRule(price: Price, facts: PriceFacts): number | undefined {
-  const index = price.rules.findIndex((rule) => holds(rule.when ?? {}, facts));
+/** In their order here. */
+export function measuresOf({ lines }: Pick<Price, 'lines'>): Measure[] {
+  return measures.filter((measure) => lines.some((line) => line.measure === measure));
+}
+
+/**
+ * Measures that need a matching price line; without one, the request has no price. These are the measures of rendered
+ * output or, if the price has none, `call`.
+ */
+export function requiredMeasures(price: Pick<Price, 'lines'>): Measure[] {
+  const named = measuresOf(price);
+  const rendered = named.filter(isRendered);
+  return rendered.length > 0 ? rendered : named.filter((measure) => measure === 'call');
+}
+
+export function isPricedBy(price: Pick<Price, 'lines'>, ...some: readonly Measure[]): boolean {
+  return price.lines.some(({ measure }) => some.includes(measure));
+}
+
+/** Whether what is sold is the length of a video. */
+export function measuresLength(price: Pick<Price, 'lines'>): boolean {
+  return isPricedBy(price, 'second', 'frame');
+}
+
+/** Whether what a request comes to is computed by the adapter's formula. */
+export function isByFormula(price: Pick<Price, 'lines'>): boolean {
+  return isPricedBy(price, 'million_tokens');
+}
+
+/** Index of the first line of the measure that holds; undefined: none does. */
+export function findLine(
+  { lines }: Pick<Price, 'lines'>,
+  measure: Measure,
+  facts: PriceFacts,
+): number | undefined {
+  const index = lines.findIndex((line) => line.measure === measure && holds(line.when ?? {}, facts));
   return index < 0 ? undefined : index;
 }
 
@@ -132,19 +205,74 @@ export function holds(when: PriceCondition, facts: PriceFacts): boolean {
   return facts.duration >= (when.duration.min ?? 0) && facts.duration <= (when.duration.max ?? Infinity);
 }
 
-/** Price of a quantity: unit price × quantity, half up, at least the minimum. Undefined: no rule holds. */
-export function priceOf(price: Price, facts: PriceFacts, quantity: Quantity): Charge | undefined {
-  const rule = findRule(price, facts);
-  if (rule === undefined) return undefined;
-  const unitPrice = parseMicros(price.rules[rule]?.price ?? '') ?? 0n;
-  const exact = divideHalfUp(unitPrice * quantity.numerator, quantity.denominator);
+/** Millionths of a micro-unit are exact for every quantity of a measure. */
+const exactPerMicro = 1_000_000n;
+
+/**
+ * The sum of the lines: price × count each, half up once at the end, at least the minimum. Undefined: a required measure
+ * has no line that holds, or no count.
+ */
+export function chargeOf(
+  price: Pick<Price, 'lines' | 'minimum'>,
+  parts: readonly Part[],
+): Charge | undefined {
+  const named = measuresOf(price);
+  const required = new Set(requiredMeasures(price));
+  const met = new Set<Measure>();
+  const lines: ChargedLine[] = [];
+  for (const part of parts) {
+    for (const measure of named) {
+      const count = part.counts[measure];
+      if (count === undefined) continue;
+      const line = findLine(price, measure, part.facts);
+      if (line === undefined && required.has(measure)) return undefined;
+      if (line === undefined) continue;
+      met.add(measure);
+      const charged = chargeLine(price.lines[line], line, { ...part, count });
+      if (charged !== undefined) lines.push(charged);
+    }
+  }
+  if (required.size === 0 || [...required].some((measure) => !met.has(measure))) return undefined;
+  const sum = divideHalfUp(
+    lines.reduce((total, { exact }) => total + exact, 0n),
+    exactPerMicro,
+  );
   const minimum = parseMicros(price.minimum) ?? 0n;
-  const amount = exact > minimum ? exact : minimum;
+  const amount = sum > minimum ? sum : minimum;
   const steps: Step[] = [
-    { kind: 'price', price: unitPrice, quantity, amount: exact },
+    { kind: 'sum', amount: sum },
     { kind: 'minimum', minimum, amount },
   ];
-  return { amount, rule, quantity, steps };
+  return { amount, lines, steps };
+}
+
+/** Returns undefined for a count of zero that is not worth a line in the reckoning. */
+function chargeLine(
+  line: PriceLine | undefined,
+  index: number,
+  { count, of, images = 1 }: Part & { readonly count: Count },
+): ChargedLine | undefined {
+  const { quantity, source } = count;
+  const { numerator, denominator } = quantity;
+  if (line === undefined) return undefined;
+  const { measure, beyond = 0 } = line;
+  if (numerator === 0n && source !== 'assumed' && !isRendered(measure)) return undefined;
+  const price = parseMicros(line.price) ?? 0n;
+  const each = measure === 'megapixel' ? images : 1;
+  const free = BigInt(Math.round(beyond * each * Number(denominator)));
+  const paid = numerator > free ? numerator - free : 0n;
+  const exact = divideHalfUp(price * paid * exactPerMicro, denominator);
+  return {
+    line: index,
+    measure,
+    price,
+    quantity,
+    source,
+    free: numerator - paid,
+    exact,
+    ...(each === 1 ? {} : { images }),
+    ...(of === undefined || !isOfImage(measure) ? {} : { of }),
+  };
 }
 
 /** amount × multiplier (decimal string, such as "1.25"), half up. */
@@ -152,179 +280,8 @@ export function multiply(amount: Micros, multiplier: string): Micros {
   return divideHalfUp(amount * (parseMicros(multiplier) ?? microsPerUnit), microsPerUnit);
 }
 
-export const oneCall: Quantity = { numerator: 1n, denominator: 1n };
-
-export function tokenQuantity(tokens: bigint): Quantity {
-  return { numerator: tokens, denominator: 1_000_000n };
-}
-
-/** Upstreams report seconds as JSON numbers: rounded to the millisecond, before any money is involved. */
-export function secondQuantity(seconds: number): Quantity {
-  return { numerator: BigInt(Math.round(seconds * 1000)), denominator: 1000n };
-}
-
-export function imageQuantity(images: number): Quantity {
-  return { numerator: BigInt(images), denominator: 1n };
-}
-
-/** How much a request will come to, before it is rendered. */
-export interface Extent {
-  readonly seconds?: number;
-  readonly images?: number;
-  /** The adapter's formula; undefined: it does not know. */
-  readonly tokens: () => bigint | undefined;
-}
-
-interface Unit {
-  /** Several of it, for people. */
-  readonly words: string;
-  /** What is sold by it. */
-  readonly kinds: readonly TaskKind[];
-  /** Of a request that is not rendered yet; undefined: it cannot be known, and the request has no price. */
-  readonly expected: (extent: Extent) => Quantity | undefined;
-  /** By the upstream's own report; undefined: it reported nothing that can be true. */
-  readonly reported: (facts: SettleFacts) => Quantity | undefined;
-  /** By the adapter's formula on the response's own output, where nothing was reported. */
-  readonly byFormula?: (tokens: bigint) => Quantity;
-  /** True: the quantity is the length, so that the hold is charged for one that is not reported. */
-  readonly measuresLength?: true;
-}
-
-/** Everything that the product knows of a price unit. */
-const units: Readonly<Record<PriceUnit, Unit>> = {
-  million_tokens: {
-    words: 'million tokens',
-    kinds: ['video', 'image'],
-    expected: ({ tokens }) => optionally(tokens(), tokenQuantity),
-    reported: ({ usage }) =>
-      optionally(credible(usage?.completionTokens) ?? credible(usage?.totalTokens), (tokens) =>
-        tokenQuantity(BigInt(Math.ceil(tokens))),
-      ),
-    byFormula: tokenQuantity,
-  },
-  second: {
-    words: 'seconds',
-    kinds: ['video'],
-    expected: ({ seconds }) => optionally(seconds, secondQuantity),
-    reported: ({ billedSeconds, durationSeconds }) =>
-      optionally(credible(billedSeconds) ?? credible(durationSeconds), secondQuantity),
-    measuresLength: true,
-  },
-  image: {
-    words: 'images',
-    kinds: ['image'],
-    expected: ({ images }) => optionally(images, imageQuantity),
-    reported: ({ images }) =>
-      Number.isInteger(images) ? optionally(credible(images), imageQuantity) : undefined,
-  },
-  call: { words: 'calls', kinds: ['video', 'image'], expected: () => oneCall, reported: () => oneCall },
-};
-
-function optionally<Value, Result>(
-  value: Value | undefined,
-  use: (value: Value) => Result,
-): Result | undefined {
-  return value === undefined ? undefined : use(value);
-}
-
-export function unitWords(unit: PriceUnit): string {
-  return units[unit].words;
-}
-
-/** Whether models of this kind can be sold by the unit. */
-export function unitSells(unit: PriceUnit, kind: TaskKind): boolean {
-  return units[unit].kinds.includes(kind);
-}
-
-/** Whether what is sold is the length of a video: one that is not reported is charged as the hold. */
-export function measuresLength(unit: PriceUnit): boolean {
-  return units[unit].measuresLength === true;
-}
-
-/** Whether what a request comes to is computed by the adapter's formula. */
-export function isByFormula(unit: PriceUnit): boolean {
-  return units[unit].byFormula !== undefined;
-}
-
-export function expectedQuantity(unit: PriceUnit, extent: Extent): Quantity | undefined {
-  return units[unit].expected(extent);
-}
-
-/** Whether the charge depends on the adapter's formula: the unit has one, and the upstream reported nothing usable. */
-export function needsFormula(unit: PriceUnit, facts: SettleFacts): boolean {
-  return isByFormula(unit) && units[unit].reported(facts) === undefined;
-}
-
-export interface Settlement extends Reckoning {
-  readonly amount: Micros;
-  /** The upstream did not report what it consumed: computed by the formula, or by the hold. */
-  readonly estimated: boolean;
-}
-
-export interface SettleInput {
-  readonly basis: PriceBasis;
-  readonly channel: string;
-  readonly facts: SettleFacts;
-  /** The hold in micro-units: what is charged when nothing else is known. */
-  readonly held: Micros;
-  /** Tokens by the adapter's formula on the response's own duration and size. */
-  readonly estimatedTokens?: bigint;
-}
-
-/** The final charge of a succeeded task: frozen prices, the response's usage, resolution and duration. */
-export function settle({ basis, channel, facts, held, estimatedTokens }: SettleInput): Settlement {
-  const price = priceAt(basis, channel);
-  const seen = reportedFacts(facts);
-  const about: Pick<Reckoning, 'unit' | 'rules_of' | 'facts' | 'sources'> = {
-    unit: price.unit,
-    rules_of: price === basis.price ? 'model' : 'channel',
-    facts: { ...basis.facts, ...sizeAt(basis, channel), channel, ...seen },
-    sources: Object.fromEntries(Object.keys(seen).map((name) => [name, 'upstream'])),
-  };
-  const { reported, byFormula } = units[price.unit];
-  const measured = reported(facts);
-  const formula = measured === undefined ? optionally(estimatedTokens, byFormula ?? noFormula) : undefined;
-  const quantity = measured ?? formula;
-  const charge = quantity === undefined ? undefined : priceOf(price, about.facts, quantity);
-  if (charge === undefined) return settleAsHeld(about, held);
-  return {
-    ...about,
-    amount: charge.amount,
-    estimated: formula !== undefined,
-    rule: charge.rule,
-    quantity: writeQuantity(charge.quantity),
-    measured: formula === undefined ? 'upstream' : 'formula',
-    ...(formula === undefined ? {} : defined({ input_seconds: basis.input_seconds })),
-    steps: charge.steps.map(writeStep),
-  };
-}
-
-function sizeAt({ sizes = {} }: PriceBasis, channel: string): Pick<PriceFacts, 'size'> {
-  return Object.hasOwn(sizes, channel) ? defined({ size: sizes[channel] }) : {};
-}
-
-/** The hold is charged, because nothing is known, or credible, that could be priced. */
-export function settleAsHeld(
-  { unit, rules_of, facts, sources }: Pick<Reckoning, 'unit' | 'rules_of' | 'facts' | 'sources'>,
-  held: Micros,
-): Settlement {
-  const steps = [writeStep({ kind: 'held', amount: held })];
-  return { unit, rules_of, facts, sources, amount: held, estimated: true, measured: 'hold', steps };
-}
-
-/** The settlement of which no more is charged than this. */
-export function atMost(settlement: Settlement, limit: Micros): Settlement {
-  return settlement.amount > limit
-    ? withStep(settlement, { kind: 'limit', limit, amount: limit })
-    : settlement;
-}
-
-export function withStep(settlement: Settlement, step: Step): Settlement {
-  return { ...settlement, amount: step.amount, steps: [...settlement.steps, writeStep(step)] };
-}
-
 /** An upstream's numbers are not to be trusted with more than this multiple of a hold. */
-const reviewAboveDefault = '3';
+export const reviewAboveDefault = '3';
 /** Instead of a multiple: nobody is asked. */
 export const noReview = 'none';
 
@@ -335,44 +292,10 @@ export function asksAnybody({ reviewAbove }: Price): boolean {
 
 /** Whether the charge is so far above the hold that a person has to accept it. */
 export function needsReview(
-  { reviewAbove = reviewAboveDefault }: Price,
+  { reviewAbove = reviewAboveDefault }: Pick<Price, 'reviewAbove'>,
   { held, amount }: { readonly held: Micros; readonly amount: Micros },
 ): boolean {
   return reviewAbove !== noReview && amount > multiply(held, reviewAbove);
-}
-
-/**
- * Whether an upstream's numbers of one video contradict each other by so much that a person has to say which is true:
- * `completion_tokens: 1` beside `total_tokens: 108900`. What goes into a video is counted beside it, too, but is far less.
- */
-export function areContradictory(
-  { completionTokens, totalTokens }: Usage,
-  { unit, reviewAbove = reviewAboveDefault }: Pick<Price, 'unit' | 'reviewAbove'>,
-): boolean {
-  const completion = credible(completionTokens);
-  const total = credible(totalTokens);
-  if (!isByFormula(unit) || reviewAbove === noReview) return false;
-  if (completion === undefined || total === undefined) return false;
-  const [made, all] = [BigInt(Math.ceil(completion)), BigInt(Math.ceil(total))];
-  return made > all || all > multiply(made, reviewAbove);
-}
-
-function noFormula(): undefined {
-  return undefined;
-}
-
-/** What the response says in place of the request. */
-function reportedFacts(facts: SettleFacts): PriceFacts {
-  const { resolution, ratio, size, quality, durationSeconds: duration, generateAudio } = facts;
-  return defined({ resolution, ratio, size, quality, generate_audio: generateAudio, duration });
-}
-
-/**
- * An upstream's number that cannot be true counts as not reported: nonsense must not keep a task from being settled.
- * A success of nothing at all is such a number: zero means that nothing was counted.
- */
-function credible(value: number | undefined): number | undefined {
-  return value !== undefined && value > 0 && value <= measureMax ? value : undefined;
 }
 
 /** The request leaves the fact to the upstream. */

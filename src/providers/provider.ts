@@ -193,7 +193,12 @@ export interface ImageContext extends ProviderContext {
 }
 
 /** An image as delivered: its base64 may be kept as the bytes of the answer. */
-export type GeneratedImage = Omit<ResultItem, 'base64'> & { readonly base64?: string | Base64Blob };
+export type GeneratedImage = Omit<ResultItem, 'base64'> & {
+  readonly base64?: string | Base64Blob;
+  /** Where the answer says them of this image. */
+  readonly size?: string;
+  readonly quality?: string;
+};
 
 /** Base64 text of an answer, never made a string: pieces of it in order. */
 export interface Base64Blob {

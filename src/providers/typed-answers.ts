@@ -81,27 +81,37 @@ function typedStatus({ traceId, ...status }: OperationStatus): OperationStatus {
 
 /** A fact that is not a token was not reported. A number that cannot be true is left out, and noted. */
 function typedFacts({ usage, ...facts }: SettleFacts): SettleFacts {
-  const { completionTokens, totalTokens } = usage ?? {};
-  const { durationSeconds, billedSeconds, images, resolution, ratio, size, quality, ...rest } = facts;
-  const reported = [completionTokens, totalTokens, durationSeconds, billedSeconds, images];
-  const counts = defined({
-    completionTokens: typedNumber(completionTokens),
-    totalTokens: typedNumber(totalTokens),
-  });
+  const { resolution, ratio, size, quality, groups, generateAudio, measured, ...numbers } = facts;
+  const { incredible: _said, ...reported } = numbers;
+  const counts = typedNumbers(usage ?? {});
   return {
-    ...rest,
+    ...typedNumbers(reported),
     ...defined({
       usage: Object.keys(counts).length === 0 ? undefined : counts,
-      durationSeconds: typedNumber(durationSeconds),
-      billedSeconds: typedNumber(billedSeconds),
-      images: typedNumber(images),
+      generateAudio,
+      measured,
+      groups: groups?.map((group) => ({
+        images: group.images,
+        ...defined({ size: typedFact(group.size), quality: typedFact(group.quality) }),
+      })),
       resolution: typedFact(resolution),
       ratio: typedFact(ratio),
       size: typedFact(size),
       quality: typedFact(quality),
-      incredible: reported.every((value) => typedNumber(value) === value) ? undefined : (true as const),
+      incredible: isTyped(usage ?? {}) && isTyped(reported) ? undefined : (true as const),
     }),
   };
+}
+
+function typedNumbers<Of extends { readonly [Name in keyof Of]?: number | undefined }>(numbers: Of) {
+  const typed = Object.entries<number | undefined>(numbers).map(
+    ([name, value]) => [name, typedNumber(value)] as const,
+  );
+  return defined(Object.fromEntries(typed));
+}
+
+function isTyped(numbers: object): boolean {
+  return Object.values(numbers).every((value) => value === undefined || typedNumber(Number(value)) === value);
 }
 
 /** Zero is credible: nothing was counted. NaN and the infinite are not. */
@@ -127,8 +137,12 @@ function typedImages(provider: SynchronousImageProvider): SynchronousImageProvid
   };
 }
 
-function typedGenerated({ facts, extra, ...generated }: GeneratedImages): GeneratedImages {
-  return { ...generated, facts: typedFacts(facts), extra: typedObject(extra) };
+function typedGenerated({ images, facts, extra, ...generated }: GeneratedImages): GeneratedImages {
+  const typed = images.map(({ size, quality, ...image }) => ({
+    ...image,
+    ...defined({ size: typedFact(size), quality: typedFact(quality) }),
+  }));
+  return { ...generated, images: typed, facts: typedFacts(facts), extra: typedObject(extra) };
 }
 
 function typedObject(object: JsonObject): JsonObject {

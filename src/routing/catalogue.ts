@@ -5,20 +5,23 @@ import { GatewayError } from '../errors/errors.ts';
 import { consumptionOf, unconsumed, unconsumedOfImage } from '../models/consumption.ts';
 import { fitVideoRequest } from '../models/model-rules.ts';
 import type { NameOf } from '../models/model-rules.ts';
+import { lostMedia, refuseIgnored } from './lost-media.ts';
 import { factsFor } from '../models/model-facts.ts';
 import type { PlainFacts } from '../models/model-facts.ts';
 import { nameIn, resolveRoles } from '../models/media-roles.ts';
 import type { AskedRequest, AskedVideo, GenerationRequest, VideoRequest } from '../models/request.ts';
 import { orderCandidates } from '../task/candidates.ts';
-import type { Fallback } from '../task/rescue.ts';
 import type { DroppedChannel, RouteCandidate } from '../task/candidates.ts';
+import type { Fallback } from '../task/rescue.ts';
 import type { GivenInput, Provider, RequestIssue } from '../providers/provider.ts';
 import { capabilityFor, offerOf } from './capability.ts';
 import type { Capability, Offers } from './capability.ts';
 import { planFallback } from './fallback.ts';
 import type { FallbackChannel } from './fallback.ts';
+import { callsOf } from './given-counts.ts';
 import { planMeasured } from './measured-plan.ts';
 import type { InputMedia } from './measured-plan.ts';
+import { keyLimitIssue } from './key-limits.ts';
 import { explainNoChannel, NoChannelError } from './no-channel.ts';
 import { offeredModel } from './offered-model.ts';
 import type { OfferedModel } from './offered-model.ts';
@@ -130,7 +133,7 @@ interface Fitted {
 
 function fit(asked: AskedRequest, context: PlanContext): Fitted {
   if (asked.kind === 'image') {
-    const { named = {}, ...request } = asked;
+    const { named = {}, strict: _, ...request } = asked;
     return { request, warnings: [], nameOf: (field) => named[field] ?? field };
   }
   const cast = resolveRoles(asked, takesReferences(asked, context));
@@ -179,13 +182,16 @@ function planRoute(asked: AskedRequest, caller: Caller, context: PlanContext): R
     );
   }
   const { request, warnings, nameOf } = fit(asked, context);
-  const { dropped, issues, inService, waitedFor, considered } = considerAll(
+  const { dropped, issues, limits, inService, waitedFor, considered } = considerAll(
     { request, caller, nameOf },
     context,
   );
   // A task can wait for an open circuit to close if no other channel would accept it; a waiting caller cannot.
   const usable = inService.length > 0 ? inService : waitedFor;
   const [any] = usable;
+  const [limit] = limits;
+  if (any === undefined && limit !== undefined)
+    throw new GatewayError('key_not_allowed', limit.message, { param: limit.param });
   if (any === undefined) throw new NoChannelError(explainNoChannel(model, dropped, issues), dropped);
   const byId = new Map(usable.map((entry) => [entry.channel.id, entry]));
   const candidates = orderCandidates(
@@ -199,6 +205,8 @@ function planRoute(asked: AskedRequest, caller: Caller, context: PlanContext): R
     if (priced !== undefined) quotes.set(channel, priced.quote);
   }
   const first = quotes.get(candidates[0]?.channel ?? '') ?? any.quote;
+  const ignored = [...new Set([...warnings, ...ignoredBy(usable, { asked, request }).map(nameOf)])];
+  if (asked.strict === true) refuseIgnored(ignored);
   return {
     request,
     model,
@@ -208,7 +216,7 @@ function planRoute(asked: AskedRequest, caller: Caller, context: PlanContext): R
     dropped,
     ...pricePlan(quotes, { asked, request, model, first, ...context.given }, context.current().hash),
     currency: context.current().currency,
-    warnings: [...new Set([...warnings, ...ignoredBy(usable, { asked, request }).map(nameOf)])],
+    warnings: ignored,
     pricesInput: [...considered.values()].some(({ priced }) => priced.pricesInput),
   };
 }
@@ -220,6 +228,7 @@ interface Choice extends Pick<Fitted, 'request' | 'nameOf'> {
 function considerAll({ request, caller, nameOf }: Choice, context: PlanContext) {
   const dropped: DroppedChannel[] = [];
   const issues: RequestIssue[] = [];
+  const limits: RequestIssue[] = [];
   const inService: PricedChannel[] = [];
   const waitedFor: PricedChannel[] = [];
   const considered = new Map<string, Considered>();
@@ -232,10 +241,11 @@ function considerAll({ request, caller, nameOf }: Choice, context: PlanContext) 
         waitedFor.push({ ...verdict.priced, credentials: verdict.broken });
     }
     dropped.push(...verdict.dropped);
-    const { issue } = verdict;
+    const { issue, limit } = verdict;
     if (issue !== undefined) issues.push({ ...issue, param: nameOf(issue.param) });
+    if (limit !== undefined) limits.push({ ...limit, param: nameOf(limit.param) });
   }
-  return { dropped, issues, inService, waitedFor, considered };
+  return { dropped, issues, limits, inService, waitedFor, considered };
 }
 
 /** What some channel that may render the request would not send. */
@@ -269,6 +279,8 @@ function fallbackOf(
 interface Dropped {
   readonly dropped: readonly DroppedChannel[];
   readonly issue?: RequestIssue;
+  /** Why the request is too large for its key. */
+  readonly limit?: RequestIssue;
 }
 
 interface Considered extends Dropped {
@@ -298,6 +310,8 @@ function considerChannel(
   if (capability === undefined)
     return drop('kind_not_served', `${channel.provider} makes no ${request.kind}s`);
   if (capability.issue !== undefined) return drop('unsupported', capability.issue.message, capability.issue);
+  const lost = lostMedia(request, capability.facts);
+  if (lost !== undefined) return drop('unsupported', lost.message, lost);
   const { canWait } = capability;
   if (canWait && context.isServed?.(channel.id) === false) return drop('no_worker', 'no worker serves it');
   const outages = channel.credentials.map(({ id }) => ({
@@ -307,15 +321,27 @@ function considerChannel(
   const credentials = outages.filter(({ outage }) => outage === undefined).map(({ id }) => id);
   const broken = outages.filter(({ outage }) => outage?.reason === 'circuit_open').map(({ id }) => id);
   const dropped = dropsOf(outages);
-  if (credentials.length === 0 && broken.length === 0) return { dropped };
+  if (credentials.length + broken.length === 0) return { dropped };
   const price = { ...(served.price ?? context.model.price), isOwn: served.price !== undefined };
   const { model } = context;
-  const quoteBy = ({ facts: { sizes }, estimateTokens, possible }: Capability) =>
-    quoteRequest(request, { model, channel: channel.id, price, estimateTokens, possible, sizes });
+  const quoteBy = ({ facts, estimateTokens, possible }: Capability, given = context.given) =>
+    quoteRequest(request, {
+      model,
+      channel: channel.id,
+      price,
+      estimateTokens,
+      possible,
+      facts,
+      given,
+      calls: callsOf(request, facts, canWait),
+    });
   const quote = quoteBy(capability);
-  if (quote === undefined) return drop('no_price', 'no price rule holds for the request');
+  if (quote === undefined) return drop('no_price', 'no line of the price holds for the request');
+  const limit = keyLimitIssue(request, quote, caller);
+  if (limit !== undefined) return { ...drop('not_permitted', limit.message), limit };
   const unless = offer && isUnmeasured(request, context) && capabilityFor(offer, request, noInput);
-  const pricesInput = typeof unless === 'object' && quoteBy(unless)?.worst.amount !== quote.worst.amount;
+  const pricesInput =
+    typeof unless === 'object' && quoteBy(unless, noInput)?.worst.amount !== quote.worst.amount;
   const { facts } = capability;
   return { priced: { channel, credentials, facts, canWait, quote, pricesInput }, broken, dropped };
 }

@@ -1,4 +1,4 @@
-import { shapeOf, sizesInWords } from '../models/image-sizes.ts';
+import { shapeOf, sizesInWords } from '../base/image-sizes.ts';
 import type { PlainFacts } from '../models/model-facts.ts';
 import {
   addressesInWords,

@@ -7,18 +7,18 @@ import type { PossibleOutput } from '../providers/provider.ts';
 
 /** One way in which the upstream may render a request and report it. */
 export interface Output {
-  /** What the price rules will see. A fact that is absent: the upstream does not report it. */
+  /** What the lines of the price will see. A fact that is absent: the upstream does not report it. */
   readonly facts: PriceFacts;
   /** How long the video is; absent: nothing limits it. */
   readonly seconds?: number;
 }
 
 /** With the price of the channel that may render. */
-export type PricedModel = Omit<ModelConfig, 'price'> & { readonly price: Pick<Price, 'unit' | 'rules'> };
+export type PricedModel = Omit<ModelConfig, 'price'> & { readonly price: Pick<Price, 'lines'> };
 
 /**
  * Every output that the request leaves open; the usual one first. Beside what the model's entry lists, an output may
- * be whatever a price rule names, and whatever the upstream renders and does not report.
+ * be whatever a line of the price names, and whatever the upstream renders and does not report.
  */
 export function openOutputs(
   request: GenerationRequest,
@@ -64,7 +64,7 @@ function product(left: readonly PriceFacts[], right: readonly PriceFacts[]): Pri
 type TextFact = 'resolution' | 'ratio' | 'size' | 'quality';
 
 function namedBy({ price }: PricedModel, fact: TextFact): readonly string[] {
-  return price.rules.flatMap(({ when }) => when?.[fact] ?? []);
+  return price.lines.flatMap(({ when }) => when?.[fact] ?? []);
 }
 
 /** Words that leave the choice to the upstream. */
@@ -77,7 +77,7 @@ function openValues(
 ): readonly (string | undefined)[] {
   if (asked !== undefined && !openWords.has(asked)) return [asked];
   const usual = listed.find((value) => !openWords.has(value));
-  // What no rule names costs as little or as much as what is not reported.
+  // What no line names costs as little or as much as what is not reported.
   return [usual, ...named, undefined];
 }
 
@@ -95,16 +95,16 @@ function sizesOf({ size }: VideoRequest, model: PricedModel): readonly (string |
   return [size, ...namedBy(model, 'size')];
 }
 
-/** Some upstreams add sound unless the request forbids it; it matters only where a rule asks. */
+/** Some upstreams add sound unless the request forbids it; it matters only where a line asks. */
 function soundsOf(request: VideoRequest, { price }: PricedModel): readonly (boolean | undefined)[] {
   if (request.generateAudio !== undefined) return [request.generateAudio];
-  return price.rules.some(({ when }) => when?.generate_audio !== undefined) ? [undefined, true] : [undefined];
+  return price.lines.some(({ when }) => when?.generate_audio !== undefined) ? [undefined, true] : [undefined];
 }
 
 /** Prices are per millisecond at the finest. */
 const shortestStep = 0.001;
 
-/** The usual and the longest, and every length at which a price rule begins or ends in between. */
+/** The usual and the longest, and every length at which a line of the price begins or ends in between. */
 function lengthsOf(request: VideoRequest, model: PricedModel, possible: PossibleOutput): readonly Output[] {
   const { durations, price } = model;
   const asked = typeof request.duration === 'number' ? request.duration : undefined;
@@ -112,12 +112,12 @@ function lengthsOf(request: VideoRequest, model: PricedModel, possible: Possible
   const unreported = defined({ duration: asked });
   if (range === undefined) return [{ facts: unreported }];
   const { min, max } = range;
-  const bounds = price.rules.flatMap(({ when }) => {
+  const bounds = price.lines.flatMap(({ when }) => {
     const { min: from, max: to } = when?.duration ?? {};
     return [...(from === undefined ? [] : [from, from - shortestStep]), ...(to === undefined ? [] : [to])];
   });
   const usual = asked ?? durations?.default ?? max;
   const chosen = [usual, max, min, ...bounds].filter((seconds) => seconds >= min && seconds <= max);
   const lengths = [...new Set(chosen)].map((seconds) => ({ facts: { duration: seconds }, seconds }));
-  return measuresLength(price.unit) ? lengths : [...lengths, { facts: unreported, seconds: max }];
+  return measuresLength(price) ? lengths : [...lengths, { facts: unreported, seconds: max }];
 }

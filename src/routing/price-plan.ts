@@ -2,9 +2,11 @@ import type { ModelConfig } from '../config/gateway-file.ts';
 import { defined } from '../base/defined.ts';
 import type { Micros } from '../money/money.ts';
 import { multiply } from '../money/price.ts';
-import type { MostOutput, Price, PriceBasis } from '../money/price.ts';
-import { writeStep } from '../money/reckoning.ts';
-import type { Reckoning } from '../money/reckoning.ts';
+import type { Bound, Bounds, MostOutput, Price, PriceBasis } from '../money/price.ts';
+import { measures } from '../money/measures.ts';
+import type { Measure } from '../money/measures.ts';
+import { writeQuantity, writeStep } from '../money/reckoning.ts';
+import type { Quantity, Reckoning } from '../money/reckoning.ts';
 import { dearest, reckon, requestFacts } from './quote.ts';
 import type { Quote, QuotedCharge, ReckonedRequest } from './quote.ts';
 
@@ -17,7 +19,9 @@ export interface PlannedPrice {
   /** What it will cost if the first candidate renders what the request and the model's defaults say. */
   readonly expected: QuotedCharge;
   /** How that would come about. */
-  readonly expectedReckoning: () => Reckoning;
+  readonly usualReckoning: () => Reckoning;
+  /** The cheapest and the dearest of it, over all channels. */
+  readonly range: { readonly least: Micros; readonly most: Micros };
   /** Of the video that is paid for if nobody reports its length; absent: nothing names it. */
   readonly seconds?: number;
   /** By the ids of the channels that may render it; the hold is for the dearest of them. */
@@ -46,8 +50,9 @@ export function pricePlan(
   return {
     hold,
     reckoning: { ...worst, steps: [...worst.steps, step] },
-    expected: first.expected,
-    expectedReckoning: () => reckon(first.expected, first.price, reckoned),
+    range: { least: leastOf(quotes, first), most: most.worst.amount },
+    expected: first.usual,
+    usualReckoning: () => reckon(first.usual, first.price, reckoned),
     ...defined({ seconds: first.seconds }),
     quotes,
     basis: {
@@ -55,15 +60,46 @@ export function pricePlan(
       ...defined({ channels: ownPrices(quotes) }),
       facts: requestFacts(reckoned.request),
       ...defined({ sizes: sizesOf(quotes) }),
-      ...defined({ input_seconds: reckoned.inputSeconds, most: mostOf(quotes, reckoned) }),
+      ...defined({
+        input_seconds: reckoned.inputSeconds,
+        most: mostOf(quotes, reckoned),
+        bounds: boundsOf(quotes),
+      }),
+      least: leastOf(quotes, first).toString(),
       version,
     },
   };
 }
 
 /** Without what only concerns the hold itself. */
-function stripHold({ price: { unit, minimum, rules, hold } }: ModelConfig): Price {
-  return { unit, minimum, rules, ...defined({ reviewAbove: hold.review_above }) };
+function stripHold({ price: { minimum, lines, hold } }: ModelConfig): Price {
+  return { minimum, lines, ...defined({ reviewAbove: hold.review_above }) };
+}
+
+/** The least that any of the channels may charge. */
+function leastOf(quotes: ReadonlyMap<string, Quote>, first: Quote): Micros {
+  return [...quotes.values()]
+    .map(({ least }) => least.amount)
+    .reduce((low, amount) => (amount < low ? amount : low), first.least.amount);
+}
+
+/** Over all channels, the most of each measure that has a price. Undefined: only what is rendered has one. */
+function boundsOf(quotes: ReadonlyMap<string, Quote>): Bounds | undefined {
+  const bounds: { [M in Measure]?: Bound } = {};
+  const most: { [M in Measure]?: Quantity } = {};
+  for (const { bounds: own } of quotes.values()) {
+    for (const measure of measures) {
+      const [bound, before] = [own[measure], most[measure]];
+      if (bound === undefined || (before !== undefined && !isMore(bound.most, before))) continue;
+      most[measure] = bound.most;
+      bounds[measure] = { most: writeQuantity(bound.most), source: bound.source };
+    }
+  }
+  return Object.keys(bounds).length === 0 ? undefined : bounds;
+}
+
+function isMore(one: Quantity, other: Quantity): boolean {
+  return one.numerator * other.denominator > other.numerator * one.denominator;
 }
 
 /** Over all channels. */
@@ -92,8 +128,8 @@ function sizesOf(quotes: ReadonlyMap<string, Quote>): Record<string, string> | u
 /** Undefined: each channel has the model's. */
 function ownPrices(quotes: ReadonlyMap<string, Quote>): Record<string, Price> | undefined {
   const own = [...quotes].flatMap(([channel, { price }]) => {
-    const { isOwn, unit, minimum, rules } = price;
-    return isOwn ? [[channel, { unit, minimum, rules }] as const] : [];
+    const { isOwn, minimum, lines } = price;
+    return isOwn ? [[channel, { minimum, lines }] as const] : [];
   });
   return own.length === 0 ? undefined : Object.fromEntries(own);
 }

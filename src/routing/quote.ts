@@ -2,13 +2,18 @@ import { defined } from '../base/defined.ts';
 import type { ModelConfig } from '../config/gateway-file.ts';
 import type { Micros } from '../money/money.ts';
 import { imagesOf } from '../models/media-roles.ts';
-import { expectedQuantity, isByFormula, isOpenFact, measuresLength, priceOf } from '../money/price.ts';
-import type { Charge, Price, PriceFacts } from '../money/price.ts';
-import { writeQuantity, writeStep } from '../money/reckoning.ts';
-import type { Reckoning } from '../money/reckoning.ts';
+import { isRendered, pixelQuantity, renderedQuantity, wholeQuantity } from '../money/measures.ts';
+import type { Measure } from '../money/measures.ts';
+import { chargeOf, isByFormula, isOpenFact, isPricedBy, measuresLength, measuresOf } from '../money/price.ts';
+import type { Charge, Count, Counts, Part, Price, PriceFacts } from '../money/price.ts';
+import { writeLine, writeStep } from '../money/reckoning.ts';
+import type { CountSource, Reckoning } from '../money/reckoning.ts';
 import type { AskedRequest, GenerationRequest } from '../models/request.ts';
-import type { EstimateOutput, PossibleOutput } from '../providers/provider.ts';
-import type { SizeFacts } from '../models/image-sizes.ts';
+import type { EstimateOutput, GivenInput, PossibleOutput } from '../providers/provider.ts';
+import { pixelCount } from '../base/image-sizes.ts';
+import type { PlainFacts } from '../models/model-facts.ts';
+import { givenCounts } from './given-counts.ts';
+import type { GivenCounts } from './given-counts.ts';
 import { pricedSizes } from './priced-sizes.ts';
 import { openOutputs } from './open-outputs.ts';
 import type { Output } from './open-outputs.ts';
@@ -18,8 +23,10 @@ export interface Quote {
   readonly price: ChannelPrice;
   /** The dearest of everything that the request leaves open: the hold. */
   readonly worst: QuotedCharge;
+  /** The cheapest of it, when nothing is billed of what nobody knows. */
+  readonly least: QuotedCharge;
   /** If the model renders its first resolution and ratio listed and its default duration. */
-  readonly expected: QuotedCharge;
+  readonly usual: QuotedCharge;
   /** Of the video that is paid for if nobody reports its length; absent: nothing names it. */
   readonly seconds?: number;
   /** Of the longest video that the upstream may render; absent: nothing limits it. */
@@ -28,8 +35,10 @@ export interface Quote {
   readonly open: readonly (keyof PriceFacts)[];
   /** Of a request that names no resolution: those that the upstream may render; absent: not known, or named. */
   readonly resolutions?: readonly string[];
-  /** That an image is priced as whose own size no rule names. */
+  /** That an image is priced as whose own size no line names. */
   readonly size?: string;
+  /** Of what is given, and has a price. */
+  readonly bounds: GivenCounts;
 }
 
 export interface QuotedCharge extends Charge {
@@ -38,7 +47,7 @@ export interface QuotedCharge extends Charge {
   readonly seconds?: number;
 }
 
-export interface ChannelPrice extends Pick<Price, 'unit' | 'minimum' | 'rules'> {
+export interface ChannelPrice extends Pick<Price, 'minimum' | 'lines'> {
   /** The channel's own one, and not the model's. */
   readonly isOwn: boolean;
 }
@@ -51,11 +60,14 @@ export interface QuoteContext {
   readonly estimateTokens?: ((output: EstimateOutput) => bigint | undefined) | undefined;
   /** What the upstream may render, according to its adapter. */
   readonly possible?: PossibleOutput | undefined;
-  /** Which sizes of images the upstream renders. */
-  readonly sizes?: SizeFacts | undefined;
+  /** Of the model, as they hold for the request. */
+  readonly facts: PlainFacts;
+  readonly given?: GivenInput;
+  /** Upstream calls that the request takes; absent: one. */
+  readonly calls?: number;
 }
 
-/** Undefined: no price rule holds. An image whose size no rule names costs the most of those that its size is priced as. */
+/** Undefined: no line of the price holds. An image whose size no line names costs the most of those that its size is priced as. */
 export function quoteRequest(request: GenerationRequest, context: QuoteContext): Quote | undefined {
   const asked = quoteAs(request, context);
   if (asked === undefined || request.kind !== 'image' || request.size === undefined) return asked;
@@ -68,32 +80,129 @@ export function quoteRequest(request: GenerationRequest, context: QuoteContext):
 }
 
 function quoteAs(request: GenerationRequest, context: QuoteContext): Quote | undefined {
-  const { channel, price, estimateTokens } = context;
+  const { channel, price } = context;
   const model = { ...context.model, price };
   const fixed = requestFacts(request);
   const outputs = openOutputs(request, model, context.possible ?? {});
-  const charges = outputs.flatMap(({ facts, seconds }) => {
-    const allFacts = { ...fixed, ...facts, channel };
-    const { resolution = '', ratio = '' } = facts;
-    const quantity = expectedQuantity(price.unit, {
-      ...defined({ seconds, images: request.kind === 'image' ? request.n : undefined }),
-      tokens: () => estimateTokens?.({ resolution, ratio, durationSeconds: seconds ?? 0 }),
-    });
-    const charge = quantity === undefined ? undefined : priceOf(price, allFacts, quantity);
-    return charge === undefined ? [] : [{ ...charge, facts: allFacts, ...defined({ seconds }) }];
+  const given = givenOf(request, context);
+  const quoted = outputs.flatMap((output) => {
+    const facts = { ...fixed, ...output.facts, channel };
+    const rendered = renderedCounts(output, { request, context, fixed });
+    const part = (counts: Counts): Part => ({ facts, images: imagesOfRequest(request), counts });
+    const worst = chargeOf(price, [part({ ...rendered, ...mostOf(given) })]);
+    const least = chargeOf(price, [part({ ...rendered, ...leastOf(given) })]);
+    const about = { facts, ...defined({ seconds: output.seconds }) };
+    return worst === undefined || least === undefined
+      ? []
+      : [{ worst: { ...worst, ...about }, least: { ...least, ...about } }];
   });
-  const [expected] = charges;
-  if (expected === undefined) return undefined;
-  const worst = dearest(charges, expected);
-  const { seconds } = measuresLength(price.unit) ? worst : expected;
+  const [usual] = quoted;
+  if (usual === undefined) return undefined;
+  const worst = dearest(
+    quoted.map((one) => one.worst),
+    usual.worst,
+  );
+  const least = quoted.map((one) => one.least).reduce((low, one) => (one.amount < low.amount ? one : low));
+  const { seconds } = measuresLength(price) ? worst : usual.worst;
   return {
     price,
     worst,
-    expected,
+    least,
+    usual: usual.least,
     open: openOf(outputs, fixed),
+    bounds: { ...given, ...defined({ megapixel: pixelBound(request, context) }) },
     ...defined({ seconds, secondsMax: longest(outputs) }),
     ...(fixed.resolution === undefined ? defined({ resolutions: context.possible?.resolutions }) : {}),
   };
+}
+
+/** Only what has a price. */
+function givenOf(request: GenerationRequest, { price, facts, given, calls = 1 }: QuoteContext): GivenCounts {
+  const named = measuresOf(price).filter((measure) => !isRendered(measure));
+  if (named.length === 0) return {};
+  const counts = givenCounts(request, facts, { ...given, calls });
+  return Object.fromEntries(
+    named.flatMap((measure) => {
+      const count = counts[measure];
+      return count === undefined ? [] : [[measure, count] as const];
+    }),
+  );
+}
+
+function mostOf(given: GivenCounts): Counts {
+  return Object.fromEntries(
+    Object.entries(given).map(
+      ([measure, { most, source }]) => [measure, { quantity: most, source }] as const,
+    ),
+  );
+}
+
+function leastOf(given: GivenCounts): Counts {
+  return Object.fromEntries(
+    Object.entries(given).map(([measure, { most, source }]) => {
+      const quantity = source === 'assumed' ? { ...most, numerator: 0n } : most;
+      return [measure, { quantity, source }] as const;
+    }),
+  );
+}
+
+interface Rendering {
+  readonly request: GenerationRequest;
+  readonly context: QuoteContext;
+  readonly fixed: PriceFacts;
+}
+
+function renderedCounts({ facts, seconds }: Output, { request, context, fixed }: Rendering): Counts {
+  const { price, estimateTokens } = context;
+  const { resolution = '', ratio = '', size } = facts;
+  const extent = {
+    ...defined({
+      seconds,
+      framesPerSecond: context.facts.frames_per_second,
+      images: imagesOfRequest(request),
+      pixels: isPricedBy(price, 'megapixel') ? pixelsOf(size, context) : undefined,
+    }),
+    tokens: () => estimateTokens?.({ resolution, ratio, durationSeconds: seconds ?? 0 }),
+  };
+  const call: Count = { quantity: wholeQuantity(1), source: 'request' };
+  const counts = measuresOf(price).flatMap((measure): (readonly [Measure, Count])[] => {
+    if (measure === 'call') return [[measure, call]];
+    const quantity = renderedQuantity(measure, extent);
+    const isOpen = measure === 'megapixel' && fixed.size !== size;
+    const source: CountSource = measure === 'million_tokens' ? 'formula' : isOpen ? 'open' : 'request';
+    return quantity === undefined ? [] : [[measure, { quantity, source }]];
+  });
+  return Object.fromEntries(counts);
+}
+
+function imagesOfRequest(request: GenerationRequest): number {
+  return request.kind === 'image' ? request.n : 1;
+}
+
+/** Of one image; what is left open is as large as it can be. */
+function pixelsOf(
+  size: string | undefined,
+  { model, facts: { sizes = {} } }: QuoteContext,
+): number | undefined {
+  const known = isOpenFact(size) ? undefined : pixelCount(size ?? '', sizes);
+  if (known !== undefined) return known;
+  const named = model.sizes.flatMap((one) => pixelCount(one, sizes) ?? []);
+  const all = [
+    ...named,
+    ...Object.values(sizes.classes ?? {}),
+    sizes.about ?? [],
+    sizes.pixels?.max ?? [],
+  ].flat();
+  return all.length === 0 ? undefined : Math.max(...all);
+}
+
+/** Of each image: what is charged where the upstream does not say how large it is. */
+function pixelBound(request: GenerationRequest, context: QuoteContext): GivenCounts['megapixel'] {
+  if (request.kind !== 'image' || !isPricedBy(context.price, 'megapixel')) return undefined;
+  const pixels = pixelsOf(request.size, context);
+  return pixels === undefined
+    ? undefined
+    : { most: pixelQuantity(pixels, 1), source: isOpenFact(request.size) ? 'assumed' : 'request' };
 }
 
 function longest(outputs: readonly Output[]): number | undefined {
@@ -126,22 +235,27 @@ export interface ReckonedRequest {
 
 /** How a charge of a quote has come about, and where each of its facts comes from. */
 export function reckon(charge: QuotedCharge, price: ChannelPrice, reckoned: ReckonedRequest): Reckoning {
-  const { facts, seconds, rule, quantity, steps } = charge;
-  const isFormula = isByFormula(price.unit);
-  const isLength = measuresLength(price.unit);
+  const { facts, seconds, lines, steps } = charge;
+  const isTimed = isByFormula(price) || measuresLength(price);
   const sources = sourcesOf(facts, reckoned);
-  const asked = isLength ? (sources.duration ?? 'request') : 'request';
   return {
-    unit: price.unit,
     rules_of: price.isOwn ? 'channel' : 'model',
-    rule,
     facts,
     sources,
-    ...(isFormula || isLength ? defined({ seconds, input_seconds: reckoned.inputSeconds }) : {}),
-    quantity: writeQuantity(quantity),
-    measured: isFormula ? 'formula' : asked,
+    ...(isTimed ? defined({ seconds, input_seconds: reckoned.inputSeconds }) : {}),
+    lines: lines.map((line) =>
+      writeLine(measuresTime(line.measure) ? { ...line, source: lengthSource(sources) } : line),
+    ),
     steps: steps.map(writeStep),
   };
+}
+
+function measuresTime(measure: string): boolean {
+  return measure === 'second' || measure === 'frame';
+}
+
+function lengthSource({ duration }: Reckoning['sources']): CountSource {
+  return duration === 'default' || duration === 'open' ? duration : 'request';
 }
 
 /** Facts that a request may leave to the upstream. */

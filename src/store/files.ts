@@ -1,4 +1,5 @@
 import type { Db } from 'mongodb';
+import type { Reach } from '../base/key-scope.ts';
 import { defined } from '../base/defined.ts';
 import type { UserFile } from '../models/user-file.ts';
 import type { FileUploadStore } from './file-uploads.ts';
@@ -25,6 +26,7 @@ export function createFileStore(db: Db, uploads: Pick<FileUploadStore, 'drop'>) 
     ensureIndexes: () =>
       ensureIndexes(files, [
         { name: 'account', key: { account: 1, state: 1, _id: -1 } },
+        { name: 'key', key: { account: 1, key: 1, state: 1, _id: -1 } },
         { name: 'expire', key: { expiresAt: 1 } },
       ]),
 
@@ -52,12 +54,12 @@ export function createFileStore(db: Db, uploads: Pick<FileUploadStore, 'drop'>) 
 
     /** Those whose time is not over at `at`, newest first; `after` is the id of the last file of the page before. */
     async list(
-      account: string,
+      { account, key }: Reach,
       { limit, after, at }: { readonly limit: number; readonly after?: string; readonly at: number },
     ): Promise<FilePage> {
       const _id = after === undefined ? undefined : { $lt: after };
       const found = await files
-        .find({ account, state: 'ready', expiresAt: { $gt: at }, ...defined({ _id }) })
+        .find({ account, ...defined({ key }), state: 'ready', expiresAt: { $gt: at }, ...defined({ _id }) })
         .sort({ _id: -1 })
         .limit(limit + 1)
         .toArray();
@@ -66,12 +68,10 @@ export function createFileStore(db: Db, uploads: Pick<FileUploadStore, 'drop'>) 
 
     /** Of all files of an account whose time is not over then, those that are being written too. */
     async bytesOf(account: string, at: number): Promise<number> {
-      const [sum] = await files
-        .aggregate<{ readonly bytes: number | bigint }>([
-          { $match: { account, expiresAt: { $gt: at } } },
-          { $group: { _id: null, bytes: { $sum: '$bytes' } } },
-        ])
-        .toArray();
+      const $match = { account, expiresAt: { $gt: at } };
+      const $group = { _id: null, bytes: { $sum: '$bytes' } };
+      const sums = files.aggregate<{ readonly bytes: number | bigint }>([{ $match }, { $group }]);
+      const [sum] = await sums.toArray();
       return Number(sum?.bytes ?? 0);
     },
 

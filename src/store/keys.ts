@@ -1,5 +1,6 @@
 import type { Collection, Db } from 'mongodb';
 import { defined } from '../base/defined.ts';
+import type { KeyScope } from '../base/key-scope.ts';
 import type { KeyCaps } from '../money/caps.ts';
 import { toCaps, toCapsDocuments } from './caps-document.ts';
 import type { CapsDocument } from './caps-document.ts';
@@ -20,6 +21,15 @@ export interface ApiKey {
   readonly name: string;
   /** The key's first characters, to recognise it by. */
   readonly prefix: string;
+  readonly scopes: readonly KeyScope[];
+  /** CIDRs that it may be used from. Absent: any address. */
+  readonly addresses?: readonly string[];
+  /** Operations that it may use. Absent: all that its scopes open. */
+  readonly routes?: readonly string[];
+  /** Of a video that it may ask for. */
+  readonly secondsMax?: number;
+  /** Of what it may ask for, as `1080p`. */
+  readonly resolutionMax?: string;
   /** Absent: all. */
   readonly models?: readonly string[];
   readonly channels?: readonly string[];
@@ -38,6 +48,13 @@ export interface ApiKey {
   readonly replacedBy?: string;
   readonly changes?: readonly Change[];
   readonly createdAt: number;
+}
+
+/** What a key that replaces this one has in common with it: whose it is, and everything that it may and may not do. */
+function termsOf(key: ApiKey) {
+  const { hmac: _hmac, id: _public, prefix: _prefix, createdAt: _created, changes: _changes, ...rest } = key;
+  const { lastUsedAt: _used, revokedAt: _revoked, replacedBy: _by, countedAs: _as, ...terms } = rest;
+  return terms;
 }
 
 interface KeyDocument extends Omit<ApiKey, 'hmac' | 'caps'> {
@@ -65,6 +82,8 @@ export function createKeyStore(db: Db, now: () => number) {
         { key: { account: 1, createdAt: -1 }, name: 'account_created' },
         { key: { createdAt: -1 }, name: 'created' },
       ]),
+
+    termsOf,
 
     async insert(key: ApiKey): Promise<void> {
       await keys.insertOne(toDocument(key));

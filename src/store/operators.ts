@@ -6,7 +6,7 @@ import { durable, ensureIndexes, openCollection, unlessThere } from './mongo.ts'
 export interface Operator {
   /** What every record of an action names. */
   readonly name: string;
-  readonly role: OperatorRole;
+  readonly roles: readonly OperatorRole[];
   /** HMAC of the token, which itself is shown once and stored nowhere. */
   readonly hmac: string;
   /** The token's first characters, to recognise it by. */

@@ -159,6 +159,15 @@ function isAction(name: string): name is OperatorActionName {
 
 export const operatorActions = Object.keys(actionTable).filter(isAction);
 
+/**
+ * The role that an operator needs for this act. Releasing a whole hold is part of ending a task, so it needs `tasks`.
+ * Charging or refunding needs `money`.
+ */
+export function accessOfAct(name: OperatorActionName): 'tasks' | 'money' {
+  const { money } = actionTable[name];
+  return money === 'none' || money === 'releases' ? 'tasks' : 'money';
+}
+
 /** Those for tasks that have ended: no workflow takes part. */
 export type EndedActionName = {
   [Name in OperatorActionName]: Table[Name]['events'] extends readonly [] ? Name : never;

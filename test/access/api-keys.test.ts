@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { expect, it } from 'vitest';
+import { defaultScopes } from '../../src/base/key-scope.ts';
 import { createKeyAuth } from '../../src/access/api-keys.ts';
 import type { ApiKey } from '../../src/store/keys.ts';
 
@@ -16,7 +17,16 @@ function world() {
   });
   const issue = (facts: Partial<ApiKey> = {}) => {
     const { token, hmac, prefix } = auth.newKey();
-    const key: ApiKey = { hmac, prefix, id: 'key_1', account: 'studio', name: 'ci', createdAt: 1, ...facts };
+    const key: ApiKey = {
+      hmac,
+      prefix,
+      id: 'key_1',
+      account: 'studio',
+      name: 'ci',
+      scopes: defaultScopes,
+      createdAt: 1,
+      ...facts,
+    };
     stored.set(hmac, key);
     return `Bearer ${token}`;
   };
@@ -25,13 +35,22 @@ function world() {
 
 it('a key is its account, and nothing that it is not limited by', async () => {
   const { auth, issue, used } = world();
-  expect(await auth.authenticate(issue())).toEqual({ account: 'studio', key: 'key_1' });
+  expect(await auth.authenticate(issue())).toEqual({
+    account: 'studio',
+    key: 'key_1',
+    scopes: defaultScopes,
+  });
   expect(used).toEqual(['key_1']);
 });
 
 it('a key carries its limits', async () => {
   const { auth, issue } = world();
   const limits = {
+    scopes: ['create', 'manage'] as const,
+    addresses: ['203.0.113.0/24'],
+    routes: ['createVideo'],
+    secondsMax: 5,
+    resolutionMax: '720p',
     models: ['clip'],
     channels: ['one'],
     assetUrls: true,

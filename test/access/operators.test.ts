@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { expect, it } from 'vitest';
+import { operatorRoles } from '../../src/base/operator.ts';
 import { createOperatorAuth } from '../../src/access/operators.ts';
 import type { Operator } from '../../src/store/operators.ts';
 
@@ -24,7 +25,15 @@ function world() {
   });
   const add = (name: string, facts: Partial<Operator> = {}) => {
     const { token, hmac, prefix } = auth.newToken();
-    stored.set(hmac, { name, role: 'act', hmac, prefix, createdAt: 1, createdBy: 'admin', ...facts });
+    stored.set(hmac, {
+      name,
+      roles: operatorRoles,
+      hmac,
+      prefix,
+      createdAt: 1,
+      createdBy: 'admin',
+      ...facts,
+    });
     return `Bearer ${token}`;
   };
   return { auth, add, stored, reads, used };
@@ -32,7 +41,7 @@ function world() {
 
 it('the token of the configuration is the first operator, without a read of the database', async () => {
   const { auth, reads, used } = world();
-  expect(await auth.authenticate(`Bearer ${adminToken}`)).toEqual({ name: 'admin', role: 'admin' });
+  expect(await auth.authenticate(`Bearer ${adminToken}`)).toEqual({ name: 'admin', roles: 'admin' });
   expect([reads, used]).toEqual([[], []]);
 });
 
@@ -49,9 +58,9 @@ it.each([
   expect(await world().auth.authenticate(header)).toBeUndefined();
 });
 
-it.each(['read', 'act'] as const)('an operator has a name and the role %s', async (role) => {
+it.each(operatorRoles)('an operator has a name and the role %s', async (role) => {
   const { auth, add, used } = world();
-  expect(await auth.authenticate(add('anna', { role }))).toEqual({ name: 'anna', role });
+  expect(await auth.authenticate(add('anna', { roles: [role] }))).toEqual({ name: 'anna', roles: [role] });
   expect(used).toEqual(['anna']);
 });
 

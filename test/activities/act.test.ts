@@ -26,7 +26,7 @@ function act(
   deps: Partial<ChannelActivityDeps> & { readonly id?: string } = {},
 ): Promise<ActReply> {
   const { id = `update-${(acts += 1)}`, ...overrides } = deps;
-  const price = { unit: 'second', minimum: '0', rules: [{ price: '0.1' }] } as const;
+  const price = { minimum: '0', lines: [{ measure: 'second', price: '0.1' }] } as const;
   return world.worker(overrides).actOnTask({
     task,
     action,
@@ -324,7 +324,7 @@ it('a cancellation of its caller is on no operator’s record', async () => {
     input: { reason: 'api', by: 'caller' },
     currency: 'USD',
   } as const;
-  const price = { unit: 'call', minimum: '0', rules: [] } as const;
+  const price = { minimum: '0', lines: [] } as const;
   const reply = await world.worker().actOnTask({ ...request, basis: { version: 'v', price, facts: {} } });
   expect(reply).toMatchObject({ done: true, view: { wanted: 'cancel' } });
   expect(await world.record(input)).not.toHaveProperty('actions');

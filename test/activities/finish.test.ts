@@ -18,16 +18,15 @@ afterAll(() => world.close());
 /** One call costs this, and 1.00 is held. */
 const callsFor = (price: string, reviewAbove?: string): PriceBasis => ({
   price: {
-    unit: 'call',
     minimum: '0',
-    rules: [{ price }],
+    lines: [{ measure: 'call', price }],
     ...(reviewAbove === undefined ? {} : { reviewAbove }),
   },
   facts: {},
   version: 'v',
 });
 const seconds: PriceBasis = {
-  price: { unit: 'second', minimum: '0', rules: [{ price: '0.1' }], reviewAbove: '3' },
+  price: { minimum: '0', lines: [{ measure: 'second', price: '0.1' }], reviewAbove: '3' },
   facts: {},
   version: 'v',
 };
@@ -166,7 +165,7 @@ describe('a charge for more than the request and its model allow', () => {
 
 describe('numbers that contradict each other', () => {
   const tokens: PriceBasis = {
-    price: { unit: 'million_tokens', minimum: '0', rules: [{ price: '7' }] },
+    price: { minimum: '0', lines: [{ measure: 'million_tokens', price: '7' }] },
     facts: {},
     version: 'v',
   };
@@ -208,7 +207,10 @@ describe('numbers that contradict each other', () => {
 describe('a charge that no ledger can hold', () => {
   const endless = { outcome: reporting({ durationSeconds: 1e12 }) };
   /** 10^13 currency units. */
-  const hostile: PriceBasis = { ...seconds, price: { ...seconds.price, rules: [{ price: '10' }] } };
+  const hostile: PriceBasis = {
+    ...seconds,
+    price: { ...seconds.price, lines: [{ measure: 'second', price: '10' }] },
+  };
   const asked = { at: 'review', charge: '10000000000000000000', why: 'unwritable' };
 
   it.each(['3', 'none'])('asks a person, who cannot accept it (reviewed above %s)', async (reviewAbove) => {
@@ -241,7 +243,7 @@ describe('a charge that no ledger can hold', () => {
 
 describe('a settlement that fails for what it is, however often it is repeated', () => {
   const byTokens: PriceBasis = {
-    price: { unit: 'million_tokens', minimum: '0', rules: [{ price: '7' }] },
+    price: { minimum: '0', lines: [{ measure: 'million_tokens', price: '7' }] },
     facts: {},
     version: 'v',
   };

@@ -148,7 +148,7 @@ describe('a task without a workflow', () => {
   });
 
   it('whose job had succeeded is settled by the basis of its hold', async () => {
-    const price = { unit: 'second', minimum: '0', rules: [{ price: '0.1' }] } as const;
+    const price = { minimum: '0', lines: [{ measure: 'second', price: '0.1' }] } as const;
     const input = await world.begun(
       { basis: { price, facts: {}, version: 'v' } },
       {
@@ -163,7 +163,7 @@ describe('a task without a workflow', () => {
   });
 
   it('whose charge would wait for a person has nobody who could be asked: it fails, and costs nothing', async () => {
-    const price = { unit: 'call', minimum: '0', rules: [{ price: '4' }] } as const;
+    const price = { minimum: '0', lines: [{ measure: 'call', price: '4' }] } as const;
     const input = await world.begun(
       { basis: { price, facts: {}, version: 'v' } },
       {

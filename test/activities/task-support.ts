@@ -170,7 +170,7 @@ export async function openTaskWorld(): Promise<TaskWorld> {
         model: 'seedance',
         candidates: [{ channel: 'ark', credential: 'a' }],
         hold: '1000000',
-        basis: { price: { unit: 'call', minimum: '0', rules: [{ price: '1' }] }, facts: {}, version: 'v' },
+        basis: { price: { minimum: '0', lines: [{ measure: 'call', price: '1' }] }, facts: {}, version: 'v' },
         currency: 'USD',
         deadlineAt: now() + 3_600_000,
         expectedSeconds: 1,

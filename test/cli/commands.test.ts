@@ -205,6 +205,7 @@ it('keys: create, list, revoke', async () => {
   const made = await json([
     'keys', 'create', 'keyed', '--name', 'ci', '--models', 'clip, plain', '--channels', 'one',
     '--requests-per-minute', '60', '--concurrent-tasks', '3', '--expires-at', '2040-01-31T12:00Z',
+    '--duration-max', '8', '--resolution-max', '1080p',
   ]); // prettier-ignore
   expect(made).toMatchObject({
     key: expect.stringMatching(/^sk-/),
@@ -212,13 +213,15 @@ it('keys: create, list, revoke', async () => {
     channels: ['one'],
     requests_per_minute: 60,
     concurrent_tasks: 3,
+    duration_max: 8,
+    resolution_max: '1080p',
     expires_at: Date.UTC(2040, 0, 31, 12) / 1000,
   });
   expect((await gateway(['keys', 'list', '--account', 'keyed'])).text).toMatch(
     /clip, plain +- +in 1\dy +- +\d+s$/m,
   );
   expect((await gateway(['keys', 'list', '--account', 'keyed', '-o', 'wide'])).text).toMatch(
-    /clip, plain +- +2040-01-31T12:00:00Z +- +\S+Z +sk-\S+ +one +60 +- +-$/m,
+    /clip, plain +- +2040-01-31T12:00:00Z +- +\S+Z +create, read_own +sk-\S+ +- +- +one +60 +- +-$/m,
   );
   expect(await json(['keys', 'revoke', made.id])).toMatchObject({ revoked: true });
   await expect(gateway(['keys', 'create', 'keyed', '--requests-per-minute', '0'])).rejects.toThrow(
@@ -445,11 +448,15 @@ it('operators: add, list, revoke', async () => {
   const added = await gateway(['operators', 'add', 'anna']);
   expect(added.text).toMatch(/^token +op-\w+$/m);
   expect(added.text).toContain('will not be shown again');
-  expect(await json(['operators', 'add', 'grafana', '--role', 'read'])).toMatchObject({ role: 'read' });
-  expect((await gateway(['operators', 'list'])).text).toMatch(/^anna +act +op-\w{5} +\d+s +admin +- +- +-$/m);
+  expect(await json(['operators', 'add', 'grafana', '--roles', 'viewer'])).toMatchObject({ roles: ['read'] });
+  expect((await gateway(['operators', 'list'])).text).toMatch(
+    /^anna +read +op-\w{5} +\d+s +admin +- +- +-$/m,
+  );
   expect(await json(['operators', 'revoke', 'grafana'])).toMatchObject({ revoked: true });
   await expect(gateway(['operators', 'add', 'anna'])).rejects.toThrow('The operator anna already exists.');
-  await expect(gateway(['operators', 'add', 'bert', '--role', 'root'])).rejects.toThrow('choices are read');
+  await expect(gateway(['operators', 'add', 'bert', '--roles', 'root'])).rejects.toThrow(
+    'must be read, tasks',
+  );
 });
 
 it('channels: open-circuit, close-circuit', async () => {
@@ -608,10 +615,10 @@ describe('the program itself', () => {
   it('an operator’s own token: its name is in the record, its role says what it may', async () => {
     const as = (environment: Record<string, string>) => ({ PUBLIC_URL: world.url, ...environment });
     const token = async (name: string, role: string): Promise<string> => {
-      const line = ['operators', 'add', name, '--role', role, '-o', 'json'];
+      const line = ['operators', 'add', name, '--roles', role, '-o', 'json'];
       return JSON.parse((await run(line, as({ ADMIN_TOKEN: adminToken }))).stdout).token;
     };
-    const carla = { OPERATOR_TOKEN: await token('carla', 'act'), ADMIN_TOKEN: adminToken };
+    const carla = { OPERATOR_TOKEN: await token('carla', 'engineer'), ADMIN_TOKEN: adminToken };
     const line = ['channels', 'disable', 'three', '--reason', 'errors', '-o', 'json'];
     const { stdout } = await run(line, as(carla));
     expect(JSON.parse(stdout).switch).toMatchObject({ by: 'carla', reason: 'errors' });
@@ -621,7 +628,7 @@ describe('the program itself', () => {
     await expect(run(line, reader)).rejects.toMatchObject({
       code: 3,
       stderr: expect.stringMatching(
-        /^The operator dora has the role "read"\. .* \(operator_not_allowed, request/,
+        /^The operator dora has the roles read\. .* \(operator_not_allowed, request/,
       ),
     });
     await expect(run(['channels', 'list'], as({ OPERATOR_TOKEN: 'op-none' }))).rejects.toMatchObject({
@@ -685,7 +692,7 @@ describe('price explain', () => {
     expect(lines).toContain('  resolution 720p (the model’s default)');
     expect(lines).toContain('  12 seconds (left open: the dearest, of 12 seconds)');
     expect(lines).toContain('  = 1.200000   0.100000 USD × 12 seconds, rounded half up to six places');
-    expect(lines).toContain('expected charge: 0.500000 USD');
+    expect(lines).toContain('usual charge: 0.500000 USD');
     expect(lines).toContain('  duration 5 (left open: the usual)');
     expect(text).toMatch(/^CHANNEL +AT MOST +RULES\none +1\.200000 +of the model$/m);
     expect(await json(['price', 'explain', 'clip'])).toMatchObject({ hold: { amount: '0.500000' } });

@@ -33,7 +33,7 @@ export async function runLine(
     loadConfig: () => ({
       file: 'gateway.yaml',
       config: parseGatewayConfig(
-        'currency: USD\nchannels: [{id: a, provider: p, base_url: "http://x.example", credentials: [{id: c, api_key: k}], models: {}}]\nmodels: [{id: m, kind: video, price: {unit: call, rules: [{price: "1"}]}}]',
+        'currency: USD\nchannels: [{id: a, provider: p, base_url: "http://x.example", credentials: [{id: c, api_key: k}], models: {}}]\nmodels: [{id: m, kind: video, price: {lines: [{ measure: call, price: "1"}]}}]',
         'x',
         { environment: {}, providerNames: ['p'] },
       ),

@@ -49,7 +49,11 @@ beforeAll(async () => {
   account = await gateway.account();
   temporal = await resolveTemporal({ dataDir: cacheDir, report: () => {}, environment: process.env });
   const by = { token: gateway.adminToken };
-  const { text } = await runLine(gateway, ['operators', 'add', 'anna', '--role', 'act', '-o', 'json'], by);
+  const { text } = await runLine(
+    gateway,
+    ['operators', 'add', 'anna', '--roles', 'everything', '-o', 'json'],
+    by,
+  );
   token = JSON.parse(text).token;
   late = await create('overdue [sim:never-finishes]');
 });
@@ -253,7 +257,7 @@ describe('our command line', () => {
     expect((await cli('route', 'explain', 'wan')).text).toMatch(/second .*circuit_open/);
     await cli('channels', 'close-circuit', ...circuit);
     expect((await cli('operators', 'list')).text).toMatch(/^anna +act /m);
-    await isRefused(cli('operators', 'add', 'bert', '--role', 'act'), 'operator_not_allowed');
+    await isRefused(cli('operators', 'add', 'bert', '--roles', 'everything'), 'operator_not_allowed');
   });
 
   it('the program itself ends with 3 and a sentence where it is refused', async () => {

@@ -58,7 +58,7 @@ describe('the client', () => {
 
   it('makes and edits images, at once or as a task', async () => {
     const image = { model: 'gpt-image', prompt: 'a red cube' };
-    expect(Number((await client.images.estimate(image)).expected)).toBeGreaterThan(0);
+    expect(Number((await client.images.estimate(image)).at_most)).toBeGreaterThan(0);
     expect(await client.images.create(image)).toMatchObject({ data: [{ b64_json: expect.any(String) }] });
     const file = new Blob([pixel], { type: 'image/png' });
     const edited = await client.images.edit({ ...image, image: [file, file], n: 1, quality: 'low' });

@@ -178,7 +178,7 @@ describe('a repeat with the same Idempotency-Key', () => {
       const again = await account.create({}, keyed('price'));
       expect(again.status).toBe(200);
       const started = world.port.started.find(({ task }) => task === again.body.id);
-      expect(started).toMatchObject({ hold, basis: { price: { rules: [{}, { price }] } } });
+      expect(started).toMatchObject({ hold, basis: { price: { lines: [{}, { price }] } } });
       expect(await world.stores.tasks.find(again.body.id)).toMatchObject({ hold: BigInt(hold) });
       paused.release();
       expect((await lost).body.id).toBe(again.body.id);

@@ -6,7 +6,7 @@ import { ConfigError } from '../../src/config/config-error.ts';
 import { parseGatewayConfig } from '../../src/config/gateway-file.ts';
 import { checkPrices } from '../../src/config/price-coverage.ts';
 import type { SoldModel } from '../../src/config/price-coverage.ts';
-import { findRule } from '../../src/money/price.ts';
+import { findLine } from '../../src/money/price.ts';
 import type { PriceCondition, PriceFacts } from '../../src/money/price.ts';
 import { providers } from '../../src/providers/index.ts';
 
@@ -27,10 +27,12 @@ const model = (over: Fields = {}) => ({
   ratios: ['16:9', '9:16', 'adaptive'],
   durations: { min: 4, max: 12, default: 5 },
   inputs: { images: { max: 2 } },
-  price: { unit: 'second', rules: [{ price: '0.10' }] },
+  price: { lines: [{ measure: 'second', price: '0.10' }] },
   ...over,
 });
-const price = (...rules: readonly Fields[]) => ({ price: { unit: 'second', rules } });
+const price = (...rules: readonly Fields[]) => ({
+  price: { lines: rules.map((one) => ({ measure: 'second', ...one })) },
+});
 const rule = (when: Fields, amount = '1') => ({ when, price: amount });
 const last = { price: '1' };
 
@@ -46,7 +48,7 @@ function violationsOf(file: Fields): readonly string[] {
 }
 
 const ofModel = (over: Fields): readonly string[] => violationsOf({ models: [model(over)] });
-const rules = 'models[0].price.rules';
+const rules = 'models[0].price.lines';
 const never = 'never holds: no request of this model has such a value';
 
 describe('the price that a channel has of its own', () => {
@@ -58,33 +60,34 @@ describe('the price that a channel has of its own', () => {
   const path = 'channels[0].models.m.price';
 
   it('fits the model as the model’s own does', () => {
-    expect(at({ unit: 'call', minimum: '0.1', rules: [last] })).toEqual([]);
-    expect(at({ unit: 'image', rules: [last] })).toEqual([`${path}.unit: videos are not sold by the image`]);
-    expect(at({ unit: 'second', rules: [rule({ resolution: ['9k'] }), last] })).toEqual([
-      `${path}.rules[0].when.resolution: ${never}`,
+    expect(at({ minimum: '0.1', ...price(last).price })).toEqual([]);
+    const byImage = [{ measure: 'image', price: '1' }];
+    expect(at({ lines: byImage })).toEqual([`${path}.lines[0].measure: videos are not sold by the image`]);
+    expect(at(price(rule({ resolution: ['9k'] }), last).price)).toEqual([
+      `${path}.lines[0].when.resolution: ${never}`,
     ]);
-    expect(at({ unit: 'second', rules: [rule({ resolution: ['480p'] })] })).toEqual([
-      expect.stringContaining(`${path}.rules: no rule has a price for`),
+    expect(at(price(rule({ resolution: ['480p'] })).price)).toEqual([
+      expect.stringContaining(`${path}.lines: no line has a price of the second for`),
     ]);
-    expect(at({ unit: 'second', rules: [last], hold: {} })).toEqual([expect.stringContaining('hold')]);
+    expect(at({ ...price(last).price, hold: {} })).toEqual([expect.stringContaining('hold')]);
   });
 
   it('leaves the model’s to the channels that have none', () => {
     const byChannel = price(rule({ channel: ['one'] }), last);
     expect(violationsOf({ models: [model(byChannel)] })).not.toEqual([]);
-    expect(at({ unit: 'second', rules: [last] }, byChannel)).toEqual([]);
+    expect(at(price(last).price, byChannel)).toEqual([]);
   });
 });
 
 describe('what an upstream bills', () => {
-  const images = { unit: 'image', rules: [{ price: '0.02' }] };
+  const images = { lines: [{ measure: 'image', price: '0.02' }] };
   const message = 'channels[0].models.m.cost: image: no video model is counted by it';
 
   it('is counted by a unit that its model has, its own or the channel’s', () => {
     const own = { m: { upstream: 'u', cost: images } };
     expect(violationsOf({ channels: [channel({ models: own })] })).toEqual([message]);
     expect(violationsOf({ channels: [channel({ cost: images })] })).toEqual([message]);
-    const better = { m: { upstream: 'u', cost: { unit: 'call', rules: [{ price: '1' }] } } };
+    const better = { m: { upstream: 'u', cost: { lines: [{ measure: 'call', price: '1' }] } } };
     expect(violationsOf({ channels: [channel({ cost: images, models: better })] })).toEqual([]);
   });
 
@@ -151,12 +154,12 @@ describe('a gateway.yaml that says something impossible', () => {
     [
       'a rule after one that always holds',
       price(last, rule({ resolution: ['720p'] })),
-      [`${rules}[1]: is never reached: the rules before it hold whenever it does`],
+      [`${rules}[1]: is never reached: the lines of its measure before it hold whenever it does`],
     ],
     [
       'a rule inside another',
       price(rule({ duration: { min: 4, max: 9 } }), rule({ duration: { min: 5, max: 8 } }), last),
-      [`${rules}[1]: is never reached: the rules before it hold whenever it does`],
+      [`${rules}[1]: is never reached: the lines of its measure before it hold whenever it does`],
     ],
     [
       'a rule that several others cover together',
@@ -166,22 +169,22 @@ describe('a gateway.yaml that says something impossible', () => {
         rule({ resolution: ['480p'] }),
         last,
       ),
-      [`${rules}[2]: is never reached: the rules before it hold whenever it does`],
+      [`${rules}[2]: is never reached: the lines of its measure before it hold whenever it does`],
     ],
     [
       'a resolution without a price',
       price(rule({ resolution: ['480p'] })),
-      [`${rules}: no rule has a price for resolution 720p`],
+      [`${rules}: no line has a price of the second for resolution 720p`],
     ],
     [
       'a combination without a price',
       price(rule({ resolution: ['480p'] }), rule({ image_input: false }), rule({ duration: { max: 7 } })),
-      [`${rules}: no rule has a price for resolution 720p, image_input true, duration 12`],
+      [`${rules}: no line has a price of the second for resolution 720p, image_input true, duration 12`],
     ],
     [
       'a unit of another kind',
-      { price: { unit: 'image', rules: [last] } },
-      ['models[0].price.unit: videos are not sold by the image'],
+      { price: { lines: [{ measure: 'image', price: '1' }] } },
+      ['models[0].price.lines[0].measure: videos are not sold by the image'],
     ],
   ])('%s', (_, over, expected) => {
     expect(ofModel(over)).toEqual(expected);
@@ -203,7 +206,7 @@ describe('a gateway.yaml that says something impossible', () => {
       expect.stringMatching(/^channels\[0\]\.provider: "nobody" must be one of /),
       'channels[0].models.n: is not in the list of models',
       'models[0].durations.min: 9 is above max, 5',
-      'models[2].price.rules[1]: is never reached: the rules before it hold whenever it does',
+      'models[2].price.lines[1]: is never reached: the lines of its measure before it hold whenever it does',
     ]);
   });
 });
@@ -233,7 +236,13 @@ describe('a gateway.yaml that makes sense', () => {
       {
         kind: 'image',
         qualities: ['low', 'high', 'auto'],
-        price: { unit: 'image', rules: [rule({ quality: ['low'] }), rule({ quality: ['high'] }), last] },
+        price: {
+          lines: [
+            { measure: 'image', ...rule({ quality: ['low'] }) },
+            { measure: 'image', ...rule({ quality: ['high'] }) },
+            { measure: 'image', ...last },
+          ],
+        },
       },
     ],
   ])('%s', (_, over) => {
@@ -313,7 +322,7 @@ describe('the check of the rules', () => {
     qualities: [],
     durations: { min: 4, max: 12, auto: false },
     inputs: { images: { max: 1 }, videos: { max: 0 }, audios: { max: 0 } },
-    price: { unit: 'second', rules: whens.map((when) => ({ when, price: '1' })) },
+    price: { lines: whens.map((when) => ({ measure: 'second', when, price: '1' })) },
     channels: ['one'],
   });
 
@@ -321,9 +330,9 @@ describe('the check of the rules', () => {
     fc.assert(
       fc.property(fc.array(condition, { minLength: 1, maxLength: 6 }), (whens) => {
         const { price: list } = sold(whens);
-        const gap = requests.some((facts) => findRule({ ...list, minimum: '0' }, facts) === undefined);
+        const gap = requests.some((facts) => findLine(list, 'second', facts) === undefined);
         const issues = checkPrices(sold(whens)).filter(({ message }) =>
-          message.startsWith('no rule has a price'),
+          message.startsWith('no line has a price'),
         );
         expect(issues.length > 0).toBe(gap);
       }),
@@ -335,7 +344,7 @@ describe('the check of the rules', () => {
     fc.assert(
       fc.property(fc.array(condition, { minLength: 1, maxLength: 6 }), (whens) => {
         const { price: list } = sold(whens);
-        const reached = new Set(requests.map((facts) => findRule({ ...list, minimum: '0' }, facts)));
+        const reached = new Set(requests.map((facts) => findLine(list, 'second', facts)));
         const dead = checkPrices(sold(whens)).flatMap(({ path }) =>
           typeof path[2] === 'number' ? [path[2]] : [],
         );

@@ -15,7 +15,7 @@ channels:
     base_url: \${UPSTREAM_URL}/v2
     credentials: [{ id: one, api_key: "\${UPSTREAM_KEY}" }]
     models: {}
-models: [{ id: m, kind: video, price: { unit: call, rules: [{ price: "1" }] } }]
+models: [{ id: m, kind: video, price: { lines: [{ measure: call, price: "1" }] } }]
 `;
 
 function violationsWith(environment: NodeJS.ProcessEnv, yaml = text): readonly string[] {
@@ -62,7 +62,7 @@ describe('variables of gateway.yaml', () => {
 describe('hold.review_above', () => {
   const environment = { UPSTREAM_URL: 'http://x.example', UPSTREAM_KEY: 'k' };
   const withMultiple = (multiple: string) =>
-    text.replace('unit: call', `unit: call, hold: { review_above: "${multiple}" }`);
+    text.replace('price: { lines', `price: { hold: { review_above: "${multiple}" }, lines`);
 
   it('is a multiple of the hold, never below it', () => {
     for (const multiple of ['1', '3.5', 'none']) {

@@ -12,7 +12,7 @@ channels:
     credentials: [{ id: k, api_key: x }]
     models: { m: { upstream: vendor/model${mapping} } }
 models:
-  - { id: m, kind: video, price: { unit: call, rules: [{ price: "1" }] } }
+  - { id: m, kind: video, price: { lines: [{ measure: call, price: "1" }] } }
 `,
     'gateway.yaml',
     { environment: {}, providerNames: ['any', 'own'], mapped: ['any'] },

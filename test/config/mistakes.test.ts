@@ -63,7 +63,7 @@ it('what is right stays right', () => {
   });
 });
 
-const models = 'models: [{ id: m, kind: video, price: { unit: call, rules: [{ price: "1" }] } }]';
+const models = 'models: [{ id: m, kind: video, price: { lines: [{ measure: call, price: "1" }] } }]';
 
 it.each([
   ['', 'must have currency, channels and models: it is empty'],

@@ -6,7 +6,7 @@ import type { ResultLinks } from '../../src/providers/provider.ts';
 const yaml = (results: string) => `
 currency: USD
 channels: [{ id: a, provider: brief, base_url: "http://x.example", credentials: [{ id: c, api_key: k }], models: {} }]
-models: [{ id: m, kind: video, price: { unit: call, rules: [{ price: "1" }] } }]
+models: [{ id: m, kind: video, price: { lines: [{ measure: call, price: "1" }] } }]
 ${results}`;
 
 const check = (results: string, needingStorage: string[]) => () =>

@@ -7,7 +7,7 @@ const parse = (retention: string) =>
     `
 currency: USD
 channels: [{ id: a, provider: brief, base_url: "http://x.example", credentials: [{ id: c, api_key: k }], models: {} }]
-models: [{ id: m, kind: video, price: { unit: call, rules: [{ price: "1" }] } }]
+models: [{ id: m, kind: video, price: { lines: [{ measure: call, price: "1" }] } }]
 retention: ${retention}`,
     'x.yaml',
     { environment: {}, providerNames: ['brief'] },

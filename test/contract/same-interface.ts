@@ -85,7 +85,7 @@ models:
     durations: { min: 2, max: 12, default: 5, auto: true }
     inputs: { images: { max: 9 }, videos: { max: 3 }, audios: { max: 3 } }
     expected_seconds: 1
-    price: { unit: call, rules: [{ price: "0.10" }] }
+    price: { lines: [{ measure: call, price: "0.10" }] }
   - id: plain
     kind: video
     input_types: [text_to_video]
@@ -94,7 +94,7 @@ models:
     durations: { min: 5, max: 5, default: 5 }
     unsupported: { ratio: ignore }
     expected_seconds: 1
-    price: { unit: call, rules: [{ price: "0.10" }] }
+    price: { lines: [{ measure: call, price: "0.10" }] }
   - id: seedance
     kind: video
     input_types: [text_to_video, first_last_frame, reference]
@@ -104,14 +104,13 @@ models:
     inputs: { images: { max: 9 }, videos: { max: 3 }, audios: { max: 3 } }
     expected_seconds: 1
     price:
-      unit: million_tokens
-      rules:
-        - { when: { video_input: true }, price: "4.30" }
-        - { price: "7.00" }
-  - { id: picture, kind: image, sizes: [auto], inputs: { images: { max: 16 } }, n: { max: 10 }, price: { unit: image, rules: [{ price: "0.04" }] } }
-  - { id: gpt-image, kind: image, sizes: [auto], inputs: { images: { max: 16 } }, n: { max: 10 }, price: { unit: image, rules: [{ price: "0.04" }] } }
-  - { id: dall-e, kind: image, n: { max: 4 }, price: { unit: image, rules: [{ price: "0.08" }] } }
-  - { id: seedream, kind: image, sizes: [1K, 2K], inputs: { images: { max: 14 } }, n: { max: 4 }, price: { unit: image, rules: [{ price: "0.03" }] } }
-  - { id: wan-image, kind: image, n: { max: 4 }, expected_seconds: 1, price: { unit: image, rules: [{ price: "0.02" }] } }
+      lines:
+        - { measure: million_tokens, when: { video_input: true }, price: "4.30" }
+        - { measure: million_tokens, price: "7.00" }
+  - { id: picture, kind: image, sizes: [auto], inputs: { images: { max: 16 } }, n: { max: 10 }, price: { lines: [{ measure: image, price: "0.04" }] } }
+  - { id: gpt-image, kind: image, sizes: [auto], inputs: { images: { max: 16 } }, n: { max: 10 }, price: { lines: [{ measure: image, price: "0.04" }] } }
+  - { id: dall-e, kind: image, n: { max: 4 }, price: { lines: [{ measure: image, price: "0.08" }] } }
+  - { id: seedream, kind: image, sizes: [1K, 2K], inputs: { images: { max: 14 } }, n: { max: 4 }, price: { lines: [{ measure: image, price: "0.03" }] } }
+  - { id: wan-image, kind: image, n: { max: 4 }, expected_seconds: 1, price: { lines: [{ measure: image, price: "0.02" }] } }
 `;
 }

@@ -8,7 +8,7 @@ channels:
   - { id: one, provider: test, base_url: "https://key-in-address.example", credentials: [{ id: a, api_key: key-before }], models: { clip: { upstream: u } } }
   - { id: two, provider: test, base_url: "https://two.example", credentials: [{ id: b, api_key: k }], models: { clip: { upstream: u } } }
 models:
-  - { id: clip, kind: video, price: { unit: call, rules: [{ price: "1" }] } }
+  - { id: clip, kind: video, price: { lines: [{ measure: call, price: "1" }] } }
 notify:
   targets: [{ id: desk, url: "https://hooks.example/secret-path" }]
 `;
@@ -32,10 +32,10 @@ it('names each place by the ids of its entries, with the value before and after'
     { path: 'channels.two.priority', kind: 'changed', before: '0', after: '3' },
     { path: 'channels.two.models.clip.upstream', kind: 'changed', before: '"u"', after: '"v"' },
     {
-      path: 'models.clip.price.rules',
+      path: 'models.clip.price.lines',
       kind: 'changed',
-      before: '[{"price":"1"}]',
-      after: '[{"price":"2"}]',
+      before: '[{"measure":"call","price":"1"}]',
+      after: '[{"measure":"call","price":"2"}]',
     },
   ]);
 });
@@ -61,7 +61,7 @@ it('names a whole entry that is new or gone once, without its secrets', () => {
   const added = changes((text) =>
     text.replace(
       'models:\n',
-      'models:\n  - { id: new, kind: image, price: { unit: image, rules: [{ price: "1" }] } }\n',
+      'models:\n  - { id: new, kind: image, price: { lines: [{ measure: image, price: "1" }] } }\n',
     ),
   );
   expect(added).toMatchObject([{ path: 'models.new', kind: 'added' }]);

@@ -41,7 +41,7 @@ ${names
     models: { seedream: { upstream: doubao-seedream-4-0-250828 } }
 models:
 ${names.map((name) => part('models').replace('id: seedance', `id: ${name}`)).join('')}
-  - { id: seedream, kind: image, price: { unit: image, rules: [{ price: "0.02" }] } }
+  - { id: seedream, kind: image, price: { lines: [{ measure: image, price: "0.02" }] } }
 `;
 
 let gateway: TestGateway;

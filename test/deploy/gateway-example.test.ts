@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { requiredMeasures } from '../../src/money/price.ts';
 import { parseGatewayConfig } from '../../src/config/gateway-file.ts';
 import { providers } from '../../src/providers/index.ts';
 import { readRepositoryFile, variablesOf } from './compose-file.ts';
@@ -35,16 +36,20 @@ describe('gateway.example.yaml', () => {
   });
 
   it('has a price for whatever its models take', () => {
-    // The last rule tests nothing: a request that names no tier, no resolution and no sound has a price too.
-    const conditional = models.filter(({ price }) => price.rules.at(-1)?.when !== undefined);
+    // The last line of each measure that has to hold tests nothing: a request that names no tier, no resolution and no sound has a price too.
+    const conditional = models.filter(({ price }) =>
+      requiredMeasures(price).some(
+        (measure) => price.lines.findLast((line) => line.measure === measure)?.when !== undefined,
+      ),
+    );
     expect(conditional.map(({ id }) => id)).toEqual([]);
-    const free = models.filter(({ price }) => price.rules.some((rule) => Number(rule.price) === 0));
+    const free = models.filter(({ price }) => price.lines.some((line) => Number(line.price) === 0));
     expect(free.map(({ id }) => id)).toEqual([]);
   });
 
   it('prices only resolutions that the model lists', () => {
     const unlisted = models.flatMap(({ id, resolutions, price }) =>
-      price.rules
+      price.lines
         .flatMap(({ when = {} }) => Object.entries(when))
         .flatMap(([fact, values]) => (fact === 'resolution' && Array.isArray(values) ? values : []))
         .filter((value: unknown) => typeof value !== 'string' || !resolutions.includes(value))

@@ -32,7 +32,7 @@ const wan = `  - id: wan
     ratios: ["16:9"]
     durations: { min: 2, max: 15, default: 5 }
     expected_seconds: 1
-    price: { unit: second, rules: [{ price: "0.10" }] }
+    price: { lines: [{ measure: second, price: "0.10" }] }
 `;
 const full = `${twoChannelsYaml.replace('\nmodels:', `\n${leaving}models:`)}${wan}`;
 const spare = /^ {2}- id: spare\n(?: {4}.*\n)+/m.exec(full)?.[0] ?? '';

@@ -35,10 +35,10 @@ const yamlWithImages = (url: string): string =>
 models:
   - id: narrow-image
     kind: image
-    price: { unit: image, rules: [{ price: "0.04" }] }
+    price: { lines: [{ measure: image, price: "0.04" }] }
   - id: gpt-image
     kind: image
-    price: { unit: image, rules: [{ price: "0.04" }] }`,
+    price: { lines: [{ measure: image, price: "0.04" }] }`,
   );
 
 /** Two workers and two APIs on the same servers; the clock of one API and one worker is three minutes ahead, or behind. */

@@ -160,7 +160,7 @@ function yamlOf(port: number, closedPort: number): string {
   });
   const models = rows.map(
     ({ name }) =>
-      `  - { id: "m-${name}", kind: video, resolutions: [720p], ratios: ["16:9"], durations: { min: 4, max: 15, default: 5 }, expected_seconds: 1, price: { unit: second, rules: [{ price: "0.1" }] } }`,
+      `  - { id: "m-${name}", kind: video, resolutions: [720p], ratios: ["16:9"], durations: { min: 4, max: 15, default: 5 }, expected_seconds: 1, price: { lines: [{ measure: second, price: "0.1" }] } }`,
   );
   return `currency: USD\nchannels:\n${channels.join('\n')}\nmodels:\n${models.join('\n')}\n`;
 }

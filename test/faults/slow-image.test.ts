@@ -152,5 +152,5 @@ models:
   - id: wan
     kind: image
     expected_seconds: 1
-    price: { unit: image, rules: [{ price: "0.02" }] }
+    price: { lines: [{ measure: image, price: "0.02" }] }
 `;

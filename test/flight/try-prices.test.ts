@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Price } from '../../src/money/price.ts';
-import { settle } from '../../src/money/price.ts';
+import { settle } from '../../src/money/settle.ts';
 import type { Task } from '../../src/task/record.ts';
 import type { SettleFacts } from '../../src/money/settle-facts.ts';
 import { tryPrices } from '../../src/flight/try-prices.ts';
@@ -8,8 +8,8 @@ import type { TryPrices, TryPricesDeps } from '../../src/flight/try-prices.ts';
 import type { LedgerEntry } from '../../src/ledger/entry.ts';
 import { firstRecord, succeededWith } from '../support/task-records.ts';
 
-const bySecond = (price: string): Price => ({ unit: 'second', minimum: '0', rules: [{ price }] });
-const byTokens = (price: string): Price => ({ ...bySecond(price), unit: 'million_tokens' });
+const bySecond = (price: string): Price => ({ minimum: '0', lines: [{ measure: 'second', price }] });
+const byTokens = (price: string): Price => ({ minimum: '0', lines: [{ measure: 'million_tokens', price }] });
 
 interface Recorded {
   readonly task: Task;
@@ -114,7 +114,7 @@ describe('other prices', () => {
 
   it('are those of the channel that has delivered, where it has its own', async () => {
     const deps = storeOf([recorded(1, { durationSeconds: 5 })]);
-    const call: Price = { unit: 'call', minimum: '0', rules: [{ price: '3' }] };
+    const call: Price = { minimum: '0', lines: [{ measure: 'call', price: '3' }] };
     const models = { m: bySecond('0.20') };
     const after = async (channel: string) =>
       (await run(deps, { models, channels: { [channel]: { m: call } } })).total.after;
@@ -152,19 +152,20 @@ describe('other prices', () => {
       const { task, entries } = recorded(1, { durationSeconds: 6 }, { attempts });
       const [hold, close] = entries;
       if (hold === undefined || close === undefined) throw new Error('it was held and settled');
-      const quantity = { unit: 'second', rules_of: 'model', rule: 0, sources: {}, measured: 'request' };
+      const price = { line: 0, measure: 'second', price: '0.1', source: 'request' };
+      const about = { rules_of: 'model', sources: {}, lines: [{ ...price, quantity: '4/1', amount: '0.4' }] };
       const steps = [
-        { kind: 'price', price: '0.1', quantity: '4/1', amount: '0.4' },
+        { kind: 'sum', amount: '0.4' },
         { kind: 'multiplier', multiplier: '1.25', amount: '0.5' },
       ];
-      const held = { ...quantity, facts: { resolution: '720p', channel: 'one' }, quantity: '4/1', steps };
+      const held = { ...about, facts: { resolution: '720p', channel: 'one' }, steps };
       const basis = JSON.stringify({ ...JSON.parse(hold.basis ?? ''), hold: held });
       return { task, entries: [{ ...hold, basis }, close] };
     };
     // 4 seconds were held, with a quarter more.
     const tried = await run(storeOf([replaced()]), { models: { m: bySecond('0.20') } });
     expect(tried.total).toMatchObject({ before: 600_000n, after: 1_000_000n });
-    const byCall: Price = { unit: 'call', minimum: '0', rules: [{ price: '50' }] };
+    const byCall: Price = { minimum: '0', lines: [{ measure: 'call', price: '50' }] };
     expect((await run(storeOf([replaced()]), { models: { m: byCall } })).total.after).toBe(9_000_000n);
   });
 
@@ -188,7 +189,7 @@ describe('other prices', () => {
     expect(tried.total).toMatchObject({ tasks: 0, before: 0n, after: 0n, unpriced: 3 });
     expect(tried.unpriced).toEqual([
       { task: 'task_0001', why: 'gone has no price' },
-      { task: 'task_0002', why: 'no rule prices what is recorded, in million tokens' },
+      { task: 'task_0002', why: 'no line prices what is recorded, in million tokens' },
       { task: 'task_0003', why: 'the facts of its hold are not recorded' },
     ]);
   });

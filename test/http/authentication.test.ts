@@ -150,7 +150,7 @@ it('typos cost no read, a known key one read in three seconds, simultaneous requ
     randomBytes,
   });
   const { token: key, hmac, prefix } = auth.newKey();
-  documents.set(hmac, { hmac, id: 'key_1', account: 'a', name: '', prefix, createdAt: 0 });
+  documents.set(hmac, { hmac, id: 'key_1', account: 'a', name: '', scopes: [], prefix, createdAt: 0 });
   await auth.authenticate(`Bearer ${key.slice(0, -1)}x`);
   await auth.authenticate('Bearer sk-short');
   expect(reads).toBe(0);

@@ -176,11 +176,12 @@ describe('OpenAI', () => {
       resolution: '720p',
       metadata: { seed: 7 },
       user: 'u',
+      unknown: 1,
       input_reference: { image_url: 'https://cdn.example/boat.png' },
     };
     const answer = await caller(node.url, account.key)('POST', '/v1/videos', { body });
-    expect(answer.body).toMatchObject({ size: '720x1280', seconds: '5', warnings: ['user'] });
-    expect(await requestOf(answer.body.id)).toMatchObject({ seed: 7, ratio: '9:16' });
+    expect(answer.body).toMatchObject({ size: '720x1280', seconds: '5', warnings: ['unknown'] });
+    expect(await requestOf(answer.body.id)).toMatchObject({ seed: 7, ratio: '9:16', safetyIdentifier: 'u' });
   });
 
   it('the same key again is the same video', async () => {
@@ -596,7 +597,7 @@ describe('OpenRouter', () => {
       generateAudio: true,
       seed: 3,
       firstFrame: 'https://cdn.example/a.png',
-      references: [],
+      references: ['https://cdn.example/b.png'],
     });
     await world.drive.accept(id);
     await world.stores.tasks.markRunning(id);

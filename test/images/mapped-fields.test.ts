@@ -36,6 +36,6 @@ channels:
       passing: { upstream: a/b, mapping: { fields: { prompt: prompt }, pass: [go_fast], result: output } }
       plain: { upstream: a/b, mapping: { fields: { prompt: prompt }, result: output } }
 models:
-  - { id: passing, kind: image, expected_seconds: 1, price: { unit: image, rules: [{ price: "0.02" }] } }
-  - { id: plain, kind: image, expected_seconds: 1, price: { unit: image, rules: [{ price: "0.02" }] } }
+  - { id: passing, kind: image, expected_seconds: 1, price: { lines: [{ measure: image, price: "0.02" }] } }
+  - { id: plain, kind: image, expected_seconds: 1, price: { lines: [{ measure: image, price: "0.02" }] } }
 `;

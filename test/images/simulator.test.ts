@@ -89,15 +89,15 @@ models:
   - id: grok
     kind: image
     n: { max: 4 }
-    price: { unit: image, rules: [{ price: "0.02" }] }
+    price: { lines: [{ measure: image, price: "0.02" }] }
   - id: gpt-image
     kind: image
     inputs: { images: { max: 16 } }
     n: { max: 10 }
-    price: { unit: million_tokens, rules: [{ price: "40" }] }
+    price: { lines: [{ measure: million_tokens, price: "40" }] }
   - id: seedream
     kind: image
     inputs: { images: { max: 14 } }
     n: { max: 4 }
-    price: { unit: image, rules: [{ price: "0.02" }] }
+    price: { lines: [{ measure: image, price: "0.02" }] }
 `;

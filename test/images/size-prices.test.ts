@@ -16,11 +16,10 @@ models:
     kind: image
     sizes: [1K, 2K, 4K, 1024x1024, 2048x2048]
     price:
-      unit: image
-      rules:
-        - { when: { size: [4K] }, price: '0.151' }
-        - { when: { size: [2K, 2048x2048] }, price: '0.101' }
-        - { price: '0.0336' }
+      lines:
+        - { measure: image, when: { size: [4K] }, price: '0.151' }
+        - { measure: image, when: { size: [2K, 2048x2048] }, price: '0.101' }
+        - { measure: image, price: '0.0336' }
 `;
 
 it('charges what its upstream was asked for, however the caller spelt it', async () => {

@@ -171,9 +171,9 @@ models:
     kind: image
     inputs: { images: { max: 16 } }
     n: { max: 4 }
-    price: { unit: million_tokens, rules: [{ price: "40" }] }
+    price: { lines: [{ measure: million_tokens, price: "40" }] }
   - id: seedream
     kind: image
     n: { max: 4 }
-    price: { unit: image, rules: [{ price: "0.02" }] }
+    price: { lines: [{ measure: image, price: "0.02" }] }
 `;

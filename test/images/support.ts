@@ -155,7 +155,7 @@ channels:
     base_url: ${urls.first}
     priority: 10
     credentials: [{ id: a, api_key: simulated }]
-    cost: { unit: image, rules: [{ price: "0.03" }] }
+    cost: { lines: [{ measure: image, price: "0.03" }] }
     models:
       gpt-image: { upstream: gpt-image-1 }
       dall-e: { upstream: dall-e-3 }
@@ -180,24 +180,23 @@ models:
     inputs: { images: { max: 16 } }
     n: { max: 10 }
     price:
-      unit: image
-      rules:
-        - { when: { quality: [high] }, price: "0.25" }
-        - { price: "0.04" }
+      lines:
+        - { measure: image, when: { quality: [high] }, price: "0.25" }
+        - { measure: image, price: "0.04" }
   - id: by-token
     kind: image
     n: { max: 4 }
-    price: { unit: million_tokens, rules: [{ price: "40" }] }
+    price: { lines: [{ measure: million_tokens, price: "40" }] }
   - id: dall-e
     kind: image
     n: { max: 4 }
-    price: { unit: image, rules: [{ price: "0.08" }] }
+    price: { lines: [{ measure: image, price: "0.08" }] }
   - id: seedream
     kind: image
     sizes: [1K, 2K]
     inputs: { images: { max: 14 } }
     n: { max: 4 }
-    price: { unit: image, rules: [{ when: { size: [2K] }, price: "0.03" }, { price: "0.02" }] }
+    price: { lines: [{ measure: image, when: { size: [2K] }, price: "0.03" }, { measure: image, price: "0.02" }] }
 `;
 }
 

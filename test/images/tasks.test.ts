@@ -410,7 +410,7 @@ describe('b64_json', () => {
 
 function yaml(url: string): string {
   const common =
-    'kind: image, n: { max: 4 }, expected_seconds: 1, price: { unit: image, rules: [{ price: "0.02" }] }';
+    'kind: image, n: { max: 4 }, expected_seconds: 1, price: { lines: [{ measure: image, price: "0.02" }] }';
   return `
 currency: USD
 channels:
@@ -438,6 +438,6 @@ models:
     kind: image
     n: { max: 4 }
     expected_seconds: 1
-    price: { unit: image, rules: [{ when: { size: ["1024x1024"] }, price: "0.02" }, { price: "0.06" }] }
+    price: { lines: [{ measure: image, when: { size: ["1024x1024"] }, price: "0.02" }, { measure: image, price: "0.06" }] }
 `;
 }

@@ -4,7 +4,7 @@ import { afterAll, beforeAll } from 'vitest';
 import { ensureLedgerIndexes, ledgerCollection } from '../../src/ledger/collection.ts';
 import { createEntryHash } from '../../src/ledger/entry.ts';
 import type { EntryDocument } from '../../src/ledger/entry.ts';
-import { settle } from '../../src/money/price.ts';
+import { settle } from '../../src/money/settle.ts';
 import type { PriceBasis } from '../../src/money/price.ts';
 import type { LedgerMeter } from '../../src/observability/meter.ts';
 import { createLedger } from '../../src/ledger/ledger.ts';
@@ -21,7 +21,7 @@ export const hashTestEntry = createEntryHash(testLedgerKey);
 
 /** A thousand micro-units a second: a micro-unit for each millisecond. */
 const prices: PriceBasis = {
-  price: { unit: 'second', minimum: '0', rules: [{ price: '0.001' }] },
+  price: { minimum: '0', lines: [{ measure: 'second', price: '0.001' }] },
   facts: {},
   version: 'test',
 };
@@ -33,10 +33,10 @@ export function settledText(amount: bigint): string {
   const { amount: _charge, ...reckoning } = settle({
     basis: prices,
     channel: 'one',
-    facts: { billedSeconds: 1 },
+    facts: { durationSeconds: Number(amount) / 1000 },
     held: 0n,
   });
-  return JSON.stringify({ ...reckoning, quantity: `${amount}/1000` });
+  return JSON.stringify(reckoning);
 }
 
 export interface LedgerWorld {

@@ -35,7 +35,7 @@ beforeAll(async () => {
     credentials: [{ id: a, api_key: simulated }]
     models: { picture: { upstream: gpt-image-1 } }
 models:
-  - { id: picture, kind: image, n: { max: 4 }, price: { unit: image, rules: [{ price: "0.04" }] } }`,
+  - { id: picture, kind: image, n: { max: 4 }, price: { lines: [{ measure: image, price: "0.04" }] } }`,
     );
   gateway = await startGateway({ yaml, environment: { DATA_DIR: directory } });
 });

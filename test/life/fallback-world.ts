@@ -63,8 +63,10 @@ function fallbackYaml(): string {
       id,
       resolutions: ['720p', '480p'],
       price: {
-        unit: 'million_tokens',
-        rules: [{ when: { channel: ['second'] }, price: second }, { price: '7.00' }],
+        lines: [
+          { measure: 'million_tokens', when: { channel: ['second'] }, price: second },
+          { measure: 'million_tokens', price: '7.00' },
+        ],
       },
       ...fallback,
     })),

@@ -36,7 +36,7 @@ models:
     ratios: ["16:9"]
     durations: { min: 4, max: 15, default: 5 }
     expected_seconds: 1
-    price: { unit: million_tokens, rules: [{ price: "7.00" }] }
+    price: { lines: [{ measure: million_tokens, price: "7.00" }] }
 `;
 }
 

@@ -230,7 +230,7 @@ it('a task that failed, or runs, has nothing to refund', async () => {
 
 it('an operator who may only read cannot refund', async () => {
   const { task } = await ended();
-  const { token } = (await gateway.admin('POST', '/operators', { name: 'eve', role: 'read' })).body;
+  const { token } = (await gateway.admin('POST', '/operators', { name: 'eve', roles: ['read'] })).body;
   expect((await refund(task, {}, token)).body.error.code).toBe('operator_not_allowed');
   expect(await show(task)).toMatchObject({ refunded: null, actions: [] });
 });

@@ -21,7 +21,7 @@ const model = `  - id: alone
     ratios: ["16:9"]
     durations: { min: 4, max: 15, default: 5 }
     expected_seconds: 60
-    price: { unit: second, rules: [{ price: "0.10" }] }
+    price: { lines: [{ measure: second, price: "0.10" }] }
 `;
 const yaml = testYaml.replace('\nmodels:', `${channel}models:`) + model;
 /** Spread so widely that the upstream, which cannot list, is asked soon, and then every half a minute. */

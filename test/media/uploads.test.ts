@@ -214,7 +214,7 @@ const channel = (id: string, key: string, priority = 0) => `
         mapping:
           fields: { prompt: prompt, duration: duration, resolution: resolution, ratio: aspect_ratio, videos: reference_videos }
           result: output`;
-const video = `kind: video, expected_seconds: 1, input_types: [text_to_video, reference], durations: { min: 1, max: 10 }, resolutions: [720p], ratios: ["16:9"], inputs: { videos: { max: 3 } }, price: { unit: call, rules: [{ price: "0.1" }] }`;
+const video = `kind: video, expected_seconds: 1, input_types: [text_to_video, reference], durations: { min: 1, max: 10 }, resolutions: [720p], ratios: ["16:9"], inputs: { videos: { max: 3 } }, price: { lines: [{ measure: call, price: "0.1" }] }`;
 const yaml = `
 currency: USD
 results: { storage: directory }

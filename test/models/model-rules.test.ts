@@ -94,13 +94,19 @@ describe('what changes the price or the meaning', () => {
   });
 
   it('is dropped where the entry says so, and named in the warnings', () => {
-    const ignore = { unsupported: { resolution: 'ignore', duration: 'ignore', videos: 'ignore' } } as const;
-    const videos = ['https://a.example/1.mp4', 'https://a.example/2.mp4'];
-    const { request, warnings } = fit({ resolution: '4k', duration: 99, videos }, ignore);
+    const ignore = { unsupported: { resolution: 'ignore', duration: 'ignore' } } as const;
+    const { request, warnings } = fit({ resolution: '4k', duration: 99 }, ignore);
     expect(request).not.toHaveProperty('resolution');
     expect(request.duration).toBe(5);
-    expect(request.videos).toEqual(videos.slice(0, 1));
-    expect(warnings.toSorted()).toEqual(['duration', 'resolution', 'videos']);
+    expect(warnings.toSorted()).toEqual(['duration', 'resolution']);
+  });
+
+  it('media are never dropped, whatever the entry says', () => {
+    const videos = ['https://a.example/1.mp4', 'https://a.example/2.mp4'];
+    expect(refusal({ videos }, { unsupported: 'ignore' })).toMatchObject({
+      code: 'unsupported_parameter',
+      param: 'videos',
+    });
   });
 
   it('a duration that the model may decide becomes the usual one where it cannot', () => {
@@ -111,14 +117,16 @@ describe('what changes the price or the meaning', () => {
 });
 
 describe('what does not', () => {
-  it('is dropped with a warning: a ratio, images beyond the maximum, audio that is not accepted', () => {
-    const images = ['a', 'b', 'c'].map((name) => `https://a.example/${name}.png`);
-    const audios = ['https://a.example/1.mp3'];
-    const { request, warnings } = fit({ ratio: '9:16', references: images, audios });
+  it('is dropped with a warning, if it is a ratio', () => {
+    const { request, warnings } = fit({ ratio: '9:16' });
     expect(request).not.toHaveProperty('ratio');
-    expect(request.references).toEqual(images.slice(0, 2));
-    expect(request.audios).toEqual([]);
-    expect(warnings.toSorted()).toEqual(['audios', 'images', 'ratio']);
+    expect(warnings).toEqual(['ratio']);
+  });
+
+  it('is refused: images beyond the maximum, and audio that is not accepted', () => {
+    const references = ['a', 'b', 'c'].map((name) => `https://a.example/${name}.png`);
+    expect(refusal({ references })).toMatchObject({ param: 'images' });
+    expect(refusal({ audios: ['https://a.example/1.mp3'] })).toMatchObject({ param: 'audios' });
   });
 
   it('is refused where the entry is strict, and says what would be accepted', () => {
@@ -132,7 +140,6 @@ describe('what does not', () => {
     expect(refusal({ ratio: '9:16' }, { unsupported: { ratio: 'reject' } })).toMatchObject({
       param: 'ratio',
     });
-    expect(refusal({ audios }, { unsupported: { ratio: 'reject' } })).toEqual(['audios']);
   });
 });
 

@@ -1,19 +1,19 @@
 import { describe, expect, it } from 'vitest';
 import { chargeImages, chargeTask } from '../../src/money/charge.ts';
+import type { Measure } from '../../src/money/measures.ts';
 import { needsReview } from '../../src/money/price.ts';
-import type { PriceBasis } from '../../src/money/price.ts';
+import type { PriceBasis, PriceLine } from '../../src/money/price.ts';
 import type { SettleFacts } from '../../src/money/settle-facts.ts';
 
 describe('the charge of a video', () => {
   const bySecond: PriceBasis = {
     price: {
-      unit: 'second',
       minimum: '0',
-      rules: [
-        { when: { resolution: ['1080p'] }, price: '0.3' },
-        { when: { generate_audio: true }, price: '0.2' },
-        { when: { resolution: ['480p'] }, price: '0.05' },
-        { price: '0.1' },
+      lines: [
+        { measure: 'second', when: { resolution: ['1080p'] }, price: '0.3' },
+        { measure: 'second', when: { generate_audio: true }, price: '0.2' },
+        { measure: 'second', when: { resolution: ['480p'] }, price: '0.05' },
+        { measure: 'second', price: '0.1' },
       ],
     },
     facts: { resolution: '720p', ratio: '16:9', duration: 5, generate_audio: false },
@@ -36,7 +36,6 @@ describe('the charge of a video', () => {
     ['a few frames longer', { durationSeconds: 5.041 }, [504_100n, false]],
     ['shorter', { durationSeconds: 3 }, [300_000n, false]],
     ['longer than was asked for', { durationSeconds: 14 }, [1_400_000n, true]],
-    ['billed for longer than was asked for', { durationSeconds: 5, billedSeconds: 14 }, [1_400_000n, true]],
     ['of a dearer resolution', { durationSeconds: 5, resolution: '1080p' }, [1_500_000n, true]],
     ['of a cheaper one', { durationSeconds: 5, resolution: '480p' }, [250_000n, false]],
     ['with sound that was not asked for', { durationSeconds: 5, generateAudio: true }, [1_000_000n, true]],
@@ -53,10 +52,13 @@ describe('the charge of a video', () => {
   });
 
   it('is by the words of the request where no rule knows those of the upstream', () => {
-    const rules = [{ when: { resolution: ['720p'] }, price: '0.1' }, { price: '0.3' }];
-    const basis = { ...bySecond, price: { ...bySecond.price, rules } };
+    const lines: readonly PriceLine[] = [
+      { measure: 'second', when: { resolution: ['720p'] }, price: '0.1' },
+      { measure: 'second', price: '0.3' },
+    ];
+    const basis = { ...bySecond, price: { ...bySecond.price, lines } };
     expect(charge({ durationSeconds: 5, resolution: '1280x720' }, basis)).toEqual([500_000n, false]);
-    const strict = { ...bySecond, price: { ...bySecond.price, rules: rules.slice(0, 1) } };
+    const strict = { ...bySecond, price: { ...bySecond.price, lines: lines.slice(0, 1) } };
     expect(charge({ durationSeconds: 5, resolution: '1280x720' }, strict)).toEqual([500_000n, false]);
   });
 
@@ -74,11 +76,11 @@ describe('the charge of a video', () => {
     });
 
     it('is at most the hold where a rule is missing for what is not reported', () => {
-      const rules = [
-        { when: { resolution: ['720p'] }, price: '0.1' },
-        { when: { resolution: ['1080p'] }, price: '0.101' },
+      const lines: readonly PriceLine[] = [
+        { measure: 'second', when: { resolution: ['720p'] }, price: '0.1' },
+        { measure: 'second', when: { resolution: ['1080p'] }, price: '0.101' },
       ];
-      const strict = { ...open, price: { ...open.price, rules } };
+      const strict = { ...open, price: { ...open.price, lines } };
       expect(charge({ durationSeconds: 5, resolution: '720p' }, strict)).toEqual([500_000n, false]);
       expect(charge({ durationSeconds: 5, resolution: '1080p' }, strict)).toEqual([505_000n, true]);
     });
@@ -89,18 +91,37 @@ describe('the charge of a video', () => {
     });
   });
 
-  it('includes the videos that were given, if they were measured', () => {
-    const facts = { ...bySecond.facts, video_input: true };
-    const measured = { ...bySecond, facts, input_seconds: 9 };
-    expect(charge({ billedSeconds: 14 }, measured)).toEqual([1_400_000n, false]);
-    expect(charge({ billedSeconds: 16 }, measured)).toEqual([1_600_000n, true]);
-    expect(charge({ billedSeconds: 16 }, { ...bySecond, facts })).toEqual([1_600_000n, false]);
+  describe('with a price for the videos that were given', () => {
+    const withInput = {
+      ...bySecond,
+      price: {
+        ...bySecond.price,
+        lines: [...bySecond.price.lines, { measure: 'input_second' as const, price: '0.05' }],
+      },
+    };
+    const bounded = (source: 'measured' | 'assumed') => ({
+      ...withInput,
+      bounds: { input_second: { most: '9000/1000', source } },
+    });
+
+    it('includes them as measured, or as reported', () => {
+      expect(charge({ durationSeconds: 5 }, bounded('measured'))).toEqual([950_000n, false]);
+      expect(charge({ durationSeconds: 5, inputSeconds: 4 }, bounded('measured'))).toEqual([700_000n, false]);
+      expect(charge({ durationSeconds: 5 }, bounded('assumed'))).toEqual([500_000n, false]);
+    });
+
+    it('asks a person where more of them is reported than was given', () => {
+      expect(charge({ durationSeconds: 5, inputSeconds: 14 }, bounded('measured'))).toEqual([
+        1_200_000n,
+        true,
+      ]);
+    });
   });
 
   describe('by tokens', () => {
     const byTokens: PriceBasis = {
       ...bySecond,
-      price: { unit: 'million_tokens', minimum: '0', rules: [{ price: '1' }] },
+      price: { minimum: '0', lines: [{ measure: 'million_tokens', price: '1' }] },
     };
     const usage = { completionTokens: 1_400_000 };
 
@@ -118,15 +139,14 @@ describe('the charge of a video', () => {
 });
 
 describe('the charge of images', () => {
-  const basis = (facts: PriceBasis['facts'], unit: PriceBasis['price']['unit'] = 'image'): PriceBasis => ({
+  const basis = (facts: PriceBasis['facts'], measure: Measure = 'image'): PriceBasis => ({
     price: {
-      unit,
       minimum: '0',
-      rules: [
-        { when: { size: ['2K'] }, price: '0.03' },
-        { when: { size: ['512x512'], quality: ['low'] }, price: '0.01' },
-        { when: { size: ['512x512'] }, price: '0.02' },
-        { when: { size: ['1024x1024'] }, price: '0.05' },
+      lines: [
+        { measure, when: { size: ['2K'] }, price: '0.03' },
+        { measure, when: { size: ['512x512'], quality: ['low'] }, price: '0.01' },
+        { measure, when: { size: ['512x512'] }, price: '0.02' },
+        { measure, when: { size: ['1024x1024'] }, price: '0.05' },
       ],
     },
     facts,
@@ -175,8 +195,7 @@ describe('the charge of images', () => {
 
     it('is the share of the hold, since the caller is waiting', () => {
       expect(charge(7.2)).toMatchObject({ amount: 360_000n, estimated: false });
-      expect(charge(7.3)).toMatchObject({ amount: 60_000n, estimated: true, measured: 'hold' });
-      expect(charge(7.3)).not.toHaveProperty('quantity');
+      expect(charge(7.3)).toMatchObject({ amount: 60_000n, estimated: true, lines: [] });
     });
 
     it('is that from the multiple that the model names, and never where nobody is asked', () => {

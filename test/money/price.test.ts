@@ -1,37 +1,41 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { defined } from '../../src/base/defined.ts';
-import {
-  areContradictory,
-  findRule,
-  flagFacts,
-  imageQuantity,
-  multiply,
-  needsReview,
-  needsFormula,
-  oneCall,
-  priceOf,
-  priceUnits,
-  secondQuantity,
-  settle,
-  textFacts,
-  tokenQuantity,
-} from '../../src/money/price.ts';
-import type { Price, PriceBasis, PriceCondition, PriceFacts, PriceRule } from '../../src/money/price.ts';
+import { measures, secondQuantity, tokenQuantity, wholeQuantity } from '../../src/money/measures.ts';
+import type { Measure } from '../../src/money/measures.ts';
+import { chargeOf, findLine, flagFacts, multiply, needsReview, textFacts } from '../../src/money/price.ts';
+import type { Price, PriceBasis, PriceCondition, PriceFacts, PriceLine } from '../../src/money/price.ts';
+import type { Quantity } from '../../src/money/reckoning.ts';
 import type { SettleFacts } from '../../src/money/settle-facts.ts';
+import { areContradictory, needsFormula, settle } from '../../src/money/settle.ts';
 
-const price = (fields: Partial<Price> & { readonly rules: readonly PriceRule[] }): Price => ({
-  unit: 'million_tokens',
+type Line = Omit<PriceLine, 'measure'>;
+const price = ({
+  measure = 'million_tokens',
+  lines,
+  ...fields
+}: Partial<Omit<Price, 'lines'>> & {
+  readonly measure?: Measure;
+  readonly lines: readonly Line[];
+}): Price => ({
   minimum: '0',
   ...fields,
+  lines: lines.map((line) => ({ measure, ...line })),
 });
-const flat = (unit: Price['unit'], amount: string): Price => price({ unit, rules: [{ price: amount }] });
-const oneRule = (when: PriceCondition): Price => price({ rules: [{ when, price: '1' }] });
-const holdsFor = (when: PriceCondition, facts: PriceFacts) => findRule(oneRule(when), facts) === 0;
+const flat = (measure: Measure, amount: string): Price => price({ measure, lines: [{ price: amount }] });
+const oneLine = (when: PriceCondition): Price => price({ lines: [{ when, price: '1' }] });
+const lineFor = (list: Price, facts: PriceFacts) => findLine(list, 'million_tokens', facts);
+const holdsFor = (when: PriceCondition, facts: PriceFacts) => lineFor(oneLine(when), facts) === 0;
+const charged = (list: Price, quantity: Quantity, facts: PriceFacts = {}) => {
+  const counts = Object.fromEntries(
+    list.lines.map(({ measure }) => [measure, { quantity, source: 'upstream' as const }]),
+  );
+  return chargeOf(list, [{ facts, counts }]);
+};
 
 /** The price list of design's example model. */
 const seedance = price({
-  rules: [
+  lines: [
     { when: { video_input: true, resolution: ['1080p'] }, price: '4.70' },
     { when: { video_input: true }, price: '4.30' },
     { when: { resolution: ['1080p'] }, price: '7.70' },
@@ -80,36 +84,36 @@ describe('a condition', () => {
 
   it('that tests nothing always holds, and so does its absence', () => {
     expect(holdsFor({}, {})).toBe(true);
-    expect(findRule(price({ rules: [{ price: '1' }] }), {})).toBe(0);
+    expect(lineFor(price({ lines: [{ price: '1' }] }), {})).toBe(0);
   });
 });
 
-describe('findRule', () => {
+describe('lineFor', () => {
   it.each<[PriceFacts, number]>([
     [{ video_input: true, resolution: '1080p' }, 0],
     [{ video_input: true, resolution: '720p' }, 1],
     [{ resolution: '1080p' }, 2],
     [{ resolution: '480p' }, 3],
     [{}, 3],
-  ])('takes the first that holds for %j', (facts, rule) => {
-    expect(findRule(seedance, facts)).toBe(rule);
+  ])('takes the first that holds for %j', (facts, line) => {
+    expect(lineFor(seedance, facts)).toBe(line);
   });
 
   it('finds none when none holds', () => {
-    expect(findRule(oneRule({ resolution: ['4k'] }), { resolution: '720p' })).toBeUndefined();
-    expect(findRule(price({ rules: [] }), {})).toBeUndefined();
+    expect(lineFor(oneLine({ resolution: ['4k'] }), { resolution: '720p' })).toBeUndefined();
+    expect(lineFor(price({ lines: [] }), {})).toBeUndefined();
   });
 });
 
-describe('priceOf', () => {
+describe('chargeOf', () => {
   it.each([
     { of: 'tokens', list: seedance, quantity: tokenQuantity(108_900n), amount: 762_300n },
     { of: 'a single token', list: seedance, quantity: tokenQuantity(1n), amount: 7n },
     { of: 'seconds', list: flat('second', '0.05'), quantity: secondQuantity(7.5), amount: 375_000n },
-    { of: 'images', list: flat('image', '0.02'), quantity: imageQuantity(4), amount: 80_000n },
-    { of: 'a call', list: flat('call', '1.25'), quantity: oneCall, amount: 1_250_000n },
+    { of: 'images', list: flat('image', '0.02'), quantity: wholeQuantity(4), amount: 80_000n },
+    { of: 'a call', list: flat('call', '1.25'), quantity: wholeQuantity(1), amount: 1_250_000n },
   ])('of $of', ({ list, quantity, amount }) => {
-    expect(priceOf(list, {}, quantity)?.amount).toBe(amount);
+    expect(charged(list, quantity)?.amount).toBe(amount);
   });
 
   it.each([
@@ -121,34 +125,33 @@ describe('priceOf', () => {
   });
 
   it('rounds once, half up, at the end', () => {
-    const half = price({ rules: [{ price: '0.5' }] });
-    expect(priceOf(half, {}, tokenQuantity(1n))?.amount).toBe(1n);
-    expect(priceOf(half, {}, tokenQuantity(3n))?.amount).toBe(2n);
-    const third = price({ unit: 'second', rules: [{ price: '0.000001' }] });
-    expect(priceOf(third, {}, secondQuantity(0.499))?.amount).toBe(0n);
-    expect(priceOf(third, {}, secondQuantity(0.5))?.amount).toBe(1n);
+    const half = price({ lines: [{ price: '0.5' }] });
+    expect(charged(half, tokenQuantity(1n))?.amount).toBe(1n);
+    expect(charged(half, tokenQuantity(3n))?.amount).toBe(2n);
+    const third = flat('second', '0.000001');
+    expect(charged(third, secondQuantity(0.499))?.amount).toBe(0n);
+    expect(charged(third, secondQuantity(0.5))?.amount).toBe(1n);
   });
 
-  it('is never below the minimum, and says which rule it took', () => {
-    const list = price({ minimum: '0.10', rules: [{ price: '7' }] });
-    expect(priceOf(list, {}, tokenQuantity(1n))).toMatchObject({
+  it('is never below the minimum, and says which line it took', () => {
+    const list = price({ minimum: '0.10', lines: [{ price: '7' }] });
+    expect(charged(list, tokenQuantity(1n))).toMatchObject({
       amount: 100_000n,
-      rule: 0,
-      quantity: { numerator: 1n, denominator: 1_000_000n },
+      lines: [{ line: 0, quantity: { numerator: 1n, denominator: 1_000_000n } }],
     });
-    expect(priceOf(list, {}, tokenQuantity(1_000_000n))?.amount).toBe(7_000_000n);
+    expect(charged(list, tokenQuantity(1_000_000n))?.amount).toBe(7_000_000n);
   });
 
-  it('is undefined when no rule holds: the minimum is not a price', () => {
-    const list = price({ minimum: '5', rules: [{ when: { draft: true }, price: '1' }] });
-    expect(priceOf(list, {}, oneCall)).toBeUndefined();
+  it('is undefined when no line holds: the minimum is not a price', () => {
+    const list = price({ minimum: '5', lines: [{ when: { draft: true }, price: '1' }] });
+    expect(charged(list, wholeQuantity(1))).toBeUndefined();
   });
 
   it('never falls when more is consumed', () => {
     const tokens = fc.bigInt({ min: 0n, max: 10n ** 12n });
     fc.assert(
       fc.property(tokens, tokens, (fewer, more) => {
-        const [low, high] = [fewer, fewer + more].map((n) => priceOf(seedance, {}, tokenQuantity(n))?.amount);
+        const [low, high] = [fewer, fewer + more].map((n) => charged(seedance, tokenQuantity(n))?.amount);
         expect(high).toBeGreaterThanOrEqual(low ?? 0n);
       }),
     );
@@ -178,8 +181,7 @@ describe('settle', () => {
     expect(settled(seedance, { usage: { completionTokens: 108_900, totalTokens: 200_000 } })).toMatchObject({
       amount: 762_300n,
       estimated: false,
-      rule: 3,
-      quantity: '108900/1000000',
+      lines: [{ line: 3, quantity: '108900/1000000', source: 'upstream' }],
     });
   });
 
@@ -189,34 +191,34 @@ describe('settle', () => {
 
   it("takes the response's resolution, ratio, size and duration, not the request's", () => {
     const facts: PriceFacts = { resolution: '720p', ratio: '1:1', size: 'small', duration: 4 };
-    const rules: PriceRule[] = [
+    const lines: Line[] = [
       {
         when: { resolution: ['1080p'], ratio: ['16:9'], size: ['large'], duration: { min: 10 } },
         price: '2',
       },
       { price: '1' },
     ];
-    const list = price({ unit: 'second', rules });
+    const list = price({ measure: 'second', lines });
     const rendered: SettleFacts = { resolution: '1080p', ratio: '16:9', size: 'large', durationSeconds: 10 };
     const charge = (reported: SettleFacts) =>
       settle({ basis: basis(list, facts), channel: 'c', facts: reported, held: 1n });
-    expect(charge(rendered)).toMatchObject({ amount: 20_000_000n, rule: 0 });
-    expect(charge({ durationSeconds: 4 })).toMatchObject({ amount: 4_000_000n, rule: 1 });
+    expect(charge(rendered)).toMatchObject({ amount: 20_000_000n, lines: [{ line: 0 }] });
+    expect(charge({ durationSeconds: 4 })).toMatchObject({ amount: 4_000_000n, lines: [{ line: 1 }] });
   });
 
   it('keeps what only the request knows', () => {
     const list = price({
-      unit: 'call',
-      rules: [{ when: { video_input: true }, price: '2' }, { price: '1' }],
+      measure: 'call',
+      lines: [{ when: { video_input: true }, price: '2' }, { price: '1' }],
     });
     const input = { basis: basis(list, { video_input: true }), channel: 'c', facts: {}, held: 1n };
-    expect(settle(input)).toMatchObject({ amount: 2_000_000n, rule: 0 });
+    expect(settle(input)).toMatchObject({ amount: 2_000_000n, lines: [{ line: 0 }] });
   });
 
   it('prices the channel that served, which may not be the first', () => {
     const list = price({
-      unit: 'call',
-      rules: [{ when: { channel: ['second'] }, price: '3' }, { price: '1' }],
+      measure: 'call',
+      lines: [{ when: { channel: ['second'] }, price: '3' }, { price: '1' }],
     });
     const input = { basis: basis(list, { channel: 'first' }), facts: {}, held: 1n };
     expect(settle({ ...input, channel: 'second' }).amount).toBe(3_000_000n);
@@ -235,12 +237,12 @@ describe('settle', () => {
       amount: 7_000n,
       estimated: true,
     });
-    expect(needsFormula('million_tokens', { usage: nothing })).toBe(true);
-    expect(needsFormula('million_tokens', { usage: { completionTokens: 0, totalTokens: 1 } })).toBe(false);
-    expect(needsFormula('second', {})).toBe(false);
+    expect(needsFormula(flat('million_tokens', '1'), { usage: nothing })).toBe(true);
+    expect(
+      needsFormula(flat('million_tokens', '1'), { usage: { completionTokens: 0, totalTokens: 1 } }),
+    ).toBe(false);
+    expect(needsFormula(flat('second', '1'), {})).toBe(false);
     expect(settled(flat('image', '1'), { images: 0 })).toMatchObject({ amount: 999n, estimated: true });
-    const billed = { durationSeconds: 5, billedSeconds: 10 };
-    expect(settled(flat('second', '1'), billed)).toMatchObject({ amount: 10_000_000n, estimated: false });
     expect(settled(flat('second', '1'), { durationSeconds: 0 })).toMatchObject({
       amount: 999n,
       estimated: true,
@@ -264,16 +266,16 @@ describe('settle', () => {
   });
 
   it('charges the hold when what came has no price', () => {
-    const list = price({ unit: 'call', rules: [{ when: { resolution: ['720p'] }, price: '1' }] });
+    const list = price({ measure: 'call', lines: [{ when: { resolution: ['720p'] }, price: '1' }] });
     expect(settled(list, { resolution: '8k' })).toMatchObject({ amount: 999n, estimated: true });
   });
 
-  it.each<[Price['unit'], SettleFacts, bigint]>([
+  it.each<[Measure, SettleFacts, bigint]>([
     ['second', { durationSeconds: 5.04 }, 5_040_000n],
     ['image', { images: 3 }, 3_000_000n],
     ['call', {}, 1_000_000n],
-  ])('by the %s of %j', (unit, facts, amount) => {
-    expect(settled(price({ unit, rules: [{ price: '1' }] }), facts)).toMatchObject({
+  ])('by the %s of %j', (measure, facts, amount) => {
+    expect(settled(flat(measure, '1'), facts)).toMatchObject({
       amount,
       estimated: false,
     });
@@ -296,23 +298,23 @@ describe('settle', () => {
       { requiredKeys: [] },
     );
     fc.assert(
-      fc.property(facts, fc.constantFrom(...priceUnits), (reported, unit) => {
-        const { amount } = settled(price({ unit, minimum: '0.01', rules: [{ price: '7' }] }), reported);
+      fc.property(facts, fc.constantFrom(...measures), (reported, measure) => {
+        const { amount } = settled(price({ measure, minimum: '0.01', lines: [{ price: '7' }] }), reported);
         expect(amount === 999n || amount >= 10_000n).toBe(true);
       }),
       { numRuns: 500 },
     );
   });
 
-  it.each<[Price['unit'], SettleFacts]>([
+  it.each<[Measure, SettleFacts]>([
     ['million_tokens', { usage: { completionTokens: -5 } }],
     ['million_tokens', { usage: { completionTokens: NaN } }],
     ['second', { durationSeconds: -1 }],
     ['second', { durationSeconds: Infinity }],
     ['image', { images: 1.5 }],
     ['million_tokens', { usage: { completionTokens: 1e300 } }],
-  ])('treats an impossible %s of %j as not reported', (unit, facts) => {
-    expect(settled(price({ unit, rules: [{ price: '1' }] }), facts)).toMatchObject({
+  ])('treats an impossible %s of %j as not reported', (measure, facts) => {
+    expect(settled(flat(measure, '1'), facts)).toMatchObject({
       amount: 999n,
       estimated: true,
     });
@@ -320,7 +322,7 @@ describe('settle', () => {
 });
 
 describe('needsReview', () => {
-  const list: Price = { unit: 'call', minimum: '0', rules: [{ price: '1' }] };
+  const list: Price = { minimum: '0', lines: [{ measure: 'call', price: '1' }] };
   it.each([
     [undefined, 1_000n, 3_000n, false],
     [undefined, 1_000n, 3_001n, true],
@@ -337,7 +339,7 @@ describe('needsReview', () => {
 });
 
 describe('an upstream’s numbers contradict each other', () => {
-  const tokens = { unit: 'million_tokens' } as const;
+  const tokens = flat('million_tokens', '1');
 
   it.each<[string, number | undefined, number | undefined, boolean]>([
     ['one token of a hundred thousand', 1, 108_900, true],
@@ -360,6 +362,6 @@ describe('an upstream’s numbers contradict each other', () => {
     expect(areContradictory(usage, { ...tokens, reviewAbove: '2.5' })).toBe(false);
     const worse = { completionTokens: 1, totalTokens: 108_900 };
     expect(areContradictory(worse, { ...tokens, reviewAbove: 'none' })).toBe(false);
-    expect(areContradictory(worse, { unit: 'second' })).toBe(false);
+    expect(areContradictory(worse, flat('second', '1'))).toBe(false);
   });
 });

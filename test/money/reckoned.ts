@@ -1,9 +1,13 @@
 import { divideHalfUp, formatMicros, microsPerUnit, parseMicros } from '../../src/money/money.ts';
-import type { WrittenStep } from '../../src/money/reckoning.ts';
+import { formatDecimal, parseDecimal, shifted } from '../../src/money/decimal.ts';
+import type { Reckoning, WrittenLine, WrittenStep } from '../../src/money/reckoning.ts';
 
-/** What written steps come to, by their own numbers alone; throws where one says another amount. */
-export function reckoned(steps: readonly WrittenStep[]): string {
-  let amount = 0n;
+/** What written lines and steps come to, by their own numbers alone; throws where one says another amount. */
+export function reckoned({ lines, steps }: Pick<Reckoning, 'lines' | 'steps'>): string {
+  let amount = divideHalfUp(
+    lines.reduce((sum, line) => sum + exactOf(line), 0n),
+    exactPerMicro,
+  );
   for (const step of steps) {
     amount = after(step, amount);
     if (formatMicros(amount) !== step.amount)
@@ -12,15 +16,29 @@ export function reckoned(steps: readonly WrittenStep[]): string {
   return formatMicros(amount);
 }
 
+const exactPerMicro = 1_000_000n;
+
+/** In millionths of a micro-unit. */
+function exactOf({ price, quantity, free = '0/1', amount }: WrittenLine): bigint {
+  const [counted, unpaid] = [quantity, free].map((text) => text.split('/').map(BigInt));
+  const [numerator = 0n, denominator = 1n] = counted ?? [];
+  const exact = (micros(price) * (numerator - (unpaid?.[0] ?? 0n)) * exactPerMicro) / denominator;
+  const written = formatDecimal(shifted(12, { digits: exact, places: 0 }));
+  if (parseDecimal(amount) === undefined || written !== amount)
+    throw new Error(`${amount} is written, and it is ${written}`);
+  return exact;
+}
+
 function after(step: WrittenStep, amount: bigint): bigint {
   switch (step.kind) {
-    case 'price':
-      return share(micros(step.price), step.quantity);
+    case 'sum':
+      return amount;
     case 'minimum':
       return amount > micros(step.minimum) ? amount : micros(step.minimum);
     case 'multiplier':
       return divideHalfUp(amount * micros(step.multiplier), microsPerUnit);
     case 'held':
+    case 'least':
       return micros(step.amount);
     case 'share':
       return share(amount, step.quantity);

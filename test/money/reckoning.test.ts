@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { formatMicros } from '../../src/money/money.ts';
-import { atMost, priceUnits, settle } from '../../src/money/price.ts';
+import { measures } from '../../src/money/measures.ts';
+import { atMost, settle } from '../../src/money/settle.ts';
 import type { Price, PriceBasis } from '../../src/money/price.ts';
 import type { SettleFacts } from '../../src/money/settle-facts.ts';
 import { readHoldReckoning, readSettleReckoning } from '../../src/money/ledger-basis.ts';
@@ -10,14 +11,15 @@ import { reckoned } from './reckoned.ts';
 
 const decimal = fc.bigInt({ min: 0n, max: 10n ** 10n }).map(formatMicros);
 const price: fc.Arbitrary<Price> = fc.record({
-  unit: fc.constantFrom(...priceUnits),
   minimum: fc.oneof(fc.constant('0'), decimal),
-  rules: fc.array(
+  lines: fc.array(
     fc.record({
+      measure: fc.constantFrom(...measures),
       when: fc.record({ resolution: fc.constant(['720p']) }, { requiredKeys: [] }),
       price: decimal,
+      beyond: fc.constantFrom(0, 1, 2.5),
     }),
-    { minLength: 1, maxLength: 3 },
+    { minLength: 1, maxLength: 6 },
   ),
 });
 const reported: fc.Arbitrary<SettleFacts> = fc.record(
@@ -27,7 +29,8 @@ const reported: fc.Arbitrary<SettleFacts> = fc.record(
       { requiredKeys: [] },
     ),
     durationSeconds: fc.double({ min: 0, max: 1000, noNaN: true }),
-    billedSeconds: fc.integer({ min: 0, max: 100 }),
+    inputSeconds: fc.integer({ min: 0, max: 100 }),
+    inputImages: fc.integer({ min: 0, max: 20 }),
     resolution: fc.constantFrom('720p', '8k'),
     images: fc.integer({ min: 0, max: 4 }),
   },
@@ -52,9 +55,9 @@ describe('the steps of a settlement', () => {
             ...input,
             ...(formula === undefined ? {} : { estimatedTokens: formula }),
           });
-          expect(reckoned(settlement.steps)).toBe(formatMicros(settlement.amount));
+          expect(reckoned(settlement)).toBe(formatMicros(settlement.amount));
           const limited = atMost(settlement, hold);
-          expect(reckoned(limited.steps)).toBe(formatMicros(limited.amount));
+          expect(reckoned(limited)).toBe(formatMicros(limited.amount));
           expect(limited.amount <= hold).toBe(true);
           expect(settlement.rules_of).toBe(channel === 'own' ? 'channel' : 'model');
         }
@@ -68,7 +71,7 @@ describe('the steps of a settlement', () => {
       fc.property(price, arrived, held, (list, images, hold) => {
         const input = { basis: { ...basisOf(list), most: { images: 3 } }, channel: 'one', held: hold };
         const settlement = chargeImages({ ...input, facts: { images, size: '2K', quality: 'high' } });
-        expect(reckoned(settlement.steps)).toBe(formatMicros(settlement.amount));
+        expect(reckoned(settlement)).toBe(formatMicros(settlement.amount));
       }),
     );
   });
@@ -88,20 +91,21 @@ describe('the steps of a settlement', () => {
   });
 
   it('say where its facts and its quantity come from', () => {
-    const list: Price = { unit: 'second', minimum: '0', rules: [{ price: '1' }] };
+    const list: Price = { minimum: '0', lines: [{ measure: 'second', price: '1' }] };
     const facts = { durationSeconds: 7, resolution: '1080p' };
     expect(settle({ basis: basisOf(list), channel: 'c', facts, held: 1n })).toMatchObject({
       facts: { channel: 'c', resolution: '1080p', duration: 7 },
       sources: { resolution: 'upstream', duration: 'upstream' },
-      measured: 'upstream',
+      lines: [{ source: 'upstream' }],
     });
     expect(settle({ basis: basisOf(list), channel: 'c', facts: {}, held: 1n })).toMatchObject({
       facts: { channel: 'c', resolution: '720p' },
       sources: {},
-      measured: 'hold',
+      lines: [],
+      steps: [{ kind: 'held' }],
     });
-    const byTokens = { ...list, unit: 'million_tokens' as const };
+    const byTokens: Price = { minimum: '0', lines: [{ measure: 'million_tokens', price: '1' }] };
     const formula = { basis: basisOf(byTokens), channel: 'c', facts: {}, held: 1n, estimatedTokens: 5n };
-    expect(settle(formula)).toMatchObject({ measured: 'formula', quantity: '5/1000000' });
+    expect(settle(formula)).toMatchObject({ lines: [{ source: 'formula', quantity: '5/1000000' }] });
   });
 });

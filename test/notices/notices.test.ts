@@ -192,7 +192,7 @@ it('a test says of each target whether it took it', async () => {
   ]);
   expect(pager.received).toHaveLength(before + 1);
   expect(await mail()).toContain('This is a test: nothing is wrong.');
-  const operator = await gateway.admin('POST', '/operators', { name: 'grafana', role: 'read' });
+  const operator = await gateway.admin('POST', '/operators', { name: 'grafana', roles: ['read'] });
   const reader = adminCaller(gateway.url, operator.body.token);
   expect((await reader('GET', '/notices')).status).toBe(200);
   expect((await reader('POST', '/notices/test')).status).toBe(403);

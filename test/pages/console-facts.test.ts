@@ -44,7 +44,7 @@ describe.skipIf(browserPath === undefined)(`facts on the console${noBrowser}`, (
       channelYaml('broken', { base: broken.url }),
       channelYaml('narrow', { limits: ', concurrent_tasks: 2' }),
       channelYaml('costly', {
-        cost: `\n    cost: { unit: million_tokens, rules: [{ price: "5.00" }] }`,
+        cost: `\n    cost: { lines: [{ measure: million_tokens, price: "5.00" }] }`,
       }),
     ];
     const models = ['broken', 'narrow', 'costly'].map((id) => modelYaml.replace('id: seedance', `id: ${id}`));

@@ -61,7 +61,7 @@ describe.skipIf(browserPath === undefined)(`views of the console${noBrowser}`, (
     await page.getByLabel(/^Requests a minute/).fill('600');
     await page.getByRole('button', { name: 'Create', exact: true }).click();
     const first = await page.locator('.secret').innerText();
-    expect((await send(world.url, 'GET', '/v1/balance', { key: first })).status).toBe(200);
+    expect((await send(world.url, 'GET', '/v1/key', { key: first })).status).toBe(200);
     await look(watched, 'key-created');
     await page.keyboard.press('Escape');
     await page.keyboard.press('Escape');
@@ -184,7 +184,7 @@ describe.skipIf(browserPath === undefined)(`views of the console${noBrowser}`, (
     expect(entry).toMatchObject({ action: 'getTaskRequest', via: 'console' });
     expect(faults).toEqual([]);
 
-    const { token } = (await world.admin('POST', '/operators', { name: 'looker', role: 'read' })).body;
+    const { token } = (await world.admin('POST', '/operators', { name: 'looker', roles: ['read'] })).body;
     const other = await signedIn(`#/tasks/${id}`, 1280, token);
     await other.page.getByRole('heading', { name: 'Facts' }).waitFor();
     expect(await other.page.getByText('sealed').count()).toBe(0);

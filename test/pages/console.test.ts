@@ -202,7 +202,7 @@ describe.skipIf(browserPath === undefined)(`the console${noBrowser}`, () => {
   });
 
   it('offers no act to the role read, and asks for a token when it is revoked', async () => {
-    const { body } = await gateway.admin('POST', '/operators', { name: 'looker', role: 'read' });
+    const { body } = await gateway.admin('POST', '/operators', { name: 'looker', roles: ['read'] });
     const { page, faults } = await browser.open({ isExpected: (text) => text.includes('status of 401') });
     await page.addInitScript(
       `if (!sessionStorage.getItem('seen')) sessionStorage.setItem('mediary.operator', ${JSON.stringify(body.token)});

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { writers } from '../../src/pages/account/code.js';
 import { fieldsOf, requestOf } from '../../src/pages/account/request.js';
 
-const pricing = { currency: 'USD', unit: 'second', rules: [] };
+const pricing = { currency: 'USD', lines: [] };
 const video = {
   id: 'clip',
   kind: 'video' as const,

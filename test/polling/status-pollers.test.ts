@@ -24,8 +24,8 @@ channels:
         upstream: owner/other
         mapping: { fields: {}, result: film.link }
 models:
-  - { id: one, kind: video, price: { unit: call, rules: [{ price: "1" }] } }
-  - { id: other, kind: video, price: { unit: call, rules: [{ price: "1" }] } }
+  - { id: one, kind: video, price: { lines: [{ measure: call, price: "1" }] } }
+  - { id: other, kind: video, price: { lines: [{ measure: call, price: "1" }] } }
 results: { storage: directory }
 `;
 

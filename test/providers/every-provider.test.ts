@@ -197,8 +197,8 @@ describe.each(jobVendors)('$name', (vendor) => {
     const measured = async (fault: string) => {
       const status = await end(fault);
       if (status.state !== 'succeeded') throw new Error(`it is ${status.state}`);
-      const { usage, billedSeconds, durationSeconds, images } = status.facts;
-      const seconds = billedSeconds ?? durationSeconds ?? images ?? 0;
+      const { usage, durationSeconds, images } = status.facts;
+      const seconds = durationSeconds ?? images ?? 0;
       return [usage?.completionTokens ?? usage?.totalTokens ?? seconds, Number(status.cost?.amount ?? 0)];
     };
     const [usual = 0, paid = 0] = await measured('');

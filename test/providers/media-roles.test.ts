@@ -96,7 +96,7 @@ function plan(row: Row, images: readonly AskedImage[], named: AskedVideo['named'
         kind: 'video',
         input_types: ['text_to_video', 'first_last_frame', 'reference'],
         inputs: { images: { max: 9 } },
-        price: { unit: 'call', rules: [{ price: '1' }] },
+        price: { lines: [{ measure: 'call', price: '1' }] },
       },
     ],
   });

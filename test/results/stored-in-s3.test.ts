@@ -210,7 +210,7 @@ channels:
       seedance: { upstream: dreamina-seedance-2-0-260128 }
       seedream: { upstream: doubao-seedream-4-0-250828 }
 models:
-  - { id: seedance, kind: video, expected_seconds: 1, input_types: [text_to_video, reference], durations: { min: 4, max: 10 }, resolutions: [720p], ratios: ["16:9"], inputs: { videos: { max: 3 } }, price: { unit: call, rules: [{ price: "0.1" }] } }
-  - { id: seedream, kind: image, inputs: { images: { max: 14 } }, price: { unit: image, rules: [{ price: "0.02" }] } }
-  - { id: wan, kind: video, expected_seconds: 1, input_types: [text_to_video, reference], durations: { min: 1, max: 10 }, resolutions: [720p], ratios: ["16:9"], inputs: { videos: { max: 3 } }, price: { unit: call, rules: [{ price: "0.1" }] } }
+  - { id: seedance, kind: video, expected_seconds: 1, input_types: [text_to_video, reference], durations: { min: 4, max: 10 }, resolutions: [720p], ratios: ["16:9"], inputs: { videos: { max: 3 } }, price: { lines: [{ measure: call, price: "0.1" }] } }
+  - { id: seedream, kind: image, inputs: { images: { max: 14 } }, price: { lines: [{ measure: image, price: "0.02" }] } }
+  - { id: wan, kind: video, expected_seconds: 1, input_types: [text_to_video, reference], durations: { min: 1, max: 10 }, resolutions: [720p], ratios: ["16:9"], inputs: { videos: { max: 3 } }, price: { lines: [{ measure: call, price: "0.1" }] } }
 `;

@@ -28,7 +28,7 @@ const yaml = testYaml.replace('currency: USD\n', 'currency: USD\nresults: { stor
     input_types: [text_to_video]
     durations: { min: 2, max: 30, default: 5 }
     expected_seconds: 1
-    price: { unit: second, rules: [{ price: "0.30" }] }
+    price: { lines: [{ measure: second, price: "0.30" }] }
 `);
 
 describe('results in our own storage', () => {

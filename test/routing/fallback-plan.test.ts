@@ -23,9 +23,13 @@ function configOf(changes: Readonly<Record<string, Change>> = {}, isOn = true): 
     priority: id === 'low' ? 1 : 0,
     ...changes[id],
   }));
-  const rules = [{ when: { channel: ['dear'] }, price: '9.00' }, { price: '7.00' }];
+  const measure = 'million_tokens' as const;
+  const lines = [
+    { measure, when: { channel: ['dear'] }, price: '9.00' },
+    { measure, price: '7.00' },
+  ];
   const fallback = { channels: ['dear', 'other'], on: ['internal' as const], allow_moderation: false };
-  const changed = { ...known.model, price: { ...known.model.price, rules } };
+  const changed = { ...known.model, price: { ...known.model.price, lines } };
   return { ...testConfig, channels, models: [isOn ? { ...changed, fallback } : changed] };
 }
 

@@ -24,11 +24,10 @@ models:
     durations: { min: 2, max: 30, default: 5, auto: true }
     inputs: { images: { max: 9 }, videos: { max: 3 }, audios: { max: 3 } }
     price:
-      unit: second
-      rules:
-        - { when: { channel: [bfl] }, price: '0.17' }
-        - { when: { channel: [runway] }, price: '0.36' }
-        - { price: '0.10' }
+      lines:
+        - { measure: second, when: { channel: [bfl] }, price: '0.17' }
+        - { measure: second, when: { channel: [runway] }, price: '0.36' }
+        - { measure: second, price: '0.10' }
 `.replaceAll(
   /, models: /g,
   ", base_url: 'https://upstream.example', credentials: [{ id: a, api_key: k }], models: ",

@@ -176,19 +176,17 @@ const upstream = fc.oneof(
   fc.record({
     provider: fc.constantFrom<'ark' | 'gateway'>('ark', 'gateway'),
     upstream: fc.constantFrom(...seedance),
-    unit: fc.constantFrom('million_tokens', 'second', 'call'),
+    measure: fc.constantFrom('million_tokens', 'second', 'call'),
   }),
   fc.record({
     provider: fc.constant<'dashscope'>('dashscope'),
     upstream: fc.constantFrom(...wan),
-    unit: fc.constantFrom('second', 'call'),
+    measure: fc.constantFrom('second', 'call'),
   }),
-  // Seconds of a reference video, or of a video to edit, are billed by these vendors and not by us: their prices need
-  // a dearer rule for `video_input`. What is charged is what was rendered.
   fc
     .record({
       provider: fc.constantFrom<'minimax' | 'xai'>('minimax', 'xai'),
-      unit: fc.constantFrom('second', 'call'),
+      measure: fc.constantFrom('second', 'call'),
     })
     .map((one) => ({ ...one, upstream: one.provider === 'xai' ? 'grok-imagine-video' : 'MiniMax-H3' })),
 );
@@ -201,9 +199,22 @@ const sold: fc.Arbitrary<Sold> = fc
     durations: fc.option(durations, { nil: undefined }),
     rules: fc.array(fc.record({ when: condition, price: amount }), { maxLength: 4 }),
     last: fc.option(amount, { nil: undefined, freq: 4 }),
+    given: fc.uniqueArray(
+      fc.record({
+        measure: fc.constantFrom(
+          'input_second',
+          'input_image',
+          'reference_image',
+          'million_input_text_tokens',
+        ),
+        price: amount,
+        beyond: fc.constantFrom(0, 1, 5),
+      }),
+      { maxLength: 3, selector: ({ measure }) => measure },
+    ),
   })
   .filter(({ rules, last }) => rules.length > 0 || last !== undefined)
-  .map(({ at: { provider, upstream: name, unit }, rules, last, ...model }) => ({
+  .map(({ at: { provider, upstream: name, measure }, rules, last, given, ...model }) => ({
     provider,
     upstream: name,
     model: {
@@ -211,7 +222,15 @@ const sold: fc.Arbitrary<Sold> = fc
       input_types: ['text_to_video', 'first_last_frame', 'reference'],
       inputs: { images: { max: 9 }, videos: { max: 3 }, audios: { max: 3 } },
       ...model,
-      price: { unit, rules: [...rules, ...(last === undefined ? [] : [{ price: last }])] },
+      price: {
+        lines: [
+          ...[...rules, ...(last === undefined ? [] : [{ price: last }])].map((line) => ({
+            measure,
+            ...line,
+          })),
+          ...given,
+        ],
+      },
     },
   }));
 
@@ -294,7 +313,7 @@ describe('a hold', () => {
       kind: 'video',
       resolutions: [],
       ratios,
-      price: { unit: 'million_tokens', rules: [{ price: '2.50' }] },
+      price: { lines: [{ measure: 'million_tokens', price: '2.50' }] },
       ...over,
     },
   });
@@ -312,7 +331,7 @@ describe('a hold', () => {
     const perSecond = entry({
       resolutions: ['720p'],
       durations: { min: 2, max: 12, default: 5 },
-      price: { unit: 'second', rules: [{ price: '0.10' }] },
+      price: { lines: [{ measure: 'second', price: '0.10' }] },
     });
     const result = await heldAndCharged(perSecond, videoRequest({ model: 'm', extra: { frames: 289 } }));
     // 289 frames at 24 a second are 12.042 seconds.
@@ -324,7 +343,12 @@ describe('a hold', () => {
       ...entry({
         input_types: ['first_last_frame'],
         inputs: { images: { max: 1 } },
-        price: { unit: 'second', rules: [{ when: { ratio: ['16:9'] }, price: '0.02' }, { price: '0.01' }] },
+        price: {
+          lines: [
+            { measure: 'second', when: { ratio: ['16:9'] }, price: '0.02' },
+            { measure: 'second', price: '0.01' },
+          ],
+        },
       }),
       provider: 'dashscope',
       upstream: 'wan2.7-i2v',

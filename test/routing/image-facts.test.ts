@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { imageFactsIssue } from '../../src/routing/image-facts-check.ts';
-import { shapeOf } from '../../src/models/image-sizes.ts';
+import { shapeOf } from '../../src/base/image-sizes.ts';
 import { factsFor, imageFactsSchema, passedOn, servedFacts } from '../../src/models/model-facts.ts';
 import type { ImageFacts } from '../../src/models/model-facts.ts';
 import type { ImageInput, ImageRequest } from '../../src/models/request.ts';

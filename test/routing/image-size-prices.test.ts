@@ -3,8 +3,8 @@ import { stringify } from 'yaml';
 import { parseGatewayConfig } from '../../src/config/gateway-file.ts';
 import type { ChannelConfig, GatewayConfig, ModelConfig } from '../../src/config/gateway-file.ts';
 import { GatewayError } from '../../src/errors/errors.ts';
-import { parseSize } from '../../src/models/image-sizes.ts';
-import { settle } from '../../src/money/price.ts';
+import { parseSize } from '../../src/base/image-sizes.ts';
+import { settle } from '../../src/money/settle.ts';
 import type { ImageRequest } from '../../src/models/request.ts';
 import { parseImage } from '../../src/http/images/image-request.ts';
 import { providers } from '../../src/providers/index.ts';
@@ -57,7 +57,7 @@ function bodyOf(request: ImageRequest, { provider: name, models }: ChannelConfig
 
 const example = parse(readRepositoryFile('gateway.example.yaml'));
 const isPricedBySize = ({ kind, price }: ModelConfig) =>
-  kind === 'image' && price.rules.some(({ when }) => when?.size !== undefined);
+  kind === 'image' && price.lines.some(({ when }) => when?.size !== undefined);
 const priced = example.models.filter(isPricedBySize);
 
 const sides = [512, 720, 768, 1000, 1024, 1280, 1344, 1536, 2032, 2040, 2048, 2064, 3072, 4096];
@@ -74,7 +74,7 @@ interface Priced {
 }
 
 async function pricesOf(model: ModelConfig): Promise<Priced[]> {
-  const named = model.price.rules.flatMap(({ when }) => when?.size ?? []);
+  const named = model.price.lines.flatMap(({ when }) => when?.size ?? []);
   const channel = example.channels.find(({ models }) => Object.hasOwn(models, model.id));
   const sizes = [...new Set([...model.sizes, ...named, ...grid])];
   const all = await Promise.all(
@@ -97,7 +97,7 @@ describe.each(priced.map((model) => [model.id, model] as const))('the sizes of %
 
   it('are none cheaper than a priced size with no more pixels', async () => {
     const all = await pricesOf(model);
-    const named = new Set(model.price.rules.flatMap(({ when }) => when?.size ?? []));
+    const named = new Set(model.price.lines.flatMap(({ when }) => when?.size ?? []));
     const pixels = (size: string) => {
       const { width, height } = parseSize(size) ?? { width: 0, height: 0 };
       return width * height;
@@ -126,7 +126,14 @@ function sold(rules: readonly object[], sizes: readonly string[], channels = [go
         credentials: [{ id: 'a', api_key: 'k' }],
         models: { m: { upstream: model } },
       })),
-      models: [{ id: 'm', kind: 'image', sizes, price: { unit: 'image', rules } }],
+      models: [
+        {
+          id: 'm',
+          kind: 'image',
+          sizes,
+          price: { lines: rules.map((rule) => ({ measure: 'image', ...rule })) },
+        },
+      ],
     }),
   );
 }

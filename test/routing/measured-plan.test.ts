@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { fileSchema } from '../../src/config/gateway-schema.ts';
 import { defined } from '../../src/base/defined.ts';
-import { settle } from '../../src/money/price.ts';
+import { settle } from '../../src/money/settle.ts';
 import type { VideoRequest } from '../../src/models/request.ts';
 import { providers } from '../../src/providers/index.ts';
 import { createCatalogue } from '../../src/routing/catalogue.ts';
@@ -16,17 +16,21 @@ const clips = ['https://media.example/1.mp4', 'https://media.example/2.mp4'];
 interface Sold {
   readonly provider: string;
   readonly upstream: string;
-  readonly unit: string;
+  readonly measures: readonly string[];
 }
 
 const byTokens: Sold = {
   provider: 'ark',
   upstream: 'dreamina-seedance-2-0-260128',
-  unit: 'million_tokens',
+  measures: ['million_tokens'],
 };
-const bySeconds: Sold = { provider: 'dashscope', upstream: 'wan2.7-r2v', unit: 'second' };
+const bySeconds: Sold = {
+  provider: 'dashscope',
+  upstream: 'wan2.7-r2v',
+  measures: ['second', 'input_second'],
+};
 
-function catalogueOf({ provider, upstream, unit }: Sold, measureVideos?: MeasureVideos) {
+function catalogueOf({ provider, upstream, measures }: Sold, measureVideos?: MeasureVideos) {
   const channel = {
     id: 'one',
     provider,
@@ -42,7 +46,7 @@ function catalogueOf({ provider, upstream, unit }: Sold, measureVideos?: Measure
     ratios: ['16:9'],
     durations: { min: 4, max: 15, default: 5 },
     inputs: { images: { max: 9 }, videos: { max: 3 } },
-    price: { unit, rules: [{ price: '1' }] },
+    price: { lines: measures.map((measure) => ({ measure, price: '1' })) },
   };
   const config = fileSchema.parse({ currency: 'USD', channels: [channel], models: [model] });
   return createCatalogue({
@@ -106,7 +110,7 @@ describe('the hold of a request that gives videos', () => {
   );
 
   it('waits for nobody where their length costs nothing, or there are none', async () => {
-    const free = await planned({ ...byTokens, unit: 'call' }, [2, 2]);
+    const free = await planned({ ...byTokens, measures: ['call'] }, [2, 2]);
     const none = await planned(byTokens, []);
     expect([...free.measured, ...none.measured]).toEqual([]);
     expect(free.plan.warnings).toEqual([]);
@@ -127,5 +131,5 @@ it('what an upstream does not report is charged by the same length', async () =>
     held: plan.hold,
     ...defined({ estimatedTokens }),
   });
-  expect(settled).toMatchObject({ amount: plan.hold, input_seconds: 3.5, measured: 'formula' });
+  expect(settled).toMatchObject({ amount: plan.hold, input_seconds: 3.5, lines: [{ source: 'formula' }] });
 });

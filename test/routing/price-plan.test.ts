@@ -3,7 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
 import { parseGatewayConfig } from '../../src/config/gateway-file.ts';
 import { formatMicros } from '../../src/money/money.ts';
-import { priceUnits, settle } from '../../src/money/price.ts';
+import { measures } from '../../src/money/measures.ts';
+import { settle } from '../../src/money/settle.ts';
 import type { VideoRequest } from '../../src/models/request.ts';
 import { providers } from '../../src/providers/index.ts';
 import { createCatalogue } from '../../src/routing/catalogue.ts';
@@ -52,7 +53,7 @@ function planOf(
   return catalogue.plan(asAsked(videoRequest({ model: 'm', ...fields })), { account: 'a', key: 'k' });
 }
 
-const second = (price: string, more: Fields = {}) => ({ unit: 'second', rules: [{ price }], ...more });
+const second = (price: string, more: Fields = {}) => ({ lines: [{ measure: 'second', price }], ...more });
 
 describe('the price of a plan', () => {
   it('freezes which resolutions the upstream may choose, if the request names none', () => {
@@ -63,23 +64,27 @@ describe('the price of a plan', () => {
   });
 
   it('is the dearest over all channels, each with its own unit and minimum', () => {
-    const plan = planOf(second('0.10'), { unit: 'call', minimum: '2', rules: [{ price: '1.50' }] });
+    const plan = planOf(second('0.10'), { minimum: '2', lines: [{ measure: 'call', price: '1.50' }] });
     expect(plan.hold).toBe(2_000_000n);
     expect(plan.expected.amount).toBe(500_000n);
-    expect(plan.reckoning).toMatchObject({ unit: 'call', rules_of: 'channel', facts: { channel: 'dear' } });
-    const cheaper = planOf(second('0.10'), { unit: 'call', rules: [{ price: '0.40' }] });
+    expect(plan.reckoning).toMatchObject({
+      rules_of: 'channel',
+      facts: { channel: 'dear' },
+      lines: [{ measure: 'call' }],
+    });
+    const cheaper = planOf(second('0.10'), { lines: [{ measure: 'call', price: '0.40' }] });
     expect(cheaper.hold).toBe(500_000n);
     expect(cheaper.reckoning).toMatchObject({
-      unit: 'second',
       rules_of: 'model',
       facts: { channel: 'main' },
+      lines: [{ measure: 'second' }],
     });
   });
 
   it('is frozen for each channel, and the one that delivers decides which is charged', () => {
-    const { basis, hold } = planOf(second('0.10'), { unit: 'call', rules: [{ price: '1.50' }] });
+    const { basis, hold } = planOf(second('0.10'), { lines: [{ measure: 'call', price: '1.50' }] });
     expect(basis.channels).toEqual({
-      dear: { unit: 'call', minimum: '0', rules: [{ price: '1.50' }] },
+      dear: { minimum: '0', lines: [{ measure: 'call', price: '1.50' }] },
     });
     const facts = { durationSeconds: 5 };
     const charge = (channel: string) => settle({ basis, channel, facts, held: hold }).amount;
@@ -88,15 +93,17 @@ describe('the price of a plan', () => {
   });
 
   it('names where each fact of the hold comes from', () => {
-    const rules = [{ when: { duration: { min: 10 } }, price: '0.30' }, { price: '0.10' }];
-    const price = { unit: 'second', rules, hold: { multiplier: '1.25' } };
+    const lines = [
+      { measure: 'second', when: { duration: { min: 10 } }, price: '0.30' },
+      { measure: 'second', price: '0.10' },
+    ];
+    const price = { lines, hold: { multiplier: '1.25' } };
     const open = planOf(price, undefined, { duration: 'auto' });
     expect(open.reckoning).toMatchObject({
       facts: { resolution: '720p', duration: 15 },
       sources: { resolution: 'default', duration: 'open' },
-      rule: 0,
       seconds: 15,
-      measured: 'open',
+      lines: [{ line: 0, source: 'open' }],
     });
     expect(open.reckoning.steps.at(-1)).toEqual({
       kind: 'multiplier',
@@ -109,22 +116,34 @@ describe('the price of a plan', () => {
     expect(asked.reckoning).toMatchObject({
       facts: { duration: 6, resolution: '1080p' },
       sources: {},
-      rule: 1,
+      lines: [{ line: 1, source: 'request' }],
     });
-    const tokens = planOf({ unit: 'million_tokens', rules: [{ price: '2.50' }] }, undefined);
-    expect(tokens.reckoning).toMatchObject({ measured: 'formula', seconds: 5 });
+    const tokens = planOf({ lines: [{ measure: 'million_tokens', price: '2.50' }] }, undefined);
+    expect(tokens.reckoning).toMatchObject({ lines: [{ source: 'formula' }], seconds: 5 });
   });
 
   it('comes to its amount by the steps, whatever is asked and sold', () => {
     const decimal = fc.integer({ min: 1, max: 10 ** 7 }).map((micros) => formatMicros(BigInt(micros)));
-    const price = fc.record({
-      unit: fc.constantFrom(...priceUnits.filter((unit) => unit !== 'image')),
-      minimum: decimal,
-      rules: fc.tuple(
-        fc.record({ when: fc.constant({ resolution: ['1080p'] }), price: decimal }),
-        fc.record({ price: decimal }),
-      ),
-    });
+    const sold = measures.filter(
+      (measure) => measure !== 'image' && measure !== 'megapixel' && measure !== 'frame',
+    );
+    const price = fc
+      .record({
+        measure: fc.constantFrom(...sold),
+        others: fc.uniqueArray(fc.constantFrom(...sold), { maxLength: 3 }),
+        minimum: decimal,
+        prices: fc.tuple(decimal, decimal),
+      })
+      .map(({ measure, others, minimum, prices: [dear, usual] }) => ({
+        minimum,
+        lines: [
+          { measure, when: { resolution: ['1080p'] }, price: dear },
+          ...[...new Set([measure, ...others, 'second' as const])].map((one) => ({
+            measure: one,
+            price: usual,
+          })),
+        ],
+      }));
     const wish = fc.record<Partial<VideoRequest>>(
       {
         duration: fc.constantFrom<VideoRequest['duration'][]>(4, 7, 'auto'),
@@ -141,8 +160,8 @@ describe('the price of a plan', () => {
         wish,
         (list, own, multiplier, asked) => {
           const plan = planOf({ ...list, hold: { multiplier } }, own, asked);
-          expect(reckoned(plan.reckoning.steps)).toBe(formatMicros(plan.hold));
-          expect(reckoned(plan.expectedReckoning().steps)).toBe(formatMicros(plan.expected.amount));
+          expect(reckoned(plan.reckoning)).toBe(formatMicros(plan.hold));
+          expect(reckoned(plan.usualReckoning())).toBe(formatMicros(plan.expected.amount));
           const most = [...plan.quotes.values()].map(({ worst }) => worst.amount);
           expect(plan.reckoning.steps.at(-2)?.amount).toBe(
             formatMicros(most.reduce((one, other) => (one > other ? one : other))),

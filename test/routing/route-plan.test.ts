@@ -80,7 +80,7 @@ describe('the seconds of a plan', () => {
   const secondsOf = (duration: Duration, unit: 'second' | 'call') => {
     const models = testConfig.models.map((model) => ({
       ...model,
-      price: { ...model.price, unit, rules: [{ price: '1' }] },
+      price: { ...model.price, lines: [{ measure: unit, price: '1' }] },
     }));
     const current = () => ({ ...testConfig, models });
     const catalogue = createCatalogue({ current, providers, random: Math.random });

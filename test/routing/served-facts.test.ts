@@ -44,7 +44,7 @@ models:
     kind: video
     input_types: [text_to_video, reference]
     inputs: { images: { max: 9 } }
-    price: { unit: call, rules: [{ price: "1" }] }
+    price: { lines: [{ measure: call, price: "1" }] }
 `,
     'gateway.yaml',
     { environment: {}, providerNames: Object.keys(providers) },
@@ -153,7 +153,7 @@ channels:
     base_url: https://upstream.example
     credentials: [{ id: a, api_key: k }]
     models: { m: { upstream: ${upstream}${facts} } }
-models: [{ id: m, kind: image, n: { max: 20 }, price: { unit: image, rules: [{ price: "1" }] } }]
+models: [{ id: m, kind: image, n: { max: 20 }, price: { lines: [{ measure: image, price: "1" }] } }]
 `,
       'gateway.yaml',
       { environment: {}, providerNames: Object.keys(providers) },

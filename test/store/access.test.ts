@@ -27,6 +27,7 @@ const key = (n: number, change: Partial<ApiKey> = {}): ApiKey => ({
   id: `key_${n}`,
   account: 'studio',
   name: 'ci',
+  scopes: ['create'],
   prefix: 'sk-abc',
   createdAt: n,
   ...change,

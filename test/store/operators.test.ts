@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { operatorRoles } from '../../src/base/operator.ts';
 import { createOperatorStore } from '../../src/store/operators.ts';
 import type { Operator, OperatorStore } from '../../src/store/operators.ts';
 import { openDatabase } from '../capacity/support.ts';
@@ -15,7 +16,7 @@ afterAll(() => database.drop());
 
 const operator = (name: string, change: Partial<Operator> = {}): Operator => ({
   name,
-  role: 'act',
+  roles: operatorRoles,
   hmac: `hmac of ${name}`,
   prefix: 'op-abcde',
   createdAt: 1,
@@ -24,8 +25,8 @@ const operator = (name: string, change: Partial<Operator> = {}): Operator => ({
 });
 
 it('an operator is found by the HMAC of the token, and by nothing that is not it', async () => {
-  await operators.insert(operator('anna', { role: 'read' }));
-  expect(await operators.findByHmac('hmac of anna')).toEqual(operator('anna', { role: 'read' }));
+  await operators.insert(operator('anna', { roles: ['read'] }));
+  expect(await operators.findByHmac('hmac of anna')).toEqual(operator('anna', { roles: ['read'] }));
   expect(await operators.findByHmac('hmac of nobody')).toBeUndefined();
   expect(await operators.findByHmac('')).toBeUndefined();
 });
@@ -59,10 +60,10 @@ it('the name of one that was revoked may be given again, and the old token stays
   await operators.insert(operator('emil'));
   expect(await operators.insert(operator('emil', { hmac: 'new' }))).toBe(false);
   await operators.revoke('emil', 'anna');
-  expect(await operators.insert(operator('emil', { hmac: 'new', role: 'read' }))).toBe(true);
+  expect(await operators.insert(operator('emil', { hmac: 'new', roles: ['read'] }))).toBe(true);
   expect(await operators.findByHmac('hmac of emil')).toBeUndefined();
   const again = await operators.findByHmac('new');
-  expect(again).toEqual(operator('emil', { hmac: 'new', role: 'read' }));
+  expect(again).toEqual(operator('emil', { hmac: 'new', roles: ['read'] }));
 });
 
 it('the last use is the latest, in whatever order the processes write', async () => {

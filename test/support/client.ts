@@ -1,3 +1,4 @@
+import { keyScopes } from '../../src/base/key-scope.ts';
 import { randomBytes } from 'node:crypto';
 import { request as httpRequest } from 'node:http';
 import type { IncomingHttpHeaders } from 'node:http';
@@ -76,7 +77,7 @@ export async function makeAccount(
   const account = await admin('POST', '/accounts', { id, name: id });
   if (account.status >= 300) throw new Error(account.text);
   if (credit !== '0') await admin('POST', `/accounts/${id}/credits`, { amount: credit, reference: 'first' });
-  const made = await admin('POST', '/keys', { account: id, name: 'test', ...key });
+  const made = await admin('POST', '/keys', { account: id, name: 'test', scopes: keyScopes, ...key });
   if (made.status >= 300) throw new Error(made.text);
   const call = caller(url, made.body.key);
   return {

@@ -102,13 +102,12 @@ models:
     unsupported: { ratio: ignore }
     expected_seconds: 60
     price:
-      unit: second
-      rules:
-        - { when: { resolution: [1080p] }, price: "0.20" }
-        - { price: "0.10" }
-  - { id: plain, kind: video, unsupported: { resolution: ignore, duration: ignore }, resolutions: [720p], durations: { min: 5, max: 5, default: 5 }, price: { unit: call, rules: [{ price: "1" }] } }
-  - { id: other, kind: video, price: { unit: call, rules: [{ price: "1" }] } }
-  - { id: picture, kind: image, price: { unit: image, rules: [{ price: "0.05" }] } }
+      lines:
+        - { measure: second, when: { resolution: [1080p] }, price: "0.20" }
+        - { measure: second, price: "0.10" }
+  - { id: plain, kind: video, unsupported: { resolution: ignore, duration: ignore }, resolutions: [720p], durations: { min: 5, max: 5, default: 5 }, price: { lines: [{ measure: call, price: "1" }] } }
+  - { id: other, kind: video, price: { lines: [{ measure: call, price: "1" }] } }
+  - { id: picture, kind: image, price: { lines: [{ measure: image, price: "0.05" }] } }
 `;
 
 const unused = (): never => {

@@ -22,12 +22,11 @@ models:
     inputs: { images: { max: 9 }, videos: { max: 3 }, audios: { max: 3 } }
     expected_seconds: 1
     price:
-      unit: million_tokens
-      rules:
-        - { when: { video_input: true, resolution: [1080p] }, price: "4.70" }
-        - { when: { video_input: true }, price: "4.30" }
-        - { when: { resolution: [1080p] }, price: "7.70" }
-        - { price: "7.00" }
+      lines:
+        - { measure: million_tokens, when: { video_input: true, resolution: [1080p] }, price: "4.70" }
+        - { measure: million_tokens, when: { video_input: true }, price: "4.30" }
+        - { measure: million_tokens, when: { resolution: [1080p] }, price: "7.70" }
+        - { measure: million_tokens, price: "7.00" }
 `;
 
 /**
@@ -42,7 +41,7 @@ export const attendedYaml = `${testYaml}      hold: { review_above: "3" }
     ratios: ["16:9"]
     durations: { min: 2, max: 15, default: 5 }
     expected_seconds: 1
-    price: { unit: second, rules: [{ price: "0.10" }] }
+    price: { lines: [{ measure: second, price: "0.10" }] }
 `;
 
 const arkChannel = /^ {2}- id: ark\n(?: {4}.*\n)+/m.exec(testYaml)?.[0] ?? '';

@@ -144,7 +144,7 @@ it.each<[string, string, bigint | undefined]>([
 });
 
 describe('the terms of an attempt', () => {
-  const rules = (price: string) => ({ unit: 'call' as const, minimum: '0', rules: [{ price }] });
+  const rules = (price: string) => ({ minimum: '0', lines: [{ measure: 'call' as const, price }] });
   const channel = {
     cost: rules('1'),
     cost_units: { credits: '0.01' },

@@ -61,7 +61,7 @@ export function newInput(): TaskInput {
       { channel: 'two', credential: 'b' },
     ],
     hold: '1',
-    basis: { price: { unit: 'call', minimum: '0', rules: [{ price: '1' }] }, facts: {}, version: 'v' },
+    basis: { price: { minimum: '0', lines: [{ measure: 'call', price: '1' }] }, facts: {}, version: 'v' },
     currency: 'USD',
     deadlineAt: Date.now() + 60_000,
     expectedSeconds: 1,

@@ -187,6 +187,6 @@ channels:
 models:
   - id: image
     kind: image
-    price: { unit: image, rules: [{ price: "0.01" }] }
+    price: { lines: [{ measure: image, price: "0.01" }] }
 `;
 }

@@ -191,7 +191,7 @@ async function gatewaySubject(
     models: `  - id: ${model}
     kind: image
     sizes: [1024x1024]
-    price: { unit: image, rules: [{ price: "0.04" }] }
+    price: { lines: [{ measure: image, price: "0.04" }] }
 `,
   });
   await gateway.close();

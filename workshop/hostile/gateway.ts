@@ -32,9 +32,9 @@ channels:
   - { id: images, provider: openai, base_url: "\${IMAGES_URL}/v1", credentials: [{ id: a, api_key: simulated }], models: { gpt-image: { upstream: gpt-image-1 } } }
   - { id: ark, provider: ark, base_url: "\${IMAGES_URL}/v1", credentials: [{ id: a, api_key: simulated }], models: { seedream: { upstream: doubao-seedream-4-0-250828 } } }
 models:
-  - { id: seedance, kind: video, durations: { min: 4, max: 12, default: 5 }, inputs: { images: { max: 9 } }, expected_seconds: 1, price: { unit: call, rules: [{ price: "0.01" }] } }
-  - { id: gpt-image, kind: image, inputs: { images: { max: 16 } }, price: { unit: image, rules: [{ price: "0.01" }] } }
-  - { id: seedream, kind: image, inputs: { images: { max: 14 } }, price: { unit: image, rules: [{ price: "0.01" }] } }
+  - { id: seedance, kind: video, durations: { min: 4, max: 12, default: 5 }, inputs: { images: { max: 9 } }, expected_seconds: 1, price: { lines: [{ measure: call, price: "0.01" }] } }
+  - { id: gpt-image, kind: image, inputs: { images: { max: 16 } }, price: { lines: [{ measure: image, price: "0.01" }] } }
+  - { id: seedream, kind: image, inputs: { images: { max: 14 } }, price: { lines: [{ measure: image, price: "0.01" }] } }
 `;
 
 const program = new URL('../../src/cli.ts', import.meta.url);

@@ -9,7 +9,7 @@ export const dialectMutants: readonly Mutant[] = [
     name: 'dialect-own-tasks',
     breaks: 'A list by ids shows nobody else’s tasks.',
     file: `${folder}/ark/list-ark-tasks.ts`,
-    find: 'task.account === account && ',
+    find: 'isWithin(reach, task) && ',
     replace: '',
     tests,
   },
@@ -24,7 +24,7 @@ export const dialectMutants: readonly Mutant[] = [
   {
     name: 'dialect-their-words',
     breaks: 'An error names the field that the caller has sent.',
-    file: `${folder}/their-words.ts`,
+    file: 'src/intake/their-words.ts',
     find: 'renamed(error, nameOf)',
     replace: 'error',
     tests,
@@ -35,14 +35,6 @@ export const dialectMutants: readonly Mutant[] = [
     file: 'src/http/app.ts',
     find: 'only.get(path)?.test(context.path) !== false',
     replace: 'only.get(path) !== null',
-    tests,
-  },
-  {
-    name: 'dialect-form-file',
-    breaks: 'A file is not read as metadata: where it lies is nobody else’s business.',
-    file: `${folder}/openai/openai-body.ts`,
-    find: "!(value instanceof UploadedFile) || name === 'input_reference'",
-    replace: "name !== 'prompt'",
     tests,
   },
 ];

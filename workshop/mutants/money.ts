@@ -88,7 +88,7 @@ export const moneyMutants: readonly Mutant[] = [
   {
     name: 'seconds-half-up',
     breaks: 'Seconds are rounded half up to the millisecond.',
-    file: 'src/money/price.ts',
+    file: 'src/money/measures.ts',
     find: 'Math.round(seconds * 1000)',
     replace: 'Math.floor(seconds * 1000)',
     tests: ['test/money/price.test.ts'],

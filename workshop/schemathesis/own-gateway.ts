@@ -1,3 +1,4 @@
+import { keyScopes } from '../../src/base/key-scope.ts';
 import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -23,9 +24,9 @@ channels:
   - { id: images, provider: openai, base_url: "\${SIMULATOR_URL}/openai/v1", credentials: [{ id: a, api_key: simulated }], models: { image: { upstream: gpt-image-1 } } }
   - { id: ${spareChannel}, provider: openai, base_url: "\${SIMULATOR_URL}/openai/v1", credentials: [{ id: a, api_key: simulated }], models: { spare-image: { upstream: gpt-image-1 } } }
 models:
-  - { id: video, kind: video, resolutions: [720p], durations: { min: 4, max: 12, default: 5 }, inputs: { images: { max: 9 } }, expected_seconds: 1, price: { unit: call, rules: [{ price: "0.01" }] } }
-  - { id: image, kind: image, inputs: { images: { max: 4 } }, price: { unit: image, rules: [{ price: "0.01" }] } }
-  - { id: spare-image, kind: image, price: { unit: image, rules: [{ price: "0.01" }] } }
+  - { id: video, kind: video, resolutions: [720p], durations: { min: 4, max: 12, default: 5 }, inputs: { images: { max: 9 } }, expected_seconds: 1, price: { lines: [{ measure: call, price: "0.01" }] } }
+  - { id: image, kind: image, inputs: { images: { max: 4 } }, price: { lines: [{ measure: image, price: "0.01" }] } }
+  - { id: spare-image, kind: image, price: { lines: [{ measure: image, price: "0.01" }] } }
 `;
 
 const renderSeconds = 0.2;
@@ -86,7 +87,7 @@ async function makeKey(url: string, adminToken: string): Promise<string> {
   const admin = (path: string, body: unknown) => call(`${url}/admin/v1${path}`, adminToken, body);
   await admin('/accounts', { id: 'generated' });
   await admin('/accounts/generated/credits', { amount: '100000', reference: 'first' });
-  const key: unknown = Reflect.get(await admin('/keys', { account: 'generated' }), 'key');
+  const key: unknown = Reflect.get(await admin('/keys', { account: 'generated', scopes: keyScopes }), 'key');
   if (typeof key !== 'string') throw new Error('the API made no key');
   return key;
 }

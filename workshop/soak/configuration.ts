@@ -38,7 +38,7 @@ ${channel('one', `{ id: a, api_key: simulated }${second}`)}${channel('two', '{ i
     ratios: ["16:9"]
     durations: { min: 4, max: 15, default: 5 }
     expected_seconds: 2
-    price: { unit: million_tokens, rules: [{ price: "7.00" }] }
+    price: { lines: [{ measure: million_tokens, price: "7.00" }] }
 `;
 }
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Caller } from '../../access/caller.ts';
+import type { Reach } from '../../base/key-scope.ts';
 import { GatewayError } from '../../errors/errors.ts';
 import type { UserFile } from '../../models/user-file.ts';
 import type { ImageWorkspaces } from '../../images/workspace.ts';
@@ -18,9 +18,9 @@ export interface FileRouteDeps {
 
 export const fileParams = z.object({ file_id: z.string() });
 
-/** Throws file_not_found: one answer for what is not there and what is another account's. */
-export async function findOwnFile(files: Pick<Files, 'find'>, id: string, caller: Caller): Promise<UserFile> {
-  const file = await files.find(id, caller.account);
+/** Throws file_not_found: one answer for what is not there and what is out of reach. */
+export async function findOwnFile(files: Pick<Files, 'find'>, id: string, reach: Reach): Promise<UserFile> {
+  const file = await files.find(id, reach);
   if (file !== undefined) return file;
   throw fileNotFound();
 }

@@ -1,5 +1,6 @@
 import { invalidParameter } from '../../errors/errors.ts';
 import type { GatewayError } from '../../errors/errors.ts';
+import { mediaTypeOfBase64 } from '../../intake/carries.ts';
 import { Base64Decoder } from './base64-decoder.ts';
 import type { Spool, SpoolFile } from './spool.ts';
 
@@ -8,8 +9,11 @@ export const longDataUrlBytesMin = 16 * 1024;
 
 const dataUrlHead = /^data:[a-z0-9.+/-]{0,64}(?:;[a-z0-9=._-]{1,64}){0,4};base64,/i;
 
-export function isDataUrl(start: string): boolean {
-  return /^data:/i.test(start);
+/** The beginning of a data URL, also where base64 came without one; undefined: it is another text. */
+export function dataUrlStart(text: string): string | undefined {
+  if (/^data:/i.test(text)) return text;
+  const type = mediaTypeOfBase64(text);
+  return type === undefined ? undefined : `data:${type};base64,${text}`;
 }
 
 /** Decodes a data URL that comes in pieces into a file. */

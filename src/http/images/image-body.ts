@@ -1,7 +1,14 @@
 import { z } from 'zod';
 import type { JsonValue } from '../../models/request.ts';
-import { UploadedFile, uploadedFile } from './uploaded-file.ts';
-import { parseJsonText } from '../bodies/json-scanner.ts';
+import { UploadedFile, uploadedFile } from '../../intake/uploaded-file.ts';
+import { parseJsonText } from '../../intake/json-scanner.ts';
+import { typesOf } from '../../intake/coerce.ts';
+import type { Types } from '../../intake/coerce.ts';
+import { imageNames } from '../../intake/names.ts';
+import type { Names } from '../../intake/names.ts';
+import { understand } from '../../intake/understand.ts';
+import type { Understood } from '../../intake/understand.ts';
+import { parseInput } from '../validation.ts';
 import { exampleModels } from '../example-models.ts';
 import {
   callbackUrl,
@@ -76,9 +83,6 @@ const shape = {
 
 const fields = z.object(shape).catchall(anyJson);
 
-export const imageGenerationBodySchema = fields;
-export const imageEditBodySchema = fields.extend({ image: references });
-
 const anything = anyJson.optional();
 
 /** Further fields that several upstreams know; each model accepts its own part of them. */
@@ -123,6 +127,27 @@ function documentedFields(vendorFields: ReadonlySet<string>) {
     ...shape,
     ...passedOn,
   };
+}
+
+const types: Types = new Map([
+  ...typesOf(shape),
+  ...typesOf(passedOn),
+  ...typesOf(metadataFields.shape, 'metadata.'),
+]);
+
+/** What a create asks for. Throws GatewayError, which names fields as they were sent. */
+export function understandImage(
+  sent: Readonly<Record<string, unknown>>,
+  names: Names = imageNames,
+): Understood {
+  return understand(sent, { names, types });
+}
+
+const checkedBody = z.object({ body: fields });
+
+/** Throws GatewayError, which names our fields. */
+export function readImageBody({ body }: Understood): ImageBody {
+  return parseInput(checkedBody, { params: {}, query: {}, body }).body;
 }
 
 export type ImageBody = z.output<typeof fields>;

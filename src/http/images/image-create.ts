@@ -16,7 +16,9 @@ import { idempotencyKeyOf } from '../idempotency-key.ts';
 import type { ImageBody } from './image-body.ts';
 import { imagesOf } from './ended-images.ts';
 import { imageHeader, streamReply } from './image-stream.ts';
-import { parseImage } from './image-request.ts';
+import { inTheirWords } from '../../intake/their-words.ts';
+import type { Understood } from '../../intake/understand.ts';
+import { readImage } from './image-request.ts';
 import type { ParsedImage } from './image-request.ts';
 import { imageBody } from './image-upload.ts';
 import { capHeaders } from '../presenters/cap.ts';
@@ -50,7 +52,7 @@ export interface ImageCreate {
   readonly operation: ImageRequest['operation'];
   /** operationId: the scope of the idempotency key beside the account. */
   readonly route: string;
-  readonly body: ImageBody;
+  readonly asked: Understood;
   readonly caller: Caller;
   readonly meta: RequestMeta;
 }
@@ -73,9 +75,9 @@ export function imageCreate({ workspaces, limits }: Pick<ImageRouteDeps, 'worksp
 /** One request for images: synchronous, or a task, as the first channel of its plan renders. */
 export async function createImages(create: ImageCreate, deps: ImageCreateDeps): Promise<Reply> {
   try {
-    const { created, ignored } = await carryOut(create, deps);
+    const { created, ignored, body } = await inTheirWords(create.asked.nameOf, () => carryOut(create, deps));
     const replayed = created.kind === 'task' ? created.task.replayed : created.answer.replayed;
-    const reply = await replyTo(created, { ...create, ignored }, deps);
+    const reply = await replyTo(created, { ...create, ignored, body }, deps);
     deps.metrics.countCreate(replayed ? 'replayed' : 'created');
     return reply;
   } catch (error) {
@@ -86,18 +88,17 @@ export async function createImages(create: ImageCreate, deps: ImageCreateDeps): 
   }
 }
 
-/** Names of what nothing reads. */
-type Ignored = Pick<ParsedImage, 'ignored'>;
+interface Read extends Pick<ParsedImage, 'ignored'> {
+  readonly body: ImageBody;
+}
 
 async function carryOut(
   create: ImageCreate,
   deps: ImageCreateDeps,
-): Promise<Ignored & { readonly created: CreatedImages }> {
+): Promise<Read & { readonly created: CreatedImages }> {
   const idempotencyKey = idempotencyKeyOf(create.meta);
-  const { body, caller, operation, route, meta } = create;
-  const model = deps.catalogue.model(body.model, caller);
-  const rules = { ...deps, ...deps.images.limits, operation, model, caller, linksLater: true as const };
-  const { ignored, ...parsed } = await parseImage(body, rules);
+  const { asked, caller, route, meta } = create;
+  const { ignored, body, ...parsed } = await readImage(create, deps, { linksLater: true });
   const createdSeconds = toSeconds(deps.now());
   const unread = [...ignored, ...namesOfTasks(parsed)];
   const traced = defined({ traceparent: meta.traceparent });
@@ -118,11 +119,11 @@ async function carryOut(
       ),
     present: {
       images: (delivery, warnings) =>
-        presentImages(delivery, { createdSeconds, warnings: [...unread, ...warnings] }),
+        presentImages(delivery, { createdSeconds, warnings: [...unread, ...warnings.map(asked.nameOf)] }),
       error: (error) => JSON.stringify(presentError(error)),
     },
   });
-  return { created, ignored };
+  return { created, ignored, body };
 }
 
 /** What only a task has. */
@@ -135,7 +136,7 @@ function namesOfTasks({ callbackUrl, expiresAfterSeconds }: Partial<ParsedImage>
 
 async function replyTo(
   created: CreatedImages,
-  { meta, body, operation, ignored }: ImageCreate & Ignored,
+  { meta, asked: { nameOf }, body, operation, ignored }: ImageCreate & Read,
   deps: ImageCreateDeps,
 ): Promise<Reply> {
   const { currency } = deps.catalogue.current();
@@ -149,13 +150,13 @@ async function replyTo(
   if (finished === undefined) {
     // Who asks for the task later finds links.
     const unread = wantsData ? ['response_format'] : [];
-    const warnings = [...ignored, ...unread, ...task.warnings];
+    const warnings = [...ignored, ...unread, ...task.warnings.map(nameOf)];
     return jsonReply(presentCreatedTask(task, 'image', warnings), createdHeaders(task));
   }
   const replayed = task.replayed ? replayedHeader : {};
   const answer = imagesOf(finished, deps, replayed);
   const headers = { ...costHeaders(finished.charge, currency), ...capHeaders(task.cap), ...replayed };
-  const warnings = [...ignored, ...task.warnings];
+  const warnings = [...ignored, ...task.warnings.map(nameOf)];
   const images = wantsData ? await dataOf(finished, meta, deps) : undefined;
   if (images === undefined) return jsonReply({ ...answer, ...presentWarnings(warnings) }, headers);
   const facts = { createdSeconds: answer.created, warnings };

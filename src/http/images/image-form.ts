@@ -3,14 +3,16 @@ import { GatewayError } from '../../errors/errors.ts';
 import { consumeBody } from '../bodies/consume-body.ts';
 import { Slab } from '../bodies/slab.ts';
 import { readUtf8 } from '../body.ts';
-import { isDataUrl, longDataUrlBytesMin, openDataUrlFile } from './data-url-file.ts';
+import { hasMediaName } from '../../intake/carries.ts';
+import { fieldsOfForm } from '../../intake/form-fields.ts';
+import { dataUrlStart, longDataUrlBytesMin, openDataUrlFile } from './data-url-file.ts';
 import type { DataUrlFile } from './data-url-file.ts';
 import type { Reading } from './image-upload.ts';
 import { MultipartParser } from './multipart-parser.ts';
 import type { PartHead, PartSink } from './multipart-parser.ts';
 import { openSpool } from './spool.ts';
 import type { Spool } from './spool.ts';
-import type { UploadedFile } from './uploaded-file.ts';
+import type { UploadedFile } from '../../intake/uploaded-file.ts';
 
 const fieldsMax = 100;
 /** Of all text fields together, outside long data URLs. */
@@ -63,22 +65,19 @@ class FormFields {
     this.text = text;
   }
 
-  open({ name: asked, fileName, mediaType }: PartHead): PartSink {
-    const name = /^image\[\d*\]$/.test(asked) ? 'image' : asked;
-    const isFile = fileName !== undefined || (isMedia(name) && mediaType.startsWith('image/'));
+  open({ name, fileName, mediaType }: PartHead): PartSink {
+    const isFile = fileName !== undefined || (hasMediaName(name) && mediaType.startsWith('image/'));
     if (isFile) return this.openFile(name, fileName ?? 'image');
     if (this.parts.length >= fieldsMax) throw tooManyFields();
     return this.openText(name);
   }
 
   values(): Record<string, unknown> {
-    const values = new Map<string, FieldValue[]>();
-    for (const { name, value } of this.parts) values.set(name, [...(values.get(name) ?? []), value()]);
-    return Object.fromEntries([...values].map(([name, items]) => [name, fieldValue(name, items)]));
+    return fieldsOfForm(this.parts.map(({ name, value }) => ({ name, value: value() })));
   }
 
   private openFile(name: string, fileName: string): PartSink {
-    const file = this.spool.newFile(isMedia(name) ? name : 'image');
+    const file = this.spool.newFile(name);
     this.parts.push({ name, value: () => file.uploaded(fileName) });
     return { write: (bytes) => file.append(bytes), end: () => undefined };
   }
@@ -98,13 +97,14 @@ class FormFields {
           long.push(piece.toString('latin1'), false);
           return;
         }
-        const isLong = isMedia(name) && to + piece.length - from > longDataUrlBytesMin;
+        const isLong = hasMediaName(name) && to + piece.length - from > longDataUrlBytesMin;
         if (!isLong && to + piece.length > textBytesMax) throw tooMuchText();
         text.push(piece);
         to = text.bytes;
         if (!isLong) return;
-        if (isDataUrl(text.read(from, from + 5).toString('latin1'))) {
-          long = openDataUrlFile(this.spool, name, text.read(from, to).toString('latin1'));
+        const start = dataUrlStart(text.read(from, to).toString('latin1'));
+        if (start !== undefined) {
+          long = openDataUrlFile(this.spool, name, start);
           text.cutTo(from);
         } else if (to > textBytesMax) {
           throw tooMuchText();
@@ -113,23 +113,6 @@ class FormFields {
       end: () => long?.push('', true),
     };
   }
-}
-
-function isMedia(name: string): name is 'image' | 'mask' {
-  return name === 'image' || name === 'mask';
-}
-
-/** What a form can only say as text. */
-const numbers = new Set(['n', 'seed', 'output_compression', 'partial_images', 'guidance_scale']);
-const flags = new Set(['watermark', 'stream', 'async']);
-
-function fieldValue(name: string, items: readonly FieldValue[]): unknown {
-  const [first] = items;
-  if (name === 'image') return items.length === 1 ? first : items;
-  if (typeof first !== 'string') return first;
-  if (numbers.has(name) && /^-?\d{1,20}(\.\d{1,20})?$/.test(first)) return Number(first);
-  if (flags.has(name) && /^(true|false)$/.test(first)) return first === 'true';
-  return first;
 }
 
 function tooManyFields(): GatewayError {

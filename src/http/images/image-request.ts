@@ -1,3 +1,4 @@
+import { seenBy } from '../../base/key-scope.ts';
 import type { Caller } from '../../access/caller.ts';
 import { someNames } from '../../models/consumption.ts';
 import { defined } from '../../base/defined.ts';
@@ -6,10 +7,14 @@ import { GatewayError, invalidParameter } from '../../errors/errors.ts';
 import type { ImageInput, ImageRequest, JsonObject, JsonValue } from '../../models/request.ts';
 import { fileIdOf } from '../../models/user-file.ts';
 import { readDataUrl, readImageFile } from '../../images/reference-image.ts';
-import { consumedImageFields } from './image-body.ts';
+import type { ImageRouteDeps, RouteDeps } from '../deps.ts';
+import { carries } from '../../intake/carries.ts';
+import { refuseUnread } from '../../intake/understand.ts';
+import type { Understood } from '../../intake/understand.ts';
+import { consumedImageFields, readImageBody } from './image-body.ts';
 import type { ImageBody } from './image-body.ts';
 import type { FileRouteDeps } from '../files/own-file.ts';
-import { UploadedFile } from './uploaded-file.ts';
+import { UploadedFile } from '../../intake/uploaded-file.ts';
 import { checkCallback, mediaUrlNotAllowed } from '../address-checks.ts';
 import type { AddressChecks } from '../address-checks.ts';
 
@@ -17,7 +22,8 @@ export interface ParsedImage {
   readonly request: ImageRequest;
   /** What of `extra` stands in `metadata`, as the caller wrote it. */
   readonly named: Readonly<Record<string, string>>;
-  /** Names of what nothing reads. */
+  readonly strict?: true;
+  /** What has no effect, in the caller's words. */
   readonly ignored: readonly string[];
   readonly callbackUrl?: string;
   /** Seconds. */
@@ -25,7 +31,7 @@ export interface ParsedImage {
 }
 
 export interface ImageRules extends AddressChecks {
-  readonly caller: Pick<Caller, 'account'>;
+  readonly caller: Caller;
   /** Absent: none are stored. */
   readonly storedFiles?: Pick<FileRouteDeps, 'linkMedium'>;
   /** Of a create, which looks for its own repeats before it asks for files. */
@@ -36,6 +42,30 @@ export interface ImageRules extends AddressChecks {
   readonly pixelsMax: number;
   /** Reference images of one request. */
   readonly filesMax: number;
+}
+
+export interface AskedForImages {
+  readonly operation: ImageRequest['operation'];
+  readonly asked: Understood;
+  readonly caller: Caller;
+}
+
+export type ReadImageDeps = AddressChecks &
+  Pick<RouteDeps, 'catalogue' | 'storedFiles'> & { readonly images: Pick<ImageRouteDeps, 'limits'> };
+
+/** What a create asks for, checked against its model. Throws GatewayError, which names our fields. */
+export async function readImage(
+  { operation, asked, caller }: AskedForImages,
+  deps: ReadImageDeps,
+  linking: Pick<ImageRules, 'linksLater'> = {},
+): Promise<ParsedImage & { readonly body: ImageBody }> {
+  const body = readImageBody(asked);
+  const model = deps.catalogue.model(body.model, caller);
+  const rules = { ...deps, ...deps.images.limits, ...linking, operation, model, caller };
+  const { ignored, ...parsed } = await parseImage(body, rules);
+  const warnings = [...asked.unread, ...ignored.map(asked.nameOf)];
+  if (asked.strict) refuseUnread(warnings);
+  return { ...parsed, ...(asked.strict ? { strict: true } : {}), ignored: warnings, body };
 }
 
 /** Checks a create's body against its model and looks into every image that came with it. Throws GatewayError. */
@@ -124,12 +154,12 @@ const webAddress = /^https?:\/\//i;
 async function readReference(
   value: string | UploadedFile,
   param: string,
-  { pixelsMax, checkMediaUrl, caller: { account }, storedFiles, linksLater }: ImageRules,
+  { pixelsMax, checkMediaUrl, caller, storedFiles, linksLater }: ImageRules,
 ): Promise<ImageInput> {
   const id = typeof value === 'string' ? fileIdOf(value) : undefined;
   if (id !== undefined && storedFiles !== undefined) {
     const reference = `asset://${id}`;
-    const place = { account, kind: 'image', param } as const;
+    const place = { reach: seenBy(caller), kind: 'image', param } as const;
     const url = linksLater ? reference : await storedFiles.linkMedium(reference, place);
     return { form: 'url', url };
   }
@@ -160,6 +190,12 @@ function extraOf(
   const isRead = (name: string) => !consumedImageFields.has(name) && !Object.hasOwn(further, name);
   const inside = Object.entries(metadata).filter(([name]) => isRead(name));
   const unread = Object.keys(metadata).filter((name) => !isRead(name));
+  const lost = unread.find((name) => carries(name, metadata[name]));
+  if (lost !== undefined)
+    throw invalidParameter(
+      `metadata.${lost}`,
+      `The parameter ${lost} is not read in metadata. Send it beside it.`,
+    );
   return {
     extra: { ...Object.fromEntries(inside), ...further },
     named: Object.fromEntries(inside.map(([name]) => [name, `metadata.${name}`])),

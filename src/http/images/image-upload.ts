@@ -1,6 +1,7 @@
 import type { Context } from 'koa';
 import type { ImageWorkspace, ImageWorkspaces } from '../../images/workspace.ts';
 import { checkJsonType, hasBody, JsonText } from '../body.ts';
+import { isRecord } from '../body-fields.ts';
 import type { ImageLimits } from '../deps.ts';
 import { consumeBody } from '../bodies/consume-body.ts';
 import type { BodyReader, BodyScope } from '../bodies/consume-body.ts';
@@ -73,7 +74,10 @@ async function readJson({ req }: Context, { scope, workspace, limits }: Reading)
   return Object.fromEntries(fields.map(([name, value]) => [name, withFiles(value, splitter)]));
 }
 
+/** As deep as the text was: its scanner bounds it. */
 function withFiles(value: unknown, splitter: MediaSplitter): unknown {
-  if (!Array.isArray(value)) return splitter.fileOf(value) ?? value;
-  return value.map((item: unknown) => splitter.fileOf(item) ?? item);
+  if (splitter.isWhole) return value;
+  if (Array.isArray(value)) return value.map((item: unknown) => withFiles(item, splitter));
+  if (!isRecord(value)) return splitter.fileOf(value) ?? value;
+  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, withFiles(item, splitter)]));
 }

@@ -1,13 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import { isDataUrl, longDataUrlBytesMin, openDataUrlFile } from './data-url-file.ts';
+import { hasMediaName } from '../../intake/carries.ts';
+import { dataUrlStart, longDataUrlBytesMin, openDataUrlFile } from './data-url-file.ts';
 import type { DataUrlFile } from './data-url-file.ts';
 import type { Spool } from './spool.ts';
-import type { UploadedFile } from './uploaded-file.ts';
+import type { UploadedFile } from '../../intake/uploaded-file.ts';
 
 const quote = 0x22;
 const backslash = 0x5c;
 const quoteBytes = Buffer.from('"');
-const keyBytesMax = 16;
+const keyBytesMax = 48;
 /** Most strings end sooner; only for a longer one does a search cost less than a look at every byte. */
 const walkedBytes = 64;
 const unfinishedEscape = /\\(?:u[0-9A-Fa-f]{0,3})?$/;
@@ -19,7 +20,7 @@ export interface MediaSplitterOptions {
 }
 
 /**
- * Takes long data URLs (`image`, `image[…]`, `mask`) out of a JSON text while it is read: their bytes go to files, a
+ * Takes long data URLs, and base64 without one, out of the fields for media of a JSON text while it is read: their bytes go to files, a
  * placeholder that nobody can guess takes their place. So neither memory nor any later step sees a text of many
  * megabytes.
  */
@@ -108,9 +109,7 @@ export class MediaSplitter {
   }
 
   private isMedia(): boolean {
-    if (!this.isValue) return false;
-    if (this.depth === 1) return this.key === 'image' || this.key === 'mask';
-    return this.depth === 2 && this.inList && this.key === 'image';
+    return this.isValue && hasMediaName(this.key);
   }
 
   /** Returns where the string ends in this piece, or the piece does. */
@@ -159,20 +158,21 @@ export class MediaSplitter {
     if (this.heldBytes <= longDataUrlBytesMin && !ended) return;
     const all = Buffer.concat(this.held);
     this.held = [];
-    if (this.heldBytes > longDataUrlBytesMin && isDataUrl(all.toString('latin1', 0, 5))) {
-      this.startLong(all, ended);
+    const start = this.heldBytes > longDataUrlBytesMin ? dataUrlStart(this.unescape(all, ended)) : undefined;
+    if (start !== undefined) {
+      this.startLong(start, ended);
       return;
     }
+    this.escape = '';
     this.options.onRest(quoteBytes);
     this.options.onRest(all);
     this.mode = 'string';
     if (ended) this.options.onRest(quoteBytes);
   }
 
-  private startLong(all: Buffer, ended: boolean): void {
+  private startLong(start: string, ended: boolean): void {
     const { spool, onRest } = this.options;
-    const param = this.depth === 1 ? this.key : `image[${this.index}]`;
-    const start = this.unescape(all, ended);
+    const param = this.depth > 1 && this.inList ? `${this.key}[${this.index}]` : this.key;
     onRest(Buffer.from(`"${this.token}${this.files.length}"`));
     const opened = openDataUrlFile(spool, param, start);
     this.files.push(opened);

@@ -3,7 +3,7 @@ import type { FileHandle } from 'node:fs/promises';
 import { GatewayError } from '../../errors/errors.ts';
 import type { BodyAllowance } from '../bodies/body-budget.ts';
 import type { ImageWorkspace } from '../../images/workspace.ts';
-import { UploadedFile } from './uploaded-file.ts';
+import { UploadedFile } from '../../intake/uploaded-file.ts';
 
 /** A file of a request while it is read. */
 export interface SpoolFile {
@@ -15,7 +15,7 @@ export interface SpoolFile {
 
 /** Writes the files of one request to its workspace, in pieces. */
 export interface Spool {
-  /** `param`: `image`, `image[2]` or `mask`. Throws request_too_large beyond the limit on files. */
+  /** `param`: the name of its field. Throws request_too_large beyond the limit on files. */
   newFile(param: string): SpoolFile;
   /** Whether something waits for `flush`. */
   readonly pending: boolean;
@@ -43,7 +43,7 @@ export function openSpool(workspace: ImageWorkspace, { filesMax, disk }: SpoolLi
   let writing = Promise.resolve();
   return {
     newFile(param) {
-      const kind = param === 'mask' ? 'mask' : 'image';
+      const kind = /^mask/i.test(param) ? 'mask' : 'image';
       counts[kind] += 1;
       if (counts.image > filesMax || counts.mask > 1) throw tooManyFiles(filesMax, kind);
       const file = newSpoolFile(workspace.newPath(), disk);

@@ -5,6 +5,7 @@ import type { MediaUrl } from '../../models/stored-media.ts';
 import { mayUse } from '../../base/operator.ts';
 import type { OperatorIdentity } from '../../base/operator.ts';
 import { redactUrl } from '../../flight/redact.ts';
+import { withoutCallersWords } from '../../flight/without-callers-words.ts';
 import type { LedgerEntry } from '../../ledger/entry.ts';
 import type { Service } from '../../task/service.ts';
 import type { Stall } from '../../task/wait-reason.ts';
@@ -30,7 +31,7 @@ const costStates = ['known', 'partly', 'unknown'] as const;
 export const adminTaskSchema = taskFields
   .extend({
     data: taskFields.shape.data.meta({
-      description: 'The result. The role `read` sees its links without query, and no `b64_json`.',
+      description: 'The result. Without the role `content`, its links come without query, and no `b64_json`.',
     }),
     kind: taskKindSchema,
     account: z.string(),
@@ -59,7 +60,7 @@ export const adminTaskSchema = taskFields
       .meta({ description: 'The charge less the cost, refunds aside; null if the cost is not `known`.' }),
     withheld_links: z.array(z.string()).meta({
       description:
-        'Links of the result that were withheld from the caller. The role `act` sees them as the upstream delivered them, `read` without user, password and query.',
+        'Links of the result that were withheld from the caller. The role `content` sees them as the upstream delivered them, others without user, password and query.',
     }),
     queue_position: z
       .int()
@@ -137,7 +138,7 @@ export const adminTaskDetailSchema = adminTaskSchema
 /** To whom a task is shown, and what else there is to say of it. */
 interface Audience {
   readonly mediaUrl: MediaUrl;
-  readonly role: Role;
+  readonly roles: Roles;
   readonly nodes: Pick<Service, 'unserved'>;
 }
 
@@ -148,11 +149,12 @@ export interface TaskRecords extends Audience {
 
 /** What operators see of a task: everything but what was asked for. */
 export function presentAdminTask(
-  task: Task,
-  { mediaUrl, role, nodes }: Audience,
+  stored: Task,
+  { mediaUrl, roles, nodes }: Audience,
 ): z.output<typeof adminTaskSchema> {
+  const task = shownTo(roles, stored);
   return {
-    ...presentResult(presentTask(task, mediaUrl), role),
+    ...presentResult(presentTask(task, mediaUrl), roles),
     kind: task.kind,
     account: task.account,
     key: task.key,
@@ -165,7 +167,7 @@ export function presentAdminTask(
     charge_estimated: task.chargeEstimated ?? false,
     upstream_cost: task.outcome?.cost ?? null,
     ...presentCost(task),
-    withheld_links: presentWithheld(task, role),
+    withheld_links: presentWithheld(task, roles),
     queue_position: task.queuePosition ?? null,
     deadline_at: toSeconds(task.deadlineAt),
     needs_attention: task.attention ?? null,
@@ -187,7 +189,7 @@ export function presentAdminTaskDetail(
   return {
     ...presentAdminTask(task, audience),
     waiting: presentWaiting(presentSituation(task, audience.nodes), waiting),
-    attempts: task.attempts.map(presentAttempt),
+    attempts: shownTo(audience.roles, task).attempts.map(presentAttempt),
     ledger: entries.map(presentLedgerEntry),
     refunded: presentRefund(entries),
     callback: task.callback === undefined ? null : presentCallback(task.callback),
@@ -204,22 +206,27 @@ function presentCost({ charge = 0n, cost, costUnknown = 0 }: Task) {
   } as const;
 }
 
-type Role = OperatorIdentity['role'];
+type Roles = OperatorIdentity['roles'];
 
-/** What a link opens is nothing for whoever may only look. */
-function presentLink(link: string, role: Role): string {
-  return mayUse({ role }, 'act') ? link : redactUrl(link, { secrets: [] });
+/** What an upstream said may be what the caller wrote. */
+function shownTo(roles: Roles, task: Task): Task {
+  return mayUse({ roles }, 'content') ? task : withoutCallersWords(task, undefined);
 }
 
-function presentWithheld({ outcome }: Task, role: Role): string[] {
+/** What a link opens is nothing for whoever may only look. */
+function presentLink(link: string, roles: Roles): string {
+  return mayUse({ roles }, 'content') ? link : redactUrl(link, { secrets: [] });
+}
+
+function presentWithheld({ outcome }: Task, roles: Roles): string[] {
   const links = outcome?.kind === 'failed' ? (outcome.withheld ?? []) : [];
-  return links.map((link) => presentLink(link, role));
+  return links.map((link) => presentLink(link, roles));
 }
 
 /** Whoever may only look sees that there is a result. */
-function presentResult(presented: PresentedTask, role: Role): PresentedTask {
-  if (mayUse({ role }, 'act')) return presented;
-  const linkOf = (link: string | undefined) => (link === undefined ? undefined : presentLink(link, role));
+function presentResult(presented: PresentedTask, roles: Roles): PresentedTask {
+  if (mayUse({ roles }, 'content')) return presented;
+  const linkOf = (link: string | undefined) => (link === undefined ? undefined : presentLink(link, roles));
   const data = presented.data.map(({ url, last_frame_url: lastFrameUrl, expires_at: expiresAt }) =>
     defined({ url: linkOf(url), last_frame_url: linkOf(lastFrameUrl), expires_at: expiresAt }),
   );

@@ -4,7 +4,7 @@ import type { CapState } from '../../money/caps.ts';
 import { defined } from '../../base/defined.ts';
 import type { Eta } from '../../models/render-times.ts';
 import { capSchema, presentCap } from './cap.ts';
-import { presentReckoning, reckoningSchema, sixPlaces } from './reckoning.ts';
+import { presentReckoning, reckoningSchema } from './reckoning.ts';
 import { etaSchema } from './video-task.ts';
 import { formatMicros } from '../../money/money.ts';
 import { priceAt } from '../../money/price.ts';
@@ -21,16 +21,13 @@ export const estimateSchema = z
     model: z.string(),
     currency: z.string(),
     hold: z.string().meta({ description: 'What a create would hold: the worst case.' }),
-    expected: z.string().meta({ description: 'What the task is expected to cost.' }),
-    price: z.object({
-      unit: z.string(),
-      rule: z.int().meta({ description: 'Index into the price rules.' }),
-      when: z.record(z.string(), z.unknown()),
-      price: z.string(),
-      quantity: z.number(),
+    at_least: z.string().meta({
+      description: 'The cheapest of what the request leaves open; nothing is counted of what nobody knows.',
     }),
-    explanation: z.object({ hold: reckoningSchema, expected: reckoningSchema }).meta({
-      description: 'How both amounts come about, from the function that makes the hold of a create.',
+    at_most: z.string().meta({ description: 'The dearest of it.' }),
+    explanation: z.object({ hold: reckoningSchema, usual: reckoningSchema }).meta({
+      description:
+        'How the hold comes about, from the function that makes that of a create; and `usual`: what is charged if the first channel renders the usual of what is left open.',
     }),
     eta_seconds: etaSchema.optional().meta({
       description: 'From the acceptance to the end of the render, as far as render times were learned.',
@@ -55,7 +52,7 @@ export const estimateOperation = {
     'x-explain-route': z.string().optional().meta({ description: 'Any value but `1` counts as absent.' }),
   }),
   success: {
-    description: 'The hold, the expected charge, and how both come about.',
+    description: 'The hold, the range of the charge, and how both come about.',
     schema: estimateSchema,
   },
   errors: [
@@ -81,23 +78,13 @@ export interface EstimateOptions {
 }
 
 export function presentEstimate(plan: RoutePlan, options: EstimateOptions): z.output<typeof estimateSchema> {
-  const { amount, facts, quantity, rule: index } = plan.expected;
-  const { unit, rules } = priceAt(plan.basis, facts.channel ?? '');
-  const rule = rules[index];
   return {
     object: `${plan.request.kind}.generation.estimate`,
     model: plan.model.id,
     currency: options.currency,
     hold: formatMicros(plan.hold),
-    expected: formatMicros(amount),
-    price: {
-      unit,
-      rule: index,
-      when: rule?.when ?? {},
-      price: sixPlaces(rule?.price ?? '0'),
-      // For people; no charge is computed from it.
-      quantity: Number(quantity.numerator) / Number(quantity.denominator),
-    },
+    at_least: formatMicros(plan.range.least),
+    at_most: formatMicros(plan.range.most),
     explanation: presentPlanReckoning(plan),
     ...defined({ eta_seconds: options.eta, refused_by: options.cap && presentCap(options.cap) }),
     warnings: [...options.ignored, ...plan.warnings],
@@ -107,9 +94,9 @@ export function presentEstimate(plan: RoutePlan, options: EstimateOptions): z.ou
   };
 }
 
-/** How the hold and the expected charge of a request come about. */
-export function presentPlanReckoning({ reckoning, expectedReckoning, basis, currency }: RoutePlan) {
+/** How the hold and the usual charge of a request come about. */
+export function presentPlanReckoning({ reckoning, usualReckoning, basis, currency }: RoutePlan) {
   const present = (how: Reckoning) =>
-    presentReckoning(how, { currency, rules: priceAt(basis, how.facts.channel ?? '').rules });
-  return { hold: present(reckoning), expected: present(expectedReckoning()) };
+    presentReckoning(how, { currency, lines: priceAt(basis, how.facts.channel ?? '').lines });
+  return { hold: present(reckoning), usual: present(usualReckoning()) };
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { keyScopes } from '../../base/key-scope.ts';
 import { capsSchema, presentCaps } from './cap.ts';
 import { changesSchema, presentChanges } from './change.ts';
 import type { ApiKey } from '../../store/keys.ts';
@@ -11,6 +12,14 @@ export const keySchema = z
     account: z.string(),
     name: z.string(),
     prefix: z.string().meta({ description: "The key's first characters, to recognise it by." }),
+    scopes: z.array(z.enum(keyScopes)),
+    addresses: z.array(z.string()).nullable().meta({ description: 'null: any address.' }),
+    routes: z
+      .array(z.string())
+      .nullable()
+      .meta({ description: 'By `operationId`; null: all that its scopes open.' }),
+    duration_max: z.number().nullable().meta({ description: 'Seconds of a video; null: no limit.' }),
+    resolution_max: z.string().nullable().meta({ description: 'null: no limit.' }),
     models: z.array(z.string()).nullable().meta({ description: 'null: all.' }),
     channels: z.array(z.string()).nullable().meta({ description: 'null: all.' }),
     asset_urls: z.boolean().meta({ description: 'Whether media may be `asset://…` of an upstream account.' }),
@@ -39,6 +48,11 @@ export function presentKey(key: ApiKey): z.output<typeof keySchema> {
     account: key.account,
     name: key.name,
     prefix: key.prefix,
+    scopes: [...key.scopes],
+    addresses: key.addresses === undefined ? null : [...key.addresses],
+    routes: key.routes === undefined ? null : [...key.routes],
+    duration_max: key.secondsMax ?? null,
+    resolution_max: key.resolutionMax ?? null,
     models: key.models === undefined ? null : [...key.models],
     channels: key.channels === undefined ? null : [...key.channels],
     asset_urls: key.assetUrls ?? false,

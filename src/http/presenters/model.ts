@@ -5,12 +5,23 @@ import { offeredFactsSchema } from '../../models/offered-facts.ts';
 import type { OfferedFacts } from '../../models/offered-facts.ts';
 import { taskKindSchema } from './enums.ts';
 import { sixPlaces } from './reckoning.ts';
+import { measures } from '../../money/measures.ts';
 import type { Price } from '../../money/price.ts';
 
 const pricingShape = {
-  unit: z.string(),
   minimum: z.string(),
-  rules: z.array(z.object({ when: z.record(z.string(), z.unknown()), price: z.string() })),
+  lines: z
+    .array(
+      z.object({
+        measure: z.enum(measures),
+        price: z.string(),
+        beyond: z
+          .number()
+          .meta({ description: 'So many of them cost nothing; of megapixels, of each image.' }),
+        when: z.record(z.string(), z.unknown()),
+      }),
+    )
+    .meta({ description: 'Added up: of each measure the first line whose `when` holds counts.' }),
 };
 
 export const modelSchema = z
@@ -39,7 +50,7 @@ export const modelSchema = z
 export interface Offered {
   readonly facts: readonly OfferedFacts[];
   /** Of channels that have a price of their own, by their ids. */
-  readonly channelPrices: ReadonlyMap<string, Pick<Price, 'unit' | 'minimum' | 'rules'>>;
+  readonly channelPrices: ReadonlyMap<string, Pick<Price, 'minimum' | 'lines'>>;
   readonly currency: string;
 }
 
@@ -63,11 +74,15 @@ export function presentModel(
   };
 }
 
-function presentPrice({ unit, minimum, rules }: Pick<Price, 'unit' | 'minimum' | 'rules'>) {
+function presentPrice({ minimum, lines }: Pick<Price, 'minimum' | 'lines'>) {
   return {
-    unit,
     minimum: sixPlaces(minimum),
-    rules: rules.map(({ when = {}, price }) => ({ when, price: sixPlaces(price) })),
+    lines: lines.map(({ measure, price, beyond = 0, when = {} }) => ({
+      measure,
+      price: sixPlaces(price),
+      beyond,
+      when,
+    })),
   };
 }
 

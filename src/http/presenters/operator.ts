@@ -7,7 +7,7 @@ export const operatorSchema = z
   .object({
     object: z.literal('operator'),
     name: z.string(),
-    role: z.enum(operatorRoles),
+    roles: z.array(z.enum(operatorRoles)),
     prefix: z.string().meta({ description: "The token's first characters, to recognise it by." }),
     created_at: unixSeconds(),
     created_by: z.string(),
@@ -18,11 +18,11 @@ export const operatorSchema = z
   .meta({ id: 'Operator' });
 
 export function presentOperator(operator: Operator): z.output<typeof operatorSchema> {
-  const { name, role, prefix, createdAt, createdBy, lastUsedAt, revokedAt, revokedBy } = operator;
+  const { name, roles, prefix, createdAt, createdBy, lastUsedAt, revokedAt, revokedBy } = operator;
   return {
     object: 'operator',
     name,
-    role,
+    roles: [...roles],
     prefix,
     created_at: toSeconds(createdAt),
     created_by: createdBy,

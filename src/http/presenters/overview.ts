@@ -3,6 +3,7 @@ import { attentionReasons } from '../../task/attention.ts';
 import type { Census, Lateness, Throughput } from '../../task/census.ts';
 import { formatMicros } from '../../money/money.ts';
 import type { Notice } from '../../base/notice.ts';
+import { adminName, operatorRoles } from '../../base/operator.ts';
 import type { OperatorIdentity } from '../../base/operator.ts';
 import { failureClassSchema } from './enums.ts';
 import { noticeSchema, presentNotice } from './notice.ts';
@@ -19,8 +20,12 @@ export const overviewSchema = z
     object: z.literal('overview'),
     counted_at: unixSeconds('Counts are shared for a few seconds.'),
     operator: z
-      .object({ name: z.string(), role: z.enum(['read', 'act', 'admin']) })
-      .meta({ description: 'Whose token this is.' }),
+      .object({
+        name: z.string(),
+        roles: z.array(z.enum([...operatorRoles, adminName])),
+        operations: z.array(z.string()),
+      })
+      .meta({ description: 'Whose token this is, and which operations of the operators’ API it opens.' }),
     currency: z.string(),
     workflows_url: z.string().nullable().meta({
       description:
@@ -73,15 +78,24 @@ export interface Counted {
   readonly notices: readonly Notice[];
 }
 
+interface Audience extends OperatorIdentity {
+  readonly operations: readonly string[];
+  readonly workflowsUrl: string | undefined;
+}
+
 export function presentOverview(
   { census, throughput: { hour, day }, lateness, notices }: Counted,
-  { name, role, workflowsUrl }: OperatorIdentity & { readonly workflowsUrl: string | undefined },
+  { name, roles, operations, workflowsUrl }: Audience,
 ): z.output<typeof overviewSchema> {
   const { at, currency, money } = census;
   return {
     object: 'overview',
     counted_at: toSeconds(at),
-    operator: { name, role },
+    operator: {
+      name,
+      roles: roles === 'admin' ? [...operatorRoles, adminName] : [...roles],
+      operations: [...operations],
+    },
     currency,
     workflows_url: workflowsUrl ?? null,
     money: {

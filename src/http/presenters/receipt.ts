@@ -41,7 +41,8 @@ const payloadSchema = z.object({
     .nullable()
     .meta({ description: 'Null: the request is no longer kept.' }),
   basis: z.record(z.string(), z.unknown()).nullable().meta({
-    description: 'The prices that the hold has frozen, and the facts of the request that they test.',
+    description:
+      'The prices that the hold has frozen, the facts of the request that they test, and what bounds each measure.',
   }),
   usage: z
     .record(z.string(), z.unknown())
@@ -57,10 +58,10 @@ const payloadSchema = z.object({
     .nullable()
     .meta({ description: 'The results of which the gateway has made copies; null: it has none.' }),
   hold_reckoning: z.record(z.string(), z.unknown()).nullable(),
-  charge_reckoning: z
-    .record(z.string(), z.unknown())
-    .nullable()
-    .meta({ description: 'Rule, facts, quantity and each step of the computation.' }),
+  charge_reckoning: z.record(z.string(), z.unknown()).nullable().meta({
+    description:
+      'Each line with its quantity and where that is from, the facts, and the steps after the sum.',
+  }),
   ledger: z
     .array(
       z.object({
@@ -169,27 +170,37 @@ function presentRequest({ request }: Pick<RequestRecord, 'request'>) {
 function presentBasis(text: string | undefined): Record<string, unknown> | null {
   const basis = heldBasis(text);
   if (basis === undefined) return null;
-  const { price, channels = {}, facts, version } = basis;
+  const { price, channels = {}, facts, bounds = {}, least = null, version } = basis;
   const own = Object.entries(channels).map(([channel, rules]) => [channel, pricesOf(rules)] as const);
-  return { price: pricesOf(price), channels: Object.fromEntries(own), facts, version };
+  return { price: pricesOf(price), channels: Object.fromEntries(own), facts, bounds, least, version };
 }
 
-function pricesOf({ unit, minimum, rules }: Price) {
-  return { unit, minimum, rules };
+function pricesOf({ minimum, lines }: Price) {
+  return { minimum, lines };
 }
 
 function presentUsage({ usage, ...facts }: SettleFacts): Record<string, unknown> {
   return {
     completion_tokens: usage?.completionTokens,
     total_tokens: usage?.totalTokens,
+    text_tokens: usage?.textTokens,
+    input_text_tokens: usage?.inputTextTokens,
+    input_image_tokens: usage?.inputImageTokens,
+    input_audio_tokens: usage?.inputAudioTokens,
+    input_video_tokens: usage?.inputVideoTokens,
+    cached_tokens: usage?.cachedTokens,
     duration: facts.durationSeconds,
-    billed_seconds: facts.billedSeconds,
+    frames: facts.frames,
+    input_seconds: facts.inputSeconds,
+    input_images: facts.inputImages,
     resolution: facts.resolution,
     ratio: facts.ratio,
     size: facts.size,
     quality: facts.quality,
     generate_audio: facts.generateAudio,
     images: facts.images,
+    groups: facts.groups,
+    measured: facts.measured,
   };
 }
 

@@ -1,66 +1,68 @@
 import { z } from 'zod';
 import { defined } from '../../base/defined.ts';
 import { formatMicros, parseMicros } from '../../money/money.ts';
-import { flagFacts, priceUnits, textFacts, unitWords } from '../../money/price.ts';
-import type { Price, PriceUnit } from '../../money/price.ts';
-import { quantitySources } from '../../money/reckoning.ts';
-import type { Reckoning, WrittenStep } from '../../money/reckoning.ts';
+import { flagFacts, textFacts } from '../../money/price.ts';
+import type { Price, PriceFacts } from '../../money/price.ts';
+import { measures, measureWords } from '../../money/measures.ts';
+import { countSources, factSources } from '../../money/reckoning.ts';
+import type { Reckoning, WrittenLine, WrittenStep } from '../../money/reckoning.ts';
 
 const factValue = z.union([z.string(), z.number(), z.boolean(), z.null()]);
 
 const stepSchema = z.object({
-  kind: z.enum(['price', 'minimum', 'multiplier', 'held', 'share', 'limit']),
+  kind: z.enum(['sum', 'minimum', 'multiplier', 'held', 'least', 'share', 'limit']),
   text: z.string(),
   amount: z.string().meta({ description: 'What the computation has come to with this step.' }),
 });
 
-const quantitySchema = z.object({
-  value: z.string().meta({ description: 'Decimal text, in `unit`.' }),
-  unit: z.string(),
-  source: z.enum(quantitySources).meta({
+const lineSchema = z.object({
+  index: z.int().meta({ description: 'Into the lines of the price.' }),
+  measure: z.enum(measures),
+  price: z.string().meta({ description: 'Of one of the measure.' }),
+  when: z.record(z.string(), z.unknown()),
+  quantity: z.string().meta({ description: 'Decimal text, in the measure.' }),
+  free: z.string().optional().meta({ description: 'What of the quantity costs nothing.' }),
+  source: z.enum(countSources).meta({
     description:
-      '`request`, `default`, `open`: as of facts. `formula`: tokens of an output of this resolution, ratio and length. `upstream`: its answer. `hold`: nothing was known.',
+      '`request`: counted from it. `default`, `open`: as of facts. `formula`: derived from the resolution, ratio and length of an output. `measured`: from the file itself. `upstream`: reported. `assumed`: nobody knows it; the most that is possible is held, and nothing is charged.',
   }),
-  seconds: z.number().optional().meta({ description: 'Of the output that it is for.' }),
-  input_seconds: z.number().optional().meta({
-    description:
-      'Of the videos that were given, as measured. Absent: nothing is priced by it, or the most that may be given is assumed.',
+  of: z.record(z.string(), factValue).optional().meta({
+    description: 'Of images that differ: what they are.',
   }),
+  text: z.string(),
+  amount: z.string().meta({ description: 'Exact: only the sum is rounded.' }),
 });
 
 export const reckoningSchema = z
   .object({
     amount: z.string(),
     channel: z.string(),
-    unit: z.enum(priceUnits),
     rules_of: z.enum(['model', 'channel']).meta({
-      description: 'Whose rules: the model’s, or those that the channel has of its own.',
+      description: 'Whose price: the model’s, or the one that the channel has of its own.',
     }),
-    rule: z
-      .object({ index: z.int(), when: z.record(z.string(), z.unknown()), price: z.string() })
-      .nullable()
-      .meta({ description: 'The first whose `when` holds. Null: none was applied.' }),
     facts: z
-      .array(
-        z.object({
-          name: z.string(),
-          value: factValue,
-          source: z.enum(['request', 'default', 'open', 'upstream']),
-        }),
-      )
+      .array(z.object({ name: z.string(), value: factValue, source: z.enum(['request', ...factSources]) }))
       .meta({
         description:
-          'What the rules could test. `default`: the model’s entry names it. `open`: the request leaves it open, and it is assumed as dear as it can be. `upstream`: its answer. Seconds for `duration`.',
+          'What the lines could test. `default`: the model’s entry names it. `open`: the request leaves it open, and it is assumed as dear as it can be. `upstream`: reported. `measured`: from the stored result. Seconds for `duration`.',
       }),
-    quantity: quantitySchema.nullable(),
+    seconds: z.number().optional().meta({ description: 'Of the output that it is for.' }),
+    input_seconds: z.number().optional().meta({
+      description:
+        'Of the videos that were given, as measured. Absent: nothing is priced by it, or the most that may be given is assumed.',
+    }),
+    lines: z.array(lineSchema).meta({
+      description:
+        'Of each measure the first line whose `when` holds, times what was counted; their sum is the first step. Empty: nothing could be priced.',
+    }),
     steps: z.array(stepSchema).meta({ description: 'Each begins with the amount of the one before.' }),
   })
   .meta({ id: 'Reckoning' });
 
 export interface ReckoningContext {
   readonly currency: string;
-  /** That it was computed by. */
-  readonly rules: Price['rules'];
+  /** Of the price that it was computed by. */
+  readonly lines: Price['lines'];
   /** Of the hold, for a charge: what the model's entry has named. */
   readonly hold?: Reckoning | undefined;
 }
@@ -68,35 +70,40 @@ export interface ReckoningContext {
 /** How an amount comes about, for people. Nothing is computed here. */
 export function presentReckoning(
   reckoning: Reckoning,
-  { currency, rules, hold }: ReckoningContext,
+  { currency, lines, hold }: ReckoningContext,
 ): z.output<typeof reckoningSchema> {
-  const { unit, rules_of, rule: index, facts, quantity, measured, steps } = reckoning;
-  const rule = index === undefined ? undefined : rules[index];
+  const { rules_of, facts, seconds, input_seconds, steps } = reckoning;
   return {
     amount: steps.at(-1)?.amount ?? '',
     channel: facts.channel ?? '',
-    unit,
     rules_of,
-    rule:
-      index === undefined || rule === undefined
-        ? null
-        : { index, when: rule.when ?? {}, price: sixPlaces(rule.price) },
     facts: presentFacts(reckoning, hold),
-    quantity:
-      quantity === undefined
-        ? null
-        : {
-            value: decimalOf(quantity),
-            unit: unitWords(unit),
-            source: measured,
-            ...defined({ seconds: reckoning.seconds, input_seconds: reckoning.input_seconds }),
-          },
-    steps: steps.map((step) => ({
-      kind: step.kind,
-      text: wordsOf(step, unit, currency),
-      amount: step.amount,
-    })),
+    ...defined({ seconds, input_seconds }),
+    lines: reckoning.lines.map((line) => presentLine(line, lines[line.line]?.when, currency)),
+    steps: steps.map((step) => ({ kind: step.kind, text: wordsOf(step, currency), amount: step.amount })),
   };
+}
+
+function presentLine(line: WrittenLine, when: object = {}, currency: string): z.output<typeof lineSchema> {
+  const { measure, source, amount } = line;
+  const [price, quantity] = [sixPlaces(line.price), decimalOf(line.quantity)];
+  const free = line.free === undefined ? undefined : decimalOf(line.free);
+  const paid = free === undefined ? quantity : `(${quantity} − ${free} at no charge)`;
+  return {
+    index: line.line,
+    measure,
+    price,
+    when: { ...when },
+    quantity,
+    ...defined({ free, of: line.of === undefined ? undefined : presentOf(line.of) }),
+    source,
+    text: `${price} ${currency} × ${paid} ${measureWords(measure)}`,
+    amount,
+  };
+}
+
+function presentOf(facts: PriceFacts): Record<string, string | number | boolean> {
+  return Object.fromEntries(Object.entries(facts));
 }
 
 const factNames = [...textFacts, ...flagFacts, 'duration'] as const;
@@ -113,16 +120,18 @@ function presentFacts({ facts, sources }: Reckoning, hold: Reckoning | undefined
     }));
 }
 
-function wordsOf(step: WrittenStep, unit: PriceUnit, currency: string): string {
+function wordsOf(step: WrittenStep, currency: string): string {
   switch (step.kind) {
-    case 'price':
-      return `${step.price} ${currency} × ${decimalOf(step.quantity)} ${unitWords(unit)}, rounded half up to six places`;
+    case 'sum':
+      return 'the lines together, rounded half up to six places';
     case 'minimum':
       return `at least ${step.minimum} ${currency}, the minimum`;
     case 'multiplier':
       return `× ${step.multiplier}, the multiplier of holds, rounded half up`;
     case 'held':
       return 'what was held: nothing is known that could be priced';
+    case 'least':
+      return 'the least that the request can come to: nothing is known that could be priced';
     case 'share':
       return `the share that arrived, ${step.quantity} of the images, rounded half up`;
     case 'limit':

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { attentionReasons } from '../../task/attention.ts';
 import { formatMicros } from '../../money/money.ts';
-import { operatorActions } from '../../task/acts.ts';
+import { accessOfAct, operatorActions } from '../../task/acts.ts';
 import { mapMoney, situation, standingOf, waits } from '../../task/situation.ts';
 import type { Service } from '../../task/service.ts';
 import type { Task } from '../../task/record.ts';
@@ -37,6 +37,7 @@ export const situationSchema = z
       .array(
         z.object({
           name: z.enum(operatorActions),
+          access: z.enum(['tasks', 'money']).meta({ description: 'The operator’s role that it needs.' }),
           command: z.string(),
           charged: previewAmount,
           released: previewAmount,
@@ -68,6 +69,11 @@ export function presentSituation(
     upstream_id: upstreamId ?? null,
     marker: marker ?? null,
     charge: charge === undefined ? null : formatMicros(charge),
-    actions: found.actions.map(({ money, ...action }) => ({ ...action, ...mapMoney(money, formatMicros) })),
+    actions: found.actions.map(({ money, name: action, ...rest }) => ({
+      name: action,
+      access: accessOfAct(action),
+      ...rest,
+      ...mapMoney(money, formatMicros),
+    })),
   };
 }

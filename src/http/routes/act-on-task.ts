@@ -3,9 +3,10 @@ import { defined } from '../../base/defined.ts';
 import { idCharactersMax, isToken } from '../../base/plain-text.ts';
 import { actionFields } from '../../task/act-fields.ts';
 import type { ActionField } from '../../task/act-fields.ts';
-import { actionTable, actsWith, describeAction, operatorActions } from '../../task/acts.ts';
+import { accessOfAct, actionTable, actsWith, describeAction, operatorActions } from '../../task/acts.ts';
 import { plainWords, reason, refundAmount } from '../admin-input.ts';
 import type { RouteDeps } from '../deps.ts';
+import { requireAccess } from '../identify.ts';
 import { taskNotFound, taskParams } from '../videos/own-task.ts';
 import { adminTaskSchema, presentAdminTask } from '../presenters/admin-task.ts';
 import { actionResult } from '../presenters/action-result.ts';
@@ -56,6 +57,7 @@ const descriptions = operatorActions.map((name) => `- \`${name}\`: ${describeAct
 export function actOnTask({ tasks, actOnTask: act, mediaUrl, nodes }: Deps): Route {
   return adminRoute({
     operationId: 'actOnTask',
+    access: ['tasks', 'money'],
     summary: 'Act on a task',
     description: `The task's record keeps who acted, when and why. An action that is refused changes nothing.\n\n${descriptions}`,
     method: 'post',
@@ -68,13 +70,14 @@ export function actOnTask({ tasks, actOnTask: act, mediaUrl, nodes }: Deps): Rou
       }),
     },
     errors: ['task_not_found', 'action_not_possible'],
-    async handle({ params: { task_id: id }, body: { action, ...fields }, operator, role }) {
+    async handle({ params: { task_id: id }, body: { action, ...fields }, operator, roles }) {
+      requireAccess({ name: operator, roles }, accessOfAct(action));
       // A refusal is followed by no write that could know better.
       const task = await tasks.confirm(id);
       if (task === undefined) throw taskNotFound();
       const result = await act({ task, action, input: { ...defined(fields), by: operator } });
       const after = (await tasks.find(id)) ?? task;
-      return jsonReply({ ...presentAdminTask(after, { mediaUrl, role, nodes }), result });
+      return jsonReply({ ...presentAdminTask(after, { mediaUrl, roles, nodes }), result });
     },
   });
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { OperatorAuth } from '../../access/operators.ts';
 import { GatewayError } from '../../errors/errors.ts';
-import { adminName, operatorRoles } from '../../base/operator.ts';
+import { adminName, rolePresets, rolesOf, roleWords } from '../../base/operator.ts';
 import { optionalReason } from '../admin-input.ts';
 import type { RouteDeps } from '../deps.ts';
 import { operatorSchema, presentOperator } from '../presenters/operator.ts';
@@ -23,21 +23,26 @@ const body = z.object({
       'must be lowercase letters, digits, dots, dashes, underscores and @',
     )
     .meta({ description: 'What the record of every action names.' }),
-  role: z
-    .enum(operatorRoles)
-    .default('act')
-    .meta({ description: '`read` may look at everything and change nothing.' }),
+  roles: z
+    .array(z.enum(roleWords))
+    .max(roleWords.length)
+    .default(['read'])
+    .meta({
+      description: `Roles, and names for several: ${Object.entries(rolePresets)
+        .map(([name, roles]) => `\`${name}\` is ${roles.join(', ')}`)
+        .join('; ')}. Every operator has \`read\`.`,
+    }),
   reason: optionalReason,
 });
 
 export function addOperator({ operators, operatorAuth, now }: Deps): Route {
   return adminRoute({
     operationId: 'addOperator',
+    access: 'admin',
     summary: 'Add an operator',
     description:
       'For the holder of ADMIN_TOKEN. The token is the operator’s own: what it does is recorded under this name. A name that was revoked can be added again.',
     method: 'post',
-    access: 'admin',
     paths: ['/admin/v1/operators'],
     input: z.object({ body }),
     success: {
@@ -45,9 +50,9 @@ export function addOperator({ operators, operatorAuth, now }: Deps): Route {
       schema: operatorSchema.extend({ token: z.string() }),
     },
     errors: ['operator_exists'],
-    async handle({ body: { name, role }, operator: by }) {
+    async handle({ body: { name, roles }, operator: by }) {
       const { token, hmac, prefix } = operatorAuth.newToken();
-      const added = { name, role, hmac, prefix, createdAt: now(), createdBy: by };
+      const added = { name, roles: rolesOf(roles), hmac, prefix, createdAt: now(), createdBy: by };
       if (name === adminName || !(await operators.insert(added))) {
         throw new GatewayError('operator_exists', `The operator ${name} already exists.`, { param: 'name' });
       }

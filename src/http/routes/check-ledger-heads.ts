@@ -17,11 +17,11 @@ const head = z.object({
 export function checkLedgerHeads({ ledgerHeads }: Pick<RouteDeps, 'ledgerHeads'>): Route {
   return adminRoute({
     operationId: 'checkLedgerHeads',
+    access: 'read',
     summary: 'Check heads that were kept elsewhere',
     description:
       'Whether the ledger still has the entries that were once the last ones of their accounts, as `GET /admin/v1/ledger/heads` listed them. What lies before each of them `POST /admin/v1/ledger/verify` checks.',
     method: 'post',
-    access: 'read',
     paths: ['/admin/v1/ledger/heads/check'],
     input: z.object({ body: z.object({ heads: z.array(head).min(1).max(headsMax) }) }),
     success: {

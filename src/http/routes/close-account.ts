@@ -13,6 +13,7 @@ type Deps = Pick<RouteDeps, 'accounts' | 'ledger' | 'now'>;
 export function closeAccount({ accounts, ledger, now }: Deps): Route {
   return adminRoute({
     operationId: 'closeAccount',
+    access: 'access',
     summary: 'Close an account',
     description:
       'Nothing new is created, on every node within five seconds. Tasks in flight continue and are settled; keys keep reading. Credits and corrections stay possible, to settle the balance.',

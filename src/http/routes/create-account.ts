@@ -4,6 +4,7 @@ import { randomBase62 } from '../../base/ids.ts';
 import { accountId, displayName, money } from '../admin-input.ts';
 import { newWebhookSecret } from '../webhook-secret.ts';
 import type { RouteDeps } from '../deps.ts';
+import { requireAccess } from '../identify.ts';
 import { accountSchema, presentAccount } from '../presenters/account.ts';
 import { adminRoute, jsonReply } from '../route.ts';
 import type { Route } from '../route.ts';
@@ -18,12 +19,16 @@ const body = z.object({
   overdraft_limit: money
     .refine((micros) => micros >= 0n, 'must not be negative')
     .optional()
-    .meta({ description: 'How far holds may take the balance below zero. Default "0".' }),
+    .meta({
+      description:
+        'How far holds may take the balance below zero; more than 0 needs the role `money`. Default "0".',
+    }),
 });
 
 export function createAccount({ accounts, secrets, randomBytes, now }: Deps): Route {
   return adminRoute({
     operationId: 'createAccount',
+    access: 'access',
     summary: 'Create an account',
     method: 'post',
     paths: ['/admin/v1/accounts'],
@@ -33,7 +38,8 @@ export function createAccount({ accounts, secrets, randomBytes, now }: Deps): Ro
       schema: accountSchema.extend({ webhook_secret: z.string() }),
     },
     errors: ['account_exists'],
-    async handle({ body: { id, name, overdraft_limit }, operator: by }) {
+    async handle({ body: { id, name, overdraft_limit }, operator: by, roles }) {
+      if (overdraft_limit !== undefined && overdraft_limit > 0n) requireAccess({ name: by, roles }, 'money');
       const secret = newWebhookSecret(randomBytes);
       const at = now();
       const account = {

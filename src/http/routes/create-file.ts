@@ -9,7 +9,7 @@ import { mediaUrlNotAllowed } from '../address-checks.ts';
 import type { RouteDeps } from '../deps.ts';
 import type { FileRouteDeps } from '../files/own-file.ts';
 import { imageBody } from '../images/image-upload.ts';
-import { uploadedFile } from '../images/uploaded-file.ts';
+import { uploadedFile } from '../../intake/uploaded-file.ts';
 import { fileSchema, presentFile } from '../presenters/file.ts';
 import { jsonReply, keyRoute } from '../route.ts';
 import type { Route } from '../route.ts';
@@ -62,6 +62,7 @@ export function createFile({ accounts, checkMediaUrl, stored }: Deps): Route {
 
   return keyRoute({
     operationId: 'createFile',
+    scope: 'create',
     summary: 'Store a file for later requests',
     description:
       'An image, a video or an audio, as `file` of a form or by its address in JSON. What it is stands in `media`, read from its bytes. Every request of the account may then name it as `asset://<id>`, until `expires_at`.',
@@ -80,10 +81,10 @@ export function createFile({ accounts, checkMediaUrl, stored }: Deps): Route {
       }),
     },
     errors: ['media_url_not_allowed', 'account_closed', 'storage_quota_exceeded'],
-    async handle({ body: { content, file = content, url, filename, purpose }, caller: { account } }) {
+    async handle({ body: { content, file = content, url, filename, purpose }, caller: { account, key } }) {
       if ((await accounts.find(account))?.closedAt !== undefined) throw accountClosed(account);
       const param = file === undefined ? 'url' : file === content ? 'content' : 'file';
-      const asked = { account, purpose, param, filename: nameOf({ file, url, filename }) };
+      const asked = { account, key, purpose, param, filename: nameOf({ file, url, filename }) };
       if (file !== undefined) {
         const { path, bytes } = file;
         const added = presentFile(await stored.files.add({ ...asked, path, bytes }));

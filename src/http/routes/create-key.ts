@@ -1,7 +1,9 @@
 import { defined } from '../../base/defined.ts';
 import { z } from 'zod';
+import { defaultScopes, keyScopes } from '../../base/key-scope.ts';
 import { accountClosed, invalidParameter } from '../../errors/errors.ts';
 import { randomBase62 } from '../../base/ids.ts';
+import { resolutionLimitPattern } from '../../routing/key-limits.ts';
 import type { ApiKey } from '../../store/keys.ts';
 import { displayName, findAccount, keyIdCharacters } from '../admin-input.ts';
 import type { RouteDeps } from '../deps.ts';
@@ -18,9 +20,41 @@ const limitMax = 1_000_000;
 const permitted = z.array(z.string().min(1)).min(1).max(permittedItemsMax);
 const limit = z.int().min(1).max(limitMax);
 
+const address = z.union([z.cidrv4(), z.cidrv6(), z.ipv4(), z.ipv6()], {
+  error: 'must be an address or a network, such as 203.0.113.7 or 203.0.113.0/24',
+});
+
 const body = z.object({
   account: z.string().min(1),
   name: displayName,
+  scopes: z
+    .array(z.enum(keyScopes))
+    .min(1)
+    .default([...defaultScopes])
+    .meta({
+      description:
+        '`create`: tasks and files, and ending its own. `read_own`: what it created itself. `read_account`: also what other keys created, the balance and the statement. `manage`: the webhook secret, balance alerts, and ending what other keys created.',
+    }),
+  addresses: z
+    .array(address)
+    .min(1)
+    .max(permittedItemsMax)
+    .optional()
+    .meta({ description: 'Addresses and networks that it may be used from. Absent: all.' }),
+  routes: permitted.optional().meta({
+    description: 'Operations that it may use, by their `operationId`. Absent: all that its scopes open.',
+  }),
+  duration_max: z
+    .number()
+    .positive()
+    .max(86_400)
+    .optional()
+    .meta({ description: 'Seconds of a video that it may ask for.' }),
+  resolution_max: z
+    .string()
+    .regex(resolutionLimitPattern, 'must be a resolution, such as 720p, 1080p or 4k')
+    .optional()
+    .meta({ description: 'The largest resolution that it may ask for.' }),
   models: permitted.optional().meta({ description: 'Absent: all.' }),
   channels: permitted.optional().meta({ description: 'Absent: all.' }),
   asset_urls: z.boolean().optional().meta({
@@ -32,9 +66,14 @@ const body = z.object({
   expires_at: unixSeconds('In the future.').optional(),
 });
 
-export function createKey({ accounts, catalogue, keys, auth, randomBytes, now }: Deps): Route {
+/** `routes`: all of them, for the names that a key may be limited to. */
+export function createKey(
+  { accounts, catalogue, keys, auth, randomBytes, now }: Deps,
+  routes: () => readonly Route[],
+): Route {
   return adminRoute({
     operationId: 'createKey',
+    access: 'access',
     summary: 'Create an API key',
     method: 'post',
     paths: ['/admin/v1/keys'],
@@ -50,7 +89,7 @@ export function createKey({ accounts, catalogue, keys, auth, randomBytes, now }:
     },
     errors: ['account_not_found', 'account_closed'],
     async handle({ body: asked, operator: by }) {
-      checkPermitted(asked, catalogue);
+      checkPermitted(asked, catalogue, routes());
       const account = await findAccount(accounts, asked.account);
       if (account.closedAt !== undefined) throw accountClosed(account.id);
       const { token: key, hmac, prefix } = auth.newKey();
@@ -72,28 +111,50 @@ export function createKey({ accounts, catalogue, keys, auth, randomBytes, now }:
 }
 
 /** A misspelt name would make a key that can do nothing. */
-function checkPermitted(asked: z.output<typeof body>, catalogue: Deps['catalogue']): void {
+function checkPermitted(
+  asked: z.output<typeof body>,
+  catalogue: Deps['catalogue'],
+  routes: readonly Route[],
+): void {
+  const operations = new Set(
+    routes.flatMap((route) => (route.authentication === 'key' ? route.operationId : [])),
+  );
   const models = new Set(catalogue.current().models.map(({ id }) => id));
   const lists = [
-    ['models', asked.models ?? [], (id: string) => models.has(id)],
-    ['channels', asked.channels ?? [], (id: string) => catalogue.channel(id) !== undefined],
+    ['models', 'The configuration has no model', asked.models ?? [], (id: string) => models.has(id)],
+    [
+      'channels',
+      'The configuration has no channel',
+      asked.channels ?? [],
+      (id: string) => catalogue.channel(id) !== undefined,
+    ],
+    ['routes', 'No route for keys is called', asked.routes ?? [], (id: string) => operations.has(id)],
   ] as const;
-  for (const [name, ids, isKnown] of lists) {
+  for (const [name, complaint, ids, isKnown] of lists) {
     const index = ids.findIndex((id) => !isKnown(id));
     if (index === -1) continue;
-    const what = name === 'models' ? 'model' : 'channel';
-    throw invalidParameter(`${name}[${index}]`, `The configuration has no ${what} ${ids[index]}.`);
+    throw invalidParameter(`${name}[${index}]`, `${complaint} ${ids[index]}.`);
   }
 }
 
-function restrictions({ models, channels, ...asked }: z.output<typeof body>) {
+function restrictions({ scopes, models, channels, addresses, routes, ...asked }: z.output<typeof body>) {
   const { expires_at } = asked;
-  return defined({
+  const optional = defined({
     models,
     channels,
+    addresses: addresses?.map(networkOf),
+    routes,
+    secondsMax: asked.duration_max,
+    resolutionMax: asked.resolution_max?.toLowerCase(),
     assetUrls: asked.asset_urls,
     requestsPerMinute: asked.requests_per_minute,
     concurrentTasks: asked.concurrent_tasks,
     expiresAt: expires_at === undefined ? undefined : expires_at * 1000,
   });
+  return { scopes: keyScopes.filter((scope) => scopes.includes(scope)), ...optional };
+}
+
+function networkOf(text: string): string {
+  if (text.includes('/')) return text;
+  return `${text}/${text.includes(':') ? 128 : 32}`;
 }

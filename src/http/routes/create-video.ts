@@ -2,7 +2,8 @@ import { z } from 'zod';
 import { createdTaskSchema, presentCreatedTask } from '../presenters/created-task.ts';
 import { jsonReply, keyRoute } from '../route.ts';
 import type { Route } from '../route.ts';
-import { videoBodySchema, videoFieldNames } from '../videos/video-body.ts';
+import { anyFields } from '../body-fields.ts';
+import { understandVideo, videoBodySchema } from '../videos/video-body.ts';
 import { createVideoTask, videoCreate } from '../videos/create-video-task.ts';
 import type { CreateVideoDeps } from '../videos/create-video-task.ts';
 
@@ -10,17 +11,19 @@ export function createVideo(deps: CreateVideoDeps): Route {
   return keyRoute({
     ...videoCreate,
     operationId: 'createVideo',
+    scope: 'create',
     summary: 'Create a video generation task',
     description:
       'Confirms that the task was submitted; the video is not returned here. `Idempotency-Key` (1-255 visible ASCII characters) is kept for 24 hours: the same key and body is the same task, answered with `idempotency-replayed: true`. `x-mediary-hold` says what is held until the task ends.',
     tag: 'Videos',
     paths: ['/v1/videos/generations', '/v1/video/generations'],
-    input: z.object({ body: videoBodySchema }),
+    input: z.object({ body: anyFields }),
+    documentedBody: videoBodySchema,
     success: { description: 'The task, its hold and its workflow exist.', schema: createdTaskSchema },
     async handle({ body, caller, meta }) {
-      const unread = meta.unknownFields(videoFieldNames);
+      const asked = understandVideo(body);
       const { task, warnings, headers } = await createVideoTask(
-        { route: 'createVideo', body, unread, caller, meta },
+        { route: 'createVideo', asked, caller, meta },
         deps,
       );
       return jsonReply(presentCreatedTask(task, 'video', warnings), headers);

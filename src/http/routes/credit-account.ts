@@ -27,6 +27,7 @@ const body = z.object({
 export function creditAccount({ accounts, ledger }: Pick<RouteDeps, 'accounts' | 'ledger'>): Route {
   return adminRoute({
     operationId: 'creditAccount',
+    access: 'money',
     summary: 'Credit or correct an account',
     description:
       'Idempotent by reference: a repetition answers with the first entry and `idempotency-replayed: true`.',

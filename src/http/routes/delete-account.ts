@@ -28,11 +28,11 @@ const schema = z
 export function deleteAccount({ accounts, keys, tasks, ledger, now }: Deps): Route {
   return adminRoute({
     operationId: 'deleteAccount',
+    access: 'admin',
     summary: 'Delete a closed account',
     description:
       'Removes its keys, its tasks with their requests, exchanges and our copies of results, its alert, its name and what operators wrote about it. The ledger stays, with the ids of end users, and so does the record of the deletion. The reconciler does it, from twenty minutes after the account was closed on; `GET /admin/v1/accounts/{account}` says when it is complete. Cannot be undone.',
     method: 'post',
-    access: 'admin',
     paths: ['/admin/v1/accounts/:account/delete'],
     input: z.object({ params: accountParams, body }),
     success: { description: 'What is removed, and what is kept.', schema },

@@ -7,6 +7,7 @@ import type { Route } from '../route.ts';
 export function deleteFile({ files }: Pick<FileRouteDeps, 'files'>): Route {
   return keyRoute({
     operationId: 'deleteFile',
+    scope: 'create',
     summary: 'Delete a stored file',
     description:
       'Links to it stop working at once: a task that names it and is not yet at its upstream may fail. Its bytes no longer count.',
@@ -19,8 +20,8 @@ export function deleteFile({ files }: Pick<FileRouteDeps, 'files'>): Route {
       schema: z.object({ id: z.string(), object: z.literal('file'), deleted: z.literal(true) }),
     },
     errors: ['file_not_found'],
-    async handle({ params, caller }) {
-      const file = await findOwnFile(files, params.file_id, caller);
+    async handle({ params, reach }) {
+      const file = await findOwnFile(files, params.file_id, reach);
       await files.remove(file);
       return jsonReply({ id: file.id, object: 'file', deleted: true });
     },

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { documentedEditBody, imageEditBodySchema } from '../images/image-body.ts';
+import { anyFields } from '../body-fields.ts';
+import { documentedEditBody, understandImage } from '../images/image-body.ts';
 import { createImages, imageCreate } from '../images/image-create.ts';
 import type { ImageCreateDeps } from '../images/image-create.ts';
 import { keyRoute } from '../route.ts';
@@ -9,13 +10,17 @@ export function editImage(deps: ImageCreateDeps): Route {
   return keyRoute({
     ...imageCreate(deps.images),
     operationId: 'editImage',
+    scope: 'create',
     summary: 'Edit images',
     description:
       'Like image generation, with at least one reference image, given as a URL, a data URL, or a file of a form (`image`, `image[]`, `mask`).',
     paths: ['/v1/images/edits'],
-    input: z.object({ body: imageEditBodySchema }),
+    input: z.object({ body: anyFields }),
     documentedBody: documentedEditBody(deps.images.vendorFields),
     handle: ({ body, caller, meta }) =>
-      createImages({ operation: 'edit', route: 'editImage', body, caller, meta }, deps),
+      createImages(
+        { operation: 'edit', route: 'editImage', asked: understandImage(body), caller, meta },
+        deps,
+      ),
   });
 }

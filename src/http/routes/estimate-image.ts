@@ -2,8 +2,10 @@ import { z } from 'zod';
 import { defined } from '../../base/defined.ts';
 import type { RouteDeps } from '../deps.ts';
 import { estimatedCap } from '../estimated-cap.ts';
-import { documentedGenerationBody, imageGenerationBodySchema } from '../images/image-body.ts';
-import { parseImage } from '../images/image-request.ts';
+import { inTheirWords } from '../../intake/their-words.ts';
+import { anyFields } from '../body-fields.ts';
+import { documentedGenerationBody, understandImage } from '../images/image-body.ts';
+import { readImage } from '../images/image-request.ts';
 import { imageBody } from '../images/image-upload.ts';
 import { estimateOperation, presentEstimate } from '../presenters/estimate.ts';
 import { jsonReply, keyRoute } from '../route.ts';
@@ -19,17 +21,21 @@ export function estimateImage(deps: Deps): Route {
   return keyRoute({
     ...estimateOperation,
     operationId: 'estimateImage',
+    scope: 'create',
     summary: 'Estimate the cost of images',
     tag: 'Images',
     paths: ['/v1/images/generations/estimate'],
-    input: z.object({ body: imageGenerationBodySchema }),
+    input: z.object({ body: anyFields }),
     documentedBody: documentedGenerationBody(images.vendorFields),
     readBody: imageBody(images.workspaces, images.limits),
     async handle({ body, caller, meta }) {
-      const model = catalogue.model(body.model, caller);
-      const rules = { ...deps, ...images.limits, operation: 'generate' as const, model, caller };
-      const { request, named, ignored } = await parseImage(body, rules);
-      const plan = catalogue.plan({ ...request, named }, caller);
+      const asked = understandImage(body);
+      const { request, ignored, plan } = await inTheirWords(asked.nameOf, async () => {
+        const read = await readImage({ operation: 'generate', asked, caller }, deps);
+        const { named, strict } = read;
+        const made = catalogue.plan({ ...read.request, named, ...defined({ strict }) }, caller);
+        return { ...read, plan: { ...made, warnings: made.warnings.map(asked.nameOf) } };
+      });
       const explainRoute = meta.header('x-explain-route') === '1';
       const { currency } = catalogue.current();
       const cap = await estimatedCap({ caller, request }, plan, deps);

@@ -7,8 +7,10 @@ import { estimateOperation, presentEstimate } from '../presenters/estimate.ts';
 import { jsonReply, keyRoute } from '../route.ts';
 import type { Route } from '../route.ts';
 import { estimatedCap } from '../estimated-cap.ts';
-import { videoBodySchema, videoFieldNames } from '../videos/video-body.ts';
-import { parseVideo } from '../videos/video-request.ts';
+import { anyFields } from '../body-fields.ts';
+import { inTheirWords } from '../../intake/their-words.ts';
+import { understandVideo, videoBodySchema } from '../videos/video-body.ts';
+import { readVideo } from '../videos/video-request.ts';
 
 type Deps = Pick<
   RouteDeps,
@@ -19,20 +21,26 @@ export function estimateVideo(deps: Deps): Route {
   return keyRoute({
     ...estimateOperation,
     operationId: 'estimateVideo',
+    scope: 'create',
     summary: 'Estimate the cost of a video',
     tag: 'Videos',
     paths: ['/v1/videos/generations/estimate', '/v1/video/generations/estimate'],
-    input: z.object({ body: videoBodySchema }),
+    input: z.object({ body: anyFields }),
+    documentedBody: videoBodySchema,
     readBody: jsonBody,
     async handle({ body, caller, meta }) {
-      const { request, ignored } = parseVideo(body, caller, deps);
-      const plan = await deps.catalogue.planMeasured(request, caller);
+      const asked = understandVideo(body);
+      const { request, ignored, plan } = await inTheirWords(asked.nameOf, async () => {
+        const read = readVideo(asked, caller, deps);
+        const plan = await deps.catalogue.planMeasured(read.request, caller);
+        return { ...read, plan: { ...plan, warnings: plan.warnings.map(asked.nameOf) } };
+      });
       const channel = plan.candidates[0]?.channel ?? '';
       const kind = { channel, model: plan.model.id, output: renderedOutput(plan.request) };
       return jsonReply(
         presentEstimate(plan, {
           currency: deps.catalogue.current().currency,
-          ignored: [...meta.unknownFields(videoFieldNames), ...ignored],
+          ignored,
           ...defined({
             eta: etaOf(deps.renders.times(kind), 0),
             cap: await estimatedCap({ caller, request }, plan, deps),

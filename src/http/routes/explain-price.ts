@@ -16,7 +16,7 @@ const explanationSchema = z
     hold: reckoningSchema.meta({
       description: 'What a create would hold: the dearest of what is left open, over all channels.',
     }),
-    expected: reckoningSchema.meta({
+    usual: reckoningSchema.meta({
       description:
         'What it would be charged if the first channel renders the request’s and the model’s defaults.',
     }),
@@ -31,14 +31,14 @@ const explanationSchema = z
 export function explainPrice(deps: ExplainedDeps): Route {
   return adminRoute({
     operationId: 'explainPrice',
+    access: 'read',
     summary: 'Explain what a request would hold and cost',
     description:
-      'Which rule is applied to which facts, where each of them comes from, and each step of the computation: from the function that makes the hold of a create. Creates nothing.',
+      'Which line of the price is applied to which count, where each fact comes from, and each step of the computation: from the function that makes the hold of a create. Creates nothing.',
     method: 'post',
-    access: 'read',
     paths: ['/admin/v1/prices/explain'],
     input: z.object({ body: explainedBodySchema }),
-    success: { description: 'The hold and the expected charge, step by step.', schema: explanationSchema },
+    success: { description: 'The hold and the usual charge, line by line.', schema: explanationSchema },
     errors: [...explainErrors, 'channel_not_allowed'],
     async handle({ body }) {
       const { request, caller } = await parseExplained(body, deps);

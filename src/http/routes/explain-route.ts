@@ -34,11 +34,11 @@ const routeSchema = z.object({
 export function explainRoute(deps: ExplainedDeps): Route {
   return adminRoute({
     operationId: 'explainRoute',
+    access: 'read',
     summary: 'Explain which channels a request would try',
     description:
       'Lists the channels in the order of one draw, why the others would not be tried, and where a failed job would be replaced. Creates nothing.',
     method: 'post',
-    access: 'read',
     paths: ['/admin/v1/routes/explain'],
     input: z.object({ body: explainedBodySchema }),
     success: { description: 'Candidates, and the channels that were dropped.', schema: routeSchema },

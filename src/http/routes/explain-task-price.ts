@@ -45,6 +45,7 @@ type Deps = Pick<RouteDeps, 'tasks' | 'ledger' | 'catalogue'>;
 export function explainTaskPrice({ tasks, ledger, catalogue }: Deps): Route {
   return adminRoute({
     operationId: 'explainTaskPrice',
+    access: 'read',
     summary: 'Explain what was held and charged for a task',
     description:
       'From what the ledger’s entries say of how they came about; for images that were answered at once, too.',
@@ -79,8 +80,8 @@ function presentMoney(entries: readonly LedgerEntry[], currency: string) {
   const basis = heldBasis(hold?.basis);
   const present = (how: Reckoning | undefined) => {
     if (how === undefined || basis === undefined) return null;
-    const { rules } = priceAt(basis, how.facts.channel ?? '');
-    return presentReckoning(how, { currency, rules, hold: held });
+    const { lines } = priceAt(basis, how.facts.channel ?? '');
+    return presentReckoning(how, { currency, lines, hold: held });
   };
   const how = present(readSettleReckoning(settled?.basis));
   return {

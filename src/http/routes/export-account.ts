@@ -20,18 +20,18 @@ const pageEntries = 200;
 export function exportAccount(deps: Deps): Route {
   return adminRoute({
     operationId: 'exportAccount',
+    access: 'content',
     summary: 'Export everything that is kept of an account',
     description:
       'An object a line: the account, its keys without what opens anything, its tasks, newest first, each with the request as far as it is kept, every entry of its ledger, and last how many of each there were: without that line the export is incomplete. It is read while it is sent.',
     method: 'get',
-    access: 'act',
     paths: ['/admin/v1/accounts/:account/export'],
     input: z.object({ params: accountParams }),
     success: { description: 'The lines.', mediaType: 'application/x-ndjson' },
     errors: ['account_not_found'],
-    async handle({ params, role }) {
+    async handle({ params, roles }) {
       const { id } = await findAccount(deps.accounts, params.account);
-      return madeWhileSent(written(id, role, deps), {
+      return madeWhileSent(written(id, roles, deps), {
         headers: {
           'cache-control': 'no-store',
           'content-disposition': `attachment; filename="account-${id}.jsonl"`,
@@ -42,7 +42,7 @@ export function exportAccount(deps: Deps): Route {
   });
 }
 
-async function* written(id: string, role: OperatorIdentity['role'], deps: Deps): AsyncIterable<string> {
+async function* written(id: string, roles: OperatorIdentity['roles'], deps: Deps): AsyncIterable<string> {
   const counts = { keys: 0, tasks: 0, entries: 0 };
   const [account, balance] = await Promise.all([findAccount(deps.accounts, id), deps.ledger.balance(id)]);
   yield line({ object: 'export.account', account: presentAccount(account, balance) });
@@ -50,7 +50,7 @@ async function* written(id: string, role: OperatorIdentity['role'], deps: Deps):
     counts.keys += 1;
     yield line({ object: 'export.key', key: presentKey(key) });
   }
-  for await (const page of taskPages(id, role, deps)) {
+  for await (const page of taskPages(id, roles, deps)) {
     counts.tasks += page.length;
     yield page.join('');
   }
@@ -66,7 +66,7 @@ async function* written(id: string, role: OperatorIdentity['role'], deps: Deps):
 
 async function* taskPages(
   account: string,
-  role: OperatorIdentity['role'],
+  roles: OperatorIdentity['roles'],
   { tasks, requests, mediaUrl, nodes }: Deps,
 ): AsyncIterable<string[]> {
   for (let after: Task | undefined, isMore = true; isMore;) {
@@ -77,7 +77,7 @@ async function* taskPages(
         const asked = { request: request ?? null, callback_url: callbackUrl ?? null };
         return line({
           object: 'export.task',
-          task: presentAdminTask(task, { role, mediaUrl, nodes }),
+          task: presentAdminTask(task, { roles, mediaUrl, nodes }),
           ...asked,
         });
       }),

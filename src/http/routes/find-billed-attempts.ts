@@ -20,11 +20,11 @@ const body = z.object({
 export function findBilledAttempts({ tasks, catalogue }: Pick<RouteDeps, 'tasks' | 'catalogue'>): Route {
   return adminRoute({
     operationId: 'findBilledAttempts',
+    access: 'read',
     summary: 'Find what an upstream bills',
     description:
       'Whose jobs these are, or were, and what the upstream should bill for them; one that is nobody’s is missing.',
     method: 'post',
-    access: 'read',
     paths: ['/admin/v1/billed-attempts/find'],
     input: z.object({ body }),
     success: { description: 'In the order of their tasks’ ids.', schema: listSchema(billedAttemptSchema) },

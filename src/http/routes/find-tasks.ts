@@ -11,6 +11,7 @@ type Deps = Pick<RouteDeps, 'tasks' | 'ledger' | 'mediaUrl' | 'nodes'>;
 export function findTasks({ tasks, ledger, mediaUrl, nodes }: Deps): Route {
   return adminRoute({
     operationId: 'findTasks',
+    access: 'read',
     summary: 'Find what an id belongs to',
     method: 'get',
     paths: ['/admin/v1/find'],
@@ -35,13 +36,13 @@ export function findTasks({ tasks, ledger, mediaUrl, nodes }: Deps): Route {
         }),
       }),
     },
-    async handle({ query: { id }, role }) {
+    async handle({ query: { id }, roles }) {
       const [named, entries] = await Promise.all([tasks.findNamed(id), ledger.entriesOfTask(id)]);
       return jsonReply({
         object: 'list',
         data: named.map(({ by, task }) => ({
           found_by: by,
-          task: presentAdminTask(task, { mediaUrl, role, nodes }),
+          task: presentAdminTask(task, { mediaUrl, roles, nodes }),
         })),
         ledger: entries.map(presentLedgerEntry),
       });

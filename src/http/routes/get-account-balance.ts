@@ -16,6 +16,7 @@ const at = queryNumber(z.int().min(0).max(99_999_999_999).optional()).meta({
 export function getAccountBalance({ accounts, ledger, catalogue, now }: Deps): Route {
   return adminRoute({
     operationId: 'getAccountBalance',
+    access: 'read',
     summary: "An account's balance at any time",
     method: 'get',
     paths: ['/admin/v1/accounts/:account/balance'],

@@ -10,6 +10,7 @@ type Deps = Pick<RouteDeps, 'accounts' | 'ledger' | 'catalogue'>;
 export function getAccountStatement(deps: Deps): Route {
   return adminRoute({
     operationId: 'getAccountStatement',
+    access: 'read',
     summary: "An account's statement of a month",
     description: 'As its owner sees it.',
     method: 'get',

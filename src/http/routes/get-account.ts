@@ -8,6 +8,7 @@ import type { Route } from '../route.ts';
 export function getAccount({ accounts, ledger }: Pick<RouteDeps, 'accounts' | 'ledger'>): Route {
   return adminRoute({
     operationId: 'getAccount',
+    access: 'read',
     summary: 'Show an account and its balance',
     method: 'get',
     paths: ['/admin/v1/accounts/:account'],

@@ -10,6 +10,7 @@ type Deps = Pick<BalanceAlertDeps, 'accounts' | 'balanceAlerts' | 'secrets'>;
 export function getBalanceAlert(deps: Deps): Route {
   return adminRoute({
     operationId: 'getBalanceAlert',
+    access: 'read',
     summary: 'When an event is posted because an account has little left',
     method: 'get',
     paths: ['/admin/v1/accounts/:account/balance-alert'],

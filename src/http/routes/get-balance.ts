@@ -9,6 +9,7 @@ import type { Route } from '../route.ts';
 export function getBalance({ ledger, catalogue }: Pick<RouteDeps, 'ledger' | 'catalogue'>): Route {
   return keyRoute({
     operationId: 'getBalance',
+    scope: 'read_account',
     summary: "The account's balance",
     tag: 'Account',
     method: 'get',

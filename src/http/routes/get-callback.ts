@@ -8,6 +8,7 @@ import { findOwnTask, taskParams } from '../videos/own-task.ts';
 export function getCallback({ tasks }: Pick<RouteDeps, 'tasks'>): Route {
   return keyRoute({
     operationId: 'getCallback',
+    scope: 'read_own',
     summary: 'See what became of a task’s callback',
     description: 'Every attempt, with the response of your server. For video and image tasks.',
     tag: 'Account',
@@ -16,8 +17,8 @@ export function getCallback({ tasks }: Pick<RouteDeps, 'tasks'>): Route {
     input: z.object({ params: taskParams }),
     success: { description: 'The callback as it is now.', schema: callbackSchema },
     errors: ['task_not_found', 'missing_parameter'],
-    async handle({ params: { task_id: id }, caller }) {
-      return jsonReply(presentOwnCallback(await findOwnTask(tasks, { id, caller })));
+    async handle({ params: { task_id: id }, reach }) {
+      return jsonReply(presentOwnCallback(await findOwnTask(tasks, { id, reach })));
     },
   });
 }

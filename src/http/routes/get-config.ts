@@ -8,6 +8,7 @@ import type { Route } from '../route.ts';
 export function getConfig({ nodes, configurations }: Pick<RouteDeps, 'nodes' | 'configurations'>): Route {
   return adminRoute({
     operationId: 'getConfig',
+    access: 'read',
     summary: 'Get the published configuration and who runs it',
     description: 'Never its text, which may hold secrets.',
     method: 'get',

@@ -8,6 +8,7 @@ import { fileAnswers, replyWithFile } from '../stored-file.ts';
 export function getFileContent({ files, storage }: Pick<FileRouteDeps, 'files' | 'storage'>): Route {
   return keyRoute({
     operationId: 'getFileContent',
+    scope: 'read_own',
     summary: 'Fetch the bytes of a stored file',
     description: 'Answers range requests and `if-none-match`.',
     tag: 'Files',
@@ -16,8 +17,8 @@ export function getFileContent({ files, storage }: Pick<FileRouteDeps, 'files' |
     input: z.object({ params: fileParams }),
     ...fileAnswers,
     errors: ['file_not_found'],
-    async handle({ params, caller, meta }) {
-      const { id, name, media } = await findOwnFile(files, params.file_id, caller);
+    async handle({ params, reach, meta }) {
+      const { id, name, media } = await findOwnFile(files, params.file_id, reach);
       const asked = { key: `${id}/${name}`, mediaType: media.mediaType, maxAge: 0 };
       const reply = await replyWithFile(asked, meta, storage);
       if (reply === undefined) throw fileNotFound();

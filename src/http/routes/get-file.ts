@@ -8,6 +8,7 @@ import type { Route } from '../route.ts';
 export function getFile({ files }: Pick<FileRouteDeps, 'files'>): Route {
   return keyRoute({
     operationId: 'getFile',
+    scope: 'read_own',
     summary: 'Describe a stored file',
     tag: 'Files',
     method: 'get',
@@ -15,7 +16,7 @@ export function getFile({ files }: Pick<FileRouteDeps, 'files'>): Route {
     input: z.object({ params: fileParams }),
     success: { description: 'The file.', schema: fileSchema },
     errors: ['file_not_found'],
-    handle: async ({ params, caller }) =>
-      jsonReply(presentFile(await findOwnFile(files, params.file_id, caller))),
+    handle: async ({ params, reach }) =>
+      jsonReply(presentFile(await findOwnFile(files, params.file_id, reach))),
   });
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { RouteDeps } from '../deps.ts';
+import { keyScopes } from '../../base/key-scope.ts';
 import { presentSpent, spentSchema } from '../presenters/cap.ts';
 import { jsonReply, keyRoute } from '../route.ts';
 import type { Route } from '../route.ts';
@@ -7,6 +8,7 @@ import type { Route } from '../route.ts';
 export function getKey({ ledger, catalogue }: Pick<RouteDeps, 'ledger' | 'catalogue'>): Route {
   return keyRoute({
     operationId: 'getKey',
+    scope: 'any',
     summary: "The key's limits, and what it has used of them",
     description:
       'Amounts are decimal strings with six places. Those of a key that replaced another one are shared by both.',
@@ -22,6 +24,9 @@ export function getKey({ ledger, catalogue }: Pick<RouteDeps, 'ledger' | 'catalo
           id: z.string(),
           account: z.string(),
           currency: z.string(),
+          scopes: z.array(z.enum(keyScopes)),
+          duration_max: z.number().nullable().meta({ description: 'Seconds of a video; null: no limit.' }),
+          resolution_max: z.string().nullable().meta({ description: 'null: no limit.' }),
           requests_per_minute: z.int().nullable().meta({ description: 'null: no limit.' }),
           concurrent_tasks: z.int().nullable().meta({ description: 'null: no limit.' }),
           spent: spentSchema,
@@ -44,6 +49,9 @@ export function getKey({ ledger, catalogue }: Pick<RouteDeps, 'ledger' | 'catalo
         id: key,
         account,
         currency: catalogue.current().currency,
+        scopes: [...caller.scopes],
+        duration_max: caller.secondsMax ?? null,
+        resolution_max: caller.resolutionMax ?? null,
         requests_per_minute: caller.requestsPerMinute ?? null,
         concurrent_tasks: caller.concurrentTasks ?? null,
         spent: presentSpent(await useOf('key', {}), caps?.all),

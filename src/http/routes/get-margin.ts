@@ -53,6 +53,7 @@ const numberNames = ['tasks', 'charged', 'refunded', 'cost', 'cost_unknown', 'ma
 export function getMargin({ ledger, catalogue, reports, now }: Deps): Route {
   return adminRoute({
     operationId: 'getMargin',
+    access: 'read',
     summary: 'What tasks earned, less what they cost upstream',
     description:
       'Of what ended or was refunded on these days: the lowest margin first, days in order. The costs of all attempts of a task count to the channel of its last job.',

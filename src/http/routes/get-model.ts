@@ -8,6 +8,7 @@ import type { Route } from '../route.ts';
 export function getModel({ catalogue }: Pick<RouteDeps, 'catalogue'>): Route {
   return keyRoute({
     operationId: 'getModel',
+    scope: 'any',
     summary: 'Describe one model',
     tag: 'Models',
     method: 'get',

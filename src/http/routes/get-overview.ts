@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { RouteDeps } from '../deps.ts';
 import { overviewSchema, presentOverview } from '../presenters/overview.ts';
 import type { Counted } from '../presenters/overview.ts';
-import { adminRoute, jsonReply } from '../route.ts';
+import { adminRoute, jsonReply, letsIn } from '../route.ts';
 import type { Route } from '../route.ts';
 import { createSharedRead } from '../shared-read.ts';
 
@@ -14,10 +14,12 @@ const hourMs = 60 * 60_000;
 const latenessHours = 3;
 const noticesMax = 200;
 
-export function getOverview(deps: Deps): Route {
+/** `routes`: all of them, to say which of them the operator may use. */
+export function getOverview(deps: Deps, routes: () => readonly Route[]): Route {
   const counted = createSharedRead(() => count(deps), { ms: sharedMs, now: deps.now });
   return adminRoute({
     operationId: 'getOverview',
+    access: 'read',
     summary: 'Show how the gateway is doing',
     description:
       'What needs a person, what is unfinished, the money, how many tasks come and end, and how soon results are delivered.',
@@ -25,8 +27,12 @@ export function getOverview(deps: Deps): Route {
     paths: ['/admin/v1/overview'],
     input: z.object({}),
     success: { description: 'The counts, and whose token was sent.', schema: overviewSchema },
-    async handle({ operator: name, role }) {
-      return jsonReply(presentOverview(await counted(), { name, role, workflowsUrl: deps.workflowsUrl }));
+    async handle({ operator: name, roles }) {
+      const operations = routes().flatMap((route) =>
+        route.authentication === 'admin' && letsIn(route.access, { roles }) ? route.operationId : [],
+      );
+      const audience = { name, roles, operations, workflowsUrl: deps.workflowsUrl };
+      return jsonReply(presentOverview(await counted(), audience));
     },
   });
 }

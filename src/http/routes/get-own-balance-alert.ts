@@ -7,6 +7,7 @@ import type { Route } from '../route.ts';
 export function getOwnBalanceAlert(deps: Pick<BalanceAlertDeps, 'balanceAlerts' | 'secrets'>): Route {
   return keyRoute({
     operationId: 'getOwnBalanceAlert',
+    scope: 'read_account',
     summary: 'When an event is posted because little is left',
     tag: 'Account',
     method: 'get',

@@ -9,6 +9,7 @@ type Deps = Pick<RouteDeps, 'accounts' | 'ledger' | 'catalogue'>;
 export function getStatement(deps: Deps): Route {
   return keyRoute({
     operationId: 'getStatement',
+    scope: 'read_account',
     summary: "The account's statement of a month",
     description:
       'Opening balance, every entry, closing balance, sums. It is that of the account, whichever of its keys asks; before the end of the month, what there is so far. It is read while it is sent, however long it is.',

@@ -14,6 +14,7 @@ type Deps = Pick<
 export function getTaskRecord(deps: Deps): Route {
   return adminRoute({
     operationId: 'getTaskRecord',
+    access: 'read',
     summary: 'Show everything that happened to a task, in order',
     method: 'get',
     paths: ['/admin/v1/tasks/:task_id/record'],

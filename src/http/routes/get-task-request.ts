@@ -8,11 +8,11 @@ import type { Route } from '../route.ts';
 export function getTaskRequest({ tasks, requests }: Pick<RouteDeps, 'tasks' | 'requests'>): Route {
   return adminRoute({
     operationId: 'getTaskRequest',
+    access: 'content',
     summary: 'Show what the caller of a task wrote',
     description:
       'Prompt, links and settings, which are sealed everywhere else. Each call is in the audit log.',
     method: 'get',
-    access: 'act',
     paths: ['/admin/v1/tasks/:task_id/request'],
     input: z.object({ params: taskParams }),
     success: { description: 'The request.', schema: taskRequestSchema },

@@ -11,20 +11,21 @@ type Deps = Pick<RouteDeps, 'tasks' | 'port' | 'ledger' | 'mediaUrl' | 'nodes'>;
 export function getTask({ tasks, port, ledger, mediaUrl, nodes }: Deps): Route {
   return adminRoute({
     operationId: 'getTask',
+    access: 'read',
     summary: 'Show a task with its attempts, ledger entries and callbacks',
     method: 'get',
     paths: ['/admin/v1/tasks/:task_id'],
     input: z.object({ params: taskParams }),
     success: { description: 'Everything except the request itself.', schema: adminTaskDetailSchema },
     errors: ['task_not_found'],
-    async handle({ params: { task_id: id }, role }) {
+    async handle({ params: { task_id: id }, roles }) {
       const task = await tasks.find(id);
       if (task === undefined) throw taskNotFound();
       const [entries, waiting] = await Promise.all([
         ledger.entriesOfTask(id),
         isTerminal(task.status) ? undefined : port.waiting(id),
       ]);
-      return jsonReply(presentAdminTaskDetail(task, { entries, waiting, mediaUrl, role, nodes }));
+      return jsonReply(presentAdminTaskDetail(task, { entries, waiting, mediaUrl, roles, nodes }));
     },
   });
 }

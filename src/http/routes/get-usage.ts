@@ -7,15 +7,16 @@ import { ownUsageQuery, usageReply, usageSuccess } from '../usage-reply.ts';
 export function getUsage(deps: Pick<RouteDeps, 'ledger' | 'catalogue' | 'reports' | 'now'>): Route {
   return keyRoute({
     operationId: 'getUsage',
-    summary: 'What the account has used',
+    scope: 'read_own',
+    summary: 'What the account, or the key, has used',
     description:
-      'Sums of the ledger, by the day (UTC) on which a task was held, its model, the id of its API key and the end user that its request named. Of the whole account, whichever of its keys asks. What was written before the request counts.',
+      'Sums of the ledger, by the day (UTC) on which a task was held, its model, the id of its API key and the end user that its request named. Of the whole account for a key with the scope `read_account`, of its own tasks for any other. What was written before the request counts.',
     tag: 'Account',
     method: 'get',
     paths: ['/v1/usage'],
     input: z.object({ query: ownUsageQuery }),
     success: usageSuccess,
     errors: ['concurrency_limit_exceeded'],
-    handle: ({ query, caller }) => usageReply({ ...query, account: caller.account }, deps),
+    handle: ({ query, reach }) => usageReply({ ...query, ...reach }, deps),
   });
 }

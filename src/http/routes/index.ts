@@ -146,7 +146,7 @@ export function createRoutes(deps: RouteDeps): readonly Route[] {
     getAccountPage(deps, pages),
     getConsole(deps, pages),
     getPageFile(pages),
-    ...(deps.operatorAuth === undefined ? [] : operatorRoutes(deps, deps.operatorAuth)),
+    ...(deps.operatorAuth === undefined ? [] : operatorRoutes(deps, deps.operatorAuth, () => routes)),
   ];
   return routes;
 }
@@ -161,7 +161,9 @@ function fileRoutes(deps: RouteDeps, stored: FileRouteDeps): readonly Route[] {
   ];
 }
 
-function operatorRoutes(deps: RouteDeps, operatorAuth: OperatorAuth): readonly Route[] {
+type AllRoutes = () => readonly Route[];
+
+function operatorRoutes(deps: RouteDeps, operatorAuth: OperatorAuth, all: AllRoutes): readonly Route[] {
   return [
     createAccount(deps),
     listAccounts(deps),
@@ -186,7 +188,7 @@ function operatorRoutes(deps: RouteDeps, operatorAuth: OperatorAuth): readonly R
     reopenAccount(deps),
     exportAccount(deps),
     deleteAccount(deps),
-    createKey(deps),
+    createKey(deps, all),
     listKeys(deps),
     rotateKey(deps),
     revokeKey(deps),
@@ -198,7 +200,7 @@ function operatorRoutes(deps: RouteDeps, operatorAuth: OperatorAuth): readonly R
     getTaskRequest(deps),
     actOnTask(deps),
     refundImages(deps),
-    getOverview(deps),
+    getOverview(deps, all),
     listAudit(deps),
     listBilledAttempts(deps),
     listChannels(deps),
@@ -212,11 +214,13 @@ function operatorRoutes(deps: RouteDeps, operatorAuth: OperatorAuth): readonly R
     explainPrice(deps),
     explainTaskPrice(deps),
     tryPrices(deps),
-    addOperator({ ...deps, operatorAuth }),
-    listOperators(deps),
-    revokeOperator({ ...deps, operatorAuth }),
+    ...operatorsOwnRoutes({ ...deps, operatorAuth }),
     listNodes(deps),
     getConfig(deps),
     reloadConfig(deps),
   ];
+}
+
+function operatorsOwnRoutes(deps: RouteDeps & { readonly operatorAuth: OperatorAuth }): readonly Route[] {
+  return [addOperator(deps), listOperators(deps), revokeOperator(deps)];
 }

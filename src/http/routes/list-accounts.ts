@@ -10,6 +10,7 @@ import type { Route } from '../route.ts';
 export function listAccounts({ accounts, ledger }: Pick<RouteDeps, 'accounts' | 'ledger'>): Route {
   return adminRoute({
     operationId: 'listAccounts',
+    access: 'read',
     summary: 'List accounts by id',
     method: 'get',
     paths: ['/admin/v1/accounts'],

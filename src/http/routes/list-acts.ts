@@ -34,6 +34,7 @@ export const actSchema = z
 export function listActs(): Route {
   return adminRoute({
     operationId: 'listActs',
+    access: 'read',
     summary: 'List what operators can do to tasks',
     description: 'The same for all tasks. The situation of a task says which of them are possible now.',
     method: 'get',

@@ -19,6 +19,7 @@ const query = z.object({
 export function listAudit({ audit }: Pick<RouteDeps, 'audit'>): Route {
   return adminRoute({
     operationId: 'listAudit',
+    access: 'read',
     summary: 'List what operators did, newest first',
     description:
       'Acts on tasks, wherever they came from; and everything that changes something by this API: accounts, credits, keys, channels, circuits, operators, the configuration. What was refused is among it; what was only looked at, or tried with `dry_run`, is not.',

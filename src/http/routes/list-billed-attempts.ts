@@ -39,6 +39,7 @@ const query = z.object({
 export function listBilledAttempts({ tasks, catalogue }: Pick<RouteDeps, 'tasks' | 'catalogue'>): Route {
   return adminRoute({
     operationId: 'listBilledAttempts',
+    access: 'read',
     summary: 'List what an upstream may bill',
     description:
       'A channel’s jobs of tasks that were created in a time, newest first, and what the upstream should bill for each.',

@@ -29,6 +29,7 @@ export function listChannels(deps: Deps): Route {
   const slots = createSharedRead(() => countSlots(deps), { ms: slotsMs, now });
   return adminRoute({
     operationId: 'listChannels',
+    access: 'read',
     summary: 'List channels with their switches, limits, health and newest tasks',
     method: 'get',
     paths: ['/admin/v1/channels'],

@@ -12,7 +12,8 @@ import type { Route } from '../route.ts';
 export function listFiles({ files }: Pick<FileRouteDeps, 'files'>): Route {
   return keyRoute({
     operationId: 'listFiles',
-    summary: "List the account's files, newest first",
+    scope: 'read_own',
+    summary: 'List stored files, newest first',
     tag: 'Files',
     method: 'get',
     paths: ['/v1/files'],
@@ -26,10 +27,10 @@ export function listFiles({ files }: Pick<FileRouteDeps, 'files'>): Route {
       }),
     }),
     success: { description: 'One page.', schema: fileListSchema },
-    async handle({ query: { limit, after }, caller: { account } }) {
+    async handle({ query: { limit, after }, reach }) {
       if (after !== undefined && !fileIdPattern.test(after))
         throw invalidParameter('after', 'The parameter after must be the id of a file.');
-      const page = await files.list(account, { limit, ...defined({ after }) });
+      const page = await files.list(reach, { limit, ...defined({ after }) });
       return jsonReply(presentOwnPage(page.files.map(presentFile), page.hasMore));
     },
   });

@@ -17,6 +17,7 @@ const query = z.object({
 export function listKeys({ keys }: Pick<RouteDeps, 'keys'>): Route {
   return adminRoute({
     operationId: 'listKeys',
+    access: 'read',
     summary: 'List API keys, newest first',
     method: 'get',
     paths: ['/admin/v1/keys'],

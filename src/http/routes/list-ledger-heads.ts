@@ -15,6 +15,7 @@ const query = z.object({
 export function listLedgerHeads({ ledgerHeads }: Pick<RouteDeps, 'ledgerHeads'>): Route {
   return adminRoute({
     operationId: 'listLedgerHeads',
+    access: 'read',
     summary: 'List the anchored heads of all accounts',
     description:
       'Once a day, and with each verification of a sound account, the last entry of each account is noted and signed. Kept elsewhere, and checked later by `POST /admin/v1/ledger/heads/check`, the heads show what was cut off or written anew since then. By account and `seq`.',

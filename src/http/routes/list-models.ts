@@ -8,6 +8,7 @@ import type { Route } from '../route.ts';
 export function listModels({ catalogue }: Pick<RouteDeps, 'catalogue'>): Route {
   return keyRoute({
     operationId: 'listModels',
+    scope: 'any',
     summary: 'List the models that the key may use',
     tag: 'Models',
     method: 'get',

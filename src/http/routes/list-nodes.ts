@@ -8,6 +8,7 @@ import type { Route } from '../route.ts';
 export function listNodes({ nodes }: Pick<RouteDeps, 'nodes'>): Route {
   return adminRoute({
     operationId: 'listNodes',
+    access: 'read',
     summary: 'List the processes of the gateway',
     description:
       'Each reports itself every five seconds, and at once when it takes or refuses a configuration.',

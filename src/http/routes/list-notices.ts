@@ -8,6 +8,7 @@ import type { Route } from '../route.ts';
 export function listNotices({ notices }: Pick<RouteDeps, 'notices'>): Route {
   return adminRoute({
     operationId: 'listNotices',
+    access: 'read',
     summary: 'List what operators are notified of',
     description: 'What needs somebody, and what has passed; the last changed first, at most 200.',
     method: 'get',

@@ -16,6 +16,7 @@ type Deps = Pick<RouteDeps, 'catalogue' | 'channelSwitches'>;
 export function listOfferedModels({ catalogue, channelSwitches }: Deps): Route {
   return adminRoute({
     operationId: 'listOfferedModels',
+    access: 'read',
     summary: 'List all models with their prices and the channels that offer them',
     method: 'get',
     paths: ['/admin/v1/models'],

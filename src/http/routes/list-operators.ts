@@ -8,6 +8,7 @@ import type { Route } from '../route.ts';
 export function listOperators({ operators }: Pick<RouteDeps, 'operators'>): Route {
   return adminRoute({
     operationId: 'listOperators',
+    access: 'read',
     summary: 'List operators',
     method: 'get',
     paths: ['/admin/v1/operators'],

@@ -70,6 +70,7 @@ export function listTasks(deps: Deps): Route {
   const { mediaUrl, nodes } = deps;
   return adminRoute({
     operationId: 'listTasks',
+    access: 'read',
     summary: 'List tasks of all accounts, newest first',
     method: 'get',
     paths: ['/admin/v1/tasks'],
@@ -83,12 +84,12 @@ export function listTasks(deps: Deps): Route {
           .meta({ description: 'With `query`, while there are more: the next `page`.' }),
       }),
     },
-    async handle({ query: { limit, after, upstream_id: upstreamId, ...asked }, role }) {
+    async handle({ query: { limit, after, upstream_id: upstreamId, ...asked }, roles }) {
       const page =
         upstreamId === undefined
           ? await findPage(asked, { limit, ...defined({ after }) }, deps)
           : await findByUpstreamId(upstreamId, deps);
-      const data = page.tasks.map((task) => presentAdminTask(task, { mediaUrl, role, nodes }));
+      const data = page.tasks.map((task) => presentAdminTask(task, { mediaUrl, roles, nodes }));
       const more = { has_more: page.hasMore, ...defined({ next_page: page.next }) };
       return jsonReply({ object: 'list', data, ...more });
     },

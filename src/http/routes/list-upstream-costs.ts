@@ -35,6 +35,7 @@ type Deps = Pick<RouteDeps, 'readUpstreamCosts' | 'catalogue'>;
 export function listUpstreamCosts({ readUpstreamCosts, catalogue }: Deps): Route {
   return adminRoute({
     operationId: 'listUpstreamCosts',
+    access: 'read',
     summary: 'What an upstream should bill for a time',
     description:
       'Sums of the tasks of a channel that ended in it, by model. The costs of all attempts of a task count to the channel of its last job.',

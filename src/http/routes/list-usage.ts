@@ -7,6 +7,7 @@ import { usageQuery, usageReply, usageSuccess } from '../usage-reply.ts';
 export function listUsage(deps: Pick<RouteDeps, 'ledger' | 'catalogue' | 'reports' | 'now'>): Route {
   return adminRoute({
     operationId: 'listUsage',
+    access: 'read',
     summary: 'What accounts have used',
     description: 'As their owners see it, of one account or of all, and by account, too.',
     method: 'get',

@@ -11,6 +11,7 @@ type Deps = Pick<RouteDeps, 'tasks' | 'requests' | 'port'>;
 export function redeliverCallback({ tasks, requests, port }: Deps): Route {
   return keyRoute({
     operationId: 'redeliverCallback',
+    scope: 'create',
     summary: 'Send a task’s callback again',
     description:
       'Now, to the address that the task was created with, whether or not it was delivered before; what is not accepted is retried as before. It has the same `webhook-id`. Earlier attempts that are still due are not made.',
@@ -23,8 +24,8 @@ export function redeliverCallback({ tasks, requests, port }: Deps): Route {
       schema: callbackSchema,
     },
     errors: ['task_not_found', 'missing_parameter', 'action_not_possible'],
-    async handle({ params: { task_id: id }, caller }) {
-      const task = await findOwnTask(tasks, { id, caller });
+    async handle({ params: { task_id: id }, reach }) {
+      const task = await findOwnTask(tasks, { id, reach });
       requireRedeliverable(task, await requests.find(id));
       await port.redeliver(task.id);
       return jsonReply(presentOwnCallback(task));

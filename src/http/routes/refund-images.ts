@@ -10,6 +10,7 @@ import { taskNotFound, taskParams } from '../videos/own-task.ts';
 export function refundImages({ refundImages: giveBack }: Pick<RouteDeps, 'refundImages'>): Route {
   return adminRoute({
     operationId: 'refundImages',
+    access: 'money',
     summary: 'Refund images that were answered at once',
     description:
       'Gives back what they were charged, or a part of it, once. They have no task: the response’s `x-mediary-image` names them (`img_…`), and their entries in the ledger are their record. The audit log and the entry keep who gave it back and why.',

@@ -12,6 +12,7 @@ export function reloadConfig(deps: Deps): Route {
   const { nodes, publishConfig, log } = deps;
   return adminRoute({
     operationId: 'reloadConfig',
+    access: 'configuration',
     summary: 'Publish gateway.yaml to all processes',
     description:
       'Reads the file of the process that answers, checks it and publishes it. Answers when every process has taken it, or has refused it because it cannot load it there (`nodes[].refused`), and after five seconds at most. A file with mistakes changes nothing.',

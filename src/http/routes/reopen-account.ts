@@ -11,6 +11,7 @@ type Deps = Pick<RouteDeps, 'accounts' | 'ledger' | 'now'>;
 export function reopenAccount({ accounts, ledger, now }: Deps): Route {
   return adminRoute({
     operationId: 'reopenAccount',
+    access: 'access',
     summary: 'Reopen a closed account',
     description: 'Effective on every node within five seconds; its keys are valid as before.',
     method: 'post',

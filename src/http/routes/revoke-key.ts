@@ -7,6 +7,7 @@ import type { Route } from '../route.ts';
 export function revokeKey({ keys, auth }: Pick<RouteDeps, 'keys' | 'auth'>): Route {
   return adminRoute({
     operationId: 'revokeKey',
+    access: 'access',
     summary: 'Revoke an API key',
     description:
       'Effective at once on this node and within five seconds on every other. Its tasks keep running.',

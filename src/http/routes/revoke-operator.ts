@@ -13,11 +13,11 @@ interface Deps extends Pick<RouteDeps, 'operators'> {
 export function revokeOperator({ operators, operatorAuth }: Deps): Route {
   return adminRoute({
     operationId: 'revokeOperator',
+    access: 'admin',
     summary: "Revoke an operator's token",
     description:
       'For the holder of ADMIN_TOKEN. Effective at once on this node and within five seconds on every other.',
     method: 'delete',
-    access: 'admin',
     paths: ['/admin/v1/operators/:operator'],
     input: z.object({
       params: z.object({ operator: z.string().min(1) }),

@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { defined } from '../../base/defined.ts';
 import { GatewayError } from '../../errors/errors.ts';
 import { randomBase62 } from '../../base/ids.ts';
 import type { ApiKey } from '../../store/keys.ts';
@@ -28,6 +27,7 @@ const body = z.object({
 export function rotateKey({ keys, auth, randomBytes, now }: Deps): Route {
   return adminRoute({
     operationId: 'rotateKey',
+    access: 'access',
     summary: 'Replace an API key by a new one',
     description:
       'The new key may do what the old one may, and shares its limits. Both are valid until the old one ends: at once on this node, within five seconds on every other.',
@@ -50,7 +50,7 @@ export function rotateKey({ keys, auth, randomBytes, now }: Deps): Route {
       const { token, hmac, prefix } = auth.newKey();
       const id = `key_${randomBase62(keyIdCharacters, randomBytes)}`;
       const created: ApiKey = {
-        ...permissionsOf(old),
+        ...keys.termsOf(old),
         id,
         hmac,
         prefix,
@@ -87,12 +87,4 @@ function refuseEnded({ id, revokedAt, expiresAt, replacedBy }: ApiKey, now: numb
   const instead =
     revokedAt === undefined && replacedBy !== undefined ? 'Rotate that one' : 'Create a new one';
   throw new GatewayError('action_not_possible', `The key ${id} ${why}. ${instead} instead.`);
-}
-
-/** What the new key has in common with the old one: whose it is, and what it may. */
-function permissionsOf(key: ApiKey) {
-  const { account, name, models, channels, assetUrls, requestsPerMinute, concurrentTasks, caps, expiresAt } =
-    key;
-  const optional = { models, channels, assetUrls, requestsPerMinute, concurrentTasks, caps, expiresAt };
-  return { account, name, ...defined(optional) };
 }

@@ -7,6 +7,7 @@ import type { WebhookSecretDeps } from '../webhook-secret.ts';
 export function rotateOwnWebhookSecret(deps: WebhookSecretDeps): Route {
   return keyRoute({
     operationId: 'rotateOwnWebhookSecret',
+    scope: 'manage',
     summary: 'Replace the secret that signs callbacks',
     description:
       'Of the whole account, with any of its keys. The two secrets before it stay valid, and the next rotation ends the older one: callbacks carry a signature of each.',

@@ -8,6 +8,7 @@ import type { WebhookSecretDeps } from '../webhook-secret.ts';
 export function rotateWebhookSecret(deps: WebhookSecretDeps): Route {
   return adminRoute({
     operationId: 'rotateWebhookSecret',
+    access: 'access',
     summary: "Replace an account's webhook secret",
     description:
       'The two secrets before it stay valid, and the next rotation ends the older one: callbacks carry a signature of each.',

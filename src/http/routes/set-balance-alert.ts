@@ -8,6 +8,7 @@ import type { Route } from '../route.ts';
 export function setBalanceAlert(deps: BalanceAlertDeps): Route {
   return adminRoute({
     operationId: 'setBalanceAlert',
+    access: 'money',
     summary: 'Post an event when an account has little left',
     description: balanceAlertMeaning,
     method: 'post',

@@ -16,6 +16,7 @@ export function setChannel(deps: Deps): Route {
   const { catalogue, channelStates, channelSwitches, now } = deps;
   return adminRoute({
     operationId: 'setChannel',
+    access: 'configuration',
     summary: 'Switch a channel off or on for new tasks',
     description: 'Effective on every node within a few seconds. Tasks in flight stay with their channel.',
     method: 'post',

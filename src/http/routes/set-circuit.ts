@@ -31,6 +31,7 @@ export function setCircuit(deps: Deps): Route {
   const { catalogue, overrideCircuit, now } = deps;
   return adminRoute({
     operationId: 'setCircuit',
+    access: 'configuration',
     summary: 'Open or close the circuit of a credential',
     description:
       'Effective on every node within five seconds. Tasks in flight continue; those that wait to be submitted go to their next channel, or keep waiting.',

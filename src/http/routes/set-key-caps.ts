@@ -24,6 +24,7 @@ type Deps = Pick<RouteDeps, 'keys' | 'auth' | 'catalogue' | 'now'>;
 export function setKeyCaps({ keys, auth, catalogue, now }: Deps): Route {
   return adminRoute({
     operationId: 'setKeyCaps',
+    access: 'money',
     summary: 'Limit what an API key may spend',
     description:
       'Replaces all caps of the key; what is absent is not limited. Effective at once on this node and within five seconds on every other. What is held already stays held, and what the key has spent before counts.',

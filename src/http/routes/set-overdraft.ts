@@ -18,6 +18,7 @@ type Deps = Pick<RouteDeps, 'accounts' | 'ledger' | 'now'>;
 export function setOverdraft({ accounts, ledger, now }: Deps): Route {
   return adminRoute({
     operationId: 'setOverdraft',
+    access: 'money',
     summary: 'Change how far an account may go below zero',
     description: 'Effective on every node within five seconds. What is held already stays held.',
     method: 'post',

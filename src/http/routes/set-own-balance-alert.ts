@@ -12,6 +12,7 @@ const body = z
 export function setOwnBalanceAlert(deps: BalanceAlertDeps): Route {
   return keyRoute({
     operationId: 'setOwnBalanceAlert',
+    scope: 'manage',
     summary: 'Have an event posted when little is left',
     description: balanceAlertMeaning,
     tag: 'Account',

@@ -13,6 +13,7 @@ const targetSchema = z.object({
 export function testNotices({ testNotices: test }: Pick<RouteDeps, 'testNotices'>): Route {
   return adminRoute({
     operationId: 'testNotices',
+    access: 'configuration',
     summary: 'Send a test to every target of notices',
     method: 'post',
     paths: ['/admin/v1/notices/test'],

@@ -26,11 +26,11 @@ export function tryPrices({ tasks, ledger, log, now }: Deps): Route {
   const alone = oneAtATime('Prices are being tried on this node already.');
   return adminRoute({
     operationId: 'tryPrices',
+    access: 'read',
     summary: 'Settle recorded tasks by other prices',
     description:
       'What tasks that have succeeded would have been charged, and would have earned, from the facts that are recorded of them; images that were answered at once from what their entries in the ledger record. What was refunded is left out, before and after. Changes nothing. The answer is a line of JSON a second, `{"progress":{"tasks"}}`, and as the last one `{"result":…}` or `{"error":…}`. The work stops when the caller disconnects. One at a time on a node.',
     method: 'post',
-    access: 'read',
     paths: ['/admin/v1/prices/try'],
     input: z.object({ body: bodySchema }),
     success: { description: 'Lines of JSON.', mediaType: workingMediaType },

@@ -19,11 +19,11 @@ export function verifyLedger({ verifyLedger: verify, log }: Deps): Route {
 
   return adminRoute({
     operationId: 'verifyLedger',
+    access: 'read',
     summary: 'Check every invariant of the ledger',
     description:
       'Reads the whole ledger and changes nothing. The answer is a line of JSON a second, `{"progress":{"accounts","entries"}}`, and as the last one `{"result":…}` or `{"error":…}`. The work stops when the caller disconnects. One at a time on a node.',
     method: 'post',
-    access: 'read',
     paths: ['/admin/v1/ledger/verify'],
     input: z.object({}),
     success: { description: 'Lines of JSON.', mediaType: workingMediaType },

@@ -12,14 +12,15 @@ export type CancelDeps = Pick<RouteDeps, 'tasks' | 'port' | 'mediaUrl'>;
 export function cancelRoute({ kind, ...route }: TaskRoute, deps: CancelDeps): Route {
   return keyRoute({
     ...route,
+    scope: 'create',
     description:
       'Ends the task immediately if nothing has been sent upstream; otherwise asks the upstream to cancel the job. If the upstream refuses or cannot cancel, the task keeps running and the response is 409.',
     method: 'post',
     input: z.object({ params: taskParams }),
     success: { description: 'The task is cancelled, and its hold is released.', schema: taskSchemas[kind] },
     errors: ['task_not_found', 'task_not_cancellable'],
-    async handle({ params, caller }) {
-      const task = await findOwnTask(deps.tasks, { id: params.task_id, caller, kind });
+    async handle({ params, reach }) {
+      const task = await findOwnTask(deps.tasks, { id: params.task_id, reach, kind });
       return jsonReply(presentTask(await cancelTask(task, deps), deps.mediaUrl));
     },
   });

@@ -9,8 +9,9 @@ import { createErrors } from '../create-errors.ts';
 import type { RouteDeps } from '../deps.ts';
 import { idempotencyKeyOf } from '../idempotency-key.ts';
 import type { RequestMeta } from '../route.ts';
-import type { VideoBody } from './video-body.ts';
-import { parseVideo } from './video-request.ts';
+import { inTheirWords } from '../../intake/their-words.ts';
+import type { Understood } from '../../intake/understand.ts';
+import { readVideo } from './video-request.ts';
 
 export type CreateVideoDeps = Pick<
   RouteDeps,
@@ -28,9 +29,7 @@ export const videoCreate = {
 export interface VideoCreate {
   /** operationId: the scope of the idempotency key beside the account. */
   readonly route: string;
-  readonly body: VideoBody;
-  /** Names of what was sent and nothing reads. */
-  readonly unread: readonly string[];
+  readonly asked: Understood;
   readonly caller: Caller;
   readonly meta: RequestMeta;
 }
@@ -40,31 +39,40 @@ export interface CreatedVideo {
   /** Names of fields that were ignored, and what else its caller should know. */
   readonly warnings: readonly string[];
   readonly headers: Readonly<Record<string, string>>;
+  /** As it counts. */
+  readonly endUser?: string;
 }
 
-/** The one way to create a video, whichever interface asked for it. Throws GatewayError, which names fields of ours. */
+/** The one way to create a video, whichever interface asked for it. Throws GatewayError, which names the caller's fields. */
 export async function createVideoTask(
-  { route, body, unread, caller, meta }: VideoCreate,
+  { route, asked, caller, meta }: VideoCreate,
   deps: CreateVideoDeps,
 ): Promise<CreatedVideo> {
-  const idempotencyKey = idempotencyKeyOf(meta);
-  const { ignored, ...video } = parseVideo(body, caller, deps);
-  try {
-    const task = await deps.admissions.run(caller.account, () =>
-      deps.createTask({
-        ...video,
-        caller,
-        route,
-        requestId: meta.id,
-        sent: meta.clientTry(),
-        ...defined({ idempotencyKey, traceparent: meta.traceparent }),
-      }),
-    );
-    meta.concerns(task.id);
-    deps.metrics.countCreate(task.replayed ? 'replayed' : 'created');
-    return { task, warnings: [...unread, ...ignored, ...task.warnings], headers: createdHeaders(task) };
-  } catch (error) {
-    deps.metrics.countCreate(error instanceof GatewayError ? error.code : 'internal_error');
-    throw error;
-  }
+  return inTheirWords(asked.nameOf, async () => {
+    const idempotencyKey = idempotencyKeyOf(meta);
+    const { ignored, ...video } = readVideo(asked, caller, deps);
+    try {
+      const task = await deps.admissions.run(caller.account, () =>
+        deps.createTask({
+          ...video,
+          caller,
+          route,
+          requestId: meta.id,
+          sent: meta.clientTry(),
+          ...defined({ idempotencyKey, traceparent: meta.traceparent }),
+        }),
+      );
+      meta.concerns(task.id);
+      deps.metrics.countCreate(task.replayed ? 'replayed' : 'created');
+      return {
+        task,
+        warnings: [...ignored, ...task.warnings.map(asked.nameOf)],
+        headers: createdHeaders(task),
+        ...defined({ endUser: video.request.safetyIdentifier }),
+      };
+    } catch (error) {
+      deps.metrics.countCreate(error instanceof GatewayError ? error.code : 'internal_error');
+      throw error;
+    }
+  });
 }

@@ -1,3 +1,5 @@
+import { isWithin } from '../../base/key-scope.ts';
+import type { Reach } from '../../base/key-scope.ts';
 import { defined } from '../../base/defined.ts';
 import { z } from 'zod';
 import type { TaskFilter, TaskPage } from '../../store/tasks.ts';
@@ -27,16 +29,17 @@ const query = z.object({
 
 export type ListTasksDeps = Pick<RouteDeps, 'tasks' | 'mediaUrl'>;
 
-/** The account's tasks of one kind: the same for every kind. */
+/** The tasks of one kind that the key may see: the same for every kind. */
 export function listTasksOf({ kind, ...route }: TaskRoute, { tasks, mediaUrl }: ListTasksDeps): Route {
   return keyRoute({
     ...route,
+    scope: 'read_own',
     method: 'get',
     input: z.object({ query }),
     success: { description: 'One page.', schema: taskListSchemas[kind] },
-    async handle({ query: { limit, after, status, model, ...asked }, caller: { account } }) {
+    async handle({ query: { limit, after, status, model, ...asked }, reach }) {
       const { created_after: createdAfter, created_before: createdBefore } = asked;
-      const filter = { kind, account, ...defined({ status, model, createdAfter, createdBefore }) };
+      const filter = { kind, ...reach, ...defined({ status, model, createdAfter, createdBefore }) };
       const page = await pageOfTasks(filter, { limit, ...defined({ after }) }, tasks);
       const data = page.tasks.map((task) => presentTask(task, mediaUrl));
       return jsonReply(presentOwnPage(data, page.hasMore));
@@ -44,9 +47,9 @@ export function listTasksOf({ kind, ...route }: TaskRoute, { tasks, mediaUrl }: 
   });
 }
 
-type OwnTasks = TaskFilter & { readonly account: string };
+type OwnTasks = TaskFilter & Reach;
 
-/** Throws invalid_parameter for a cursor that names none of the account's tasks. */
+/** Throws invalid_parameter for a cursor that names none of these tasks. */
 export async function pageOfTasks(
   filter: OwnTasks,
   { after: id, ...page }: CursorPage,
@@ -54,7 +57,7 @@ export async function pageOfTasks(
 ): Promise<TaskPage> {
   const after = await findCursor(id, 'one of your tasks', async (task) => {
     const found = await tasks.find(task);
-    return found?.account === filter.account ? found : undefined;
+    return found !== undefined && isWithin(filter, found) ? found : undefined;
   });
   return tasks.list(filter, { ...page, ...defined({ after }) });
 }

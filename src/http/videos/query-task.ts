@@ -38,6 +38,7 @@ export interface TaskRoute extends Pick<Route, 'operationId' | 'summary' | 'tag'
 export function queryTask({ kind, ...route }: TaskRoute, deps: QueryTaskDeps): Route {
   return keyRoute({
     ...route,
+    scope: 'read_own',
     description:
       'Poll every 2 to 5 seconds (`retry-after` says when), or wait with `?wait=`, and stop at `succeeded` or `failed`. Carries an `etag`; answers 304 to a matching `if-none-match`. What a task that succeeded was charged is also in the headers `x-mediary-cost` and, in US dollars, `x-litellm-response-cost`.',
     method: 'get',
@@ -46,8 +47,8 @@ export function queryTask({ kind, ...route }: TaskRoute, deps: QueryTaskDeps): R
     success: { description: 'The task as it is now.', schema: taskSchemas[kind] },
     otherAnswers: { 304: { description: 'The copy of `if-none-match` is current.', mediaType: 'none' } },
     errors: ['task_not_found', 'missing_parameter'],
-    async handle({ params, query: { wait = 0 }, caller, meta }) {
-      const task = await findOwnTask(deps.tasks, { id: params.task_id, caller, kind });
+    async handle({ params, query: { wait = 0 }, caller, reach, meta }) {
+      const task = await findOwnTask(deps.tasks, { id: params.task_id, reach, kind });
       const reply = replyWith(task, meta, deps);
       // A caller whose copy is out of date has news already.
       const isCurrent = meta.header('if-none-match') === undefined || reply.status === 304;

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import type { Caller } from '../../access/caller.ts';
+import { isWithin } from '../../base/key-scope.ts';
+import type { Reach } from '../../base/key-scope.ts';
 import { isImageId } from '../../base/ids.ts';
 import type { RouteDeps } from '../deps.ts';
 import { presentReceipt, receiptSchema, subjectOfEntries } from '../presenters/receipt.ts';
@@ -17,14 +18,15 @@ export type ReceiptDeps = Pick<
 export function taskReceipt({ kind, ...route }: TaskRoute, deps: ReceiptDeps): Route {
   return keyRoute({
     ...route,
+    scope: 'read_own',
     description:
       'What was asked for, frozen, consumed and charged, with the task’s entries in the ledger, signed: whoever has the keys of `/.well-known/jwks.json` can check it without the gateway. A failed or cancelled task has a receipt of 0. Once the task has ended it is the same at each request, until it is refunded, its result is copied later, or its request is no longer kept.',
     method: 'get',
     input: z.object({ params: taskParams }),
     success: { description: 'The receipt and its signature.', schema: receiptSchema },
     errors: ['task_not_found', 'missing_parameter'],
-    async handle({ params, caller }) {
-      const { task, entries, request } = await receiptFacts({ id: params.task_id, caller, kind }, deps);
+    async handle({ params, reach }) {
+      const { task, entries, request } = await receiptFacts({ id: params.task_id, reach, kind }, deps);
       const { currency, receipts } = deps.catalogue.current();
       const payload = presentReceipt(task, { entries, request, currency, issuer: deps.publicUrl });
       const jws = deps.receiptKeys.sign(payload, receipts.key);
@@ -35,11 +37,11 @@ export function taskReceipt({ kind, ...route }: TaskRoute, deps: ReceiptDeps): R
 
 interface Asked extends Pick<TaskRoute, 'kind'> {
   readonly id: string;
-  readonly caller: Caller;
+  readonly reach: Reach;
 }
 
 async function receiptFacts(asked: Asked, { tasks, ledger, requests }: ReceiptDeps) {
-  const { id, caller, kind } = asked;
+  const { id, reach, kind } = asked;
   if (kind !== 'image' || !isImageId(id)) {
     const task = await findOwnTask(tasks, asked);
     const [entries, request] = await Promise.all([ledger.entriesOfTask(id), requests.find(id)]);
@@ -47,6 +49,6 @@ async function receiptFacts(asked: Asked, { tasks, ledger, requests }: ReceiptDe
   }
   const entries = await ledger.entriesOfTask(id);
   const task = subjectOfEntries(entries);
-  if (task?.account !== caller.account) throw taskNotFound();
+  if (task === undefined || !isWithin(reach, task)) throw taskNotFound();
   return { task, entries, request: undefined };
 }

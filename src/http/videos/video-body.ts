@@ -3,7 +3,7 @@ import { markerPattern } from '../../base/ids.ts';
 import type { commonParameters } from '../../models/model-facts.ts';
 import { imageRoles, inputTypes } from '../../models/request.ts';
 import type { Duration, JsonValue } from '../../models/request.ts';
-import { parseJsonText } from '../bodies/json-scanner.ts';
+import { parseJsonText } from '../../intake/json-scanner.ts';
 import { exampleModels } from '../example-models.ts';
 import {
   callbackUrl,
@@ -15,6 +15,12 @@ import {
   withoutNulls,
   word,
 } from '../body-fields.ts';
+import { typesOf } from '../../intake/coerce.ts';
+import type { Types } from '../../intake/coerce.ts';
+import { videoNames } from '../../intake/names.ts';
+import type { Names } from '../../intake/names.ts';
+import { understand } from '../../intake/understand.ts';
+import type { Understood } from '../../intake/understand.ts';
 import { parseSize, usualRatioNames, usualResolutionNames } from '../output-size.ts';
 
 /** The body of a video create and of an estimate, as it comes over the wire. */
@@ -106,7 +112,8 @@ const commonFields = {
   }),
 } satisfies Record<(typeof commonParameters)[number], z.ZodType>;
 
-const metadataFields = z.object({ ...consumedFields, ...commonFields }).catchall(anyJson);
+const metadataShape = { ...consumedFields, ...commonFields };
+const metadataFields = z.object(metadataShape).catchall(anyJson);
 const metadataNames: ReadonlySet<string> = new Set(Object.keys(metadataFields.shape));
 
 /** The rest goes to the upstream, by its own names for what is common. */
@@ -159,7 +166,16 @@ export const videoBodySchema = z
     examples: [{ model: exampleModels.video, prompt: 'A paper boat on a rainy street', duration: 5 }],
   });
 
-export const videoFieldNames: ReadonlySet<string> = new Set(Object.keys(videoBodySchema.shape));
+const types: Types = new Map([...typesOf(videoBodySchema.shape), ...typesOf(metadataShape, 'metadata.')]);
 
 export type VideoBody = z.output<typeof videoBodySchema>;
+/** What a create asks for, by the names of its interface. Throws GatewayError, which names fields as they were sent. */
+export function understandVideo(
+  fields: Readonly<Record<string, unknown>>,
+  names: Names = videoNames,
+  fixed?: Readonly<Record<string, unknown>>,
+): Understood {
+  return understand(fields, { names, types }, fixed);
+}
+
 export type VideoMetadata = NonNullable<VideoBody['metadata']>;

@@ -6,7 +6,11 @@ import { invalidParameter } from '../../errors/errors.ts';
 import { fileIdOf } from '../../models/user-file.ts';
 import type { AskedImage, AskedVideo, ImageRole, InputType } from '../../models/request.ts';
 import { parseSize } from '../output-size.ts';
-import { consumedMetadataNames } from './video-body.ts';
+import { z } from 'zod';
+import { refuseUnread } from '../../intake/understand.ts';
+import type { Understood } from '../../intake/understand.ts';
+import { parseInput } from '../validation.ts';
+import { consumedMetadataNames, videoBodySchema } from './video-body.ts';
 import type { VideoBody, VideoMetadata } from './video-body.ts';
 
 /** A create's body after the compatibility rules of the contract. */
@@ -15,19 +19,31 @@ export interface ParsedVideo {
   readonly callbackUrl?: string;
   /** Seconds. */
   readonly expiresAfterSeconds?: number;
-  /** Fields that another spelling of the same thing overrules. */
+  /** What has no effect, in the caller's words. */
   readonly ignored: readonly string[];
 }
 
 /**
- * Applies the field rules: `images` before `image`, `duration` before `seconds`, the top level before `metadata`, and
+ * Checks what was understood, and applies the field rules: `images` before `image`, `duration` before `seconds`, the top level before `metadata`, and
  * `size` where resolution or ratio is absent. What of `metadata` nobody consumed stays in `extra`. Throws GatewayError.
  */
-export function parseVideo(
-  body: VideoBody,
+export function readVideo(
+  { body: asked, unread, nameOf, strict }: Understood,
   caller: Pick<Caller, 'assetUrls'>,
   checks: AddressChecks,
 ): ParsedVideo {
+  // The misspelling of a missing name is recognised among those that nothing reads.
+  const unknown = Object.fromEntries(unread.map((name) => [name, undefined]));
+  const input = { params: {}, query: {}, body: { ...unknown, ...asked } };
+  const { request, ignored, ...about } = parseVideo(parseInput(checkedBody, input).body, caller, checks);
+  const warnings = [...unread, ...ignored.map(nameOf)];
+  if (strict) refuseUnread(warnings);
+  return { ...about, request: { ...request, ...(strict ? { strict: true } : {}) }, ignored: warnings };
+}
+
+const checkedBody = z.object({ body: videoBodySchema });
+
+function parseVideo(body: VideoBody, caller: Pick<Caller, 'assetUrls'>, checks: AddressChecks): ParsedVideo {
   const metadata = body.metadata ?? {};
   const { callback_url, execution_expires_after } = metadata;
   const media = checkMedia(collectMedia(body), caller, checks);

@@ -234,11 +234,11 @@ async function estimateOf(api, { path, body }) {
   // Edits have the estimate of generations.
   const estimate = `${path.replace('/edits', '/generations')}/estimate`;
   try {
-    /** @type {{ expected: string, hold: string, currency: string, warnings: string[] }} */
-    const { expected, hold, currency, warnings } = await api.post(estimate, body);
+    /** @type {{ at_least: string, at_most: string, hold: string, currency: string, warnings: string[] }} */
+    const { at_least: least, at_most: most, hold, currency, warnings } = await api.post(estimate, body);
     const ignored = warnings.length === 0 ? '' : ` Not used by this model: ${warnings.join(', ')}.`;
     return {
-      text: `Expected ${money(expected)} ${currency}, at most ${money(hold)} held.${ignored}`,
+      text: `${least === most ? money(most) : `${money(least)} to ${money(most)}`} ${currency}, ${money(hold)} held.${ignored}`,
       isRefusal: false,
     };
   } catch (thrown) {
@@ -247,12 +247,12 @@ async function estimateOf(api, { path, body }) {
 }
 
 /** @param {Model} model */
-function pricesOf({ pricing: { currency, unit, rules } }) {
-  const prices = rules.map(({ when, price }) => {
+function pricesOf({ pricing: { currency, lines } }) {
+  const prices = lines.map(({ measure, when, price }) => {
     const conditions = Object.entries(when).map(([name, value]) => `${name} ${[value].flat().join(' or ')}`);
-    return `${money(price)}${conditions.length === 0 ? '' : ` for ${conditions.join(', ')}`}`;
+    return `${money(price)} per ${measure.replaceAll('_', ' ')}${conditions.length === 0 ? '' : ` for ${conditions.join(', ')}`}`;
   });
-  return `${currency} per ${unit.replaceAll('_', ' ')}: ${prices.join('; ')}.`;
+  return `In ${currency}: ${prices.join('; ')}.`;
 }
 
 /** @param {{ api: import('../shared/api.js').Api, made: Made, currency: string, onEnded: () => void }} props */

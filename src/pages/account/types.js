@@ -10,7 +10,7 @@
  *     inputs: { images?: { max: number }, videos?: { max: number }, audios?: { max: number } },
  *   },
  *   facts: { fields?: Record<string, boolean>, sound?: string }[],
- *   pricing: { currency: string, unit: string, rules: { when: Record<string, unknown>, price: string }[] },
+ *   pricing: { currency: string, lines: { measure: string, when: Record<string, unknown>, price: string }[] },
  * }} Model
  *
  * @typedef {{

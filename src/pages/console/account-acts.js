@@ -18,12 +18,21 @@ const titles = {
   reopen: 'Reopen',
 };
 
-/** @param {{ account: Account, onAct: (name: ActName) => void }} props */
-export function AccountActs({ account, onAct }) {
+/** @type {Record<ActName, string>} The operation that each is. */
+const operations = {
+  credit: 'creditAccount',
+  overdraft: 'setOverdraft',
+  caps: 'setEndUserCaps',
+  close: 'closeAccount',
+  reopen: 'reopenAccount',
+};
+
+/** @param {{ account: Account, may: (word: string) => boolean, onAct: (name: ActName) => void }} props */
+export function AccountActs({ account, may, onAct }) {
   /** @type {readonly ActName[]} */
   const names = ['credit', 'overdraft', 'caps', account.closed_at === null ? 'close' : 'reopen'];
   return html`<div class="row">
-    ${names.map((name) => html`<button onClick=${() => onAct(name)}>${titles[name]}</button>`)}
+    ${names.filter((name) => may(operations[name])).map((name) => html`<button onClick=${() => onAct(name)}>${titles[name]}</button>`)}
   </div>`;
 }
 

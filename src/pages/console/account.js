@@ -15,7 +15,7 @@ import { linkTo } from './router.js';
 /** @typedef {import('./types.d.ts').LedgerEntry} LedgerEntry */
 
 /** @param {import('./types.d.ts').PageProps & { id: string }} props */
-export function AccountPage({ api, mayAct, currency, id }) {
+export function AccountPage({ api, may, currency, id }) {
   const path = `/admin/v1/accounts/${encodeURIComponent(id)}`;
   /** @type {import('../shared/live.js').Live<Account>} */
   const live = useLive(path, (signal) => api.get(path, signal), 15_000);
@@ -27,7 +27,7 @@ export function AccountPage({ api, mayAct, currency, id }) {
     ${place}
     <div class="row apart head">
       <h1>${money(account.available)} ${currency} <span class="soft">available</span></h1>
-      ${mayAct && html`<${AccountActs} account=${account} onAct=${setAct} />`}
+      <${AccountActs} account=${account} may=${may} onAct=${setAct} />
     </div>
     <${LiveState} live=${live} />
     <${Facts}
@@ -44,7 +44,7 @@ export function AccountPage({ api, mayAct, currency, id }) {
     <${Keys}
       api=${api}
       account=${account.id}
-      mayAct=${mayAct}
+      may=${may}
       isClosed=${account.closed_at !== null}
       currency=${currency}
     />

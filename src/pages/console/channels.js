@@ -21,7 +21,7 @@ import { linkTo } from './router.js';
 const path = '/admin/v1/channels';
 
 /** @param {import('./types.d.ts').PageProps} props */
-export function Channels({ api, mayAct }) {
+export function Channels({ api, may }) {
   /** @type {import('../shared/live.js').Live<{ data: readonly Channel[] }>} */
   const live = useLive(path, (signal) => api.get(path, signal), 5_000);
   const [switching, setSwitching] = useState(/** @type {Switching | undefined} */ (undefined));
@@ -33,7 +33,7 @@ export function Channels({ api, mayAct }) {
         html`<${OneChannel}
           key=${channel.id}
           channel=${channel}
-          onSwitch=${mayAct ? setSwitching : undefined}
+          onSwitch=${may('setChannel') ? setSwitching : undefined}
         />`,
     )}
     <${RouteExplanation} api=${api} />

@@ -21,9 +21,9 @@ const pageSize = 50;
 const daySeconds = 24 * 60 * 60;
 
 /**
- * @param {{ api: import('./types.d.ts').Api, account: string, mayAct: boolean, isClosed: boolean, currency: string }} props
+ * @param {{ api: import('./types.d.ts').Api, account: string, may: (word: string) => boolean, isClosed: boolean, currency: string }} props
  */
-export function Keys({ api, account, mayAct, isClosed, currency }) {
+export function Keys({ api, account, may, isClosed, currency }) {
   const [after, setAfter] = useState(/** @type {string | undefined} */ (undefined));
   const list = withQuery(path, { account, limit: pageSize, after });
   /** @type {import('../shared/live.js').Live<import('./types.d.ts').Page<Key>>} */
@@ -37,14 +37,14 @@ export function Keys({ api, account, mayAct, isClosed, currency }) {
   const props = { api, account, currency, onIssued: setIssued, onClose };
   return html`<div class="row apart">
       <h2>Keys</h2>
-      ${mayAct && !isClosed && html`<button onClick=${() => setDoing({ kind: 'create' })}>Create a key</button>`}
+      ${may('createKey') && !isClosed && html`<button onClick=${() => setDoing({ kind: 'create' })}>Create a key</button>`}
     </div>
     <${LiveState} live=${live} />
     ${
       live.data &&
       html`<${Table}
         label="Keys"
-        columns=${columnsOf(mayAct ? setDoing : undefined)}
+        columns=${columnsOf(setDoing, may)}
         rows=${live.data.data}
         keyOf=${(/** @type {Key} */ { id }) => id}
         empty="It has no key."
@@ -71,10 +71,12 @@ export function Keys({ api, account, mayAct, isClosed, currency }) {
 }
 
 /**
- * @param {((doing: Doing) => void) | undefined} onAct
+ * @param {(doing: Doing) => void} onAct
+ * @param {(word: string) => boolean} may
  * @returns {readonly import('../shared/table.js').Column<Key>[]}
  */
-function columnsOf(onAct) {
+function columnsOf(onAct, may) {
+  const kinds = keyActs.filter((kind) => may(operations[kind]));
   return [
     {
       title: 'Key',
@@ -86,14 +88,19 @@ function columnsOf(onAct) {
     { title: 'May use', isProse: true, cell: mayUse },
     { title: 'May spend', isProse: true, cell: maySpend },
     { title: 'Last used', cell: ({ last_used_at: at }) => html`<${Time} at=${at} />` },
-    ...(onAct === undefined ? [] : [{ title: 'Acts', cell: (/** @type {Key} */ key) => acts(key, onAct) }]),
+    ...(kinds.length === 0
+      ? []
+      : [{ title: 'Acts', cell: (/** @type {Key} */ key) => acts(key, kinds, onAct) }]),
   ];
 }
 
-/** @param {Key} key @param {(doing: Doing) => void} onAct */
-function acts(key, onAct) {
+const keyActs = /** @type {const} */ (['caps', 'rotate', 'revoke']);
+/** The operation that each is. */
+const operations = { caps: 'setKeyCaps', rotate: 'rotateKey', revoke: 'revokeKey' };
+
+/** @param {Key} key @param {readonly (typeof keyActs)[number][]} kinds @param {(doing: Doing) => void} onAct */
+function acts(key, kinds, onAct) {
   if (stateOf(key) !== 'valid') return '';
-  const kinds = /** @type {const} */ (['caps', 'rotate', 'revoke']);
   return html`<span class="row nowrap">
     ${kinds
       .filter((kind) => kind !== 'rotate' || key.replaced_by === null)
@@ -111,12 +118,19 @@ function acts(key, onAct) {
 }
 
 /** @param {Key} key */
-function mayUse({ models, channels, requests_per_minute: rate, concurrent_tasks: concurrent }) {
+function mayUse(key) {
+  const { models, channels, requests_per_minute: rate, concurrent_tasks: concurrent } = key;
+  const { scopes, addresses, routes, duration_max: seconds, resolution_max: resolution } = key;
   return [
+    scopes.map(words).join(', '),
     models === null ? 'all models' : models.join(', '),
     channels !== null && `by ${channels.join(', ')}`,
     rate !== null && `${rate.toLocaleString('en')} requests a minute`,
     concurrent !== null && `${concurrent.toLocaleString('en')} tasks at once`,
+    seconds !== null && `videos of ${seconds.toLocaleString('en')} s at most`,
+    resolution !== null && `${resolution} at most`,
+    addresses !== null && `from ${addresses.join(', ')}`,
+    routes !== null && `by ${routes.join(', ')}`,
   ]
     .filter(Boolean)
     .join('; ');
@@ -209,6 +223,22 @@ function Create({ api, account, onIssued, onClose }) {
     button="Create"
     fields=${[
       { name: 'name', label: 'Name' },
+      {
+        name: 'scopes',
+        label: 'What it may do',
+        value: 'create,read_own',
+        choices: [
+          ['create,read_own', 'Create, and read what it created'],
+          ['create', 'Create only'],
+          ['read_own,read_account', 'Read the whole account'],
+          ['create,read_own,read_account', 'Create, and read the whole account'],
+          ['create,read_own,read_account,manage', 'Everything, the webhook secret and alerts included'],
+        ],
+      },
+      { name: 'addresses', label: 'From these addresses or networks only (empty: any)', isOptional: true },
+      { name: 'routes', label: 'For these operations only, by operationId (empty: all)', isOptional: true },
+      { name: 'duration_max', label: 'Longest video, in seconds (empty: any)', isOptional: true },
+      { name: 'resolution_max', label: 'Largest resolution, such as 1080p (empty: any)', isOptional: true },
       { name: 'models', label: 'Models, separated by commas (empty: all)', isOptional: true },
       { name: 'requests_per_minute', label: 'Requests a minute (empty: any number)', isOptional: true },
       { name: 'concurrent_tasks', label: 'Tasks at once (empty: any number)', isOptional: true },

@@ -83,7 +83,7 @@ function Shell({ api, signOut }) {
         )}
       </nav>
       <div class="who small">
-        ${overview && html`<span class="soft">${overview.operator.name} (${overview.operator.role})</span>`}
+        ${overview && html`<span class="soft">${overview.operator.name} (${overview.operator.roles.includes('admin') ? 'admin' : overview.operator.roles.join(', ')})</span>`}
         <button class="plain" onClick=${() => setHelping(true)}>Shortcuts</button>
         <button class="plain" onClick=${signOut}>Sign out</button>
       </div>
@@ -122,7 +122,8 @@ function Section({ api, place, live, overview }) {
   const [section = 'now', id] = place.path;
   const props = {
     api,
-    mayAct: overview.operator.role !== 'read',
+    may: (/** @type {string} */ word) =>
+      [...overview.operator.operations, ...overview.operator.roles].includes(word),
     currency: overview.currency,
     workflowsUrl: overview.workflows_url,
   };

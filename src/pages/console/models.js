@@ -9,10 +9,10 @@ import { Reckoning } from './reckoning.js';
 import { linkTo } from './router.js';
 
 /** @typedef {import('./types.d.ts').Model} Model */
-/** @typedef {Pick<Model['pricing'], 'unit' | 'minimum' | 'rules'>} Price */
+/** @typedef {Pick<Model['pricing'], 'minimum' | 'lines'>} Price */
 /**
  * @typedef {{
- *   currency: string, hold: import('./types.d.ts').Reckoning, expected: import('./types.d.ts').Reckoning,
+ *   currency: string, hold: import('./types.d.ts').Reckoning, usual: import('./types.d.ts').Reckoning,
  *   channels: readonly { channel: string, dearest: string, rules_of: string }[],
  *   dropped: readonly { channel: string, reason: string, detail: string }[],
  *   warnings: readonly string[],
@@ -21,10 +21,21 @@ import { linkTo } from './router.js';
 
 const path = '/admin/v1/models';
 /** @type {Record<string, string>} */
-const units = {
+const measures = {
   million_tokens: 'a million tokens',
+  million_text_tokens: 'a million tokens of text rendered',
+  million_input_text_tokens: 'a million input tokens of text',
+  million_input_image_tokens: 'a million input tokens of images',
+  million_input_audio_tokens: 'a million input tokens of sounds',
+  million_input_video_tokens: 'a million input tokens of videos',
+  million_cached_tokens: 'a million cached input tokens',
   second: 'a second',
+  frame: 'a frame',
+  input_second: 'a second of the videos given',
   image: 'an image',
+  megapixel: 'a megapixel',
+  input_image: 'an image given',
+  reference_image: 'a reference image',
   call: 'a call',
 };
 
@@ -97,14 +108,18 @@ function offer({ channel, upstream, enabled }) {
 }
 
 /** @param {{ price: Price }} props */
-function PriceLines({ price: { unit, minimum, rules } }) {
-  const places = placesOf(rules.map(({ price }) => price));
+function PriceLines({ price: { minimum, lines } }) {
+  const places = placesOf(lines.map(({ price }) => price));
   const isFree = /^0*\.?0*$/.test(minimum);
   return html`<div class="prices">
-    ${rules.map(
-      ({ when, price }) =>
+    ${lines.map(
+      ({ measure, when, price, beyond }) =>
         html`<span class="number">${money(price, places)}</span>
-          <span>${units[unit] ?? unit}<span class="soft small">${conditionOf(when)}</span></span>`,
+          <span
+            >${measures[measure] ?? measure}<span class="soft small"
+              >${beyond === 0 ? '' : `, after the first ${beyond}`}${conditionOf(when)}</span
+            ></span
+          >`,
     )}
     ${isFree ? null : html`<span class="number">${money(minimum)}</span> <span class="soft">at least</span>`}
   </div>`;
@@ -120,7 +135,7 @@ function conditionOf(when) {
 }
 
 /** @param {{ explained: Explained }} props */
-function Priced({ explained: { currency, hold, expected, channels, dropped, warnings } }) {
+function Priced({ explained: { currency, hold, usual, channels, dropped, warnings } }) {
   const columns = [
     { title: 'Channel', cell: (/** @type {{ channel: string }} */ { channel }) => channel },
     {
@@ -138,7 +153,7 @@ function Priced({ explained: { currency, hold, expected, channels, dropped, warn
     ...channels.map(({ channel, dearest, rules_of: whose }) => ({
       channel,
       dearest,
-      detail: `by the rules of the ${whose}`,
+      detail: `by the price of the ${whose}`,
     })),
     ...dropped.map(({ channel, reason, detail }) => ({
       channel,
@@ -147,7 +162,7 @@ function Priced({ explained: { currency, hold, expected, channels, dropped, warn
   ];
   return html`${warnings.length > 0 && html`<p class="notice warn">Ignored: ${warnings.join(', ')}</p>`}
     <div class="columns even">
-      <${Reckoning} title="Expected" how=${expected} currency=${currency} open="the usual" />
+      <${Reckoning} title="Usual" how=${usual} currency=${currency} open="the usual" />
       <${Reckoning} title="Held" how=${hold} currency=${currency} />
     </div>
     <${Table}

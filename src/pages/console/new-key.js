@@ -1,4 +1,6 @@
 const daySeconds = 24 * 60 * 60;
+const lists = ['scopes', 'addresses', 'routes', 'models'];
+const texts = ['resolution_max'];
 
 /**
  * What the API is sent for a new key; what is empty is left out.
@@ -6,12 +8,17 @@ const daySeconds = 24 * 60 * 60;
  * @param {Record<string, string>} written
  * @param {number} now Unix seconds
  */
-export function createBody({ name = '', models = '', days = '', ...limits }, now) {
-  const numbers = Object.entries(limits).filter(([, value]) => value !== '');
+export function createBody({ name = '', days = '', ...rest }, now) {
+  const chosen = Object.entries(rest).filter(([, value]) => value !== '');
   return {
     name,
-    ...(models === '' ? {} : { models: models.split(',').map((model) => model.trim()) }),
-    ...Object.fromEntries(numbers.map(([limit, value]) => [limit, Number(value)])),
+    ...Object.fromEntries(chosen.map(([field, value]) => [field, valueOf(field, value)])),
     ...(days === '' ? {} : { expires_at: Math.round(now + Number(days) * daySeconds) }),
   };
+}
+
+/** @param {string} field @param {string} value */
+function valueOf(field, value) {
+  if (lists.includes(field)) return value.split(',').map((item) => item.trim());
+  return texts.includes(field) ? value : Number(value);
 }

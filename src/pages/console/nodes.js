@@ -14,7 +14,7 @@ const path = '/admin/v1/config';
 const tones = { running: 'good', leaving: 'busy', gone: 'bad' };
 
 /** @param {import('./types.d.ts').PageProps} props */
-export function Nodes({ api, mayAct }) {
+export function Nodes({ api, may }) {
   /** @type {import('../shared/live.js').Live<Config>} */
   const live = useLive(path, (signal) => api.get(path, signal), 5_000);
   const [isReloading, setReloading] = useState(false);
@@ -30,7 +30,7 @@ export function Nodes({ api, mayAct }) {
   return html`<main>
     <div class="row apart head">
       <h1>Nodes</h1>
-      ${mayAct && html`<button onClick=${() => setReloading(true)}>Reload the configuration</button>`}
+      ${may('reloadConfig') && html`<button onClick=${() => setReloading(true)}>Reload the configuration</button>`}
     </div>
     <${LiveState} live=${live} />
     ${behind.length > 0 && html`<p class="notice warn">${counted(behind.length, 'process')} of ${config.nodes.length} run another version.</p>`}

@@ -8,12 +8,13 @@ const sources = {
   request: 'as requested',
   default: 'default of the model',
   upstream: 'reported by the upstream',
+  measured: 'measured by the gateway',
   formula: 'by the formula of tokens',
-  hold: 'as held',
+  assumed: 'assumed: nobody knows it',
 };
 
 /**
- * How an amount came about: the rule, the facts that it was applied to, and each step with what it comes to.
+ * How an amount came about: the facts, each line of the price with what was counted, and each step after their sum.
  *
  * @param {{ title: string, amount?: string, how: PriceReckoning | null, currency: string, open?: string }} props `amount`: of
  *   the ledger; `open`: which of all that is left open it is for, which is the dearest for a hold.
@@ -26,29 +27,30 @@ export function Reckoning({ title, amount, how, currency, open = 'the dearest' }
 }
 
 /** @param {{ how: PriceReckoning, open: string }} props */
-function Steps({ how: { rule, rules_of: rulesOf, channel, facts, quantity, steps }, open }) {
+function Steps({ how: { rules_of: rulesOf, channel, facts, lines, steps }, open }) {
   const all = { ...sources, open: `left open: ${open}` };
-  const tested = Object.keys(rule?.when ?? {});
   const given = facts
     .filter(({ value }) => value !== null && value !== false)
     .map(({ name, value, source }) => `${words(name)} ${String(value)} (${all[source]})`);
   return html`<p class="small">
-      ${rule === null ? 'No rule was applied' : `Rule ${rule.index + 1} of the ${rulesOf}`}${
+      ${lines.length === 0 ? 'No line of a price was applied' : `By the price of the ${rulesOf}`}${
         channel === '' ? '' : ` at ${channel}`
-      }${tested.length === 0 ? '' : `, for ${tested.map((name) => `${words(name)} ${String(rule?.when[name])}`).join(', ')}`}
+      }
     </p>
     <p class="small soft">${given.join('; ')}</p>
     <table class="steps">
       <tbody>
-        ${
-          quantity &&
-          html`<tr>
-            <td>
-              ${quantity.value} ${quantity.unit} <span class="soft small">${all[quantity.source]}</span>
-            </td>
-            <td></td>
-          </tr>`
-        }
+        ${lines.map(
+          ({ index, text, source, when, of = {}, amount }) =>
+            html`<tr>
+              <td>
+                ${text}${' '}<span class="soft small"
+                  >${[`line ${index + 1}`, all[source], ...testsOf(when), ...testsOf(of)].join(', ')}</span
+                >
+              </td>
+              <td class="number">${amount}</td>
+            </tr>`,
+        )}
         ${steps.map(
           ({ text, amount }) =>
             html`<tr>
@@ -58,4 +60,9 @@ function Steps({ how: { rule, rules_of: rulesOf, channel, facts, quantity, steps
         )}
       </tbody>
     </table>`;
+}
+
+/** @param {Record<string, unknown>} tests */
+function testsOf(tests) {
+  return Object.entries(tests).map(([name, value]) => `${words(name)} ${String(value)}`);
 }

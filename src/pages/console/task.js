@@ -24,7 +24,7 @@ import { amountOf, TaskState } from './task-state.js';
 const tickMs = 3_000;
 
 /** @param {import('./types.d.ts').PageProps & { id: string }} props */
-export function TaskPage({ api, mayAct, currency, workflowsUrl, id }) {
+export function TaskPage({ api, may, currency, workflowsUrl, id }) {
   const path = `/admin/v1/tasks/${encodeURIComponent(id)}`;
   /** @type {import('../shared/live.js').Live<TaskDetail>} */
   const live = useLive(path, (signal) => api.get(path, signal), tickMs);
@@ -48,7 +48,7 @@ export function TaskPage({ api, mayAct, currency, workflowsUrl, id }) {
       <span class="soft"><${Time} at=${task.created_at} exact /></span>
     </div>
     <${LiveState} live=${live} />
-    <${Situation} task=${task} mayAct=${mayAct} currency=${currency} onAct=${setAction} />
+    <${Situation} task=${task} may=${may} currency=${currency} onAct=${setAction} />
     <div class="columns">
       <section class="wider">
         <h2>Timeline</h2>
@@ -67,7 +67,7 @@ export function TaskPage({ api, mayAct, currency, workflowsUrl, id }) {
         <${Results} task=${task} />
         <h2>Facts</h2>
         <${TaskFacts} task=${task} currency=${currency} workflowsUrl=${workflowsUrl} />
-        ${mayAct && html`<${SealedRequest} api=${api} path=${path} />`}
+        ${may('getTaskRequest') && html`<${SealedRequest} api=${api} path=${path} />`}
       </section>
     </div>
     ${
@@ -104,10 +104,11 @@ function versionOf(/** @type {TaskDetail} */ { updated_at: at, attempts, ledger,
 }
 
 /**
- * @param {{ task: TaskDetail, mayAct: boolean, currency: string, onAct: (name: ActionName) => void }} props
+ * @param {{ task: TaskDetail, may: (word: string) => boolean, currency: string, onAct: (name: ActionName) => void }} props
  */
-function Situation({ task: { situation, waiting }, mayAct, currency, onAct }) {
-  const { what, advice, attention, marker, where, since, until, charge, actions } = situation;
+function Situation({ task: { situation, waiting }, may, currency, onAct }) {
+  const { what, advice, attention, marker, where, since, until, charge } = situation;
+  const actions = situation.actions.filter(({ access }) => may(access));
   return html`<section class=${`notice situation ${attention === null ? '' : 'warn'}`} aria-label="Situation">
     <p class="lead"><${Sentence} text=${what} /></p>
     ${advice && html`<p><${Sentence} text=${advice} /></p>`}
@@ -124,11 +125,10 @@ function Situation({ task: { situation, waiting }, mayAct, currency, onAct }) {
       ]}
     />
     ${
-      mayAct &&
       actions.length > 0 &&
       html`<div class="row acts">
         ${actions.map(
-          ({ name, ...sums }, index) =>
+          ({ name, access: _access, ...sums }, index) =>
             html`<button
               class=${actNamed(name).risk === 'ends' ? 'destructive' : index === 0 && attention !== null ? 'main' : ''}
               onClick=${() => onAct(name)}

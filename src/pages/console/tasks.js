@@ -28,7 +28,8 @@ const largestPage = 100;
 const allMax = 1_000;
 
 /** @param {Props} props */
-export function Tasks({ api, mayAct, currency, place }) {
+export function Tasks({ api, may, currency, place }) {
+  const mayAct = may('actOnTask');
   const asked = Object.fromEntries(place.query);
   const list = linkTo(place.path, { ...asked, focus: undefined });
   const live = useTasks(api, list, asked);

@@ -54,8 +54,8 @@ export interface Said {
 /** What every page of the console receives. */
 export interface PageProps {
   readonly api: Api;
-  /** Whether the operator may change anything. */
-  readonly mayAct: boolean;
+  /** Whether the operator has this role, or may use this operation of the operators' API. */
+  readonly may: (word: string) => boolean;
   readonly currency: string;
   /** Followed by a task's id: its workflow in the Temporal UI. */
   readonly workflowsUrl: string | null;

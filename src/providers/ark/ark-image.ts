@@ -1,4 +1,4 @@
-import { pixelCount } from '../../models/image-sizes.ts';
+import { pixelCount } from '../../base/image-sizes.ts';
 import { defined } from '../../base/defined.ts';
 import type { FactsTable, ImageFacts, PlainFacts } from '../../models/model-facts.ts';
 import { plainParameters, readImage } from '../shared/read-facts.ts';

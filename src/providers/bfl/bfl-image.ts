@@ -3,7 +3,7 @@ import { bflImageFacts } from './bfl-image-facts.ts';
 import { bflJobStatus, submitBflJob } from './bfl-job.ts';
 import { defined } from '../../base/defined.ts';
 import type { ImageRequest, JsonObject } from '../../models/request.ts';
-import type { ImageShape } from '../../models/image-sizes.ts';
+import type { ImageShape } from '../../base/image-sizes.ts';
 import { readImage } from '../shared/read-facts.ts';
 import { bareImage } from '../shared/image-input.ts';
 import type { ImageTaskProvider, SubmitContext } from '../provider.ts';

@@ -35,6 +35,7 @@ const jobSchema = z.object({
       duration: reportedNumber,
       output_video_duration: reportedNumber,
       video_duration: reportedNumber,
+      input_video_duration: reportedNumber,
       SR: optionalNumeric,
       size: optionalText,
       video_ratio: optionalText,

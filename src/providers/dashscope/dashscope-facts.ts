@@ -14,7 +14,9 @@ export const videoSizes: Readonly<Record<string, Readonly<Record<string, string>
     '3:4': '1248*1632',
   },
 };
-export const secondsMax = 30;
+const secondsMax = 30;
+/** Of all videos that a request gives: they are billed like those that are rendered. */
+const inputSecondsMax = 15;
 
 const videoCases: NonNullable<VideoFacts['cases']> = [
   {
@@ -83,6 +85,7 @@ function factsOf(model: WanModel): VideoFacts {
       seconds: { min: secondsUnsaid, max: secondsUnsaid },
       ...(isOpen ? { open_ratio: true } : {}),
     },
+    input_seconds: inputSecondsMax,
     // A size that does not exist would be rendered, and billed, as one of the vendor's choice.
     cases: [
       ...(media.videos === 0 ? [] : videoCases),
@@ -130,5 +133,9 @@ function ratiosOf(resolution: string): string[] {
 
 export const dashscopeFacts: FactsTable = {
   models: wanModels.map(([name, model]) => [name, factsOf(model)]),
-  others: { ...usual, unsaid: { resolutions: resolutionsUnsaid, seconds: { min: 2, max: secondsMax } } },
+  others: {
+    ...usual,
+    input_seconds: inputSecondsMax,
+    unsaid: { resolutions: resolutionsUnsaid, seconds: { min: 2, max: secondsMax } },
+  },
 };

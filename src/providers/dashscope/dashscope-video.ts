@@ -1,5 +1,5 @@
 import { framesOf } from '../../models/media-roles.ts';
-import { passedOn, possibleOutput } from '../../models/model-facts.ts';
+import { passedOn } from '../../models/model-facts.ts';
 import { readFacts } from '../shared/read-facts.ts';
 import type { PlainFacts } from '../../models/model-facts.ts';
 import type { JsonObject, VideoRequest } from '../../models/request.ts';
@@ -12,19 +12,12 @@ import {
   listDashscopeTasks,
   submitDashscopeTask,
 } from './dashscope-task.ts';
-import { dashscopeFacts, secondsMax, videoSizes } from './dashscope-facts.ts';
+import { dashscopeFacts, videoSizes } from './dashscope-facts.ts';
 import { wanModel } from './dashscope-models.ts';
 import type { WanModel } from './dashscope-models.ts';
 import { defined } from '../../base/defined.ts';
 import { signedUrlExpiry } from '../shared/http-outcome.ts';
-import type {
-  GivenInput,
-  OperationStatus,
-  PossibleOutput,
-  RequestIssue,
-  SubmitContext,
-  VideoProvider,
-} from '../provider.ts';
+import type { OperationStatus, RequestIssue, SubmitContext, VideoProvider } from '../provider.ts';
 import { issue } from '../shared/request-issue.ts';
 
 /**
@@ -45,26 +38,7 @@ export const dashscopeVideo: VideoProvider = {
   cancel: cancelDashscopeTask,
   list: listDashscopeTasks,
   listMax: dashscopeListMax,
-  renders,
 };
-
-/** The seconds of videos that are given are billed as those that are rendered; both together have a limit. */
-function renders(
-  request: VideoRequest,
-  model: string,
-  { inputSeconds = inputSecondsMax }: GivenInput = {},
-): PossibleOutput {
-  if (request.videos.length === 0) return {};
-  const facts = readFacts(request, dashscopeFacts, { model });
-  const named = Number(request.duration);
-  const { seconds: { min, max } = { min: named, max: named } } = possibleOutput(request, facts);
-  return {
-    seconds: { min, max: Math.max(max, Math.min(secondsMax, max + Math.min(inputSeconds, inputSecondsMax))) },
-  };
-}
-
-/** Of all videos that a request gives. */
-const inputSecondsMax = 15;
 
 function check(_: VideoRequest, name: string): RequestIssue | undefined {
   return /video-?edit/.test(name) ? issue('model', 'Models that edit a video are not served.') : undefined;
@@ -158,13 +132,17 @@ function readVideo(job: DashscopeJob): OperationStatus | undefined {
   if (url === undefined) return undefined;
   const { usage } = job;
   const rendered = usage?.output_video_duration ?? usage?.video_duration ?? usage?.duration;
-  const billed = usage?.duration === rendered ? undefined : usage?.duration;
+  // Both together are billed.
+  const billed = usage?.duration ?? 0;
+  const inputSeconds =
+    usage?.input_video_duration ??
+    (rendered === undefined || billed <= rendered ? undefined : billed - rendered);
   return {
     state: 'succeeded',
     items: [defined({ url, expiresAt: signedUrlExpiry(url) ?? linkExpiry(endTime) })],
     facts: defined({
       durationSeconds: rendered,
-      billedSeconds: billed,
+      inputSeconds,
       resolution: usage?.SR === undefined ? undefined : `${usage.SR}p`,
       ratio: usage?.video_ratio,
       size: usage?.size?.replace('*', 'x'),

@@ -11,6 +11,7 @@ import {
   reportedNumber,
   unreadableError,
 } from '../shared/http-outcome.ts';
+import type { SettleFacts } from '../../money/settle-facts.ts';
 import type { FactsTable, ImageFacts } from '../../models/model-facts.ts';
 import { readImage } from '../shared/read-facts.ts';
 import { imageAnswerBytesMax, imageBase64 } from '../shared/image-input.ts';
@@ -28,6 +29,8 @@ import type { ImageInput, ImageRequest, JsonObject } from '../../models/request.
 const ratios = ['1:1', '2:3', '3:2', '3:4', '4:3', '4:5', '5:4', '9:16', '16:9', '21:9'];
 const others: ImageFacts = {
   fields: { size: true },
+  // An image given is at most as many tokens as one of 4K; what the model thinks is not bounded by the vendor.
+  tokens: { image: 2_520, text: 8_192 },
   data_only: true,
   references: { mask: false },
   sizes: {
@@ -129,6 +132,11 @@ const answerSchema = z.object({
       promptTokenCount: optionalNumber,
       candidatesTokenCount: reportedNumber,
       totalTokenCount: reportedNumber,
+      thoughtsTokenCount: reportedNumber,
+      cachedContentTokenCount: reportedNumber,
+      promptTokensDetails: readableItems(z.object({ modality: optionalText, tokenCount: optionalNumber }))
+        .optional()
+        .catch(undefined),
     })
     .optional()
     .catch(undefined),
@@ -146,9 +154,23 @@ function readImages(answer: HttpResponse): GeneratedImages {
     inlineData === undefined ? [] : [{ base64: inlineData.data }],
   );
   if (images.length === 0) throw noImage(answer, read);
-  const { candidatesTokenCount: made, totalTokenCount: total } = read.usageMetadata ?? {};
-  const usage = tokenUsage(made, total);
+  const usage = usageOf(read.usageMetadata ?? {});
   return { images, facts: defined({ images: images.length, usage }), extra: usageExtra(read) };
+}
+
+/** Without details all of the input is text. */
+function usageOf(usage: NonNullable<Answer['usageMetadata']>): SettleFacts['usage'] {
+  const { candidatesTokenCount: made, totalTokenCount: total, promptTokenCount: input } = usage;
+  const counts = (usage.promptTokensDetails ?? []).filter(({ modality }) => modality === 'IMAGE');
+  const ofImages = counts.reduce((sum, { tokenCount = 0 }) => sum + tokenCount, 0);
+  const ofText = input === undefined ? undefined : Math.max(0, input - ofImages);
+  const cached = Math.min(usage.cachedContentTokenCount ?? 0, ofText ?? 0);
+  return tokenUsage(made, total, {
+    textTokens: usage.thoughtsTokenCount,
+    inputTextTokens: ofText === undefined ? undefined : ofText - cached,
+    inputImageTokens: input === undefined ? undefined : Math.min(ofImages, input),
+    cachedTokens: usage.cachedContentTokenCount === undefined ? undefined : cached,
+  });
 }
 
 function usageExtra({ usageMetadata }: Answer): JsonObject {

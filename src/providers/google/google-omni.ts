@@ -102,6 +102,7 @@ const interactionSchema = z.object({
     .catch(undefined),
   usage: z
     .object({
+      total_input_tokens: reportedNumber,
       total_output_tokens: reportedNumber,
       total_tokens: reportedNumber,
       output_tokens_by_modality: readableItems(z.object({ modality: optionalText, tokens: optionalNumber }))
@@ -182,7 +183,9 @@ function textOf({ steps }: Interaction): string | undefined {
 }
 
 function factsOf({ usage }: Interaction): SettleFacts {
-  return defined({ usage: tokenUsage(usage?.total_output_tokens, usage?.total_tokens) });
+  // All input has one price.
+  const given = { inputTextTokens: usage?.total_input_tokens };
+  return defined({ usage: tokenUsage(usage?.total_output_tokens, usage?.total_tokens, given) });
 }
 
 /** A refusal is an HTTP error: the interaction continues, or has ended. */

@@ -28,6 +28,8 @@ const jobSchema = z.object({
   usage: z
     .object({
       output_seconds: reportedNumber,
+      input_seconds: reportedNumber,
+      input_image_count: reportedNumber,
       total_tokens: reportedNumber,
       completion_tokens: reportedNumber,
     })
@@ -78,6 +80,8 @@ function succeeded(job: MinimaxJob): OperationStatus | undefined {
     items: [defined({ url, expiresAt: signedUrlExpiry(url) })],
     facts: defined({
       durationSeconds: usage?.output_seconds ?? duration,
+      inputSeconds: usage?.input_seconds,
+      inputImages: usage?.input_image_count,
       resolution: resolution?.toLowerCase(),
       ratio,
       usage: tokenUsage(completionTokens, totalTokens),

@@ -1,4 +1,4 @@
-import type { ImageShape } from '../../models/image-sizes.ts';
+import type { ImageShape } from '../../base/image-sizes.ts';
 import type { FactsTable, ImageFacts } from '../../models/model-facts.ts';
 import { z } from 'zod';
 import type { ImageRequest, JsonObject } from '../../models/request.ts';

@@ -40,6 +40,7 @@ const ratios = ['21:9', '16:9', '4:3', '1:1', '3:4', '9:16'];
 const h3: VideoFacts = {
   ...usual,
   media: { frames: 2, references: 9, videos: 3, audios: 3, total: 12, accompanied: ['audios'] },
+  input_seconds: 15,
   prompt: { characters: 7000, wordless: [] },
   resolutions: ['768p', '2k'],
   ratios,

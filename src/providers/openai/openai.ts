@@ -1,4 +1,4 @@
-import { parseSize } from '../../models/image-sizes.ts';
+import { parseSize } from '../../base/image-sizes.ts';
 import type { FactsTable, ImageFacts, PlainFacts } from '../../models/model-facts.ts';
 import { plainParameters, readImage } from '../shared/read-facts.ts';
 import { defined } from '../../base/defined.ts';
@@ -20,9 +20,13 @@ const others: ImageFacts = {
   fields,
   per_call: 10,
   data_only: true,
+  // 65 and 129 for each of at most three tiles. Source: the guide to images.
+  tokens: { image: 452, text: 0 },
   parameters: plainParameters(...common),
   cases: [
     { when: { brings: ['references'] }, facts: { parameters: plainParameters('input_fidelity') } },
+    // The most that high fidelity adds, for a tall image.
+    { when: { metadata: { input_fidelity: 'high' } }, facts: { tokens: { image: 6_692 } } },
     { when: { lacks: ['references'] }, facts: { parameters: plainParameters('moderation') } },
   ],
 };
@@ -60,7 +64,12 @@ const openaiImageFacts: FactsTable = {
     ],
     [
       /gpt-image-2/,
-      { ...current, sizes: { ...current.sizes, pixels: { step: 16, max: 3840 * 2160, longest: 3 } } },
+      // Always of high fidelity.
+      {
+        ...current,
+        tokens: { image: 6_692, text: 0 },
+        sizes: { ...current.sizes, pixels: { step: 16, max: 3840 * 2160, longest: 3 } },
+      },
     ],
     [/gpt-image/, current],
   ],

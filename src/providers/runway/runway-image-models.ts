@@ -1,4 +1,4 @@
-import type { SizeFacts } from '../../models/image-sizes.ts';
+import type { SizeFacts } from '../../base/image-sizes.ts';
 import type { FactsTable, ImageFacts } from '../../models/model-facts.ts';
 import { plainParameters } from '../shared/read-facts.ts';
 import { runwayAddresses } from './runway-facts.ts';

@@ -1,6 +1,6 @@
 import type { ImageInput, ImageRequest } from '../../models/request.ts';
 import { defined } from '../../base/defined.ts';
-import type { ImageShape } from '../../models/image-sizes.ts';
+import type { ImageShape } from '../../base/image-sizes.ts';
 import { readImage } from '../shared/read-facts.ts';
 import { runwayImageFacts, runwayImageModel } from './runway-image-models.ts';
 import type { RunwayImageModel } from './runway-image-models.ts';

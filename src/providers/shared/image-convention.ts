@@ -3,6 +3,7 @@ import type { ImageRequest, JsonObject, JsonValue } from '../../models/request.t
 import { LargeText } from './large-json.ts';
 import type { OutgoingJson } from './file-data-url.ts';
 import { defined } from '../../base/defined.ts';
+import type { SettleFacts } from '../../money/settle-facts.ts';
 import {
   bearer,
   isSuccess,
@@ -127,6 +128,7 @@ const imageSchema = z.object({
   url: optionalLongText,
   b64_json: optionalLongText,
   size: optionalText,
+  quality: optionalText,
   error: z.object({ code: optionalText, message: optionalText }).optional().catch(undefined),
 });
 type ImageEntry = z.infer<typeof imageSchema>;
@@ -135,7 +137,16 @@ const extraFields = ['usage', 'background', 'output_format', 'quality', 'size'] 
 const extraSchema = z.record(z.string(), z.json());
 const usageSchema = z.object({
   usage: z
-    .object({ output_tokens: reportedNumber, total_tokens: reportedNumber })
+    .object({
+      output_tokens: reportedNumber,
+      total_tokens: reportedNumber,
+      input_tokens_details: z
+        .object({ text_tokens: reportedNumber, image_tokens: reportedNumber, cached_tokens: reportedNumber })
+        .optional()
+        .catch(undefined),
+      output_tokens_details: z.object({ text_tokens: reportedNumber }).optional().catch(undefined),
+      input_images: reportedNumber,
+    })
     .optional()
     .catch(undefined),
 });
@@ -151,18 +162,34 @@ export function readConventionImages(answer: HttpResponse, rules: ConventionRule
       rules.readRefusal(answer.json),
     ]);
   const { usage } = usageSchema.safeParse(answer.json).data ?? {};
-  const { output_tokens: completionTokens, total_tokens: totalTokens } = usage ?? {};
   const extra = readExtra(answer.json);
-  const size = entries.find((entry) => entry?.size !== undefined)?.size ?? textOf(extra['size']);
   return {
     images,
     facts: defined({
       images: images.length,
-      size,
-      usage: tokenUsage(completionTokens, totalTokens),
+      size: textOf(extra['size']),
+      quality: textOf(extra['quality']),
+      inputImages: usage?.input_images,
+      usage: usageOf(usage),
     }),
     extra,
   };
+}
+
+type ConventionUsage = z.infer<typeof usageSchema>['usage'];
+
+/** Cached tokens are among those of the text, as far as there are any. */
+function usageOf(usage: ConventionUsage): SettleFacts['usage'] {
+  const { output_tokens: output, total_tokens: total, input_tokens_details: input } = usage ?? {};
+  const { text_tokens: text, image_tokens: inputImageTokens, cached_tokens: cached } = input ?? {};
+  const textTokens = usage?.output_tokens_details?.text_tokens;
+  const cachedTokens = cached === undefined || text === undefined ? cached : Math.min(cached, text);
+  return tokenUsage(output === undefined ? undefined : Math.max(0, output - (textTokens ?? 0)), total, {
+    textTokens,
+    inputTextTokens: text === undefined ? undefined : text - (cachedTokens ?? 0),
+    inputImageTokens,
+    cachedTokens,
+  });
 }
 
 function resultItem(
@@ -170,12 +197,15 @@ function resultItem(
   { linkLifetimeSeconds }: ConventionRules,
   created: number | undefined,
 ): GeneratedImage[] {
-  const { url, b64_json: data } = entry ?? {};
-  if (data !== undefined) return [{ base64: withoutDataPrefix(data) }];
+  const { url, b64_json: data, size, quality } = entry ?? {};
+  const about = defined({ size, quality });
+  if (data !== undefined) return [{ base64: withoutDataPrefix(data), ...about }];
   if (url === undefined) return [];
-  if (url instanceof LargeText || url.startsWith('data:')) return [{ base64: withoutDataPrefix(url) }];
+  if (url instanceof LargeText || url.startsWith('data:')) {
+    return [{ base64: withoutDataPrefix(url), ...about }];
+  }
   const unsigned = created === undefined ? undefined : created + linkLifetimeSeconds;
-  return [defined({ url, expiresAt: signedUrlExpiry(url) ?? unsigned })];
+  return [defined({ url, expiresAt: signedUrlExpiry(url) ?? unsigned, ...about })];
 }
 
 const dataPrefixBytesMax = 256;

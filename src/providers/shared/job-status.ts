@@ -1,7 +1,7 @@
 import type { Cost } from '../../money/cost.ts';
 import { defined } from '../../base/defined.ts';
 import type { Failure } from '../../errors/failure.ts';
-import type { SettleFacts } from '../../money/settle-facts.ts';
+import type { SettleFacts, Usage } from '../../money/settle-facts.ts';
 import type { OperationStatus } from '../provider.ts';
 import { jobFailure, knownWords } from './failure-table.ts';
 import type { FailureTable } from './failure-table.ts';
@@ -68,10 +68,10 @@ export function expiredJob(facts: JobFacts = {}): FailedStatus {
 export function tokenUsage(
   completionTokens: number | undefined,
   totalTokens: number | undefined,
+  others: { readonly [Name in keyof Usage]?: number | undefined } = {},
 ): SettleFacts['usage'] {
-  return completionTokens === undefined && totalTokens === undefined
-    ? undefined
-    : defined({ completionTokens, totalTokens });
+  const usage = defined({ completionTokens, totalTokens, ...others });
+  return Object.keys(usage).length === 0 ? undefined : usage;
 }
 
 /** When a job ended that names a whole second, in Unix milliseconds: in the middle of it. Undefined: it names none. */

@@ -1,5 +1,5 @@
 import { defined } from '../../base/defined.ts';
-import { parseSize } from '../../models/image-sizes.ts';
+import { parseSize } from '../../base/image-sizes.ts';
 import type { GenerationRequest, ImageRequest, JsonValue, VideoRequest } from '../../models/request.ts';
 import type { RequestIssue, SubmitContext } from '../provider.ts';
 import { formOf, inputsOf, itemsMax, ruleNames } from '../../models/field-mapping.ts';

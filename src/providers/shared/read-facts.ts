@@ -1,6 +1,6 @@
 import { defined } from '../../base/defined.ts';
-import { shapeOf } from '../../models/image-sizes.ts';
-import type { ImageShape } from '../../models/image-sizes.ts';
+import { shapeOf } from '../../base/image-sizes.ts';
+import type { ImageShape } from '../../base/image-sizes.ts';
 import { factsFor, passedOn, servedFacts } from '../../models/model-facts.ts';
 import type { FactsBasis, FactsSource, PlainFacts } from '../../models/model-facts.ts';
 import type { ImageRequest, JsonObject } from '../../models/request.ts';

@@ -35,7 +35,12 @@ export function createStreamedImages(onPartial: ImageContext['onPartial']) {
       if (first === undefined) return error === undefined ? undefined : { error };
       const { type: _type, b64_json: _data, created_at: created, ...about } = first;
       const { usage } = completed.at(-1) ?? first;
-      return { ...about, created, usage, data: completed.map(({ b64_json }) => ({ b64_json })) };
+      return {
+        ...about,
+        created,
+        usage,
+        data: completed.map(({ b64_json, size, quality }) => ({ b64_json, size, quality })),
+      };
     },
   };
 }

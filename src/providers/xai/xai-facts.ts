@@ -64,6 +64,7 @@ const usual: VideoFacts = {
 const first: VideoFacts = {
   ...usual,
   media: { frames: 1, references: 7, videos: 1, audios: 0 },
+  input_seconds: 15,
   prompt: { wordless: ['first_frame', 'references'] },
   addresses: { images: schemes, videos: schemes },
   resolutions,

@@ -11,7 +11,7 @@ import {
   jsonNodesMax,
   JsonScanner,
   parseJsonText,
-} from '../../../src/http/bodies/json-scanner.ts';
+} from '../../../src/intake/json-scanner.ts';
 import { Slab, textCostFactor } from '../../../src/http/bodies/slab.ts';
 import { JsonText } from '../../../src/http/body.ts';
 import { longDataUrlBytesMin } from '../../../src/http/images/data-url-file.ts';

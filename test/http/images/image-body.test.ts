@@ -72,7 +72,7 @@ describe('a JSON body that is wrong', () => {
     ['n of 0', { n: 0 }, 'invalid_parameter', 'n'],
     ['n of 1.5', { n: 1.5 }, 'invalid_parameter', 'n'],
     ['n of 1,000', { n: 1000 }, 'invalid_parameter', 'n'],
-    ['n as text', { n: '2' }, 'invalid_parameter', 'n'],
+    ['n in other digits', { n: '２' }, 'invalid_parameter', 'n'],
     ['size big', { size: 'big' }, 'invalid_parameter', 'size'],
     ['size 0x0', { size: '0x0' }, 'invalid_parameter', 'size'],
     ['a size that the model does not render', { size: '17x17' }, 'unsupported_parameter', 'size'],

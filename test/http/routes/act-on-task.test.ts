@@ -1,4 +1,5 @@
 import { beforeEach, expect, it } from 'vitest';
+import { accessOfAct, actionTable, operatorActions } from '../../../src/task/acts.ts';
 import { send } from '../../support/client.ts';
 import { useHttpWorld } from '../../support/http-world.ts';
 
@@ -14,7 +15,7 @@ async function newTask(more: Record<string, unknown> = {}): Promise<string> {
 
 it('goes to the port, and into the record with who, when and why', async () => {
   const id = await newTask();
-  const { token } = (await world.admin('POST', '/operators', { name: 'ada' })).body;
+  const { token } = (await world.admin('POST', '/operators', { name: 'ada', roles: ['tasks'] })).body;
   const answer = await send(world.url, 'POST', `/admin/v1/tasks/${id}/actions`, {
     key: token,
     body: { action: 'adopt', reason: 'found it upstream', upstream_id: 'up-7' },
@@ -26,6 +27,19 @@ it('goes to the port, and into the record with who, when and why', async () => {
   expect(answer.body.result).toEqual({ did: { task: 'Done.', money: 'Nothing.' } });
   const input = { by: 'ada', reason: 'found it upstream', upstream_id: 'up-7' };
   expect(world.port.acts).toContainEqual({ task: id, action: 'adopt', input });
+});
+
+it.each(operatorActions)('%s needs the role that its row names', async (action) => {
+  const id = await newTask();
+  const { example } = actionTable[action];
+  const access = accessOfAct(action);
+  const body = { action, reason: 'r', dry_run: true, ...example };
+  for (const role of ['tasks', 'money'] as const) {
+    const operator = { name: `${role}-${action}`, roles: [role] };
+    const { token: key } = (await world.admin('POST', '/operators', operator)).body;
+    const { status } = await send(world.url, 'POST', `/admin/v1/tasks/${id}/actions`, { key, body });
+    expect([role, status === 403]).toEqual([role, role !== access]);
+  }
 });
 
 it('with dry_run says what would happen, and records nothing', async () => {

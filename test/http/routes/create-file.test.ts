@@ -95,7 +95,7 @@ it('of several at once none passes the limit of the account', async () => {
   expect(refused.length).toBeGreaterThanOrEqual(3);
   for (const { status, body } of refused)
     expect([status, body.error.code]).toEqual([429, 'storage_quota_exceeded']);
-  const { files } = await world.files.list(account.id, { limit: 100 });
+  const { files } = await world.files.list({ account: account.id }, { limit: 100 });
   expect(files).toHaveLength(answers.length - refused.length);
   expect(await world.world.stores.files.bytesOf(account.id, 0)).toBe(files.length * clip.length);
 });
@@ -195,7 +195,14 @@ describe('a process that dies while it stores a file', () => {
     const id = `file_${'0'.repeat(24)}`;
     const facts = { filename: 'a', purpose: 'b', bytes: 4, media: { mediaType: 'video/mp4' } };
     const times = { createdAt: now(), expiresAt: now() + 3_600_000 };
-    await stores.files.begin({ id, account: account.id, name: '0.mp4', ...facts, ...times });
+    await stores.files.begin({
+      id,
+      account: account.id,
+      key: account.keyId,
+      name: '0.mp4',
+      ...facts,
+      ...times,
+    });
     await world.storage.write(`${id}/0.mp4`, [Buffer.from('abcd')] as never, 'video/mp4');
     expect((await world.node.call('GET', `/v1/files/${id}`, { key: account.key })).status).toBe(404);
     const { storage } = world;

@@ -13,6 +13,11 @@ it('shows the key once, with what it may do', async () => {
     requests_per_minute: 60,
     concurrent_tasks: 3,
     asset_urls: false,
+    scopes: ['create', 'manage'],
+    addresses: ['203.0.113.0/24'],
+    routes: ['createVideo'],
+    duration_max: 5,
+    resolution_max: '720p',
     expires_at: Math.floor(Date.now() / 1000) + 3_600,
   };
   const made = await world.admin('POST', '/keys', wishes);
@@ -57,6 +62,12 @@ it.each([
   [{ requests_per_minute: 0 }, 'invalid_parameter', 'requests_per_minute'],
   [{ concurrent_tasks: 1.5 }, 'invalid_parameter', 'concurrent_tasks'],
   [{ expires_at: 1 }, 'invalid_parameter', 'expires_at'],
+  [{ scopes: [] }, 'invalid_parameter', 'scopes'],
+  [{ scopes: ['admin'] }, 'invalid_parameter', 'scopes[0]'],
+  [{ addresses: ['here'] }, 'invalid_parameter', 'addresses[0]'],
+  [{ routes: ['createKey'] }, 'invalid_parameter', 'routes[0]'],
+  [{ duration_max: 0 }, 'invalid_parameter', 'duration_max'],
+  [{ resolution_max: 'large' }, 'invalid_parameter', 'resolution_max'],
 ])('400: %j', async (body, code, param) => {
   const { id } = await world.newAccount();
   const answer = await world.admin(

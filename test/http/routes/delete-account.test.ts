@@ -45,7 +45,10 @@ it('begins for a closed account whose tasks have ended; a dry run says what is i
 
 it('403: only the holder of ADMIN_TOKEN may; 404; 400 without a reason', async () => {
   const { id } = await world.newAccount();
-  const { body } = await world.admin('POST', '/operators', { name: 'ada', role: 'act' });
+  const { body } = await world.admin('POST', '/operators', {
+    name: 'ada',
+    roles: ['read', 'tasks', 'money', 'access', 'content', 'configuration'],
+  });
   const ada = adminCaller(world.url, body.token);
   expect((await ada('POST', `/accounts/${id}/delete`, { reason: 'x' })).status).toBe(403);
   expect((await remove('none')).body.error.code).toBe('account_not_found');

@@ -37,11 +37,11 @@ it('the hold of a create, and how it comes about', async () => {
   expect([status, body]).toEqual([200, expect.objectContaining({ object: 'image.generation.estimate' })]);
   expect(body).toMatchObject({
     hold: '0.750000',
-    expected: '0.120000',
-    price: { unit: 'image', price: '0.040000', quantity: 3 },
+    at_least: '0.120000',
+    at_most: '0.750000',
     explanation: {
-      hold: { amount: '0.750000', quantity: { value: '3', unit: 'images', source: 'request' } },
-      expected: { amount: '0.120000' },
+      hold: { amount: '0.750000', lines: [{ measure: 'image', quantity: '3', source: 'request' }] },
+      usual: { amount: '0.120000' },
     },
   });
   expect(body.explanation.hold.facts).toContainEqual({ name: 'quality', value: 'high', source: 'open' });

@@ -14,14 +14,14 @@ it('the hold, the expected charge and the rule', async () => {
   const answer = await estimate({ duration: -1, seconds: '5' });
   expect(answer.status).toBe(200);
   const { explanation, ...body } = answer.body;
-  expect(explanation).toMatchObject({ hold: { amount: '1.200000' }, expected: { amount: '0.500000' } });
+  expect(explanation).toMatchObject({ hold: { amount: '1.200000' }, usual: { amount: '0.500000' } });
   expect(body).toEqual({
     object: 'video.generation.estimate',
     model: 'clip',
     currency: 'USD',
     hold: '1.200000',
-    expected: '0.500000',
-    price: { unit: 'second', rule: 1, when: {}, price: '0.100000', quantity: 5 },
+    at_least: '0.200000',
+    at_most: '1.200000',
     warnings: ['seconds'],
   });
 });

@@ -16,21 +16,27 @@ it('the rule, the facts and where they come from, each step, and the channels', 
       hold: {
         amount: '1.200000',
         channel: 'one',
-        unit: 'second',
         rules_of: 'model',
-        rule: { index: 1, when: {}, price: '0.100000' },
+        seconds: 12,
         facts: expect.arrayContaining([
           { name: 'resolution', value: '720p', source: 'default' },
           { name: 'duration', value: 12, source: 'open' },
           { name: 'video_input', value: false, source: 'request' },
         ]),
-        quantity: { value: '12', unit: 'seconds', source: 'open', seconds: 12 },
-        steps: [
+        lines: [
           {
-            kind: 'price',
-            text: '0.100000 USD × 12 seconds, rounded half up to six places',
-            amount: '1.200000',
+            index: 1,
+            measure: 'second',
+            price: '0.100000',
+            when: {},
+            quantity: '12',
+            source: 'open',
+            text: '0.100000 USD × 12 seconds',
+            amount: '1.2',
           },
+        ],
+        steps: [
+          { kind: 'sum', text: 'the lines together, rounded half up to six places', amount: '1.200000' },
           { kind: 'minimum', text: 'at least 0.000000 USD, the minimum', amount: '1.200000' },
           {
             kind: 'multiplier',
@@ -39,9 +45,9 @@ it('the rule, the facts and where they come from, each step, and the channels', 
           },
         ],
       },
-      expected: expect.objectContaining({
+      usual: expect.objectContaining({
         amount: '0.500000',
-        quantity: { value: '5', unit: 'seconds', source: 'open', seconds: 5 },
+        lines: [expect.objectContaining({ quantity: '5', source: 'open' })],
       }),
       channels: [
         { channel: 'one', dearest: '1.200000', rules_of: 'model' },
@@ -57,7 +63,7 @@ it('is what a create holds, at the channel’s own price too', async () => {
   world.configure((yaml) =>
     yaml.replace(
       'credentials: [{ id: b, api_key: k }], models: { clip: { upstream: u } }',
-      'credentials: [{ id: b, api_key: k }], models: { clip: { upstream: u, price: { unit: call, minimum: "3", rules: [{ price: "0.5" }] } } }',
+      'credentials: [{ id: b, api_key: k }], models: { clip: { upstream: u, price: { minimum: "3", lines: [{ measure: call, price: "0.5" }] } } }',
     ),
   );
   try {
@@ -66,12 +72,11 @@ it('is what a create holds, at the channel’s own price too', async () => {
       hold: {
         amount: '3.000000',
         channel: 'two',
-        unit: 'call',
         rules_of: 'channel',
-        rule: { index: 0, price: '0.500000' },
+        lines: [{ index: 0, measure: 'call', price: '0.500000' }],
         steps: [{ amount: '0.500000' }, { amount: '3.000000' }, { amount: '3.000000' }],
       },
-      expected: { amount: '0.800000', channel: 'one', rules_of: 'model' },
+      usual: { amount: '0.800000', channel: 'one', rules_of: 'model' },
       channels: [{ dearest: '0.800000' }, { dearest: '3.000000', rules_of: 'channel' }],
     });
     const account = await world.newAccount();
@@ -80,14 +85,13 @@ it('is what a create holds, at the channel’s own price too', async () => {
     const { body: estimate } = await account.call('POST', '/v1/videos/generations/estimate', {
       body: { ...videoBody, duration: 8 },
     });
-    expect(estimate.explanation).toEqual({ hold: body.hold, expected: body.expected });
+    expect(estimate.explanation).toEqual({ hold: body.hold, usual: body.usual });
     expect(estimate.hold).toBe(body.hold.amount);
     expect((await account.call('GET', '/v1/models/clip')).body.pricing.channels).toEqual([
       {
         channel: 'two',
-        unit: 'call',
         minimum: '3.000000',
-        rules: [{ when: {}, price: '0.500000' }],
+        lines: [{ measure: 'call', when: {}, price: '0.500000', beyond: 0 }],
       },
     ]);
   } finally {

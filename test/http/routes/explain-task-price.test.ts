@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { settle } from '../../../src/money/price.ts';
+import { settle } from '../../../src/money/settle.ts';
 import { createLedger } from '../../../src/ledger/ledger.ts';
 import { ledgerCollection } from '../../../src/ledger/collection.ts';
 import { useHttpWorld } from '../../support/http-world.ts';
@@ -27,9 +27,8 @@ it('of a running task the hold, and what decides the charge', async () => {
       amount: '1.200000',
       how: {
         channel: 'one',
-        rule: { index: 1, price: '0.100000' },
-        quantity: { value: '12', source: 'open' },
-        steps: [{ kind: 'price' }, { kind: 'minimum' }, { kind: 'multiplier', amount: '1.200000' }],
+        lines: [{ index: 1, price: '0.100000', quantity: '12', source: 'open' }],
+        steps: [{ kind: 'sum' }, { kind: 'minimum' }, { kind: 'multiplier', amount: '1.200000' }],
       },
     },
     charge: null,
@@ -62,8 +61,16 @@ it('of a settled one the charge, by the frozen rules, from what the upstream has
     how: {
       amount: '0.900000',
       channel: 'two',
-      rule: { index: 0, when: { resolution: ['1080p'] }, price: '0.200000' },
-      quantity: { value: '4.5', unit: 'seconds', source: 'upstream' },
+      lines: [
+        {
+          index: 0,
+          measure: 'second',
+          when: { resolution: ['1080p'] },
+          price: '0.200000',
+          quantity: '4.5',
+          source: 'upstream',
+        },
+      ],
     },
   });
   expect(charge.how.facts).toEqual(

@@ -42,7 +42,7 @@ it('an object a line: account, keys, tasks with what was asked, entries, and how
 
 it('403: it shows what callers wrote; 404', async () => {
   const { id } = await world.newAccount();
-  const { body } = await world.admin('POST', '/operators', { name: 'reader', role: 'read' });
+  const { body } = await world.admin('POST', '/operators', { name: 'reader', roles: ['read'] });
   const reader = adminCaller(world.url, body.token);
   expect((await reader('GET', `/accounts/${id}/export`)).status).toBe(403);
   expect((await world.admin('GET', '/accounts/none/export')).body.error.code).toBe('account_not_found');

@@ -13,6 +13,9 @@ it('a key without limits, which has spent nothing, is shown as such', async () =
     id: expect.stringMatching(/^key_/),
     account: account.id,
     currency: 'USD',
+    scopes: ['create', 'read_own', 'read_account', 'manage'],
+    duration_max: null,
+    resolution_max: null,
     requests_per_minute: null,
     concurrent_tasks: null,
     spent: {

@@ -96,7 +96,7 @@ it('as CSV, and in the command line', async () => {
 });
 
 it('is for operators', async () => {
-  const { body } = await world.admin('POST', '/operators', { name: 'reader', role: 'read' });
+  const { body } = await world.admin('POST', '/operators', { name: 'reader', roles: ['read'] });
   const headers = { authorization: `Bearer ${body.token}` };
   expect((await world.call('GET', '/admin/v1/margin', { headers })).status).toBe(200);
   const account = await world.newAccount();

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { operatorRoles } from '../../../src/base/operator.ts';
 import { adminToken, useHttpWorld } from '../../support/http-world.ts';
 
 const world = useHttpWorld('route_get_overview');
@@ -8,7 +9,15 @@ it('counts what there is, for everybody once in five seconds, and says whose tok
   const account = await world.newAccount({ credit: '10' });
   for (let n = 0; n < 3; n += 1) expect((await account.create()).status).toBe(200);
   const { status, body } = await world.admin('GET', '/overview');
-  expect([status, body.operator, body.currency]).toEqual([200, { name: 'admin', role: 'admin' }, 'USD']);
+  expect([status, body.operator, body.currency]).toEqual([
+    200,
+    {
+      name: 'admin',
+      roles: [...operatorRoles, 'admin'],
+      operations: expect.arrayContaining(['addOperator', 'getTask']),
+    },
+    'USD',
+  ]);
   const { available, held } = (await world.admin('GET', `/accounts/${account.id}`)).body;
   expect(body.money).toEqual({ available, held, overdrawn: 0 });
   expect(body.unfinished.reduce((sum: number, row: { count: number }) => sum + row.count, 0)).toBe(3);

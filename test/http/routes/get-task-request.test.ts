@@ -6,14 +6,14 @@ const world = useHttpWorld('route_get_task_request');
 const prompt = 'a very private prompt about a red fox';
 
 async function tokenOf(name: string, role: string): Promise<string> {
-  return (await world.admin('POST', '/operators', { name, role })).body.token;
+  return (await world.admin('POST', '/operators', { name, roles: [role] })).body.token;
 }
 
 it('is what the caller wrote, for whoever may act, and each look at it is in the audit log', async () => {
   const account = await world.newAccount();
   const image = 'data:image/png;base64,AAAA';
   const { id } = (await account.create({ prompt, images: [image] })).body;
-  const key = await tokenOf('ada', 'act');
+  const key = await tokenOf('ada', 'everything');
   const answer = await send(world.url, 'GET', `/admin/v1/tasks/${id}/request`, { key });
   expect([answer.status, answer.headers['cache-control'], answer.headers.etag]).toEqual([
     200,

@@ -1,4 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { operatorRoles } from '../../../src/base/operator.ts';
 import { taskFailures } from '../../../src/task/failures.ts';
 import { adminCaller } from '../../support/client.ts';
 import { useHttpWorld } from '../../support/http-world.ts';
@@ -69,10 +70,10 @@ describe('the situation', () => {
       since: expect.any(Number),
       until,
       actions: [
-        { name: 'retry_now', command: command(id, 'retry_now'), ...amounts },
-        { name: 'fail', command: command(id, 'fail'), ...amounts, released: '0.500000' },
-        { name: 'cancel', command: command(id, 'cancel'), ...amounts, released: '0.500000' },
-        { name: 'extend', command: command(id, 'extend --seconds 3600'), ...amounts },
+        { name: 'retry_now', access: 'tasks', command: command(id, 'retry_now'), ...amounts },
+        { name: 'fail', access: 'tasks', command: command(id, 'fail'), ...amounts, released: '0.500000' },
+        { name: 'cancel', access: 'tasks', command: command(id, 'cancel'), ...amounts, released: '0.500000' },
+        { name: 'extend', access: 'tasks', command: command(id, 'extend --seconds 3600'), ...amounts },
       ],
     });
     await world.drive.accept(id);
@@ -178,7 +179,7 @@ describe('what it waits for', () => {
 });
 
 const operator = async (name: string, role: string) =>
-  adminCaller(world.url, (await world.admin('POST', '/operators', { name, role })).body.token);
+  adminCaller(world.url, (await world.admin('POST', '/operators', { name, roles: [role] })).body.token);
 
 it('shows the links of a result to whom may act, and what opens nothing to whom may look', async () => {
   const id: string = (await (await world.newAccount()).create()).body.id;
@@ -196,7 +197,7 @@ it('shows the links of a result to whom may act, and what opens nothing to whom 
     expect([listed.data, listed.video_url]).toEqual([one.data, one.video_url]);
     return { data: one.data, video_url: one.video_url };
   };
-  expect(await seenBy('act')).toEqual({
+  expect(await seenBy('everything')).toEqual({
     data: [{ url: link, last_frame_url: frame, expires_at: 7 }, { b64_json: 'QUJD' }],
     video_url: link,
   });
@@ -205,6 +206,34 @@ it('shows the links of a result to whom may act, and what opens nothing to whom 
     data: [{ url: bare, last_frame_url: bareFrame, expires_at: 7 }, {}],
     video_url: bare,
   });
+});
+
+it('shows what an upstream said to the role content alone, since it may repeat the prompt', async () => {
+  const account = await world.newAccount();
+  const prompt = 'a very private prompt about a red fox';
+  const id: string = (await account.create({ prompt })).body.id;
+  const message = `moderated: the prompt "A very PRIVATE prompt, about a red\\nfox" is not allowed`;
+  const failure = { class: 'moderation_input' } as const;
+  const n = await world.drive.send(id);
+  await world.drive.step(id, { kind: 'rejected', n, owner: 'run', code: 'moderated', message, failure });
+  for (const role of [...operatorRoles, 'everything']) {
+    const admin = await operator(`said-${role}`, role);
+    const one = await admin('GET', `/tasks/${id}`);
+    const texts = [
+      one.text,
+      (await admin('GET', '/tasks?limit=100')).text,
+      (await admin('GET', `/tasks/find?id=${id}`)).text,
+    ];
+    const isShown = role === 'content' || role === 'everything';
+    expect([role, one.body.attempts[0].code, one.text.includes('PRIVATE')]).toEqual([
+      role,
+      'moderated',
+      isShown,
+    ]);
+    if (!isShown) expect(texts.join()).not.toMatch(/private|fox/i);
+    // The record can leave the machine: nobody's role puts it there.
+    expect((await admin('GET', `/tasks/${id}/record`)).text).not.toMatch(/private|fox/i);
+  }
 });
 
 it('shows withheld links whole to whom may act, and without what opens them to whom may look', async () => {
@@ -226,7 +255,7 @@ it('shows withheld links whole to whom may act, and without what opens them to w
       data.find((task: { id: string }) => task.id === id).withheld_links,
     ];
   };
-  expect(await seenBy('act')).toEqual([links, links]);
+  expect(await seenBy('everything')).toEqual([links, links]);
   const bare = ['https://cdn.example/a.mp4', '[url]'];
   expect(await seenBy('read')).toEqual([bare, bare]);
 });

@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { compactVerify, createLocalJWKSet } from 'jose';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { canonicalJson } from '../../../src/base/canonical-json.ts';
-import { settle } from '../../../src/money/price.ts';
+import { settle } from '../../../src/money/settle.ts';
 import { ledgerCollection } from '../../../src/ledger/collection.ts';
 import { createLedger } from '../../../src/ledger/ledger.ts';
 import { succeededWith } from '../../support/task-records.ts';
@@ -74,13 +74,18 @@ it('of a task that succeeded: request, basis, usage, charge and entries, signed'
         prompt_sha256: '7899950b72e329c42d745f79f97f70535153921f96ca667fe9d0e1b7e398efb4',
       },
       basis: {
-        price: { unit: 'second', rules: [{ price: '0.20' }, { price: '0.10' }] },
+        price: {
+          lines: [
+            { measure: 'second', price: '0.20' },
+            { measure: 'second', price: '0.10' },
+          ],
+        },
         channels: {},
         facts: { duration: 5 },
       },
       usage: { duration: 4, total_tokens: 7 },
-      hold_reckoning: { rule: 1, quantity: '5000/1000' },
-      charge_reckoning: { rule: 1, quantity: '4000/1000', measured: 'upstream' },
+      hold_reckoning: { lines: [{ line: 1, quantity: '5000/1000' }] },
+      charge_reckoning: { lines: [{ line: 1, quantity: '4000/1000', source: 'upstream' }] },
       ledger: [
         { entry: `${account.id}/2`, kind: 'hold', amount: '0.500000' },
         { entry: `${account.id}/3`, kind: 'settle', amount: '0.400000', hash: expect.any(String) },

@@ -178,10 +178,15 @@ describe('whose task', () => {
     expect([theirs.status, theirs.text]).toEqual([404, unknown.text]);
   });
 
-  it('another key of the same account sees it', async () => {
+  it('another key of the same account sees it if it reads the account', async () => {
     const { account, path } = await newTask();
-    const { body } = await world.admin('POST', '/keys', { account: account.id });
-    expect((await world.call('GET', path, { key: body.key })).status).toBe(200);
+    for (const [scopes, status] of [
+      [['read_own'], 404],
+      [['read_account'], 200],
+    ] as const) {
+      const { body } = await world.admin('POST', '/keys', { account: account.id, scopes });
+      expect((await world.call('GET', path, { key: body.key })).status).toBe(status);
+    }
   });
 
   it.each(['/v1/videos/generations/', '/v1/video/generations/'])(

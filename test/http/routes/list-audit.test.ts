@@ -19,8 +19,8 @@ const shortOf = (entries: readonly Entry[]) =>
   entries.map(({ action, target, outcome }) => `${action} ${target}: ${outcome}`);
 
 /** An operator with a name of its own. */
-async function newOperator(name: string, role = 'act') {
-  const { body } = await world.admin('POST', '/operators', { name, role });
+async function newOperator(name: string, role = 'everything') {
+  const { body } = await world.admin('POST', '/operators', { name, roles: [role] });
   return adminCaller(world.url, body.token);
 }
 

@@ -38,7 +38,7 @@ it('continues behind a file that is deleted meanwhile, as clients do who delete 
     deleted.push(filename);
   }
   expect(deleted).toEqual(['d.mp4', 'c.mp4', 'b.mp4', 'a.mp4']);
-  expect((await world.files.list(account.id, { limit: 1 })).files).toEqual([]);
+  expect((await world.files.list({ account: account.id }, { limit: 1 })).files).toEqual([]);
 });
 
 it('none whose time is over, though it is not deleted yet', async () => {

@@ -20,10 +20,9 @@ it('what the key may use, with capabilities and prices', async () => {
     },
     pricing: {
       currency: 'USD',
-      unit: 'second',
-      rules: [
-        { when: { resolution: ['1080p'] }, price: '0.200000' },
-        { when: {}, price: '0.100000' },
+      lines: [
+        { measure: 'second', when: { resolution: ['1080p'] }, price: '0.200000' },
+        { measure: 'second', when: {}, price: '0.100000' },
       ],
     },
   });

@@ -13,7 +13,7 @@ it('has every model with its price, and the channels that offer it, switched off
   expect(body.data[0]).toMatchObject({
     object: 'model',
     kind: 'video',
-    pricing: { currency: 'USD', unit: 'second', channels: [] },
+    pricing: { currency: 'USD', channels: [] },
     channels: [
       { channel: 'one', upstream: 'u', enabled: true },
       { channel: 'two', upstream: 'u', enabled: false },
@@ -25,14 +25,14 @@ it('states what a channel has as a price of its own', async () => {
   world.configure((yaml) =>
     yaml.replace(
       'plain: { upstream: p }',
-      'plain: { upstream: p, price: { unit: call, rules: [{ price: "3" }] } }',
+      'plain: { upstream: p, price: { lines: [{ measure: call, price: "3" }] } }',
     ),
   );
   const { body } = await world.admin('GET', '/models');
   world.configure();
   const { pricing } = body.data.find(({ id }: { id: string }) => id === 'plain');
   expect(pricing).toMatchObject({
-    rules: [{ when: {}, price: '1.000000' }],
-    channels: [{ channel: 'one', unit: 'call', rules: [{ when: {}, price: '3.000000' }] }],
+    lines: [{ measure: 'call', when: {}, price: '1.000000', beyond: 0 }],
+    channels: [{ channel: 'one', lines: [{ measure: 'call', when: {}, price: '3.000000' }] }],
   });
 });

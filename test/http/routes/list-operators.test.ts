@@ -5,7 +5,7 @@ import { useHttpWorld } from '../../support/http-world.ts';
 const world = useHttpWorld('route_list_operators');
 
 it('by name, with role, last use and end', async () => {
-  const { token } = (await world.admin('POST', '/operators', { name: 'berta', role: 'read' })).body;
+  const { token } = (await world.admin('POST', '/operators', { name: 'berta', roles: ['read'] })).body;
   await world.admin('POST', '/operators', { name: 'anton' });
   expect((await adminCaller(world.url, token)('GET', '/keys')).status).toBe(200);
   const before = (await world.admin('GET', '/operators')).body.data;
@@ -17,8 +17,20 @@ it('by name, with role, last use and end', async () => {
   expect(body).toMatchObject({
     object: 'list',
     data: [
-      { name: 'anton', role: 'act', last_used_at: null, revoked_at: expect.any(Number), revoked_by: 'admin' },
-      { name: 'berta', role: 'read', last_used_at: expect.any(Number), revoked_at: null, revoked_by: null },
+      {
+        name: 'anton',
+        roles: ['read'],
+        last_used_at: null,
+        revoked_at: expect.any(Number),
+        revoked_by: 'admin',
+      },
+      {
+        name: 'berta',
+        roles: ['read'],
+        last_used_at: expect.any(Number),
+        revoked_at: null,
+        revoked_by: null,
+      },
     ],
   });
 });

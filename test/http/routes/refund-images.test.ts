@@ -99,7 +99,7 @@ it('are charged by other prices where prices are tried, less what was given back
   const [image, refunded] = [await generated(account, 2), await generated(account)];
   await refund(refunded);
   const body = {
-    models: { 'gpt-image': { unit: 'image', rules: [{ price: '0.5' }] } },
+    models: { 'gpt-image': { lines: [{ measure: 'image', price: '0.5' }] } },
     since: Math.floor(Date.now() / 1000) - 60,
     account: account.id,
   };

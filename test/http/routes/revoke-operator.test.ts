@@ -24,7 +24,7 @@ it('revoking again keeps the first time; the name can be added again, with anoth
   expect((await world.admin('DELETE', '/operators/bert')).status).toBe(200);
   const again = (await world.stores.operators.list()).find(({ name }) => name === 'bert');
   expect(again?.revokedAt).toBe(since);
-  const second = (await world.admin('POST', '/operators', { name: 'bert', role: 'read' })).body.token;
+  const second = (await world.admin('POST', '/operators', { name: 'bert', roles: ['read'] })).body.token;
   expect((await adminCaller(world.url, second)('GET', '/keys')).status).toBe(200);
   expect((await adminCaller(world.url, first)('GET', '/keys')).status).toBe(401);
   expect((await world.admin('DELETE', '/operators/bert')).status).toBe(200);

@@ -9,7 +9,7 @@ import { succeededWith } from '../../support/task-records.ts';
 const world = useHttpWorld('route_try_prices');
 
 const lastLine = (text: string) => JSON.parse(text.trim().split('\n').at(-1) ?? '');
-const bySecond = (price: string) => ({ unit: 'second', rules: [{ price }] });
+const bySecond = (price: string) => ({ lines: [{ measure: 'second', price }] });
 
 async function ended(seconds: number) {
   const account = await world.newAccount();
@@ -70,7 +70,7 @@ it('what recorded tasks would have been charged, over the API and in the command
   const line = (...more: string[]) => runLine(world, ['prices', 'try', file, '--since', '1h', ...more]);
   await writeFile(
     file,
-    'channels: [{ id: one, credentials: [{ api_key: "${SECRET}" }], models: { clip: { upstream: u, price: { unit: call, rules: [{ price: "2" }] } } } }]\nmodels: [{ id: clip, price: { unit: second, rules: [{ price: "9" }], hold: { multiplier: "2" } } }]',
+    'channels: [{ id: one, credentials: [{ api_key: "${SECRET}" }], models: { clip: { upstream: u, price: { lines: [{ measure: call, price: "2" }] } } } }]\nmodels: [{ id: clip, price: { lines: [{ measure: second, price: "9" }], hold: { multiplier: "2" } } }]',
   );
   const { text } = await line();
   expect(text).toMatch(
@@ -82,13 +82,13 @@ it('what recorded tasks would have been charged, over the API and in the command
   expect(text).toContain(
     '2 tasks: 1.200000 before, 4.000000 after, a difference of 2.800000; 0 cannot be priced.',
   );
-  await writeFile(file, 'models: [{ id: other, price: { unit: call, rules: [{ price: "2" }] } }]');
+  await writeFile(file, 'models: [{ id: other, price: { lines: [{ measure: call, price: "2" }] } }]');
   expect((await line('--account', one.account)).text).toContain(
     `${one.id} cannot be priced: clip has no price.`,
   );
   expect(JSON.parse((await line('-o', 'json')).text)).toMatchObject({ tasks: 0, unpriced: 2 });
-  await writeFile(file, 'models: [{ id: clip, price: { unit: hour, rules: [{ price: "2" }] } }]');
-  await expect(line()).rejects.toThrow('models.clip.unit');
+  await writeFile(file, 'models: [{ id: clip, price: { lines: [{ measure: hour, price: "2" }] } }]');
+  await expect(line()).rejects.toThrow('models.clip.lines');
   for (const wrong of ['models: 1', '{', 'models: [{ id: clip }]']) {
     await writeFile(file, wrong);
     await expect(line()).rejects.toThrow('is not a gateway.yaml');

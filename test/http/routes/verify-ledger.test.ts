@@ -10,7 +10,7 @@ const world = useHttpWorld('route_verify_ledger');
 const lastLine = (text: string) => JSON.parse(text.trim().split('\n').at(-1) ?? '');
 
 it('reads the whole ledger, for whoever may look, and leaves the name in the log', async () => {
-  const { body: operator } = await world.admin('POST', '/operators', { name: 'auditor', role: 'read' });
+  const { body: operator } = await world.admin('POST', '/operators', { name: 'auditor', roles: ['read'] });
   const account = await world.newAccount();
   const headers = { authorization: `Bearer ${operator.token}`, 'x-request-id': 'a-verification' };
   const answer = await world.call('POST', '/admin/v1/ledger/verify', { headers });

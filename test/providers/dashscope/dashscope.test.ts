@@ -283,18 +283,18 @@ describe('a video', () => {
     [
       'the newer models',
       { duration: 5, input_video_duration: 0, output_video_duration: 5 },
-      { durationSeconds: 5 },
+      { durationSeconds: 5, inputSeconds: 0 },
     ],
     [
       'a reference video, whose seconds are billed too',
       { duration: 10, input_video_duration: 5, output_video_duration: 5 },
-      { durationSeconds: 5, billedSeconds: 10 },
+      { durationSeconds: 5, inputSeconds: 5 },
     ],
     ['the legacy models', { video_duration: 5 }, { durationSeconds: 5 }],
     [
       'quoted numbers',
       { duration: '7.5', output_video_duration: '5' },
-      { durationSeconds: 5, billedSeconds: 7.5 },
+      { durationSeconds: 5, inputSeconds: 2.5 },
     ],
     ['nothing that is known', { seconds: 5 }, {}],
   ])('bills by what the vendor bills: %s', async (_, usage, facts) => {
@@ -302,17 +302,6 @@ describe('a video', () => {
     expect(await statusOf({ json: { output, usage } })).toMatchObject({ state: 'succeeded' });
     const reported = await statusOf({ json: { output, usage } });
     expect(reported).toHaveProperty('facts', facts);
-  });
-
-  it('may bill the seconds of videos that are given', () => {
-    const renders = (request: Partial<VideoRequest>) =>
-      videoOutput(video, videoRequest(request), 'wan3.0-video')?.seconds;
-    const videos = [clip];
-    expect(renders({ duration: 5, videos })).toEqual({ min: 5, max: 20 });
-    expect(renders({ duration: 20, videos })).toEqual({ min: 20, max: 30 });
-    expect(renders({ duration: 'auto', videos })).toEqual({ min: 2, max: 30 });
-    expect(renders({ videos })).toEqual({ min: 5, max: 20 });
-    expect(renders({ duration: 5 })).toBeUndefined();
   });
 
   it.each<[string, Partial<VideoRequest>, string, object]>([

@@ -185,7 +185,7 @@ function arkChannel(id: string, models: readonly string[]): string {
 `;
 }
 
-const tokenPrice = '{ unit: million_tokens, rules: [{ price: "7.00" }] }';
+const tokenPrice = '{ lines: [{ measure: million_tokens, price: "7.00" }] }';
 
 /** A model as a YAML list item; `price` is what follows `price:`. */
 export function videoModel(id: string, expectedSeconds: number, price = tokenPrice): string {

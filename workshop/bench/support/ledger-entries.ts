@@ -1,8 +1,8 @@
 import { Buffer } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import type { Db } from 'mongodb';
-import { settle } from '../../../src/money/price.ts';
 import type { PriceBasis } from '../../../src/money/price.ts';
+import { settle } from '../../../src/money/settle.ts';
 import { ledgerCollection } from '../../../src/ledger/collection.ts';
 import { createEntryHash, emptyHead } from '../../../src/ledger/entry.ts';
 import type { EntryDocument, Head } from '../../../src/ledger/entry.ts';
@@ -37,18 +37,19 @@ export interface LedgerReport {
   readonly collisions?: number;
 }
 
-const rules = Array.from({ length: 6 }, (_, n) => ({
+const lines = Array.from({ length: 6 }, (_, n) => ({
+  measure: 'second' as const,
   price: '0.00001',
   when: { resolution: [`${480 + n}p`] },
 }));
 const prices: PriceBasis = {
-  price: { unit: 'second', minimum: '0', rules: [...rules, { price: '0.00001' }] },
+  price: { minimum: '0', lines: [...lines, { measure: 'second', price: '0.00001' }] },
   facts: { mode: 'pro', duration: 10 },
   version: 'bench',
 };
 /** As a create freezes it: 10 micro-units a second, and about as long. */
 export const heldBasis = JSON.stringify(prices);
-const settlement = settle({ basis: prices, channel: 'one', facts: { billedSeconds: 7 }, held: 100n });
+const settlement = settle({ basis: prices, channel: 'one', facts: { durationSeconds: 7 }, held: 100n });
 /** Of 70 micro-units. */
 export const settledBasis = JSON.stringify({ ...settlement, amount: settlement.amount.toString() });
 

@@ -159,5 +159,5 @@ export function channelYaml(upstream: Upstream): string {
 }
 
 export function modelYaml(upstream: Upstream, expectedSeconds: number): string {
-  return videoModel(upstream, expectedSeconds, '{ unit: second, rules: [{ price: "0.10" }] }');
+  return videoModel(upstream, expectedSeconds, '{ lines: [{ measure: second, price: "0.10" }] }');
 }

@@ -34,6 +34,7 @@ const codes: Readonly<Record<ErrorCode, string>> = {
   invalid_api_key: 'AuthenticationError',
   insufficient_balance: 'AccountOverdueError',
   spend_cap_exceeded: 'SetLimitExceeded',
+  key_not_allowed: 'AccessDenied',
   model_not_allowed: 'AccessDenied',
   channel_not_allowed: 'AccessDenied',
   account_closed: 'AccessDenied',

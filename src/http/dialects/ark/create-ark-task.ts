@@ -4,8 +4,9 @@ import { presentWarnings } from '../../presenters/image.ts';
 import { jsonReply, keyRoute } from '../../route.ts';
 import type { Route } from '../../route.ts';
 import { createVideoTask, videoCreate } from '../../videos/create-video-task.ts';
-import { inTheirWords } from '../their-words.ts';
-import { arkCreateBody, decodeArk, namesIn } from './ark-body.ts';
+import { anyFields } from '../../body-fields.ts';
+import { understandVideo } from '../../videos/video-body.ts';
+import { arkCreateBody, arkNames } from './ark-body.ts';
 import { arkDialect } from './ark-dialect.ts';
 import type { DialectDeps } from '../dialect-deps.ts';
 
@@ -13,12 +14,14 @@ export function createArkTask(deps: DialectDeps): Route {
   return keyRoute({
     ...videoCreate,
     operationId: 'createArkTask',
+    scope: 'create',
     summary: 'Create a video generation task',
     description:
       'A `draft_task` is refused: its media and its price are not known here. `Idempotency-Key` works as with `POST /v1/videos/generations`.',
     dialect: arkDialect,
     paths: ['/api/v3/contents/generations/tasks'],
-    input: z.object({ body: arkCreateBody }),
+    input: z.object({ body: anyFields }),
+    documentedBody: arkCreateBody,
     success: {
       description: 'The task, its hold and its workflow exist.',
       schema: z.object({
@@ -30,17 +33,11 @@ export function createArkTask(deps: DialectDeps): Route {
           .meta({ description: 'Names of the fields that were ignored.' }),
       }),
     },
-    async handle({ body: asked, caller, meta }) {
-      const nameOf = namesIn(asked.content);
-      const { task, warnings, headers, safety } = await inTheirWords(nameOf, async () => {
-        const body = decodeArk(asked);
-        const created = await createVideoTask(
-          { route: 'createArkTask', body, unread: [], caller, meta },
-          deps,
-        );
-        return { ...created, safety: body.metadata?.safety_identifier };
-      });
-      const about = { ...defined({ safety_identifier: safety }), ...presentWarnings(warnings.map(nameOf)) };
+    async handle({ body, caller, meta }) {
+      const asked = understandVideo(body, arkNames);
+      const create = { route: 'createArkTask', asked, caller, meta };
+      const { task, warnings, headers, endUser } = await createVideoTask(create, deps);
+      const about = { ...defined({ safety_identifier: endUser }), ...presentWarnings(warnings) };
       return jsonReply({ id: task.id, ...about }, headers);
     },
   });

@@ -9,6 +9,7 @@ import type { DialectDeps } from '../dialect-deps.ts';
 export function deleteArkTask(deps: DialectDeps): Route {
   return keyRoute({
     operationId: 'deleteArkTask',
+    scope: 'create',
     summary: 'Cancel a video generation task',
     description:
       'Of an unfinished task, also of one that runs where its upstream can cancel. One that has ended is not removed: 409.',
@@ -18,8 +19,8 @@ export function deleteArkTask(deps: DialectDeps): Route {
     input: z.object({ params: taskParams }),
     success: { description: 'It is cancelled, and its hold is released.', schema: z.object({}) },
     errors: ['task_not_found', 'task_not_cancellable'],
-    async handle({ params, caller }) {
-      const task = await findOwnTask(deps.tasks, { id: params.task_id, caller, kind: 'video' });
+    async handle({ params, reach }) {
+      const task = await findOwnTask(deps.tasks, { id: params.task_id, reach, kind: 'video' });
       await cancelTask(task, deps);
       return jsonReply({});
     },

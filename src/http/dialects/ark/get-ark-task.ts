@@ -10,6 +10,7 @@ import { arkTaskSchema, presentArkTask } from './ark-task.ts';
 export function getArkTask(deps: DialectDeps): Route {
   return keyRoute({
     operationId: 'getArkTask',
+    scope: 'read_own',
     summary: 'Query a video generation task',
     description: 'Of every video task of the account, whichever interface created it.',
     dialect: arkDialect,
@@ -18,8 +19,8 @@ export function getArkTask(deps: DialectDeps): Route {
     input: z.object({ params: taskParams }),
     success: { description: 'The task as it is now.', schema: arkTaskSchema },
     errors: ['task_not_found'],
-    async handle({ params, caller }) {
-      const task = await findOwnTask(deps.tasks, { id: params.task_id, caller, kind: 'video' });
+    async handle({ params, reach }) {
+      const task = await findOwnTask(deps.tasks, { id: params.task_id, reach, kind: 'video' });
       const request = (await deps.requests.find(task.id))?.request;
       return jsonReply(
         presentArkTask(task, { request, mediaUrl: deps.mediaUrl }),

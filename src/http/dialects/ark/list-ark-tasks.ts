@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { isWithin } from '../../../base/key-scope.ts';
+import type { Reach } from '../../../base/key-scope.ts';
 import { defined } from '../../../base/defined.ts';
 import type { Task } from '../../../task/record.ts';
 import type { TaskStatus } from '../../../task/task.ts';
@@ -28,6 +30,7 @@ const query = z.object({
 export function listArkTasks({ tasks, mediaUrl }: DialectDeps): Route {
   return keyRoute({
     operationId: 'listArkTasks',
+    scope: 'read_own',
     summary: "List the account's newest video generation tasks",
     description: `Among the ${tasksMax} newest that the status and the model leave; older ones are listed by \`GET /v1/videos/generations\`. What was asked for stands in the answer to a query of one task.`,
     dialect: arkDialect,
@@ -38,9 +41,9 @@ export function listArkTasks({ tasks, mediaUrl }: DialectDeps): Route {
       description: 'One page.',
       schema: z.object({ total: z.int(), items: z.array(arkTaskSchema) }),
     },
-    async handle({ query: asked, caller }) {
+    async handle({ query: asked, reach }) {
       const { page_num: number = 1, page_size: size = 20 } = asked;
-      const found = await findTasks(asked, caller.account, tasks);
+      const found = await findTasks(asked, reach, tasks);
       const status = asked['filter.status'];
       const matching = found
         .map((task) => presentArkTask(task, { mediaUrl }))
@@ -62,18 +65,18 @@ const indexed: Readonly<Partial<Record<ArkStatus, TaskStatus>>> = {
 
 async function findTasks(
   asked: z.output<typeof query>,
-  account: string,
+  reach: Reach,
   tasks: Pick<DialectDeps['tasks'], 'findMany' | 'list'>,
 ): Promise<readonly Task[]> {
   const { 'filter.task_ids': ids, 'filter.model': model, 'filter.status': word } = asked;
   if (ids !== undefined) {
     const named = await tasks.findMany([ids].flat());
     return named
-      .filter((task) => task.account === account && task.kind === 'video')
+      .filter((task) => isWithin(reach, task) && task.kind === 'video')
       .filter((task) => model === undefined || task.model === model)
       .toSorted((one, other) => other.createdAt - one.createdAt);
   }
   const status = word === undefined ? undefined : indexed[word];
-  const filter = { account, kind: 'video', ...defined({ model, status }) } as const;
+  const filter = { ...reach, kind: 'video', ...defined({ model, status }) } as const;
   return (await tasks.list(filter, { limit: tasksMax })).tasks;
 }

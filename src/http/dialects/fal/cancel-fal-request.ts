@@ -14,6 +14,7 @@ const answer = (status: 'CANCELLATION_REQUESTED' | 'ALREADY_COMPLETED') =>
 export function cancelFalRequest({ tasks, port }: DialectDeps): Route {
   return keyRoute({
     operationId: 'cancelFalRequest',
+    scope: 'create',
     summary: 'Cancel a request of the queue',
     description: 'Where its upstream refuses or cannot cancel, it keeps running, and the response is 409.',
     dialect: falDialect,
@@ -23,8 +24,8 @@ export function cancelFalRequest({ tasks, port }: DialectDeps): Route {
     success: { status: 202, description: 'It is cancelled.', schema: answer('CANCELLATION_REQUESTED') },
     otherAnswers: { 400: { description: 'It has ended.', schema: answer('ALREADY_COMPLETED') } },
     errors: ['task_not_found', 'task_not_cancellable'],
-    async handle({ params, caller }) {
-      const task = await findOwnTask(tasks, { id: params.task_id, caller, kind: 'video' });
+    async handle({ params, reach }) {
+      const task = await findOwnTask(tasks, { id: params.task_id, reach, kind: 'video' });
       if (isTerminal(task.status)) return { ...jsonReply({ status: 'ALREADY_COMPLETED' }), status: 400 };
       await cancelTask(task, { tasks, port });
       return { ...jsonReply({ status: 'CANCELLATION_REQUESTED' }), status: 202 };

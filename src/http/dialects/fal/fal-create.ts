@@ -3,9 +3,7 @@ import type { Task } from '../../../task/record.ts';
 import type { RequestMeta } from '../../route.ts';
 import { createVideoTask, videoCreate } from '../../videos/create-video-task.ts';
 import { findOwnTask } from '../../videos/own-task.ts';
-import { inTheirWords } from '../their-words.ts';
-import { decodeFal, falName } from './fal-body.ts';
-import type { FalInput } from './fal-body.ts';
+import { understandFal } from './fal-body.ts';
 import { falDialect, falStatuses } from './fal-dialect.ts';
 import type { DialectDeps } from '../dialect-deps.ts';
 import type { FalModel } from './fal-request.ts';
@@ -22,7 +20,7 @@ export interface FalCreate {
   readonly route: string;
   readonly params: FalModel;
   readonly webhook?: string | undefined;
-  readonly body: FalInput;
+  readonly body: Readonly<Record<string, unknown>>;
   readonly caller: Caller;
   readonly meta: RequestMeta;
 }
@@ -35,16 +33,17 @@ export interface FalCreated {
 }
 
 export async function createFalTask(
-  { route, params, webhook, body: asked, caller, meta }: FalCreate,
+  { route, params, webhook, body, caller, meta }: FalCreate,
   deps: DialectDeps,
 ): Promise<FalCreated> {
   const whole = `${params.owner}/${params.name}`;
   const isWhole = deps.catalogue.models(caller).some(({ id }) => id === whole);
-  const nameOf = falName(asked);
-  const { task, headers, warnings } = await inTheirWords(nameOf, async () => {
-    const body = decodeFal(asked, isWhole ? whole : params.name, webhook);
-    return createVideoTask({ route, body, unread: [], caller, meta }, deps);
+  const asked = understandFal(body, { model: isWhole ? whole : params.name, webhook });
+  const { task, headers, warnings } = await createVideoTask({ route, asked, caller, meta }, deps);
+  const record = await findOwnTask(deps.tasks, {
+    id: task.id,
+    reach: { account: caller.account },
+    kind: 'video',
   });
-  const record = await findOwnTask(deps.tasks, { id: task.id, caller, kind: 'video' });
-  return { task: record, headers, warnings: warnings.map(nameOf) };
+  return { task: record, headers, warnings };
 }

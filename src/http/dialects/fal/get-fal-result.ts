@@ -10,6 +10,7 @@ import { falFailures, falResultSchema, namedReply, replyWithFalResult } from './
 export function getFalResult(deps: DialectDeps): Route {
   return keyRoute({
     operationId: 'getFalResult',
+    scope: 'read_own',
     summary: 'Fetch the result of a request',
     dialect: falDialect,
     method: 'get',
@@ -18,8 +19,8 @@ export function getFalResult(deps: DialectDeps): Route {
     success: { description: 'The video.', schema: falResultSchema },
     otherAnswers: { 400: { description: 'It has not ended.', schema: falErrorSchema }, ...falFailures },
     errors: ['task_not_found'],
-    async handle({ params, caller }) {
-      const task = await findOwnTask(deps.tasks, { id: params.task_id, caller, kind: 'video' });
+    async handle({ params, reach }) {
+      const task = await findOwnTask(deps.tasks, { id: params.task_id, reach, kind: 'video' });
       const message = 'Request is still in progress';
       const early = jsonReply(presentFalError({ message, type: '', field: '' }), namedReply(task));
       return (await replyWithFalResult(task, deps)) ?? { ...early, status: 400 };

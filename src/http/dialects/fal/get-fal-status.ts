@@ -11,6 +11,7 @@ import { falRequestParams, falRequestSchema, presentFalRequest } from './fal-req
 export function getFalStatus(deps: DialectDeps): Route {
   return keyRoute({
     operationId: 'getFalStatus',
+    scope: 'read_own',
     summary: 'Query a request of the queue',
     description: 'Of every video task of the account, whichever interface created it. There are no logs.',
     dialect: falDialect,
@@ -19,8 +20,8 @@ export function getFalStatus(deps: DialectDeps): Route {
     input: z.object({ params: falRequestParams }),
     success: { description: 'The request as it is now.', schema: falRequestSchema },
     errors: ['task_not_found'],
-    async handle({ params, caller }) {
-      const task = await findOwnTask(deps.tasks, { id: params.task_id, caller, kind: 'video' });
+    async handle({ params, reach }) {
+      const task = await findOwnTask(deps.tasks, { id: params.task_id, reach, kind: 'video' });
       const headers = isTerminal(task.status) ? {} : { 'retry-after': String(pollAfterSeconds(task, deps)) };
       return jsonReply(presentFalRequest(task, { ...params, publicUrl: deps.publicUrl }), headers);
     },

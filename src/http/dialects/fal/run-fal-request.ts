@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { keyRoute } from '../../route.ts';
 import type { Route } from '../../route.ts';
+import { anyFields } from '../../body-fields.ts';
 import { falBody } from './fal-body.ts';
 import { falCreate } from './fal-create.ts';
 import type { DialectDeps } from '../dialect-deps.ts';
@@ -12,11 +13,13 @@ export function runFalRequest(deps: DialectDeps): Route {
   return keyRoute({
     ...falCreate,
     operationId: 'runFalRequest',
+    scope: 'create',
     summary: 'Make a video in one request',
     description:
       'Answers when the task has ended, which takes minutes: send an `Idempotency-Key`, so that a repeat after a broken connection finds the same task. The queue does not have this trouble.',
     paths: ['/fal/run/:owner/:name'],
-    input: z.object({ params: falModelParams, body: falBody }),
+    input: z.object({ params: falModelParams, body: anyFields }),
+    documentedBody: falBody,
     success: { description: 'The video.', schema: falResultSchema },
     otherAnswers: falFailures,
     handle: (asked) => runFal({ route: 'runFalRequest', ...asked }, deps),

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { eventStream, eventStreamType } from '../../event-stream.ts';
 import { keyRoute } from '../../route.ts';
 import type { Route } from '../../route.ts';
+import { anyFields } from '../../body-fields.ts';
 import { falBody } from './fal-body.ts';
 import { falCreate } from './fal-create.ts';
 import type { DialectDeps } from '../dialect-deps.ts';
@@ -13,11 +14,13 @@ export function streamFalRequest(deps: DialectDeps): Route {
   return keyRoute({
     ...falCreate,
     operationId: 'streamFalRequest',
+    scope: 'create',
     summary: 'Make a video in one request, as a stream',
     description:
       'As `POST /fal/run/{owner}/{name}`, with the result as the only event: no video is there in parts.',
     paths: ['/fal/run/:owner/:name/stream'],
-    input: z.object({ params: falModelParams, body: falBody }),
+    input: z.object({ params: falModelParams, body: anyFields }),
+    documentedBody: falBody,
     success: { description: 'The video, as one event.', mediaType: eventStreamType },
     otherAnswers: falFailures,
     async handle(asked) {

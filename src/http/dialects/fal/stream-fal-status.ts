@@ -17,6 +17,7 @@ const commentMs = 15_000;
 export function streamFalStatus(deps: DialectDeps): Route {
   return keyRoute({
     operationId: 'streamFalStatus',
+    scope: 'read_own',
     summary: 'Follow a request of the queue',
     description:
       'Server-sent events: the request as it is now, and again with each change of its status, until it has ended. A comment line comes every 15 seconds. Where the gateway restarts, the stream ends before the request does.',
@@ -26,8 +27,8 @@ export function streamFalStatus(deps: DialectDeps): Route {
     input: z.object({ params: falRequestParams }),
     success: { description: 'Each is a `FalRequest`.', mediaType: eventStreamType },
     errors: ['task_not_found'],
-    async handle({ params, caller, meta }) {
-      const task = await findOwnTask(deps.tasks, { id: params.task_id, caller, kind: 'video' });
+    async handle({ params, reach, meta }) {
+      const task = await findOwnTask(deps.tasks, { id: params.task_id, reach, kind: 'video' });
       const facts = { ...params, publicUrl: deps.publicUrl };
       return eventStream(events(task, { facts, signal: meta.closed() }, deps), namedReply(task));
     },

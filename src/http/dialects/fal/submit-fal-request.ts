@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { jsonReply, keyRoute } from '../../route.ts';
 import type { Route } from '../../route.ts';
+import { anyFields } from '../../body-fields.ts';
 import { falBody } from './fal-body.ts';
 import { createFalTask, falCreate } from './fal-create.ts';
 import type { DialectDeps } from '../dialect-deps.ts';
@@ -11,6 +12,7 @@ export function submitFalRequest(deps: DialectDeps): Route {
   return keyRoute({
     ...falCreate,
     operationId: 'submitFalRequest',
+    scope: 'create',
     summary: 'Submit a request to the queue',
     description: '`Idempotency-Key` works as with `POST /v1/videos/generations`.',
     paths: ['/fal/:owner/:name'],
@@ -19,8 +21,9 @@ export function submitFalRequest(deps: DialectDeps): Route {
       query: z.object({
         fal_webhook: z.string().optional().meta({ description: 'Our `metadata.callback_url`.' }),
       }),
-      body: falBody,
+      body: anyFields,
     }),
+    documentedBody: falBody,
     success: { description: 'The task, its hold and its workflow exist.', schema: falRequestSchema },
     async handle({ params, query: { fal_webhook: webhook }, body, caller, meta }) {
       const create = { route: 'submitFalRequest', params, webhook, body, caller, meta };

@@ -3,8 +3,9 @@ import { jsonReply, keyRoute } from '../../route.ts';
 import type { Route } from '../../route.ts';
 import { createVideoTask, videoCreate } from '../../videos/create-video-task.ts';
 import { findOwnTask } from '../../videos/own-task.ts';
-import { inTheirWords } from '../their-words.ts';
-import { decodeOpenai, openaiBody, openaiCreateBody, openaiCreateFields, openaiName } from './openai-body.ts';
+import { anyFields } from '../../body-fields.ts';
+import { understandVideo } from '../../videos/video-body.ts';
+import { openaiBody, openaiCreateBody, withFilesAsData } from './openai-body.ts';
 import { openaiDialect } from './openai-dialect.ts';
 import type { DialectDeps } from '../dialect-deps.ts';
 import { openaiVideoSchema, presentOpenaiVideo } from './openai-video.ts';
@@ -14,22 +15,25 @@ export function createOpenaiVideo(deps: DialectDeps): Route {
   return keyRoute({
     ...videoCreate,
     operationId: 'createOpenaiVideo',
+    scope: 'create',
     summary: 'Create a video',
     description:
       'JSON or a form. `seconds`, `size` and `input_reference` are those of the model that is named; without them its own defaults count. Every field of `POST /v1/videos/generations` may stand beside them. `Idempotency-Key` works as there.',
     dialect: openaiDialect,
     paths: ['/v1/videos'],
-    input: z.object({ body: openaiCreateBody }),
+    input: z.object({ body: anyFields }),
+    documentedBody: openaiCreateBody,
     readBody: openaiBody(images),
     success: { description: 'The task, its hold and its workflow exist.', schema: openaiVideoSchema },
-    async handle({ body: asked, caller, meta }) {
-      const isBracketed = (name: string) => openaiCreateFields.has(name.replace(/\[\w+\]$/, ''));
-      const unread = meta.unknownFields(openaiCreateFields).filter((name) => !isBracketed(name));
-      const body = await decodeOpenai(asked, meta, images);
-      const { task, warnings, headers } = await inTheirWords(openaiName, () =>
-        createVideoTask({ route: 'createOpenaiVideo', body, unread, caller, meta }, deps),
-      );
-      const record = await findOwnTask(tasks, { id: task.id, caller, kind: 'video' });
+    async handle({ body, caller, meta }) {
+      const asked = await withFilesAsData(understandVideo(body), meta, images);
+      const create = { route: 'createOpenaiVideo', asked, caller, meta };
+      const { task, warnings, headers } = await createVideoTask(create, deps);
+      const record = await findOwnTask(tasks, {
+        id: task.id,
+        reach: { account: caller.account },
+        kind: 'video',
+      });
       const request = (await requests.find(task.id))?.request;
       return jsonReply(presentOpenaiVideo(record, { request, warnings, mediaUrl }), headers);
     },

@@ -11,6 +11,7 @@ import type { DialectDeps } from '../dialect-deps.ts';
 export function deleteOpenaiVideo(deps: DialectDeps): Route {
   return keyRoute({
     operationId: 'deleteOpenaiVideo',
+    scope: 'create',
     summary: 'Cancel a video',
     description:
       'Of an unfinished video: it is cancelled, its hold is released, and it stays in the list as failed. One that has ended is not removed: 409.',
@@ -24,8 +25,8 @@ export function deleteOpenaiVideo(deps: DialectDeps): Route {
       schema: z.object({ id: z.string(), object: z.literal('video.deleted'), deleted: z.literal(true) }),
     },
     errors: ['task_not_found', 'task_not_cancellable'],
-    async handle({ params, caller }) {
-      const task = await findOwnTask(deps.tasks, { id: params.task_id, caller, kind: 'video' });
+    async handle({ params, reach }) {
+      const task = await findOwnTask(deps.tasks, { id: params.task_id, reach, kind: 'video' });
       if (isTerminal(task.status)) throw isKept();
       const { id } = await cancelTask(task, deps);
       return jsonReply({ id, object: 'video.deleted', deleted: true });

@@ -18,6 +18,7 @@ export function getOpenaiVideoContent({ tasks, keptResults }: DialectDeps): Rout
   return keyRoute({
     ...contentOperation,
     operationId: 'getOpenaiVideoContent',
+    scope: 'read_own',
     summary: 'Fetch the file of a video',
     dialect: openaiDialect,
     paths: ['/v1/videos/:task_id/content'],
@@ -25,8 +26,8 @@ export function getOpenaiVideoContent({ tasks, keptResults }: DialectDeps): Rout
     input: z.object({ params: openaiParams, query }),
     errors: ['task_not_found', 'unsupported_parameter'],
     statuses: { unsupported_parameter: 404 },
-    async handle({ params, query: { variant }, caller, meta }) {
-      const task = await findOwnTask(tasks, { id: params.task_id, caller, kind: 'video' });
+    async handle({ params, query: { variant }, reach, meta }) {
+      const task = await findOwnTask(tasks, { id: params.task_id, reach, kind: 'video' });
       if (variant === 'spritesheet') {
         const message = 'There is no spritesheet of a video: this gateway decodes none.';
         throw new GatewayError('unsupported_parameter', message, { param: 'variant' });

@@ -10,6 +10,7 @@ import { openaiVideoSchema, presentOpenaiVideo } from './openai-video.ts';
 export function getOpenaiVideo(deps: DialectDeps): Route {
   return keyRoute({
     operationId: 'getOpenaiVideo',
+    scope: 'read_own',
     summary: 'Query a video',
     description:
       'Of every video task of the account, whichever interface created it. An unfinished one carries `openai-poll-after-ms`, which the official clients obey.',
@@ -20,8 +21,8 @@ export function getOpenaiVideo(deps: DialectDeps): Route {
     input: z.object({ params: openaiParams }),
     success: { description: 'The video as it is now.', schema: openaiVideoSchema },
     errors: ['task_not_found'],
-    async handle({ params, caller }) {
-      const task = await findOwnTask(deps.tasks, { id: params.task_id, caller, kind: 'video' });
+    async handle({ params, reach }) {
+      const task = await findOwnTask(deps.tasks, { id: params.task_id, reach, kind: 'video' });
       const request = (await deps.requests.find(task.id))?.request;
       const video = presentOpenaiVideo(task, { request, mediaUrl: deps.mediaUrl });
       const headers = progressHeaders(task, deps);

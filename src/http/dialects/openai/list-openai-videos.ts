@@ -19,14 +19,15 @@ const query = z.object({
 export function listOpenaiVideos({ tasks, requests, mediaUrl }: DialectDeps): Route {
   return keyRoute({
     operationId: 'listOpenaiVideos',
+    scope: 'read_own',
     summary: "List the account's videos",
     dialect: openaiDialect,
     method: 'get',
     paths: ['/v1/videos'],
     input: z.object({ query }),
     success: { description: 'One page.', schema: ownPageSchema(openaiVideoSchema) },
-    async handle({ query: { limit, after, order }, caller }) {
-      const filter = { kind: 'video', account: caller.account } as const;
+    async handle({ query: { limit, after, order }, reach }) {
+      const filter = { kind: 'video', ...reach } as const;
       const page = { limit, oldestFirst: order === 'asc', ...defined({ after }) };
       const { tasks: found, hasMore } = await pageOfTasks(filter, page, tasks);
       const asked = new Map<string, GenerationRequest>();

@@ -3,15 +3,15 @@ import { defined } from '../../../base/defined.ts';
 import { invalidParameter } from '../../../errors/errors.ts';
 import type { GenerationRequest } from '../../../models/request.ts';
 import type { Task } from '../../../task/record.ts';
-import { prompt } from '../../body-fields.ts';
+import { anyFields, prompt } from '../../body-fields.ts';
 import { presentTask } from '../../presenters/video-task.ts';
 import { jsonReply, keyRoute } from '../../route.ts';
 import type { Route } from '../../route.ts';
 import { createErrors } from '../../create-errors.ts';
 import { createVideoTask, videoCreate } from '../../videos/create-video-task.ts';
 import { findOwnTask } from '../../videos/own-task.ts';
-import type { VideoBody } from '../../videos/video-body.ts';
-import { inTheirWords } from '../their-words.ts';
+import { understandVideo } from '../../videos/video-body.ts';
+import { endUserFields, namesOf } from '../../../intake/names.ts';
 import { openaiBody } from './openai-body.ts';
 import { openaiDialect, openaiParams, openaiVideoAddress } from './openai-dialect.ts';
 import type { DialectDeps } from '../dialect-deps.ts';
@@ -22,36 +22,49 @@ export function remixOpenaiVideo(deps: DialectDeps): Route {
   return keyRoute({
     ...videoCreate,
     operationId: 'remixOpenaiVideo',
+    scope: 'create',
     summary: 'Make another video of one',
     description:
       'A create with the model and the output of the source, its result as the video that is edited, and the new prompt. Where the model edits no videos: 400 `unsupported_parameter`.',
     dialect: openaiDialect,
     paths: ['/v1/videos/:task_id/remix'],
     only: openaiVideoAddress,
-    input: z.object({ params: openaiParams, body: z.object({ prompt }) }),
+    input: z.object({ params: openaiParams, body: anyFields }),
+    documentedBody: z.object({ prompt }),
     readBody: openaiBody(deps.images),
     success: { description: 'The task, its hold and its workflow exist.', schema: openaiVideoSchema },
     errors: [...createErrors, 'task_not_found'],
-    async handle({ params: { task_id: id }, body: asked, caller, meta }) {
-      const source = await findOwnTask(tasks, { id, caller, kind: 'video' });
+    async handle({ params: { task_id: id }, body, caller, reach, meta }) {
+      const source = await findOwnTask(tasks, { id, reach, kind: 'video' });
       const made = (await requests.find(id))?.request;
-      const body = { ...asked, ...remixOf(source, made, resultOf(source, deps)) };
-      const unread = meta.unknownFields(new Set(['prompt']));
-      const { task, warnings, headers } = await inTheirWords(remixName, () =>
-        createVideoTask({ route: 'remixOpenaiVideo', body, unread, caller, meta }, deps),
-      );
-      const record = await findOwnTask(tasks, { id: task.id, caller, kind: 'video' });
+      const ours = remixOf(source, made, resultOf(source, deps));
+      const sent = understandVideo(body, remixNames, ours);
+      const asked = { ...sent, nameOf: (name: string) => remixName(sent.nameOf(name)) };
+      const create = { route: 'remixOpenaiVideo', asked, caller, meta };
+      const { task, warnings, headers } = await createVideoTask(create, deps);
+      const record = await findOwnTask(tasks, {
+        id: task.id,
+        reach: { account: caller.account },
+        kind: 'video',
+      });
       const request = (await requests.find(task.id))?.request;
       return jsonReply(presentOpenaiVideo(record, { request, warnings, remixOf: id, mediaUrl }), headers);
     },
   });
 }
 
+/** The rest is the source's. */
+const remixNames = namesOf(
+  { prefix: '' },
+  { prompt: 'prompt', strict: 'strict', callback_url: 'metadata.callback_url', metadata: 'metadata' },
+  endUserFields,
+);
+
 function remixOf(
   { model }: Task,
   made: GenerationRequest | undefined,
   url: string,
-): Omit<VideoBody, 'prompt'> {
+): Readonly<Record<string, unknown>> {
   const { resolution, ratio } = made?.kind === 'video' ? made : {};
   return { model, videos: [url], metadata: { video_task: 'edit' }, ...defined({ resolution, ratio }) };
 }

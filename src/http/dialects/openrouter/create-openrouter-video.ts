@@ -3,13 +3,9 @@ import { presentWarnings } from '../../presenters/image.ts';
 import { jsonReply, keyRoute } from '../../route.ts';
 import type { Route } from '../../route.ts';
 import { createVideoTask, videoCreate } from '../../videos/create-video-task.ts';
-import { inTheirWords } from '../their-words.ts';
-import {
-  decodeOpenrouter,
-  openrouterCreateBody,
-  openrouterCreateFields,
-  openrouterName,
-} from './openrouter-body.ts';
+import { anyFields } from '../../body-fields.ts';
+import { understandVideo } from '../../videos/video-body.ts';
+import { openrouterCreateBody, openrouterNames } from './openrouter-body.ts';
 import { openrouterDialect } from './openrouter-dialect.ts';
 import type { DialectDeps } from '../dialect-deps.ts';
 import { openrouterJobSchema, pollingUrl } from './openrouter-job.ts';
@@ -18,30 +14,28 @@ export function createOpenrouterVideo(deps: DialectDeps): Route {
   return keyRoute({
     ...videoCreate,
     operationId: 'createOpenrouterVideo',
+    scope: 'create',
     summary: 'Create a video',
     description: '`Idempotency-Key` works as with `POST /v1/videos/generations`.',
     dialect: openrouterDialect,
     paths: ['/api/v1/videos'],
-    input: z.object({ body: openrouterCreateBody }),
+    input: z.object({ body: anyFields }),
+    documentedBody: openrouterCreateBody,
     success: {
       status: 202,
       description: 'The task, its hold and its workflow exist.',
       schema: openrouterJobSchema,
     },
-    async handle({ body: asked, caller, meta }) {
-      const nameOf = openrouterName(asked);
-      const unknown = meta.unknownFields(openrouterCreateFields);
-      const { task, warnings, headers } = await inTheirWords(nameOf, async () => {
-        const { body, ignored } = decodeOpenrouter(asked);
-        const unread = [...unknown, ...ignored];
-        return createVideoTask({ route: 'createOpenrouterVideo', body, unread, caller, meta }, deps);
-      });
+    async handle({ body, caller, meta }) {
+      const asked = understandVideo(body, openrouterNames);
+      const create = { route: 'createOpenrouterVideo', asked, caller, meta };
+      const { task, warnings, headers } = await createVideoTask(create, deps);
       const reply = jsonReply(
         {
           id: task.id,
           polling_url: pollingUrl(task.id, deps.publicUrl),
           status: 'pending',
-          ...presentWarnings(warnings.map(nameOf)),
+          ...presentWarnings(warnings),
         },
         headers,
       );

@@ -13,13 +13,14 @@ export function getOpenrouterVideoContent({ tasks, keptResults }: DialectDeps): 
   return keyRoute({
     ...contentOperation,
     operationId: 'getOpenrouterVideoContent',
+    scope: 'read_own',
     summary: 'Fetch the file of a video',
     dialect: openrouterDialect,
     paths: ['/api/v1/videos/:task_id/content'],
     input: z.object({ params: taskParams, query }),
     errors: ['task_not_found'],
-    async handle({ params, query: { index }, caller, meta }) {
-      const task = await findOwnTask(tasks, { id: params.task_id, caller, kind: 'video' });
+    async handle({ params, query: { index }, reach, meta }) {
+      const task = await findOwnTask(tasks, { id: params.task_id, reach, kind: 'video' });
       return replyWithContent(task, { index, meta }, keptResults);
     },
   });

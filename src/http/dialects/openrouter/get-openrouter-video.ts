@@ -10,6 +10,7 @@ import { openrouterJobSchema, presentOpenrouterJob } from './openrouter-job.ts';
 export function getOpenrouterVideo(deps: DialectDeps): Route {
   return keyRoute({
     operationId: 'getOpenrouterVideo',
+    scope: 'read_own',
     summary: 'Query a video',
     description: 'Of every video task of the account, whichever interface created it.',
     dialect: openrouterDialect,
@@ -18,10 +19,10 @@ export function getOpenrouterVideo(deps: DialectDeps): Route {
     input: z.object({ params: taskParams }),
     success: { description: 'The video as it is now.', schema: openrouterJobSchema },
     errors: ['task_not_found'],
-    async handle({ params, caller }) {
+    async handle({ params, reach }) {
       const { mediaUrl, publicUrl, catalogue } = deps;
       const { currency } = catalogue.current();
-      const task = await findOwnTask(deps.tasks, { id: params.task_id, caller, kind: 'video' });
+      const task = await findOwnTask(deps.tasks, { id: params.task_id, reach, kind: 'video' });
       return jsonReply(
         presentOpenrouterJob(task, { mediaUrl, publicUrl, currency }),
         progressHeaders(task, deps),

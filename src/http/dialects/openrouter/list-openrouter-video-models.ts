@@ -30,6 +30,7 @@ const modelSchema = z
 export function listOpenrouterVideoModels({ catalogue }: Pick<DialectDeps, 'catalogue'>): Route {
   return keyRoute({
     operationId: 'listOpenrouterVideoModels',
+    scope: 'any',
     summary: 'List the video models that the key may use',
     description: 'Prices and further facts are in `GET /v1/models`.',
     dialect: openrouterDialect,

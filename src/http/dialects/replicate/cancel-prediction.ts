@@ -12,6 +12,7 @@ export function cancelPrediction(deps: DialectDeps): Route {
   const { mediaUrl, publicUrl } = deps;
   return keyRoute({
     operationId: 'cancelPrediction',
+    scope: 'create',
     summary: 'Cancel a prediction',
     description:
       'One that has ended stays as it is. Where its upstream refuses or cannot cancel, it keeps running, and the response is 409.',
@@ -21,8 +22,8 @@ export function cancelPrediction(deps: DialectDeps): Route {
     input: z.object({ params: taskParams }),
     success: { description: 'The prediction as it is now.', schema: predictionSchema },
     errors: ['task_not_found', 'task_not_cancellable'],
-    async handle({ params, caller }) {
-      const found = await findOwnTask(deps.tasks, { id: params.task_id, caller, kind: 'video' });
+    async handle({ params, reach }) {
+      const found = await findOwnTask(deps.tasks, { id: params.task_id, reach, kind: 'video' });
       const task = isTerminal(found.status) ? found : await cancelTask(found, deps);
       const request = (await deps.requests.find(task.id))?.request;
       return jsonReply(presentPrediction(task, { request, mediaUrl, publicUrl }));

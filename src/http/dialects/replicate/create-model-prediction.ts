@@ -2,13 +2,15 @@ import { z } from 'zod';
 import { keyRoute } from '../../route.ts';
 import type { Route } from '../../route.ts';
 import { answerWithPrediction, predictionCreate } from './prediction-create.ts';
-import { modelPredictionBody } from './replicate-body.ts';
+import { anyFields } from '../../body-fields.ts';
+import { modelPredictionBody, understandPrediction } from './replicate-body.ts';
 import type { DialectDeps } from '../dialect-deps.ts';
 
 export function createModelPrediction(deps: DialectDeps): Route {
   return keyRoute({
     ...predictionCreate,
     operationId: 'createModelPrediction',
+    scope: 'create',
     summary: 'Create a prediction of a model',
     paths: ['/v1/models/:owner/:name/predictions'],
     input: z.object({
@@ -18,12 +20,14 @@ export function createModelPrediction(deps: DialectDeps): Route {
         }),
         name: z.string().min(1),
       }),
-      body: modelPredictionBody,
+      body: anyFields,
     }),
+    documentedBody: modelPredictionBody,
     handle({ params: { owner, name }, body, caller, meta }) {
       const whole = `${owner}/${name}`;
       const isWhole = deps.catalogue.models(caller).some(({ id }) => id === whole);
-      return answerWithPrediction({ body, model: isWhole ? whole : name, caller, meta }, deps);
+      const asked = understandPrediction(body, isWhole ? whole : name);
+      return answerWithPrediction({ asked, caller, meta }, deps);
     },
   });
 }

@@ -2,17 +2,20 @@ import { z } from 'zod';
 import { keyRoute } from '../../route.ts';
 import type { Route } from '../../route.ts';
 import { answerWithPrediction, predictionCreate } from './prediction-create.ts';
-import { predictionBody } from './replicate-body.ts';
+import { anyFields } from '../../body-fields.ts';
+import { predictionBody, understandPrediction } from './replicate-body.ts';
 import type { DialectDeps } from '../dialect-deps.ts';
 
 export function createPrediction(deps: DialectDeps): Route {
   return keyRoute({
     ...predictionCreate,
     operationId: 'createPrediction',
+    scope: 'create',
     summary: 'Create a prediction by the name of its model',
     paths: ['/v1/predictions'],
-    input: z.object({ body: predictionBody }),
+    input: z.object({ body: anyFields }),
+    documentedBody: predictionBody,
     handle: ({ body, caller, meta }) =>
-      answerWithPrediction({ body, model: body.version, caller, meta }, deps),
+      answerWithPrediction({ asked: understandPrediction(body), caller, meta }, deps),
   });
 }

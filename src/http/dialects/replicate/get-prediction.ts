@@ -11,6 +11,7 @@ export function getPrediction(deps: DialectDeps): Route {
   const { mediaUrl, publicUrl } = deps;
   return keyRoute({
     operationId: 'getPrediction',
+    scope: 'read_own',
     summary: 'Query a prediction',
     description: 'Of every video task of the account, whichever interface created it.',
     dialect: replicateDialect,
@@ -19,8 +20,8 @@ export function getPrediction(deps: DialectDeps): Route {
     input: z.object({ params: taskParams }),
     success: { description: 'The prediction as it is now.', schema: predictionSchema },
     errors: ['task_not_found'],
-    async handle({ params, caller }) {
-      const task = await findOwnTask(deps.tasks, { id: params.task_id, caller, kind: 'video' });
+    async handle({ params, reach }) {
+      const task = await findOwnTask(deps.tasks, { id: params.task_id, reach, kind: 'video' });
       const request = (await deps.requests.find(task.id))?.request;
       return jsonReply(
         presentPrediction(task, { request, mediaUrl, publicUrl }),

@@ -13,6 +13,7 @@ const pageSize = 100;
 export function listPredictions({ tasks, requests, mediaUrl, publicUrl }: DialectDeps): Route {
   return keyRoute({
     operationId: 'listPredictions',
+    scope: 'read_own',
     summary: "List the account's predictions, newest first",
     dialect: replicateDialect,
     method: 'get',
@@ -28,8 +29,8 @@ export function listPredictions({ tasks, requests, mediaUrl, publicUrl }: Dialec
         results: z.array(predictionSchema),
       }),
     },
-    async handle({ query: { cursor: after }, caller }) {
-      const filter = { kind: 'video', account: caller.account } as const;
+    async handle({ query: { cursor: after }, reach }) {
+      const filter = { kind: 'video', ...reach } as const;
       const page = await pageOfTasks(filter, { limit: pageSize, ...defined({ after }) }, tasks);
       const asked = new Map<string, GenerationRequest>();
       for await (const { task, request } of requests.each(page.tasks.map(({ id }) => id)))

@@ -1,4 +1,3 @@
-import type { z } from 'zod';
 import { isTerminal } from '../../../task/task.ts';
 import type { Caller } from '../../../access/caller.ts';
 import { presentWarnings } from '../../presenters/image.ts';
@@ -6,10 +5,8 @@ import { jsonReply } from '../../route.ts';
 import type { Reply, RequestMeta } from '../../route.ts';
 import { createVideoTask, videoCreate } from '../../videos/create-video-task.ts';
 import { findOwnTask } from '../../videos/own-task.ts';
-import { inTheirWords } from '../their-words.ts';
+import type { Understood } from '../../../intake/understand.ts';
 import { predictionSchema, presentPrediction } from './prediction.ts';
-import { decodePrediction, predictionFields, replicateName } from './replicate-body.ts';
-import type { modelPredictionBody } from './replicate-body.ts';
 import { replicateDialect } from './replicate-dialect.ts';
 import type { DialectDeps } from '../dialect-deps.ts';
 
@@ -27,28 +24,23 @@ export const predictionCreate = {
 } as const;
 
 export interface PredictionCreate {
-  readonly body: z.output<typeof modelPredictionBody>;
-  readonly model: string;
+  readonly asked: Understood;
   readonly caller: Caller;
   readonly meta: RequestMeta;
 }
 
 export async function answerWithPrediction(
-  { body: asked, model, caller, meta }: PredictionCreate,
+  { asked, caller, meta }: PredictionCreate,
   deps: DialectDeps,
 ): Promise<Reply> {
   const { tasks, requests, mediaUrl, publicUrl } = deps;
-  const unread = meta.unknownFields(predictionFields);
-  const nameOf = replicateName(asked);
-  const { task, headers, warnings } = await inTheirWords(nameOf, async () => {
-    const body = decodePrediction(asked, model);
-    return createVideoTask({ route: 'createPrediction', body, unread, caller, meta }, deps);
-  });
-  const record = await findOwnTask(tasks, { id: task.id, caller, kind: 'video' });
+  const create = { route: 'createPrediction', asked, caller, meta };
+  const { task, headers, warnings } = await createVideoTask(create, deps);
+  const record = await findOwnTask(tasks, { id: task.id, reach: { account: caller.account }, kind: 'video' });
   const request = (await requests.find(task.id))?.request;
   const prediction = presentPrediction(record, { request, mediaUrl, publicUrl });
   // The official client takes anything but `starting` for the end, and hands out an output that is not there.
   const status = isTerminal(record.status) ? prediction.status : 'starting';
-  const body = { ...prediction, status, ...presentWarnings(warnings.map(nameOf)) };
+  const body = { ...prediction, status, ...presentWarnings(warnings) };
   return { ...jsonReply(body, headers), status: 201 };
 }

@@ -1,35 +1,37 @@
 import { z } from 'zod';
 import { defined } from '../../../base/defined.ts';
-import { withoutNulls } from '../../body-fields.ts';
+import { GatewayError, invalidParameter } from '../../../errors/errors.ts';
+import {
+  audios,
+  firstFrame,
+  lastFrame,
+  namesOf,
+  references,
+  videoFields,
+  videos,
+} from '../../../intake/names.ts';
+import type { Understood } from '../../../intake/understand.ts';
+import { isRecord } from '../../body-fields.ts';
 import { exampleModels } from '../../example-models.ts';
-import { videoBodySchema } from '../../videos/video-body.ts';
-import type { VideoBody } from '../../videos/video-body.ts';
-import { flatImages, flatName, withMetadata } from '../flat-body.ts';
-import type { FlatNames } from '../flat-body.ts';
-import type { TheirName } from '../their-words.ts';
+import { understandVideo, videoBodySchema } from '../../videos/video-body.ts';
 
 const itemsMax = 64;
 const media = z.string().min(1);
 const list = z.array(media).max(itemsMax).optional();
 const { model, prompt, duration, resolution, ratio, size } = videoBodySchema.shape;
 
-const input = z
-  .record(z.string(), z.unknown())
-  .transform((fields) => withoutNulls(fields))
-  .pipe(
-    z.looseObject({
-      prompt,
-      duration,
-      resolution,
-      aspect_ratio: ratio,
-      size,
-      image: media.optional().meta({ description: 'The first frame.' }),
-      last_frame_image: media.optional(),
-      reference_images: list,
-      reference_videos: list,
-      reference_audios: list,
-    }),
-  );
+const input = z.looseObject({
+  prompt,
+  duration,
+  resolution,
+  aspect_ratio: ratio,
+  size,
+  image: media.optional().meta({ description: 'The first frame.' }),
+  last_frame_image: media.optional(),
+  reference_images: list,
+  reference_videos: list,
+  reference_audios: list,
+});
 
 const webhook = z.string().optional().meta({ description: 'Our `metadata.callback_url`.' });
 const shape = { input, webhook };
@@ -46,33 +48,36 @@ export const modelPredictionBody = z.object(shape).meta({
   examples: [{ input: example }],
 });
 
-export const predictionFields: ReadonlySet<string> = new Set([...Object.keys(shape), 'version']);
+const names = namesOf(
+  {
+    prefix: 'input.',
+    others: 'metadata',
+    outer: { version: 'model', webhook: 'metadata.callback_url', strict: 'strict' },
+  },
+  {
+    aspect_ratio: 'ratio',
+    image: firstFrame,
+    start_image: firstFrame,
+    last_frame_image: lastFrame,
+    reference_images: references,
+    reference_videos: videos,
+    reference_audios: audios,
+  },
+  ...videoFields,
+);
 
-type PredictionBody = z.output<typeof modelPredictionBody>;
-
-/** The body of our own create. Throws GatewayError, which names our fields: see `replicateName`. */
-export function decodePrediction({ input: asked, webhook: url }: PredictionBody, name: string): VideoBody {
-  const { aspect_ratio, image, last_frame_image, reference_images, ...others } = asked;
-  const { prompt: text, duration: seconds, resolution: lines, size: pixels, ...further } = others;
-  const { reference_videos, reference_audios, ...rest } = further;
-  const output = { duration: seconds, resolution: lines, ratio: aspect_ratio, size: pixels };
-  const images = flatImages({ firstFrame: image, lastFrame: last_frame_image }, reference_images);
-  const given = { images, videos: reference_videos, audios: reference_audios };
-  const metadata = { ...rest, ...defined({ callback_url: url }) };
-  return withMetadata({ model: name, prompt: text, ...output, ...given }, metadata);
+/** What a prediction asks for. Throws GatewayError. */
+export function understandPrediction(
+  { input, ...outer }: Readonly<Record<string, unknown>>,
+  model?: string,
+): Understood {
+  if (!isRecord(input)) throw notAnObject(input);
+  const inner = Object.entries(input).map(([name, value]) => [`input.${name}`, value] as const);
+  return understandVideo({ ...outer, ...Object.fromEntries(inner) }, names, defined({ model }));
 }
 
-const names: FlatNames = {
-  model: 'version',
-  callback: 'webhook',
-  prefix: 'input.',
-  firstFrame: 'image',
-  lastFrame: 'last_frame_image',
-  images: 'reference_images',
-  videos: 'reference_videos',
-  audios: 'reference_audios',
-};
-
-export function replicateName({ input: { image, last_frame_image } }: PredictionBody): TheirName {
-  return flatName(names, { firstFrame: image, lastFrame: last_frame_image });
+function notAnObject(input: unknown): GatewayError {
+  return input === undefined
+    ? new GatewayError('missing_parameter', 'The parameter input is required.', { param: 'input' })
+    : invalidParameter('input', 'The parameter input must be an object.');
 }

@@ -1,23 +1,23 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { chargeAgain } from '../../src/ledger/charge-again.ts';
+import { chargeAgain } from '../../src/money/charge-again.ts';
 import { heldBasis, readSettleReckoning } from '../../src/money/ledger-basis.ts';
-import { atMost, settle } from '../../src/money/price.ts';
-import type { PriceBasis, Settlement } from '../../src/money/price.ts';
+import type { PriceBasis } from '../../src/money/price.ts';
+import { atMost, settle } from '../../src/money/settle.ts';
+import type { Settlement } from '../../src/money/settle.ts';
 import type { Reckoning } from '../../src/money/reckoning.ts';
 import { chargeImages } from '../../src/money/charge.ts';
 
 const basis: PriceBasis = {
   price: {
-    unit: 'million_tokens',
     minimum: '0.01',
-    rules: [
-      { when: { resolution: ['1080p'] }, price: '9.7' },
-      { when: { generate_audio: true }, price: '8.1' },
-      { price: '6.9' },
+    lines: [
+      { measure: 'million_tokens', when: { resolution: ['1080p'] }, price: '9.7' },
+      { measure: 'million_tokens', when: { generate_audio: true }, price: '8.1' },
+      { measure: 'million_tokens', price: '6.9' },
     ],
   },
-  channels: { own: { unit: 'second', minimum: '0', rules: [{ price: '0.033333' }] } },
+  channels: { own: { minimum: '0', lines: [{ measure: 'second', price: '0.033333' }] } },
   facts: { generate_audio: false },
   version: 'v',
 };
@@ -61,7 +61,14 @@ it('is what every settlement of a task came to, and what no more than the hold w
 });
 
 it('is what every settlement of images came to', () => {
-  const images: PriceBasis = { ...basis, price: { ...basis.price, unit: 'image' }, channels: {} };
+  const images: PriceBasis = {
+    ...basis,
+    price: {
+      ...basis.price,
+      lines: basis.price.lines.map((line) => ({ ...line, measure: 'image' as const })),
+    },
+    channels: {},
+  };
   fc.assert(
     fc.property(
       fc.nat({ max: 9 }),
@@ -89,18 +96,23 @@ describe('nothing follows from', () => {
     held: 10n ** 6n,
   });
 
+  const changed = (change: Partial<Reckoning['lines'][number]>) =>
+    settlement.lines.map((line) => ({ ...line, ...change }));
+
   it.each<[string, Partial<Reckoning>]>([
-    ['another rule than the one that holds', { rule: 0 }],
-    ['a quantity that is none', { quantity: '108900' }],
-    ['a division by nothing', { quantity: '1/0' }],
+    ['another line than the one that holds', { lines: changed({ line: 0 }) }],
+    ['a line that is missing', { lines: [] }],
+    ['a line that nothing counts', { lines: [...settlement.lines, ...changed({ measure: 'second' })] }],
+    ['a quantity that is none', { lines: changed({ quantity: '108900' }) }],
+    ['a division by nothing', { lines: changed({ quantity: '1/0' }) }],
     ['a limit that is not the hold', { steps: [{ kind: 'limit', limit: '0.5', amount: '0.5' }] }],
     ['a share that is none', { steps: [{ kind: 'share', quantity: 'half', amount: '0.5' }] }],
   ])('%s', (_, change) => {
     expect(again(basis, settlement, 10n ** 6n, change)).toBeUndefined();
   });
 
-  it('prices that do not have the rule', () => {
-    const without: PriceBasis = { ...basis, price: { ...basis.price, rules: [] } };
+  it('prices that do not have the line', () => {
+    const without: PriceBasis = { ...basis, price: { ...basis.price, lines: [] } };
     expect(again(without, settlement, 10n ** 6n)).toBeUndefined();
   });
 });

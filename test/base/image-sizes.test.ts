@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { isAboutAsLarge, ratioOfPixels } from '../../src/models/image-sizes.ts';
+import { isAboutAsLarge, ratioOfPixels } from '../../src/base/image-sizes.ts';
 
 const ratios = ['1:1', '16:9', '9:16', '19.5:9', '20:9'];
 

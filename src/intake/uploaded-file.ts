@@ -17,3 +17,9 @@ export class UploadedFile {
 export const uploadedFile = z
   .custom<UploadedFile>((value) => value instanceof UploadedFile, { error: 'must be a file of a form' })
   .meta({ type: 'string', format: 'binary' });
+
+/** Anywhere in a value of a form. */
+export function hasFile(value: unknown): boolean {
+  if (value instanceof UploadedFile) return true;
+  return typeof value === 'object' && value !== null && Object.values(value).some(hasFile);
+}

@@ -1,5 +1,5 @@
-import { defined } from '../../base/defined.ts';
-import { GatewayError } from '../../errors/errors.ts';
+import { defined } from '../base/defined.ts';
+import { GatewayError } from '../errors/errors.ts';
 
 /** `images[0]` → the name of the caller's own field; unchanged if it has no other. */
 export type TheirName = (ours: string) => string;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { defined } from '../base/defined.ts';
+import { defined } from './defined.ts';
 
 /**
  * Which sizes a model renders, any of these: words and pixels as they stand (`auto`, `16:9`, `1024x1024`), pixels within

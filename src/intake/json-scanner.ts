@@ -1,4 +1,4 @@
-import { GatewayError } from '../../errors/errors.ts';
+import { GatewayError } from '../errors/errors.ts';
 
 /** What a JSON text may hold, so that nothing that walks its value holds the event loop. */
 export const jsonNodesMax = 4_000;

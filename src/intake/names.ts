@@ -1,0 +1,210 @@
+import type { ImageRole } from '../models/request.ts';
+
+/**
+ * What the fields of an interface are called, and what each is with us. An interface is such a table: nothing else reads
+ * the body of a create.
+ */
+export interface Names {
+  /** By the whole name, `input.` included. */
+  readonly places: ReadonlyMap<string, Place>;
+  /** Prefix of every field name except those in `outer`, such as `input.`. */
+  readonly prefix: string;
+  /** Where unknown names below the prefix go, as parameters of the model. Absent: nothing reads them. */
+  readonly others?: 'metadata' | 'body';
+  /** The role of an image that is alone and has none. */
+  readonly alone?: ImageRole;
+}
+
+export type Place =
+  /** `ratio`, `metadata.seed` */
+  | { readonly to: string }
+  | { readonly media: MediaPlace; readonly role?: ImageRole }
+  /** Texts of the prompt, and media by their types. */
+  | { readonly parts: true }
+  /** What we cannot do, or under which name we do it. */
+  | { readonly refused: string };
+
+export type MediaPlace = 'images' | 'videos' | 'audios' | 'image' | 'mask';
+
+export type Table = Readonly<Record<string, string | Place>>;
+
+interface About extends Omit<Names, 'places'> {
+  /** Names without the prefix. */
+  readonly outer?: Table;
+}
+
+/** Of several tables with one name, the first counts. A text is the name of our own field. */
+export function namesOf({ outer = {}, ...about }: About, ...tables: readonly Table[]): Names {
+  const places = new Map<string, Place>();
+  const add = (table: Table, prefix: string): void => {
+    for (const [name, place] of Object.entries(table)) {
+      const whole = `${prefix}${name}`;
+      if (!places.has(whole)) places.set(whole, typeof place === 'string' ? { to: place } : place);
+    }
+  };
+  add(outer, '');
+  for (const table of tables) add(table, about.prefix);
+  return { ...about, places };
+}
+
+export const firstFrame: Place = { media: 'images', role: 'first_frame' };
+export const lastFrame: Place = { media: 'images', role: 'last_frame' };
+export const references: Place = { media: 'images', role: 'reference' };
+const images: Place = { media: 'images' };
+export const videos: Place = { media: 'videos' };
+export const audios: Place = { media: 'audios' };
+
+/** Who the caller's own user is, in whichever words: one name with us. */
+export const endUserFields: Table = {
+  safety_identifier: 'metadata.safety_identifier',
+  end_user_id: 'metadata.safety_identifier',
+  end_user: 'metadata.safety_identifier',
+  user: 'metadata.safety_identifier',
+  user_id: 'metadata.safety_identifier',
+};
+
+const metadataNames = [
+  'draft',
+  'generate_audio',
+  'watermark',
+  'return_last_frame',
+  'seed',
+  'callback_url',
+  'execution_expires_after',
+  'tools',
+  'negative_prompt',
+  'cfg_scale',
+  'camera_control',
+  'fps',
+  'motion_strength',
+  'video_task',
+];
+
+/** Our own fields, as every interface takes them. */
+const own: Table = {
+  model: 'model',
+  prompt: 'prompt',
+  mode: 'mode',
+  input_type: 'input_type',
+  image: images,
+  images,
+  videos,
+  audios,
+  resolution: 'resolution',
+  ratio: 'ratio',
+  size: 'size',
+  duration: 'duration',
+  seconds: 'seconds',
+  metadata: 'metadata',
+  strict: 'strict',
+};
+
+/**
+ * How neighbours spell what we have, from the sources of their SDKs. docs/contract.md names them.
+ */
+const neighbours: Table = {
+  aspect_ratio: 'ratio',
+  aspectRatio: 'ratio',
+  duration_seconds: 'duration',
+  durationSeconds: 'duration',
+  image_url: images,
+  imageUrl: images,
+  image_urls: images,
+  imageUrls: images,
+  input_image: images,
+  input_images: images,
+  prompt_image: images,
+  promptImage: images,
+  input_reference: firstFrame,
+  first_frame: firstFrame,
+  first_frame_image: firstFrame,
+  first_frame_url: firstFrame,
+  first_frame_image_url: firstFrame,
+  firstFrame,
+  start_frame: firstFrame,
+  start_image: firstFrame,
+  start_image_url: firstFrame,
+  img_url: firstFrame,
+  last_frame: lastFrame,
+  last_frame_image: lastFrame,
+  last_frame_url: lastFrame,
+  last_frame_image_url: lastFrame,
+  lastFrame,
+  end_frame: lastFrame,
+  end_image: lastFrame,
+  end_image_url: lastFrame,
+  tail_image: lastFrame,
+  tail_image_url: lastFrame,
+  image_tail: lastFrame,
+  frame_images: images,
+  input_references: references,
+  reference_image: references,
+  reference_image_url: references,
+  reference_image_urls: references,
+  reference_images: references,
+  referenceImages: references,
+  subject_reference: references,
+  video: videos,
+  video_url: videos,
+  video_urls: videos,
+  input_video: videos,
+  reference_video: videos,
+  reference_video_url: videos,
+  reference_videos: videos,
+  audio: audios,
+  audio_url: audios,
+  audio_urls: audios,
+  input_audio: audios,
+  reference_audio: audios,
+  reference_audios: audios,
+  webhook: 'metadata.callback_url',
+  webhook_url: 'metadata.callback_url',
+  webhookUrl: 'metadata.callback_url',
+  callbackUrl: 'metadata.callback_url',
+  generateAudio: 'metadata.generate_audio',
+  with_audio: 'metadata.generate_audio',
+  negativePrompt: 'metadata.negative_prompt',
+};
+
+/** What every interface for videos takes, after the names of its own. */
+export const videoFields: readonly Table[] = [
+  own,
+  Object.fromEntries(metadataNames.map((name) => [name, `metadata.${name}`])),
+  endUserFields,
+  neighbours,
+];
+export const videoNames = namesOf({ prefix: '' }, ...videoFields);
+
+const imageMedia: Place = { media: 'image' };
+const mask: Place = { media: 'mask' };
+
+/** Our own interface for images. Other names are parameters of the model, or a warning. */
+export const imageNames = namesOf(
+  { prefix: '', others: 'body' },
+  {
+    image: imageMedia,
+    images: imageMedia,
+    image_url: imageMedia,
+    imageUrl: imageMedia,
+    image_urls: imageMedia,
+    imageUrls: imageMedia,
+    input_image: imageMedia,
+    input_images: imageMedia,
+    input_references: imageMedia,
+    reference_image: imageMedia,
+    reference_images: imageMedia,
+    reference_image_urls: imageMedia,
+    mask,
+    mask_image: mask,
+    mask_url: mask,
+    mask_image_url: mask,
+    num_images: 'n',
+    numImages: 'n',
+    end_user_id: 'user',
+    end_user: 'user',
+    callback_url: 'metadata.callback_url',
+    webhook: 'metadata.callback_url',
+    webhook_url: 'metadata.callback_url',
+    execution_expires_after: 'metadata.execution_expires_after',
+  },
+);

@@ -1,0 +1,320 @@
+import { someNames } from '../models/consumption.ts';
+import { GatewayError, invalidParameter } from '../errors/errors.ts';
+import { parseJsonText } from './json-scanner.ts';
+import { carries } from './carries.ts';
+import { coerced, wildNumber } from './coerce.ts';
+import type { Types } from './coerce.ts';
+import { canonicalEndUser } from './end-user.ts';
+import { readMedia } from './media.ts';
+import type { MediaKind, Medium } from './media.ts';
+import type { MediaPlace, Names, Place } from './names.ts';
+import { hasFile, UploadedFile } from './uploaded-file.ts';
+
+/** A create in our own words, not checked yet. */
+export interface Understood {
+  readonly body: Fields;
+  /** `images[1]` → what its caller wrote: for errors and warnings. */
+  readonly nameOf: (ours: string) => string;
+  /** Names of what nothing reads. */
+  readonly unread: readonly string[];
+  /** Whatever would be ignored is an error. */
+  readonly strict: boolean;
+}
+
+export interface Interface {
+  readonly names: Names;
+  /** Types of our own fields. Fields of `metadata` are listed as `metadata.<name>`. */
+  readonly types: Types;
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/**
+ * Reads the body of a create by the names of its interface: aliases, media, texts that are numbers, empty fields, and
+ * the end user. A field that brings media or an address and that nothing reads is refused. Throws GatewayError, which
+ * names fields as they were sent.
+ *
+ * @param fixed - In our own words, what the address or the interface itself says. It counts before what was sent.
+ */
+export function understand(fields: Fields, { names, types }: Interface, fixed: Fields = {}): Understood {
+  const draft = new Draft(names, types);
+  for (const [name, value] of inOrder(fields, names)) draft.take(name, value);
+  return draft.finish(fixed);
+}
+
+/** Ours before aliases, so that of two spellings ours counts. What is empty is absent. */
+function inOrder(fields: Fields, names: Names): readonly (readonly [string, unknown])[] {
+  const rank = (name: string): number => (isOwn(name, names) ? 0 : 1);
+  return Object.entries(fields)
+    .filter(([name, value]) => isSaid(value) || (value === '' && isRequired(name, names)))
+    .toSorted(([one], [other]) => rank(one) - rank(other));
+}
+
+function isSaid(value: unknown): boolean {
+  return value !== null && value !== undefined && value !== '';
+}
+
+function isRequired(name: string, { places }: Names): boolean {
+  const place = places.get(name);
+  return place !== undefined && 'to' in place && (place.to === 'model' || place.to === 'prompt');
+}
+
+function isOwn(name: string, { places, prefix }: Names): boolean {
+  const place = places.get(name);
+  const plain = name.slice(name.startsWith(prefix) ? prefix.length : 0);
+  return (
+    place !== undefined &&
+    (('to' in place && place.to === plain) || ('media' in place && place.media === plain))
+  );
+}
+
+const kindOf: Readonly<Record<MediaPlace, MediaKind>> = {
+  images: 'image',
+  image: 'image',
+  mask: 'image',
+  videos: 'video',
+  audios: 'audio',
+};
+const placeOfKind = { image: 'images', video: 'videos', audio: 'audios' } as const;
+
+/** A body while it is put together. */
+class Draft {
+  private readonly names: Names;
+  private readonly types: Types;
+  private readonly top: Record<string, unknown> = {};
+  private metadata: Record<string, unknown> = {};
+  private readonly media: Record<MediaPlace, Medium[]> = {
+    images: [],
+    image: [],
+    mask: [],
+    videos: [],
+    audios: [],
+  };
+  /** The caller's names by ours. */
+  private readonly sent = new Map<string, string>();
+  private readonly unread: string[] = [];
+
+  constructor(names: Names, types: Types) {
+    this.names = names;
+    this.types = types;
+  }
+
+  take(name: string, value: unknown): void {
+    const wild = wildNumber(value, name);
+    if (wild !== undefined)
+      throw invalidParameter(wild, `The parameter ${wild} must be a number below 2^53.`);
+    const place = this.names.places.get(name);
+    if (place === undefined) this.takeOther(name, value);
+    else if ('refused' in place) throw unsupported(name, `The parameter ${name} ${place.refused}.`);
+    else if ('parts' in place) this.takeParts(name, value);
+    else if ('media' in place) this.takeMedia(name, value, place);
+    else this.set(place.to, value, name);
+  }
+
+  finish(fixed: Fields): Understood {
+    this.placeMedia();
+    for (const [name, value] of Object.entries(fixed)) {
+      if (name === 'metadata') Object.assign(this.metadata, value);
+      else if (value !== undefined) this.top[name] = value;
+    }
+    const strict = coerced(this.top['strict'], 'boolean') ?? false;
+    delete this.top['strict'];
+    if (typeof strict !== 'boolean')
+      throw invalidParameter('strict', 'The parameter strict must be a boolean.');
+    if (strict) refuseUnread(this.unread);
+    nameEndUser(this.metadata);
+    nameEndUser(this.top);
+    const metadata = Object.keys(this.metadata).length === 0 ? {} : { metadata: this.metadata };
+    return {
+      body: { ...metadata, ...this.top },
+      nameOf: (ours) => this.nameOf(ours),
+      unread: someNames(this.unread),
+      strict,
+    };
+  }
+
+  private takeOther(name: string, value: unknown): void {
+    const { others, prefix } = this.names;
+    if (others === undefined || !name.startsWith(prefix)) return this.leave(name, value);
+    if (hasFile(value)) throw nothingReads(name);
+    const plain = name.slice(prefix.length);
+    return this.set(others === 'metadata' ? `metadata.${plain}` : plain, value, name);
+  }
+
+  private leave(name: string, value: unknown): void {
+    if (carries(name, value)) throw nothingReads(name);
+    this.unread.push(name);
+  }
+
+  private takeMedia(name: string, value: unknown, { media, role }: Extract<Place, { media: unknown }>): void {
+    // `audio: true` asks for sound, in the words of some.
+    if (typeof value === 'boolean' && media === 'audios') return this.leave(name, value);
+    const field = { name, kind: kindOf[media], ...(role === undefined ? {} : { role }) };
+    for (const medium of readMedia(value, field)) {
+      const isOfImages = media === 'image' || media === 'mask';
+      if (isOfImages && medium.kind !== 'image')
+        throw unsupported(medium.name, `The parameter ${medium.name} must be an image.`);
+      this.media[isOfImages ? media : placeOfKind[medium.kind]].push(medium);
+    }
+    return undefined;
+  }
+
+  private takeParts(name: string, value: unknown): void {
+    if (!Array.isArray(value)) throw invalidParameter(name, `The parameter ${name} must be an array.`);
+    const texts: string[] = [];
+    value.forEach((part: unknown, index) => {
+      const place = `${name}[${index}]`;
+      const type = isRecord(part) ? part['type'] : undefined;
+      if (isRecord(part) && type === 'text' && typeof part['text'] === 'string') texts.push(part['text']);
+      else if (type === 'image_url' || type === 'video_url' || type === 'audio_url') {
+        for (const medium of readMedia(part, { name: place, kind: 'image' }))
+          this.media[placeOfKind[medium.kind]].push({ ...medium, name: `${place}.${type}` });
+      } else
+        throw invalidParameter(
+          `${place}.type`,
+          `The parameter ${place}.type must be text (with its text), image_url, video_url or audio_url.`,
+        );
+    });
+    this.set('prompt', texts.join('\n'), name);
+  }
+
+  private set(to: string, value: unknown, name: string): void {
+    if (to === 'metadata') return this.setMetadata(value);
+    const inner = to.startsWith('metadata.') ? to.slice('metadata.'.length) : undefined;
+    const target = inner === undefined ? this.top : this.metadata;
+    const key = inner ?? to;
+    const typed = coerced(value, this.types.get(to));
+    const other = this.sent.get(to) ?? (Object.hasOwn(target, key) ? to : undefined);
+    if (other === undefined || !isSaid(target[key])) {
+      this.sent.set(to, name);
+      target[key] = typed;
+      return undefined;
+    }
+    if (target[key] === typed) return undefined;
+    // The top level counts before metadata, and the first name before the others.
+    const isFromMetadata = inner !== undefined && other === `${this.names.prefix}${to}`;
+    const [loser, lost] = isFromMetadata ? [other, target[key]] : [name, typed];
+    if (carries(loser, lost))
+      throw invalidParameter(
+        name,
+        `The parameters ${name} and ${other} say different things. Send one of them.`,
+      );
+    this.unread.push(loser);
+    if (!isFromMetadata) return undefined;
+    this.sent.set(to, name);
+    target[key] = typed;
+    return undefined;
+  }
+
+  private setMetadata(value: unknown): void {
+    const parsed = typeof value === 'string' ? parseJsonText(value) : value;
+    if (hasFile(parsed)) throw notAFile(parsed);
+    if (!isRecord(parsed)) {
+      this.top['metadata'] = value;
+      return;
+    }
+    const { end_user_id: endUser, ...rest } = parsed;
+    const named =
+      endUser === undefined || isSaid(rest['safety_identifier']) ? {} : { safety_identifier: endUser };
+    for (const [name, each] of Object.entries({ ...rest, ...named })) {
+      // The null of a model's own parameter is passed on.
+      if (each === '') continue;
+      const place = `metadata.${name}`;
+      this.metadata[name] = coerced(each, this.types.get(place));
+      this.sent.set(place, `${this.names.prefix}${place}`);
+    }
+  }
+
+  private placeMedia(): void {
+    const { images, videos, audios, image, mask } = this.media;
+    const kept = this.withoutOverruled(images);
+    const [single] = kept;
+    const isSingle = kept.length === 1 && single?.role === undefined;
+    if (isSingle && single?.name === 'image') this.top['image'] = single.value;
+    else if (kept.length > 0) {
+      const alone = isSingle ? this.names.alone : undefined;
+      this.top['images'] = kept.map(({ value: url, role = alone }) =>
+        role === undefined ? { url } : { url, role },
+      );
+      this.nameItems('images', kept);
+    }
+    this.placeList('videos', videos);
+    this.placeList('audios', audios);
+    this.placeList('image', image);
+    this.placeList('mask', mask);
+  }
+
+  /** The contract: `images` counts, where `image` is sent beside it. */
+  private withoutOverruled(items: readonly Medium[]): readonly Medium[] {
+    const overruled = items.filter(({ name, role }) => name === 'image' && role === undefined);
+    if (overruled.length === 0 || !items.some(({ name }) => name.startsWith('images'))) return items;
+    this.unread.push('image');
+    return items.filter((item) => !overruled.includes(item));
+  }
+
+  private placeList(place: Exclude<MediaPlace, 'images'>, items: readonly Medium[]): void {
+    const [first] = items;
+    if (first === undefined) return;
+    const isOne = items.length === 1 && (place === 'image' || place === 'mask') && !first.name.endsWith(']');
+    this.top[place] = isOne ? first.value : items.map(({ value }) => value);
+    this.nameItems(place, items);
+  }
+
+  private nameItems(place: MediaPlace, items: readonly Medium[]): void {
+    const [first] = items;
+    if (first !== undefined) this.sent.set(place, first.name.replace(/\[.*$/, ''));
+    items.forEach(({ name }, index) => this.sent.set(`${place}[${index}]`, name));
+  }
+
+  private nameOf(ours: string): string {
+    const { places, prefix } = this.names;
+    const whole = this.sent.get(ours);
+    if (whole !== undefined) return whole;
+    if (prefix !== '' && ours.startsWith(prefix)) return ours;
+    const [, item = '', rest = ''] = /^([a-z]+\[\d+\]|metadata\.\w+)(.+)$/.exec(ours) ?? [];
+    const named = this.sent.get(item);
+    if (named !== undefined) return `${named}${rest.replace(/^\.url$/, '')}`;
+    const unsent = [...places].find(([, place]) => 'to' in place && place.to === ours);
+    const parts = [...places].find(([, place]) => 'parts' in place);
+    if (ours === 'prompt' && parts !== undefined) return parts[0];
+    return unsent?.[0] ?? (prefix === '' || ours === '' ? ours : `${prefix}${ours}`);
+  }
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function notAFile(metadata: unknown): GatewayError {
+  const [field] = isRecord(metadata)
+    ? (Object.entries(metadata).find(([, value]) => hasFile(value)) ?? [])
+    : [];
+  const param = field === undefined || metadata instanceof UploadedFile ? 'metadata' : `metadata[${field}]`;
+  return invalidParameter(param, `The parameter ${param} must not be a file.`);
+}
+
+const endUserNames = ['safety_identifier', 'user'] as const;
+
+function nameEndUser(fields: Record<string, unknown>): void {
+  for (const name of endUserNames) {
+    const said = fields[name];
+    if (typeof said === 'string') Object.assign(fields, { [name]: canonicalEndUser(said) });
+  }
+}
+
+/** Of a strict request. Throws GatewayError. */
+export function refuseUnread([first]: readonly string[]): void {
+  if (first !== undefined)
+    throw unsupported(first, `The parameter ${first} would be ignored, and the request is strict.`);
+}
+
+function nothingReads(name: string): GatewayError {
+  return invalidParameter(
+    name,
+    `The parameter ${name} brings media or an address, and nothing here reads it. Send images as images, videos as videos, sounds as audios, and the address for callbacks as metadata.callback_url.`,
+  );
+}
+
+function unsupported(param: string, message: string): GatewayError {
+  return new GatewayError('unsupported_parameter', message, { param });
+}

@@ -1,0 +1,194 @@
+import type { TaskKind } from '../base/task-kind.ts';
+import { measureMax } from './settle-facts.ts';
+import type { SettleFacts, Usage } from './settle-facts.ts';
+import type { Quantity } from './reckoning.ts';
+
+/** docs/contributing.md says what a new one touches. */
+export const measures = [
+  'million_tokens',
+  'million_text_tokens',
+  'million_input_text_tokens',
+  'million_input_image_tokens',
+  'million_input_audio_tokens',
+  'million_input_video_tokens',
+  'million_cached_tokens',
+  'second',
+  'frame',
+  'input_second',
+  'image',
+  'megapixel',
+  'input_image',
+  'reference_image',
+  'call',
+] as const;
+export type Measure = (typeof measures)[number];
+
+/** What a request will come to, before it is rendered. */
+export interface Extent {
+  readonly seconds?: number;
+  readonly framesPerSecond?: number;
+  readonly images?: number;
+  /** Of one image. */
+  readonly pixels?: number;
+  /** The adapter's formula; undefined: it does not know. */
+  readonly tokens: () => bigint | undefined;
+}
+
+interface MeasureRow {
+  /** Several of it, for people. */
+  readonly words: string;
+  readonly kinds: readonly TaskKind[];
+  /** It counts what is rendered: a request for which no line of it holds has no price. */
+  readonly rendered?: (extent: Extent) => Quantity | undefined;
+  /** By the upstream's own report; undefined: it reported nothing that can be true. */
+  readonly reported: (facts: SettleFacts) => Quantity | undefined;
+}
+
+const both = ['video', 'image'] as const;
+
+/** Everything that the product knows of a measure. */
+const rows: Readonly<Record<Measure, MeasureRow>> = {
+  million_tokens: {
+    words: 'million tokens',
+    kinds: both,
+    rendered: ({ tokens }) => optionally(tokens(), tokenQuantity),
+    // The total holds the input, too: where that has a line, or is known, only the rest was rendered.
+    reported: ({ usage }) => tokens(usage?.completionTokens) ?? tokens(usage?.totalTokens),
+  },
+  million_text_tokens: {
+    words: 'million tokens of text rendered',
+    kinds: both,
+    reported: ({ usage }) => counted(usage?.textTokens),
+  },
+  million_input_text_tokens: inputTokens('text', 'inputTextTokens'),
+  million_input_image_tokens: inputTokens('images', 'inputImageTokens'),
+  million_input_audio_tokens: inputTokens('sounds', 'inputAudioTokens'),
+  million_input_video_tokens: inputTokens('videos', 'inputVideoTokens'),
+  million_cached_tokens: inputTokens('input that was cached', 'cachedTokens'),
+  second: {
+    words: 'seconds',
+    kinds: ['video'],
+    rendered: ({ seconds }) => optionally(seconds, secondQuantity),
+    reported: ({ durationSeconds }) => optionally(credible(durationSeconds), secondQuantity),
+  },
+  frame: {
+    words: 'frames',
+    kinds: ['video'],
+    rendered: ({ seconds, framesPerSecond }) =>
+      seconds === undefined || framesPerSecond === undefined
+        ? undefined
+        : wholeQuantity(Math.ceil(seconds * framesPerSecond)),
+    reported: ({ frames }) => optionally(credible(frames), (count) => wholeQuantity(Math.ceil(count))),
+  },
+  input_second: {
+    words: 'seconds of the videos that were given',
+    kinds: ['video'],
+    reported: ({ inputSeconds }) => optionally(credibleOrNone(inputSeconds), secondQuantity),
+  },
+  image: {
+    words: 'images',
+    kinds: ['image'],
+    rendered: ({ images }) => optionally(images, wholeQuantity),
+    reported: ({ images }) =>
+      Number.isInteger(images) ? optionally(credible(images), wholeQuantity) : undefined,
+  },
+  megapixel: {
+    words: 'megapixels',
+    kinds: ['image'],
+    rendered: ({ images, pixels }) =>
+      images === undefined || pixels === undefined ? undefined : pixelQuantity(pixels, images),
+    // By the sizes of the images, one by one.
+    reported: () => undefined,
+  },
+  input_image: {
+    words: 'images that were given',
+    kinds: both,
+    reported: ({ inputImages }) =>
+      Number.isInteger(inputImages) ? optionally(credibleOrNone(inputImages), wholeQuantity) : undefined,
+  },
+  reference_image: { words: 'reference images', kinds: both, reported: () => undefined },
+  call: { words: 'calls', kinds: both, reported: () => wholeQuantity(1) },
+};
+
+type TokenCount = Exclude<keyof Usage, 'completionTokens' | 'totalTokens' | 'textTokens'>;
+
+function inputTokens(of: string, name: TokenCount): MeasureRow {
+  return {
+    words: `million input tokens of ${of}`,
+    kinds: both,
+    reported: ({ usage }) => counted(usage?.[name]),
+  };
+}
+
+function tokens(count: number | undefined): Quantity | undefined {
+  return optionally(credible(count), (value) => tokenQuantity(BigInt(Math.ceil(value))));
+}
+
+/** Of what may well be nothing. */
+function counted(count: number | undefined): Quantity | undefined {
+  return optionally(credibleOrNone(count), (value) => tokenQuantity(BigInt(Math.ceil(value))));
+}
+
+function optionally<Value, Result>(
+  value: Value | undefined,
+  use: (value: Value) => Result,
+): Result | undefined {
+  return value === undefined ? undefined : use(value);
+}
+
+export function tokenQuantity(tokens: bigint): Quantity {
+  return { numerator: tokens, denominator: 1_000_000n };
+}
+
+/** Upstreams report seconds as JSON numbers: rounded to the millisecond, before any money is involved. */
+export function secondQuantity(seconds: number): Quantity {
+  return { numerator: BigInt(Math.round(seconds * 1000)), denominator: 1000n };
+}
+
+export function wholeQuantity(count: number): Quantity {
+  return { numerator: BigInt(count), denominator: 1n };
+}
+
+/** Megapixels of 1024 x 1024, each image rounded up, as vendors count them. */
+export function pixelQuantity(pixels: number, images: number): Quantity {
+  return wholeQuantity(Math.ceil(pixels / 1024 ** 2) * images);
+}
+
+export function measureWords(measure: Measure): string {
+  return rows[measure].words;
+}
+
+/** Whether models of this kind can be sold by the measure. */
+export function measureSells(measure: Measure, kind: TaskKind): boolean {
+  return rows[measure].kinds.includes(kind);
+}
+
+/** Whether it counts what is rendered, and not what was given. */
+export function isRendered(measure: Measure): boolean {
+  return rows[measure].rendered !== undefined;
+}
+
+/** Whether each image counts alone. */
+export function isOfImage(measure: Measure): boolean {
+  return measure === 'image' || measure === 'megapixel';
+}
+
+export function renderedQuantity(measure: Measure, extent: Extent): Quantity | undefined {
+  return rows[measure].rendered?.(extent);
+}
+
+export function reportedQuantity(measure: Measure, facts: SettleFacts): Quantity | undefined {
+  return rows[measure].reported(facts);
+}
+
+/**
+ * An upstream's number that cannot be true counts as not reported: nonsense must not keep a task from being settled.
+ * A success of nothing at all is such a number: zero means that nothing was counted.
+ */
+export function credible(value: number | undefined): number | undefined {
+  return value !== undefined && value > 0 && value <= measureMax ? value : undefined;
+}
+
+function credibleOrNone(value: number | undefined): number | undefined {
+  return value === 0 ? 0 : credible(value);
+}

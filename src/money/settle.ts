@@ -1,0 +1,220 @@
+import { defined } from '../base/defined.ts';
+import { parseSize } from '../base/image-sizes.ts';
+import type { ImageGroup, SettleFacts, Usage } from './settle-facts.ts';
+import {
+  credible,
+  isOfImage,
+  isRendered,
+  pixelQuantity,
+  reportedQuantity,
+  secondQuantity,
+} from './measures.ts';
+import { tokenQuantity, wholeQuantity } from './measures.ts';
+import type { Measure } from './measures.ts';
+import type { Micros } from './money.ts';
+import {
+  chargeOf,
+  isByFormula,
+  measuresOf,
+  multiply,
+  noReview,
+  priceAt,
+  reviewAboveDefault,
+} from './price.ts';
+import type { Count, Counts, Part, Price, PriceBasis, PriceFacts } from './price.ts';
+import { readQuantity, writeLine, writeStep } from './reckoning.ts';
+import type { Reckoning, Step } from './reckoning.ts';
+
+export interface Settlement extends Reckoning {
+  readonly amount: Micros;
+  /** Nobody reported or measured what was rendered: it was computed, or is the least that is possible. */
+  readonly estimated: boolean;
+}
+
+export interface SettleInput {
+  readonly basis: PriceBasis;
+  readonly channel: string;
+  readonly facts: SettleFacts;
+  /** The hold in micro-units. */
+  readonly held: Micros;
+  /** Tokens by the adapter's formula on the response's own duration and size. */
+  readonly estimatedTokens?: bigint;
+}
+
+type About = Pick<Reckoning, 'rules_of' | 'facts' | 'sources'>;
+
+/** The final charge of a succeeded task: frozen prices, the response's usage, resolution and duration. */
+export function settle(input: SettleInput): Settlement {
+  const { basis, channel, facts, held } = input;
+  const price = priceAt(basis, channel);
+  const seen = reportedFacts(facts);
+  const measured = new Set<keyof PriceFacts>(facts.measured);
+  const about: About = {
+    rules_of: price === basis.price ? 'model' : 'channel',
+    facts: { ...basis.facts, ...sizeAt(basis, channel), channel, ...seen },
+    sources: Object.fromEntries(
+      Object.entries(seen).map(([name]) => [
+        name,
+        [...measured].some((one) => one === name) ? 'measured' : 'upstream',
+      ]),
+    ),
+  };
+  const charge = chargeOf(price, partsOf(input, price, about.facts));
+  if (charge === undefined) return settleAsLeast(about, basis, held);
+  const { amount, lines, steps } = charge;
+  const isDerived = lines.some(({ measure, source }) => isRendered(measure) && !isKnown.has(source));
+  const isFormula = lines.some(({ source }) => source === 'formula');
+  return {
+    ...about,
+    ...(isFormula ? defined({ input_seconds: basis.input_seconds }) : {}),
+    amount,
+    estimated: isDerived,
+    lines: lines.map(writeLine),
+    steps: steps.map(writeStep),
+  };
+}
+
+const isKnown: ReadonlySet<Count['source']> = new Set(['upstream', 'measured']);
+
+/**
+ * Returns one part if all images are alike. Otherwise returns one part for the task and one for each group of images.
+ */
+function partsOf(input: SettleInput, price: Price, facts: PriceFacts): Part[] {
+  const { groups = [], images } = input.facts;
+  const counts = countsOf(input, price);
+  if (groups.length < 2) {
+    const one = { images: images ?? 1, ...defined({ size: facts.size }) };
+    return [{ facts, images: one.images, counts: { ...counts, ...imageCounts(one, input, price) } }];
+  }
+  return [
+    { facts, counts },
+    ...groups.map((group) => {
+      const { images: count, ...of } = group;
+      return {
+        facts: { ...facts, ...of },
+        of,
+        images: count,
+        counts: imageCounts({ ...defined({ size: facts.size }), ...group }, input, price),
+      };
+    }),
+  ];
+}
+
+function countsOf(input: SettleInput, price: Price): Counts {
+  const counts = measuresOf(price)
+    .filter((measure) => !isOfImage(measure))
+    .flatMap((measure) => {
+      const count = countOf(measure, input);
+      return count === undefined ? [] : [[measure, count] as const];
+    });
+  return Object.fromEntries(counts);
+}
+
+function countOf(measure: Measure, { basis, facts, estimatedTokens }: SettleInput): Count | undefined {
+  if (measure === 'call') return { quantity: wholeQuantity(1), source: 'request' };
+  const reported = reportedQuantity(measure, facts);
+  if (reported !== undefined) {
+    const isMeasured = measure === 'second' && facts.measured?.includes('duration') === true;
+    return { quantity: reported, source: isMeasured ? 'measured' : 'upstream' };
+  }
+  if (measure === 'million_tokens' && estimatedTokens !== undefined) {
+    return { quantity: tokenQuantity(estimatedTokens), source: 'formula' };
+  }
+  const { facts: asked, most, bounds = {} } = basis;
+  if (measure === 'second' && asked.duration !== undefined && asked.duration === most?.seconds) {
+    return { quantity: secondQuantity(asked.duration), source: 'request' };
+  }
+  const bound = bounds[measure];
+  const quantity = readQuantity(bound?.most ?? '');
+  if (bound === undefined || quantity === undefined || isRendered(measure)) return undefined;
+  // An assumed fact raises no charge.
+  return bound.source === 'assumed'
+    ? { quantity: { ...quantity, numerator: 0n }, source: 'assumed' }
+    : { quantity, source: bound.source };
+}
+
+/** Of images that are alike. */
+function imageCounts({ images, size }: ImageGroup, { basis, facts }: SettleInput, price: Price): Counts {
+  const named = measuresOf(price);
+  const source = 'upstream' as const;
+  const counted = reportedQuantity('image', { images });
+  const isCounted = facts.images !== undefined && counted !== undefined;
+  const pixels = parseSize(size);
+  const bound = basis.bounds?.megapixel;
+  const asked = bound?.source === 'assumed' ? undefined : readQuantity(bound?.most ?? '');
+  const megapixels =
+    pixels === undefined
+      ? asked && { ...asked, numerator: asked.numerator * BigInt(Math.max(0, Math.trunc(images))) }
+      : pixelQuantity(pixels.width * pixels.height, images);
+  return {
+    ...(named.includes('image') && isCounted ? { image: { quantity: counted, source } } : {}),
+    ...(named.includes('megapixel') && isCounted && megapixels !== undefined
+      ? { megapixel: { quantity: megapixels, source: pixels === undefined ? ('request' as const) : source } }
+      : {}),
+  };
+}
+
+function sizeAt({ sizes = {} }: PriceBasis, channel: string): Pick<PriceFacts, 'size'> {
+  return Object.hasOwn(sizes, channel) ? defined({ size: sizes[channel] }) : {};
+}
+
+/** Nothing is known, or credible, that could be priced: the least is charged that the request can come to. */
+export function settleAsLeast(
+  { rules_of, facts, sources }: About,
+  basis: Pick<PriceBasis, 'least'>,
+  held: Micros,
+): Settlement {
+  const amount = leastOf(basis, held);
+  const step = writeStep({ kind: basis.least === undefined ? 'held' : 'least', amount });
+  return { rules_of, facts, sources, amount, estimated: true, lines: [], steps: [step] };
+}
+
+/** Never more than the hold. */
+export function leastOf({ least }: Pick<PriceBasis, 'least'>, held: Micros): Micros {
+  const amount = least === undefined || !/^\d{1,30}$/.test(least) ? held : BigInt(least);
+  return amount < held ? amount : held;
+}
+
+/** The settlement of which no more is charged than this. */
+export function atMost(settlement: Settlement, limit: Micros): Settlement {
+  return settlement.amount > limit
+    ? withStep(settlement, { kind: 'limit', limit, amount: limit })
+    : settlement;
+}
+
+export function withStep(settlement: Settlement, step: Step): Settlement {
+  return { ...settlement, amount: step.amount, steps: [...settlement.steps, writeStep(step)] };
+}
+
+/** Whether something could be priced. */
+export function isPriced({ lines }: Pick<Reckoning, 'lines'>): boolean {
+  return lines.length > 0;
+}
+
+/** Whether the charge depends on the adapter's formula: tokens are sold, and the upstream reported nothing usable. */
+export function needsFormula(price: Pick<Price, 'lines'>, facts: SettleFacts): boolean {
+  return isByFormula(price) && reportedQuantity('million_tokens', facts) === undefined;
+}
+
+/**
+ * Whether an upstream's numbers of one video contradict each other by so much that a person has to say which is true:
+ * `completion_tokens: 1` beside `total_tokens: 108900`.The total also includes input tokens, but those are far fewer.
+ */
+export function areContradictory(
+  { completionTokens, totalTokens }: Usage,
+  price: Pick<Price, 'lines' | 'reviewAbove'>,
+): boolean {
+  const { reviewAbove = reviewAboveDefault } = price;
+  const completion = credible(completionTokens);
+  const total = credible(totalTokens);
+  if (!isByFormula(price) || reviewAbove === noReview) return false;
+  if (completion === undefined || total === undefined) return false;
+  const [made, all] = [BigInt(Math.ceil(completion)), BigInt(Math.ceil(total))];
+  return made > all || all > multiply(made, reviewAbove);
+}
+
+/** What the response says in place of the request. */
+function reportedFacts(facts: SettleFacts): PriceFacts {
+  const { resolution, ratio, size, quality, durationSeconds: duration, generateAudio } = facts;
+  return defined({ resolution, ratio, size, quality, generate_audio: generateAudio, duration });
+}

@@ -1,0 +1,47 @@
+import type { Caller } from '../access/caller.ts';
+import { parseSize } from '../base/image-sizes.ts';
+import type { GenerationRequest } from '../models/request.ts';
+import type { RequestIssue } from '../providers/provider.ts';
+import type { Quote } from './quote.ts';
+
+/** As operators write the largest resolution of a key: `1080p`, `4k`. */
+export const resolutionLimitPattern = /^(?:[1-9]\d{2,3}p|[1-8]k)$/i;
+
+/**
+ * Returns an issue if anything the upstream may render for this request exceeds the key's limits. An unknown length
+ * or resolution exceeds any limit.
+ */
+export function keyLimitIssue(
+  request: GenerationRequest,
+  { secondsMax, resolutions }: Pick<Quote, 'secondsMax' | 'resolutions'>,
+  { secondsMax: longest, resolutionMax: largest }: Caller,
+): RequestIssue | undefined {
+  const isVideo = request.kind === 'video';
+  if (isVideo && longest !== undefined && (secondsMax ?? Infinity) > longest) {
+    return { param: 'duration', message: `This API key may ask for at most ${longest} seconds.` };
+  }
+  if (largest === undefined) return undefined;
+  const named = isVideo ? request.resolution : request.size;
+  const possible = named === undefined ? (resolutions ?? ['']) : [named];
+  const limit = shorterSide(largest, request.kind) ?? 0;
+  if (possible.every((one) => (shorterSide(one, request.kind) ?? Infinity) <= limit)) return undefined;
+  return {
+    param: isVideo ? 'resolution' : 'size',
+    message: `This API key may ask for at most ${largest}, and has to say what it asks for.`,
+  };
+}
+
+const videoLines: Readonly<Record<string, number>> = { '1k': 1080, '2k': 1440 };
+const linesPerK = 540;
+const imagePixelsPerK = 1024;
+
+/** In pixels, of `1080p`, `4k` or `1024x768`; undefined: it says nothing about the size. */
+function shorterSide(word: string, kind: GenerationRequest['kind']): number | undefined {
+  const pixels = parseSize(word);
+  if (pixels !== undefined) return Math.min(pixels.width, pixels.height);
+  const [, count, unit] = /^(\d{1,4})(p|k)$/i.exec(word) ?? [];
+  if (count === undefined || unit === undefined) return undefined;
+  if (unit.toLowerCase() === 'p') return Number(count);
+  if (kind === 'image') return Number(count) * imagePixelsPerK;
+  return videoLines[word.toLowerCase()] ?? Number(count) * linesPerK;
+}

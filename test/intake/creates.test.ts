@@ -1,0 +1,263 @@
+import { readFileSync } from 'node:fs';
+import { afterEach, beforeAll, describe, expect, it } from 'vitest';
+import type { CreateImagesCommand } from '../../src/images/create-images.ts';
+import { createRoutes } from '../../src/http/routes/index.ts';
+import type { RouteDeps } from '../../src/http/deps.ts';
+import type { Route } from '../../src/http/route.ts';
+import { pixel } from '../images/support.ts';
+import { caller } from '../support/client.ts';
+import type { Answer, TestAccount } from '../support/client.ts';
+import { useHttpWorld } from '../support/http-world.ts';
+import type { Server } from '../support/http-world.ts';
+
+/** Every operation that creates work, and every rule for what it reads: docs/contract.md shows this table. */
+
+const world = useHttpWorld('intake_creates');
+const prompt = 'a paper boat on a rainy street';
+const address = 'https://cdn.example/boat.png';
+const dataUrl = `data:image/png;base64,${pixel.toString('base64')}`;
+let node: Server;
+let account: TestAccount;
+let asked: CreateImagesCommand | undefined;
+
+beforeAll(async () => {
+  const takesImages = 'kind: image, inputs: { images: { max: 4 } },';
+  world.configure((yaml) => yaml.replace('kind: image,', takesImages));
+  const create = async (command: CreateImagesCommand) => {
+    asked = command;
+    return { kind: 'answer' as const, answer: { status: 200, parts: ['{}'], replayed: false, headers: {} } };
+  };
+  node = await world.startNode({ images: { ...world.deps.images, create } });
+  account = await world.newAccount({ credit: '1000' });
+});
+afterEach(() => {
+  asked = undefined;
+});
+
+type Fields = Readonly<Record<string, unknown>>;
+
+interface Create {
+  /** `clip` in it stands for the model. */
+  readonly path: string;
+  /** The smallest request with these fields, for this model. */
+  readonly body: (fields: Fields, model?: string) => Fields;
+  /** Remixing works on a stored video alone. */
+  readonly takesNoMedia?: true;
+  readonly isForImages?: true;
+}
+
+const flat = (path: string): Create => ({
+  path,
+  body: (fields, model = 'clip') => ({ model, prompt, ...fields }),
+});
+const images = (path: string, more: Fields = {}): Create => ({
+  path,
+  isForImages: true,
+  body: (fields) => ({ model: 'picture', prompt, ...more, ...fields }),
+});
+const fal = (path: string): Create => ({ path, body: (fields) => ({ prompt, ...fields }) });
+
+const creates: Readonly<Record<string, Create>> = {
+  createVideo: flat('/v1/videos/generations'),
+  createImage: images('/v1/images/generations'),
+  editImage: images('/v1/images/edits', { image: address }),
+  createOpenaiVideo: flat('/v1/videos'),
+  remixOpenaiVideo: { path: 'remix', takesNoMedia: true, body: (fields) => ({ prompt, ...fields }) },
+  createArkTask: {
+    path: '/api/v3/contents/generations/tasks',
+    body: (fields, model = 'clip') => ({ model, content: [{ type: 'text', text: prompt }], ...fields }),
+  },
+  createOpenrouterVideo: flat('/api/v1/videos'),
+  createPrediction: {
+    path: '/v1/predictions',
+    body: (fields, version = 'clip') => ({ version, input: { prompt, ...fields } }),
+  },
+  createModelPrediction: {
+    path: '/v1/models/any/clip/predictions',
+    body: (fields) => ({ input: { prompt, ...fields } }),
+  },
+  submitFalRequest: fal('/fal/any/clip'),
+  runFalRequest: fal('/fal/run/any/clip'),
+  streamFalRequest: fal('/fal/run/any/clip/stream'),
+};
+
+/** What waits for the end of its task reads as the others do: they share the handler, and are asked for errors alone. */
+const waiting = new Set(['runFalRequest', 'streamFalRequest']);
+
+function routes(): readonly Route[] {
+  const deps = {
+    operatorAuth: {},
+    images: { vendorFields: new Set() },
+    storedFiles: { files: {} },
+    now: Date.now,
+  };
+  return createRoutes(deps as unknown as RouteDeps);
+}
+
+it('the table has every operation of the router that may hold money', () => {
+  const holding = routes().filter(({ errors = [] }) => errors.includes('insufficient_balance'));
+  expect(holding.map(({ operationId }) => operationId).toSorted()).toEqual(Object.keys(creates).toSorted());
+});
+
+/** A finished video to make another of. */
+async function pathOf({ path }: Create): Promise<string> {
+  if (path !== 'remix') return path;
+  const { body } = await caller(node.url, account.key)('POST', '/v1/videos', {
+    body: { model: 'clip', prompt },
+  });
+  await world.drive.succeed(body.id, {
+    kind: 'succeeded',
+    items: [{ url: 'https://cdn.example/v.mp4' }],
+    facts: { durationSeconds: 5 },
+  });
+  return `/v1/videos/${body.id}/remix`;
+}
+
+async function send(create: Create, fields: Fields): Promise<Answer> {
+  return caller(node.url, account.key)('POST', await pathOf(create), { body: create.body(fields) });
+}
+
+async function requestOf(answer: Answer): Promise<any> {
+  expect([answer.status, JSON.stringify(answer.body)]).toEqual([
+    expect.toBeOneOf([200, 201, 202]),
+    expect.anything(),
+  ]);
+  if (asked !== undefined) return asked.request;
+  return (await world.stores.requests.find(answer.body.id ?? answer.body.request_id))?.request;
+}
+
+/** Refused, and nothing is held. */
+async function expectRefused(create: Create, fields: Fields, model = 'clip'): Promise<void> {
+  const path = (await pathOf(create)).replace('clip', model);
+  const { held } = await account.balance();
+  const answer = await caller(node.url, account.key)('POST', path, { body: create.body(fields, model) });
+  expect([400, 422]).toContain(answer.status);
+  expect(asked).toBeUndefined();
+  expect((await account.balance()).held).toBe(held);
+}
+
+const mediaForms: readonly (readonly [name: string, value: unknown])[] = [
+  ['image', address],
+  ['image_url', address],
+  ['images', [{ url: address }]],
+  ['reference_images', [address]],
+  ['images', [{ image_url: address }]],
+  ['images', [{ image_url: { url: address } }]],
+  ['images', [pixel.toString('base64')]],
+  ['image', { url: dataUrl }],
+];
+
+interface Rule {
+  readonly name: string;
+  readonly isFor?: (create: Create) => boolean;
+  /** It needs an answer that comes at once. */
+  readonly answers?: true;
+  readonly run: (create: Create) => Promise<void>;
+}
+
+const rules: readonly Rule[] = [
+  {
+    name: 'an empty text is absent',
+    answers: true,
+    run: async (create) => {
+      const request = await requestOf(await send(create, { size: '', user: '', callback_url: '' }));
+      expect(request.prompt).toBe(prompt);
+    },
+  },
+  {
+    name: 'a text is the number that its field wants',
+    answers: true,
+    run: async (create) => {
+      const request = await requestOf(await send(create, { metadata: { seed: '7' } }));
+      expect(create.isForImages ? request.extra.seed : request.seed).toBe(create.isForImages ? '7' : 7);
+      if (create.isForImages)
+        expect((await requestOf(await send(create, { seed: '7', n: '1' }))).extra.seed).toBe(7);
+    },
+  },
+  {
+    name: 'no other digits, and no number that is not exact',
+    run: async (create) => {
+      const name = create.isForImages ? 'n' : 'metadata';
+      for (const value of ['７', '1e3', 'NaN'])
+        await expectRefused(create, { [name]: name === 'n' ? value : { seed: value } });
+      await expectRefused(create, { metadata: { cfg_scale: 1e308 } });
+    },
+  },
+  {
+    name: 'media and addresses that nothing reads are refused',
+    run: async (create) => {
+      const lost = [
+        { markup: address },
+        { upload_to: 's3://bucket/key' },
+        { input_image_2: { url: address } },
+      ];
+      for (const fields of lost)
+        await expectRefused(create, create.isForImages ? { metadata: { image: fields } } : fields, 'other');
+      await expectRefused(create, { callback_url: address, webhook_url: 'https://other.example' });
+    },
+  },
+  {
+    name: 'one reader of media',
+    answers: true,
+    isFor: ({ takesNoMedia }) => takesNoMedia !== true,
+    run: async (create) => {
+      for (const [name, value] of mediaForms) {
+        const request = await requestOf(await send(create, { [name]: value }));
+        const found = JSON.stringify(request);
+        const isData = JSON.stringify(value).includes(pixel.toString('base64').slice(0, 20));
+        expect([name, found]).toEqual([
+          name,
+          expect.stringContaining(isData ? pixel.toString('base64') : address),
+        ]);
+      }
+    },
+  },
+  {
+    name: 'one spelling of the end user',
+    answers: true,
+    run: async (create) => {
+      for (const name of ['user', 'safety_identifier', 'end_user_id']) {
+        const request = await requestOf(await send(create, { [name]: ' Ａlice\u200b ' }));
+        const user = request.safetyIdentifier ?? request.extra.safety_identifier ?? request.extra.user;
+        expect([name, user]).toEqual([name, 'Alice']);
+      }
+    },
+  },
+  {
+    name: 'strict: what would be ignored is an error',
+    run: async (create) => {
+      await expectRefused(create, {
+        strict: true,
+        ratio: '1:1',
+        metadata: { size: '1280x720' },
+        size: '720x1280',
+      });
+      await expectRefused(create, { strict: 'perhaps' });
+    },
+  },
+];
+
+describe.each(Object.entries(creates))('%s', (operation, create) => {
+  const kept = rules.filter(
+    ({ isFor, answers }) => isFor?.(create) !== false && !(answers && waiting.has(operation)),
+  );
+  it.each(kept.map((rule) => [rule.name, rule] as const))('%s', async (_name, { run }) => run(create));
+});
+
+it('docs/contract.md shows the table', () => {
+  const cell = (create: Create, operation: string) => (rule: Rule) =>
+    rule.isFor?.(create) === false
+      ? '–'
+      : rule.answers && waiting.has(operation)
+        ? 'as `submitFalRequest`'
+        : 'yes';
+  const lines = [
+    `| Operation | ${rules.map(({ name }) => name).join(' | ')} |`,
+    `|---|${rules.map(() => '---|').join('')}`,
+    ...Object.entries(creates).map(
+      ([operation, create]) => `| ${operation} | ${rules.map(cell(create, operation)).join(' | ')} |`,
+    ),
+  ];
+  const page = readFileSync(new URL('../../docs/contract.md', import.meta.url), 'utf8');
+  expect(page).toContain(lines.join('\n'));
+});

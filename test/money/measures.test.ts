@@ -1,0 +1,154 @@
+import { expect, it } from 'vitest';
+import { isRendered, measures, renderedQuantity } from '../../src/money/measures.ts';
+import type { Extent, Measure } from '../../src/money/measures.ts';
+import { chargeOf } from '../../src/money/price.ts';
+import type { PriceBasis } from '../../src/money/price.ts';
+import type { SettleFacts } from '../../src/money/settle-facts.ts';
+import { settle } from '../../src/money/settle.ts';
+
+interface Example {
+  /** Of what counts the rendered: a request, and what it comes to, as numerator / denominator. */
+  readonly request?: {
+    readonly extent: Omit<Extent, 'tokens'> & { readonly tokens?: bigint };
+    readonly comesTo: string;
+  };
+  readonly facts: SettleFacts;
+  /** Of the response. */
+  readonly reported: string;
+  /** What counts it where the upstream reports nothing of it. */
+  readonly bound?: NonNullable<PriceBasis['bounds']>[Measure];
+}
+
+const tokens = (name: string): Example => ({
+  facts: { usage: { [name]: 1_200 } },
+  reported: '1200/1000000',
+});
+
+/** A measure without an example does not compile. */
+const examples: Readonly<Record<Measure, Example>> = {
+  million_tokens: {
+    request: { extent: { tokens: 108_900n }, comesTo: '108900/1000000' },
+    facts: { usage: { completionTokens: 100_000, totalTokens: 120_000 } },
+    reported: '100000/1000000',
+  },
+  million_text_tokens: tokens('textTokens'),
+  million_input_text_tokens: tokens('inputTextTokens'),
+  million_input_image_tokens: tokens('inputImageTokens'),
+  million_input_audio_tokens: tokens('inputAudioTokens'),
+  million_input_video_tokens: tokens('inputVideoTokens'),
+  million_cached_tokens: tokens('cachedTokens'),
+  second: {
+    request: { extent: { seconds: 5 }, comesTo: '5000/1000' },
+    facts: { durationSeconds: 5.042 },
+    reported: '5042/1000',
+  },
+  frame: {
+    request: { extent: { seconds: 5, framesPerSecond: 24 }, comesTo: '120/1' },
+    facts: { frames: 121 },
+    reported: '121/1',
+  },
+  input_second: { facts: { inputSeconds: 3.5 }, reported: '3500/1000' },
+  image: {
+    request: { extent: { images: 4 }, comesTo: '4/1' },
+    facts: { images: 3 },
+    reported: '3/1',
+  },
+  megapixel: {
+    request: { extent: { images: 2, pixels: 1536 * 1024 }, comesTo: '4/1' },
+    facts: { images: 2, size: '2048x2048' },
+    reported: '8/1',
+  },
+  input_image: { facts: { inputImages: 7 }, reported: '7/1' },
+  reference_image: { facts: {}, reported: '5/1', bound: { most: '5/1', source: 'request' } },
+  call: { facts: {}, reported: '1/1' },
+};
+
+/** Something rendered stands beside what was given: a price of that alone sells nothing. */
+function basisOf(measure: Measure): PriceBasis {
+  const { bound } = examples[measure];
+  const lines = [
+    { measure, price: '1' },
+    ...(isRendered(measure) || measure === 'call' ? [] : [{ measure: 'call' as const, price: '0' }]),
+  ];
+  return {
+    price: { minimum: '0', lines },
+    facts: {},
+    ...(bound === undefined ? {} : { bounds: { [measure]: bound } }),
+    version: 'v',
+  };
+}
+
+it.each(measures.filter(isRendered))('%s: what a request comes to', (measure) => {
+  const { extent: { tokens: formula, ...extent } = {}, comesTo } = examples[measure].request ?? {};
+  const quantity = renderedQuantity(measure, { ...extent, tokens: () => formula });
+  expect(`${quantity?.numerator}/${quantity?.denominator}`).toBe(comesTo);
+});
+
+it.each(measures)('%s: what its response reports', (measure) => {
+  const { facts, reported } = examples[measure];
+  const settlement = settle({ basis: basisOf(measure), channel: 'one', facts, held: 1n });
+  expect(settlement.estimated).toBe(false);
+  expect(settlement.lines).toContainEqual(expect.objectContaining({ measure, quantity: reported }));
+});
+
+it.each(measures.filter(isRendered))(
+  '%s: without a report the least is charged, as an estimate',
+  (measure) => {
+    const basis = { ...basisOf(measure), least: '5' };
+    expect(settle({ basis, channel: 'one', facts: {}, held: 7n })).toMatchObject({
+      amount: 5n,
+      estimated: true,
+      lines: [],
+    });
+  },
+);
+
+it('what was given and is only assumed costs nothing until it is reported', () => {
+  const price = {
+    minimum: '0',
+    lines: [
+      { measure: 'second' as const, price: '0.10' },
+      { measure: 'input_second' as const, price: '0.08' },
+    ],
+  };
+  const basis: PriceBasis = {
+    price,
+    facts: {},
+    bounds: { input_second: { most: '15000/1000', source: 'assumed' } },
+    version: 'v',
+  };
+  const charged = (facts: SettleFacts, bounds = basis.bounds ?? {}) =>
+    settle({ basis: { ...basis, bounds }, channel: 'one', facts, held: 10n ** 7n }).amount;
+  expect(charged({ durationSeconds: 5 })).toBe(500_000n);
+  expect(charged({ durationSeconds: 5, inputSeconds: 4 })).toBe(820_000n);
+  const measured = { input_second: { most: '4000/1000', source: 'measured' as const } };
+  expect(charged({ durationSeconds: 5 }, measured)).toBe(820_000n);
+});
+
+it('so many of a measure may cost nothing; of megapixels so many of each image', () => {
+  const count = (numerator: bigint) => ({
+    quantity: { numerator, denominator: 1n },
+    source: 'request' as const,
+  });
+  const references = {
+    minimum: '0',
+    lines: [
+      { measure: 'call' as const, price: '1' },
+      { measure: 'input_image' as const, price: '0.04', beyond: 5 },
+    ],
+  };
+  const amounts = [0n, 5n, 6n, 9n].map(
+    (images) =>
+      chargeOf(references, [{ facts: {}, counts: { call: count(1n), input_image: count(images) } }])?.amount,
+  );
+  expect(amounts).toEqual([1_000_000n, 1_000_000n, 1_040_000n, 1_160_000n]);
+  const pixels = {
+    minimum: '0',
+    lines: [
+      { measure: 'image' as const, price: '0.03' },
+      { measure: 'megapixel' as const, price: '0.015', beyond: 1 },
+    ],
+  };
+  const counts = { image: count(2n), megapixel: count(8n) };
+  expect(chargeOf(pixels, [{ facts: {}, images: 2, counts }])?.amount).toBe(150_000n);
+});

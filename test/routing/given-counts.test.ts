@@ -1,0 +1,70 @@
+import { describe, expect, it } from 'vitest';
+import type { ImageRequest } from '../../src/models/request.ts';
+import { isRendered, measures } from '../../src/money/measures.ts';
+import { givenCounts } from '../../src/routing/given-counts.ts';
+import { videoRequest } from '../providers/support.ts';
+
+const url = 'https://media.example/1';
+const edit: ImageRequest = {
+  kind: 'image',
+  operation: 'edit',
+  model: 'm',
+  prompt: 'ä cube',
+  n: 1,
+  images: [
+    { form: 'url', url },
+    { form: 'url', url },
+  ],
+  mask: { form: 'url', url },
+  extra: {},
+};
+
+it('bounds every measure of what is given', () => {
+  const counts = givenCounts(edit, {}, { calls: 1 });
+  const bounded = measures.filter((measure) => counts[measure] !== undefined);
+  expect(bounded).toEqual(measures.filter((measure) => !isRendered(measure) && measure !== 'call'));
+});
+
+describe('what a request gives', () => {
+  it('is counted: images, and references without frames', () => {
+    const { input_image: images, reference_image: references } = givenCounts(
+      videoRequest({ firstFrame: url, lastFrame: url, references: [url] }),
+      {},
+      { calls: 1 },
+    );
+    expect([images, references]).toEqual([
+      { most: { numerator: 3n, denominator: 1n }, source: 'request' },
+      { most: { numerator: 1n, denominator: 1n }, source: 'request' },
+    ]);
+  });
+
+  it('is given to each call', () => {
+    expect(givenCounts(edit, {}, { calls: 3 }).input_image?.most.numerator).toBe(6n);
+  });
+
+  it('is measured, or the longest that the facts allow, or nothing', () => {
+    const seconds = (videos: readonly string[], given = {}, facts = {}) =>
+      givenCounts(videoRequest({ videos }), facts, { calls: 1, ...given }).input_second;
+    expect(seconds([])).toEqual({ most: { numerator: 0n, denominator: 1000n }, source: 'request' });
+    expect(seconds([url], { inputSeconds: 4.5 })).toEqual({
+      most: { numerator: 4500n, denominator: 1000n },
+      source: 'measured',
+    });
+    expect(seconds([url], {}, { input_seconds: 15 })).toEqual({
+      most: { numerator: 15_000n, denominator: 1000n },
+      source: 'assumed',
+    });
+  });
+
+  it('is at most as many tokens as its text has bytes, and as the facts say of images', () => {
+    const { million_input_text_tokens: text, million_input_image_tokens: images } = givenCounts(
+      edit,
+      { tokens: { image: 452 } },
+      { calls: 1 },
+    );
+    expect(text?.most.numerator).toBe(71n);
+    // The mask counts, too.
+    expect(images?.most.numerator).toBe(1_356n);
+    expect([text?.source, images?.source]).toEqual(['assumed', 'assumed']);
+  });
+});
