@@ -1,4 +1,5 @@
 import { isImageId } from '../base/ids.ts';
+import { walk } from '../base/walk.ts';
 import { racePoint } from '../base/race-point.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { RemovalMarks } from '../ledger/removal-marks.ts';
@@ -50,17 +51,13 @@ const stepMs = 60_000;
 export function createDeleteAccounts(deps: DeleteAccountsDeps): () => Promise<number> {
   return async () => {
     const endsAt = deps.now() + stepMs;
-    let completed = 0;
-    for (const account of await deps.accounts.deleting()) {
-      if (deps.now() > endsAt) break;
-      try {
-        if (await continueDeletion(account, endsAt, deps)) completed += 1;
-      } catch (err) {
-        // The others do not wait for it.
-        deps.log.error({ account: account.id, err }, 'the deletion of an account could not be continued');
-      }
-    }
-    return completed;
+    return walk(await deps.accounts.deleting(), {
+      run: (account) => continueDeletion(account, endsAt, deps),
+      async onFailed({ id }, err) {
+        deps.log.error({ account: id, err }, 'the deletion of an account could not be continued');
+      },
+      isOver: () => deps.now() > endsAt,
+    });
   };
 }
 

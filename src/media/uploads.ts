@@ -4,6 +4,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
+import { createPlaces } from '../base/places.ts';
+import { walk } from '../base/walk.ts';
 import type { GenerationRequest } from '../models/request.ts';
 import type { RouteCandidate } from '../task/candidates.ts';
 import type { UserFile } from '../models/user-file.ts';
@@ -54,6 +56,8 @@ const abandonedMs = uploadMs + 30_000;
 const marginMs = 3_600_000;
 const duePerStep = 100;
 const removeMs = 20_000;
+/** One channel whose upstream hangs leaves places for others. */
+const removalsMax = { name: 'uploads deleted', placesMax: 8, shareMax: 2 };
 const triesMax = 10;
 const retryMs = 600_000;
 
@@ -137,18 +141,20 @@ interface Upload {
 }
 
 async function removeDue({ uploads, channels, log, now }: UploadsDeps): Promise<number> {
-  const due = await uploads.listDue(duePerStep);
-  for (const upload of due) {
-    try {
-      await removeAtUpstream(upload, channels);
+  const places = createPlaces(removalsMax);
+  return walk(await uploads.listDue(duePerStep), {
+    async run(upload) {
+      await places.run(upload.channel, () => removeAtUpstream(upload, channels));
       await uploads.remove(upload);
-    } catch (err) {
+      return true;
+    },
+    async onFailed(upload, err) {
       log.warn({ channel: upload.channel, err }, 'an upload could not be deleted');
       if (upload.tries < triesMax) await uploads.postpone(upload, now() + retryMs);
       else await uploads.remove(upload);
-    }
-  }
-  return due.length;
+    },
+    isTogether: true,
+  });
 }
 
 async function removeAtUpstream({ id, channel: name, credential }: StoredUpload, channels: Channels) {

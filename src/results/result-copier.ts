@@ -1,4 +1,6 @@
 import { defined } from '../base/defined.ts';
+import { createPlaces } from '../base/places.ts';
+import { walk } from '../base/walk.ts';
 import { isTerminal } from '../task/task.ts';
 import type { ResultItem } from '../task/task.ts';
 import type { Logger } from '../observability/log.ts';
@@ -47,6 +49,10 @@ const triesMax = 9;
 const retryTimeoutMs = 5 * minuteMs;
 const stepMs = 8 * minuteMs;
 const duePerStep = 200;
+/** Tasks whose copies are retried at once: of one channel two, so that a slow one leaves the links of others alive. */
+const retriesMax = { name: 'copies retried', placesMax: 8, shareMax: 2 };
+/** After this, what could not be read, written or deleted is tried again. */
+const postponedMs = 3_600_000;
 
 interface Copied extends Delivered {
   readonly names: readonly string[];
@@ -93,10 +99,29 @@ export function createResultCopier(deps: ResultCopierDeps): ResultCopier {
     return now() + deps.retentionSeconds * 1000;
   }
 
+  const retries = createPlaces(retriesMax);
+
+  async function removeFiles({ task, names }: ResultCopy): Promise<void> {
+    for (const name of names) await storage.remove(`${task}/${name}`);
+  }
+
+  /** Also of a copy whose task is removed: its files are deleted when the storage lets them go. */
+  async function postpone(copy: ResultCopy, err: unknown): Promise<void> {
+    log.error(
+      { task: copy.task, err },
+      'the copy of a result could not be kept or deleted; it is tried again in an hour',
+    );
+    await copies.write({ ...copy, dueAt: now() + postponedMs });
+  }
+
   /** Its record is written last: a process that dies before leaves a copy that is retried. */
-  async function retry(copy: ResultCopy): Promise<boolean> {
+  async function retry(copy: ResultCopy, endsAt: number): Promise<boolean> {
+    const found = await deps.tasks.find(copy.task);
+    return retries.run(found?.channel ?? '', async () => now() <= endsAt && retryTask(copy, found));
+  }
+
+  async function retryTask(copy: ResultCopy, found: Task | undefined): Promise<boolean> {
     const { task } = copy;
-    const found = await deps.tasks.find(task);
     if (found?.outcome?.kind !== 'succeeded') {
       const isOver = found === undefined || isTerminal(found.status);
       const after = isOver ? ({ state: 'gave_up', dueAt: keptUntil() } as const) : { dueAt: firstRetryAt() };
@@ -131,28 +156,36 @@ export function createResultCopier(deps: ResultCopierDeps): ResultCopier {
 
     async retryDue() {
       const endsAt = now() + stepMs;
-      let stored = 0;
-      for (const copy of await copies.listDue('retry', now(), duePerStep)) {
-        if (now() > endsAt) break;
-        if (await retry(copy)) stored += 1;
-      }
-      return stored;
+      return walk(await copies.listDue('retry', now(), duePerStep), {
+        run: (copy) => retry(copy, endsAt),
+        onFailed: postpone,
+        isTogether: true,
+      });
     },
 
     async remove(tasks) {
-      for (const { task, names } of await copies.findMany(tasks))
-        for (const name of names) await storage.remove(`${task}/${name}`);
-      await copies.removeMany(tasks);
+      await walk(await copies.findMany(tasks), {
+        async run(copy) {
+          await removeFiles(copy);
+          await copies.removeMany([copy.task]);
+          return true;
+        },
+        onFailed: (copy, error) => postpone({ ...copy, state: 'gave_up' }, error),
+      });
     },
 
     async deleteExpired() {
       let deleted = 0;
       for (const state of ['stored', 'gave_up'] as const) {
-        for (const copy of await copies.listDue(state, now(), duePerStep)) {
-          for (const name of copy.names) await storage.remove(`${copy.task}/${name}`);
-          await copies.write({ ...copy, state: 'expired', names: [] });
-          deleted += copy.names.length;
-        }
+        await walk(await copies.listDue(state, now(), duePerStep), {
+          async run(copy) {
+            await removeFiles(copy);
+            await copies.write({ ...copy, state: 'expired', names: [] });
+            deleted += copy.names.length;
+            return true;
+          },
+          onFailed: postpone,
+        });
       }
       return deleted;
     },

@@ -114,7 +114,7 @@ export async function openResults(deps: ResultsDeps): Promise<Results> {
         retentionSeconds,
         now,
       }),
-      ...fileUpkeep(copier, { store: deps.stores.files, storage, now }),
+      ...fileUpkeep(copier, { store: deps.stores.files, storage, log, now }),
     },
     async close() {
       storage.close();

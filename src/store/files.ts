@@ -46,6 +46,11 @@ export function createFileStore(db: Db, uploads: Pick<FileUploadStore, 'drop'>) 
       await files.updateOne({ _id: id }, { $set: { expiresAt: at } });
     },
 
+    /** It could not be deleted, and nobody gets it any more; its bytes count no longer. Tried again at `at`. */
+    async postponeRemoval(id: string, at: number): Promise<void> {
+      await files.updateOne({ _id: id }, { $set: { state: 'writing', bytes: 0, expiresAt: at } });
+    },
+
     /** Undefined: there is none whose bytes are there. */
     async find(id: string): Promise<UserFile | undefined> {
       const found = await files.findOne({ _id: id, state: 'ready' });

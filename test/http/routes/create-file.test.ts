@@ -11,7 +11,12 @@ const file = (bytes: Uint8Array<ArrayBuffer> = Buffer.from(clip), name = 'boat.m
   new File([bytes], name);
 const now = () => Date.now() + world.world.clock.aheadMs;
 const deleteExpired = () =>
-  deleteExpiredFiles({ store: world.world.stores.files, storage: world.storage, now });
+  deleteExpiredFiles({
+    store: world.world.stores.files,
+    storage: world.storage,
+    log: { error: () => undefined },
+    now,
+  });
 
 describe('a form', () => {
   it('stores the file, and says what its bytes are', async () => {
