@@ -66,38 +66,7 @@ interface Attempted extends Copied {
 
 export function createResultCopier(deps: ResultCopierDeps): ResultCopier {
   const { copies, storage, now, log } = deps;
-
-  async function attempt(
-    task: string,
-    items: readonly ResultItem[],
-    { timeoutMs, headersFor }: DeliveryOptions,
-  ): Promise<Attempted> {
-    const before = await copies.find(task);
-    const copied = await copyItems(deps, { task, items, headersFor, signal: AbortSignal.timeout(timeoutMs) });
-    const tries = (before?.tries ?? 0) + 1;
-    const { error } = copied;
-    const names = [...new Set([...(before?.names ?? []), ...copied.names])];
-    const again = error !== undefined && !error.final && tries < triesMax;
-    if (error !== undefined)
-      log.warn({ task, attempts: tries, again, err: error }, 'a result was not copied');
-    const record = {
-      task,
-      state: again ? 'retry' : error === undefined ? 'stored' : 'gave_up',
-      names,
-      tries,
-      dueAt: again ? now() + retryFirstMs * 2 ** (tries - 1) : keptUntil(),
-      ...defined({ error: error?.message }),
-    } as const;
-    return { ...copied, record };
-  }
-
-  function firstRetryAt(): number {
-    return now() + retryFirstMs;
-  }
-
-  function keptUntil(): number {
-    return now() + deps.retentionSeconds * 1000;
-  }
+  const firstRetryAt = (): number => now() + retryFirstMs;
 
   const retries = createPlaces(retriesMax);
 
@@ -124,14 +93,16 @@ export function createResultCopier(deps: ResultCopierDeps): ResultCopier {
     const { task } = copy;
     if (found?.outcome?.kind !== 'succeeded') {
       const isOver = found === undefined || isTerminal(found.status);
-      const after = isOver ? ({ state: 'gave_up', dueAt: keptUntil() } as const) : { dueAt: firstRetryAt() };
+      const after = isOver
+        ? ({ state: 'gave_up', dueAt: keptUntil(deps) } as const)
+        : { dueAt: firstRetryAt() };
       await copies.write({ ...copy, ...after });
       return false;
     }
     const { channel = '', credential = '' } = found;
     const headersFor = linkHeadersOf(deps.channels, { ...found, channel, credential });
     const linked = await withFreshLinks(found, found.outcome.items, deps);
-    const { items, record } = await attempt(task, linked, { timeoutMs: retryTimeoutMs, headersFor });
+    const { items, record } = await attempt(task, linked, deps, { timeoutMs: retryTimeoutMs, headersFor });
     if (items.some(({ stored }) => stored !== undefined)) await deps.tasks.replaceItems(task, items);
     if (record.state === 'gave_up') await deps.tasks.setConcern(task, 'not_delivered');
     await copies.write(record);
@@ -142,7 +113,7 @@ export function createResultCopier(deps: ResultCopierDeps): ResultCopier {
     async deliver(task, items, options) {
       if (!items.some(({ url }) => url !== undefined)) return { items };
       try {
-        const { problem, record, ...attempted } = await attempt(task, items, options);
+        const { problem, record, ...attempted } = await attempt(task, items, deps, options);
         // What keeps the task from its success is asked for again there: only tries after it are counted.
         const isOpen = problem === undefined;
         await copies.write(isOpen ? record : { ...record, state: 'retry', tries: 0, dueAt: firstRetryAt() });
@@ -190,6 +161,35 @@ export function createResultCopier(deps: ResultCopierDeps): ResultCopier {
       return deleted;
     },
   };
+}
+
+async function attempt(
+  task: string,
+  items: readonly ResultItem[],
+  deps: ResultCopierDeps,
+  { timeoutMs, headersFor }: DeliveryOptions,
+): Promise<Attempted> {
+  const { copies, now, log } = deps;
+  const before = await copies.find(task);
+  const copied = await copyItems(deps, { task, items, headersFor, signal: AbortSignal.timeout(timeoutMs) });
+  const tries = (before?.tries ?? 0) + 1;
+  const { error } = copied;
+  const names = [...new Set([...(before?.names ?? []), ...copied.names])];
+  const again = error !== undefined && !error.final && tries < triesMax;
+  if (error !== undefined) log.warn({ task, attempts: tries, again, err: error }, 'a result was not copied');
+  const record = {
+    task,
+    state: again ? 'retry' : error === undefined ? 'stored' : 'gave_up',
+    names,
+    tries,
+    dueAt: again ? now() + retryFirstMs * 2 ** (tries - 1) : keptUntil(deps),
+    ...defined({ error: error?.message }),
+  } as const;
+  return { ...copied, record };
+}
+
+function keptUntil({ now, retentionSeconds }: Pick<ResultCopierDeps, 'now' | 'retentionSeconds'>): number {
+  return now() + retentionSeconds * 1000;
 }
 
 /** Links live for hours, and an upstream that still has the job gives new ones. */

@@ -1,4 +1,4 @@
-import type { Db } from 'mongodb';
+import type { Db, IndexDescription } from 'mongodb';
 import type { Reach } from '../base/key-scope.ts';
 import { defined } from '../base/defined.ts';
 import type { UserFile } from '../models/user-file.ts';
@@ -23,12 +23,7 @@ export type FileStore = ReturnType<typeof createFileStore>;
 export function createFileStore(db: Db, uploads: Pick<FileUploadStore, 'drop'>) {
   const files = openCollection<FileDocument>(db, 'files', durable);
   return {
-    ensureIndexes: () =>
-      ensureIndexes(files, [
-        { name: 'account', key: { account: 1, state: 1, _id: -1 } },
-        { name: 'key', key: { account: 1, key: 1, state: 1, _id: -1 } },
-        { name: 'expire', key: { expiresAt: 1 } },
-      ]),
+    ensureIndexes: () => ensureIndexes(files, indexes),
 
     /** Before its bytes: what is on record is deleted, whoever dies while writing them. */
     async begin({ id: _id, ...file }: UserFile): Promise<void> {
@@ -101,6 +96,12 @@ export function createFileStore(db: Db, uploads: Pick<FileUploadStore, 'drop'>) 
     },
   };
 }
+
+const indexes = [
+  { name: 'account', key: { account: 1, state: 1, _id: -1 } },
+  { name: 'key', key: { account: 1, key: 1, state: 1, _id: -1 } },
+  { name: 'expire', key: { expiresAt: 1 } },
+] satisfies IndexDescription[];
 
 const nameOnly = { projection: { name: 1 } } as const;
 
