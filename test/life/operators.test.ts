@@ -1,3 +1,4 @@
+import { keyScopes } from '../../src/base/key-scope.ts';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { startApi } from '../../src/api.ts';
@@ -160,14 +161,14 @@ describe('a key that is revoked', () => {
     await receiver.waitFor(1);
     expect(receiver.received[0]?.body).toMatchObject({ id: task, status: 'succeeded' });
     expect(await kindsOf(task)).toEqual(['hold', 'settle']);
-    const { body: next } = await gateway.admin('POST', '/keys', { account: account.id });
+    const { body: next } = await gateway.admin('POST', '/keys', { account: account.id, scopes: keyScopes });
     const seen = await caller(gateway.url, next.key)('GET', `/v1/videos/generations/${task}`);
     expect([seen.status, seen.body.status]).toEqual([200, 'succeeded']);
   });
 
   it('leaves the other keys of its account alone', async () => {
     const account = await gateway.account();
-    const { body: other } = await gateway.admin('POST', '/keys', { account: account.id });
+    const { body: other } = await gateway.admin('POST', '/keys', { account: account.id, scopes: keyScopes });
     await gateway.admin('DELETE', `/keys/${account.keyId}`);
     expect((await account.call('GET', '/v1/balance')).status).toBe(401);
     expect((await caller(gateway.url, other.key)('GET', '/v1/balance')).status).toBe(200);

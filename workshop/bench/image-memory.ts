@@ -1,3 +1,4 @@
+import { keyScopes } from '../../src/base/key-scope.ts';
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -127,7 +128,7 @@ async function makeKey(url: string, adminToken: string): Promise<string> {
   };
   await admin('/accounts', { id: 'bench', name: 'bench' });
   await admin('/accounts/bench/credits', { amount: '1000', reference: 'bench' });
-  return (await admin('/keys', { account: 'bench', name: 'bench' })).key;
+  return (await admin('/keys', { account: 'bench', name: 'bench', scopes: keyScopes })).key;
 }
 
 async function peakOfRound(url: string, key: string, pid: number): Promise<number> {

@@ -1,3 +1,4 @@
+import { keyScopes } from '../../src/base/key-scope.ts';
 import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -153,7 +154,7 @@ async function makeKeys(
   await post('/accounts', { id: account, name: account });
   await post(`/accounts/${account}/credits`, { amount: '100000', reference: 'first' });
   const made = await Promise.all(
-    Array.from({ length: count }, (_, n) => post('/keys', { account, name: `key-${n}` })),
+    Array.from({ length: count }, (_, n) => post('/keys', { account, name: `key-${n}`, scopes: keyScopes })),
   );
   return made.map(({ key }) => key);
 }

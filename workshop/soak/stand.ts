@@ -1,3 +1,4 @@
+import { keyScopes } from '../../src/base/key-scope.ts';
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -293,6 +294,7 @@ async function makeKey(url: string, token: string): Promise<string> {
     account: 'soak',
     name: 'soak',
     concurrent_tasks: 100,
+    scopes: keyScopes,
   });
   return key ?? '';
 }
