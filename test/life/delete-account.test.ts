@@ -1,3 +1,4 @@
+import { keyScopes } from '../../src/base/key-scope.ts';
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -57,6 +58,7 @@ async function liveAccount(id: string) {
     account: id,
     name: 'canary-key',
     concurrent_tasks: 5,
+    scopes: keyScopes,
   });
   const call = caller(gateway.url, key.key);
   const video = {

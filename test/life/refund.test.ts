@@ -22,7 +22,7 @@ let ben: string;
 beforeAll(async () => {
   gateway = await startGateway();
   const token = async (name: string): Promise<string> =>
-    (await gateway.admin('POST', '/operators', { name })).body.token;
+    (await gateway.admin('POST', '/operators', { name, roles: ['tasks', 'money'] })).body.token;
   ada = await token('ada');
   ben = await token('ben');
 });
