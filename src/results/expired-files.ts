@@ -13,7 +13,7 @@ export interface ExpiredFilesDeps {
 }
 
 const duePerStep = 200;
-/** An object that the storage does not let go, such as one under legal hold, is tried again then. */
+/** The wait before another attempt to delete an object that the storage keeps, such as one under legal hold. */
 const heldMs = 3_600_000;
 
 type NamedFile = Awaited<ReturnType<FileStore['listDue']>>[number];
@@ -30,7 +30,7 @@ function removeEach(
       return true;
     },
     async onFailed({ id }, err) {
-      log.error({ target: id, err }, 'a file could not be deleted; it is tried again in an hour');
+      log.error({ target: id, err }, 'a file could not be deleted; the next attempt is in an hour');
       await store.postponeRemoval(id, now() + heldMs);
     },
     ...defined({ isOver }),

@@ -51,7 +51,7 @@ const stepMs = 8 * minuteMs;
 const duePerStep = 200;
 /** Tasks whose copies are retried at once: of one channel two, so that a slow one leaves the links of others alive. */
 const retriesMax = { name: 'copies retried', placesMax: 8, shareMax: 2 };
-/** After this, what could not be read, written or deleted is tried again. */
+/** The wait before the next attempt on a copy that could not be read, written or deleted. */
 const postponedMs = 3_600_000;
 
 interface Copied extends Delivered {
@@ -78,7 +78,7 @@ export function createResultCopier(deps: ResultCopierDeps): ResultCopier {
   async function postpone(copy: ResultCopy, err: unknown): Promise<void> {
     log.error(
       { task: copy.task, err },
-      'the copy of a result could not be kept or deleted; it is tried again in an hour',
+      'the copy of a result could not be kept or deleted; the next attempt is in an hour',
     );
     await copies.write({ ...copy, dueAt: now() + postponedMs });
   }

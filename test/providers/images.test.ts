@@ -65,7 +65,9 @@ describe('Seedream', () => {
       size: '2048x2048',
       watermark: false,
     });
-    expect(images).toEqual([{ url: 'https://files.example.com/a.jpeg', expiresAt: 1_757_321_139 + 86_400 }]);
+    expect(images).toEqual([
+      { url: 'https://files.example.com/a.jpeg', expiresAt: 1_757_321_139 + 86_400, size: '2048x2048' },
+    ]);
     expect(facts).toEqual({
       images: 1,
       size: '2048x2048',
@@ -164,7 +166,8 @@ describe('OpenAI', () => {
     expect(facts).toEqual({
       images: 1,
       size: '1024x1024',
-      usage: { completionTokens: 1056, totalTokens: 1107 },
+      quality: 'medium',
+      usage: { completionTokens: 1056, totalTokens: 1107, inputTextTokens: 51, inputImageTokens: 0 },
     });
     expect(extra).toMatchObject({ background: 'opaque', output_format: 'png', usage: { input_tokens: 51 } });
   });
