@@ -70,7 +70,6 @@ describe('Seedream', () => {
     ]);
     expect(facts).toEqual({
       images: 1,
-      size: '2048x2048',
       usage: { completionTokens: 16_384, totalTokens: 16_384 },
     });
   });
