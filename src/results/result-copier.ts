@@ -51,7 +51,7 @@ const stepMs = 8 * minuteMs;
 const duePerStep = 200;
 /** Tasks whose copies are retried at once: of one channel two, so that a slow one leaves the links of others alive. */
 const retriesMax = { name: 'copies retried', placesMax: 8, shareMax: 2 };
-/** The wait before the next attempt on a copy that could not be read, written or deleted. */
+/** The wait before the next attempt to delete a copy. */
 const postponedMs = 3_600_000;
 
 interface Copied extends Delivered {
@@ -75,12 +75,9 @@ export function createResultCopier(deps: ResultCopierDeps): ResultCopier {
   }
 
   /** Also of a copy whose task is removed: its files are deleted when the storage lets them go. */
-  async function postpone(copy: ResultCopy, err: unknown): Promise<void> {
-    log.error(
-      { task: copy.task, err },
-      'the copy of a result could not be kept or deleted; the next attempt is in an hour',
-    );
-    await copies.write({ ...copy, dueAt: now() + postponedMs });
+  async function postpone(copy: ResultCopy, err: unknown, dueAt = now() + postponedMs): Promise<void> {
+    log.error({ task: copy.task, err, dueAt }, 'the copy of a result could not be kept or deleted');
+    await copies.write({ ...copy, dueAt });
   }
 
   /** Its record is written last: a process that dies before leaves a copy that is retried. */
@@ -129,7 +126,8 @@ export function createResultCopier(deps: ResultCopierDeps): ResultCopier {
       const endsAt = now() + stepMs;
       return walk(await copies.listDue('retry', now(), duePerStep), {
         run: (copy) => retry(copy, endsAt),
-        onFailed: postpone,
+        // Links may expire within the hour.
+        onFailed: (copy, error) => postpone(copy, error, firstRetryAt()),
         isTogether: true,
       });
     },

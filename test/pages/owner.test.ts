@@ -92,7 +92,7 @@ describe.skipIf(browserPath === undefined)(`pages for owners of keys${noBrowser}
     const file = { name: 'red.png', mimeType: 'image/png', buffer: picture(200, 0, 0) };
     await page.getByLabel('File of images').setInputFiles(file);
     await page.locator('.media img').waitFor();
-    await page.getByText(/Expected \d/).waitFor();
+    await page.getByText(/\d USD, \d+\.\d+ held/).waitFor();
     expect(await page.locator('.code').textContent()).toContain('/v1/images/edits');
     await page.getByRole('button', { name: 'Make the image' }).click();
     await page.getByRole('img', { name: 'Result' }).waitFor();
@@ -125,7 +125,7 @@ describe.skipIf(browserPath === undefined)(`pages for owners of keys${noBrowser}
     await page.getByLabel('Prompt').fill('A paper boat on a rainy street');
     await page.getByLabel('Resolution').selectOption('480p');
     await page.getByLabel('Seconds').fill('4');
-    await page.getByText(/Expected \d/).waitFor();
+    await page.getByText(/\d USD, \d+\.\d+ held/).waitFor();
     expect(await page.locator('.code').textContent()).toContain('"resolution": "480p"');
     await page.getByRole('button', { name: 'Make the video' }).click();
     const video = page.locator('video');
