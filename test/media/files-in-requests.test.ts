@@ -64,7 +64,7 @@ it('are estimated as they are held', async () => {
   const { body } = await caller(second.url, account.key)('POST', '/v1/videos/generations/estimate', {
     body: { ...videoBody, ...inputs([video, video]) },
   });
-  expect([body.hold, body.warnings, body.explanation.hold.quantity.input_seconds]).toEqual([
+  expect([body.hold, body.warnings, body.explanation.hold.input_seconds]).toEqual([
     held(10),
     [],
     10,
