@@ -76,7 +76,7 @@ function isOutage(error: Error): boolean {
   return false;
 }
 
-/** Whether an official client repeats a request that was answered with this. */
+/** Whether an official client retries a request that failed with this error. */
 export function mayBeRetried(thrown: unknown): boolean {
   const error = translateError(thrown);
   return errorHeaders(error)['x-should-retry'] !== 'false';

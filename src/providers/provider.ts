@@ -195,7 +195,7 @@ export interface ImageContext extends ProviderContext {
 /** An image as delivered: its base64 may be kept as the bytes of the answer. */
 export type GeneratedImage = Omit<ResultItem, 'base64'> & {
   readonly base64?: string | Base64Blob;
-  /** Where the answer says them of this image. */
+  /** Set if the answer reports the size and quality of this image. */
   readonly size?: string;
   readonly quality?: string;
 };

@@ -13,7 +13,9 @@ export interface ExpiredFilesDeps {
 }
 
 const duePerStep = 200;
-/** The wait before another attempt to delete an object that the storage keeps, such as one under legal hold. */
+/**
+ * The wait before another attempt to delete an object that the storage cannot delete, such as one under legal hold.
+ */
 const heldMs = 3_600_000;
 
 type NamedFile = Awaited<ReturnType<FileStore['listDue']>>[number];
@@ -53,7 +55,7 @@ export async function deleteFilesOf(
     const files = await deps.store.someOf(account, duePerStep);
     if (files.length === 0) return true;
     const removed = await removeEach(files, deps, isOver);
-    // Those that are left cannot be deleted now.
+    // The remaining objects cannot be deleted now.
     if (removed === 0) return false;
   }
   return false;

@@ -49,7 +49,10 @@ const triesMax = 9;
 const retryTimeoutMs = 5 * minuteMs;
 const stepMs = 8 * minuteMs;
 const duePerStep = 200;
-/** Tasks whose copies are retried at once: of one channel two, so that a slow one leaves the links of others alive. */
+/**
+ * The limit on concurrent retries. A channel gets at most two, so that a slow one does not let the links of others
+ * expire.
+ */
 const retriesMax = { name: 'copies retried', placesMax: 8, shareMax: 2 };
 /** The wait before the next attempt to delete a copy. */
 const postponedMs = 3_600_000;
@@ -74,7 +77,7 @@ export function createResultCopier(deps: ResultCopierDeps): ResultCopier {
     for (const name of names) await storage.remove(`${task}/${name}`);
   }
 
-  /** Also of a copy whose task is removed: its files are deleted when the storage lets them go. */
+  /** Also postpones copies of removed tasks: their files are deleted once the storage allows it. */
   async function postpone(copy: ResultCopy, err: unknown, dueAt = now() + postponedMs): Promise<void> {
     log.error({ task: copy.task, err, dueAt }, 'the copy of a result could not be kept or deleted');
     await copies.write({ ...copy, dueAt });

@@ -279,7 +279,7 @@ function fallbackOf(
 interface Dropped {
   readonly dropped: readonly DroppedChannel[];
   readonly issue?: RequestIssue;
-  /** Why the request is too large for its key. */
+  /** The reason why the request exceeds its key's limits. */
   readonly limit?: RequestIssue;
 }
 

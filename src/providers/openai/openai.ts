@@ -20,12 +20,12 @@ const others: ImageFacts = {
   fields,
   per_call: 10,
   data_only: true,
-  // 65 and 129 for each of at most three tiles. Source: the guide to images.
+  // 65, plus 129 for each of up to three tiles. Source: the guide to images.
   tokens: { image: 452, text: 0 },
   parameters: plainParameters(...common),
   cases: [
     { when: { brings: ['references'] }, facts: { parameters: plainParameters('input_fidelity') } },
-    // The most that high fidelity adds, for a tall image.
+    // The most tokens that high fidelity adds, which a tall image reaches.
     { when: { metadata: { input_fidelity: 'high' } }, facts: { tokens: { image: 6_692 } } },
     { when: { lacks: ['references'] }, facts: { parameters: plainParameters('moderation') } },
   ],
@@ -64,7 +64,7 @@ const openaiImageFacts: FactsTable = {
     ],
     [
       /gpt-image-2/,
-      // Always of high fidelity.
+      // Input fidelity is always high.
       {
         ...current,
         tokens: { image: 6_692, text: 0 },
