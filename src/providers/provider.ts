@@ -180,7 +180,7 @@ export interface SynchronousImageProvider {
   readonly imageForms: readonly ('url' | 'data' | 'file')[];
   check?(request: ImageRequest, model: string): RequestIssue | undefined;
   /** Tokens that the upstream will bill for all images of the request at most; undefined: the formula is not known. */
-  estimateTokens?(request: ImageRequest, facts: PlainFacts): bigint | undefined;
+  estimateTokens?(request: ImageRequest, facts: PlainFacts, model: string): bigint | undefined;
   /** Throws UpstreamError. Delivers at least one image, or the job that renders them. */
   generate(request: ImageRequest, context: ImageContext): Promise<GeneratedImages>;
   /** Asks for the images of a job. Throws UpstreamError; `gone`: it has failed, or is not known. */

@@ -86,7 +86,7 @@ describe.skipIf(browserPath === undefined)(`pages for owners of keys${noBrowser}
     const { page, faults } = await browser.open(wide);
     await signIn(page, account);
     await page.goto(`${gateway.url}/account#/playground`);
-    await page.getByLabel('Model').selectOption('gpt-image-1');
+    await page.getByLabel('Model').selectOption('gpt-image-2.5-flare');
     await page.getByLabel('Prompt').fill('A red cube');
     await page.getByLabel('Size').selectOption('1024x1024');
     const file = { name: 'red.png', mimeType: 'image/png', buffer: picture(200, 0, 0) };
@@ -175,7 +175,7 @@ describe.skipIf(browserPath === undefined)(`pages for owners of keys${noBrowser}
     const { page, faults } = await browser.open({ ...wide, isExpected });
     await signIn(page, account);
     await page.goto(`${gateway.url}/account#/playground`);
-    await page.getByLabel('Model').selectOption('gpt-image-1');
+    await page.getByLabel('Model').selectOption('gpt-image-2.5-flare');
     await page.getByLabel('Prompt').fill('A red cube');
     let carriedOut = 0;
     await page.route('**/v1/images/generations', async (route) => {
