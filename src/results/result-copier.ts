@@ -79,7 +79,7 @@ export function createResultCopier(deps: ResultCopierDeps): ResultCopier {
 
   /** Also postpones copies of removed tasks: their files are deleted once the storage allows it. */
   async function postpone(copy: ResultCopy, err: unknown, dueAt = now() + postponedMs): Promise<void> {
-    log.error({ task: copy.task, err, dueAt }, 'the copy of a result could not be kept or deleted');
+    log.error({ task: copy.task, err }, 'the copy of a result could not be kept or deleted; it is postponed');
     await copies.write({ ...copy, dueAt });
   }
 
