@@ -76,12 +76,6 @@ function isOutage(error: Error): boolean {
   return false;
 }
 
-/** Whether an official client retries a request that failed with this error. */
-export function mayBeRetried(thrown: unknown): boolean {
-  const error = translateError(thrown);
-  return errorHeaders(error)['x-should-retry'] !== 'false';
-}
-
 export function errorHeaders(error: GatewayError): Readonly<Record<string, string>> {
   return {
     // Official clients obey it; without it they repeat every 409, too.

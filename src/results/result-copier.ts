@@ -102,7 +102,10 @@ export function createResultCopier(deps: ResultCopierDeps): ResultCopier {
     const { channel = '', credential = '' } = found;
     const headersFor = linkHeadersOf(deps.channels, { ...found, channel, credential });
     const linked = await withFreshLinks(found, found.outcome.items, deps);
-    const { items, record } = await attempt(task, linked, deps, { timeoutMs: retryTimeoutMs, headersFor });
+    const { items, record } = await attempt({ task, items: linked }, deps, {
+      timeoutMs: retryTimeoutMs,
+      headersFor,
+    });
     if (items.some(({ stored }) => stored !== undefined)) await deps.tasks.replaceItems(task, items);
     if (record.state === 'gave_up') await deps.tasks.setConcern(task, 'not_delivered');
     await copies.write(record);
@@ -113,7 +116,7 @@ export function createResultCopier(deps: ResultCopierDeps): ResultCopier {
     async deliver(task, items, options) {
       if (!items.some(({ url }) => url !== undefined)) return { items };
       try {
-        const { problem, record, ...attempted } = await attempt(task, items, deps, options);
+        const { problem, record, ...attempted } = await attempt({ task, items }, deps, options);
         // What keeps the task from its success is asked for again there: only tries after it are counted.
         const isOpen = problem === undefined;
         await copies.write(isOpen ? record : { ...record, state: 'retry', tries: 0, dueAt: firstRetryAt() });
@@ -165,8 +168,7 @@ export function createResultCopier(deps: ResultCopierDeps): ResultCopier {
 }
 
 async function attempt(
-  task: string,
-  items: readonly ResultItem[],
+  { task, items }: { readonly task: string; readonly items: readonly ResultItem[] },
   deps: ResultCopierDeps,
   { timeoutMs, headersFor }: DeliveryOptions,
 ): Promise<Attempted> {

@@ -83,3 +83,10 @@ function secondsOf(request: GenerationRequest, facts: PlainFacts, { inputSeconds
 export function callsOf(request: GenerationRequest, facts: PlainFacts, canWait: boolean): number {
   return request.kind === 'video' || canWait ? 1 : Math.ceil(request.n / (facts.per_call ?? 1));
 }
+
+export const noInput: GivenInput = { inputSeconds: 0 };
+
+/** Whether the request brings videos whose length nobody has measured. */
+export function isUnmeasured(request: GenerationRequest, { inputSeconds }: GivenInput): boolean {
+  return request.kind === 'video' && request.videos.length > 0 && inputSeconds === undefined;
+}
