@@ -124,7 +124,7 @@ describe('a job that an operator names', () => {
     );
     await adopt(second.input, second.job);
     expect(await adopt(first.input, second.job)).toEqual(refusedWith(`belongs to ${second.input.task}`));
-    expect(await stateOf(first.input)).toMatchObject({ at: 'lost' });
+    expect(await stateOf(first.input)).toMatchObject({ at: 'searching' });
   });
 
   it('is refused by the write itself where another task takes it in between', async () => {
@@ -138,7 +138,7 @@ describe('a job that an operator names', () => {
     expect(stepped).toMatchObject({ ok: false, code: 'job_taken' });
     expect((await act(first.input, 'adopt', { upstream_id: second.job }, deps)).done).toBe(false);
     world.simulator.control.clearFaults();
-    expect(await stateOf(first.input)).toMatchObject({ at: 'lost' });
+    expect(await stateOf(first.input)).toMatchObject({ at: 'searching' });
   });
 
   it('is refused while the configuration lacks its channel', async () => {
@@ -166,7 +166,7 @@ describe('a job that an operator names', () => {
     } as const;
     await adopt(input, job);
     expect(await act(input, 'undo')).toMatchObject({ done: true });
-    expect(await stateOf(input)).toEqual({ at: 'lost', n: 1, code: 'adoption_undone', asked: true });
+    expect(await stateOf(input)).toEqual({ at: 'asking', n: 1, code: 'adoption_undone' });
     expect(await attemptOf(input)).not.toHaveProperty('operation');
     expect((await world.store().step(input.task, late)).ok).toBe(false);
     await adopt(input, job);

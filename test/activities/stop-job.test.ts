@@ -21,7 +21,9 @@ async function unwanted(
   const prompt = `stop-${(count += 1)}-end ${marks}`;
   const input = await world.newTask(prompt);
   expect((await world.worker().submit(input)).state.at).toBe('waiting');
-  expect((await world.store().step(input.task, { kind: 'wanted', stop })).task?.wanted).toBe(stop);
+  expect((await world.store().step(input.task, { kind: 'wanted', stop })).task?.state).toMatchObject({
+    stop,
+  });
   return { input, prompt };
 }
 const phaseOf = (prompt: string) => world.simulator.control.tasks(prompt).map(({ phase }) => phase);

@@ -47,7 +47,7 @@ async function fill(): Promise<void> {
     stateSince: at - 5_000,
   });
   await insert({
-    state: { at: 'lost', n: 1, code: 'timeout', asked: true },
+    state: { at: 'asking', n: 1, code: 'timeout' },
     status: 'submitted',
     attempts: [{ ...attempt, state: 'lost' } as unknown as Task['attempts'][number]],
     stateSince: at - 60_000,

@@ -501,10 +501,10 @@ describe('unfinished_task_is_held', () => {
   });
 
   const since = Date.now();
-  const marker = `${String(since).padStart(14, '0')}-x`;
+  const tryId = `${String(since).padStart(14, '0')}-x`;
   it.each<[string, Document, number]>([
-    ['is being created', { status: 'pending', unstarted: marker, state: { at: 'submitting' } }, 20 * 60_000],
-    ['was abandoned', { status: 'pending', unstarted: marker, state: { at: 'given_up' } }, 20 * 60_000],
+    ['is being created', { status: 'pending', state: { at: 'creating', tryId } }, 20 * 60_000],
+    ['was abandoned', { status: 'pending', state: { at: 'ended', abandoned: tryId } }, 20 * 60_000],
     ['is being ended', { ...ending, stateSince: since }, hourMs],
   ])('none of a task that %s, for a while', async (_, fields, whileMs) => {
     await hold();
