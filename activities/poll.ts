@@ -38,7 +38,8 @@ const closedDelayMs = 1_500;
 export function createPoll(deps: ChannelActivityDeps) {
   return async function poll(input: PollInput): Promise<TaskView> {
     const task = await lookAtStart(input, deps);
-    const job = task?.state.at === 'waiting' ? watchedJob(task) : undefined;
+    const isWatched = task?.state.at === 'waiting' || task?.state.at === 'stopping';
+    const job = isWatched ? watchedJob(task) : undefined;
     if (job !== undefined) return viewOf(await watchJob(job, { ...input, isFirst: isFirstAttempt() }, deps));
     if (task !== undefined) await leaveFailed(task, deps);
     return viewOf(task);

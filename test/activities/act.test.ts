@@ -48,7 +48,7 @@ const attemptOf = async (input: SubmitInput) => (await world.record(input)).atte
 /** A task whose submission the upstream accepted, and whose answer was lost. */
 async function lost(prompt: string): Promise<{ input: SubmitInput; job: string }> {
   const input = await world.newTask(`${prompt} [sim:create:accepted-504]`);
-  expect((await world.worker().submit(input)).state.at).toBe('lost');
+  expect((await world.worker().submit(input)).state.at).toBe('searching');
   const [job = ''] = world.simulator.control.tasks(prompt).map(({ id }) => id);
   return { input, job };
 }
@@ -255,7 +255,7 @@ it('nothing is refused for what a read shows: the record decides', async () => {
   const db = await staleReads(world.database.db, ['tasks']);
   const stale = createTaskStore(db, Date.now, testSealing);
   await world.worker().submit(input);
-  expect((await stale.look(input.task))?.state.at).toBe('submitting');
+  expect((await stale.look(input.task))?.state.at).toBe('queued');
   const done = await act(input, 'complete', { result_url: 'https://files.example/a.mp4' }, { tasks: stale });
   expect(done).toMatchObject({ done: true });
   expect(await stateOf(input)).toMatchObject({ at: 'ending' });
@@ -326,7 +326,7 @@ it('a cancellation of its caller is on no operator’s record', async () => {
   } as const;
   const price = { minimum: '0', lines: [] } as const;
   const reply = await world.worker().actOnTask({ ...request, basis: { version: 'v', price, facts: {} } });
-  expect(reply).toMatchObject({ done: true, view: { wanted: 'cancel' } });
+  expect(reply).toMatchObject({ done: true, view: { state: { stop: 'cancel' } } });
   expect(await world.record(input)).not.toHaveProperty('actions');
 });
 

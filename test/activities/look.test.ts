@@ -25,7 +25,7 @@ it('a task that was created is submitted; looking changes nothing', async () => 
   const before = await world.record(input);
   expect(await lookAt(input)).toMatchObject({
     rev: 0,
-    state: { at: 'queued', left: [ark] },
+    state: { at: 'creating', left: [ark] },
   });
   expect(await world.record(input)).toEqual(before);
 });
@@ -102,7 +102,7 @@ it('a record that a read does not show is there all the same: nothing is given b
   const { state } = await world.run(() =>
     world.tasks({ tasks: stale.tasks, channels }).lookAtTask(task, account),
   );
-  expect(state.at).toBe('submitting');
+  expect(state.at).toBe('creating');
   expect([await kindsOf(task), await heldBy(account)]).toEqual([['hold'], 1_000_000n]);
 });
 

@@ -57,14 +57,14 @@ describe('what nobody works on', () => {
     const input = await world.newTask();
     const reconcile = reconciler();
     await reconcile(3 * minute);
-    expect([await heldBy(input), (await find(input))?.state.at]).toEqual([1_000_000n, 'submitting']);
+    expect([await heldBy(input), (await find(input))?.state.at]).toEqual([1_000_000n, 'creating']);
   });
 
   it('is left alone while its record changes', async () => {
     const input = await world.begun();
     const reconcile = reconciler();
     for (const n of [0, 1, 2, 3]) {
-      await world.stores.tasks.step(input.task, { kind: 'acted' });
+      await world.stores.tasks.step(input.task, { kind: 'extended', seconds: 60 });
       await reconcile(n * 3 * minute);
     }
     expect(await find(input)).toMatchObject({ state: { at: 'queued' } });
@@ -462,7 +462,10 @@ describe('a task whose channel no worker serves', () => {
     it.each<[string, Partial<Task>, Partial<TaskActivityDeps>]>([
       [
         'a request is in flight',
-        { attempts: [{ ...ark, n: 1, state: 'sending', owner: 'o', marker: 'm', startedAt: 1 }] },
+        {
+          state: { at: 'sending', n: 1, round: 1, left: [ark, spare], full: [] },
+          attempts: [{ ...ark, n: 1, state: 'sending', owner: 'o', marker: 'm', startedAt: 1 }],
+        },
         {},
       ],
       [

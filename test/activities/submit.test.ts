@@ -200,7 +200,7 @@ describe('submit', () => {
         const first = world.worker().submit(input);
         await paused.reached;
         const other = await world.worker().submit(input);
-        expect(other.state.at).toBe('lost');
+        expect(other.state.at).toBe('searching');
         paused.release();
         expect(await first).toMatchObject(waiting);
         expect(posts(prompt)).toBe(1);
@@ -240,7 +240,7 @@ describe('submit', () => {
       const running = world.worker().submit(input);
       await paused.reached;
       world.tasks.forget(input.task);
-      expect((await wanting(input, stop)).task).toMatchObject({ state: { at: 'queued' }, wanted: stop });
+      expect((await wanting(input, stop)).task).toMatchObject({ state: { at: 'sending', stop } });
       return { input, running, release: () => paused.release() };
     }
     const phaseOf = (prompt: string) => world.simulator.control.tasks(prompt).map(({ phase }) => phase);
@@ -564,7 +564,7 @@ describe('submit', () => {
         return tasks.step(id, event.kind === 'accepted' ? { ...event, operation: { id: job } } : event);
       };
       const after = await world.worker({ tasks: { ...tasks, step: renamed } }).submit(input);
-      expect(after.state).toMatchObject({ at: 'lost', code: 'upstream_id_taken', taken: true });
+      expect(after.state).toMatchObject({ at: 'searching', code: 'upstream_id_taken', taken: true });
       expect(writes).toBe(3);
       expect(await attemptOf(input)).toMatchObject({
         state: 'lost',

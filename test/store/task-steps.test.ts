@@ -112,7 +112,7 @@ describe('of writers that meet', () => {
       expect(wanted.ok).toBe(true);
       // Where the request may have left, the cancellation waits for its answer.
       expect([state.at, attempts.length, stop]).toEqual(
-        sent.ok ? ['submitting', 1, 'cancel'] : ['ending', 0, undefined],
+        sent.ok ? ['sending', 1, 'cancel'] : ['ending', 0, undefined],
       );
     }
   });
@@ -231,7 +231,7 @@ describe('a refusal', () => {
     expect(refused).toMatchObject({
       ok: false,
       code: 'not_now',
-      message: '`approved` is not possible while the task is being submitted.',
+      message: '`approved` is not possible while the task waits to be submitted.',
       task: { id, rev: 0 },
     });
     expect(await read(id)).toEqual({ ...before, reads: 1 });
@@ -293,7 +293,7 @@ describe('an upstream’s job', () => {
       message: 'The job belongs to another task.',
     });
     expect(await read(second)).toMatchObject({
-      state: { at: 'queued' },
+      state: { at: 'sending', n: 1 },
       attempts: [{ state: 'sending' }],
     });
     expect(await tasks.ownerOf('one/same')).toBe(first);

@@ -549,10 +549,10 @@ describe('a cancellation', () => {
   });
 
   it('does not outlive a lost answer', () => {
-    expect(after(sent(), wanted('cancel'), lost(1))).not.toHaveProperty('wanted');
+    expect(after(sent(), wanted('cancel'), lost(1)).state).not.toHaveProperty('stop');
     expect(after(sent(), wanted('expire'), lost(1))).toMatchObject({ state: { stop: 'expire' } });
     expect(refusal(lostTask(), wanted('cancel'))).toBe(
-      'not_now: `cancel` is not possible while it is not known whether the upstream has the job.',
+      'not_now: `cancel` is not possible while the upstream is searched for the job.',
     );
   });
 

@@ -47,7 +47,8 @@ beforeAll(async () => {
   } as const;
   const change = { deadlineAt: soon(), candidates: [candidate] };
   tasks.upstream.configured = ['unserved'];
-  abandoned = await tasks.start(change, { attempts: [sending] });
+  const state = { at: 'sending', n: 1, round: 1, left: [candidate], full: [] } as const;
+  abandoned = await tasks.start(change, { state, attempts: [sending] });
 });
 
 describe('at its deadline', () => {

@@ -271,7 +271,8 @@ export function playActivities(upstream: () => Upstream): PlayedActivities {
       },
       async poll({ task: id }) {
         const task = records.of(id);
-        const job = task.state.at === 'waiting' ? watchedJob(task) : undefined;
+        const isWatched = task.state.at === 'waiting' || task.state.at === 'stopping';
+        const job = isWatched ? watchedJob(task) : undefined;
         return job === undefined ? viewOf(task) : watch(job);
       },
     },

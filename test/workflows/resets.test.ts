@@ -78,7 +78,7 @@ it('of a submission in flight posts nothing again, and the late answer is the ta
   await expect.poll(() => task.record().state).toMatchObject({ at: 'asking' });
   tasks.upstream.wait = async () => ({ kind: 'succeeded' });
   answer.give();
-  await expect.poll(() => task.record().state.at).not.toBe('lost');
+  await expect.poll(() => task.record().state.at).not.toBe('searching');
   // The workflow has not heard of it; whoever acts does, even with what is refused.
   expect(await again.refusal('adopt', { upstream_id: 'job-1' })).toContain('is not possible');
   expect(await again.end()).toEqual({ status: 'succeeded', charge: '700000' });
