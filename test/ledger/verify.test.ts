@@ -453,7 +453,7 @@ describe('open_hold_is_live', () => {
       openHolds: { creation: 1 },
     });
     expect((await check(createdAt + 21 * 60_000)).violations).toMatchObject([{ task: 't3' }]);
-    await tasks().updateOne({ _id: 't3' }, { $set: { state: before?.state } });
+    await tasks().updateOne({ _id: 't3' }, { $set: { state: before?.['state'] } });
   });
 
   it('a hold that is closed while the check runs is none', async () => {
