@@ -41,7 +41,7 @@ export type TaskState =
   | { readonly at: 'ending'; readonly ending: Ending }
   /** How it ends is decided, and a person is asked before it is written. */
   | ({ readonly at: 'review' } & Question)
-  /** `abandoned`: it never was a task; this try of its creation was given up, and its record is about to be removed. */
+  /** `abandoned`: it never was a task; this try of its creation was abandoned, and its record is about to be removed. */
   | { readonly at: 'ended'; readonly abandoned?: string };
 
 /** `left`: channels that this round still asks, in order, with the one that is being asked. */

@@ -8,7 +8,7 @@ const waits = ['test/activities/note-wait.test.ts'];
 /** A task's record from its creation to the workflow's first step. */
 export const creationMutants: readonly Mutant[] = [
   {
-    name: 'give-up-unstarted',
+    name: 'abandon-begun',
     breaks: 'Nobody abandons a task that its workflow, or another try of its creation, has by now.',
     file,
     find: 'state.tryId === tryId\n',
@@ -16,7 +16,7 @@ export const creationMutants: readonly Mutant[] = [
     tests,
   },
   {
-    name: 'remove-given-up',
+    name: 'remove-abandoned',
     breaks: 'Only what was abandoned is removed.',
     file: 'src/store/tasks.ts',
     find: "deleteOne({ _id: id, 'state.abandoned': { $exists: true } })",
@@ -24,7 +24,7 @@ export const creationMutants: readonly Mutant[] = [
     tests: steps,
   },
   {
-    name: 'take-over-unstarted',
+    name: 'take-over-begun',
     breaks: 'A creation is not continued once its workflow has the task.',
     file,
     find: '  taken_over: begun,',
@@ -32,7 +32,7 @@ export const creationMutants: readonly Mutant[] = [
     tests,
   },
   {
-    name: 'take-over-given-up',
+    name: 'take-over-abandoned',
     breaks: 'A creation that was abandoned is not continued.',
     file,
     find: '  if (isAbandoned(state)) {',

@@ -1,5 +1,6 @@
 import type { Mutant } from './mutant.ts';
 
+const table = 'src/task/next.ts';
 const job = 'src/task/job.ts';
 const stop = 'src/task/stop.ts';
 const tests = ['test/task/next.test.ts'];
@@ -12,8 +13,8 @@ export const recordMutants: readonly Mutant[] = [
     name: 'step-rev',
     breaks: 'A change is written only on the record that it was decided on.',
     file: 'src/store/task-steps.ts',
-    find: '{ ...guard, _id: task.id, rev: task.rev }',
-    replace: '{ ...guard, _id: task.id }',
+    find: '{ _id: task.id, rev: task.rev }',
+    replace: '{ _id: task.id }',
     tests: steps,
   },
   {
@@ -49,20 +50,12 @@ export const recordMutants: readonly Mutant[] = [
     tests,
   },
   {
-    name: 'running-of-a-job',
-    breaks: 'A late poll does not show a task as running whose job is gone.',
-    file: 'src/store/task-sights.ts',
-    find: "status: 'submitted', 'state.at': 'waiting'",
-    replace: "status: 'submitted'",
-    tests: sights,
-  },
-  {
-    name: 'running-status',
-    breaks: 'A late poll does not bring back a task that has ended.',
-    file: 'src/store/task-sights.ts',
-    find: "{ _id: id, status: 'submitted', 'state.at': 'waiting' }",
-    replace: '{ _id: id }',
-    tests: sights,
+    name: 'running-once',
+    breaks: 'A poll that finds a job running again writes nothing.',
+    file: job,
+    find: "return task.status === 'submitted' ? change({ status: 'running' }) : unchanged;",
+    replace: "return change({ status: 'running' });",
+    tests,
   },
   {
     name: 'progress-of-a-job',
@@ -89,26 +82,18 @@ export const recordMutants: readonly Mutant[] = [
     tests: sights,
   },
   {
-    name: 'concern-of-a-lost-job',
-    breaks: 'Whoever is asked about a lost submission stays asked.',
-    file: 'src/store/task-sights.ts',
-    find: "'state.asked': { $ne: true },",
-    replace: '',
-    tests: sights,
-  },
-  {
     name: 'success-wins',
     breaks: 'A success replaces the failure that an earlier poll had written.',
-    file: job,
-    find: 'if (!corrects(task, event) && !isWaitingFor(task, event))',
-    replace: 'if (!isWaitingFor(task, event))',
+    file: table,
+    find: '  ending: { polled: corrected, ',
+    replace: '  ending: { ',
     tests,
   },
   {
     name: 'success-stays',
     breaks: 'The first result counts; a later one does not replace it.',
     file: job,
-    find: "state.ending.kind !== 'failed' || ",
+    find: "ending.kind === 'failed' && ",
     replace: '',
     tests,
   },
@@ -116,8 +101,8 @@ export const recordMutants: readonly Mutant[] = [
     name: 'decided-end-stays',
     breaks: 'A cancelled task does not succeed afterwards.',
     file: job,
-    find: ' || state.ending.error !== undefined)',
-    replace: ')',
+    find: ' && ending.error === undefined',
+    replace: '',
     tests,
   },
   {
@@ -139,25 +124,25 @@ export const recordMutants: readonly Mutant[] = [
   {
     name: 'finish-once',
     breaks: 'A terminal state is written once.',
-    file: stop,
-    find: "  if (task.state.at === 'ended') return unchanged;\n  if (task.state.at !== 'ending') return notNow(task, event.kind);\n",
-    replace: '',
+    file: table,
+    find: '  ended: { ended: same },',
+    replace: '  ended: { ended },',
     tests,
   },
   {
     name: 'completed-closes-the-lost',
     breaks: 'The late answer to a lost submission is nothing to a task that a person has completed.',
     file: job,
-    find: '    outcome,\n    attempts: withoutLost(task),\n    wanted',
-    replace: '    outcome,\n    wanted',
+    find: '    outcome,\n    attempts: withoutLost(task),\n',
+    replace: '    outcome,\n',
     tests,
   },
   {
     name: 'unstoppable-cancel',
     breaks: 'An upstream that does not cancel takes back the caller’s wish, and no deadline.',
     file: stop,
-    find: "return hasJob(task.state) && task.wanted === 'cancel' && isAboutIts(task, event)",
-    replace: 'return hasJob(task.state) && isAboutIts(task, event)',
+    find: "return task.state.stop === 'cancel' && isAboutIts(task, event)",
+    replace: 'return isAboutIts(task, event)',
     tests,
   },
 ];
