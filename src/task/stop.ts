@@ -20,7 +20,7 @@ const stops = {
 } as const satisfies Record<Stop, object>;
 
 /**
- * The end that the stop brings, once there certainly is no job, or it was stopped. A task whose job failed, and which
+ * The end that the stop brings, once the job has certainly stopped or never existed. A task whose job failed, and which
  * found no other one in time, has failed as its job did.
  */
 export function endedBy({ state }: Task, stop: Stop): { readonly state: TaskState } {
