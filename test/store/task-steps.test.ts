@@ -521,12 +521,12 @@ describe('a creation', () => {
   it('is abandoned, or the task begins, never both', async () => {
     for (let round = 0; round < 20; round += 1) {
       const id = await newTask({ state: creatingAs(first) });
-      const [givenUp, sent] = await Promise.all([
+      const [abandoned, sent] = await Promise.all([
         openStore().step(id, abandonedBy(first)),
         openStore().step(id, sendingBy('run')),
       ]);
-      expect(givenUp.ok).toBe(!sent.ok);
-      expect((await read(id)).state.at).toBe(givenUp.ok ? 'ended' : 'sending');
+      expect(abandoned.ok).toBe(!sent.ok);
+      expect((await read(id)).state.at).toBe(abandoned.ok ? 'ended' : 'sending');
     }
   });
 });

@@ -586,10 +586,10 @@ const inReview = (why: Question['why'] = 'above_hold'): Task =>
   after(waiting(), why === 'unreleased' ? failed(1) : succeeded(1), reviewed(why));
 
 const states: Readonly<Record<string, Task>> = {
-  'submitting': newTask(),
-  'in flight': sent(),
+  'queued': newTask(),
+  'sending': sent(),
   'pausing': after(newTask(['a']), notAccepted('a')),
-  'lost': lostTask(),
+  'searching': lostTask(),
   'asking': after(lostTask(), { kind: 'asked' }),
   'waiting': waiting(),
   'broken': after(waiting(), { kind: 'broken', n: 1, code: 'x' }),
@@ -602,10 +602,10 @@ const states: Readonly<Record<string, Task>> = {
 
 describe('what is wanted of a task', () => {
   it.each<[string, Record<Stop, StateName | 'over' | 'not_now'>]>([
-    ['submitting', { cancel: 'ending', expire: 'ending', fail: 'ending' }],
-    ['in flight', { cancel: 'sending', expire: 'sending', fail: 'sending' }],
+    ['queued', { cancel: 'ending', expire: 'ending', fail: 'ending' }],
+    ['sending', { cancel: 'sending', expire: 'sending', fail: 'sending' }],
     ['pausing', { cancel: 'ending', expire: 'ending', fail: 'ending' }],
-    ['lost', { cancel: 'not_now', expire: 'searching', fail: 'ending' }],
+    ['searching', { cancel: 'not_now', expire: 'searching', fail: 'ending' }],
     ['asking', { cancel: 'not_now', expire: 'searching', fail: 'ending' }],
     ['waiting', { cancel: 'stopping', expire: 'stopping', fail: 'stopping' }],
     ['broken', { cancel: 'stopping', expire: 'stopping', fail: 'stopping' }],
@@ -657,7 +657,7 @@ describe('what is wanted of a task', () => {
 });
 
 describe('an operator', () => {
-  it.each(['lost', 'waiting', 'broken', 'review'])('completes a task: %s', (name) => {
+  it.each(['searching', 'waiting', 'broken', 'review'])('completes a task: %s', (name) => {
     const task = after(states[name] ?? newTask(), completed);
     expect(task).toMatchObject({
       state: { at: 'ending', ending: { kind: 'succeeded', approved: true } },
@@ -665,12 +665,12 @@ describe('an operator', () => {
     });
     expect(refusal(task, succeeded(1))).toMatch(/^over: /);
     // What is lost is nobody's from then on; a job that the task has stays its own.
-    const had = name === 'lost' ? 'abandoned' : 'accepted';
+    const had = name === 'searching' ? 'abandoned' : 'accepted';
     expect(task.attempts).toMatchObject([{ state: had }]);
     expect(after(task, accepted(1, 'late')).state).toBe(task.state);
   });
 
-  it.each(['submitting', 'in flight', 'pausing', 'ending', 'ended'])('completes no task: %s', (name) => {
+  it.each(['queued', 'sending', 'pausing', 'ending', 'ended'])('completes no task: %s', (name) => {
     expect(refusal(states[name] ?? newTask(), completed)).toMatch(
       /^(?:not_now|over): `completed` is not possible while/,
     );
@@ -750,7 +750,7 @@ describe('the end', () => {
       completedAt: start,
     });
     expect(after(task, ended('failed'))).toBe(task);
-    for (const name of ['submitting', 'in flight', 'pausing', 'lost', 'waiting', 'broken', 'review']) {
+    for (const name of ['queued', 'sending', 'pausing', 'searching', 'waiting', 'broken', 'review']) {
       expect(refusal(states[name] ?? newTask(), ended('failed'))).toMatch(/^not_now: /);
     }
   });
