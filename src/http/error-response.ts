@@ -55,7 +55,8 @@ const outageRetrySeconds = 5;
 export function translateError(error: unknown): GatewayError {
   if (error instanceof GatewayError) return error;
   if (error instanceof Error && isOutage(error)) {
-    return new GatewayError('service_unavailable', 'The service is not available at the moment.', {
+    const told = 'told' in error ? String(error.told) : 'The service is not available at the moment.';
+    return new GatewayError('service_unavailable', told, {
       retryAfterSeconds: outageRetrySeconds,
       cause: error,
     });

@@ -19,6 +19,12 @@ interface BalanceAfter {
   readonly seq: bigint;
 }
 
+/** Since the last look. */
+interface Noted {
+  readonly lowest: BalanceAfter;
+  readonly last: BalanceAfter;
+}
+
 /**
  * Posts one event to an account's own address when its balance falls below the account's limit, and the next one when it
  * falls again after it was above. Any number of processes may look: one of them decides each crossing, by a guarded write
@@ -56,7 +62,7 @@ const unreported = 'a low balance could not be reported to its account';
 
 export function createBalanceAlerts(deps: BalanceAlertsDeps): BalanceAlerts {
   const { store, log, now } = deps;
-  const noted = new LRUCache<string, BalanceAfter>({ max: notedMax });
+  const noted = new LRUCache<string, Noted>({ max: notedMax });
   const post = createPost(deps);
   let repairedUpTo = '';
 
@@ -69,15 +75,36 @@ export function createBalanceAlerts(deps: BalanceAlertsDeps): BalanceAlerts {
     return store.cross(alert, { isBelow, seq, ...(isBelow ? { event } : {}) });
   }
 
+  /** A balance that has fallen and risen again since the last look has fallen. */
+  async function judgeBoth(alert: BalanceAlert, { lowest, last }: Noted): Promise<void> {
+    const hasFallen = lowest.available < alert.threshold && (await judge(alert, lowest));
+    await judge(hasFallen ? { ...alert, isBelow: true, seq: lowest.seq } : alert, last);
+  }
+
   async function judgeNoted(): Promise<void> {
     const balances = new Map(noted.entries());
     if (balances.size === 0) return;
-    for (const alert of await store.findMany([...balances.keys()])) {
-      const after = balances.get(alert.account);
-      if (after !== undefined) await judge(alert, after);
+    noted.clear();
+    try {
+      for (const alert of await store.findMany([...balances.keys()])) {
+        const seen = balances.get(alert.account);
+        if (seen !== undefined) await judgeBoth(alert, seen);
+        balances.delete(alert.account);
+      }
+    } catch (error) {
+      for (const [account, { lowest, last }] of balances)
+        for (const after of [lowest, last]) note(account, after);
+      throw error;
     }
-    // It may have changed meanwhile.
-    for (const [account, after] of balances) if (noted.peek(account) === after) noted.delete(account);
+  }
+
+  function note(account: string, { available, seq }: BalanceAfter): void {
+    const after = { available, seq };
+    const { lowest, last } = noted.get(account) ?? { lowest: after, last: after };
+    noted.set(account, {
+      lowest: available < lowest.available ? after : lowest,
+      last: seq >= last.seq ? after : last,
+    });
   }
 
   async function postDue(): Promise<void> {
@@ -97,7 +124,7 @@ export function createBalanceAlerts(deps: BalanceAlertsDeps): BalanceAlerts {
       },
       onError: (err) => log.warn({ err }, 'balances could not be compared with their limits'),
     }),
-    note: (account, { available, seq }) => void noted.set(account, { available, seq }),
+    note,
 
     async repair(balance) {
       const alerts = await store.list({ after: repairedUpTo, limit: repairedAtOnce });
