@@ -1,5 +1,5 @@
 import type { Collection, Db } from 'mongodb';
-import { durable, repeatOnDuplicate } from './mongo.ts';
+import { durable, openCollection, repeatOnDuplicate } from './mongo.ts';
 
 /** The last time of the database that a process could defend. Times in Unix milliseconds. */
 export interface ClockMark {
@@ -25,7 +25,7 @@ export type ClockMarks = ReturnType<typeof createClockMarks>;
 
 /** One document, shared by all processes: it outlives each of them. */
 export function createClockMarks(db: Db) {
-  const marks: Collection<MarkDocument> = db.collection<MarkDocument>('clock', durable);
+  const marks: Collection<MarkDocument> = openCollection<MarkDocument>(db, 'clock', durable);
   const _id = 'database';
   return {
     async find(): Promise<ClockMark | undefined> {
