@@ -97,6 +97,7 @@ export type ImageGenerationRequest = {
   readonly aspect_ratio?: string | null;
   readonly background?: string | null;
   readonly cfg_scale?: unknown;
+  readonly complexity?: unknown;
   readonly contentModeration?: unknown;
   readonly edit?: unknown;
   readonly element_list?: unknown;
@@ -160,6 +161,7 @@ export type ImageEditRequest = {
   readonly aspect_ratio?: string | null;
   readonly background?: string | null;
   readonly cfg_scale?: unknown;
+  readonly complexity?: unknown;
   readonly contentModeration?: unknown;
   readonly edit?: unknown;
   readonly element_list?: unknown;
