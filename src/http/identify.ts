@@ -73,7 +73,7 @@ function requireKeyMay(
   addressOf: () => string,
 ): void {
   const refuse = (why: string) => new GatewayError('key_not_allowed', `This API key ${why}.`);
-  if (!hasScope(caller, scope)) throw refuse(`has no scope \`${scope}\`, which this request needs`);
+  if (!hasScope(caller, scope)) throw refuse(`lacks the scope \`${scope}\``);
   if (caller.routes?.includes(operationId) === false) throw refuse('may not use this route');
   if (caller.addresses !== undefined && !isInNetworks(addressOf(), caller.addresses))
     throw refuse('may not be used from this address');

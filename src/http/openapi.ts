@@ -22,13 +22,13 @@ export function createDocument(routes: readonly Route[]): OpenApiDocument {
     type: 'http',
     scheme: 'bearer',
     description:
-      'An API key: `Authorization: Bearer sk-…`. The scope that a route needs stands beside it; `read_account` includes `read_own`.',
+      'An API key: `Authorization: Bearer sk-…`. The scope that a route needs is listed with the route; `read_account` includes `read_own`.',
   });
   registry.registerComponent('securitySchemes', 'adminToken', {
     type: 'http',
     scheme: 'bearer',
     description:
-      'ADMIN_TOKEN of the configuration, or an operator’s own token: `Authorization: Bearer op-…`. The role that a route needs stands beside it.',
+      'ADMIN_TOKEN of the configuration, or an operator’s own token: `Authorization: Bearer op-…`. The role that a route needs is listed with the route.',
   });
   for (const route of routes) {
     route.paths.forEach((path, index) => registry.registerPath(describe(route, path, index)));

@@ -103,7 +103,7 @@ function encodedBody(): GatewayError {
 }
 
 function unreadableAddress(): GatewayError {
-  return new GatewayError('invalid_parameter', 'The address of the request is not readable.');
+  return new GatewayError('invalid_parameter', 'The address of the request cannot be read.');
 }
 
 type Context = ParameterizedContext<RequestState>;

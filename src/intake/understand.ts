@@ -198,7 +198,7 @@ class Draft {
     if (carries(loser, lost))
       throw invalidParameter(
         name,
-        `The parameters ${name} and ${other} say different things. Send one of them.`,
+        `The parameters ${name} and ${other} have different values. Send one of them.`,
       );
     this.unread.push(loser);
     if (!isFromMetadata) return undefined;
@@ -306,13 +306,13 @@ function nameEndUser(fields: Record<string, unknown>): void {
 /** Refuses a strict request with unread fields. Throws GatewayError. */
 export function refuseUnread([first]: readonly string[]): void {
   if (first !== undefined)
-    throw unsupported(first, `The parameter ${first} would be ignored, and the request is strict.`);
+    throw unsupported(first, `The parameter ${first} has no effect, and \`strict\` is true. Remove it.`);
 }
 
 function nothingReads(name: string): GatewayError {
   return invalidParameter(
     name,
-    `The parameter ${name} brings media or an address, and nothing here reads it. Send images as images, videos as videos, sounds as audios, and the address for callbacks as metadata.callback_url.`,
+    `The parameter ${name} contains media or an address, but is not a known field. Send images as images, videos as videos, sounds as audios, and the address for callbacks as metadata.callback_url.`,
   );
 }
 

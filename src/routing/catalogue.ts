@@ -5,7 +5,8 @@ import { GatewayError } from '../errors/errors.ts';
 import { consumptionOf, unconsumed, unconsumedOfImage } from '../models/consumption.ts';
 import { fitVideoRequest } from '../models/model-rules.ts';
 import type { NameOf } from '../models/model-rules.ts';
-import { lostMedia, refuseIgnored } from './lost-media.ts';
+import { lostMedia } from './lost-media.ts';
+import { refuseUnread } from '../intake/understand.ts';
 import { factsFor } from '../models/model-facts.ts';
 import type { PlainFacts } from '../models/model-facts.ts';
 import { nameIn, resolveRoles } from '../models/media-roles.ts';
@@ -188,8 +189,7 @@ function planRoute(asked: AskedRequest, caller: Caller, context: PlanContext): R
   );
   // A task can wait for an open circuit to close if no other channel would accept it; a waiting caller cannot.
   const usable = inService.length > 0 ? inService : waitedFor;
-  const [any] = usable;
-  const [limit] = limits;
+  const [[any], [limit]] = [usable, limits];
   if (any === undefined && limit !== undefined)
     throw new GatewayError('key_not_allowed', limit.message, { param: limit.param });
   if (any === undefined) throw new NoChannelError(explainNoChannel(model, dropped, issues), dropped);
@@ -206,7 +206,7 @@ function planRoute(asked: AskedRequest, caller: Caller, context: PlanContext): R
   }
   const first = quotes.get(candidates[0]?.channel ?? '') ?? any.quote;
   const ignored = [...new Set([...warnings, ...ignoredBy(usable, { asked, request }).map(nameOf)])];
-  if (asked.strict === true) refuseIgnored(ignored);
+  if (asked.strict === true) refuseUnread(ignored);
   return {
     request,
     model,

@@ -18,7 +18,7 @@ export function keyLimitIssue(
 ): RequestIssue | undefined {
   const isVideo = request.kind === 'video';
   if (isVideo && longest !== undefined && (secondsMax ?? Infinity) > longest) {
-    return { param: 'duration', message: `This API key may ask for at most ${longest} seconds.` };
+    return { param: 'duration', message: `This API key may request at most ${longest} seconds.` };
   }
   if (largest === undefined) return undefined;
   const named = isVideo ? request.resolution : request.size;
@@ -27,7 +27,7 @@ export function keyLimitIssue(
   if (possible.every((one) => (shorterSide(one, request.kind) ?? Infinity) <= limit)) return undefined;
   return {
     param: isVideo ? 'resolution' : 'size',
-    message: `This API key may ask for at most ${largest}, and has to say what it asks for.`,
+    message: `This API key may request at most ${largest}${named === undefined ? ', and the request must name what it wants' : ''}.`,
   };
 }
 

@@ -194,7 +194,7 @@ function extraOf(
   if (lost !== undefined)
     throw invalidParameter(
       `metadata.${lost}`,
-      `The parameter ${lost} is not read in metadata. Send it beside it.`,
+      `The parameter ${lost} is not read in metadata. Send it at the top level of the body.`,
     );
   return {
     extra: { ...Object.fromEntries(inside), ...further },

@@ -31,7 +31,7 @@ const costStates = ['known', 'partly', 'unknown'] as const;
 export const adminTaskSchema = taskFields
   .extend({
     data: taskFields.shape.data.meta({
-      description: 'The result. Without the role `content`, its links come without query, and no `b64_json`.',
+      description: 'The result. An operator without the role `content` gets links without their query, and no `b64_json`.',
     }),
     kind: taskKindSchema,
     account: z.string(),
@@ -39,7 +39,7 @@ export const adminTaskSchema = taskFields
     request_id: z
       .string()
       .nullable()
-      .meta({ description: 'Of the request that created the task; not of a repeat.' }),
+      .meta({ description: 'The id of the request that created the task, not of a repeat.' }),
     channel: z.string().nullable(),
     credential: z.string().nullable(),
     upstream_id: z.string().nullable(),
@@ -48,11 +48,11 @@ export const adminTaskSchema = taskFields
     charge_estimated: z.boolean(),
     upstream_cost: costSchema.nullable(),
     cost: z.string().nullable().meta({
-      description: 'What is known of what all its attempts cost upstream; null until it has ended.',
+      description: 'The known upstream cost of all attempts. Null until the task has ended.',
     }),
     cost_state: z.enum(costStates).nullable().meta({
       description:
-        '`partly`, `unknown`: of attempts that may be billed nothing says how much. Null until it has ended.',
+        '`partly` and `unknown`: the cost of some or all attempts that may be billed is not known. Null until the task has ended.',
     }),
     margin: z
       .string()

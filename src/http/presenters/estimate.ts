@@ -20,17 +20,17 @@ export const estimateSchema = z
     object: z.enum(['video.generation.estimate', 'image.generation.estimate']),
     model: z.string(),
     currency: z.string(),
-    hold: z.string().meta({ description: 'What a create would hold: the worst case.' }),
+    hold: z.string().meta({ description: 'The amount that a create would hold, which is the worst case.' }),
     at_least: z.string().meta({
-      description: 'The cheapest of what the request leaves open; nothing is counted of what nobody knows.',
+      description: 'The lowest possible charge. Unknown counts are not charged.',
     }),
-    at_most: z.string().meta({ description: 'The dearest of it.' }),
+    at_most: z.string().meta({ description: 'The highest possible charge.' }),
     explanation: z.object({ hold: reckoningSchema, usual: reckoningSchema }).meta({
       description:
-        'How the hold comes about, from the function that makes that of a create; and `usual`: what is charged if the first channel renders the usual of what is left open.',
+        'How the hold is computed, by the function that computes the hold of a create. `usual` is the charge if the first channel renders the defaults.',
     }),
     eta_seconds: etaSchema.optional().meta({
-      description: 'From the acceptance to the end of the render, as far as render times were learned.',
+      description: 'Seconds from acceptance to the end of the render, if render times are known.',
     }),
     refused_by: capSchema
       .optional()
@@ -52,7 +52,7 @@ export const estimateOperation = {
     'x-explain-route': z.string().optional().meta({ description: 'Any value but `1` counts as absent.' }),
   }),
   success: {
-    description: 'The hold, the range of the charge, and how both come about.',
+    description: 'The hold, the range of the charge, and how both are computed.',
     schema: estimateSchema,
   },
   errors: [

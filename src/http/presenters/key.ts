@@ -17,7 +17,7 @@ export const keySchema = z
     routes: z
       .array(z.string())
       .nullable()
-      .meta({ description: 'By `operationId`; null: all that its scopes open.' }),
+      .meta({ description: 'Operations, by `operationId`. Null: all that its scopes allow.' }),
     duration_max: z.number().nullable().meta({ description: 'Seconds of a video; null: no limit.' }),
     resolution_max: z.string().nullable().meta({ description: 'null: no limit.' }),
     models: z.array(z.string()).nullable().meta({ description: 'null: all.' }),

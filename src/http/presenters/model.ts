@@ -17,11 +17,11 @@ const pricingShape = {
         price: z.string(),
         beyond: z
           .number()
-          .meta({ description: 'So many of them cost nothing; of megapixels, of each image.' }),
+          .meta({ description: 'The quantity that is free. For megapixels, it is free for each image.' }),
         when: z.record(z.string(), z.unknown()),
       }),
     )
-    .meta({ description: 'Added up: of each measure the first line whose `when` holds counts.' }),
+    .meta({ description: 'The charge is the sum of the lines. For each measure, only the first line whose `when` holds counts.' }),
 };
 
 export const modelSchema = z

@@ -23,7 +23,7 @@ const payloadSchema = z.object({
   kind: z.enum(['video', 'image']),
   model: z.string(),
   status: z.string(),
-  error: z.string().nullable().meta({ description: 'Of a failed task: its code.' }),
+  error: z.string().nullable().meta({ description: 'The error code of a failed task.' }),
   created_at: unixSeconds(),
   completed_at: unixSeconds('Null while the task runs.').nullable(),
   currency: z.string(),
@@ -34,12 +34,12 @@ const payloadSchema = z.object({
   request: z
     .object({
       sha256: hashSchema.meta({
-        description: 'Of the canonical form (RFC 8785) of the request as it is rendered.',
+        description: 'The hash of the canonical form (RFC 8785) of the request as it is rendered.',
       }),
-      prompt_sha256: hashSchema.meta({ description: 'Of the prompt, in UTF-8.' }),
+      prompt_sha256: hashSchema.meta({ description: 'The hash of the prompt in UTF-8.' }),
     })
     .nullable()
-    .meta({ description: 'Null: the request is no longer kept.' }),
+    .meta({ description: 'Null if the request is no longer kept.' }),
   basis: z.record(z.string(), z.unknown()).nullable().meta({
     description:
       'The prices that the hold has frozen, the facts of the request that they test, and what bounds each measure.',
@@ -47,20 +47,20 @@ const payloadSchema = z.object({
   usage: z
     .record(z.string(), z.unknown())
     .nullable()
-    .meta({ description: 'What the upstream has reported, as far as it decides the charge.' }),
+    .meta({ description: 'The part of the upstream’s report that decides the charge.' }),
   media: z
     .array(
       z.object({
         file: z.string(),
-        sha256: hashSchema.meta({ description: 'Of its bytes, as they were delivered.' }),
+        sha256: hashSchema.meta({ description: 'The hash of the delivered bytes.' }),
       }),
     )
     .nullable()
-    .meta({ description: 'The results of which the gateway has made copies; null: it has none.' }),
+    .meta({ description: 'The results that the gateway has copied. Null if there are none.' }),
   hold_reckoning: z.record(z.string(), z.unknown()).nullable(),
   charge_reckoning: z.record(z.string(), z.unknown()).nullable().meta({
     description:
-      'Each line with its quantity and where that is from, the facts, and the steps after the sum.',
+      'Each line with its quantity and the source of the quantity, the facts, and the steps after the sum.',
   }),
   ledger: z
     .array(
@@ -72,7 +72,7 @@ const payloadSchema = z.object({
         available: z.string(),
         held: z.string(),
         at: unixSeconds(),
-        hash: z.string().meta({ description: 'Of the entry and, through it, of every one before it.' }),
+        hash: z.string().meta({ description: 'The hash of the entry, which covers every entry before it.' }),
       }),
     )
     .meta({ description: 'The entries of the task, in their order.' }),

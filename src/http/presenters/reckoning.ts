@@ -12,22 +12,22 @@ const factValue = z.union([z.string(), z.number(), z.boolean(), z.null()]);
 const stepSchema = z.object({
   kind: z.enum(['sum', 'minimum', 'multiplier', 'held', 'least', 'share', 'limit']),
   text: z.string(),
-  amount: z.string().meta({ description: 'What the computation has come to with this step.' }),
+  amount: z.string().meta({ description: 'The amount after this step.' }),
 });
 
 const lineSchema = z.object({
-  index: z.int().meta({ description: 'Into the lines of the price.' }),
+  index: z.int().meta({ description: 'Index into the lines of the price.' }),
   measure: z.enum(measures),
-  price: z.string().meta({ description: 'Of one of the measure.' }),
+  price: z.string().meta({ description: 'The price of one unit of the measure.' }),
   when: z.record(z.string(), z.unknown()),
-  quantity: z.string().meta({ description: 'Decimal text, in the measure.' }),
-  free: z.string().optional().meta({ description: 'What of the quantity costs nothing.' }),
+  quantity: z.string().meta({ description: 'The quantity in units of the measure, as decimal text.' }),
+  free: z.string().optional().meta({ description: 'The free part of the quantity.' }),
   source: z.enum(countSources).meta({
     description:
-      '`request`: counted from it. `default`, `open`: as of facts. `formula`: derived from the resolution, ratio and length of an output. `measured`: from the file itself. `upstream`: reported. `assumed`: nobody knows it; the most that is possible is held, and nothing is charged.',
+      '`request`: counted in the request. `default`, `open`: as for facts. `formula`: derived from the resolution, ratio and length of an output. `measured`: from the file itself. `upstream`: reported. `assumed`: the count is unknown; the highest possible count is held, and nothing is charged.',
   }),
   of: z.record(z.string(), factValue).optional().meta({
-    description: 'Of images that differ: what they are.',
+    description: 'The facts of this group of images. Absent if all images are alike.',
   }),
   text: z.string(),
   amount: z.string().meta({ description: 'Exact: only the sum is rounded.' }),
@@ -38,24 +38,24 @@ export const reckoningSchema = z
     amount: z.string(),
     channel: z.string(),
     rules_of: z.enum(['model', 'channel']).meta({
-      description: 'Whose price: the model’s, or the one that the channel has of its own.',
+      description: 'Whether the price is the model’s or the channel’s own.',
     }),
     facts: z
       .array(z.object({ name: z.string(), value: factValue, source: z.enum(['request', ...factSources]) }))
       .meta({
         description:
-          'What the lines could test. `default`: the model’s entry names it. `open`: the request leaves it open, and it is assumed as dear as it can be. `upstream`: reported. `measured`: from the stored result. Seconds for `duration`.',
+          'The facts that the lines can test. `default`: the model’s entry names it. `open`: the request does not say, so the dearest value is assumed. `upstream`: the upstream reported it. `measured`: read from the stored result. `duration` is in seconds.',
       }),
-    seconds: z.number().optional().meta({ description: 'Of the output that it is for.' }),
+    seconds: z.number().optional().meta({ description: 'The length of the output.' }),
     input_seconds: z.number().optional().meta({
       description:
-        'Of the videos that were given, as measured. Absent: nothing is priced by it, or the most that may be given is assumed.',
+        'The measured length of the input videos. Absent if no price depends on it, or if the maximum was assumed.',
     }),
     lines: z.array(lineSchema).meta({
       description:
-        'Of each measure the first line whose `when` holds, times what was counted; their sum is the first step. Empty: nothing could be priced.',
+        'For each measure, the first line whose `when` holds, multiplied by the count. Their sum is the first step. Empty if nothing could be priced.',
     }),
-    steps: z.array(stepSchema).meta({ description: 'Each begins with the amount of the one before.' }),
+    steps: z.array(stepSchema).meta({ description: 'Each step starts from the amount of the step before.' }),
   })
   .meta({ id: 'Reckoning' });
 

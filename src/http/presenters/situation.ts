@@ -8,21 +8,21 @@ import type { Task } from '../../task/record.ts';
 import { stateNames } from '../../task/state.ts';
 import { secondsOrNull, toSeconds, unixSeconds } from './unix-seconds.ts';
 
-const previewAmount = z.string().nullable().meta({ description: 'Null: what is stated with it decides.' });
+const previewAmount = z.string().nullable().meta({ description: 'Null if it depends on the amount that is given with the act.' });
 
 export const situationSchema = z
   .object({
     name: z.enum(stateNames),
     what: z.string().meta({ description: 'What the task waits for, in one sentence.' }),
     waits_for: z.enum(waits).nullable().meta({
-      description: 'The same in one word; of a task that asks for a person, why. Null: it has ended.',
+      description: 'The same in one word, or why a person is needed. Null if the task has ended.',
     }),
     since: unixSeconds('That it waits for this.'),
     attention: z.enum(attentionReasons).nullable(),
     advice: z.string().nullable().meta({ description: 'What a person should do; null if there is nothing.' }),
     until: unixSeconds()
       .nullable()
-      .meta({ description: 'When its next try begins, or it is ended; null if it has ended.' }),
+      .meta({ description: 'When the next try begins, or the deadline. Null if the task has ended.' }),
     where: z
       .object({ channel: z.string(), credential: z.string() })
       .nullable()
@@ -37,7 +37,7 @@ export const situationSchema = z
       .array(
         z.object({
           name: z.enum(operatorActions),
-          access: z.enum(['tasks', 'money']).meta({ description: 'The operator’s role that it needs.' }),
+          access: z.enum(['tasks', 'money']).meta({ description: 'The role that an operator needs for it.' }),
           command: z.string(),
           charged: previewAmount,
           released: previewAmount,

@@ -40,21 +40,21 @@ const body = z.object({
     .min(1)
     .max(permittedItemsMax)
     .optional()
-    .meta({ description: 'Addresses and networks that it may be used from. Absent: all.' }),
+    .meta({ description: 'Addresses and networks from which the key may be used. Absent: all.' }),
   routes: permitted.optional().meta({
-    description: 'Operations that it may use, by their `operationId`. Absent: all that its scopes open.',
+    description: 'Operations that the key may use, by `operationId`. Absent: all that its scopes allow.',
   }),
   duration_max: z
     .number()
     .positive()
     .max(86_400)
     .optional()
-    .meta({ description: 'Seconds of a video that it may ask for.' }),
+    .meta({ description: 'The longest video that the key may request, in seconds.' }),
   resolution_max: z
     .string()
     .regex(resolutionLimitPattern, 'must be a resolution, such as 720p, 1080p or 4k')
     .optional()
-    .meta({ description: 'The largest resolution that it may ask for.' }),
+    .meta({ description: 'The largest resolution that the key may request.' }),
   models: permitted.optional().meta({ description: 'Absent: all.' }),
   channels: permitted.optional().meta({ description: 'Absent: all.' }),
   asset_urls: z.boolean().optional().meta({

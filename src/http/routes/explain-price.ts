@@ -14,15 +14,15 @@ const explanationSchema = z
     model: z.string(),
     currency: z.string(),
     hold: reckoningSchema.meta({
-      description: 'What a create would hold: the dearest of what is left open, over all channels.',
+      description: 'The amount that a create would hold: the highest possible charge at any channel.',
     }),
     usual: reckoningSchema.meta({
       description:
-        'What it would be charged if the first channel renders the request’s and the model’s defaults.',
+        'The charge if the first channel renders the defaults of the request and of the model.',
     }),
     channels: z
       .array(z.object({ channel: z.string(), dearest: z.string(), rules_of: z.enum(['model', 'channel']) }))
-      .meta({ description: 'Those that may render it, each with the dearest that it may come to there.' }),
+      .meta({ description: 'The channels that may render it, each with the highest possible charge there.' }),
     dropped: droppedSchema,
     warnings: z.array(z.string()),
   })
@@ -34,7 +34,7 @@ export function explainPrice(deps: ExplainedDeps): Route {
     access: 'read',
     summary: 'Explain what a request would hold and cost',
     description:
-      'Which line of the price is applied to which count, where each fact comes from, and each step of the computation: from the function that makes the hold of a create. Creates nothing.',
+      'Which line of the price is applied to which count, where each fact comes from, and each step of the computation, by the function that computes the hold of a create. Creates nothing.',
     method: 'post',
     paths: ['/admin/v1/prices/explain'],
     input: z.object({ body: explainedBodySchema }),
