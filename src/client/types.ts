@@ -254,18 +254,18 @@ export type Estimate = {
   readonly object: 'video.generation.estimate' | 'image.generation.estimate';
   readonly model: string;
   readonly currency: string;
-  /** What a create would hold: the worst case. */
+  /** The amount that a create would hold, which is the worst case. */
   readonly hold: string;
-  /** The cheapest of what the request leaves open; nothing is counted of what nobody knows. */
+  /** The lowest possible charge. Unknown counts are not charged. */
   readonly at_least: string;
-  /** The dearest of it. */
+  /** The highest possible charge. */
   readonly at_most: string;
-  /** How the hold comes about, from the function that makes that of a create; and `usual`: what is charged if the first channel renders the usual of what is left open. */
+  /** How the hold is computed, by the function that computes the hold of a create. `usual` is the charge if the first channel renders the defaults. */
   readonly explanation: {
     readonly hold: Reckoning;
     readonly usual: Reckoning;
   };
-  /** From the acceptance to the end of the render, as far as render times were learned. */
+  /** Seconds from acceptance to the end of the render, if render times are known. */
   readonly eta_seconds?: {
     /** Half of such tasks end within this time. */
     readonly p50: number;
@@ -342,7 +342,7 @@ export type Model = {
   readonly pricing: {
     readonly currency: string;
     readonly minimum: string;
-    /** Added up: of each measure the first line whose `when` holds counts. */
+    /** The charge is the sum of the lines. For each measure, only the first line whose `when` holds counts. */
     readonly lines: readonly {
       readonly measure:
         | 'million_tokens'
@@ -361,7 +361,7 @@ export type Model = {
         | 'reference_image'
         | 'call';
       readonly price: string;
-      /** So many of them cost nothing; of megapixels, of each image. */
+      /** The quantity that is free. For megapixels, it is free for each image. */
       readonly beyond: number;
       readonly when: {
         readonly [name: string]: unknown;
@@ -371,7 +371,7 @@ export type Model = {
     readonly channels: readonly {
       readonly channel: string;
       readonly minimum: string;
-      /** Added up: of each measure the first line whose `when` holds counts. */
+      /** The charge is the sum of the lines. For each measure, only the first line whose `when` holds counts. */
       readonly lines: readonly {
         readonly measure:
           | 'million_tokens'
@@ -390,7 +390,7 @@ export type Model = {
           | 'reference_image'
           | 'call';
         readonly price: string;
-        /** So many of them cost nothing; of megapixels, of each image. */
+        /** The quantity that is free. For megapixels, it is free for each image. */
         readonly beyond: number;
         readonly when: {
           readonly [name: string]: unknown;
@@ -572,21 +572,21 @@ export type SucceededImage = {
 export type Reckoning = {
   readonly amount: string;
   readonly channel: string;
-  /** Whose price: the model’s, or the one that the channel has of its own. */
+  /** Whether the price is the model’s or the channel’s own. */
   readonly rules_of: 'model' | 'channel';
-  /** What the lines could test. `default`: the model’s entry names it. `open`: the request leaves it open, and it is assumed as dear as it can be. `upstream`: reported. `measured`: from the stored result. Seconds for `duration`. */
+  /** The facts that the lines can test. `default`: the model’s entry names it. `open`: the request does not say, so the dearest value is assumed. `upstream`: the upstream reported it. `measured`: read from the stored result. `duration` is in seconds. */
   readonly facts: readonly {
     readonly name: string;
     readonly value: string | number | boolean | null;
     readonly source: 'request' | 'default' | 'open' | 'upstream' | 'measured';
   }[];
-  /** Of the output that it is for. */
+  /** The length of the output. */
   readonly seconds?: number;
-  /** Of the videos that were given, as measured. Absent: nothing is priced by it, or the most that may be given is assumed. */
+  /** The measured length of the input videos. Absent if no price depends on it, or if the maximum was assumed. */
   readonly input_seconds?: number;
-  /** Of each measure the first line whose `when` holds, times what was counted; their sum is the first step. Empty: nothing could be priced. */
+  /** For each measure, the first line whose `when` holds, multiplied by the count. Their sum is the first step. Empty if nothing could be priced. */
   readonly lines: readonly {
-    /** Into the lines of the price. */
+    /** Index into the lines of the price. */
     readonly index: number;
     readonly measure:
       | 'million_tokens'
@@ -604,18 +604,18 @@ export type Reckoning = {
       | 'input_image'
       | 'reference_image'
       | 'call';
-    /** Of one of the measure. */
+    /** The price of one unit of the measure. */
     readonly price: string;
     readonly when: {
       readonly [name: string]: unknown;
     };
-    /** Decimal text, in the measure. */
+    /** The quantity in units of the measure, as decimal text. */
     readonly quantity: string;
-    /** What of the quantity costs nothing. */
+    /** The free part of the quantity. */
     readonly free?: string;
-    /** `request`: counted from it. `default`, `open`: as of facts. `formula`: derived from the resolution, ratio and length of an output. `measured`: from the file itself. `upstream`: reported. `assumed`: nobody knows it; the most that is possible is held, and nothing is charged. */
+    /** `request`: counted in the request. `default`, `open`: as for facts. `formula`: derived from the resolution, ratio and length of an output. `measured`: from the file itself. `upstream`: reported. `assumed`: the count is unknown; the highest possible count is held, and nothing is charged. */
     readonly source: 'request' | 'default' | 'open' | 'formula' | 'measured' | 'upstream' | 'assumed';
-    /** Of images that differ: what they are. */
+    /** The facts of this group of images. Absent if all images are alike. */
     readonly of?: {
       readonly [name: string]: unknown;
     };
@@ -623,11 +623,11 @@ export type Reckoning = {
     /** Exact: only the sum is rounded. */
     readonly amount: string;
   }[];
-  /** Each begins with the amount of the one before. */
+  /** Each step starts from the amount of the step before. */
   readonly steps: readonly {
     readonly kind: 'sum' | 'minimum' | 'multiplier' | 'held' | 'least' | 'share' | 'limit';
     readonly text: string;
-    /** What the computation has come to with this step. */
+    /** The amount after this step. */
     readonly amount: string;
   }[];
 };
