@@ -110,8 +110,8 @@ it('a price by tokens holds what the formula says at most, and charges what the 
   };
   const asked = { model: 'by-token', quality: 'medium', size: '1024x1024', n: 2 };
   expect((await generate(account, asked)).status).toBe(200);
-  // 2 images of at most 1,584 tokens at 40 a million; the upstream counted 1,056 in all.
-  expect(heldMeanwhile).toMatchObject({ held: '0.126720' });
+  // 2 images of 1,056 tokens at 40 a million; the upstream counted 1,056 in all.
+  expect(heldMeanwhile).toMatchObject({ held: '0.084480' });
   expect(await account.balance()).toMatchObject({ available: '99.957760', held: '0.000000' });
 });
 
