@@ -64,10 +64,14 @@ const retrySeconds = 2;
 export function beginReport(reports: Places, holder: string): () => void {
   const place = reports.take(holder);
   if (typeof place !== 'string') return () => place.leave();
-  throw new GatewayError('concurrency_limit_exceeded', 'Another report of this kind is being made. Try again when it is done.', {
-    detail: reports.name,
-    retryAfterSeconds: retrySeconds,
-  });
+  throw new GatewayError(
+    'concurrency_limit_exceeded',
+    'Another report of this kind is being made. Try again when it is done.',
+    {
+      detail: reports.name,
+      retryAfterSeconds: retrySeconds,
+    },
+  );
 }
 
 function isDay(text: string): boolean {

@@ -31,7 +31,8 @@ const costStates = ['known', 'partly', 'unknown'] as const;
 export const adminTaskSchema = taskFields
   .extend({
     data: taskFields.shape.data.meta({
-      description: 'The result. An operator without the role `content` gets links without their query, and no `b64_json`.',
+      description:
+        'The result. An operator without the role `content` gets links without their query, and no `b64_json`.',
     }),
     kind: taskKindSchema,
     account: z.string(),

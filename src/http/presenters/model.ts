@@ -21,7 +21,10 @@ const pricingShape = {
         when: z.record(z.string(), z.unknown()),
       }),
     )
-    .meta({ description: 'The charge is the sum of the lines. For each measure, only the first line whose `when` holds counts.' }),
+    .meta({
+      description:
+        'The charge is the sum of the lines. For each measure, only the first line whose `when` holds counts.',
+    }),
 };
 
 export const modelSchema = z

@@ -8,7 +8,10 @@ import type { Task } from '../../task/record.ts';
 import { stateNames } from '../../task/state.ts';
 import { secondsOrNull, toSeconds, unixSeconds } from './unix-seconds.ts';
 
-const previewAmount = z.string().nullable().meta({ description: 'Null if it depends on the amount that is given with the act.' });
+const previewAmount = z
+  .string()
+  .nullable()
+  .meta({ description: 'Null if it depends on the amount that is given with the act.' });
 
 export const situationSchema = z
   .object({

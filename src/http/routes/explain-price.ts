@@ -17,8 +17,7 @@ const explanationSchema = z
       description: 'The amount that a create would hold: the highest possible charge at any channel.',
     }),
     usual: reckoningSchema.meta({
-      description:
-        'The charge if the first channel renders the defaults of the request and of the model.',
+      description: 'The charge if the first channel renders the defaults of the request and of the model.',
     }),
     channels: z
       .array(z.object({ channel: z.string(), dearest: z.string(), rules_of: z.enum(['model', 'channel']) }))
