@@ -48,8 +48,8 @@ it('partial images come before the image, are held for, and charged as the upstr
   const id = response.headers.get('x-mediary-image') ?? '';
   expect(id).toMatch(/^task_/);
   expect(response.headers.get('content-type')).toContain('text/event-stream');
-  // 1584 tokens for the image at most, and 100 for each partial one, at 40 a million.
-  expect(response.headers.get('x-mediary-hold')).toBe('0.071360');
+  // 1056 tokens for the image, and 100 for each partial one, at 40 a million.
+  expect(response.headers.get('x-mediary-hold')).toBe('0.050240');
   expect(response.headers.has('x-mediary-warning')).toBe(false);
   const events = await eventsOf(stream);
   expect(events.map(({ type }) => type)).toEqual([
