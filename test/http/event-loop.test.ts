@@ -9,8 +9,11 @@ import type { HostileRequest } from '../support/hostile-corpus.ts';
 import { pipelinedCopies, shoot } from '../support/hostile-wire.ts';
 import type { Framing } from '../support/hostile-wire.ts';
 
-/** What nothing that a caller sends may exceed, on a machine that is not slower than `referenceMs` says. */
-const stallMsMax = 50;
+/**
+ * The longest CPU time of a turn that a request may cause on a machine as fast as `referenceMs` says. Most requests stay
+ * below half of it on an idle machine. Beside other tests, a collection of garbage alone takes 65 ms.
+ */
+const stallMsMax = 100;
 const growthBytesMax = 100 * 1024 * 1024;
 const turns = 8;
 /** From the last byte of a request to the last answer to it. */
