@@ -14,6 +14,9 @@ import { documentText } from './document.ts';
 const root = fileURLToPath(new URL('..', import.meta.url));
 const directory = mkdtempSync(join(tmpdir(), 'mediary-document-'));
 
+/** OpenAPI 3.1 lets an API key have scopes. This rule knows those of OAuth alone; redocly checks that each scheme exists. */
+const spectralRules = 'extends: ["spectral:oas"]\nrules: { oas3-operation-security-defined: off }\n';
+
 const client = `import type { components, paths, webhooks } from './types.d.ts';
 
 type Create = paths['/v1/videos/generations']['post'];
@@ -42,7 +45,7 @@ export const incomplete: Video = { model: 'm' };
 
 try {
   writeFileSync(join(directory, 'openapi.json'), documentText());
-  writeFileSync(join(directory, '.spectral.yaml'), 'extends: ["spectral:oas"]\n');
+  writeFileSync(join(directory, '.spectral.yaml'), spectralRules);
   writeFileSync(join(directory, 'client.ts'), client);
   if (process.argv[2] !== 'client') lint();
   npx(

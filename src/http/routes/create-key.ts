@@ -20,9 +20,13 @@ const limitMax = 1_000_000;
 const permitted = z.array(z.string().min(1)).min(1).max(permittedItemsMax);
 const limit = z.int().min(1).max(limitMax);
 
-const address = z.union([z.cidrv4(), z.cidrv6(), z.ipv4(), z.ipv6()], {
-  error: 'must be an address or a network, such as 203.0.113.7 or 203.0.113.0/24',
-});
+const anyAddress = z.union([z.cidrv4(), z.cidrv6(), z.ipv4(), z.ipv6()]);
+const address = z
+  .string()
+  .refine(
+    (text) => anyAddress.safeParse(text).success,
+    'must be an address or a network, such as 203.0.113.7 or 203.0.113.0/24',
+  );
 
 const body = z.object({
   account: z.string().min(1),
