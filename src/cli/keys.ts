@@ -46,13 +46,9 @@ export function addKeyCommands(keys: Command, context: CliContext): void {
     .option('--name <name>')
     .option('--scopes <list>', 'create, read_own, read_account, manage (default: create,read_own)', parseList)
     .option('--addresses <list>', 'addresses and networks that may use it (default: all)', parseList)
-    .option(
-      '--routes <list>',
-      'operationIds that the key may use (default: all that its scopes allow)',
-      parseList,
-    )
-    .option('--duration-max <seconds>', 'longest video that the key may request', parseCount)
-    .option('--resolution-max <name>', 'largest resolution that the key may request, such as 1080p')
+    .option('--routes <list>', 'operationIds to allow (default: all that its scopes allow)', parseList)
+    .option('--duration-max <seconds>', 'longest video to allow', parseCount)
+    .option('--resolution-max <name>', 'largest resolution to allow, such as 1080p')
     .option('--models <list>', 'comma-separated (default: all)', parseList)
     .option('--channels <list>', 'comma-separated (default: all)', parseList)
     .option('--asset-urls', 'allow media that are asset://… of an upstream account')
