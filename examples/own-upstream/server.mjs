@@ -2,11 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 
 /**
- * An upstream of your own, such as a model on your machines: three routes, in the form of the provider `gateway`. This one
- * renders nothing: after RENDER_SECONDS each job has the same file.
+ * An upstream of your own, such as a model on your machines: two routes for jobs, in the form of the provider `gateway`, and
+ * one for results. This one renders nothing: after RENDER_SECONDS each job has the same file.
  */
 const { PORT = '9100', UPSTREAM_KEY = 'secret', RENDER_SECONDS = '5' } = process.env;
-const file = process.env.RESULT_URL ?? 'https://files.example/video.mp4';
+/** Mediary opens the link of a result before a task succeeds. */
+const result = () => process.env.RESULT_URL ?? `http://127.0.0.1:${server.address().port}/video.mp4`;
 /** By id, and by the idempotency key of the submission. A real one keeps them longer than it lives. */
 const jobs = new Map();
 const ids = new Map();
@@ -25,7 +26,7 @@ function submit(key, { model, prompt, duration = 5 }) {
 function show({ id, model, duration, endsAt }) {
   return Date.now() < endsAt
     ? { id, model, status: 'processing' }
-    : { id, model, status: 'completed', url: file, duration };
+    : { id, model, status: 'completed', url: result(), duration };
 }
 
 function find(id) {
@@ -39,6 +40,8 @@ const server = createServer(async (request, response) => {
   const send = (status, body) =>
     response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
   try {
+    if (request.url === '/video.mp4')
+      return response.writeHead(200, { 'content-type': 'video/mp4' }).end('a video');
     if (request.headers.authorization !== `Bearer ${UPSTREAM_KEY}`)
       return send(401, { error: { code: 'invalid_api_key', message: 'The key is not valid.' } });
     let text = '';
