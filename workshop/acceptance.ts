@@ -20,7 +20,7 @@ const command = new Command()
   )
   .requiredOption('--base-url <url>', 'the address of the deployment, with or without /v1')
   .requiredOption('--key <key>', 'an API key of it')
-  .option('--model <name>', 'an image model that takes several reference images', 'gpt-image-1')
+  .option('--model <name>', 'an image model that takes several reference images', 'gpt-image-2.5-flare')
   .option(
     '--video-model <name>',
     'a video model that takes a first frame: makes videos with each client that has them',

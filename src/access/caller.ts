@@ -4,22 +4,22 @@ import type { KeyScope } from '../base/key-scope.ts';
 /** Who is calling: what authentication found out about the key. */
 export interface KeyHolder extends Caller {
   readonly scopes: readonly KeyScope[];
-  /** CIDRs that it may be used from. Absent: any address. */
+  /** CIDRs from which the key may be used. Undefined: any address. */
   readonly addresses?: readonly string[];
-  /** Operations that it may use. Absent: all that its scopes open. */
+  /** Operations that the key may call. Undefined: every operation that its scopes allow. */
   readonly routes?: readonly string[];
 }
 
-/** Whose tasks are created, and what they may be. */
+/** The account and key that tasks are created for, and the limits on what may be created. */
 export interface Caller {
   readonly account: string;
   /** Public id of the key: of a key that replaced another one, the first one's. Limits count by it. */
   readonly key: string;
-  /** May see what other keys of the account created. Absent: not. */
+  /** Whether the key may see tasks and files that other keys of the account created. */
   readonly seesAccount?: boolean;
-  /** Of a video that it may ask for. */
+  /** The longest video that the key may request, in seconds. */
   readonly secondsMax?: number;
-  /** Of what it may ask for, as `1080p`. */
+  /** The largest resolution that the key may request, such as `1080p`. */
   readonly resolutionMax?: string;
   /** Absent: all. */
   readonly models?: readonly string[];

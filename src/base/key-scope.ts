@@ -1,14 +1,15 @@
 /**
- * What a key may do. `create`: tasks and files, and ending its own. `read_own`: what it created itself. `read_account`:
- * what the account has, other keys' tasks included. `manage`: the account's settings, and other keys' tasks and files.
+ * The scopes of an API key. `create`: create tasks and files, and end its own. `read_own`: read what the key created.
+ * `read_account`: read everything in the account, including other keys' tasks. `manage`: change the account's
+ * settings, and other keys' tasks and files.
  */
 export const keyScopes = ['create', 'read_own', 'read_account', 'manage'] as const;
 export type KeyScope = (typeof keyScopes)[number];
 
-/** Of a key that was made without naming any. */
+/** The scopes of a key that was created without naming any. */
 export const defaultScopes: readonly KeyScope[] = ['create', 'read_own'];
 
-/** What a route demands. `any`: a valid key. */
+/** The scope that a route requires. `any`: every valid key may use it. */
 export type NeededScope = KeyScope | 'any';
 
 export function hasScope({ scopes }: { readonly scopes: readonly KeyScope[] }, needed: NeededScope): boolean {
@@ -16,27 +17,27 @@ export function hasScope({ scopes }: { readonly scopes: readonly KeyScope[] }, n
   return needed === 'read_own' && scopes.includes('read_account');
 }
 
-/** Whose tasks, files and entries somebody may see or change. */
+/** The tasks, files and ledger entries that a caller may see or change. */
 export interface Reach {
   readonly account: string;
-  /** Absent: those of all its keys. */
+  /** Undefined: those of every key of the account. */
   readonly key?: string;
 }
 
-/** A key, and how far it sees. */
+/** The part of a caller that decides its reach. */
 interface Seeing {
   readonly account: string;
   readonly key: string;
-  /** May see what other keys of the account created. Absent: not. */
+  /** Whether the key may see tasks and files that other keys of the account created. */
   readonly seesAccount?: boolean;
 }
 
-/** What the caller may see of its account, and use in what it creates. */
+/** Returns what the caller may read, and may reference in what it creates. */
 export function seenBy({ account, key, seesAccount }: Seeing): Reach {
   return seesAccount === true ? { account } : { account, key };
 }
 
-/** What the caller may end, delete or send again. */
+/** Returns what the caller may end, delete or redeliver. */
 export function changedBy({
   account,
   key,

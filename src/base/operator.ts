@@ -1,12 +1,12 @@
 /**
- * What operators may do beside reading, which everybody with a token may: `tasks` acts on tasks, `money` credits, caps and
- * refunds, `access` makes accounts and keys, `content` reads what callers wrote and what their tasks made, `configuration`
- * changes channels and what the gateway runs with.
+ * The roles of operators. Every operator may read. `tasks`: act on tasks. `money`: change credits, caps and refunds.
+ * `access`: create accounts and keys. `content`: read what callers wrote and what their tasks produced.
+ * `configuration`: change channels and the running configuration.
  */
 export const operatorRoles = ['read', 'tasks', 'money', 'access', 'content', 'configuration'] as const;
 export type OperatorRole = (typeof operatorRoles)[number];
 
-/** Names for several roles at once. */
+/** Presets: one name for several roles. */
 export const rolePresets = {
   viewer: ['read'],
   support: ['read', 'tasks', 'content'],
@@ -25,7 +25,7 @@ export const roleWords = [
 ] as const;
 export type RoleWord = OperatorRole | keyof typeof rolePresets;
 
-/** The roles that these words name, each once and `read` among them. */
+/** Expands presets to roles without duplicates. The result always includes `read`. */
 export function rolesOf(words: readonly RoleWord[]): OperatorRole[] {
   const named = new Set(words.flatMap((word) => (isPreset(word) ? rolePresets[word] : [word])));
   return operatorRoles.filter((role) => role === 'read' || named.has(role));
@@ -35,7 +35,7 @@ function isPreset(word: RoleWord): word is keyof typeof rolePresets {
   return Object.hasOwn(rolePresets, word);
 }
 
-/** Who calls the operators' API. `admin` is the holder of ADMIN_TOKEN, who may do everything. */
+/** The authenticated operator. `admin` is the holder of ADMIN_TOKEN, who may do everything. */
 export interface OperatorIdentity {
   readonly name: string;
   readonly roles: 'admin' | readonly OperatorRole[];
@@ -44,7 +44,10 @@ export interface OperatorIdentity {
 /** The name under which the holder of ADMIN_TOKEN acts. */
 export const adminName = 'admin';
 
-/** What a route of the operators' API demands. `admin`: adds and revokes operators, deletes accounts. */
+/**
+ * The role that a route of the operators' API requires. `admin`: adding and revoking operators, and deleting
+ * accounts.
+ */
 export type OperatorAccess = OperatorRole | 'admin';
 
 export function mayUse({ roles }: Pick<OperatorIdentity, 'roles'>, access: OperatorAccess): boolean {

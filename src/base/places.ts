@@ -1,19 +1,19 @@
 /**
- * Places of something that can run out, shared between holders: accounts, addresses, channels. The next free place goes
- * to the waiting holder that has the fewest. A full house takes a place from the holder that has most for one that has
- * fewer. docs/capacity.md lists every such resource.
+ * Places in a limited resource, shared between holders such as accounts, addresses or channels. A free place goes to
+ * the waiting holder that has the fewest. When no place is free, the holder with the most loses one to a holder that
+ * has fewer. docs/capacity.md lists every such resource.
  */
 export interface Places {
   readonly name: string;
-  /** Takes a place now, or says why there is none. Whoever has to wait uses `wait`. */
+  /** Takes a place immediately, or returns why there is none. `wait` is for callers that can wait. */
   take(holder: string, options?: TakeOptions): Place | Refusal;
-  /** Waits for a turn. Undefined: the signal aborted first. */
+  /** Waits for a place. Returns undefined if the signal aborts first. */
   wait(holder: string, signal?: AbortSignal): Promise<Place | undefined>;
-  /** Runs a job when it is its holder's turn. */
+  /** Waits for a place and runs the job in it. */
   run<Result>(holder: string, job: () => Promise<Result>): Promise<Result>;
-  /** Whether `take` would find room for this much. */
+  /** Checks whether `take` would be refused for this size, without taking or evicting anything. */
   refusal(holder: string, size: number): Refusal | undefined;
-  /** What all hold. */
+  /** The total size of all places taken. */
   readonly held: number;
   heldBy(holder: string): number;
 }
@@ -25,11 +25,11 @@ export type Refusal = 'share' | 'full';
 
 export interface Place {
   readonly size: number;
-  /** Changes its size; a refusal leaves it as it is. To shrink always succeeds. */
+  /** Changes the size. A refusal leaves it unchanged; shrinking always succeeds. */
   resize(size: number): Refusal | undefined;
-  /** How it is treated by a full house; `busy` at first. */
+  /** Sets how soon the place is evicted when no place is free. It starts as `busy`. */
   mark(use: Use): void;
-  /** Gives it back. Repeatable; without effect after an eviction. */
+  /** Returns the place. Safe to call twice, or after an eviction. */
   leave(): void;
 }
 
@@ -39,19 +39,19 @@ const uses = ['unused', 'idle', 'busy'] as const;
 export type Use = (typeof uses)[number] | 'kept';
 
 export interface TakeOptions {
-  /** Default: 1. Places of bytes begin with 0 and grow. */
+  /** Defaults to 1. Places that count bytes start at 0 and grow. */
   readonly size?: number;
-  /** Called after the place was evicted. */
+  /** Called after the place is evicted. */
   readonly evict?: () => void;
 }
 
 export interface PlacesOptions {
-  /** As docs/capacity.md lists it. */
+  /** The name under which docs/capacity.md lists the resource. */
   readonly name: string;
   readonly placesMax: number;
-  /** What one holder may have of them, however many are free. */
+  /** The most that one holder may have, even if more is free. */
   readonly shareMax?: number;
-  /** Kept free for holders that have nothing. */
+  /** The number of places kept free for holders that have none. */
   readonly reserve?: number;
   /**
    * Who loses a place when none is free. `more` (the default): the largest holder that has more than the newcomer
@@ -67,7 +67,7 @@ export function createPlaces(options: PlacesOptions): Places {
 interface Holder {
   readonly name: string;
   size: number;
-  /** Places, whatever their size. */
+  /** The number of places, whatever their size. */
   count: number;
   readonly evictable: Readonly<Record<(typeof uses)[number], Set<HeldPlace>>>;
   readonly waiting: Set<() => void>;
@@ -110,7 +110,7 @@ class SharedPlaces implements Places {
     }
   }
 
-  /** The place is taken before the promise resolves: nobody else gets it in between. */
+  /** Resolves with a place that is already taken, so nobody else can take it in between. */
   wait(name: string, signal?: AbortSignal): Promise<Place | undefined> {
     if (signal?.aborted === true) return Promise.resolve(undefined);
     const holder = this.holderOf(name);
@@ -142,7 +142,7 @@ class SharedPlaces implements Places {
     return undefined;
   }
 
-  /** After a place has become smaller, or is gone. */
+  /** Wakes waiting holders. Called after a place shrinks or is returned. */
   settle(holder: Holder): void {
     this.forget(holder);
     if (this.holders.delete(holder.name)) this.holders.set(holder.name, holder);
@@ -188,7 +188,7 @@ class SharedPlaces implements Places {
     return this.options.evicts === 'any' ? 0 : size + more;
   }
 
-  /** The place to evict: of the holder that has most, and more than `least`. */
+  /** The place to evict. It belongs to the holder that has the most, provided that is more than `least`. */
   private largest(least: number): HeldPlace | undefined {
     let most = least;
     let found: HeldPlace | undefined;
@@ -237,7 +237,7 @@ class HeldPlace implements Place {
   resize(size: number): Refusal | undefined {
     const more = size - this.size;
     const refused = this.isOpen && more > 0 ? this.places.makeRoom(this.holder, more) : undefined;
-    // It may have been evicted to make room for itself.
+    // The place may have been evicted to make room for its own growth.
     if (!this.isOpen) return 'full';
     if (refused !== undefined) return refused;
     this.setSize(size);
@@ -272,7 +272,7 @@ class HeldPlace implements Place {
   }
 }
 
-/** The oldest among equals. */
+/** Returns the largest place; of equal ones, the oldest. */
 function largestOf(places: ReadonlySet<HeldPlace>): HeldPlace | undefined {
   let found: HeldPlace | undefined;
   for (const place of places) if (found === undefined || place.size > found.size) found = place;

@@ -1,17 +1,17 @@
 export interface Walk<Item> {
-  /** True: something was done, which is counted. */
+  /** Returns whether anything was done; `walk` counts these. */
   readonly run: (item: Item) => Promise<boolean>;
-  /** Says that the item failed, and postpones it, so that the next walk begins with others. */
+  /** Logs the failure and postpones the item, so that the next walk starts with other items. */
   readonly onFailed: (item: Item, error: unknown) => Promise<void>;
-  /** True: what is left is for the next walk. */
+  /** Returns whether to stop here and leave the remaining items to the next walk. */
   readonly isOver?: () => boolean;
-  /** All at once, where `run` takes places of its own. */
+  /** Whether all items run concurrently, because `run` limits its own concurrency. */
   readonly isTogether?: boolean;
 }
 
 /**
- * Does the same for many items. One that fails never stops the others, nor does one that cannot be postponed: that error
- * is thrown at the end. Resolves with how many were done.
+ * Runs the same job for each item. A failed item never stops the others. If an item cannot even be postponed, its
+ * error is thrown after all items have run. Resolves with the number of items done.
  */
 export async function walk<Item>(
   items: Iterable<Item>,

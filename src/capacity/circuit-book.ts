@@ -25,7 +25,7 @@ type TaskFailure = Omit<Failure, 'tasks' | 'accounts' | 'models'>;
 export function createCircuitBook(deps: CircuitsDeps) {
   const { now } = deps;
   const streaks = createStreaks();
-  /** When a model of a credential last succeeded, by our clock. As many as are configured. */
+  /** The time of each model's last success, by this process's clock. Bounded by the number of configured models. */
   const well = new Map<string, number>();
   const { known, openCircuits, change } = readCircuits(deps);
 
@@ -83,7 +83,7 @@ export function createCircuitBook(deps: CircuitsDeps) {
   };
 }
 
-/** What a failed trial makes of an open circuit, and whether that circuit explains the failure. */
+/** Returns the circuit after a failed trial, and whether the circuit explains the failure. */
 function afterTrial(
   { id, ...record }: Circuit,
   { request, failure }: { readonly request: CircuitRequest; readonly failure: TaskFailure },
@@ -94,7 +94,7 @@ function afterTrial(
   const isBlamed =
     id !== credentialId || scopeOf(failure.sign) === 'credential' || record.models !== undefined;
   if (record.until > now) {
-    // Requests of those whom it concerns were in flight when it opened, and add no information.
+    // Requests that the circuit concerns were already in flight when it opened, so they are not new evidence.
     const isNews = isBlamed && !isConcerned(record, request);
     return isNews ? { after: withEvidence(record, request), isExplained: true } : { isExplained: true };
   }
@@ -103,7 +103,7 @@ function afterTrial(
   return { after: isOld ? failedAgain(record, now) : openedBy(evidence, record, now), isExplained: isBlamed };
 }
 
-/** What closes a credential: two of its models are ill, and none has been well since. */
+/** The evidence that opens a credential's circuit: two of its models fail, and no model has succeeded since. */
 function evidenceOfModels(
   credentialId: string,
   {

@@ -7,7 +7,7 @@ import type { CircuitOrder, CircuitRecord, CircuitUser, JudgedError } from '../h
 import { createCircuitBook, idsOf } from './circuit-book.ts';
 import { createOwnHealth } from './own-health.ts';
 
-/** What a circuit protects: one credential of a channel, and within it one model; and who wants to use it. */
+/** What a circuit protects (a credential of a channel, and one of its models) and which account wants to use it. */
 export interface CircuitTarget extends CircuitUser {
   readonly channel: string;
   readonly credential: string;
@@ -36,9 +36,9 @@ export interface UpstreamFailure extends JudgedError {
  */
 export interface Circuits {
   /**
-   * Whether a request may be sent now. An open circuit lets one request through once its cool-down is over: not one of
-   * a task that failed there, unless for one more cool-down no other task came. Requests of models and accounts that are
-   * not part of its evidence are let through at once, one at a time.
+   * Decides whether a request may be sent now. When its cool-down is over, an open circuit lets one request through
+   * as a probe. Tasks that failed there can be that probe only after one more cool-down. Requests of models and
+   * accounts outside its evidence need not wait for the cool-down, but are let through one at a time.
    */
   enter(request: CircuitRequest, probeMs: number): Promise<CircuitDecision>;
   /** Records what came of a request. Never throws: health is a side effect. */

@@ -2,8 +2,8 @@ import { createPlaces } from '../base/places.ts';
 import type { Place, Places } from '../base/places.ts';
 
 /**
- * Places for requests to origins that callers chose, where accounts take turns: an origin that does not answer leaves
- * room for all others, and an account whose requests hang leaves room for other accounts, at the same origin, too.
+ * Limits requests to origins that callers chose. An origin that does not answer cannot block requests to other
+ * origins, and an account whose requests hang cannot block other accounts, even at the same origin.
  */
 export interface HostPlaces {
   /** Waits for a place, but not for long: without one, the caller leaves and asks again later. */
@@ -20,9 +20,9 @@ export interface GrantedPlace {
 export type HostPlace = GrantedPlace | { readonly isGranted: false; readonly afterMs: number };
 
 export interface HostPlacesOptions {
-  /** To one origin. A quarter of them is for accounts that have no request there. */
+  /** The limit for one origin. A quarter of it is kept for accounts that have no request there. */
   readonly requestsPerHostMax: number;
-  /** Limits one account's requests to all origins together. Waiting requests count, too. */
+  /** The limit for one account across all origins, including requests that wait. */
   readonly requestsPerAccountMax: number;
   readonly waitMs: number;
   readonly now: () => number;
@@ -40,7 +40,7 @@ interface Usage {
 interface Origin {
   readonly places: Places;
   readonly usage: Usage;
-  /** Requests that have, or wait for, a place. */
+  /** The number of requests that have a place or wait for one. */
   users: number;
 }
 

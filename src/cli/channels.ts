@@ -96,7 +96,9 @@ function withCircuits(channel: Row): Row {
   return { ...channel, circuits: notClosed.map(([of, { circuit }]) => `${of} ${String(circuit)}`) };
 }
 
-/** For people: the circuits and their openings as rows. An operator's circuit has no accounts as evidence. */
+/**
+ * Turns circuits and their openings into table rows. A circuit that an operator opened has no accounts as evidence.
+ */
 function circuitsInTables({ health, ...channel }: Row): Row {
   const circuits = Object.entries(healthSchema.safeParse(health).data ?? {});
   return {

@@ -7,7 +7,7 @@ export function parseCount(text: string): number {
   return Number(text);
 }
 
-/** Separated by commas. */
+/** Parses comma-separated values. */
 export function parseList(text: string): string[] {
   return text
     .split(',')

@@ -130,7 +130,7 @@ interface Costing {
   readonly kind: string | undefined;
 }
 
-/** Whose lines count nothing of the model: its costs would never be known. */
+/** Reports costs that could never be known because none of their lines counts what the model produces. */
 function costIssues({ model, inherited, kind }: Costing, path: Issue['path']): Issue[] {
   const { lines } = costed.safeParse(model).data?.cost ?? linesSchema.safeParse(inherited).data ?? {};
   if (lines === undefined || (kind !== 'video' && kind !== 'image')) return [];

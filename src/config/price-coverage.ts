@@ -4,7 +4,7 @@ import { flagFacts, holds, measuresOf, requiredMeasures, textFacts } from '../mo
 import type { Price, PriceCondition, PriceFacts } from '../money/price.ts';
 import type { TaskKind } from '../base/task-kind.ts';
 
-/** What a model's entry says about its requests, as far as the lines of its price can test it. */
+/** What a model's entry allows its requests to be, as far as price lines can test it. */
 export interface SoldModel {
   readonly kind: TaskKind;
   readonly resolutions: readonly string[];
@@ -31,7 +31,9 @@ type Domain = Readonly<Record<FactName, readonly FactValue[]>>;
 
 const factNames: readonly FactName[] = [...textFacts, ...flagFacts, 'duration'];
 
-/** Why some request would meet no price, or some line no request. Empty: the lines fit what the model sells. */
+/**
+ * Reports requests that would have no price, and lines that no request can match. Empty if the lines fit the model.
+ */
 export function checkPrices(model: SoldModel): PriceIssue[] {
   const { lines } = model.price;
   const measures = measuresOf(model.price);
@@ -56,7 +58,7 @@ export function checkPrices(model: SoldModel): PriceIssue[] {
   return [...foreign, ...(required.length === 0 ? [nothing] : []), ...lineIssues, ...gaps];
 }
 
-/** What the model sells, and no line of a measure that is always charged holds for. */
+/** Reports a case that the model sells but that no line of a required measure covers. */
 function gapOf(model: SoldModel, measure: Measure): PriceIssue[] {
   const gap = findCase(
     soldFacts(model),
@@ -86,7 +88,7 @@ function checkLines(model: SoldModel, measure: Measure, possible: Domain): Price
 
 interface CheckedLine {
   readonly when: PriceCondition;
-  /** Of the lines of the same measure before it. */
+  /** The conditions of earlier lines with the same measure. */
   readonly earlier: readonly PriceCondition[];
   readonly path: PriceIssue['path'];
 }
@@ -139,7 +141,10 @@ function narrow(domain: Domain, name: FactName, values: readonly FactValue[]): D
 /** `adaptive` and `auto` leave the choice to the upstream. */
 const openWords = new Set(['adaptive', 'auto']);
 
-/** Every case that may come up. What an upstream does not report is unknown, and then a line may still hold. */
+/**
+ * Every value that may occur. Undefined stands for a fact that the upstream does not report; a line may still match
+ * then.
+ */
 function possibleFacts(model: SoldModel): Domain {
   const { price, durations, kind } = model;
   const isVideo = kind === 'video';
@@ -196,7 +201,10 @@ function inputFlags({ inputs }: SoldModel): Pick<Domain, 'video_input' | 'audio_
   return { video_input: may('videos'), audio_input: may('audios'), image_input: may('images') };
 }
 
-/** Lengths between which no line changes its mind: each bound, the next ones beside it, and both ends of the range. */
+/**
+ * Durations to test: both ends of the range, and each bound of a line with its neighbours. No line changes its result
+ * between two of them.
+ */
 function lengths(
   lines: Price['lines'],
   range: { readonly min: number; readonly max: number } | undefined,

@@ -86,7 +86,7 @@ function createRunningConfig(deps: RunningConfigDeps): RunningConfig {
 
   async function take(version: number): Promise<void> {
     const published = await store.read();
-    // Another process may have published since, and a read from a member that lags may be older.
+    // Another process may have published a newer version, and a member that lags may return an older one.
     if (published === undefined || published.version < version) return;
     const { version: found, hash, text } = published;
     const parsed = withoutNewResults(parse(text), known === 0 ? undefined : current);

@@ -190,7 +190,7 @@ function tryEntries(charged: Charged, entries: readonly LedgerEntry[], prices: O
   return { ...tried, result: { after: earned(amount) } };
 }
 
-/** What would have been held; where the prices count something else, what was. */
+/** Returns the hold under other prices. If they count something else, returns the hold that was taken. */
 function holdAgain(other: PriceBasis, { basis, amount }: LedgerEntry): Micros {
   const reckoning = readHoldReckoning(basis);
   if (reckoning === undefined) return amount;

@@ -4,8 +4,8 @@ import type { Task } from '../task/record.ts';
 import { redactText, textsOf } from './redact.ts';
 
 /**
- * The task for everybody but its caller: an upstream may repeat in its reasons what the caller wrote. Without the request
- * its sentences cannot be checked, so none is shown; codes and classes always are.
+ * Returns the task as anyone but its caller may see it. An upstream's error text may repeat what the caller wrote.
+ * Without the request that cannot be checked, so all of its sentences are removed; codes and classes remain.
  */
 export function withoutCallersWords(task: Task, request: GenerationRequest | undefined): Task {
   const texts = request === undefined ? undefined : textsOf(request);

@@ -88,9 +88,15 @@ export interface CircuitRecord {
   readonly failedTasks?: readonly string[];
   /** Open: no request of those tasks before this. */
   readonly suspectsUntil?: number;
-  /** Open: the accounts whose requests are the evidence. Requests of others are probes while there is only one. */
+  /**
+   * When open: the accounts whose requests are the evidence. While there is only one, requests of other accounts are
+   * probes.
+   */
   readonly accounts?: readonly string[];
-  /** Open, of a credential: its ill models. Requests of its other models are probes. Absent: all are concerned. */
+  /**
+   * When a credential's circuit is open: its failing models. Requests of other models are probes. Undefined: the
+   * circuit concerns all models.
+   */
   readonly models?: readonly string[];
   /** The operator who opened or closed it, and why; absent: the upstream's answers did. */
   readonly by?: string;
@@ -119,14 +125,14 @@ function openingsWith(opening: CircuitOpening, before: CircuitRecord | undefined
 const failedTasksMax = 20;
 const evidenceMax = 20;
 
-/** Whose request it is. */
+/** The account and model of a request. */
 export interface CircuitUser {
-  /** Absent: it is not known, and every circuit concerns it. */
+  /** Undefined if unknown; then every circuit concerns the request. */
   readonly account?: string | undefined;
   readonly model: string;
 }
 
-/** Whether the evidence of an open circuit says anything about this user's requests. An operator's order concerns all. */
+/** Whether the evidence of an open circuit applies to this user's requests. An operator's circuit applies to all. */
 export function isConcerned(
   { by, accounts = [], models }: CircuitRecord,
   { account, model }: CircuitUser,
@@ -169,7 +175,7 @@ export interface Failure {
   /** Of which tasks: one that failed a trial, or those that failed in a row. */
   readonly tasks: readonly string[];
   readonly accounts: readonly string[];
-  /** Of a credential that closes because its models have failed. */
+  /** The failing models that open a credential's circuit. */
   readonly models?: readonly string[];
   readonly sign: BadSign;
   readonly code: string;
@@ -264,12 +270,14 @@ export function closedCredentials<Circuit extends CircuitRecord & { readonly id:
   });
 }
 
-/** The smallest thing that an answer can be blamed on. The key and the balance are the credential's. */
+/**
+ * Returns the smallest thing that an answer is evidence against. The key and the balance belong to the credential.
+ */
 export function scopeOf(sign: BadSign): 'credential' | 'model' {
   return sign === 'account' ? 'credential' : 'model';
 }
 
-/** A model that is missing, or not permitted, says nothing of the others. */
+/** Whether a failure of one model suggests that others fail, too. A missing or forbidden model does not. */
 export function spreads(sign: BadSign): boolean {
   return sign !== 'model' && sign !== 'account';
 }

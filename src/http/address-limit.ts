@@ -3,13 +3,13 @@ import { GatewayError } from '../errors/errors.ts';
 import type { Logger } from '../observability/log.ts';
 
 /**
- * A token bucket for each address. A valid key, token or link is never asked here: its own limits apply, whatever others
- * at the same address have done.
+ * A token bucket for each address. Requests with a valid key, token or link bypass it: only their own limits apply,
+ * whatever others at the same address have sent.
  */
 export interface AddressLimit {
-  /** For a request that shows no credential. Throws rate_limit_exceeded, which ends the connection. */
+  /** Counts a request without a credential. Throws rate_limit_exceeded, which closes the connection. */
   take(address: string): void;
-  /** For a request with a wrong credential, which costs more tokens. Throws rate_limit_exceeded. */
+  /** Counts a request with a wrong credential, which costs more. Throws rate_limit_exceeded. */
   takeForWrong(address: string): void;
 }
 
@@ -25,7 +25,7 @@ export interface AddressLimitDeps {
 
 const addressesMax = 50_000;
 const burstSeconds = 10;
-/** What a wrong key or token costs, in requests. */
+/** The cost of a wrong key or token, in requests. */
 const wrongCost = 5;
 
 /** `perSecond`: 0: no limit. */

@@ -158,7 +158,7 @@ function noteSubject({ state, params }: RouterContext, identity: Identity): void
 
 type Answer = (route: Route, called: Called) => Promise<void>;
 
-/** Limits public routes by address. Other routes check their credential first. Throws rate_limit_exceeded. */
+/** Limits public routes by address. Other routes check the credential first. Throws rate_limit_exceeded. */
 function limitStrangers(route: Route, context: RouterContext, addresses: AddressLimit): void {
   // Health checks are exempt: a load balancer sends them from the same address as its callers' requests.
   if (route.authentication !== 'none' || isProbe(route.operationId) || route.admit !== undefined) return;

@@ -44,7 +44,7 @@ export function isDeeperThan(value: unknown, levels: number): boolean {
   return true;
 }
 
-/** Of a create: `understand` reads it. */
+/** The schema of a create's body, which `understand` reads. */
 export const anyFields = z.record(z.string(), z.unknown());
 
 export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {

@@ -4,11 +4,11 @@ import ipaddr from 'ipaddr.js';
 /** Whose request it is, as far as the network says: what belongs to one household or machine shares a name. */
 export interface ClientAddress {
   of(request: IncomingMessage): string;
-  /** Whether a proxy that nobody trusts has lately said for whom it asks. */
+  /** Whether a request with x-forwarded-for has recently arrived although no proxy is trusted. */
   isProxied(): boolean;
 }
 
-/** How long one such request is remembered. */
+/** How long such a request is remembered. */
 const proxiedMs = 600_000;
 
 type Network = ReturnType<typeof ipaddr.parseCIDR>;
@@ -26,7 +26,7 @@ export function createClientAddress(trustedProxies: readonly string[], now: () =
   };
 }
 
-/** The whole address, for keys that are bound to some. */
+/** Returns the full address, for keys that are limited to certain addresses. */
 export function createExactAddress(trustedProxies: readonly string[]): ClientAddress['of'] {
   const trusted = trustedProxies.map((text) => ipaddr.parseCIDR(text));
   return ({ socket, headers }) => {
@@ -39,7 +39,7 @@ export function createExactAddress(trustedProxies: readonly string[]): ClientAdd
   };
 }
 
-/** Whether the address is in one of these CIDRs. */
+/** Whether the address is in one of the CIDRs. */
 export function isInNetworks(address: string, cidrs: readonly string[]): boolean {
   return isInside(
     address,

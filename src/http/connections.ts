@@ -12,17 +12,17 @@ export interface Connections {
 
 export interface ConnectionLimits {
   readonly connectionsMax: number;
-  /** A caller that reads its answer more slowly, on average, is cut off; 0: none is. */
+  /** The minimum average rate at which a caller must read its response, or be disconnected. 0: no minimum. */
   readonly answerBytesPerSecondMin: number;
 }
 
-/** A quarter of the connections is for strangers; the rest is for callers that have shown who they are. */
+/** The share of connections for strangers. The rest is for callers that have shown a valid credential. */
 const strangersShare = 0.25;
 
 /**
- * A new connection is a stranger's, and belongs to its address. There is always room for it: the address with most
- * connections loses one, unused and idle ones first. `recognise` moves it to the places of callers, which no stranger
- * can take.
+ * A new connection counts as a stranger's and belongs to its address. It is always accepted: if there is no room, the
+ * address with the most connections loses one, unused and idle ones first. `recognise` moves a connection to the
+ * callers' places, which strangers cannot take.
  */
 export function limitConnections(server: Server, limits: ConnectionLimits): Connections {
   const strangersMax = Math.max(1, Math.floor(limits.connectionsMax * strangersShare));
@@ -46,7 +46,7 @@ export function limitConnections(server: Server, limits: ConnectionLimits): Conn
   return { isAnswered: (socket) => connections.get(socket)?.isAnswered() ?? false };
 }
 
-/** The request shows a valid key, token or link: from now on its connection is this holder's. */
+/** Assigns the connection to this holder, once its request has shown a valid key, token or link. */
 export function recognise({ socket }: IncomingMessage, holder: string): void {
   connections.get(socket)?.belongTo(holder);
 }
@@ -64,7 +64,7 @@ class Connection {
   private place: Place;
   private holder: string | undefined;
   private exchange: Exchange | undefined;
-  /** What the caller had taken when the exchange began, and for how long it has kept us waiting since. */
+  /** The bytes that the caller had read when the exchange began, and how long it has blocked us since. */
   private takenBytes = 0;
   private blockedMs = 0;
 
@@ -84,7 +84,7 @@ class Connection {
     exchange.response.once('close', () => this.place.mark('idle'));
   }
 
-  /** Where callers have no place for it, it stays a stranger's. */
+  /** If the callers' places are full, the connection still counts as a stranger's. */
   belongTo(holder: string): void {
     if (this.holder === holder || this.socket.destroyed) return;
     const place = this.callers.take(holder, { evict: () => void this.socket.destroy() });
@@ -100,7 +100,7 @@ class Connection {
     return request.complete ? !response.writableFinished : response.headersSent;
   }
 
-  /** `elapsedMs`: since the last time that this was called. */
+  /** `elapsedMs`: the time since the previous call. */
   cutIfSlow(elapsedMs: number, bytesPerSecondMin: number): void {
     if (this.socket.writableLength === 0) return;
     this.blockedMs += elapsedMs;
@@ -113,7 +113,7 @@ class Connection {
   }
 }
 
-/** Bytes that the caller may have read although they still count as ours: one piece of an answer. */
+/** Bytes that the caller may have read but that still count as unsent: one piece of a response. */
 const windowBytes = 64 * 1024;
 const lookEveryMs = 5_000;
 
@@ -125,7 +125,7 @@ function cutSlowReaders(server: Server, bytesPerSecondMin: number): void {
   });
   if (bytesPerSecondMin === 0) return;
   const look = (): void => {
-    // Time in which this process stood still is nobody's fault: each look counts for one interval.
+    // Each check counts as one interval, so that callers are not blamed for a pause of this process.
     for (const socket of open) connections.get(socket)?.cutIfSlow(lookEveryMs, bytesPerSecondMin);
   };
   const timer = setInterval(look, lookEveryMs).unref();

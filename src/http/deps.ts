@@ -184,9 +184,9 @@ export interface RouteDeps extends AppDeps {
   readonly watcher: TaskWatcher;
   /** Shares the carrying out of creates between accounts. */
   readonly admissions: Places;
-  /** Shares the reports that MongoDB adds up for this process. */
+  /** Limits the reports that MongoDB computes for this process. */
   readonly reports: Places;
-  /** Whether a proxy that TRUSTED_PROXIES lacks stands in front. */
+  /** Whether requests come through a proxy that TRUSTED_PROXIES lacks. */
   readonly isProxied: () => boolean;
   /** The server is shutting down: /readyz reports it first. */
   readonly isDraining: () => boolean;

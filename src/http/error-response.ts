@@ -77,12 +77,6 @@ function isOutage(error: Error): boolean {
   return false;
 }
 
-/** Whether an official client repeats a request that was answered with this. */
-export function mayBeRetried(thrown: unknown): boolean {
-  const error = translateError(thrown);
-  return errorHeaders(error)['x-should-retry'] !== 'false';
-}
-
 export function errorHeaders(error: GatewayError): Readonly<Record<string, string>> {
   return {
     // Official clients obey it; without it they repeat every 409, too.

@@ -17,20 +17,20 @@ export interface IdentifyDeps extends Pick<AppDeps, 'auth' | 'operatorAuth' | 'a
   readonly addresses: AddressLimit;
 }
 
-/** Look-ups of credentials at once: guesses from one address leave others theirs. */
+/** The limit on concurrent look-ups of credentials. Guesses from one address cannot use up the look-ups of others. */
 const lookupsMax = { name: 'credentials looked up', placesMax: 64, shareMax: 16 };
 
 type Identify = (route: Route, context: ParameterizedContext<RequestState>) => Promise<Identity>;
 
 /**
- * Says who is calling, before the body is read. Throws the one 401 that all failures share, and 403 for a key or an operator
- * that may not use the route.
+ * Identifies the caller before the body is read. Every failed authentication throws the same 401. A key or operator
+ * that may not use the route gets a 403.
  */
 export function createIdentify(deps: IdentifyDeps): Identify {
   const { auth, operatorAuth, addresses } = deps;
   const exactAddressOf = createExactAddress(deps.trustedProxies);
   const lookups = createPlaces(lookupsMax);
-  /** A credential is looked at before anybody is refused for what others at its address have shown. */
+  /** Checks the credential before the address limit, so that a valid one is never refused for what others sent. */
   const look = async <Found>(
     { req: { headers }, state: { address } }: ParameterizedContext<RequestState>,
     find: (authorization: string) => Promise<Found | undefined> | undefined,
@@ -119,7 +119,7 @@ function invalidToken(): GatewayError {
   );
 }
 
-/** For a part of a request that needs more than its route does. Throws operator_not_allowed. */
+/** Checks a part of a request that needs more access than its route. Throws operator_not_allowed. */
 export function requireAccess(operator: OperatorIdentity, access: Access): void {
   if (!letsIn(access, operator)) throw notAllowed(operator, access);
 }

@@ -100,7 +100,7 @@ const taskEnded: Omit<RouteConfig, 'path'> = {
   },
 };
 
-/** The scope, or the roles of which one is needed. */
+/** Returns the scope that the route requires, or the roles of which the operator needs one. */
 function securityOf(route: Route): Record<string, string[]>[] {
   if (route.authentication === 'none') return [];
   if (route.authentication === 'admin') return [route.access].flat().map((role) => ({ adminToken: [role] }));

@@ -40,7 +40,10 @@ export function createRateLimit(
 
 const retrySeconds = 1;
 
-/** Counts the requests of each key that this process carries out; `max` 0: no limit. What it returns ends the request. Throws rate_limit_exceeded. */
+/**
+ * Limits the concurrent requests of each key in this process. A `max` of 0 means no limit. Returns a function that
+ * ends the request. Throws rate_limit_exceeded.
+ */
 export function createEnterKey(max: number): (key: string) => () => void {
   const shareMax = max === 0 ? Infinity : max;
   const places = createPlaces({ name: 'requests of a key', placesMax: Infinity, shareMax });

@@ -57,7 +57,10 @@ export function periodOf(
 
 const retrySeconds = 2;
 
-/** Takes a place among the reports that MongoDB adds up at the same time, and returns what gives it back. Throws concurrency_limit_exceeded. */
+/**
+ * Takes a place among the reports that MongoDB computes concurrently. Returns the function that releases it. Throws
+ * concurrency_limit_exceeded.
+ */
 export function beginReport(reports: Places, holder: string): () => void {
   const place = reports.take(holder);
   if (typeof place !== 'string') return () => place.leave();

@@ -22,13 +22,15 @@ import type { RawInput } from './validation.ts';
  */
 export type Route = Runnable & Permission;
 
-/** Whom a route lets in. The only place that says it: what lists, documents or refuses reads it here. */
+/** Who may use a route. The document, the lists and every refusal read it from here. */
 export type Permission =
   | { readonly authentication: 'key'; readonly scope: NeededScope }
   | { readonly authentication: 'admin'; readonly access: Access }
   | { readonly authentication: 'none' };
 
-/** Several: any of them lets an operator in, and the handler asks for the one that the request needs. */
+/**
+ * A list of roles admits an operator with any one of them; the handler then checks the role that the request needs.
+ */
 export type Access = OperatorAccess | readonly OperatorAccess[];
 
 interface Runnable extends Operation {
@@ -61,7 +63,7 @@ interface Operation {
   readonly readBody?: BodyReader;
   /** Where the document says another body than `input`: what clients should send, of what the service bears with. */
   readonly documentedBody?: z.ZodType;
-  /** Whether the address of this request is a valid credential of its own. Absent: it never is. */
+  /** Whether the request's URL is itself a valid credential. Undefined: it never is. */
   readonly isSigned?: (request: RawRequest) => boolean;
   /** For the document; the handler reads them from `meta`. */
   readonly headers?: z.ZodObject;
@@ -139,7 +141,7 @@ export function isProbe(name: string): boolean {
   return /^\/?(?:healthz|readyz)$/.test(name);
 }
 
-/** Whether an operator with these roles may call a route with this access. */
+/** Whether an operator with these roles may use a route with this access. */
 export function letsIn(access: Access, operator: Pick<OperatorIdentity, 'roles'>): boolean {
   return [access].flat().some((one) => mayUse(operator, one));
 }
@@ -201,7 +203,10 @@ interface Handling<Input extends InputSchema, Who> {
 
 type Declaration<Input extends InputSchema, Who> = Operation & Handling<Input, Who>;
 
-/** A route for the owner of an API key. `reach`: what it may see, or change where the scope is not one of reading. */
+/**
+ * Declares a route for API keys. `reach` is what the key may see or, unless the scope is a reading one, what it may
+ * change.
+ */
 export function keyRoute<Input extends InputSchema>(
   declaration: Declaration<Input, { readonly caller: KeyHolder; readonly reach: Reach }> & {
     readonly scope: NeededScope;

@@ -15,7 +15,7 @@ export interface HttpServerOptions {
   readonly port: number;
   /** Absent: half of the files that the process may open, at most 8,192. */
   readonly connectionsMax?: number;
-  /** 0, the default: a caller may read as slowly as it likes. */
+  /** 0, the default, lets a caller read as slowly as it likes. */
   readonly answerBytesPerSecondMin?: number;
   /** How long a connection may take to send the headers of a request. */
   readonly headersTimeoutMs?: number;

@@ -3,9 +3,9 @@ import { Readable } from 'node:stream';
 import type { ParameterizedContext } from 'koa';
 import type { BodyPart, Reply } from './route.ts';
 
-/** A caller that reads nothing of its answer for this long keeps the connection from others. */
+/** The longest time that a caller may read nothing of its response before it is disconnected. */
 const unreadAnswerMs = 60_000;
-/** Up to here one copy and one write are cheaper than a stream. */
+/** Up to this size, one copy and one write are cheaper than a stream. */
 const joinedBytesMax = 64 * 1024;
 /** Longer bodies are written in pieces of this size, so that the connection can measure how fast they are read. */
 const pieceBytes = 16 * 1024;
@@ -13,7 +13,7 @@ const pieceBytes = 16 * 1024;
 export function writeReply(context: ParameterizedContext, reply: Reply): void {
   const { status, headers, mediaType, body = '', onEnd } = reply;
   const { socket } = context;
-  // This timeout applies until the answer is flushed. After that, Node applies its keep-alive timeout.
+  // This timeout applies until the response is flushed. After that, Node applies its keep-alive timeout.
   socket.setTimeout(unreadAnswerMs);
   if (onEnd !== undefined) reportEnd(context.res, onEnd);
   context.status = status;
@@ -46,7 +46,7 @@ function* piecesOf(parts: readonly BodyPart[]): Generator<Buffer, void, undefine
   }
 }
 
-/** A caller who disconnected while the response was prepared has closed the connection already. */
+/** Calls `onEnd` when the response closes, or immediately if the caller has already disconnected. */
 function reportEnd(response: ServerResponse, onEnd: () => void): void {
   if (response.closed || response.destroyed) onEnd();
   else response.once('close', onEnd);

@@ -167,7 +167,7 @@ const usageCounts: Readonly<Record<keyof Usage, true>> = {
 };
 const isCount = (name: string): name is keyof Usage => Object.hasOwn(usageCounts, name);
 
-/** What images are, one by one; `answer`: what it says of those that say nothing of their own. */
+/** Collects the size and quality of each image. `answer` supplies them where an image reports none. */
 export function factsOfImages(
   images: readonly GeneratedImage[],
   answer: Pick<SettleFacts, 'size' | 'quality'> = {},

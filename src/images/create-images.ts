@@ -40,7 +40,7 @@ export interface CreateImagesCommand {
   readonly request: ImageRequest;
   /** Fields of it by what the caller wrote, where that is another name. */
   readonly named: Readonly<Record<string, string>>;
-  /** What the plan would ignore is refused. */
+  /** Whether to refuse fields that the plan would ignore. */
   readonly strict?: true;
   readonly caller: Caller;
   /** The route's name: the scope of the idempotency key beside the account. */

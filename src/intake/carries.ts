@@ -1,8 +1,8 @@
 import { UploadedFile } from './uploaded-file.ts';
 
 /**
- * Whether a field brings media or a file, or names an address. Such a field is never ignored: its caller would pay for
- * something else than what was asked for.
+ * Whether a field contains media or a file, or names an address. Such a field is never ignored: its caller would pay
+ * for something other than what was requested.
  */
 export function carries(name: string, value: unknown): boolean {
   const isMedia = hasMediaName(name);
@@ -23,20 +23,20 @@ const isSaid = (value: unknown): boolean => value !== null && value !== undefine
 const mediaName =
   /(?:^|_)(?:images?|videos?|audios?|masks?|files?|pictures?|photos?|media|frames?|markup|ur[li]s?|webhooks?|callbacks?|file_ids?|b64|b64_json)(?:_?\d{1,3})?$/;
 
-/** By its last word: `first_frame_image`, `imageUrl`, `image_2`, and not `image_size`. */
+/** Judges by the last word: `first_frame_image`, `imageUrl` and `image_2` are media names, `image_size` is not. */
 export function hasMediaName(name: string): boolean {
   const plain = name.replaceAll(/\[\w*\]/g, '').replaceAll(/([a-z\d])([A-Z])/g, '$1_$2');
   return mediaName.test(plain.toLowerCase().replaceAll(/[.-]/g, '_'));
 }
 
-/** A scheme, `//host`, or the id of a file. */
+/** A URL scheme, `//host`, or a file id. */
 const address = /^\s*(?:[a-z][a-z\d+.-]{0,20}:\/\/|data:|\/\/[\w-]+\.|file[-_][\da-z]{8,64}$)/i;
 
 function isAddress(text: string): boolean {
   return address.test(text.slice(0, 128)) || mediaTypeOfBase64(text) !== undefined;
 }
 
-/** `audio: "true"` and `frames: "81"` bring nothing. */
+/** Whether the text may be media: anything but a flag or a number, such as `audio: "true"` or `frames: "81"`. */
 function isWord(text: string): boolean {
   return text.trim() !== '' && !/^\s*(?:true|false|none|auto|on|off|-?\d{1,9}(?:\.\d{1,6})?)\s*$/i.test(text);
 }
@@ -49,7 +49,10 @@ const magics: readonly (readonly [start: string, type: string])[] = [
 ];
 const base64CharactersMin = 40;
 
-/** Of base64 without a data URL around it, which some clients send; undefined: it is something else. */
+/**
+ * Returns the media type of bare base64, which some clients send without a data URL. Returns undefined for other
+ * text.
+ */
 export function mediaTypeOfBase64(text: string): string | undefined {
   const found = magics.find(([start]) => text.startsWith(start));
   const isData = text.length >= base64CharactersMin && /^[\w+/=-]+$/.test(text.slice(0, 128));

@@ -17,8 +17,8 @@ interface Inner {
 const nestedName = /^([^[\]]+)((?:\[\w*\]){1,3})$/;
 
 /**
- * The fields of a form as JSON would have them: `image[]` and what comes twice are lists, `metadata[seed]` and
- * `images[0][image_url]` are objects. Throws GatewayError.
+ * Converts form fields to the shape of JSON: `image[]` and repeated fields become lists, `metadata[seed]` and
+ * `images[0][image_url]` become objects. Throws GatewayError.
  */
 export function fieldsOfForm(parts: readonly FormPart[]): Record<string, unknown> {
   const fields = new Map<string, Inner[]>();

@@ -11,11 +11,11 @@ export interface Medium {
   readonly value: string | UploadedFile;
   readonly kind: MediaKind;
   readonly role?: ImageRole;
-  /** As the caller wrote it. */
+  /** The field name that the caller sent. */
   readonly name: string;
 }
 
-/** The field that is read. */
+/** The field being read. */
 export interface MediaField {
   readonly name: string;
   readonly kind: MediaKind;
@@ -23,8 +23,8 @@ export interface MediaField {
 }
 
 /**
- * The one reader of media. It takes an address, a data URL, base64, a file, `{url}`, `{image_url}`,
- * `{image_url: {url}}`, `{file_id}`, each with a role where it has one, and lists of these. Throws GatewayError.
+ * Reads every form of media: a URL, a data URL, base64, a file, `{url}`, `{image_url}`, `{image_url: {url}}` and
+ * `{file_id}`, each with an optional role, and lists of these. Throws GatewayError.
  */
 export function readMedia(value: unknown, field: MediaField): readonly Medium[] {
   const { name } = field;
@@ -101,7 +101,7 @@ function roleOf(role: unknown, name: string): ImageRole | undefined {
   );
 }
 
-/** Base64 alone becomes a data URL. */
+/** Turns bare base64 into a data URL. */
 function withType(text: string): string {
   const type = mediaTypeOfBase64(text);
   return type === undefined ? text : `data:${type};base64,${text}`;

@@ -1,27 +1,26 @@
 import type { ImageRole } from '../models/request.ts';
 
 /**
- * What the fields of an interface are called, and what each is with us. An interface is such a table: nothing else reads
- * the body of a create.
+ * Maps an interface's field names to ours. This table defines the interface: nothing else reads the body of a create.
  */
 export interface Names {
-  /** By the whole name, `input.` included. */
+  /** The keys are full names, including a prefix such as `input.`. */
   readonly places: ReadonlyMap<string, Place>;
   /** Prefix of every field name except those in `outer`, such as `input.`. */
   readonly prefix: string;
-  /** Where unknown names below the prefix go, as parameters of the model. Absent: nothing reads them. */
+  /** Where unknown names below the prefix go, as parameters of the model. Undefined: nothing reads them. */
   readonly others?: 'metadata' | 'body';
-  /** The role of an image that is alone and has none. */
+  /** The role of an image that is the only one and has no role. */
   readonly alone?: ImageRole;
 }
 
 export type Place =
-  /** `ratio`, `metadata.seed` */
+  /** The field of ours that it becomes, such as `ratio` or `metadata.seed`. */
   | { readonly to: string }
   | { readonly media: MediaPlace; readonly role?: ImageRole }
-  /** Texts of the prompt, and media by their types. */
+  /** A list whose text parts form the prompt and whose media parts are sorted by type. */
   | { readonly parts: true }
-  /** What we cannot do, or under which name we do it. */
+  /** The end of the error message: why we do not support the field, or what to use in its place. */
   | { readonly refused: string };
 
 export type MediaPlace = 'images' | 'videos' | 'audios' | 'image' | 'mask';
@@ -33,7 +32,7 @@ interface About extends Omit<Names, 'places'> {
   readonly outer?: Table;
 }
 
-/** Of several tables with one name, the first counts. A text is the name of our own field. */
+/** If several tables contain the same name, the first wins. A plain string is the name of our own field. */
 export function namesOf({ outer = {}, ...about }: About, ...tables: readonly Table[]): Names {
   const places = new Map<string, Place>();
   const add = (table: Table, prefix: string): void => {
@@ -54,7 +53,7 @@ const images: Place = { media: 'images' };
 export const videos: Place = { media: 'videos' };
 export const audios: Place = { media: 'audios' };
 
-/** Who the caller's own user is, in whichever words: one name with us. */
+/** All spellings of the end user, which we store under one name. */
 export const endUserFields: Table = {
   safety_identifier: 'metadata.safety_identifier',
   end_user_id: 'metadata.safety_identifier',
@@ -80,7 +79,7 @@ const metadataNames = [
   'video_task',
 ];
 
-/** Our own fields, as every interface takes them. */
+/** Our own fields, which every interface accepts. */
 const own: Table = {
   model: 'model',
   prompt: 'prompt',
@@ -99,9 +98,7 @@ const own: Table = {
   strict: 'strict',
 };
 
-/**
- * How neighbours spell what we have, from the sources of their SDKs. docs/contract.md names them.
- */
+/** Other services' spellings of our fields, taken from the sources of their SDKs. docs/contract.md describes them. */
 const neighbours: Table = {
   aspect_ratio: 'ratio',
   aspectRatio: 'ratio',
@@ -166,7 +163,7 @@ const neighbours: Table = {
   negativePrompt: 'metadata.negative_prompt',
 };
 
-/** What every interface for videos takes, after the names of its own. */
+/** The names that every video interface accepts in addition to its own. */
 export const videoFields: readonly Table[] = [
   own,
   Object.fromEntries(metadataNames.map((name) => [name, `metadata.${name}`])),
@@ -178,7 +175,7 @@ export const videoNames = namesOf({ prefix: '' }, ...videoFields);
 const imageMedia: Place = { media: 'image' };
 const mask: Place = { media: 'mask' };
 
-/** Our own interface for images. Other names are parameters of the model, or a warning. */
+/** The names of our own image interface. Other names become parameters of the model, or cause a warning. */
 export const imageNames = namesOf(
   { prefix: '', others: 'body' },
   {

@@ -10,14 +10,14 @@ import type { MediaKind, Medium } from './media.ts';
 import type { MediaPlace, Names, Place } from './names.ts';
 import { hasFile, UploadedFile } from './uploaded-file.ts';
 
-/** A create in our own words, not checked yet. */
+/** The body of a create with our own field names, before validation. */
 export interface Understood {
   readonly body: Fields;
-  /** `images[1]` → what its caller wrote: for errors and warnings. */
+  /** Maps our name of a field, such as `images[1]`, to the name that the caller sent. For errors and warnings. */
   readonly nameOf: (ours: string) => string;
-  /** Names of what nothing reads. */
+  /** Names of fields that nothing reads. */
   readonly unread: readonly string[];
-  /** Whatever would be ignored is an error. */
+  /** Whether a field that would be ignored is an error. */
   readonly strict: boolean;
 }
 
@@ -30,11 +30,12 @@ export interface Interface {
 type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * Reads the body of a create by the names of its interface: aliases, media, texts that are numbers, empty fields, and
- * the end user. A field that brings media or an address and that nothing reads is refused. Throws GatewayError, which
- * names fields as they were sent.
+ * Reads the body of a create by the field names of its interface. It resolves aliases, media, numbers sent as text,
+ * empty fields and the end user. A field with media or an address that nothing reads is refused. Throws GatewayError
+ * with the names that the caller sent.
  *
- * @param fixed - In our own words, what the address or the interface itself says. It counts before what was sent.
+ * @param fixed - Fields, by our own names, that the URL or the interface itself determines. They override what was
+ *   sent.
  */
 export function understand(fields: Fields, { names, types }: Interface, fixed: Fields = {}): Understood {
   const draft = new Draft(names, types);
@@ -42,7 +43,7 @@ export function understand(fields: Fields, { names, types }: Interface, fixed: F
   return draft.finish(fixed);
 }
 
-/** Ours before aliases, so that of two spellings ours counts. What is empty is absent. */
+/** Puts our own names before aliases, so that ours win. Drops empty fields. */
 function inOrder(fields: Fields, names: Names): readonly (readonly [string, unknown])[] {
   const rank = (name: string): number => (isOwn(name, names) ? 0 : 1);
   return Object.entries(fields)
@@ -77,7 +78,7 @@ const kindOf: Readonly<Record<MediaPlace, MediaKind>> = {
 };
 const placeOfKind = { image: 'images', video: 'videos', audio: 'audios' } as const;
 
-/** A body while it is put together. */
+/** A body under construction. */
 class Draft {
   private readonly names: Names;
   private readonly types: Types;
@@ -90,7 +91,7 @@ class Draft {
     videos: [],
     audios: [],
   };
-  /** The caller's names by ours. */
+  /** Maps our field names to the caller's. */
   private readonly sent = new Map<string, string>();
   private readonly unread: string[] = [];
 
@@ -147,7 +148,7 @@ class Draft {
   }
 
   private takeMedia(name: string, value: unknown, { media, role }: Extract<Place, { media: unknown }>): void {
-    // `audio: true` asks for sound, in the words of some.
+    // In some interfaces `audio: true` requests sound.
     if (typeof value === 'boolean' && media === 'audios') return this.leave(name, value);
     const field = { name, kind: kindOf[media], ...(role === undefined ? {} : { role }) };
     for (const medium of readMedia(value, field)) {
@@ -191,7 +192,7 @@ class Draft {
       return undefined;
     }
     if (target[key] === typed) return undefined;
-    // The top level counts before metadata, and the first name before the others.
+    // The top level overrides metadata; otherwise the first name wins.
     const isFromMetadata = inner !== undefined && other === `${this.names.prefix}${to}`;
     const [loser, lost] = isFromMetadata ? [other, target[key]] : [name, typed];
     if (carries(loser, lost))
@@ -217,7 +218,7 @@ class Draft {
     const named =
       endUser === undefined || isSaid(rest['safety_identifier']) ? {} : { safety_identifier: endUser };
     for (const [name, each] of Object.entries({ ...rest, ...named })) {
-      // The null of a model's own parameter is passed on.
+      // `null` is passed on: it may be a value of a model's own parameter.
       if (each === '') continue;
       const place = `metadata.${name}`;
       this.metadata[name] = coerced(each, this.types.get(place));
@@ -244,7 +245,7 @@ class Draft {
     this.placeList('mask', mask);
   }
 
-  /** The contract: `images` counts, where `image` is sent beside it. */
+  /** Drops `image` if `images` was sent, too, as the contract says. */
   private withoutOverruled(items: readonly Medium[]): readonly Medium[] {
     const overruled = items.filter(({ name, role }) => name === 'image' && role === undefined);
     if (overruled.length === 0 || !items.some(({ name }) => name.startsWith('images'))) return items;
@@ -302,7 +303,7 @@ function nameEndUser(fields: Record<string, unknown>): void {
   }
 }
 
-/** Of a strict request. Throws GatewayError. */
+/** Refuses a strict request with unread fields. Throws GatewayError. */
 export function refuseUnread([first]: readonly string[]): void {
   if (first !== undefined)
     throw unsupported(first, `The parameter ${first} would be ignored, and the request is strict.`);

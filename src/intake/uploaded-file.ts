@@ -18,7 +18,7 @@ export const uploadedFile = z
   .custom<UploadedFile>((value) => value instanceof UploadedFile, { error: 'must be a file of a form' })
   .meta({ type: 'string', format: 'binary' });
 
-/** Anywhere in a value of a form. */
+/** Whether a form value contains a file at any depth. */
 export function hasFile(value: unknown): boolean {
   if (value instanceof UploadedFile) return true;
   return typeof value === 'object' && value !== null && Object.values(value).some(hasFile);

@@ -3,8 +3,9 @@ import type { MediaSource } from './media-source.ts';
 const trunFlags = 0x000f05;
 
 /**
- * The source of an MP4 whose reads reject once its tables claim more samples than the file has bytes: a box of 28 bytes
- * may claim millions, each of which would cost time and memory. Whatever slips through is bounded by the thread.
+ * Returns an MP4 source whose reads reject if its tables claim more samples than the file has bytes. A box of 28
+ * bytes may claim millions, each of which would cost time and memory. The limits of the thread bound whatever this
+ * check misses.
  */
 export function checkedClaims(source: MediaSource): MediaSource {
   const { bytes } = source;
@@ -30,7 +31,7 @@ export function checkedClaims(source: MediaSource): MediaSource {
 }
 
 interface Claim {
-  /** Of the name of the box, within the block. */
+  /** The offset of the box's name within the block. */
   readonly at: number;
   readonly count: number;
 }
@@ -45,14 +46,19 @@ function* claimsOf(
   }
 }
 
-/** The number of samples of a fragment. Bytes of a picture that look like its name have other flags. */
+/**
+ * Returns the number of samples that a fragment claims. Picture bytes that happen to contain the box's name have
+ * other flags.
+ */
 function runClaim(block: Buffer, at: number): number {
   const versionAndFlags = block.readUInt32BE(at + 4);
   const isRun = versionAndFlags >>> 24 <= 1 && (versionAndFlags & 0xffffff & ~trunFlags) === 0;
   return isRun ? block.readUInt32BE(at + 8) : 0;
 }
 
-/** Samples of one size need no table. */
+/**
+ * Returns the number of samples of one common size. They need no table, so the size of the box does not bound them.
+ */
 function sizeClaim(block: Buffer, at: number): number {
   return block.readUInt32BE(at + 4) === 0 && block.readUInt32BE(at + 8) > 0 ? block.readUInt32BE(at + 12) : 0;
 }

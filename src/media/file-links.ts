@@ -23,7 +23,7 @@ type Kind = 'image' | 'video' | 'audio';
 export type LinkMedium = (url: string, place: MediumPlace) => Promise<string>;
 
 export interface MediumPlace {
-  /** Whose files it may name. */
+  /** The files that the request may name. */
   readonly reach: Reach;
   readonly kind: Kind;
   /** As the caller wrote the field. */

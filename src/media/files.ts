@@ -36,7 +36,7 @@ export interface FilesDeps extends FileSettings {
 /** A file of a request, on this machine's disk for as long as the request. */
 export interface NewFile {
   readonly account: string;
-  /** Which key stored it. */
+  /** The key that stored the file. */
   readonly key: string;
   readonly path: string;
   readonly bytes: number;
@@ -54,7 +54,7 @@ export interface Files {
   add(file: NewFile): Promise<UserFile>;
   /** From an address that a caller names, by way of `path`. Throws media_url_not_allowed, too. */
   addFetched(url: string, file: Omit<NewFile, 'bytes'>): Promise<UserFile>;
-  /** Undefined: there is none, it is out of reach, or its time is over. */
+  /** Returns undefined if the file does not exist, is out of reach or has expired. */
   find(id: string, reach: Reach): Promise<UserFile | undefined>;
   /** Newest first; `after`: the id of the last file of the page before, which may be gone. */
   list(reach: Reach, page: { readonly limit: number; readonly after?: string }): Promise<FilePage>;

@@ -9,11 +9,11 @@ import { limitedSource } from './media-source.ts';
 import type { MediaSource } from './media-source.ts';
 import type { FromThread, ToThread } from './probe-messages.ts';
 
-/** Finds out what media are, from their bytes, in threads that are ended when a medium needs more than its share. */
+/** Reads media facts from their bytes, in threads that are terminated if a medium exceeds its limits. */
 export interface MediaProbe {
   /**
-   * Undefined: it cannot be read, or was not before `signal`. Never rejects. Accounts take turns: `account` is whose
-   * medium it is.
+   * Returns undefined if the medium cannot be read, or not before `signal` aborts. Never rejects. `account` is the
+   * owner of the medium; threads are shared fairly between accounts.
    */
   probe(source: MediaSource, account: string, signal: AbortSignal): Promise<MediaFacts | undefined>;
   close(): Promise<void>;
@@ -21,9 +21,9 @@ export interface MediaProbe {
 
 /** All that is read of one medium. */
 export const probedBytesMax = 8 * 1024 * 1024;
-/** One account has at most two at a time, and one is left for an account that has none. */
+/** One account uses at most two threads, and one is kept for accounts that have none. */
 const threadsMax = { name: 'media threads', placesMax: 4, shareMax: 2, reserve: 1 };
-/** CPU time for one medium. */
+/** The CPU time limit for one medium. */
 const workingMsMax = 5_000;
 const workingLookMs = 100;
 /** A medium that needs more ends its thread. */
@@ -33,7 +33,7 @@ const idleMs = 60_000;
 
 interface Thread {
   readonly worker: Worker;
-  /** It has loaded what it needs: from then on its time is that of a medium. */
+  /** Resolves when the thread has loaded its code; from then on its CPU time counts for a medium. */
   readonly ready: Promise<unknown>;
   idle?: NodeJS.Timeout;
 }
@@ -107,7 +107,7 @@ function startWorker(): Worker {
   return worker;
 }
 
-/** `none`: the thread has ended, has worked for too long, or has not answered in time. */
+/** `none`: the thread exited, used too much CPU time, or did not answer in time. */
 function ask(
   worker: Worker,
   source: MediaSource,

@@ -8,7 +8,7 @@ export type ToThread =
   | { readonly kind: 'data'; readonly read: number; readonly data?: Uint8Array };
 
 export type FromThread =
-  /** First of all: it has loaded. */
+  /** The first message: the thread has loaded its code. */
   | { readonly kind: 'ready' }
   | { readonly kind: 'read'; readonly read: number; readonly start: number; readonly end: number }
   /** `facts` absent: nothing is known of it. */

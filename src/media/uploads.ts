@@ -56,7 +56,7 @@ const abandonedMs = uploadMs + 30_000;
 const marginMs = 3_600_000;
 const duePerStep = 100;
 const removeMs = 20_000;
-/** One channel whose upstream hangs leaves places for others. */
+/** An upstream that hangs cannot use up the places of other channels. */
 const removalsMax = { name: 'uploads deleted', placesMax: 8, shareMax: 2 };
 const triesMax = 10;
 const retryMs = 600_000;

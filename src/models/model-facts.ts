@@ -173,16 +173,18 @@ const ofBoth = {
     .optional(),
   /** Names of parameters that the gateway decides: never sent. */
   reserved: texts.optional(),
-  /** What may be billed at most: of one image, of a second of what is given, of the text that is rendered. */
+  /**
+   * The most tokens that may be billed for one image, for a second of input video or audio, and for rendered text.
+   */
   tokens: z.partialRecord(z.enum(['image', 'video_second', 'audio_second', 'text']), count).optional(),
 };
 
 const ofVideos = {
   ...ofBoth,
   ...offeredOfVideos,
-  /** The longest that all videos of a request are together. */
+  /** The longest total duration of all videos of a request, in seconds. */
   input_seconds: seconds.optional(),
-  /** At most. */
+  /** The maximum frame rate of a rendered video. */
   frames_per_second: count.optional(),
   /** What is rendered where a request leaves it open, or names what is not sent; the usual resolution first. */
   unsaid: z

@@ -33,7 +33,7 @@ export interface FittedRequest {
   readonly warnings: readonly string[];
 }
 
-/** Never ignored, whatever the model's entry says: their caller would pay for another video. */
+/** Fields that are never ignored, whatever the model's entry says: the caller would pay for a different video. */
 const media = new Set(['images', 'videos', 'audios']);
 
 /** These change the price or the meaning of the result: rejected unless the model's entry says `ignore` for them. */

@@ -57,7 +57,7 @@ export interface AskedImage {
 }
 
 /** A request whose images have no parts yet, because the model decides them. */
-/** `strict`: what would be ignored is refused. */
+/** Whether fields that would be ignored are refused. */
 interface Strict {
   readonly strict?: true;
 }

@@ -5,7 +5,7 @@ export interface UserFile {
   /** `file_…` */
   readonly id: string;
   readonly account: string;
-  /** Public id of the key that stored it. */
+  /** The public id of the key that stored the file. */
   readonly key: string;
   /** In the storage, below the id: `0.<extension>`. */
   readonly name: string;

@@ -8,17 +8,17 @@ import type { Reckoning, WrittenLine } from './reckoning.ts';
 import { leastOf } from './settle.ts';
 
 export interface Charged {
-  /** As the hold froze it. */
+  /** The basis that the hold froze. */
   readonly basis: PriceBasis;
-  /** As the settlement recorded it. */
+  /** The reckoning that the settlement recorded. */
   readonly reckoning: Reckoning;
-  /** The hold in micro-units. */
+  /** Micro-units. */
   readonly held: Micros;
 }
 
 /**
- * What a settlement must have come to: the frozen prices, applied once more to the facts and the counts that it
- * recorded. Undefined: no charge follows from what it recorded.
+ * Recomputes a settlement: applies the frozen prices to the facts and counts that it recorded. Returns undefined if
+ * no charge follows from them.
  */
 export function chargeAgain({ basis, reckoning, held }: Charged): Micros | undefined {
   let amount = firstAmount({ basis, reckoning, held });
@@ -29,7 +29,7 @@ export function chargeAgain({ basis, reckoning, held }: Charged): Micros | undef
       const least = leastOf(basis, held);
       amount = share === undefined ? undefined : divideHalfUp(least * share.numerator, share.denominator);
     }
-    // Nothing limits a charge but its hold.
+    // Only the hold limits a charge, so any other recorded limit is wrong.
     else if (step.kind === 'limit') amount = parseMicros(step.limit) === held ? held : undefined;
   }
   return amount;
@@ -44,7 +44,7 @@ function firstAmount({ basis, reckoning, held }: Charged): Micros | undefined {
   return charge !== undefined && isSame(charge, reckoning.lines) ? charge.amount : undefined;
 }
 
-/** A price, applied to the counts that a reckoning recorded. Undefined: it has no charge for them. */
+/** Applies a price to the counts that a reckoning recorded. Returns undefined if the price has no charge for them. */
 export function chargeLinesAgain(
   price: Pick<Price, 'lines' | 'minimum'>,
   { facts, lines }: Pick<Reckoning, 'facts' | 'lines'>,
@@ -74,7 +74,7 @@ function countOf({ quantity: written, source }: WrittenLine): Count | undefined 
   return quantity === undefined ? undefined : { quantity, source };
 }
 
-/** Whether the same lines hold, and none beside them. */
+/** Whether exactly the same lines match. */
 function isSame({ lines }: Charge, written: readonly WrittenLine[]): boolean {
   const keyOf = ({ line, of }: Pick<WrittenLine, 'line' | 'of'>) => `${line} ${JSON.stringify(of ?? null)}`;
   const again = new Set(lines.map(keyOf));

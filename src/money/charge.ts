@@ -28,8 +28,8 @@ export function chargeTask(kind: TaskKind, input: ChargeInput): TaskCharge {
 }
 
 /**
- * By the upstream's report, as long as it costs no more than what was asked for. A report that costs more is a question,
- * except where it only has other words (`1280x720`) for what the request names, which no line of the price knows.
+ * Charges by the upstream's report if that costs no more than what was requested. If it costs more, a person decides.
+ * Words of the report that no line of the price names, such as `1280x720`, are first replaced by the request's words.
  */
 function chargeVideo(input: ChargeInput): TaskCharge {
   const { facts, basis, channel } = input;
@@ -66,7 +66,7 @@ function allowedAmount(input: ChargeInput): Micros {
   if (resolution === undefined || resolutions === undefined || resolutions.includes(resolution)) {
     return amountOf(within);
   }
-  // It may also be one that no line knows, or that is not reported.
+  // The resolution may also be one that no line names, or may not be reported.
   const possible = [others, ...resolutions.map((one) => ({ ...others, resolution: one }))];
   return possible.map(amountOf).reduce((most, amount) => (amount > most ? amount : most));
 
@@ -76,7 +76,10 @@ function allowedAmount(input: ChargeInput): Micros {
   }
 }
 
-/** The report without what the request names otherwise, no longer than it allows, and with no more input than it gives. */
+/**
+ * Returns the report limited to the request: without the facts that the request fixes, at most as long as it allows,
+ * and with no more input than it contains.
+ */
 function videoWithin(facts: SettleFacts, basis: PriceBasis): SettleFacts {
   const { most } = basis;
   const { generateAudio, ...silent } = omitWords(facts, (word) => isFixed(word, basis));
@@ -87,7 +90,7 @@ function videoWithin(facts: SettleFacts, basis: PriceBasis): SettleFacts {
   };
 }
 
-/** Where reports of what was given stand, by the measure that counts it. */
+/** The usage field that reports each measure of tokens. */
 const tokenReports = {
   million_text_tokens: 'textTokens',
   million_input_text_tokens: 'inputTextTokens',
@@ -105,7 +108,7 @@ const tokenMeasures = [
   'million_cached_tokens',
 ] as const;
 
-/** No more of what was given than the request and its model allow. */
+/** Limits reported input to what the request and its model allow. */
 function withinBounds(facts: SettleFacts, basis: PriceBasis): SettleFacts {
   const { usage, inputSeconds, inputImages } = facts;
   const seconds = boundOf('input_second', basis);
@@ -130,7 +133,7 @@ function boundOf(measure: Measure, { bounds = {} }: PriceBasis): number | undefi
   return quantity === undefined ? undefined : Number(quantity.numerator) / Number(quantity.denominator);
 }
 
-/** The report without words that no line knows, where the request has its own. */
+/** Removes the report's words that no line names, where the request has a word of its own. */
 function inWordsOfPrice({ facts, basis, channel }: ChargeInput): SettleFacts {
   const { lines } = priceAt(basis, channel);
   const isKnown = (word: Word): boolean =>
@@ -149,9 +152,10 @@ function omitWords(facts: SettleFacts, isOmitted: (word: Word) => boolean): Sett
 }
 
 /**
- * Each image by what it is, no more of them than were asked for, and in the caller's own words for size and quality. What
- * the request left open is what the upstream says it rendered, or else what the request alone costs. Where no line knows
- * either, or neither is credible, the share that arrived of the least that the request can come to.
+ * Charges each image by its own facts, but no more images than were requested. Size and quality are the caller's
+ * words where the request names them. Otherwise they are what the upstream reports or, failing that, what the request
+ * alone costs. If no line matches either, or neither is credible, the charge is the least that the request can cost,
+ * times the share of images that arrived.
  */
 export function chargeImages(
   input: ChargeInput,
@@ -190,7 +194,7 @@ function ownWords(
   };
 }
 
-/** Of groups with more images than were asked for, the cheapest. */
+/** If the groups have more images than were requested, keeps the cheapest. */
 function cheapest(
   groups: readonly ImageGroup[],
   arrived: number | undefined,
@@ -212,7 +216,10 @@ function cheapest(
   return groupedFacts(kept);
 }
 
-/** What images have in common, and what they are where they differ; in an order that depends on nothing else. */
+/**
+ * Returns what the images have in common, and the groups where they differ. The order of the groups depends only on
+ * their facts.
+ */
 export function groupedFacts(
   groups: readonly ImageGroup[],
 ): Pick<SettleFacts, 'groups' | 'size' | 'quality'> {

@@ -11,7 +11,7 @@ export interface CostTerms {
   readonly failed?: 'billed' | 'free';
 }
 
-/** What follows as in a model's price. */
+/** The remaining fields have the same meaning as in a model's price. */
 export interface CostRules extends Omit<Price, 'reviewAbove'> {
   readonly failed?: 'billed' | 'free' | undefined;
 }

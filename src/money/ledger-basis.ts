@@ -32,7 +32,7 @@ const frozen = z.object({
   version: z.string(),
 });
 
-/** Written by ourselves: what its lines test is not checked. */
+/** We wrote it ourselves, so the conditions of its lines are not validated again. */
 const storedBasis = z.custom<PriceBasis>((value) => frozen.safeParse(value).success);
 
 /** What the entry of a hold keeps: what its task will be charged by, and how the hold came about. */

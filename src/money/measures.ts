@@ -3,7 +3,7 @@ import { measureMax } from './settle-facts.ts';
 import type { SettleFacts, Usage } from './settle-facts.ts';
 import type { Quantity } from './reckoning.ts';
 
-/** docs/contributing.md says what a new one touches. */
+/** docs/contributing.md lists what to change when a measure is added. */
 export const measures = [
   'million_tokens',
   'million_text_tokens',
@@ -23,36 +23,36 @@ export const measures = [
 ] as const;
 export type Measure = (typeof measures)[number];
 
-/** What a request will come to, before it is rendered. */
+/** The expected output of a request, before it is rendered. */
 export interface Extent {
   readonly seconds?: number;
   readonly framesPerSecond?: number;
   readonly images?: number;
-  /** Of one image. */
+  /** The pixels of one image. */
   readonly pixels?: number;
-  /** The adapter's formula; undefined: it does not know. */
+  /** The adapter's formula. Returns undefined if it cannot compute a number. */
   readonly tokens: () => bigint | undefined;
 }
 
 interface MeasureRow {
-  /** Several of it, for people. */
+  /** The plural that people read. */
   readonly words: string;
   readonly kinds: readonly TaskKind[];
-  /** It counts what is rendered: a request for which no line of it holds has no price. */
+  /** Defined for measures of rendered output. A request that matches no line of such a measure has no price. */
   readonly rendered?: (extent: Extent) => Quantity | undefined;
-  /** By the upstream's own report; undefined: it reported nothing that can be true. */
+  /** Returns the quantity that the upstream reported, or undefined if it reported nothing credible. */
   readonly reported: (facts: SettleFacts) => Quantity | undefined;
 }
 
 const both = ['video', 'image'] as const;
 
-/** Everything that the product knows of a measure. */
+/** All rules of each measure. */
 const rows: Readonly<Record<Measure, MeasureRow>> = {
   million_tokens: {
     words: 'million tokens',
     kinds: both,
     rendered: ({ tokens }) => optionally(tokens(), tokenQuantity),
-    // The total holds the input, too: where that has a line, or is known, only the rest was rendered.
+    // `totalTokens` includes the input, so it is used only if `completionTokens` is not reported.
     reported: ({ usage }) => tokens(usage?.completionTokens) ?? tokens(usage?.totalTokens),
   },
   million_text_tokens: {
@@ -97,7 +97,7 @@ const rows: Readonly<Record<Measure, MeasureRow>> = {
     kinds: ['image'],
     rendered: ({ images, pixels }) =>
       images === undefined || pixels === undefined ? undefined : pixelQuantity(pixels, images),
-    // By the sizes of the images, one by one.
+    // Computed from the size of each image.
     reported: () => undefined,
   },
   input_image: {
@@ -124,7 +124,7 @@ function tokens(count: number | undefined): Quantity | undefined {
   return optionally(credible(count), (value) => tokenQuantity(BigInt(Math.ceil(value))));
 }
 
-/** Of what may well be nothing. */
+/** Converts a token count for which zero is credible. */
 function counted(count: number | undefined): Quantity | undefined {
   return optionally(credibleOrNone(count), (value) => tokenQuantity(BigInt(Math.ceil(value))));
 }
@@ -140,7 +140,7 @@ export function tokenQuantity(tokens: bigint): Quantity {
   return { numerator: tokens, denominator: 1_000_000n };
 }
 
-/** Upstreams report seconds as JSON numbers: rounded to the millisecond, before any money is involved. */
+/** Rounds seconds, which upstreams report as JSON numbers, to the millisecond before any money is computed. */
 export function secondQuantity(seconds: number): Quantity {
   return { numerator: BigInt(Math.round(seconds * 1000)), denominator: 1000n };
 }
@@ -149,7 +149,7 @@ export function wholeQuantity(count: number): Quantity {
   return { numerator: BigInt(count), denominator: 1n };
 }
 
-/** Megapixels of 1024 x 1024, each image rounded up, as vendors count them. */
+/** Returns megapixels of 1024 x 1024 pixels, with each image rounded up, as vendors count them. */
 export function pixelQuantity(pixels: number, images: number): Quantity {
   return wholeQuantity(Math.ceil(pixels / 1024 ** 2) * images);
 }
@@ -163,12 +163,12 @@ export function measureSells(measure: Measure, kind: TaskKind): boolean {
   return rows[measure].kinds.includes(kind);
 }
 
-/** Whether it counts what is rendered, and not what was given. */
+/** Whether the measure counts rendered output, not input. */
 export function isRendered(measure: Measure): boolean {
   return rows[measure].rendered !== undefined;
 }
 
-/** Whether each image counts alone. */
+/** Whether the measure is counted for each image separately. */
 export function isOfImage(measure: Measure): boolean {
   return measure === 'image' || measure === 'megapixel';
 }
@@ -182,8 +182,8 @@ export function reportedQuantity(measure: Measure, facts: SettleFacts): Quantity
 }
 
 /**
- * An upstream's number that cannot be true counts as not reported: nonsense must not keep a task from being settled.
- * A success of nothing at all is such a number: zero means that nothing was counted.
+ * Treats an impossible number from an upstream as not reported: nonsense must not keep a task from being settled.
+ * Zero counts as impossible, because a successful task produced something.
  */
 export function credible(value: number | undefined): number | undefined {
   return value !== undefined && value > 0 && value <= measureMax ? value : undefined;

@@ -4,7 +4,7 @@ import { isOfImage, isRendered, measures } from './measures.ts';
 import type { Measure } from './measures.ts';
 import type { CountSource, Quantity, Step } from './reckoning.ts';
 
-/** What a line's `when` may test. Absent: not known, and then a line that tests it does not hold. */
+/** The facts that a line's `when` may test. A line that tests an unknown (absent) fact does not match. */
 export interface PriceFacts {
   readonly resolution?: string;
   readonly ratio?: string;
@@ -44,14 +44,16 @@ export const flagFacts = ['video_input', 'audio_input', 'image_input', 'generate
 
 export interface PriceLine {
   readonly measure: Measure;
-  /** Decimal string, currency units for one of the measure. */
+  /** Decimal string: currency units for one unit of the measure. */
   readonly price: string;
-  /** So many of them cost nothing; of megapixels, of each image. */
+  /** The quantity that is free. For megapixels, it is free for each image. */
   readonly beyond?: number | undefined;
   readonly when?: PriceCondition | undefined;
 }
 
-/** Its lines are added up: of each measure the first whose `when` holds counts. */
+/**
+ * The charge is the sum of the lines. If several lines have the same measure, the first whose `when` matches counts.
+ */
 export interface Price {
   /** Decimal string: no successful task costs less. */
   readonly minimum: string;
@@ -74,11 +76,14 @@ export interface PriceBasis {
   readonly sizes?: Readonly<Record<string, string>>;
   /** Of the videos that the request gives, as measured; absent: not known, or nothing is priced by it. */
   readonly input_seconds?: number;
-  /** What the request and its model allow of what is rendered. */
+  /** The most output that the request and its model allow. */
   readonly most?: MostOutput;
-  /** What the request and its model allow of what is given, and of megapixels of each image. */
+  /** The most input that the request and its model allow, and the most megapixels of each image. */
   readonly bounds?: Bounds;
-  /** Micro-units, as decimal text: the least that the request can come to, which is charged when nothing is known. */
+  /**
+   * Micro-units as decimal text: the least that the request can cost. It is charged if nothing is known that could be
+   * priced.
+   */
   readonly least?: string;
   /** Fingerprint of the configuration that the price came from. */
   readonly version: string;
@@ -106,10 +111,10 @@ export interface MostOutput {
   readonly resolutions?: readonly string[];
 }
 
-/** What is priced together: all of a task, or those of its images that are alike. */
+/** A part of a task that is priced as one: the whole task, or a group of images that are alike. */
 export interface Part {
   readonly facts: PriceFacts;
-  /** Of images that differ from others: what they are. */
+  /** The facts of a group of images, if groups differ. */
   readonly of?: PriceFacts;
   readonly images?: number;
   readonly counts: Counts;
@@ -122,25 +127,25 @@ export interface Count {
   readonly source: CountSource;
 }
 
-/** A line of the price, applied to a count. */
+/** A price line applied to a count. */
 export interface ChargedLine extends Count {
   /** Index into `price.lines`. */
   readonly line: number;
   readonly measure: Measure;
   readonly price: Micros;
-  /** What of the count costs nothing. */
+  /** The free part of the count. */
   readonly free: bigint;
   readonly of?: PriceFacts;
-  /** That megapixels are of; absent: one. */
+  /** The number of images that megapixels are counted for. Undefined: one. */
   readonly images?: number;
-  /** In millionths of a micro-unit: lines are added up before anything is rounded. */
+  /** Millionths of a micro-unit, because lines are added before rounding. */
   readonly exact: bigint;
 }
 
 export interface Charge {
   readonly amount: Micros;
   readonly lines: readonly ChargedLine[];
-  /** How the amount follows from the lines; the last one's is it. */
+  /** The steps from the lines to the amount. The last step has the final amount. */
   readonly steps: readonly Step[];
 }
 
@@ -150,7 +155,7 @@ export function priceAt({ price, channels = {} }: PriceBasis, channel: string): 
   return own ?? price;
 }
 
-/** In their order here. */
+/** Returns the measures of the price in the order of `measures`. */
 export function measuresOf({ lines }: Pick<Price, 'lines'>): Measure[] {
   return measures.filter((measure) => lines.some((line) => line.measure === measure));
 }
@@ -169,17 +174,17 @@ export function isPricedBy(price: Pick<Price, 'lines'>, ...some: readonly Measur
   return price.lines.some(({ measure }) => some.includes(measure));
 }
 
-/** Whether what is sold is the length of a video. */
+/** Whether the price depends on the length of a video. */
 export function measuresLength(price: Pick<Price, 'lines'>): boolean {
   return isPricedBy(price, 'second', 'frame');
 }
 
-/** Whether what a request comes to is computed by the adapter's formula. */
+/** Whether the price depends on the adapter's token formula. */
 export function isByFormula(price: Pick<Price, 'lines'>): boolean {
   return isPricedBy(price, 'million_tokens');
 }
 
-/** Index of the first line of the measure that holds; undefined: none does. */
+/** Returns the index of the first line of the measure that matches, or undefined. */
 export function findLine(
   { lines }: Pick<Price, 'lines'>,
   measure: Measure,
@@ -205,12 +210,12 @@ export function holds(when: PriceCondition, facts: PriceFacts): boolean {
   return facts.duration >= (when.duration.min ?? 0) && facts.duration <= (when.duration.max ?? Infinity);
 }
 
-/** Millionths of a micro-unit are exact for every quantity of a measure. */
+/** At this precision, the price of every quantity is exact. */
 const exactPerMicro = 1_000_000n;
 
 /**
- * The sum of the lines: price × count each, half up once at the end, at least the minimum. Undefined: a required measure
- * has no line that holds, or no count.
+ * Adds up the lines (price × count), rounds the sum half up once, and applies the minimum. Returns undefined if a
+ * required measure has no matching line or no count.
  */
 export function chargeOf(
   price: Pick<Price, 'lines' | 'minimum'>,

@@ -4,15 +4,15 @@ import type { Micros } from './money.ts';
 import type { Measure } from './measures.ts';
 import type { ChargedLine, PriceFacts } from './price.ts';
 
-/** Exact quantity of a measure: numerator / denominator (tokens / 1,000,000; milliseconds / 1,000; images / 1). */
+/** The exact quantity of a measure, as a fraction: tokens / 1,000,000, milliseconds / 1,000, images / 1. */
 export interface Quantity {
   readonly numerator: bigint;
   readonly denominator: bigint;
 }
 
-/** One step from the lines to the amount, and what it leads to. Each begins with the amount of the one before. */
+/** One step from the lines to the final amount. Each step starts from the previous step's amount. */
 export type Step =
-  /** The lines, added up and rounded half up. */
+  /** The sum of the lines, rounded half up. */
   | { readonly kind: 'sum'; readonly amount: Micros }
   /** At least this. */
   | { readonly kind: 'minimum'; readonly minimum: Micros; readonly amount: Micros }
@@ -20,7 +20,7 @@ export type Step =
   | { readonly kind: 'multiplier'; readonly multiplier: string; readonly amount: Micros }
   /** The hold, because nothing is known that could be priced. */
   | { readonly kind: 'held'; readonly amount: Micros }
-  /** The least that the request can come to, because nothing is known that could be priced. */
+  /** The least that the request can cost, charged because nothing is known that could be priced. */
   | { readonly kind: 'least'; readonly amount: Micros }
   /** Of the images asked for, the share that arrived, half up. */
   | { readonly kind: 'share'; readonly quantity: Quantity; readonly amount: Micros }
@@ -36,15 +36,15 @@ export type WrittenStep =
   | { readonly kind: 'limit'; readonly limit: string; readonly amount: string };
 
 /**
- * Where a fact comes from that the request does not name. `open`: left open, and assumed as dear as it can be. `upstream`:
- * its report. `measured`: the stored result.
+ * The source of a fact that the request does not name. `default`: the model's entry. `open`: the request leaves it
+ * open, and the dearest value is assumed. `upstream`: the upstream's report. `measured`: the stored result.
  */
 export const factSources = ['default', 'open', 'upstream', 'measured'] as const;
 export type FactSource = (typeof factSources)[number];
 
 /**
- * What a count was taken from. `formula`: derived, by the adapter, from the resolution, ratio and length of the output.
- * `assumed`: nobody knows it; the most that is possible is held, and nothing is charged.
+ * The source of a count. `formula`: the adapter derived it from the resolution, ratio and length of the output.
+ * `assumed`: unknown, so the highest possible count is held and nothing is charged.
  */
 export const countSources = [
   'request',
@@ -57,7 +57,7 @@ export const countSources = [
 ] as const;
 export type CountSource = (typeof countSources)[number];
 
-/** A line of a price, as the ledger keeps what it came to. */
+/** A charged line as the ledger stores it. */
 export interface WrittenLine {
   /** Index into the lines of the price. */
   readonly line: number;
@@ -65,32 +65,35 @@ export interface WrittenLine {
   readonly price: string;
   /** `numerator/denominator` */
   readonly quantity: string;
-  /** What of the quantity costs nothing, in the same way; absent: nothing of it. */
+  /** The free part of the quantity, in the same form. Undefined: none of it is free. */
   readonly free?: string;
   readonly source: CountSource;
-  /** Of images that differ from others: what they are. */
+  /** The facts of a group of images, if groups differ. */
   readonly of?: PriceFacts;
-  /** That megapixels are of; absent: one. */
+  /** The number of images that megapixels are counted for. Undefined: one. */
   readonly images?: number;
-  /** Exact: nothing is rounded before the sum. */
+  /** The exact amount. Only the sum is rounded. */
   readonly amount: string;
 }
 
 /** How an amount has come about, as the ledger's entry keeps it. JSON-safe. */
 export interface Reckoning {
-  /** Whose price: the model's, or the one that the channel has of its own. */
+  /** Whether the price is the model's, or the channel's own. */
   readonly rules_of: 'model' | 'channel';
-  /** What the lines could test, the channel among it. */
+  /** The facts that the lines could test, including the channel. */
   readonly facts: PriceFacts;
   /** Of those facts that the request does not name. */
   readonly sources: { readonly [Fact in keyof PriceFacts]?: FactSource };
-  /** Seconds of the output that a formula was applied to; absent: none was, or nothing names them. */
+  /**
+   * The length of the output that the formula was applied to, in seconds. Undefined if no formula was used, or the
+   * length is unknown.
+   */
   readonly seconds?: number;
   /** Of the videos that were given, as measured; absent: there are none, or the most that may be given is assumed. */
   readonly input_seconds?: number;
-  /** Empty: nothing could be priced. */
+  /** Empty if nothing could be priced. */
   readonly lines: readonly WrittenLine[];
-  /** From the lines to the result, which is the last one's amount. */
+  /** The steps from the lines to the final amount, which is that of the last step. */
   readonly steps: readonly WrittenStep[];
 }
 
@@ -105,7 +108,7 @@ export function readQuantity(written: string): Quantity | undefined {
   return { numerator: BigInt(numerator), denominator: BigInt(denominator) };
 }
 
-/** Of an exact amount: millionths of a micro-unit. */
+/** Decimal places of an exact amount: millionths of a micro-unit. */
 const exactPlaces = 12;
 
 export function writeLine({ price, quantity, free, exact, ...line }: ChargedLine): WrittenLine {

@@ -1,12 +1,12 @@
 /** What the upstream reported as consumed; absent fields were not reported. */
 export interface Usage {
-  /** Of what was rendered, its text apart. */
+  /** Tokens of rendered output, without text. */
   readonly completionTokens?: number;
-  /** Of everything. */
+  /** Tokens of input and output together. */
   readonly totalTokens?: number;
-  /** Of text that was rendered. */
+  /** Tokens of rendered text. */
   readonly textTokens?: number;
-  /** Of what was given: those that were not cached. */
+  /** Input tokens of each kind, without cached ones. */
   readonly inputTextTokens?: number;
   readonly inputImageTokens?: number;
   readonly inputAudioTokens?: number;
@@ -14,7 +14,7 @@ export interface Usage {
   readonly cachedTokens?: number;
 }
 
-/** Images that are alike. */
+/** A group of images that are alike. */
 export interface ImageGroup {
   readonly images: number;
   readonly size?: string;
@@ -29,9 +29,9 @@ export interface SettleFacts {
   readonly usage?: Usage;
   readonly durationSeconds?: number;
   readonly frames?: number;
-  /** Of the videos that were given. */
+  /** The total length of the input videos. */
   readonly inputSeconds?: number;
-  /** Images that were given. */
+  /** The number of input images. */
   readonly inputImages?: number;
   readonly resolution?: string;
   readonly ratio?: string;
@@ -39,9 +39,9 @@ export interface SettleFacts {
   readonly quality?: string;
   readonly generateAudio?: boolean;
   readonly images?: number;
-  /** Where images differ: what they are, at least two groups. `size` and `quality` are those that all have. */
+  /** Groups of images, only if they differ. `size` and `quality` above hold what all images share. */
   readonly groups?: readonly ImageGroup[];
-  /** Facts that the upstream did not report, and the stored result has. */
+  /** Facts that the upstream did not report and that come from the stored result. */
   readonly measured?: readonly ('duration' | 'size' | 'resolution' | 'ratio')[];
   /** The upstream reported a number that cannot be true: it is left out, and a person is asked about the charge. */
   readonly incredible?: true;

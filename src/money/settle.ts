@@ -27,7 +27,9 @@ import type { Reckoning, Step } from './reckoning.ts';
 
 export interface Settlement extends Reckoning {
   readonly amount: Micros;
-  /** Nobody reported or measured what was rendered: it was computed, or is the least that is possible. */
+  /**
+   * Whether the output was neither reported nor measured: the charge was computed, or is the least that is possible.
+   */
   readonly estimated: boolean;
 }
 
@@ -35,15 +37,18 @@ export interface SettleInput {
   readonly basis: PriceBasis;
   readonly channel: string;
   readonly facts: SettleFacts;
-  /** The hold in micro-units. */
+  /** Micro-units. */
   readonly held: Micros;
-  /** Tokens by the adapter's formula on the response's own duration and size. */
+  /** Tokens by the adapter's formula, from the length and size that the response reports. */
   readonly estimatedTokens?: bigint;
 }
 
 type About = Pick<Reckoning, 'rules_of' | 'facts' | 'sources'>;
 
-/** The final charge of a succeeded task: frozen prices, the response's usage, resolution and duration. */
+/**
+ * Computes the final charge of a succeeded task from the frozen prices and the response's usage, resolution and
+ * length.
+ */
 export function settle(input: SettleInput): Settlement {
   const { basis, channel, facts, held } = input;
   const price = priceAt(basis, channel);
@@ -127,13 +132,13 @@ function countOf(measure: Measure, { basis, facts, estimatedTokens }: SettleInpu
   const bound = bounds[measure];
   const quantity = readQuantity(bound?.most ?? '');
   if (bound === undefined || quantity === undefined || isRendered(measure)) return undefined;
-  // An assumed fact raises no charge.
+  // An assumed count is never charged.
   return bound.source === 'assumed'
     ? { quantity: { ...quantity, numerator: 0n }, source: 'assumed' }
     : { quantity, source: bound.source };
 }
 
-/** Of images that are alike. */
+/** Counts one group of images. */
 function imageCounts({ images, size }: ImageGroup, { basis, facts }: SettleInput, price: Price): Counts {
   const named = measuresOf(price);
   const source = 'upstream' as const;
@@ -158,7 +163,7 @@ function sizeAt({ sizes = {} }: PriceBasis, channel: string): Pick<PriceFacts, '
   return Object.hasOwn(sizes, channel) ? defined({ size: sizes[channel] }) : {};
 }
 
-/** Nothing is known, or credible, that could be priced: the least is charged that the request can come to. */
+/** Charges the least that the request can cost, because nothing credible is known that could be priced. */
 export function settleAsLeast(
   { rules_of, facts, sources }: About,
   basis: Pick<PriceBasis, 'least'>,
@@ -169,13 +174,13 @@ export function settleAsLeast(
   return { rules_of, facts, sources, amount, estimated: true, lines: [], steps: [step] };
 }
 
-/** Never more than the hold. */
+/** Returns the least that the request can cost, limited to the hold. */
 export function leastOf({ least }: Pick<PriceBasis, 'least'>, held: Micros): Micros {
   const amount = least === undefined || !/^\d{1,30}$/.test(least) ? held : BigInt(least);
   return amount < held ? amount : held;
 }
 
-/** The settlement of which no more is charged than this. */
+/** Limits the amount of a settlement. */
 export function atMost(settlement: Settlement, limit: Micros): Settlement {
   return settlement.amount > limit
     ? withStep(settlement, { kind: 'limit', limit, amount: limit })
@@ -186,19 +191,20 @@ export function withStep(settlement: Settlement, step: Step): Settlement {
   return { ...settlement, amount: step.amount, steps: [...settlement.steps, writeStep(step)] };
 }
 
-/** Whether something could be priced. */
+/** Whether at least one line of the price was applied. */
 export function isPriced({ lines }: Pick<Reckoning, 'lines'>): boolean {
   return lines.length > 0;
 }
 
-/** Whether the charge depends on the adapter's formula: tokens are sold, and the upstream reported nothing usable. */
+/** Whether the adapter's formula is needed: the price counts tokens, and the upstream reported no usable number. */
 export function needsFormula(price: Pick<Price, 'lines'>, facts: SettleFacts): boolean {
   return isByFormula(price) && reportedQuantity('million_tokens', facts) === undefined;
 }
 
 /**
- * Whether an upstream's numbers of one video contradict each other by so much that a person has to say which is true:
- * `completion_tokens: 1` beside `total_tokens: 108900`.The total also includes input tokens, but those are far fewer.
+ * Whether the token counts of one video contradict each other so much that a person must decide, such as
+ * `completion_tokens: 1` beside `total_tokens: 108900`. The total also includes input tokens, but those are far
+ * fewer.
  */
 export function areContradictory(
   { completionTokens, totalTokens }: Usage,
@@ -213,7 +219,7 @@ export function areContradictory(
   return made > all || all > multiply(made, reviewAbove);
 }
 
-/** What the response says in place of the request. */
+/** The response's facts, which replace the request's. */
 function reportedFacts(facts: SettleFacts): PriceFacts {
   const { resolution, ratio, size, quality, durationSeconds: duration, generateAudio } = facts;
   return defined({ resolution, ratio, size, quality, generate_audio: generateAudio, duration });

@@ -7,7 +7,7 @@ export type UsageDimension = (typeof usageDimensions)[number];
 export interface UsageAsked {
   /** Absent: all accounts. */
   readonly account?: string;
-  /** Absent: all its keys. */
+  /** Undefined: all keys of the account. */
   readonly key?: string;
   /** Days such as `2026-11-23`, in UTC; `before` itself is not among them. */
   readonly from: string;

@@ -180,7 +180,7 @@ export interface SynchronousImageProvider {
   readonly imageForms: readonly ('url' | 'data' | 'file')[];
   check?(request: ImageRequest, model: string): RequestIssue | undefined;
   /** Tokens that the upstream will bill for all images of the request at most; undefined: the formula is not known. */
-  estimateTokens?(request: ImageRequest, facts: PlainFacts): bigint | undefined;
+  estimateTokens?(request: ImageRequest, facts: PlainFacts, model: string): bigint | undefined;
   /** Throws UpstreamError. Delivers at least one image, or the job that renders them. */
   generate(request: ImageRequest, context: ImageContext): Promise<GeneratedImages>;
   /** Asks for the images of a job. Throws UpstreamError; `gone`: it has failed, or is not known. */
@@ -195,7 +195,7 @@ export interface ImageContext extends ProviderContext {
 /** An image as delivered: its base64 may be kept as the bytes of the answer. */
 export type GeneratedImage = Omit<ResultItem, 'base64'> & {
   readonly base64?: string | Base64Blob;
-  /** Where the answer says them of this image. */
+  /** Set if the answer reports the size and quality of this image. */
   readonly size?: string;
   readonly quality?: string;
 };

@@ -13,7 +13,9 @@ export interface ExpiredFilesDeps {
 }
 
 const duePerStep = 200;
-/** An object that the storage does not let go, such as one under legal hold, is tried again then. */
+/**
+ * The wait before another attempt to delete an object that the storage cannot delete, such as one under legal hold.
+ */
 const heldMs = 3_600_000;
 
 type NamedFile = Awaited<ReturnType<FileStore['listDue']>>[number];
@@ -30,7 +32,7 @@ function removeEach(
       return true;
     },
     async onFailed({ id }, err) {
-      log.error({ target: id, err }, 'a file could not be deleted; it is tried again in an hour');
+      log.error({ target: id, err }, 'a file could not be deleted; the next attempt is in an hour');
       await store.postponeRemoval(id, now() + heldMs);
     },
     ...defined({ isOver }),
@@ -53,7 +55,7 @@ export async function deleteFilesOf(
     const files = await deps.store.someOf(account, duePerStep);
     if (files.length === 0) return true;
     const removed = await removeEach(files, deps, isOver);
-    // Those that are left cannot be deleted now.
+    // The remaining objects cannot be deleted now.
     if (removed === 0) return false;
   }
   return false;

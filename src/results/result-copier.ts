@@ -49,9 +49,12 @@ const triesMax = 9;
 const retryTimeoutMs = 5 * minuteMs;
 const stepMs = 8 * minuteMs;
 const duePerStep = 200;
-/** Tasks whose copies are retried at once: of one channel two, so that a slow one leaves the links of others alive. */
+/**
+ * The limit on concurrent retries. A channel gets at most two, so that a slow one does not let the links of others
+ * expire.
+ */
 const retriesMax = { name: 'copies retried', placesMax: 8, shareMax: 2 };
-/** After this, what could not be read, written or deleted is tried again. */
+/** The wait before the next attempt to delete a copy. */
 const postponedMs = 3_600_000;
 
 interface Copied extends Delivered {
@@ -74,13 +77,10 @@ export function createResultCopier(deps: ResultCopierDeps): ResultCopier {
     for (const name of names) await storage.remove(`${task}/${name}`);
   }
 
-  /** Also of a copy whose task is removed: its files are deleted when the storage lets them go. */
-  async function postpone(copy: ResultCopy, err: unknown): Promise<void> {
-    log.error(
-      { task: copy.task, err },
-      'the copy of a result could not be kept or deleted; it is tried again in an hour',
-    );
-    await copies.write({ ...copy, dueAt: now() + postponedMs });
+  /** Also postpones copies of removed tasks: their files are deleted once the storage allows it. */
+  async function postpone(copy: ResultCopy, err: unknown, dueAt = now() + postponedMs): Promise<void> {
+    log.error({ task: copy.task, err }, 'the copy of a result could not be kept or deleted; it is postponed');
+    await copies.write({ ...copy, dueAt });
   }
 
   /** Its record is written last: a process that dies before leaves a copy that is retried. */
@@ -102,7 +102,10 @@ export function createResultCopier(deps: ResultCopierDeps): ResultCopier {
     const { channel = '', credential = '' } = found;
     const headersFor = linkHeadersOf(deps.channels, { ...found, channel, credential });
     const linked = await withFreshLinks(found, found.outcome.items, deps);
-    const { items, record } = await attempt(task, linked, deps, { timeoutMs: retryTimeoutMs, headersFor });
+    const { items, record } = await attempt({ task, items: linked }, deps, {
+      timeoutMs: retryTimeoutMs,
+      headersFor,
+    });
     if (items.some(({ stored }) => stored !== undefined)) await deps.tasks.replaceItems(task, items);
     if (record.state === 'gave_up') await deps.tasks.setConcern(task, 'not_delivered');
     await copies.write(record);
@@ -113,7 +116,7 @@ export function createResultCopier(deps: ResultCopierDeps): ResultCopier {
     async deliver(task, items, options) {
       if (!items.some(({ url }) => url !== undefined)) return { items };
       try {
-        const { problem, record, ...attempted } = await attempt(task, items, deps, options);
+        const { problem, record, ...attempted } = await attempt({ task, items }, deps, options);
         // What keeps the task from its success is asked for again there: only tries after it are counted.
         const isOpen = problem === undefined;
         await copies.write(isOpen ? record : { ...record, state: 'retry', tries: 0, dueAt: firstRetryAt() });
@@ -129,7 +132,8 @@ export function createResultCopier(deps: ResultCopierDeps): ResultCopier {
       const endsAt = now() + stepMs;
       return walk(await copies.listDue('retry', now(), duePerStep), {
         run: (copy) => retry(copy, endsAt),
-        onFailed: postpone,
+        // Links may expire within the hour.
+        onFailed: (copy, error) => postpone(copy, error, firstRetryAt()),
         isTogether: true,
       });
     },
@@ -164,8 +168,7 @@ export function createResultCopier(deps: ResultCopierDeps): ResultCopier {
 }
 
 async function attempt(
-  task: string,
-  items: readonly ResultItem[],
+  { task, items }: { readonly task: string; readonly items: readonly ResultItem[] },
   deps: ResultCopierDeps,
   { timeoutMs, headersFor }: DeliveryOptions,
 ): Promise<Attempted> {

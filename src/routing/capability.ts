@@ -101,7 +101,7 @@ function imageCapability(
   const asTask = task === undefined ? undefined : { ...task, issue: known ?? task.issue };
   if (image === undefined) return asTask;
   const issue = known ?? image.check?.(request, served.upstream) ?? imageFormIssue(request, image.imageForms);
-  const estimateTokens = () => image.estimateTokens?.(request, facts);
+  const estimateTokens = () => image.estimateTokens?.(request, facts, served.upstream);
   const atOnce = { facts, issue, estimateTokens, canWait: false };
   if (issue === undefined || asTask === undefined) return atOnce;
   // A model that is served the other way is refused for `model`: what the right way has against the request is

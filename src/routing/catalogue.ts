@@ -18,7 +18,7 @@ import { capabilityFor, offerOf } from './capability.ts';
 import type { Capability, Offers } from './capability.ts';
 import { planFallback } from './fallback.ts';
 import type { FallbackChannel } from './fallback.ts';
-import { callsOf } from './given-counts.ts';
+import { callsOf, isUnmeasured, noInput } from './given-counts.ts';
 import { planMeasured } from './measured-plan.ts';
 import type { InputMedia } from './measured-plan.ts';
 import { keyLimitIssue } from './key-limits.ts';
@@ -279,7 +279,7 @@ function fallbackOf(
 interface Dropped {
   readonly dropped: readonly DroppedChannel[];
   readonly issue?: RequestIssue;
-  /** Why the request is too large for its key. */
+  /** The reason why the request exceeds its key's limits. */
   readonly limit?: RequestIssue;
 }
 
@@ -339,17 +339,11 @@ function considerChannel(
   if (quote === undefined) return drop('no_price', 'no line of the price holds for the request');
   const limit = keyLimitIssue(request, quote, caller);
   if (limit !== undefined) return { ...drop('not_permitted', limit.message), limit };
-  const unless = offer && isUnmeasured(request, context) && capabilityFor(offer, request, noInput);
+  const unless = offer && isUnmeasured(request, context.given) && capabilityFor(offer, request, noInput);
   const pricesInput =
     typeof unless === 'object' && quoteBy(unless, noInput)?.worst.amount !== quote.worst.amount;
   const { facts } = capability;
   return { priced: { channel, credentials, facts, canWait, quote, pricesInput }, broken, dropped };
-}
-
-const noInput: GivenInput = { inputSeconds: 0 };
-
-function isUnmeasured(request: GenerationRequest, { given }: PlanContext): boolean {
-  return request.kind === 'video' && request.videos.length > 0 && given.inputSeconds === undefined;
 }
 
 /** A switch concerns all credentials alike: it is reported once. */

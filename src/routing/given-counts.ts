@@ -9,7 +9,7 @@ import type { Bound } from '../money/price.ts';
 import type { Quantity } from '../money/reckoning.ts';
 import type { GivenInput } from '../providers/provider.ts';
 
-/** Of what a request gives, how much may be billed, and whether that is known. */
+/** The most input of one measure that may be billed, and whether that number is known. */
 export interface GivenCount {
   readonly most: Quantity;
   readonly source: Bound['source'];
@@ -17,14 +17,17 @@ export interface GivenCount {
 
 export type GivenCounts = { readonly [M in Measure]?: GivenCount };
 
-/** Assumed where the facts of a model do not say: a report beyond it asks a person. */
+/** Assumed token counts for models whose facts name none. A person decides about a report that exceeds them. */
 const unknownTokens = { image: 8_192, video_second: 1_024, audio_second: 64, text: 8_192 };
-/** Tokens that a vendor may count beside those of the prompt. */
+/** Tokens that a vendor may add to those of the prompt. */
 const textTokensBeside = 64;
-/** Of all videos that a request gives. */
+/** The assumed total length of all input videos. */
 const inputSecondsUnknown = 60;
 
-/** `calls`: each is given all of it. Counted from the request, measured, or else the most that the facts of the model allow. */
+/**
+ * Counts input from the request, from measurement, or as the most that the model's facts allow. Every one of the
+ * `calls` receives the whole input.
+ */
 export function givenCounts(
   request: GenerationRequest,
   facts: PlainFacts,
@@ -73,7 +76,17 @@ function secondsOf(request: GenerationRequest, facts: PlainFacts, { inputSeconds
   return { most: secondQuantity(facts.input_seconds ?? inputSecondsUnknown), source: 'assumed' };
 }
 
-/** Upstream calls that a request takes: several of a model that answers at once, with fewer images than were asked for. */
+/**
+ * The number of upstream calls for a request. A synchronous model may need several if one call returns fewer images
+ * than requested.
+ */
 export function callsOf(request: GenerationRequest, facts: PlainFacts, canWait: boolean): number {
   return request.kind === 'video' || canWait ? 1 : Math.ceil(request.n / (facts.per_call ?? 1));
+}
+
+export const noInput: GivenInput = { inputSeconds: 0 };
+
+/** Whether the request brings videos whose length nobody has measured. */
+export function isUnmeasured(request: GenerationRequest, { inputSeconds }: GivenInput): boolean {
+  return request.kind === 'video' && request.videos.length > 0 && inputSeconds === undefined;
 }

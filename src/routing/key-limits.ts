@@ -4,7 +4,7 @@ import type { GenerationRequest } from '../models/request.ts';
 import type { RequestIssue } from '../providers/provider.ts';
 import type { Quote } from './quote.ts';
 
-/** As operators write the largest resolution of a key: `1080p`, `4k`. */
+/** The notation for a key's largest resolution: `1080p` or `4k`. */
 export const resolutionLimitPattern = /^(?:[1-9]\d{2,3}p|[1-8]k)$/i;
 
 /**
@@ -35,7 +35,7 @@ const videoLines: Readonly<Record<string, number>> = { '1k': 1080, '2k': 1440 };
 const linesPerK = 540;
 const imagePixelsPerK = 1024;
 
-/** In pixels, of `1080p`, `4k` or `1024x768`; undefined: it says nothing about the size. */
+/** Returns the shorter side of `1080p`, `4k` or `1024x768` in pixels, or undefined if the word has no size. */
 function shorterSide(word: string, kind: GenerationRequest['kind']): number | undefined {
   const pixels = parseSize(word);
   if (pixels !== undefined) return Math.min(pixels.width, pixels.height);

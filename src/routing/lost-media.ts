@@ -5,7 +5,7 @@ import type { PlainFacts } from '../models/model-facts.ts';
 import type { GenerationRequest } from '../models/request.ts';
 import type { RequestIssue } from '../providers/provider.ts';
 
-/** Of a request that is strict. Throws GatewayError. */
+/** Refuses a strict request with ignored fields. Throws GatewayError. */
 export function refuseIgnored([first]: readonly string[]): void {
   if (first !== undefined)
     throw new GatewayError(
@@ -15,7 +15,7 @@ export function refuseIgnored([first]: readonly string[]): void {
     );
 }
 
-/** The first parameter that brings media or an address and that the model does not use. */
+/** Finds the first parameter with media or an address that the model does not use. */
 export function lostMedia(request: GenerationRequest, facts: PlainFacts): RequestIssue | undefined {
   const lost = Object.entries(request.extra).find(
     ([name, value]) => !isUsed(name, facts) && carries(name, value),

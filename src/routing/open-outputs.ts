@@ -7,7 +7,7 @@ import type { PossibleOutput } from '../providers/provider.ts';
 
 /** One way in which the upstream may render a request and report it. */
 export interface Output {
-  /** What the lines of the price will see. A fact that is absent: the upstream does not report it. */
+  /** The facts that price lines test. A fact is absent if the upstream does not report it. */
   readonly facts: PriceFacts;
   /** How long the video is; absent: nothing limits it. */
   readonly seconds?: number;
@@ -17,8 +17,8 @@ export interface Output {
 export type PricedModel = Omit<ModelConfig, 'price'> & { readonly price: Pick<Price, 'lines'> };
 
 /**
- * Every output that the request leaves open; the usual one first. Beside what the model's entry lists, an output may
- * be whatever a line of the price names, and whatever the upstream renders and does not report.
+ * Lists every output that the request leaves open, the usual one first. Besides the values of the model's entry,
+ * these include every value that a price line names, and an unreported value.
  */
 export function openOutputs(
   request: GenerationRequest,
@@ -77,7 +77,7 @@ function openValues(
 ): readonly (string | undefined)[] {
   if (asked !== undefined && !openWords.has(asked)) return [asked];
   const usual = listed.find((value) => !openWords.has(value));
-  // What no line names costs as little or as much as what is not reported.
+  // A value that no line names costs the same as an unreported one.
   return [usual, ...named, undefined];
 }
 
@@ -95,7 +95,7 @@ function sizesOf({ size }: VideoRequest, model: PricedModel): readonly (string |
   return [size, ...namedBy(model, 'size')];
 }
 
-/** Some upstreams add sound unless the request forbids it; it matters only where a line asks. */
+/** Some upstreams add sound unless the request forbids it. This matters only if a line tests for sound. */
 function soundsOf(request: VideoRequest, { price }: PricedModel): readonly (boolean | undefined)[] {
   if (request.generateAudio !== undefined) return [request.generateAudio];
   return price.lines.some(({ when }) => when?.generate_audio !== undefined) ? [undefined, true] : [undefined];
@@ -104,7 +104,10 @@ function soundsOf(request: VideoRequest, { price }: PricedModel): readonly (bool
 /** Prices are per millisecond at the finest. */
 const shortestStep = 0.001;
 
-/** The usual and the longest, and every length at which a line of the price begins or ends in between. */
+/**
+ * Lists the usual, shortest and longest length, and each length in between at which a price line starts or stops
+ * matching.
+ */
 function lengthsOf(request: VideoRequest, model: PricedModel, possible: PossibleOutput): readonly Output[] {
   const { durations, price } = model;
   const asked = typeof request.duration === 'number' ? request.duration : undefined;

@@ -20,7 +20,7 @@ export interface PlannedPrice {
   readonly expected: QuotedCharge;
   /** How that would come about. */
   readonly usualReckoning: () => Reckoning;
-  /** The cheapest and the dearest of it, over all channels. */
+  /** The lowest and highest charge over all channels. */
   readonly range: { readonly least: Micros; readonly most: Micros };
   /** Of the video that is paid for if nobody reports its length; absent: nothing names it. */
   readonly seconds?: number;
@@ -76,14 +76,14 @@ function stripHold({ price: { minimum, lines, hold } }: ModelConfig): Price {
   return { minimum, lines, ...defined({ reviewAbove: hold.review_above }) };
 }
 
-/** The least that any of the channels may charge. */
+/** Returns the lowest possible charge over all channels. */
 function leastOf(quotes: ReadonlyMap<string, Quote>, first: Quote): Micros {
   return [...quotes.values()]
     .map(({ least }) => least.amount)
     .reduce((low, amount) => (amount < low ? amount : low), first.least.amount);
 }
 
-/** Over all channels, the most of each measure that has a price. Undefined: only what is rendered has one. */
+/** Returns the highest bound of each priced input measure over all channels. Undefined if only output has a price. */
 function boundsOf(quotes: ReadonlyMap<string, Quote>): Bounds | undefined {
   const bounds: { [M in Measure]?: Bound } = {};
   const most: { [M in Measure]?: Quantity } = {};

@@ -2,9 +2,10 @@ import { pixelCount } from '../base/image-sizes.ts';
 import type { QuoteContext } from './quote.ts';
 
 /**
- * Sizes that an image may be priced as whose own size no line names; none: only as its own. They are all that the model
- * lists or a line names, from the smallest to the next that is not smaller, or to the largest: a caller gets no image for
- * less than a smaller one costs, however its size is spelt. What has no number of pixels (`auto`, `16:9`) has no part in it.
+ * Returns the sizes to price an image at when no line names its own size. The candidates are all sizes that the model
+ * lists or a line names, from the smallest up to the next one that is not smaller than the image; if all are smaller,
+ * every candidate. So an image never costs less than a smaller one, however its size is spelt. Returns an empty list
+ * if a line names the image's size, if no line names any size, or if the size has no number of pixels (`auto`, `16:9`).
  */
 export function pricedSizes(
   asked: string,
@@ -18,7 +19,7 @@ export function pricedSizes(
     return pixels === undefined ? [] : [{ size, pixels }];
   });
   const next = Math.min(...known.flatMap(({ pixels }) => (pixels < count ? [] : [pixels])));
-  // Those that no line names cost as much as the asked one.
+  // Sizes that no line names cost the same as the requested one.
   const chosen = known.flatMap(({ size, pixels }) => (pixels > next ? [] : [named.has(size) ? size : asked]));
   return [...new Set(chosen)];
 }

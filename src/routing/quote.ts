@@ -23,7 +23,7 @@ export interface Quote {
   readonly price: ChannelPrice;
   /** The dearest of everything that the request leaves open: the hold. */
   readonly worst: QuotedCharge;
-  /** The cheapest of it, when nothing is billed of what nobody knows. */
+  /** The lowest charge of these, with no charge for counts that are only assumed. */
   readonly least: QuotedCharge;
   /** If the model renders its first resolution and ratio listed and its default duration. */
   readonly usual: QuotedCharge;
@@ -35,9 +35,9 @@ export interface Quote {
   readonly open: readonly (keyof PriceFacts)[];
   /** Of a request that names no resolution: those that the upstream may render; absent: not known, or named. */
   readonly resolutions?: readonly string[];
-  /** That an image is priced as whose own size no line names. */
+  /** The size at which an image is priced if no line names its own. */
   readonly size?: string;
-  /** Of what is given, and has a price. */
+  /** The bounds of priced input. */
   readonly bounds: GivenCounts;
 }
 
@@ -60,14 +60,17 @@ export interface QuoteContext {
   readonly estimateTokens?: ((output: EstimateOutput) => bigint | undefined) | undefined;
   /** What the upstream may render, according to its adapter. */
   readonly possible?: PossibleOutput | undefined;
-  /** Of the model, as they hold for the request. */
+  /** The model's facts as they apply to this request. */
   readonly facts: PlainFacts;
   readonly given?: GivenInput;
-  /** Upstream calls that the request takes; absent: one. */
+  /** The number of upstream calls that the request needs. Undefined: one. */
   readonly calls?: number;
 }
 
-/** Undefined: no line of the price holds. An image whose size no line names costs the most of those that its size is priced as. */
+/**
+ * Returns undefined if no line of the price matches. If no line names an image's size, the dearest size that it may
+ * be priced at counts.
+ */
 export function quoteRequest(request: GenerationRequest, context: QuoteContext): Quote | undefined {
   const asked = quoteAs(request, context);
   if (asked === undefined || request.kind !== 'image' || request.size === undefined) return asked;
@@ -116,7 +119,7 @@ function quoteAs(request: GenerationRequest, context: QuoteContext): Quote | und
   };
 }
 
-/** Only what has a price. */
+/** Counts the input that has a price. */
 function givenOf(request: GenerationRequest, { price, facts, given, calls = 1 }: QuoteContext): GivenCounts {
   const named = measuresOf(price).filter((measure) => !isRendered(measure));
   if (named.length === 0) return {};
@@ -179,7 +182,7 @@ function imagesOfRequest(request: GenerationRequest): number {
   return request.kind === 'image' ? request.n : 1;
 }
 
-/** Of one image; what is left open is as large as it can be. */
+/** Returns the pixels of one image, or the largest possible number if the size is open. */
 function pixelsOf(
   size: string | undefined,
   { model, facts: { sizes = {} } }: QuoteContext,
@@ -196,7 +199,7 @@ function pixelsOf(
   return all.length === 0 ? undefined : Math.max(...all);
 }
 
-/** Of each image: what is charged where the upstream does not say how large it is. */
+/** The megapixels of one image. They are charged if the upstream does not report its size. */
 function pixelBound(request: GenerationRequest, context: QuoteContext): GivenCounts['megapixel'] {
   if (request.kind !== 'image' || !isPricedBy(context.price, 'megapixel')) return undefined;
   const pixels = pixelsOf(request.size, context);

@@ -17,7 +17,9 @@ interface CircuitDocument extends CircuitRecord {
 interface Probe {
   readonly task: string;
   readonly isSuspect: boolean;
-  /** False: the evidence is of other models or accounts, and the request need not wait for the end of the cool-down. */
+  /**
+   * False: the evidence is about other models or accounts, so the request need not wait for the end of the cool-down.
+   */
   readonly isConcerned: boolean;
   readonly leaseMs: number;
 }

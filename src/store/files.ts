@@ -41,7 +41,7 @@ export function createFileStore(db: Db, uploads: Pick<FileUploadStore, 'drop'>) 
       await files.updateOne({ _id: id }, { $set: { expiresAt: at } });
     },
 
-    /** It could not be deleted, and nobody gets it any more; its bytes count no longer. Tried again at `at`. */
+    /** Hides a file that could not be deleted, and stops counting its bytes. Deletion is attempted again at `at`. */
     async postponeRemoval(id: string, at: number): Promise<void> {
       await files.updateOne({ _id: id }, { $set: { state: 'writing', bytes: 0, expiresAt: at } });
     },

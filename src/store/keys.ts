@@ -22,13 +22,13 @@ export interface ApiKey {
   /** The key's first characters, to recognise it by. */
   readonly prefix: string;
   readonly scopes: readonly KeyScope[];
-  /** CIDRs that it may be used from. Absent: any address. */
+  /** CIDRs from which the key may be used. Undefined: any address. */
   readonly addresses?: readonly string[];
-  /** Operations that it may use. Absent: all that its scopes open. */
+  /** Operations that the key may call. Undefined: every operation that its scopes allow. */
   readonly routes?: readonly string[];
-  /** Of a video that it may ask for. */
+  /** The longest video that the key may request, in seconds. */
   readonly secondsMax?: number;
-  /** Of what it may ask for, as `1080p`. */
+  /** The largest resolution that the key may request, such as `1080p`. */
   readonly resolutionMax?: string;
   /** Absent: all. */
   readonly models?: readonly string[];
@@ -50,7 +50,7 @@ export interface ApiKey {
   readonly createdAt: number;
 }
 
-/** What a key that replaces this one has in common with it: whose it is, and everything that it may and may not do. */
+/** The terms that a rotated key passes on to its replacement: its account, scopes and limits. */
 function termsOf(key: ApiKey) {
   const { hmac: _hmac, id: _public, prefix: _prefix, createdAt: _created, changes: _changes, ...rest } = key;
   const { lastUsedAt: _used, revokedAt: _revoked, replacedBy: _by, countedAs: _as, ...terms } = rest;

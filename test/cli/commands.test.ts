@@ -686,15 +686,16 @@ describe('price explain', () => {
     const lines = text.split('\n');
     expect(lines.slice(0, 2)).toEqual([
       'hold: 1.200000 USD',
-      '  rule 2 of the model’s price at the channel one: 0.100000, when {}',
+      '  by the price of the model at the channel one',
     ]);
     expect(lines).toContain('  duration 12 (left open: the dearest)');
     expect(lines).toContain('  resolution 720p (the model’s default)');
-    expect(lines).toContain('  12 seconds (left open: the dearest, of 12 seconds)');
-    expect(lines).toContain('  = 1.200000   0.100000 USD × 12 seconds, rounded half up to six places');
+    expect(lines).toContain('  of an output of 12 seconds');
+    expect(lines).toContain('  + 1.2   line 2: 0.100000 USD × 12 seconds (left open: the dearest)');
+    expect(lines).toContain('  = 1.200000   the lines together, rounded half up to six places');
     expect(lines).toContain('usual charge: 0.500000 USD');
     expect(lines).toContain('  duration 5 (left open: the usual)');
-    expect(text).toMatch(/^CHANNEL +AT MOST +RULES\none +1\.200000 +of the model$/m);
+    expect(text).toMatch(/^CHANNEL +AT MOST +PRICE\none +1\.200000 +of the model$/m);
     expect(await json(['price', 'explain', 'clip'])).toMatchObject({ hold: { amount: '0.500000' } });
   });
 
@@ -718,7 +719,7 @@ describe('price explain', () => {
     const { id } = (await account.create({ duration: 8 })).body;
     const { text } = await gateway(['price', 'explain', id]);
     expect(text).toMatch(new RegExp(`^${id}: The upstream’s answer decides the charge`));
-    expect(text).toContain('\nhold: 0.800000 USD\n  rule 2 of the model’s price');
+    expect(text).toContain('\nhold: 0.800000 USD\n  by the price of the model at the channel one\n');
     expect(text).toContain('\ncharge: none');
     await account.call('POST', `/v1/videos/generations/${id}/cancel`);
     expect((await gateway(['price', 'explain', id])).text).toContain('\ncharge: 0.000000 USD');

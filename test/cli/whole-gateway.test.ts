@@ -256,7 +256,7 @@ describe('our command line', () => {
     expect((await cli('channels', 'list')).text).toMatch(/^second /m);
     expect((await cli('route', 'explain', 'wan')).text).toMatch(/second .*circuit_open/);
     await cli('channels', 'close-circuit', ...circuit);
-    expect((await cli('operators', 'list')).text).toMatch(/^anna +act /m);
+    expect((await cli('operators', 'list')).text).toMatch(/^anna +read, tasks, money/m);
     await isRefused(cli('operators', 'add', 'bert', '--roles', 'everything'), 'operator_not_allowed');
   });
 

@@ -173,7 +173,7 @@ describe('a repeat with the same Idempotency-Key', () => {
     const paused = pauseFirstAt(point);
     const lost = account.create({}, keyed('price'));
     await paused.reached;
-    world.configure((yaml) => yaml.replace('{ price: "0.10" }', '{ price: "0.30" }'));
+    world.configure((yaml) => yaml.replace('price: "0.10"', 'price: "0.30"'));
     try {
       const again = await account.create({}, keyed('price'));
       expect(again.status).toBe(200);

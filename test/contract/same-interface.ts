@@ -69,7 +69,7 @@ channels:
     provider: openai
     base_url: \${SIMULATOR_URL}/openai/v1
     credentials: [{ id: a, api_key: simulated }]
-    models: { gpt-image: { upstream: gpt-image-1 }, dall-e: { upstream: dall-e-3 } }
+    models: { gpt-image: { upstream: gpt-image-1.5 }, dall-e: { upstream: dall-e-3 } }
   - id: dashscope
     provider: dashscope
     base_url: \${SIMULATOR_URL}/dashscope/api/v1

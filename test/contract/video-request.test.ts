@@ -245,7 +245,7 @@ describe('input_type', () => {
             ...body,
           },
         })
-      ).body.price;
+      ).body.explanation.hold.lines[0];
     expect(await estimate({})).toMatchObject({ price: '7.000000' });
     expect(await estimate({ videos: [video] })).toMatchObject({ price: '4.300000' });
   });

@@ -225,7 +225,7 @@ it('a price that changes leaves the hold, the basis and the charge of tasks in f
   const held = async (task: string) =>
     (await gateway.core.ledger.entriesOfTask(task)).find(({ kind }) => kind === 'hold');
   const before = await held(id);
-  await runWorkerWith(full.replace('- { price: "7.00" }', '- { price: "70.00" }'));
+  await runWorkerWith(full.replace('price: "7.00"', 'price: "70.00"'));
   const later = await create('priced later', { resolution: videoBody.resolution });
   expect(await held(id)).toEqual(before);
   expect((await held(later))?.amount).toBe(10n * (before?.amount ?? 0n));

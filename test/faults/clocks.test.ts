@@ -25,13 +25,13 @@ const yamlWithImages = (url: string): string =>
     provider: openai
     base_url: ${url}
     credentials: [{ id: a, api_key: simulated }]
-    models: { gpt-image: { upstream: gpt-image-1 } }
+    models: { gpt-image: { upstream: gpt-image-1.5 } }
   - id: narrow
     provider: openai
     base_url: ${url}
     credentials: [{ id: a, api_key: simulated }]
     limits: { concurrent_tasks: 1 }
-    models: { narrow-image: { upstream: gpt-image-1 } }
+    models: { narrow-image: { upstream: gpt-image-1.5 } }
 models:
   - id: narrow-image
     kind: image

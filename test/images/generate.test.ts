@@ -65,7 +65,7 @@ it('a prompt becomes images, held before and charged after', async () => {
     { channel: 'first', charged: '0.080000', cost: '0.060000', margin: '0.020000' },
   ]);
   expect(first.calls).toHaveLength(1);
-  expect(first.calls[0]?.json).toMatchObject({ model: 'gpt-image-1', n: 2, size: '1024x1024' });
+  expect(first.calls[0]?.json).toMatchObject({ model: 'gpt-image-1.5', n: 2, size: '1024x1024' });
 });
 
 it('images that may have been billed count as a cost that is not known', async () => {

@@ -160,7 +160,7 @@ channels:
     provider: openai
     base_url: \${SIMULATOR_URL}/openai/v1
     credentials: [{ id: a, api_key: simulated }]
-    models: { gpt-image: { upstream: gpt-image-1 } }
+    models: { gpt-image: { upstream: gpt-image-1.5 } }
   - id: ark
     provider: ark
     base_url: \${SIMULATOR_URL}/ark/api/v3

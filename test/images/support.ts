@@ -157,16 +157,16 @@ channels:
     credentials: [{ id: a, api_key: simulated }]
     cost: { lines: [{ measure: image, price: "0.03" }] }
     models:
-      gpt-image: { upstream: gpt-image-1 }
+      gpt-image: { upstream: gpt-image-1.5 }
       dall-e: { upstream: dall-e-3 }
-      by-token: { upstream: gpt-image-1 }
+      by-token: { upstream: gpt-image-1.5 }
   - id: second
     provider: openai
     base_url: ${urls.second ?? urls.first}
     enabled: ${urls.second !== undefined}
     credentials: [{ id: a, api_key: simulated }]
     models:
-      gpt-image: { upstream: gpt-image-1 }
+      gpt-image: { upstream: gpt-image-1.5 }
   - id: ark
     provider: ark
     base_url: ${urls.ark ?? urls.first}

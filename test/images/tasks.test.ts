@@ -429,7 +429,7 @@ channels:
     base_url: ${url}
     priority: 10
     credentials: [{ id: a, api_key: simulated }]
-    models: { both: { upstream: gpt-image-1 } }
+    models: { both: { upstream: gpt-image-1.5 } }
 models:
   - { id: wan, ${common} }
   - { id: wan-edit, inputs: { images: { max: 3 } }, ${common} }

@@ -55,10 +55,10 @@ describe('the trace of images that a caller waits for', () => {
     });
     expect(image).toMatchObject({ name: 'image', parent: request?.id });
     expect(call).toMatchObject({
-      name: 'generate gpt-image-1',
+      name: 'generate gpt-image-1.5',
       parent: image?.id,
       isError: false,
-      attributes: { 'gen_ai.request.model': 'gpt-image-1', 'mediary.channel': 'first' },
+      attributes: { 'gen_ai.request.model': 'gpt-image-1.5', 'mediary.channel': 'first' },
     });
     const refused = story(2);
     expect(refused[0]).toMatchObject({ isError: false, attributes: { 'http.response.status_code': 400 } });

@@ -34,7 +34,7 @@ beforeAll(async () => {
     provider: openai
     base_url: ${upstream.url}
     credentials: [{ id: a, api_key: simulated }]
-    models: { picture: { upstream: gpt-image-1 } }
+    models: { picture: { upstream: gpt-image-1.5 } }
 models:
   - { id: picture, kind: image, n: { max: 4 }, price: { lines: [{ measure: image, price: "0.04" }] } }`,
     );

@@ -62,7 +62,7 @@ describe('the banner', () => {
     const file = parse(readFileSync(localFile, 'utf8'));
     const text = JSON.stringify(file)
       .replaceAll('seedance-2.0', 'my-video')
-      .replaceAll('gpt-image-1"', 'my-image"')
+      .replaceAll('gpt-image-2.5-flare"', 'my-image"')
       .replaceAll('wan-image-2.2', 'my-image-task');
     const config = parseGatewayConfig(text, 'gateway.yaml', { ...adapters, environment: variables });
     const shown = bannerWith(findExamples(config, providers), 'gateway.yaml');

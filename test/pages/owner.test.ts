@@ -86,13 +86,13 @@ describe.skipIf(browserPath === undefined)(`pages for owners of keys${noBrowser}
     const { page, faults } = await browser.open(wide);
     await signIn(page, account);
     await page.goto(`${gateway.url}/account#/playground`);
-    await page.getByLabel('Model').selectOption('gpt-image-1');
+    await page.getByLabel('Model').selectOption('gpt-image-2.5-flare');
     await page.getByLabel('Prompt').fill('A red cube');
     await page.getByLabel('Size').selectOption('1024x1024');
     const file = { name: 'red.png', mimeType: 'image/png', buffer: picture(200, 0, 0) };
     await page.getByLabel('File of images').setInputFiles(file);
     await page.locator('.media img').waitFor();
-    await page.getByText(/Expected \d/).waitFor();
+    await page.getByText(/\d USD, \d+\.\d+ held/).waitFor();
     expect(await page.locator('.code').textContent()).toContain('/v1/images/edits');
     await page.getByRole('button', { name: 'Make the image' }).click();
     await page.getByRole('img', { name: 'Result' }).waitFor();
@@ -125,7 +125,7 @@ describe.skipIf(browserPath === undefined)(`pages for owners of keys${noBrowser}
     await page.getByLabel('Prompt').fill('A paper boat on a rainy street');
     await page.getByLabel('Resolution').selectOption('480p');
     await page.getByLabel('Seconds').fill('4');
-    await page.getByText(/Expected \d/).waitFor();
+    await page.getByText(/\d USD, \d+\.\d+ held/).waitFor();
     expect(await page.locator('.code').textContent()).toContain('"resolution": "480p"');
     await page.getByRole('button', { name: 'Make the video' }).click();
     const video = page.locator('video');
@@ -175,7 +175,7 @@ describe.skipIf(browserPath === undefined)(`pages for owners of keys${noBrowser}
     const { page, faults } = await browser.open({ ...wide, isExpected });
     await signIn(page, account);
     await page.goto(`${gateway.url}/account#/playground`);
-    await page.getByLabel('Model').selectOption('gpt-image-1');
+    await page.getByLabel('Model').selectOption('gpt-image-2.5-flare');
     await page.getByLabel('Prompt').fill('A red cube');
     let carriedOut = 0;
     await page.route('**/v1/images/generations', async (route) => {

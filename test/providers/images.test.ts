@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { servedFacts } from '../../src/models/model-facts.ts';
+import { factsFor, servedFacts } from '../../src/models/model-facts.ts';
 import type { ImageInput, ImageRequest } from '../../src/models/request.ts';
 import { providers } from '../../src/providers/index.ts';
 import { canned, fixture, imageIssue, imageRequest, providerContext, upstreamError } from './support.ts';
@@ -22,6 +22,11 @@ function use(name: string, model: string) {
       const [sent] = upstream.sent;
       if (sent === undefined) throw new Error('nothing was sent');
       return { ...result, sent };
+    },
+    tokens: (over: Partial<ImageRequest>) => {
+      const request = imageRequest(over);
+      const facts = factsFor(request, servedFacts(image.facts, { upstream: model }));
+      return image.estimateTokens?.(request, facts, model);
     },
     perCall: image.facts === undefined ? undefined : servedFacts(image.facts, { upstream: model }).per_call,
     imageForms: image.imageForms,
@@ -65,10 +70,11 @@ describe('Seedream', () => {
       size: '2048x2048',
       watermark: false,
     });
-    expect(images).toEqual([{ url: 'https://files.example.com/a.jpeg', expiresAt: 1_757_321_139 + 86_400 }]);
+    expect(images).toEqual([
+      { url: 'https://files.example.com/a.jpeg', expiresAt: 1_757_321_139 + 86_400, size: '2048x2048' },
+    ]);
     expect(facts).toEqual({
       images: 1,
-      size: '2048x2048',
       usage: { completionTokens: 16_384, totalTokens: 16_384 },
     });
   });
@@ -140,7 +146,7 @@ describe('Seedream', () => {
 
 describe('OpenAI', () => {
   it('generates, and hands on what the response shape knows', async () => {
-    const { sent, images, facts, extra } = await use('openai', 'gpt-image-1').generate(
+    const { sent, images, facts, extra } = await use('openai', 'gpt-image-1.5').generate(
       {
         n: 2,
         size: '1024x1024',
@@ -153,7 +159,7 @@ describe('OpenAI', () => {
     expect(sent.url).toBe('https://up.example/v1/images/generations');
     // No response_format: the model would refuse it. No seed: it is not known.
     expect(sent.json).toEqual({
-      model: 'gpt-image-1',
+      model: 'gpt-image-1.5',
       prompt: 'a red cube',
       n: 2,
       size: '1024x1024',
@@ -164,13 +170,14 @@ describe('OpenAI', () => {
     expect(facts).toEqual({
       images: 1,
       size: '1024x1024',
-      usage: { completionTokens: 1056, totalTokens: 1107 },
+      quality: 'medium',
+      usage: { completionTokens: 1056, totalTokens: 1107, inputTextTokens: 51, inputImageTokens: 0 },
     });
     expect(extra).toMatchObject({ background: 'opaque', output_format: 'png', usage: { input_tokens: 51 } });
   });
 
   it('edits with files', async () => {
-    const { sent } = await use('openai', 'gpt-image-1').generate(
+    const { sent } = await use('openai', 'gpt-image-1.5').generate(
       {
         operation: 'edit',
         images: [await file('PNG!'), data],
@@ -183,7 +190,7 @@ describe('OpenAI', () => {
     expect(await partsOf(sent.form)).toEqual([
       ['input_fidelity', '', 'high'],
       ['output_compression', '', '80'],
-      ['model', '', 'gpt-image-1'],
+      ['model', '', 'gpt-image-1.5'],
       ['prompt', '', 'a red cube'],
       ['n', '', '1'],
       ['image[]', 'cat.png', 'PNG!'],
@@ -193,7 +200,7 @@ describe('OpenAI', () => {
   });
 
   it('one file goes by the singular name, and an image on the generation route is an edit', async () => {
-    const { sent } = await use('openai', 'gpt-image-1').generate(
+    const { sent } = await use('openai', 'gpt-image-1.5').generate(
       { images: [data] },
       { json: fixture('openai/images') },
     );
@@ -213,8 +220,8 @@ describe('OpenAI', () => {
 
   it('one call makes as many images as the model allows', () => {
     expect(use('openai', 'dall-e-3').perCall).toBeUndefined();
-    expect(use('openai', 'gpt-image-1').perCall).toBe(10);
-    expect(use('openai', 'gpt-image-1').imageForms).toEqual(['file', 'data']);
+    expect(use('openai', 'gpt-image-1.5').perCall).toBe(10);
+    expect(use('openai', 'gpt-image-1.5').imageForms).toEqual(['file', 'data']);
   });
 
   it.each([
@@ -230,44 +237,73 @@ describe('OpenAI', () => {
     [503, { type: 'server_error' }, 'throttled'],
   ])('%i %j is %s', async (status, said, outcome) => {
     const json = { error: { message: 'words', param: null, ...said } };
-    const error = await upstreamError(use('openai', 'gpt-image-1').generate({}, { status, json }));
+    const error = await upstreamError(use('openai', 'gpt-image-1.5').generate({}, { status, json }));
     expect(error.outcome).toBe(outcome);
   });
 
   it.each([{}, { data: [] }, { data: [{}] }, { data: 'x' }])(
     'a success without an image is ambiguous: %j',
     async (json) => {
-      const error = await upstreamError(use('openai', 'gpt-image-1').generate({}, { json }));
+      const error = await upstreamError(use('openai', 'gpt-image-1.5').generate({}, { json }));
       expect([error.outcome, error.code]).toEqual(['ambiguous', 'unreadable_answer']);
     },
   );
 
   it.each<[string, string, Partial<ImageRequest>, string | undefined]>([
-    ['a known size', 'gpt-image-1', { size: '1536x1024' }, undefined],
-    ['an unknown size', 'gpt-image-1', { size: '800x600' }, 'size'],
+    ['a known size', 'gpt-image-1.5', { size: '1536x1024' }, undefined],
+    ['an unknown size', 'gpt-image-1.5', { size: '800x600' }, 'size'],
     ['a free size', 'gpt-image-2', { size: '1920x1088' }, undefined],
     ['a free size off the grid', 'gpt-image-2', { size: '1920x1080' }, 'size'],
     ['a free size too long', 'gpt-image-2', { size: '3840x160' }, 'size'],
-    ['a quality of another model', 'gpt-image-1', { quality: 'hd' }, 'quality'],
+    ['a quality of another model', 'gpt-image-1.5', { quality: 'hd' }, 'quality'],
+    ['a quality above high', 'gpt-image-2.5-flare', { quality: 'max' }, undefined],
+    ['a quality above high of an older model', 'gpt-image-2', { quality: 'max' }, 'quality'],
+    ['a quality that only the vendor knows', 'gpt-image-2.6-sunburst', { quality: 'max' }, undefined],
+    ['a complexity', 'gpt-image-2.6-flare', { extra: { complexity: 'high' } }, undefined],
+    [
+      'a complexity that there is not',
+      'gpt-image-2.5-flare',
+      { extra: { complexity: 'huge' } },
+      'complexity',
+    ],
+    [
+      'high fidelity of the small model',
+      'gpt-image-1-mini',
+      { images: [data], extra: { input_fidelity: 'high' } },
+      'input_fidelity',
+    ],
     ['hd', 'dall-e-3', { quality: 'hd' }, undefined],
     ['an image for dall-e-3', 'dall-e-3', { images: [data] }, 'image'],
     ['two images for dall-e-2', 'dall-e-2', { images: [data, data] }, 'image'],
-    ['a mask alone', 'gpt-image-1', { mask: data }, 'mask'],
+    ['a mask alone', 'gpt-image-1.5', { mask: data }, 'mask'],
   ])('check: %s', (_, model, request, param) => {
     expect(use('openai', model).check(request)).toBe(param);
+  });
+
+  it.each<[string, Partial<ImageRequest>, bigint]>([
+    ['gpt-image-1.5', { quality: 'low', size: '1024x1024' }, 272n],
+    ['gpt-image-1.5', {}, 6_240n],
+    ['gpt-image-2', { quality: 'high', size: '1024x1024' }, 7_024n],
+    ['gpt-image-2.5-flare', { quality: 'high', size: '1024x1024', n: 2 }, 3_512n],
+    ['gpt-image-2.5-flare', { quality: 'xhigh', size: '1024x1024' }, 3_122n],
+    ['gpt-image-2.5-flare', { quality: 'auto', size: '1024x1024' }, 7_024n],
+    ['gpt-image-2.6-sunburst', { quality: 'low', size: '1024x1024' }, 7_024n],
+    ['gpt-image-2.5-flare', { quality: 'low', size: '3840x2160' }, 1_551n],
+  ])('%s holds the tokens of %j', (model, over, tokens) => {
+    expect(use('openai', model).tokens(over)).toBe(tokens);
   });
 });
 
 describe('another gateway', () => {
   it('gets every field that it may know', async () => {
-    const { sent } = await use('gateway', 'gpt-image-1').generate(
+    const { sent } = await use('gateway', 'gpt-image-1.5').generate(
       { n: 3, responseFormat: 'b64_json', extra: { seed: 1, stream: true, model: 'x' }, images: [link] },
       { json: fixture('openai/images') },
     );
     expect(sent.url).toBe('https://up.example/v1/images/generations');
     expect(sent.json).toEqual({
       seed: 1,
-      model: 'gpt-image-1',
+      model: 'gpt-image-1.5',
       prompt: 'a red cube',
       n: 3,
       response_format: 'b64_json',

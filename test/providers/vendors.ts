@@ -385,6 +385,7 @@ export const imageVendors: readonly ImageVendor[] = [
   image('ark', { path: '/ark/api/v3', model: 'seedream-5-0-260128' }),
   image('google', { path: '/google/v1beta', model: 'gemini-nano-banana-2.1' }),
   image('openai', { path: '/openai/v1', model: 'gpt-image-2' }),
+  image('openai', { path: '/openai/v1', model: 'gpt-image-2.6-sunburst' }),
   { ...image('dashscope', { path: '/dashscope/api/v1', model: 'wan2.7-image' }), request: picture },
   { ...image('dashscope', { path: '/dashscope/api/v1', model: 'qwen-image-2.0' }), request: picture },
   { ...image('dashscope', { path: '/dashscope/api/v1', model: 'wan2.6-image' }), request: picture },

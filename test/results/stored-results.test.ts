@@ -181,6 +181,7 @@ describe('results in our own storage', () => {
     // The window: the file is there, and nobody has been given it.
     expect((await readdir(directory, { recursive: true })).join()).toContain(`${task['id']}/0.mp4`);
     expect(await copyOf(task['id'])).toMatchObject({ state: 'retry' });
+    await due();
     expect((await reconcile()).upkeep).toMatchObject({ copies: 1 });
     const { body } = await account.call('GET', `/v1/videos/generations/${task['id']}`);
     expect((await fetch(body.video_url)).status).toBe(200);

@@ -195,6 +195,12 @@ models: [{ id: m, kind: image, n: { max: 20 }, price: { lines: [{ measure: image
     ],
     [['luma', 'uni-1'], { extra: { seed: 7, style: 'film' }, size: '2K' }, ['seed']],
     [['openai', 'gpt-image-1.5'], { extra: { seed: 7, user: 'u' }, quality: 'low' }, ['seed']],
+    [
+      ['openai', 'gpt-image-2'],
+      { extra: { complexity: 'low', input_fidelity: 'high' } },
+      ['complexity', 'input_fidelity'],
+    ],
+    [['openai', 'gpt-image-2.5-flare'], { extra: { complexity: 'low' }, quality: 'xhigh' }, []],
     [['openai', 'a-model-of-tomorrow'], { extra: { seed: 7 } }, ['seed']],
     [['ark', 'doubao-seedream-4-0'], { extra: { background: 'opaque', watermark: true } }, ['background']],
     [['gateway', 'any'], { extra: { any: 1, partial_images: 2 }, quality: 'x' }, ['partial_images']],

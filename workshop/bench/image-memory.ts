@@ -184,7 +184,7 @@ channels:
     provider: openai
     base_url: ${upstream}
     credentials: [{ id: a, api_key: simulated }]
-    models: { image: { upstream: gpt-image-1 } }
+    models: { image: { upstream: gpt-image-1.5 } }
 models:
   - id: image
     kind: image

@@ -30,7 +30,7 @@ const gatewayYaml = `
 currency: USD
 channels:
   - { id: videos, provider: ark, base_url: "\${SIMULATOR_URL}/ark/api/v3", credentials: [{ id: a, api_key: simulated }], limits: { submits_per_second: 1000, polls_per_second: 1000 }, models: { seedance: { upstream: dreamina-seedance-2-0-260128 } } }
-  - { id: images, provider: openai, base_url: "\${IMAGES_URL}/v1", credentials: [{ id: a, api_key: simulated }], models: { gpt-image: { upstream: gpt-image-1 } } }
+  - { id: images, provider: openai, base_url: "\${IMAGES_URL}/v1", credentials: [{ id: a, api_key: simulated }], models: { gpt-image: { upstream: gpt-image-1.5 } } }
   - { id: ark, provider: ark, base_url: "\${IMAGES_URL}/v1", credentials: [{ id: a, api_key: simulated }], models: { seedream: { upstream: doubao-seedream-4-0-250828 } } }
 models:
   - { id: seedance, kind: video, durations: { min: 4, max: 12, default: 5 }, inputs: { images: { max: 9 } }, expected_seconds: 1, price: { lines: [{ measure: call, price: "0.01" }] } }

@@ -21,8 +21,8 @@ const gatewayYaml = `
 currency: USD
 channels:
   - { id: videos, provider: ark, base_url: "\${SIMULATOR_URL}/ark/api/v3", credentials: [{ id: a, api_key: simulated }], limits: { submits_per_second: 1000, polls_per_second: 1000 }, models: { video: { upstream: dreamina-seedance-2-0-260128 } } }
-  - { id: images, provider: openai, base_url: "\${SIMULATOR_URL}/openai/v1", credentials: [{ id: a, api_key: simulated }], models: { image: { upstream: gpt-image-1 } } }
-  - { id: ${spareChannel}, provider: openai, base_url: "\${SIMULATOR_URL}/openai/v1", credentials: [{ id: a, api_key: simulated }], models: { spare-image: { upstream: gpt-image-1 } } }
+  - { id: images, provider: openai, base_url: "\${SIMULATOR_URL}/openai/v1", credentials: [{ id: a, api_key: simulated }], models: { image: { upstream: gpt-image-1.5 } } }
+  - { id: ${spareChannel}, provider: openai, base_url: "\${SIMULATOR_URL}/openai/v1", credentials: [{ id: a, api_key: simulated }], models: { spare-image: { upstream: gpt-image-1.5 } } }
 models:
   - { id: video, kind: video, resolutions: [720p], durations: { min: 4, max: 12, default: 5 }, inputs: { images: { max: 9 } }, expected_seconds: 1, price: { lines: [{ measure: call, price: "0.01" }] } }
   - { id: image, kind: image, inputs: { images: { max: 4 } }, price: { lines: [{ measure: image, price: "0.01" }] } }

@@ -18,7 +18,7 @@ export interface FileRouteDeps {
 
 export const fileParams = z.object({ file_id: z.string() });
 
-/** Throws file_not_found: one answer for what is not there and what is out of reach. */
+/** Throws file_not_found both for a missing file and for one out of reach. */
 export async function findOwnFile(files: Pick<Files, 'find'>, id: string, reach: Reach): Promise<UserFile> {
   const file = await files.find(id, reach);
   if (file !== undefined) return file;

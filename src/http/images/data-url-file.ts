@@ -9,7 +9,7 @@ export const longDataUrlBytesMin = 16 * 1024;
 
 const dataUrlHead = /^data:[a-z0-9.+/-]{0,64}(?:;[a-z0-9=._-]{1,64}){0,4};base64,/i;
 
-/** The beginning of a data URL, also where base64 came without one; undefined: it is another text. */
+/** Returns the text as a data URL: bare base64 gets a header. Returns undefined for other text. */
 export function dataUrlStart(text: string): string | undefined {
   if (/^data:/i.test(text)) return text;
   const type = mediaTypeOfBase64(text);

@@ -135,7 +135,7 @@ const types: Types = new Map([
   ...typesOf(metadataFields.shape, 'metadata.'),
 ]);
 
-/** What a create asks for. Throws GatewayError, which names fields as they were sent. */
+/** Reads what a create asks for. Throws GatewayError with the field names that the caller sent. */
 export function understandImage(
   sent: Readonly<Record<string, unknown>>,
   names: Names = imageNames,
@@ -145,7 +145,7 @@ export function understandImage(
 
 const checkedBody = z.object({ body: fields });
 
-/** Throws GatewayError, which names our fields. */
+/** Throws GatewayError with our own field names. */
 export function readImageBody({ body }: Understood): ImageBody {
   return parseInput(checkedBody, { params: {}, query: {}, body }).body;
 }

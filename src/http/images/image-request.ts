@@ -23,7 +23,7 @@ export interface ParsedImage {
   /** What of `extra` stands in `metadata`, as the caller wrote it. */
   readonly named: Readonly<Record<string, string>>;
   readonly strict?: true;
-  /** What has no effect, in the caller's words. */
+  /** Fields without effect, by the names that the caller sent. */
   readonly ignored: readonly string[];
   readonly callbackUrl?: string;
   /** Seconds. */
@@ -53,7 +53,7 @@ export interface AskedForImages {
 export type ReadImageDeps = AddressChecks &
   Pick<RouteDeps, 'catalogue' | 'storedFiles'> & { readonly images: Pick<ImageRouteDeps, 'limits'> };
 
-/** What a create asks for, checked against its model. Throws GatewayError, which names our fields. */
+/** Checks what a create asks for against its model. Throws GatewayError with our own field names. */
 export async function readImage(
   { operation, asked, caller }: AskedForImages,
   deps: ReadImageDeps,

@@ -74,7 +74,7 @@ async function readJson({ req }: Context, { scope, workspace, limits }: Reading)
   return Object.fromEntries(fields.map(([name, value]) => [name, withFiles(value, splitter)]));
 }
 
-/** As deep as the text was: its scanner bounds it. */
+/** Recursion is bounded: the scanner of the text limits its depth. */
 function withFiles(value: unknown, splitter: MediaSplitter): unknown {
   if (splitter.isWhole) return value;
   if (Array.isArray(value)) return value.map((item: unknown) => withFiles(item, splitter));

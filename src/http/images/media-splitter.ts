@@ -20,9 +20,9 @@ export interface MediaSplitterOptions {
 }
 
 /**
- * Takes long data URLs, and base64 without one, out of the fields for media of a JSON text while it is read: their bytes go to files, a
- * placeholder that nobody can guess takes their place. So neither memory nor any later step sees a text of many
- * megabytes.
+ * Moves long data URLs and bare base64 out of the media fields of a JSON text while it is read. The bytes go to
+ * files, and an unguessable placeholder takes their place. So neither memory nor a later step ever holds a text of
+ * many megabytes.
  */
 export class MediaSplitter {
   private readonly options: MediaSplitterOptions;

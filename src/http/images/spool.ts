@@ -15,7 +15,7 @@ export interface SpoolFile {
 
 /** Writes the files of one request to its workspace, in pieces. */
 export interface Spool {
-  /** `param`: the name of its field. Throws request_too_large beyond the limit on files. */
+  /** `param`: the field's name. Throws request_too_large if the files exceed their limit. */
   newFile(param: string): SpoolFile;
   /** Whether something waits for `flush`. */
   readonly pending: boolean;

@@ -208,7 +208,7 @@ function presentCost({ charge = 0n, cost, costUnknown = 0 }: Task) {
 
 type Roles = OperatorIdentity['roles'];
 
-/** What an upstream said may be what the caller wrote. */
+/** Hides the upstream's texts without the role `content`, because they may repeat what the caller wrote. */
 function shownTo(roles: Roles, task: Task): Task {
   return mayUse({ roles }, 'content') ? task : withoutCallersWords(task, undefined);
 }

@@ -94,7 +94,7 @@ export function presentEstimate(plan: RoutePlan, options: EstimateOptions): z.ou
   };
 }
 
-/** How the hold and the usual charge of a request come about. */
+/** Presents how the hold and the usual charge of a request are computed. */
 export function presentPlanReckoning({ reckoning, usualReckoning, basis, currency }: RoutePlan) {
   const present = (how: Reckoning) =>
     presentReckoning(how, { currency, lines: priceAt(basis, how.facts.channel ?? '').lines });

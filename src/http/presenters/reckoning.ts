@@ -61,7 +61,7 @@ export const reckoningSchema = z
 
 export interface ReckoningContext {
   readonly currency: string;
-  /** Of the price that it was computed by. */
+  /** The lines of the price that the amount was computed with. */
   readonly lines: Price['lines'];
   /** Of the hold, for a charge: what the model's entry has named. */
   readonly hold?: Reckoning | undefined;

@@ -66,7 +66,7 @@ const body = z.object({
   expires_at: unixSeconds('In the future.').optional(),
 });
 
-/** `routes`: all of them, for the names that a key may be limited to. */
+/** `routes`: all routes, to validate the names that a key is limited to. */
 export function createKey(
   { accounts, catalogue, keys, auth, randomBytes, now }: Deps,
   routes: () => readonly Route[],

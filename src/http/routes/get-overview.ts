@@ -14,7 +14,7 @@ const hourMs = 60 * 60_000;
 const latenessHours = 3;
 const noticesMax = 200;
 
-/** `routes`: all of them, to say which of them the operator may use. */
+/** `routes`: all routes, to list those that the operator may use. */
 export function getOverview(deps: Deps, routes: () => readonly Route[]): Route {
   const counted = createSharedRead(() => count(deps), { ms: sharedMs, now: deps.now });
   return adminRoute({

@@ -39,11 +39,13 @@ export interface CreatedVideo {
   /** Names of fields that were ignored, and what else its caller should know. */
   readonly warnings: readonly string[];
   readonly headers: Readonly<Record<string, string>>;
-  /** As it counts. */
+  /** The end user's name in canonical form, as caps count it. */
   readonly endUser?: string;
 }
 
-/** The one way to create a video, whichever interface asked for it. Throws GatewayError, which names the caller's fields. */
+/**
+ * Creates a video; every interface uses this function. Throws GatewayError with the field names that the caller sent.
+ */
 export async function createVideoTask(
   { route, asked, caller, meta }: VideoCreate,
   deps: CreateVideoDeps,

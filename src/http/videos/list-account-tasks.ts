@@ -29,7 +29,7 @@ const query = z.object({
 
 export type ListTasksDeps = Pick<RouteDeps, 'tasks' | 'mediaUrl'>;
 
-/** The tasks of one kind that the key may see: the same for every kind. */
+/** Declares the list of tasks that a key may see, for one kind of task. */
 export function listTasksOf({ kind, ...route }: TaskRoute, { tasks, mediaUrl }: ListTasksDeps): Route {
   return keyRoute({
     ...route,
@@ -49,7 +49,7 @@ export function listTasksOf({ kind, ...route }: TaskRoute, { tasks, mediaUrl }: 
 
 type OwnTasks = TaskFilter & Reach;
 
-/** Throws invalid_parameter for a cursor that names none of these tasks. */
+/** Throws invalid_parameter if the cursor does not name one of these tasks. */
 export async function pageOfTasks(
   filter: OwnTasks,
   { after: id, ...page }: CursorPage,

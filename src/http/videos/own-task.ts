@@ -10,7 +10,9 @@ import type { TaskStore } from '../../store/tasks.ts';
 /** An empty id in the path is a missing parameter; anything that is not one of our ids is an unknown task. */
 export const taskParams = z.object({ task_id: z.string().min(1) });
 
-/** A task within reach, of this kind or of any; one that is not is as unknown as one that never was. */
+/**
+ * Finds a task within reach, optionally of one kind. A task out of reach looks the same as one that never existed.
+ */
 export async function findOwnTask(
   tasks: Pick<TaskStore, 'find'>,
   { id, reach, kind }: { readonly id: string; readonly reach: Reach; readonly kind?: TaskKind },

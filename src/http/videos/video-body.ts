@@ -169,7 +169,10 @@ export const videoBodySchema = z
 const types: Types = new Map([...typesOf(videoBodySchema.shape), ...typesOf(metadataShape, 'metadata.')]);
 
 export type VideoBody = z.output<typeof videoBodySchema>;
-/** What a create asks for, by the names of its interface. Throws GatewayError, which names fields as they were sent. */
+/**
+ * Reads what a create asks for, by the field names of its interface. Throws GatewayError with the names that the
+ * caller sent.
+ */
 export function understandVideo(
   fields: Readonly<Record<string, unknown>>,
   names: Names = videoNames,

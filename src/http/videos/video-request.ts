@@ -19,20 +19,21 @@ export interface ParsedVideo {
   readonly callbackUrl?: string;
   /** Seconds. */
   readonly expiresAfterSeconds?: number;
-  /** What has no effect, in the caller's words. */
+  /** Fields without effect, by the names that the caller sent. */
   readonly ignored: readonly string[];
 }
 
 /**
- * Checks what was understood, and applies the field rules: `images` before `image`, `duration` before `seconds`, the top level before `metadata`, and
- * `size` where resolution or ratio is absent. What of `metadata` nobody consumed stays in `extra`. Throws GatewayError.
+ * Checks the understood body and applies the precedence of fields: `images` over `image`, `duration` over `seconds`,
+ * the top level over `metadata`. `size` is used where resolution or ratio is absent. Unused fields of `metadata`
+ * remain in `extra`. Throws GatewayError.
  */
 export function readVideo(
   { body: asked, unread, nameOf, strict }: Understood,
   caller: Pick<Caller, 'assetUrls'>,
   checks: AddressChecks,
 ): ParsedVideo {
-  // The misspelling of a missing name is recognised among those that nothing reads.
+  // Unread names are included, so that a misspelt required field can be recognised.
   const unknown = Object.fromEntries(unread.map((name) => [name, undefined]));
   const input = { params: {}, query: {}, body: { ...unknown, ...asked } };
   const { request, ignored, ...about } = parseVideo(parseInput(checkedBody, input).body, caller, checks);

@@ -18,7 +18,7 @@ const titles = {
   reopen: 'Reopen',
 };
 
-/** @type {Record<ActName, string>} The operation that each is. */
+/** @type {Record<ActName, string>} The operation of each act. */
 const operations = {
   credit: 'creditAccount',
   overdraft: 'setOverdraft',

@@ -95,7 +95,7 @@ function columnsOf(onAct, may) {
 }
 
 const keyActs = /** @type {const} */ (['caps', 'rotate', 'revoke']);
-/** The operation that each is. */
+/** The operation of each act. */
 const operations = { caps: 'setKeyCaps', rotate: 'rotateKey', revoke: 'revokeKey' };
 
 /** @param {Key} key @param {readonly (typeof keyActs)[number][]} kinds @param {(doing: Doing) => void} onAct */

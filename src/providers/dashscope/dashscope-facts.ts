@@ -15,7 +15,7 @@ export const videoSizes: Readonly<Record<string, Readonly<Record<string, string>
   },
 };
 const secondsMax = 30;
-/** Of all videos that a request gives: they are billed like those that are rendered. */
+/** The longest total length of all input videos. They are billed like rendered ones. */
 const inputSecondsMax = 15;
 
 const videoCases: NonNullable<VideoFacts['cases']> = [

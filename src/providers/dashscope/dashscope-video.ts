@@ -132,7 +132,7 @@ function readVideo(job: DashscopeJob): OperationStatus | undefined {
   if (url === undefined) return undefined;
   const { usage } = job;
   const rendered = usage?.output_video_duration ?? usage?.video_duration ?? usage?.duration;
-  // Both together are billed.
+  // `duration` covers input and output; both are billed.
   const billed = usage?.duration ?? 0;
   const inputSeconds =
     usage?.input_video_duration ??

@@ -29,7 +29,7 @@ import type { ImageInput, ImageRequest, JsonObject } from '../../models/request.
 const ratios = ['1:1', '2:3', '3:2', '3:4', '4:3', '4:5', '5:4', '9:16', '16:9', '21:9'];
 const others: ImageFacts = {
   fields: { size: true },
-  // An image given is at most as many tokens as one of 4K; what the model thinks is not bounded by the vendor.
+  // An input image has at most the tokens of a 4K image. The vendor does not bound the tokens of thinking.
   tokens: { image: 2_520, text: 8_192 },
   data_only: true,
   references: { mask: false },
@@ -158,7 +158,7 @@ function readImages(answer: HttpResponse): GeneratedImages {
   return { images, facts: defined({ images: images.length, usage }), extra: usageExtra(read) };
 }
 
-/** Without details all of the input is text. */
+/** If the answer has no details, the whole input counts as text. */
 function usageOf(usage: NonNullable<Answer['usageMetadata']>): SettleFacts['usage'] {
   const { candidatesTokenCount: made, totalTokenCount: total, promptTokenCount: input } = usage;
   const counts = (usage.promptTokensDetails ?? []).filter(({ modality }) => modality === 'IMAGE');

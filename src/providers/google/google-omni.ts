@@ -183,7 +183,7 @@ function textOf({ steps }: Interaction): string | undefined {
 }
 
 function factsOf({ usage }: Interaction): SettleFacts {
-  // All input has one price.
+  // All kinds of input have the same price, so the total counts as text.
   const given = { inputTextTokens: usage?.total_input_tokens };
   return defined({ usage: tokenUsage(usage?.total_output_tokens, usage?.total_tokens, given) });
 }

@@ -30,15 +30,26 @@ const others: ImageFacts = {
     { when: { lacks: ['references'] }, facts: { parameters: plainParameters('moderation') } },
   ],
 };
-const current: ImageFacts = {
+const gptImage: ImageFacts = {
   ...others,
   parameters: plainParameters(...common, 'partial_images'),
   references: { max: 16, mask: true },
   sizes: { only: ['1024x1024', '1536x1024', '1024x1536', 'auto'] },
-  qualities: ['auto', 'high', 'medium', 'low'],
+};
+const qualities = ['auto', 'high', 'medium', 'low'];
+/** These models always read images with high fidelity, and refuse `input_fidelity`. */
+const second: ImageFacts = {
+  ...gptImage,
+  tokens: { image: 6_692, text: 0 },
+  sizes: { ...gptImage.sizes, pixels: { step: 16, max: 3840 * 2160, longest: 3 } },
+  cases: [{ when: { lacks: ['references'] }, facts: { parameters: plainParameters('moderation') } }],
+};
+const laterParameters: ImageFacts['parameters'] = {
+  ...gptImage.parameters,
+  complexity: { type: 'text', values: ['low', 'medium', 'high'] },
 };
 
-/** Source: the API reference. */
+/** Source: the SDK, openai 7.59.0 (2026-11-28). `gpt-image-1` was shut down on 2026-10-23. */
 const openaiImageFacts: FactsTable = {
   models: [
     [
@@ -62,23 +73,32 @@ const openaiImageFacts: FactsTable = {
         parameters: plainParameters('style', 'user'),
       },
     ],
+    [/gpt-image-2\.5/, { ...second, parameters: laterParameters, qualities: ['max', 'xhigh', ...qualities] }],
+    // The SDK does not say which qualities these models have: the vendor judges.
+    [/gpt-image-2\./, { ...second, parameters: laterParameters }],
+    [/gpt-image-2/, { ...second, qualities }],
     [
-      /gpt-image-2/,
-      // Always of high fidelity.
+      /gpt-image-1-mini/,
       {
-        ...current,
-        tokens: { image: 6_692, text: 0 },
-        sizes: { ...current.sizes, pixels: { step: 16, max: 3840 * 2160, longest: 3 } },
+        ...gptImage,
+        qualities,
+        cases: [
+          {
+            when: { brings: ['references'] },
+            facts: { parameters: { input_fidelity: { type: 'text', values: ['low'] } } },
+          },
+          { when: { lacks: ['references'] }, facts: { parameters: plainParameters('moderation') } },
+        ],
       },
     ],
-    [/gpt-image/, current],
+    [/gpt-image/, { ...gptImage, qualities }],
   ],
   others,
 };
 
 /**
- * OpenAI images. Not covered: variations, and the video API, which its vendor has announced to shut down;
- * gateways that speak its dialect are served by `gateway`.
+ * OpenAI images. Variations are not covered. The vendor shut its video API down on 2026-09-24; other gateways that speak
+ * that interface are served by `gateway`.
  */
 const openaiImage: SynchronousImageProvider = {
   imageForms: ['file', 'data'],
@@ -91,7 +111,7 @@ export const openai: Provider = {
   about: {
     vendor: 'OpenAI',
     inputs: 'text; images and a mask for edits',
-    unverified: ['whether the announced end of the video API took place; it is not used'],
+    unverified: ['which qualities gpt-image-2.6 takes, and how many tokens each of them costs'],
   },
   image: openaiImage,
   bill: openaiBill,
@@ -119,20 +139,37 @@ async function generate(request: ImageRequest, context: ImageContext): Promise<G
   });
 }
 
-/** Output tokens of one image of 1024 x 1536 pixels, the dearest of the fixed sizes. Source: the pricing guide. */
-const tokensOfTallImage: Readonly<Record<string, number>> = { low: 408, medium: 1_584, high: 6_240 };
-const tallImagePixels = 1024 * 1536;
+/**
+ * Output tokens of one image of 1024 x 1024 pixels, by quality. Sources: the price list, which gives the price of each
+ * quality; for gpt-image-2.5, measurements that were published in 2026-09.
+ */
+const squareTokens: readonly [RegExp, Readonly<Record<string, number>>][] = [
+  [/gpt-image-2\.5/, { low: 196, medium: 439, high: 1_756, xhigh: 3_122, max: 7_024 }],
+  [/gpt-image-2\./, {}],
+  [/gpt-image-2/, { low: 196, medium: 1_756, high: 7_024 }],
+  [/gpt-image/, { low: 272, medium: 1_056, high: 4_160 }],
+];
+/** The most that any model needs: what counts where the quality, or its cost, is not known. */
+const squareTokensMax = 7_024;
+const squarePixels = 1024 * 1024;
+const tallPixels = 1024 * 1536;
 /** Source: the guide to streaming images. */
 const tokensOfPartialImage = 100;
 
-/** Quality left open counts as the highest, size left open as the largest; larger sizes in proportion. */
-function estimateTokens(request: ImageRequest, { data_only: isData, sizes }: PlainFacts): bigint | undefined {
+/** A quality that is left open counts as the dearest, a size that is left open as the largest. */
+function estimateTokens(
+  request: ImageRequest,
+  { data_only: isData, sizes }: PlainFacts,
+  model: string,
+): bigint | undefined {
   if (isData !== true) return undefined;
-  const tokens = tokensOfTallImage[request.quality ?? 'high'] ?? tokensOfTallImage['high'] ?? 0;
+  const byQuality = squareTokens.find(([pattern]) => pattern.test(model))?.[1] ?? {};
+  const dearest = Math.max(...Object.values(byQuality), 0) || squareTokensMax;
+  const tokens = byQuality[request.quality ?? ''] ?? dearest;
   const asked = parseSize(request.size);
-  const pixels = asked === undefined ? (sizes?.pixels?.max ?? tallImagePixels) : asked.width * asked.height;
+  const pixels = asked === undefined ? (sizes?.pixels?.max ?? tallPixels) : asked.width * asked.height;
   const partials = tokensOfPartialImage * partialImagesOf(request.extra);
-  return BigInt(request.n * (Math.ceil(tokens * Math.max(1, pixels / tallImagePixels)) + partials));
+  return BigInt(request.n * (Math.ceil(tokens * Math.max(1, pixels / squarePixels)) + partials));
 }
 
 /** How many unfinished images of each image are asked for. */

@@ -34,7 +34,7 @@ export async function uploadToRunway(
     form,
     signal: context.signal,
   });
-  // The storage judges the upload, and not the task's request.
+  // The storage refuses the upload, which says nothing about the task's request.
   if (!isSuccess(stored)) throw refusalError({ ...stored, json: undefined }, undefined);
   return { id: slot.runwayUri, url: slot.runwayUri, keptMs };
 }

@@ -36,7 +36,7 @@ export function refusalError(
   });
 }
 
-/** An object in JSON, whatever its form: the upstream has read the request and judged it. */
+/** Whether the body is a JSON object of any form, which shows that the upstream read the request and judged it. */
 function isExplanation({ status, json }: HttpResponse): boolean {
   return (
     [400, 413, 422].includes(status) && typeof json === 'object' && json !== null && !Array.isArray(json)

@@ -178,7 +178,7 @@ export function readConventionImages(answer: HttpResponse, rules: ConventionRule
 
 type ConventionUsage = z.infer<typeof usageSchema>['usage'];
 
-/** Cached tokens are among those of the text, as far as there are any. */
+/** Counts cached tokens as text first, up to the number of text tokens. */
 function usageOf(usage: ConventionUsage): SettleFacts['usage'] {
   const { output_tokens: output, total_tokens: total, input_tokens_details: input } = usage ?? {};
   const { text_tokens: text, image_tokens: inputImageTokens, cached_tokens: cached } = input ?? {};

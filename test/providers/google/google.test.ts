@@ -313,7 +313,7 @@ describe('an interaction', () => {
     expect(await read(interaction, fixture('google/interaction-completed'))).toEqual({
       state: 'succeeded',
       items: [{ url: 'https://upstream.example.com/v1beta/files/abc:download?alt=media' }],
-      facts: { usage: { completionTokens: 29_000, totalTokens: 29_270 } },
+      facts: { usage: { completionTokens: 29_000, totalTokens: 29_270, inputTextTokens: 270 } },
     });
   });
 
@@ -529,7 +529,10 @@ describe('images', () => {
     });
     expect(await made).toEqual({
       images: [{ base64: 'iVBORw0KGgo=' }],
-      facts: { images: 1, usage: { completionTokens: 1120, totalTokens: 1132 } },
+      facts: {
+        images: 1,
+        usage: { completionTokens: 1120, totalTokens: 1132, inputTextTokens: 12, inputImageTokens: 0 },
+      },
       extra: { usage: { input_tokens: 12, output_tokens: 1120, total_tokens: 1132 } },
     });
     expect(sent[0]?.url).toBe(`https://upstream.example/api/v3/models/${model}:generateContent`);

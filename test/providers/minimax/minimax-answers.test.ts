@@ -31,6 +31,8 @@ describe('a job of v2', () => {
       items: [{ url: 'https://cdn.example.com/out.mp4' }],
       facts: {
         durationSeconds: 5,
+        inputImages: 1,
+        inputSeconds: 0,
         resolution: '2k',
         ratio: '16:9',
         usage: { totalTokens: 273_890, completionTokens: 260_390 },

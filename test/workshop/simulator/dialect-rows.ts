@@ -598,7 +598,7 @@ export const pictureRows: readonly PictureRow[] = [
   {
     ...openAiRow,
     name: 'openai gpt-image',
-    create: (prompt) => at('/openai/v1', 'POST', '/images/generations', { model: 'gpt-image-1', prompt }),
+    create: (prompt) => at('/openai/v1', 'POST', '/images/generations', { model: 'gpt-image-1.5', prompt }),
     used: ({ usage }) => usage?.output_tokens,
   },
   {
@@ -610,7 +610,7 @@ export const pictureRows: readonly PictureRow[] = [
     ...newApiRow,
     name: 'new-api image',
     pictures: ({ data }) => data,
-    create: (prompt) => at(newApi, 'POST', '/images/generations', { model: 'gpt-image-1', prompt }),
+    create: (prompt) => at(newApi, 'POST', '/images/generations', { model: 'gpt-image-1.5', prompt }),
     used: ({ usage }) => usage?.output_tokens,
   },
   {

@@ -61,11 +61,11 @@ export const openAi = dialect({
 /** Multipart carries every value as text: numbers and flags are read from both. */
 const whole = z.union([z.int(), z.string().regex(/^\d+$/).transform(Number)]);
 const bodySchema = z.object({
-  ...taken({ text: 'moderation input_fidelity' }),
+  ...taken({ text: 'moderation input_fidelity complexity' }),
   prompt: z.string().min(1),
   n: whole.default(1),
   size: z.string().regex(/^(?:auto|\d{3,4}x\d{3,4})$/, 'not a size').default('auto'),
-  quality: word('auto high medium low standard hd').default('auto'),
+  quality: word('auto max xhigh high medium low standard hd').default('auto'),
   response_format: z.enum(['url', 'b64_json']).optional(),
   output_format: z.enum(['png', 'jpeg', 'webp']).default('png'),
   output_compression: whole.optional(),
@@ -108,7 +108,7 @@ async function paint(desk: Desk<Rendered>, { request }: Call, kind: 'generations
     // What the output shows is judged after the work.
     const job = await desk.paint(submission, order, isGpt ? moderated : violated);
     const marked = kind === 'edits';
-    if (isGpt) return withBytes(job, { body, inputs, marked });
+    if (isGpt) return withBytes(job, { body, inputs, marked, isLater: isLaterGpt(submission.model) });
     const revised_prompt = submission.model === 'dall-e-3' ? `${body.prompt}, in great detail` : undefined;
     const files = job.pictures(body.response_format, { lifetimeSeconds: linkSeconds, look: { marked } });
     const data = files.map((file) => ({ ...file, revised_prompt }));
@@ -118,27 +118,47 @@ async function paint(desk: Desk<Rendered>, { request }: Call, kind: 'generations
 
 function readBody(raw: unknown, { model }: Submission): Body {
   const isGpt = /^(?:chat)?gpt-image-/.test(model);
-  if (!isGpt && !/^dall-e-[23]$/.test(model))
+  if (model === 'gpt-image-1' || (!isGpt && !/^dall-e-[23]$/.test(model)))
     throw refuse(404, 'model_not_found', `The model '${model}' does not exist.`, 'model');
   const body = check(bodySchema, raw, mistake);
   if (body.partial_images > 0 && !body.stream)
     throw refuse(400, 'invalid_value', "'partial_images' needs 'stream'.", 'partial_images');
-  const unknown = (['response_format', 'style'] as const).find((name) => isGpt && body[name] !== undefined);
+  const isLater = isLaterGpt(model);
+  if (/^(?:max|xhigh)$/.test(body.quality) && !isLater)
+    throw refuse(400, 'invalid_value', `Invalid value: '${body.quality}'.`, 'quality');
+  const foreign: Readonly<Record<string, boolean>> = {
+    response_format: isGpt,
+    style: isGpt,
+    complexity: !isLater,
+    input_fidelity: model.startsWith('gpt-image-2'),
+  };
+  const unknown = Object.entries(body).find(([name, value]) => value !== undefined && foreign[name] === true);
   if (unknown === undefined) return body;
-  throw refuse(400, 'unknown_parameter', `Unknown parameter: '${unknown}'.`, unknown);
+  throw refuse(400, 'unknown_parameter', `Unknown parameter: '${unknown[0]}'.`, unknown[0]);
+}
+
+function isLaterGpt(model: string): boolean {
+  return /^gpt-image-2\.\d/.test(model);
 }
 
 /** Output tokens of a square megapixel by quality; other sizes in proportion. */
-const tokensPerSquare: Readonly<Record<string, number>> = { low: 272, medium: 1056, high: 4160 };
+const tokensPerSquare = { low: 272, medium: 1056, high: 4160 };
+const tokensPerLaterSquare = { low: 196, medium: 439, high: 1756, xhigh: 3122, max: 7024 };
+
+interface Painted {
+  readonly body: Body;
+  readonly inputs: number;
+  readonly marked: boolean;
+  readonly isLater: boolean;
+}
 
 /** GPT image models always answer in base64, with usage. */
-function withBytes(
-  job: Job,
-  { body, inputs, marked }: { readonly body: Body; readonly inputs: number; readonly marked: boolean },
-): Reply {
+function withBytes(job: Job, { body, inputs, marked, isLater }: Painted): Reply {
   const { width, height } = job.detail;
   const quality = body.quality === 'auto' ? 'medium' : body.quality;
-  const perImage = Math.round(((tokensPerSquare[quality] ?? 1056) * width * height) / (1024 * 1024));
+  const square =
+    new Map(Object.entries(isLater ? tokensPerLaterSquare : tokensPerSquare)).get(quality) ?? 1056;
+  const perImage = Math.round((square * width * height) / (1024 * 1024));
   const partials = body.stream ? body.partial_images : 0;
   const output_tokens = Math.floor(job.billed((perImage + partials * tokensPerPartial) * body.n));
   const text_tokens = Math.ceil(body.prompt.length / charactersPerToken);

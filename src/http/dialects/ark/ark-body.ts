@@ -35,7 +35,7 @@ export const arkCreateBody = z
     ],
   });
 
-/** What stands beside the content is `metadata` with us, as far as it has no other name. */
+/** Fields beside `content` become `metadata`, unless we have another name for them. */
 export const arkNames = namesOf(
   { prefix: '', others: 'metadata', alone: 'first_frame' },
   {

@@ -41,7 +41,7 @@ export function openaiBody({ workspaces, limits }: ImageRouteDeps): BodyReader {
   };
 }
 
-/** A file of the form becomes data: it is kept with its request. Throws GatewayError. */
+/** Turns each file of the form into a data URL, which is kept with the request. Throws GatewayError. */
 export async function withFilesAsData(
   asked: Understood,
   meta: RequestMeta,

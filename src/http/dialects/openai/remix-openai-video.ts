@@ -53,7 +53,7 @@ export function remixOpenaiVideo(deps: DialectDeps): Route {
   });
 }
 
-/** The rest is the source's. */
+/** All other fields come from the source video. */
 const remixNames = namesOf(
   { prefix: '' },
   { prompt: 'prompt', strict: 'strict', callback_url: 'metadata.callback_url', metadata: 'metadata' },

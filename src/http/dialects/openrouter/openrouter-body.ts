@@ -47,7 +47,7 @@ const refused = 'is not supported';
 export const openrouterNames = namesOf(
   { prefix: '' },
   {
-    // What would change the result, and what we cannot do.
+    // Features that would change the result and that we do not support.
     previous_job_id: { refused },
     upscale_factor: { refused },
     creativity: { refused },

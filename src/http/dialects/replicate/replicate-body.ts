@@ -66,7 +66,7 @@ const names = namesOf(
   ...videoFields,
 );
 
-/** What a prediction asks for. Throws GatewayError. */
+/** Reads what a prediction asks for. Throws GatewayError. */
 export function understandPrediction(
   { input, ...outer }: Readonly<Record<string, unknown>>,
   model?: string,

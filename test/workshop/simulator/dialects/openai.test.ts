@@ -39,7 +39,7 @@ const generate = (
   harness.call(
     'POST',
     '/openai/v1/images/generations',
-    { model: 'gpt-image-1', prompt: 'a red cube', ...body },
+    { model: 'gpt-image-1.5', prompt: 'a red cube', ...body },
     headers,
   );
 
@@ -87,7 +87,7 @@ describe('generations with dall-e', () => {
 describe('edits', () => {
   it('take one image', async () => {
     const image = await toFile(png, 'a.png', { type: 'image/png' });
-    const result = await client.images.edit({ model: 'gpt-image-1', prompt: 'make it red', image });
+    const result = await client.images.edit({ model: 'gpt-image-1.5', prompt: 'make it red', image });
     expect(decode(result.data?.[0]?.b64_json)).toMatchObject({ format: 'png', width: 1024 });
     expect(result.usage?.input_tokens_details.image_tokens).toBe(323);
   });
@@ -99,7 +99,7 @@ describe('edits', () => {
     ]);
     const mask = await toFile(png, 'm.png', { type: 'image/png' });
     const result = await client.images.edit({
-      model: 'gpt-image-1',
+      model: 'gpt-image-1.5',
       prompt: 'x',
       image,
       mask,
@@ -118,7 +118,7 @@ describe('edits', () => {
     files: readonly (readonly [string, Buffer])[],
   ): Promise<Answer> => {
     const form = new FormData();
-    for (const [key, value] of Object.entries({ model: 'gpt-image-1', prompt: 'x', ...fields }))
+    for (const [key, value] of Object.entries({ model: 'gpt-image-1.5', prompt: 'x', ...fields }))
       form.set(key, value);
     for (const [key, file] of files) form.append(key, new Blob([new Uint8Array(file)]), 'file');
     const response = await fetch(`${harness.url}/openai/v1/images/edits`, {
@@ -176,7 +176,7 @@ describe('faults', () => {
   });
 
   it('come as the errors of the official client', async () => {
-    const refused = client.images.generate({ model: 'gpt-image-1', prompt: '[sim:429]' });
+    const refused = client.images.generate({ model: 'gpt-image-1.5', prompt: '[sim:429]' });
     await expect(refused).rejects.toBeInstanceOf(OpenAI.RateLimitError);
     const keyless = new OpenAI({ apiKey: 'wrong', baseURL: `${harness.url}/openai/v1`, maxRetries: 0 });
     await expect(keyless.images.generate({ prompt: 'x' })).rejects.toBeInstanceOf(OpenAI.AuthenticationError);
