@@ -45,6 +45,8 @@ export function changedBy({
 }: Seeing & { readonly scopes: readonly KeyScope[] }): Reach {
   return scopes.includes('manage') ? { account } : { account, key };
 }
+
+/** Whether the thing belongs to what the reach covers. */
 export function isWithin(
   { account, key }: Reach,
   thing: { readonly account: string; readonly key?: string },

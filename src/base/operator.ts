@@ -6,6 +6,8 @@
 export const operatorRoles = ['read', 'tasks', 'money', 'access', 'content', 'configuration'] as const;
 export type OperatorRole = (typeof operatorRoles)[number];
 
+const presetNames = ['viewer', 'support', 'billing', 'engineer', 'everything'] as const;
+
 /** Presets: one name for several roles. */
 export const rolePresets = {
   viewer: ['read'],
@@ -13,17 +15,10 @@ export const rolePresets = {
   billing: ['read', 'money'],
   engineer: ['read', 'tasks', 'configuration'],
   everything: operatorRoles,
-} as const satisfies Record<string, readonly OperatorRole[]>;
+} as const satisfies Record<(typeof presetNames)[number], readonly OperatorRole[]>;
 
-export const roleWords = [
-  ...operatorRoles,
-  'viewer',
-  'support',
-  'billing',
-  'engineer',
-  'everything',
-] as const;
-export type RoleWord = OperatorRole | keyof typeof rolePresets;
+export const roleWords = [...operatorRoles, ...presetNames] as const;
+export type RoleWord = (typeof roleWords)[number];
 
 /** Expands presets to roles without duplicates. The result always includes `read`. */
 export function rolesOf(words: readonly RoleWord[]): OperatorRole[] {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { countSources, factSources } from '../money/reckoning.ts';
 
 const reckoningSchema = z.object({
   amount: z.string(),
@@ -8,7 +9,7 @@ const reckoningSchema = z.object({
     z.object({
       name: z.string(),
       value: z.unknown(),
-      source: z.enum(['request', 'default', 'open', 'upstream', 'measured']),
+      source: z.enum(['request', ...factSources]),
     }),
   ),
   seconds: z.number().optional(),
@@ -16,7 +17,7 @@ const reckoningSchema = z.object({
     z.object({
       index: z.int(),
       when: z.record(z.string(), z.unknown()),
-      source: z.enum(['request', 'default', 'open', 'formula', 'upstream', 'measured', 'assumed']),
+      source: z.enum(countSources),
       of: z.record(z.string(), z.unknown()).optional(),
       text: z.string(),
       amount: z.string(),

@@ -1,3 +1,4 @@
+import { isRecord } from '../base/is-record.ts';
 import { isHeldBack } from './answer-in-turn.ts';
 import type { RequestListener } from 'node:http';
 import Router from '@koa/router';
@@ -13,7 +14,6 @@ import type { BodyAllowance } from './bodies/body-budget.ts';
 import { recognise } from './connections.ts';
 import { createClientAddress } from './client-address.ts';
 import type { AppDeps, RouteDeps } from './deps.ts';
-import { isRecord } from './body-fields.ts';
 import { readTarget } from './dialects/index.ts';
 import { createIdentify, identifyAgain } from './identify.ts';
 import { refusedBytes, sentBy } from './client-try.ts';

@@ -47,10 +47,6 @@ export function isDeeperThan(value: unknown, levels: number): boolean {
 /** The schema of a create's body, which `understand` reads. */
 export const anyFields = z.record(z.string(), z.unknown());
 
-export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
 /** `null` in an optional field counts as absent, as many clients send it. `names`: only these; absent: all. */
 export function withoutNulls(
   fields: Readonly<Record<string, unknown>>,

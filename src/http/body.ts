@@ -1,3 +1,4 @@
+import { isRecord } from '../base/is-record.ts';
 import { isUtf8 } from 'node:buffer';
 import type { Context } from 'koa';
 import { koaBody } from 'koa-body';
@@ -9,7 +10,7 @@ import type { BodyReader } from './bodies/consume-body.ts';
 import { findJsonFault } from './bodies/json-fault.ts';
 import { JsonScanner } from '../intake/json-scanner.ts';
 import { Slab } from './bodies/slab.ts';
-import { isRecord, withoutNulls } from './body-fields.ts';
+import { withoutNulls } from './body-fields.ts';
 
 const jsonBytesMax = 1024 * 1024;
 const adminBodyBytesMax = 64 * 1024;

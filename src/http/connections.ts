@@ -118,12 +118,12 @@ const windowBytes = 64 * 1024;
 const lookEveryMs = 5_000;
 
 function cutSlowReaders(server: Server, bytesPerSecondMin: number): void {
+  if (bytesPerSecondMin === 0) return;
   const open = new Set<Socket>();
   server.on('connection', (socket: Socket) => {
     open.add(socket);
     socket.once('close', () => open.delete(socket));
   });
-  if (bytesPerSecondMin === 0) return;
   const look = (): void => {
     // Each check counts as one interval, so that callers are not blamed for a pause of this process.
     for (const socket of open) connections.get(socket)?.cutIfSlow(lookEveryMs, bytesPerSecondMin);

@@ -1,6 +1,6 @@
+import { isRecord } from '../base/is-record.ts';
 import { formatMicros } from '../money/money.ts';
 import type { OperatorAct } from '../commands/audit-log.ts';
-import { isRecord } from './body-fields.ts';
 
 export type ActFacts = Pick<OperatorAct, 'action' | 'target' | 'task' | 'reason' | 'input'>;
 

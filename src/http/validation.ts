@@ -1,8 +1,8 @@
+import { isRecord } from '../base/is-record.ts';
 import type { z } from 'zod';
 import { someNames } from '../models/consumption.ts';
 import { GatewayError, invalidParameter } from '../errors/errors.ts';
 import { nearestOf } from '../base/nearest.ts';
-import { isRecord } from './body-fields.ts';
 
 /** Parses `{params, query, body}`; the first violation becomes the 400 that names its field. */
 export function parseInput<Schema extends z.ZodType>(schema: Schema, input: RawInput): z.output<Schema> {

@@ -18,7 +18,10 @@ export function carries(name: string, value: unknown): boolean {
   return false;
 }
 
-const isSaid = (value: unknown): boolean => value !== null && value !== undefined;
+/** An empty field counts as absent. */
+export function isSaid(value: unknown): boolean {
+  return value !== null && value !== undefined && value !== '';
+}
 
 const mediaName =
   /(?:^|_)(?:images?|videos?|audios?|masks?|files?|pictures?|photos?|media|frames?|markup|ur[li]s?|webhooks?|callbacks?|file_ids?|b64|b64_json)(?:_?\d{1,3})?$/;

@@ -2,7 +2,7 @@ import { invalidParameter } from '../errors/errors.ts';
 import type { GatewayError } from '../errors/errors.ts';
 import type { ImageRole } from '../models/request.ts';
 import { fileIdOf } from '../models/user-file.ts';
-import { mediaTypeOfBase64 } from './carries.ts';
+import { isSaid, mediaTypeOfBase64 } from './carries.ts';
 import { UploadedFile } from './uploaded-file.ts';
 
 export type MediaKind = 'image' | 'video' | 'audio';
@@ -59,7 +59,7 @@ type Entries = readonly (readonly [name: string, value: unknown])[];
 
 function readItem(entries: Entries, field: MediaField): readonly Medium[] {
   const { name } = field;
-  const said = entries.filter(([, value]) => value !== null && value !== undefined && value !== '');
+  const said = entries.filter(([, value]) => isSaid(value));
   const unknown = said.find(([key]) => !Object.hasOwn(kindOfKey, key) && !aboutItem.has(key));
   if (unknown !== undefined) throw invalidParameter(name, `${name}.${unknown[0]} is not a field of ${name}.`);
   const [medium, second] = said.filter(([key]) => Object.hasOwn(kindOfKey, key));

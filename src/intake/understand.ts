@@ -1,7 +1,8 @@
+import { isRecord } from '../base/is-record.ts';
 import { someNames } from '../models/consumption.ts';
 import { GatewayError, invalidParameter } from '../errors/errors.ts';
 import { parseJsonText } from './json-scanner.ts';
-import { carries } from './carries.ts';
+import { carries, isSaid } from './carries.ts';
 import { coerced, wildNumber } from './coerce.ts';
 import type { Types } from './coerce.ts';
 import { canonicalEndUser } from './end-user.ts';
@@ -49,10 +50,6 @@ function inOrder(fields: Fields, names: Names): readonly (readonly [string, unkn
   return Object.entries(fields)
     .filter(([name, value]) => isSaid(value) || (value === '' && isRequired(name, names)))
     .toSorted(([one], [other]) => rank(one) - rank(other));
-}
-
-function isSaid(value: unknown): boolean {
-  return value !== null && value !== undefined && value !== '';
 }
 
 function isRequired(name: string, { places }: Names): boolean {
@@ -280,10 +277,6 @@ class Draft {
     if (ours === 'prompt' && parts !== undefined) return parts[0];
     return unsent?.[0] ?? (prefix === '' || ours === '' ? ours : `${prefix}${ours}`);
   }
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function notAFile(metadata: unknown): GatewayError {

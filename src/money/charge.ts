@@ -1,10 +1,11 @@
 import { defined } from '../base/defined.ts';
 import type { TaskKind } from '../base/task-kind.ts';
-import type { ImageGroup, SettleFacts, Usage } from './settle-facts.ts';
+import type { ImageGroup, SettleFacts } from './settle-facts.ts';
 import { divideHalfUp } from './money.ts';
 import type { Micros } from './money.ts';
 import { isByFormula, isOpenFact, noReview, priceAt } from './price.ts';
 import type { PriceBasis } from './price.ts';
+import { usageFields } from './measures.ts';
 import type { Measure } from './measures.ts';
 import { readQuantity } from './reckoning.ts';
 import { isPriced, leastOf, needsFormula, settle, settleAsLeast, withStep } from './settle.ts';
@@ -90,31 +91,12 @@ function videoWithin(facts: SettleFacts, basis: PriceBasis): SettleFacts {
   };
 }
 
-/** The usage field that reports each measure of tokens. */
-const tokenReports = {
-  million_text_tokens: 'textTokens',
-  million_input_text_tokens: 'inputTextTokens',
-  million_input_image_tokens: 'inputImageTokens',
-  million_input_audio_tokens: 'inputAudioTokens',
-  million_input_video_tokens: 'inputVideoTokens',
-  million_cached_tokens: 'cachedTokens',
-} as const satisfies Partial<Record<Measure, keyof Usage>>;
-const tokenMeasures = [
-  'million_text_tokens',
-  'million_input_text_tokens',
-  'million_input_image_tokens',
-  'million_input_audio_tokens',
-  'million_input_video_tokens',
-  'million_cached_tokens',
-] as const;
-
 /** Limits reported input to what the request and its model allow. */
 function withinBounds(facts: SettleFacts, basis: PriceBasis): SettleFacts {
   const { usage, inputSeconds, inputImages } = facts;
   const seconds = boundOf('input_second', basis);
   const images = boundOf('input_image', basis);
-  const counts = tokenMeasures.map((measure) => {
-    const name = tokenReports[measure];
+  const counts = usageFields.map(([measure, name]) => {
     const [said, most] = [usage?.[name], boundOf(measure, basis)];
     return [name, said === undefined || most === undefined ? said : Math.min(said, most * 1e6)] as const;
   });

@@ -34,6 +34,8 @@ export interface Extent {
   readonly tokens: () => bigint | undefined;
 }
 
+type TokenCount = Exclude<keyof Usage, 'completionTokens' | 'totalTokens'>;
+
 interface MeasureRow {
   /** The plural that people read. */
   readonly words: string;
@@ -42,6 +44,8 @@ interface MeasureRow {
   readonly rendered?: (extent: Extent) => Quantity | undefined;
   /** Returns the quantity that the upstream reported, or undefined if it reported nothing credible. */
   readonly reported: (facts: SettleFacts) => Quantity | undefined;
+  /** The field of the usage that reports it, where that is all that `reported` reads. */
+  readonly usageField?: TokenCount;
 }
 
 const both = ['video', 'image'] as const;
@@ -55,16 +59,12 @@ const rows: Readonly<Record<Measure, MeasureRow>> = {
     // `totalTokens` includes the input, so it is used only if `completionTokens` is not reported.
     reported: ({ usage }) => tokens(usage?.completionTokens) ?? tokens(usage?.totalTokens),
   },
-  million_text_tokens: {
-    words: 'million tokens of text rendered',
-    kinds: both,
-    reported: ({ usage }) => counted(usage?.textTokens),
-  },
-  million_input_text_tokens: inputTokens('text', 'inputTextTokens'),
-  million_input_image_tokens: inputTokens('images', 'inputImageTokens'),
-  million_input_audio_tokens: inputTokens('sounds', 'inputAudioTokens'),
-  million_input_video_tokens: inputTokens('videos', 'inputVideoTokens'),
-  million_cached_tokens: inputTokens('input that was cached', 'cachedTokens'),
+  million_text_tokens: tokensIn('textTokens', 'million tokens of text rendered'),
+  million_input_text_tokens: tokensIn('inputTextTokens', 'million input tokens of text'),
+  million_input_image_tokens: tokensIn('inputImageTokens', 'million input tokens of images'),
+  million_input_audio_tokens: tokensIn('inputAudioTokens', 'million input tokens of sounds'),
+  million_input_video_tokens: tokensIn('inputVideoTokens', 'million input tokens of videos'),
+  million_cached_tokens: tokensIn('cachedTokens', 'million input tokens of input that was cached'),
   second: {
     words: 'seconds',
     kinds: ['video'],
@@ -110,15 +110,15 @@ const rows: Readonly<Record<Measure, MeasureRow>> = {
   call: { words: 'calls', kinds: both, reported: () => wholeQuantity(1) },
 };
 
-type TokenCount = Exclude<keyof Usage, 'completionTokens' | 'totalTokens' | 'textTokens'>;
-
-function inputTokens(of: string, name: TokenCount): MeasureRow {
-  return {
-    words: `million input tokens of ${of}`,
-    kinds: both,
-    reported: ({ usage }) => counted(usage?.[name]),
-  };
+function tokensIn(usageField: TokenCount, words: string): MeasureRow {
+  return { words, kinds: both, usageField, reported: ({ usage }) => counted(usage?.[usageField]) };
 }
+
+/** Pairs each measure that has one with its field of the usage. */
+export const usageFields: readonly (readonly [Measure, TokenCount])[] = measures.flatMap((measure) => {
+  const { usageField } = rows[measure];
+  return usageField === undefined ? [] : [[measure, usageField] as const];
+});
 
 function tokens(count: number | undefined): Quantity | undefined {
   return optionally(credible(count), (value) => tokenQuantity(BigInt(Math.ceil(value))));
@@ -166,6 +166,11 @@ export function measureSells(measure: Measure, kind: TaskKind): boolean {
 /** Whether the measure counts rendered output, not input. */
 export function isRendered(measure: Measure): boolean {
   return rows[measure].rendered !== undefined;
+}
+
+/** Whether the measure follows from the length of a video. */
+export function isOfLength(measure: Measure): boolean {
+  return measure === 'second' || measure === 'frame';
 }
 
 /** Whether the measure is counted for each image separately. */

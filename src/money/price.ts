@@ -1,6 +1,6 @@
 import { divideHalfUp, microsPerUnit, parseMicros } from './money.ts';
 import type { Micros } from './money.ts';
-import { isOfImage, isRendered, measures } from './measures.ts';
+import { isOfImage, isOfLength, isRendered, measures } from './measures.ts';
 import type { Measure } from './measures.ts';
 import type { CountSource, Quantity, Step } from './reckoning.ts';
 
@@ -127,6 +127,11 @@ export interface Count {
   readonly source: CountSource;
 }
 
+/** The count that is charged. An assumed one is only held. */
+export function chargeable({ quantity, source }: Count): Count {
+  return { quantity: source === 'assumed' ? { ...quantity, numerator: 0n } : quantity, source };
+}
+
 /** A price line applied to a count. */
 export interface ChargedLine extends Count {
   /** Index into `price.lines`. */
@@ -176,7 +181,7 @@ export function isPricedBy(price: Pick<Price, 'lines'>, ...some: readonly Measur
 
 /** Whether the price depends on the length of a video. */
 export function measuresLength(price: Pick<Price, 'lines'>): boolean {
-  return isPricedBy(price, 'second', 'frame');
+  return price.lines.some(({ measure }) => isOfLength(measure));
 }
 
 /** Whether the price depends on the adapter's token formula. */

@@ -8,11 +8,13 @@ import {
   pixelQuantity,
   reportedQuantity,
   secondQuantity,
+  tokenQuantity,
+  wholeQuantity,
 } from './measures.ts';
-import { tokenQuantity, wholeQuantity } from './measures.ts';
 import type { Measure } from './measures.ts';
 import type { Micros } from './money.ts';
 import {
+  chargeable,
   chargeOf,
   isByFormula,
   measuresOf,
@@ -53,15 +55,12 @@ export function settle(input: SettleInput): Settlement {
   const { basis, channel, facts, held } = input;
   const price = priceAt(basis, channel);
   const seen = reportedFacts(facts);
-  const measured = new Set<keyof PriceFacts>(facts.measured);
+  const measured: readonly string[] = facts.measured ?? [];
   const about: About = {
     rules_of: price === basis.price ? 'model' : 'channel',
     facts: { ...basis.facts, ...sizeAt(basis, channel), channel, ...seen },
     sources: Object.fromEntries(
-      Object.entries(seen).map(([name]) => [
-        name,
-        [...measured].some((one) => one === name) ? 'measured' : 'upstream',
-      ]),
+      Object.entries(seen).map(([name]) => [name, measured.includes(name) ? 'measured' : 'upstream']),
     ),
   };
   const charge = chargeOf(price, partsOf(input, price, about.facts));
@@ -132,10 +131,7 @@ function countOf(measure: Measure, { basis, facts, estimatedTokens }: SettleInpu
   const bound = bounds[measure];
   const quantity = readQuantity(bound?.most ?? '');
   if (bound === undefined || quantity === undefined || isRendered(measure)) return undefined;
-  // An assumed count is never charged.
-  return bound.source === 'assumed'
-    ? { quantity: { ...quantity, numerator: 0n }, source: 'assumed' }
-    : { quantity, source: bound.source };
+  return chargeable({ quantity, source: bound.source });
 }
 
 /** Counts one group of images. */

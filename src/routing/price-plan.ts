@@ -2,12 +2,13 @@ import type { ModelConfig } from '../config/gateway-file.ts';
 import { defined } from '../base/defined.ts';
 import type { Micros } from '../money/money.ts';
 import { multiply } from '../money/price.ts';
-import type { Bound, Bounds, MostOutput, Price, PriceBasis } from '../money/price.ts';
+import type { Bounds, MostOutput, Price, PriceBasis } from '../money/price.ts';
 import { measures } from '../money/measures.ts';
 import type { Measure } from '../money/measures.ts';
 import { writeQuantity, writeStep } from '../money/reckoning.ts';
 import type { Quantity, Reckoning } from '../money/reckoning.ts';
 import { dearest, reckon, requestFacts } from './quote.ts';
+import type { GivenCount } from './given-counts.ts';
 import type { Quote, QuotedCharge, ReckonedRequest } from './quote.ts';
 
 /** What a request costs, over all channels that may render it. */
@@ -85,17 +86,18 @@ function leastOf(quotes: ReadonlyMap<string, Quote>, first: Quote): Micros {
 
 /** Returns the highest bound of each priced input measure over all channels. Undefined if only output has a price. */
 function boundsOf(quotes: ReadonlyMap<string, Quote>): Bounds | undefined {
-  const bounds: { [M in Measure]?: Bound } = {};
-  const most: { [M in Measure]?: Quantity } = {};
-  for (const { bounds: own } of quotes.values()) {
+  const highest: { [M in Measure]?: GivenCount } = {};
+  for (const { bounds } of quotes.values()) {
     for (const measure of measures) {
-      const [bound, before] = [own[measure], most[measure]];
-      if (bound === undefined || (before !== undefined && !isMore(bound.most, before))) continue;
-      most[measure] = bound.most;
-      bounds[measure] = { most: writeQuantity(bound.most), source: bound.source };
+      const [bound, before] = [bounds[measure], highest[measure]];
+      if (bound !== undefined && (before === undefined || isMore(bound.most, before.most)))
+        highest[measure] = bound;
     }
   }
-  return Object.keys(bounds).length === 0 ? undefined : bounds;
+  const bounds = Object.entries(highest).map(
+    ([measure, { most, source }]) => [measure, { most: writeQuantity(most), source }] as const,
+  );
+  return bounds.length === 0 ? undefined : Object.fromEntries(bounds);
 }
 
 function isMore(one: Quantity, other: Quantity): boolean {

@@ -2,9 +2,17 @@ import { defined } from '../base/defined.ts';
 import type { ModelConfig } from '../config/gateway-file.ts';
 import type { Micros } from '../money/money.ts';
 import { imagesOf } from '../models/media-roles.ts';
-import { isRendered, pixelQuantity, renderedQuantity, wholeQuantity } from '../money/measures.ts';
+import { isOfLength, isRendered, pixelQuantity, renderedQuantity, wholeQuantity } from '../money/measures.ts';
 import type { Measure } from '../money/measures.ts';
-import { chargeOf, isByFormula, isOpenFact, isPricedBy, measuresLength, measuresOf } from '../money/price.ts';
+import {
+  chargeable,
+  chargeOf,
+  isByFormula,
+  isOpenFact,
+  isPricedBy,
+  measuresLength,
+  measuresOf,
+} from '../money/price.ts';
 import type { Charge, Count, Counts, Part, Price, PriceFacts } from '../money/price.ts';
 import { writeLine, writeStep } from '../money/reckoning.ts';
 import type { CountSource, Reckoning } from '../money/reckoning.ts';
@@ -92,8 +100,8 @@ function quoteAs(request: GenerationRequest, context: QuoteContext): Quote | und
     const facts = { ...fixed, ...output.facts, channel };
     const rendered = renderedCounts(output, { request, context, fixed });
     const part = (counts: Counts): Part => ({ facts, images: imagesOfRequest(request), counts });
-    const worst = chargeOf(price, [part({ ...rendered, ...mostOf(given) })]);
-    const least = chargeOf(price, [part({ ...rendered, ...leastOf(given) })]);
+    const worst = chargeOf(price, [part({ ...rendered, ...countsOf(given) })]);
+    const least = chargeOf(price, [part({ ...rendered, ...countsOf(given, chargeable) })]);
     const about = { facts, ...defined({ seconds: output.seconds }) };
     return worst === undefined || least === undefined
       ? []
@@ -132,20 +140,11 @@ function givenOf(request: GenerationRequest, { price, facts, given, calls = 1 }:
   );
 }
 
-function mostOf(given: GivenCounts): Counts {
+function countsOf(given: GivenCounts, toCount: (count: Count) => Count = (count) => count): Counts {
   return Object.fromEntries(
     Object.entries(given).map(
-      ([measure, { most, source }]) => [measure, { quantity: most, source }] as const,
+      ([measure, { most, source }]) => [measure, toCount({ quantity: most, source })] as const,
     ),
-  );
-}
-
-function leastOf(given: GivenCounts): Counts {
-  return Object.fromEntries(
-    Object.entries(given).map(([measure, { most, source }]) => {
-      const quantity = source === 'assumed' ? { ...most, numerator: 0n } : most;
-      return [measure, { quantity, source }] as const;
-    }),
   );
 }
 
@@ -247,14 +246,10 @@ export function reckon(charge: QuotedCharge, price: ChannelPrice, reckoned: Reck
     sources,
     ...(isTimed ? defined({ seconds, input_seconds: reckoned.inputSeconds }) : {}),
     lines: lines.map((line) =>
-      writeLine(measuresTime(line.measure) ? { ...line, source: lengthSource(sources) } : line),
+      writeLine(isOfLength(line.measure) ? { ...line, source: lengthSource(sources) } : line),
     ),
     steps: steps.map(writeStep),
   };
-}
-
-function measuresTime(measure: string): boolean {
-  return measure === 'second' || measure === 'frame';
 }
 
 function lengthSource({ duration }: Reckoning['sources']): CountSource {

@@ -1,3 +1,4 @@
+import { isRecord } from '../../base/is-record.ts';
 import { z } from 'zod';
 import type { JsonValue } from '../../models/request.ts';
 import { UploadedFile, uploadedFile } from '../../intake/uploaded-file.ts';
@@ -14,7 +15,6 @@ import {
   callbackUrl,
   expiresAfterSeconds,
   isDeeperThan,
-  isRecord,
   model,
   prompt,
   withoutNulls,

@@ -1,7 +1,7 @@
+import { isRecord } from '../../base/is-record.ts';
 import type { Context } from 'koa';
 import type { ImageWorkspace, ImageWorkspaces } from '../../images/workspace.ts';
 import { checkJsonType, hasBody, JsonText } from '../body.ts';
-import { isRecord } from '../body-fields.ts';
 import type { ImageLimits } from '../deps.ts';
 import { consumeBody } from '../bodies/consume-body.ts';
 import type { BodyReader, BodyScope } from '../bodies/consume-body.ts';

@@ -1,3 +1,4 @@
+import { isRecord } from '../../base/is-record.ts';
 import { z } from 'zod';
 import { markerPattern } from '../../base/ids.ts';
 import type { commonParameters } from '../../models/model-facts.ts';
@@ -9,7 +10,6 @@ import {
   callbackUrl,
   expiresAfterSeconds,
   isDeeperThan,
-  isRecord,
   model,
   prompt,
   withoutNulls,

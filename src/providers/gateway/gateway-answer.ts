@@ -1,3 +1,4 @@
+import { isRecord } from '../../base/is-record.ts';
 import type { ResultItem } from '../../task/task.ts';
 import type { SettleFacts } from '../../money/settle-facts.ts';
 import { defined } from '../../base/defined.ts';
@@ -236,8 +237,4 @@ function reportedAt(json: unknown, places: readonly string[]): number | undefine
     if (number !== undefined) return number;
   }
   return undefined;
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -16,6 +16,11 @@ import type {
 
 const common = ['background', 'output_format', 'output_compression', 'user'];
 const fields = { size: true, quality: true };
+/** Edits refuse the field. */
+const moderated = {
+  when: { lacks: ['references'] },
+  facts: { parameters: plainParameters('moderation') },
+} satisfies NonNullable<ImageFacts['cases']>[number];
 const others: ImageFacts = {
   fields,
   per_call: 10,
@@ -27,7 +32,7 @@ const others: ImageFacts = {
     { when: { brings: ['references'] }, facts: { parameters: plainParameters('input_fidelity') } },
     // The most that high fidelity adds, for a tall image.
     { when: { metadata: { input_fidelity: 'high' } }, facts: { tokens: { image: 6_692 } } },
-    { when: { lacks: ['references'] }, facts: { parameters: plainParameters('moderation') } },
+    moderated,
   ],
 };
 const gptImage: ImageFacts = {
@@ -42,7 +47,7 @@ const second: ImageFacts = {
   ...gptImage,
   tokens: { image: 6_692, text: 0 },
   sizes: { ...gptImage.sizes, pixels: { step: 16, max: 3840 * 2160, longest: 3 } },
-  cases: [{ when: { lacks: ['references'] }, facts: { parameters: plainParameters('moderation') } }],
+  cases: [moderated],
 };
 const laterParameters: ImageFacts['parameters'] = {
   ...gptImage.parameters,
@@ -87,7 +92,7 @@ const openaiImageFacts: FactsTable = {
             when: { brings: ['references'] },
             facts: { parameters: { input_fidelity: { type: 'text', values: ['low'] } } },
           },
-          { when: { lacks: ['references'] }, facts: { parameters: plainParameters('moderation') } },
+          moderated,
         ],
       },
     ],

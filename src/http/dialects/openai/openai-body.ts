@@ -1,8 +1,8 @@
+import { isRecord } from '../../../base/is-record.ts';
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
 import { GatewayError } from '../../../errors/errors.ts';
 import { readImageFile } from '../../../images/reference-image.ts';
-import { isRecord } from '../../body-fields.ts';
 import type { ImageRouteDeps } from '../../deps.ts';
 import type { BodyReader } from '../../bodies/consume-body.ts';
 import { jsonBody } from '../../body.ts';

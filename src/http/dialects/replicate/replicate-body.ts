@@ -1,3 +1,4 @@
+import { isRecord } from '../../../base/is-record.ts';
 import { z } from 'zod';
 import { defined } from '../../../base/defined.ts';
 import { GatewayError, invalidParameter } from '../../../errors/errors.ts';
@@ -11,7 +12,6 @@ import {
   videos,
 } from '../../../intake/names.ts';
 import type { Understood } from '../../../intake/understand.ts';
-import { isRecord } from '../../body-fields.ts';
 import { exampleModels } from '../../example-models.ts';
 import { understandVideo, videoBodySchema } from '../../videos/video-body.ts';
 

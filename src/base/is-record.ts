@@ -1,0 +1,4 @@
+/** Whether the value is an object other than a list. */
+export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
