@@ -1,0 +1,55 @@
+import { expect, it } from 'vitest';
+import { walk } from '../../src/base/walk.ts';
+
+/** Items that are refused, and those of them that cannot be postponed either. */
+function loop({ poisoned, stuck = [] }: { poisoned: readonly string[]; stuck?: readonly string[] }) {
+  const [done, postponed]: [string[], string[]] = [[], []];
+  return {
+    done,
+    postponed,
+    run: async (item: string) => {
+      if (poisoned.includes(item)) throw new Error(`${item} is refused`);
+      done.push(item);
+      return true;
+    },
+    onFailed: async (item: string) => {
+      if (stuck.includes(item)) throw new Error(`${item} stays`);
+      postponed.push(item);
+    },
+  };
+}
+
+it.each([true, false])(
+  'an item that fails stops no other, and is postponed; together: %s',
+  async (isTogether) => {
+    const each = loop({ poisoned: ['a', 'c'] });
+    expect(await walk(['a', 'b', 'c', 'd'], { ...each, isTogether })).toBe(2);
+    expect([each.done, each.postponed]).toEqual([
+      ['b', 'd'],
+      ['a', 'c'],
+    ]);
+  },
+);
+
+it.each([true, false])(
+  'one that cannot be postponed is reported after the others; together: %s',
+  async (isTogether) => {
+    const each = loop({ poisoned: ['a', 'b'], stuck: ['a'] });
+    await expect(walk(['a', 'b', 'c'], { ...each, isTogether })).rejects.toMatchObject({
+      message: '1 items could not be postponed',
+      errors: [new Error('a stays')],
+    });
+    expect([each.done, each.postponed]).toEqual([['c'], ['b']]);
+  },
+);
+
+it('counts only what was done, and leaves the rest for the next walk', async () => {
+  const seen: string[] = [];
+  const run = async (item: string) => {
+    seen.push(item);
+    return item !== 'a';
+  };
+  const isOver = () => seen.length === 2;
+  expect(await walk(['a', 'b', 'c'], { run, onFailed: async () => {}, isOver })).toBe(1);
+  expect(seen).toEqual(['a', 'b']);
+});
