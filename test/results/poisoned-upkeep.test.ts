@@ -72,7 +72,7 @@ it('copies of tasks that are removed', async () => {
   });
 });
 
-it('copies that are tried again, where the record of a task cannot be read', async () => {
+it('copies that are retried, where the record of a task cannot be read', async () => {
   const copies = createResultCopyStore(database.db);
   for (const task of names)
     await copies.write({ task, state: 'retry', names: [], tries: 1, dueAt: now() - 1 });
