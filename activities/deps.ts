@@ -97,6 +97,8 @@ export interface ChannelActivityDeps extends ActivityDeps {
   readonly cancelRequest: (task: string) => Promise<Partial<Pick<ActionInput, 'by' | 'reason'>> | undefined>;
   readonly auditLog: AuditLog;
   readonly random: () => number;
+  /** A clock of this process that nobody sets. Milliseconds. */
+  readonly monotonic: () => number;
 }
 
 /** What the workflow of a task hears of, while there is one. */

@@ -8,3 +8,13 @@ export function elapsedBefore(): number {
   const { scheduledTimestampMs, currentAttemptScheduledTimestampMs } = Context.current().info;
   return Math.max(0, currentAttemptScheduledTimestampMs - scheduledTimestampMs);
 }
+
+/**
+ * Call it at the start of an attempt. The returned function says how long the activity has been under way, at least: the
+ * attempt's own part is counted by a clock that nobody sets. Milliseconds.
+ */
+export function countElapsed(monotonic: () => number): () => number {
+  const before = elapsedBefore();
+  const begunAt = monotonic();
+  return () => before + monotonic() - begunAt;
+}

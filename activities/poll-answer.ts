@@ -11,7 +11,6 @@ import { UpstreamError } from '../src/providers/provider.ts';
 import type { OperationStatus } from '../src/providers/provider.ts';
 import { linkHeadersOf, mustBeCopied } from '../src/routing/channels.ts';
 import type { ChannelActivityDeps } from './deps.ts';
-import { elapsedBefore } from './elapsed.ts';
 import { persistently } from './persistently.ts';
 import { afterFailure, afterPending } from '../src/polling/poll-memory.ts';
 import type { Pending, PollMemory } from '../src/polling/poll-memory.ts';
@@ -35,6 +34,8 @@ export interface Watch {
   readonly signal: AbortSignal;
   /** By our clock. */
   readonly begunAt: number;
+  /** How long the activity has been under way, at least, whatever happens to our clock. Milliseconds. */
+  readonly elapsed: () => number;
   memory: PollMemory;
   /** The job has failed, and what becomes of the task is being written. */
   decides: boolean;
@@ -54,11 +55,12 @@ export async function ask(watch: Watch, deps: ChannelActivityDeps): Promise<Task
     }
     watch.decides = status.state === 'failed';
     const seenAt = deps.now();
-    const elapsedMs = elapsedBefore() + seenAt - watch.begunAt;
+    const elapsedMs = watch.elapsed();
     const askAgain = () => deps.poller(job.candidate, job.kind).status(job, watch.signal);
     const isLast = memory.errors >= silencesMax;
     const task = await recordEnd(status, job, { deps, copyMaxMs, elapsedMs, askAgain, isLast });
-    const renderMs = renderTime(status, watch, seenAt - job.acceptedAt);
+    const countedMs = elapsedMs - (memory.acceptedAfterMs ?? 0);
+    const renderMs = renderTime(status, watch, { seenMs: seenAt - job.acceptedAt, countedMs });
     if (renderMs > 0) deps.renders.learn(job.render, renderMs);
     return task;
   } catch (error) {
@@ -190,9 +192,17 @@ function within(named: number | undefined, from: number, to: number): number | u
 /** A job that had ended before the first question took less than we saw: then the next question comes sooner. */
 const unseenEndShare = 0.8;
 
+interface RenderTook {
+  /** By the dates of its acceptance and of its end. Another process may have written the first. */
+  readonly seenMs: number;
+  /** By Temporal's clock and a monotonic one. */
+  readonly countedMs: number;
+}
+
 /** Milliseconds; 0: it is not known. An outage, or a late question, says nothing about when the upstream ended it. */
-function renderTime(status: Ended, { job, memory }: Watch, seenMs: number): number {
-  if (status.state === 'failed') return 0;
+function renderTime(status: Ended, { job, memory }: Watch, took: RenderTook): number {
+  const { seenMs } = took;
+  if (status.state === 'failed' || hasJumped(took)) return 0;
   const toldMs = Math.min((status.endedAt ?? 0) - job.acceptedAt, seenMs);
   if (toldMs > 0) return toldMs;
   if (memory.errors > 0) return 0;
@@ -200,6 +210,15 @@ function renderTime(status: Ended, { job, memory }: Watch, seenMs: number): numb
   // It ended at some time since the last question, which found it running.
   const ranMs = Math.min(Math.max((memory.lastAt ?? 0) - job.acceptedAt, 0), seenMs);
   return (ranMs + seenMs) / 2;
+}
+
+/** By how much the two may differ for other reasons: slow writes, full queues, a busy worker. */
+const apartMs = 5_000;
+const apartShare = 0.1;
+
+/** One of the clocks was set while the job rendered, or what was counted before has been lost. */
+function hasJumped({ seenMs, countedMs }: RenderTook): boolean {
+  return Math.abs(seenMs - countedMs) > Math.max(apartMs, apartShare * countedMs);
 }
 
 async function recordPending(

@@ -10,12 +10,13 @@ import type { Task } from '../src/task/record.ts';
 import { ChannelGoneError } from '../src/routing/channels.ts';
 import { createConcerns } from './concerns.ts';
 import type { ChannelActivityDeps } from './deps.ts';
+import { countElapsed } from './elapsed.ts';
 import { withRareHeartbeat } from './heartbeat.ts';
 import { later } from './later.ts';
 import { channelGone } from './open-target.ts';
 import { ask } from './poll-answer.ts';
 import type { Watch } from './poll-answer.ts';
-import { progressOf, rememberedPolls, worthKeeping } from '../src/polling/poll-memory.ts';
+import { newPolls, progressOf, rememberedPolls, worthKeeping } from '../src/polling/poll-memory.ts';
 import type { PollMemory } from '../src/polling/poll-memory.ts';
 import { viewOf } from './task-view.ts';
 import { watchedJob } from '../src/task/watched-job.ts';
@@ -36,9 +37,11 @@ const closedDelayMs = 1_500;
 /** Waits for the end of the job that the record names; where it names none, there is nothing to wait for. */
 export function createPoll(deps: ChannelActivityDeps) {
   return async function poll(input: PollInput): Promise<TaskView> {
+    const elapsed = countElapsed(deps.monotonic);
     const task = await lookAtStart(input, deps);
     const job = task?.state.at === 'waiting' ? watchedJob(task) : undefined;
-    if (job !== undefined) return viewOf(await watchJob(job, { ...input, isFirst: isFirstAttempt() }, deps));
+    const waiting = { ...input, isFirst: isFirstAttempt(), elapsed };
+    if (job !== undefined) return viewOf(await watchJob(job, waiting, deps));
     if (task !== undefined) await leaveFailed(task, deps);
     return viewOf(task);
   };
@@ -71,6 +74,9 @@ export function isFirstAttempt(): boolean {
 interface Waiting extends Pick<PollInput, 'expectedSeconds'> {
   /** Nobody has waited for the job yet: the first poll is planned. */
   readonly isFirst: boolean;
+  /** The job was accepted by this attempt. */
+  readonly isNew?: boolean;
+  readonly elapsed: Watch['elapsed'];
 }
 
 /**
@@ -80,7 +86,7 @@ interface Waiting extends Pick<PollInput, 'expectedSeconds'> {
  */
 export async function watchJob(
   job: WatchedJob,
-  { expectedSeconds, isFirst }: Waiting,
+  { expectedSeconds, isFirst, isNew = false, elapsed }: Waiting,
   deps: ChannelActivityDeps,
 ): Promise<Task> {
   const { info, cancelled, cancellationSignal } = Context.current();
@@ -91,7 +97,8 @@ export async function watchJob(
     place,
     signal: place === undefined ? cancellationSignal : AbortSignal.any([cancellationSignal, place.ending]),
     begunAt: deps.now(),
-    memory: rememberedPolls(info.heartbeatDetails),
+    elapsed,
+    memory: isNew ? newPolls(elapsed()) : rememberedPolls(info.heartbeatDetails),
     decides: false,
   };
   try {

@@ -8,6 +8,7 @@ import { attemptInFlight, sameCandidate } from '../src/task/state.ts';
 import { UpstreamError } from '../src/providers/provider.ts';
 import { ChannelGoneError } from '../src/routing/channels.ts';
 import type { ChannelActivityDeps } from './deps.ts';
+import { countElapsed } from './elapsed.ts';
 import { withHeartbeat } from './heartbeat.ts';
 import { enterChannel } from './enter-channel.ts';
 import { later } from './later.ts';
@@ -43,33 +44,34 @@ export function createSubmit(deps: ChannelActivityDeps) {
 
   return async function submit(input: SubmitInput): Promise<TaskView> {
     const { candidate } = input;
+    const elapsed = countElapsed(deps.monotonic);
     const task = await lookAtStart(input, deps);
     if (task === undefined) return viewOf(task);
-    const after = hasTurned(task, candidate) ? task : await submitAndWait(task, input);
+    const after = hasTurned(task, candidate) ? task : await submitAndWait(task, input, elapsed);
     // Here alone: whoever stood still meanwhile must not give back what the task has elsewhere by now.
     if (hasTurned(after, candidate)) await deps.gate.leave(task.id, candidate);
     return viewOf(after);
   };
 
-  async function submitAndWait(task: Task, input: SubmitInput): Promise<Task> {
-    if (task.state.at !== 'submitting') return wait(task, input, false);
+  async function submitAndWait(task: Task, input: SubmitInput, elapsed: () => number): Promise<Task> {
+    if (task.state.at !== 'submitting') return wait(task, input, { isNew: false, elapsed });
     const after = await submitOnce(task, input);
     const stopped = await stopUnwanted(after, deps);
     // Who wanted the task to end hears what came of it before its job is waited for.
-    return stopped === after ? wait(after, input, true) : stopped;
+    return stopped === after ? wait(after, input, { isNew: true, elapsed }) : stopped;
   }
 
   /**
    * Waits here, unless it is not that simple: the job is another channel's, is not wanted any more, or each place of this
    * queue, which submissions need too, has one that waits. `isNew`: accepted by this run.
    */
-  async function wait(task: Task, input: SubmitInput, isNew: boolean): Promise<Task> {
+  async function wait(task: Task, input: SubmitInput, { isNew, elapsed }: Waiting): Promise<Task> {
     const job = task.state.at === 'waiting' && task.wanted === undefined ? watchedJob(task) : undefined;
     if (job === undefined || !sameCandidate(job.candidate, input.candidate)) return task;
     const { info, cancellationSignal } = Context.current();
     const isLate = deps.now() >= job.deadlineAt;
     if (isLate || deps.stays.isFull(info.taskQueue) || cancellationSignal.aborted) return task;
-    return watchJob(job, { ...input, isFirst: isNew }, deps);
+    return watchJob(job, { ...input, isFirst: isNew, isNew, elapsed }, deps);
   }
 
   async function submitOnce(task: Task, input: SubmitInput): Promise<Task> {
@@ -135,6 +137,11 @@ export function createSubmit(deps: ChannelActivityDeps) {
     // It may have been sent, and may be billed.
     return stepTo(task, { kind: 'lost', n, code: 'submission_lost' }, deps);
   }
+}
+
+interface Waiting {
+  readonly isNew: boolean;
+  readonly elapsed: () => number;
 }
 
 /** The task asks others, or pauses, and has no use for a slot here any more: this run has written that, or an earlier one. */

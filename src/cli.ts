@@ -3,7 +3,7 @@ import { hostname, userInfo } from 'node:os';
 import { addOperatorCommands } from './cli/commands.ts';
 import { CommandError } from './cli/command-error.ts';
 import { createTerminal, failureText } from './cli/terminal.ts';
-import type { CliContext, RotateOptions } from './cli/context.ts';
+import type { CliContext, AcceptedClock, RotateOptions } from './cli/context.ts';
 import { createProgram } from './cli/program.js';
 import { ConfigError, configExitStatus } from './config/config-error.ts';
 import { watchReloadSignal } from './config/reload-signal.ts';
@@ -125,16 +125,7 @@ async function serveWorker(): Promise<void> {
 
 /** Needs no process of the gateway, and disturbs none. */
 async function rotateSecrets({ reason, onProgress }: RotateOptions) {
-  const [{ readOperatingEnvironment }, { readEnvironment }] = await Promise.all([
-    import('./config/local-mode.ts'),
-    import('./config/environment.ts'),
-  ]);
-  const { MONGODB_URI: uri, SECRETS_KEY: keys } = readEnvironment(await readOperatingEnvironment());
-  if (uri === undefined || keys === undefined) {
-    throw new ConfigError('The environment', [
-      'MONGODB_URI, SECRETS_KEY: required where no local mode was started (DATA_DIR)',
-    ]);
-  }
+  const { MONGODB_URI: uri, SECRETS_KEY: keys } = await readShellEnvironment();
   const [rotation, { createSealer }, { connectMongo }, { createSealedPlaces }] = await Promise.all([
     import('./access/rotate-secrets.ts'),
     import('./access/sealer.ts'),
@@ -150,6 +141,44 @@ async function rotateSecrets({ reason, onProgress }: RotateOptions) {
   } finally {
     await mongo.close();
   }
+}
+
+/** Every process takes the time from then on, with its next look. */
+async function acceptClock(reason: string): Promise<AcceptedClock> {
+  const [{ connectMongo }, { createClockMarks }, { readDatabaseTime }] = await Promise.all([
+    import('./store/mongo.ts'),
+    import('./store/clock-marks.ts'),
+    import('./store/database-clock.ts'),
+  ]);
+  const { MONGODB_URI: uri } = await readShellEnvironment();
+  const mongo = await connectMongo(uri, { appName: 'mediary-cli' });
+  try {
+    const marks = createClockMarks(mongo.db);
+    const jump = (await marks.find())?.jump;
+    if (jump === undefined) return { at: await readDatabaseTime(mongo.db) };
+    return await keepShellAct(mongo, { action: 'acceptClock', target: 'clock', reason }, async () => {
+      const at = await readDatabaseTime(mongo.db);
+      await marks.confirm(at);
+      return { at, jump };
+    });
+  } finally {
+    await mongo.close();
+  }
+}
+
+/** Of what works on MongoDB itself. */
+async function readShellEnvironment() {
+  const [{ readOperatingEnvironment }, { readEnvironment }] = await Promise.all([
+    import('./config/local-mode.ts'),
+    import('./config/environment.ts'),
+  ]);
+  const { MONGODB_URI, SECRETS_KEY } = readEnvironment(await readOperatingEnvironment());
+  if (MONGODB_URI === undefined || SECRETS_KEY === undefined) {
+    throw new ConfigError('The environment', [
+      'MONGODB_URI, SECRETS_KEY: required where no local mode was started (DATA_DIR)',
+    ]);
+  }
+  return { MONGODB_URI, SECRETS_KEY };
 }
 
 /** What is done without a process of the gateway, in its audit log. */
@@ -201,6 +230,7 @@ const context: CliContext = {
   loadConfig,
   loadProviders: async () => (await import('./providers/index.ts')).providers,
   rotateSecrets,
+  acceptClock,
   ...(process.stdin.isTTY && process.stderr.isTTY
     ? { terminal: createTerminal(process.stdin, process.stderr) }
     : {}),

@@ -197,6 +197,7 @@ const unusedContext: CliContext = {
   loadConfig: unused,
   loadProviders: unused,
   rotateSecrets: unused,
+  acceptClock: unused,
   fail: () => undefined,
 };
 

@@ -10,6 +10,8 @@ export const noticeKinds = [
   'low_balance',
   /** Tasks at a channel cost more than they earned. */
   'margin_negative',
+  /** The time of the database has jumped, and no money is written. */
+  'clock_jumped',
   /** `ledger verify` found a violation. */
   'ledger_violation',
 ] as const;

@@ -28,7 +28,7 @@ const loaders: Readonly<Record<keyof typeof groups, Load>> = {
 };
 
 /**
- * The operators' verbs: calls of the operators' API, except `config check`, `vendors show` and `secrets rotate`.
+ * The operators' verbs: calls of the operators' API, except `config check`, `vendors show`, `ledger accept-clock` and `secrets rotate`.
  * `program` is that of `createProgram`; `line`: what was typed behind its name.
  */
 export async function addOperatorCommands(

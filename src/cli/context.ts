@@ -24,6 +24,8 @@ export interface CliContext {
   readonly loadProviders: () => Promise<Readonly<Record<string, Provider>>>;
   /** Seals everything with the first key of SECRETS_KEY, on MongoDB directly. */
   readonly rotateSecrets: (options: RotateOptions) => Promise<RotationReport>;
+  /** Lets money be dated by what the database says now, on MongoDB directly. */
+  readonly acceptClock: (reason: string) => Promise<AcceptedClock>;
   /** Absent: nobody watches. */
   readonly terminal?: Terminal;
   /** Sets the status with which the process ends. */
@@ -33,6 +35,12 @@ export interface CliContext {
 export interface RotateOptions {
   readonly reason: string;
   readonly onProgress: (line: string) => void;
+}
+
+/** Unix milliseconds. `jump` absent: no process contradicts the time, and nothing was done. */
+export interface AcceptedClock {
+  readonly at: number;
+  readonly jump?: { readonly expected: number; readonly seen: number };
 }
 
 export interface LoadedConfig {

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import type { AdminClient, Row } from './admin-client.ts';
 import { CommandError } from './command-error.ts';
-import { adminCommand, lookCommand, noteMore } from './context.ts';
+import { adminCommand, lookCommand, noteMore, outputOf } from './context.ts';
 import type { CliContext } from './context.ts';
 import type { Output } from './output.ts';
 import { examples, exitStatuses } from './program.js';
@@ -21,6 +21,7 @@ type StatementLine = [string, { readonly month: string; readonly format: string;
 export function addLedgerCommands(ledger: Command, context: CliContext): void {
   addReadingCommands(ledger, context);
   addProofCommands(ledger, context);
+  addClockCommand(ledger, context);
 }
 
 function addReadingCommands(ledger: Command, context: CliContext): void {
@@ -119,6 +120,27 @@ function addProofCommands(ledger: Command, context: CliContext): void {
         else showResult(result, output);
       }),
     );
+}
+
+function addClockCommand(ledger: Command, context: CliContext): void {
+  ledger
+    .command('accept-clock')
+    .description(
+      'Lets money be dated by what the database says now, after its clock has jumped; directly on MongoDB. Every process writes again within a minute.',
+    )
+    .requiredOption('--reason <text>')
+    .addHelpText('after', examples('ledger accept-clock --reason "its clock was set right"'))
+    .action(async ({ reason }: { readonly reason: string }, command: Command) => {
+      const output = outputOf(command, context);
+      const { at, jump } = await context.acceptClock(reason);
+      const shown = (time: number) => new Date(time).toISOString();
+      output.item({ database_time: shown(at), accepted: jump !== undefined });
+      output.note(
+        jump === undefined
+          ? 'No process contradicts that time: nothing was done.'
+          : `A process expected ${shown(jump.expected)} where the database said ${shown(jump.seen)}.`,
+      );
+    });
 }
 
 type Result = z.output<typeof resultSchema>;

@@ -45,6 +45,7 @@ import type { Results } from '../results/results.ts';
 import { SealError } from '../access/sealer.ts';
 import { openSecrets } from '../access/secrets.ts';
 import type { Secrets } from '../access/secrets.ts';
+import { createClockMarks } from '../store/clock-marks.ts';
 import { openDatabaseClock } from '../store/database-clock.ts';
 import type { DatabaseClock } from '../store/database-clock.ts';
 import { connectMongo, MongoAddressError } from '../store/mongo.ts';
@@ -117,7 +118,8 @@ export async function openCore(
   const file = openConfigFile(environment.GATEWAY_CONFIG, { ...adapters, environment: variables });
   const node = `${hostname()}/${process.pid}/${randomBytes(3).toString('hex')}`;
   const mongo = await openMongo(addresses.mongodbUri);
-  const { now, stop: stopClock } = await openClock(mongo, log, clocks);
+  const clock = await openClock(mongo, log, clocks);
+  const { now } = clock;
   const secrets = await openCoreSecrets(mongo, addresses.secretsKeys);
   const retention = () => runningConfig.current().retention;
   const stores = createStores(mongo.db, now, { ...secrets, retention });
@@ -130,7 +132,7 @@ export async function openCore(
   const margin: Ledger['margin'] = (asked) => ledger.margin(asked);
   const lowBalances = (below: Micros) => readLowBalances(mongo.db, below);
   const notices = openNotices({ ...shared, variables, randomBytes, workers, margin, lowBalances });
-  const ledger = openBooks(mongo, { ...shared, metrics, notices });
+  const ledger = openBooks(mongo, { ...shared, metrics, notices, clock });
   const upstream = openUpstream(environment);
   const temporal = temporalSettings(environment, addresses, payloadKey(environment, secrets));
   const client = createTemporalClient(temporal);
@@ -143,24 +145,20 @@ export async function openCore(
   await Promise.all([health.circuits.refresh(), renders.refresh()]);
   for (const looking of [health.circuits, renders]) looking.start();
   const stopConfig = startConfig(runningConfig, { ...shared, node });
-  const opened = { runningConfig, node, metrics, mongo, ledger };
+  const opened = { runningConfig, node, metrics, mongo, ledger, channels, health };
+  const rest = { renders, results, recorder, tracing };
   return {
     ...shared,
     ...opened,
-    channels,
-    health,
+    ...rest,
     endStay: createEndStay(stores, log),
-    renders,
-    results,
-    recorder,
     notices: notices.watch,
-    tracing,
     temporal,
     client,
     random: Math.random,
     async close() {
       stopConfig();
-      stopClock();
+      clock.stop();
       health.circuits.stop();
       await Promise.all([renders.stop(), notices.close()]);
       await Promise.all([client.connection.close(), mongo.close(), upstream.close(), results.close()]);
@@ -186,9 +184,13 @@ function openClock(
   log: Logger,
   { ownNow = () => Date.now(), databaseNow }: Omit<CoreOptions, 'variables'>,
 ): Promise<DatabaseClock> | DatabaseClock {
-  if (databaseNow !== undefined) return { now: databaseNow, stop: () => undefined };
+  if (databaseNow !== undefined) {
+    return { now: databaseNow, jump: () => undefined, stop: () => undefined };
+  }
   return openDatabaseClock({
     db,
+    marks: createClockMarks(db),
+    ownNow,
     onError: (err) => log.warn({ err }, 'the time of the database could not be read'),
     onTime(serverTime) {
       const aheadMs = ownNow() - serverTime;
@@ -201,16 +203,18 @@ const clockIsApart =
   'the clock of this process is not that of the database, by which money is written and tasks live: let the network set both';
 
 interface BooksDeps extends Pick<Core, 'metrics' | 'secrets' | 'now'> {
+  readonly clock: DatabaseClock;
   readonly notices: { readonly watch: Pick<Notices, 'noteBalance'> };
 }
 
-function openBooks(mongo: Mongo, { metrics, secrets, notices, now }: BooksDeps): Ledger {
+function openBooks(mongo: Mongo, { metrics, secrets, notices, now, clock }: BooksDeps): Ledger {
   return createLedger({
     collection: ledgerCollection(mongo.db),
     lines: createTurnLines(mongo.db, now),
     key: secrets.deriveKey('ledger-hash'),
     meter: metrics,
     now,
+    isTimeRight: () => clock.jump() === undefined,
     onBalance: (account, balance) => notices.watch.noteBalance(account, balance),
   });
 }

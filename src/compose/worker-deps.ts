@@ -130,6 +130,7 @@ export function channelDeps(
     log: core.log,
     now: core.now,
     random: core.random,
+    monotonic: () => performance.now(),
     ...publicAddress,
   };
 }

@@ -7,7 +7,7 @@ import { isOutage } from '../store/mongo.ts';
 import { findByKeys, insertInOrder } from './collection.ts';
 import type { LedgerCollection } from './collection.ts';
 import type { EntryDocument, EntryHash } from './entry.ts';
-import { LedgerUnavailableError } from './ledger-errors.ts';
+import { LedgerClockError, LedgerUnavailableError } from './ledger-errors.ts';
 import type { Heads } from './heads.ts';
 import { allKeys, keysBeforeFirstTry, planBatch, scopesOfBatch } from './plan.ts';
 import type { Outcome } from './plan.ts';
@@ -42,6 +42,8 @@ export interface AppenderDeps {
   readonly now: () => number;
   readonly onBalance?: (account: string, after: Pick<EntryDocument, 'available' | 'seq'>) => void;
   readonly meter?: LedgerMeter;
+  /** False: `now` is not to be trusted, and nothing is written. */
+  readonly isTimeRight?: () => boolean;
   /** Absent: no other process appends. */
   readonly lines?: TurnLines;
 }
@@ -155,6 +157,7 @@ async function appendAll(
 
 async function tryOnce(deps: Deps, account: string, progress: Progress): Promise<void> {
   const { collection, heads, hash } = deps;
+  if (deps.isTimeRight?.() === false) throw new LedgerClockError();
   const operations = progress.left.map(({ operation }) => operation);
   // The head before the keys: were it read after them, an operation done in between would look undone and unaffordable.
   const head = progress.fresh ? await heads.refresh(account) : await heads.get(account);
@@ -174,8 +177,10 @@ async function tryOnce(deps: Deps, account: string, progress: Progress): Promise
   const written = await deps.insert(plan.entries);
   const last = plan.entries[written - 1];
   if (last !== undefined) {
-    heads.follow(account, plan.entries.slice(0, written));
-    deps.onBalance?.(account, last);
+    const entries = plan.entries.slice(0, written);
+    heads.follow(account, entries);
+    const lowest = entries.reduce((least, entry) => (entry.available < least.available ? entry : least));
+    for (const after of lowest === last ? [last] : [lowest, last]) deps.onBalance?.(account, after);
   }
   const decided = plan.operations.findIndex(({ entriesNeeded }) => entriesNeeded > written);
   const count = decided < 0 ? operations.length : decided;

@@ -13,3 +13,17 @@ export class LedgerIntegrityError extends Error {
     this.name = 'LedgerIntegrityError';
   }
 }
+
+/**
+ * The time of the database has jumped: what would be dated by it is not written until that is over, or an operator has
+ * accepted it.
+ */
+export class LedgerClockError extends LedgerUnavailableError {
+  /** For callers. */
+  readonly publicMessage =
+    'The service is not available at the moment: the clock of its database has jumped, and no money is dated by it.';
+
+  constructor() {
+    super('the time of the database has jumped: see the notice `clock_jumped`', undefined);
+  }
+}

@@ -49,9 +49,11 @@ export interface LedgerDeps {
   readonly now: () => number;
   /** Accounts whose head is remembered. */
   readonly headsMax?: number;
-  /** What an account has left after entries of this process. */
+  /** What an account has left after entries of this process: of those written together, after the lowest and the last. */
   readonly onBalance?: (account: string, after: Pick<LedgerEntry, 'available' | 'seq'>) => void;
   readonly meter?: LedgerMeter;
+  /** False: `now` is not to be trusted, and operations reject with LedgerClockError. */
+  readonly isTimeRight?: () => boolean;
   /** Where other processes append, too: `createTurnLines(db, now)`. */
   readonly lines?: TurnLines;
 }

@@ -1,4 +1,3 @@
-import { LRUCache } from 'lru-cache';
 import { webhookHeaders } from '../access/webhook-signature.ts';
 import { createRounds } from '../process/rounds.ts';
 import type { Rounds } from '../process/rounds.ts';
@@ -6,18 +5,13 @@ import { callbackRetryDelayMs, callbackStateAfter, callbackTriesMax } from '../t
 import { randomBase62 } from '../base/ids.ts';
 import type { RandomBytes } from '../base/ids.ts';
 import { formatMicros } from '../money/money.ts';
-import type { Micros } from '../money/money.ts';
 import { racePoint } from '../base/race-point.ts';
 import type { Sealed } from '../base/sealed.ts';
 import type { GuardedClient } from '../http-client/index.ts';
 import type { Logger } from '../observability/log.ts';
 import type { BalanceAlert, BalanceAlertStore, BalanceEvent } from '../store/balance-alerts.ts';
-
-/** What an account has left after an entry of its ledger. */
-interface BalanceAfter {
-  readonly available: Micros;
-  readonly seq: bigint;
-}
+import { createNotedBalances } from './noted-balances.ts';
+import type { BalanceAfter, SeenBalances } from './noted-balances.ts';
 
 /**
  * Posts one event to an account's own address when its balance falls below the account's limit, and the next one when it
@@ -45,7 +39,6 @@ export interface BalanceAlertsDeps {
 }
 
 const intervalMs = 5_000;
-const notedMax = 10_000;
 const answerWithinMs = 10_000;
 /** A request whose process died is repeated then, under the same id. */
 const unansweredMs = 60_000;
@@ -56,7 +49,7 @@ const unreported = 'a low balance could not be reported to its account';
 
 export function createBalanceAlerts(deps: BalanceAlertsDeps): BalanceAlerts {
   const { store, log, now } = deps;
-  const noted = new LRUCache<string, BalanceAfter>({ max: notedMax });
+  const noted = createNotedBalances();
   const post = createPost(deps);
   let repairedUpTo = '';
 
@@ -69,15 +62,25 @@ export function createBalanceAlerts(deps: BalanceAlertsDeps): BalanceAlerts {
     return store.cross(alert, { isBelow, seq, ...(isBelow ? { event } : {}) });
   }
 
+  /** A balance that has fallen and risen again since the last look has fallen. */
+  async function judgeBoth(alert: BalanceAlert, { lowest, last }: SeenBalances): Promise<void> {
+    const hasFallen = lowest.available < alert.threshold && (await judge(alert, lowest));
+    await judge(hasFallen ? { ...alert, isBelow: true, seq: lowest.seq } : alert, last);
+  }
+
   async function judgeNoted(): Promise<void> {
-    const balances = new Map(noted.entries());
+    const balances = noted.take();
     if (balances.size === 0) return;
-    for (const alert of await store.findMany([...balances.keys()])) {
-      const after = balances.get(alert.account);
-      if (after !== undefined) await judge(alert, after);
+    try {
+      for (const alert of await store.findMany([...balances.keys()])) {
+        const seen = balances.get(alert.account);
+        if (seen !== undefined) await judgeBoth(alert, seen);
+        balances.delete(alert.account);
+      }
+    } catch (error) {
+      noted.putBack(balances);
+      throw error;
     }
-    // It may have changed meanwhile.
-    for (const [account, after] of balances) if (noted.peek(account) === after) noted.delete(account);
   }
 
   async function postDue(): Promise<void> {
@@ -97,7 +100,7 @@ export function createBalanceAlerts(deps: BalanceAlertsDeps): BalanceAlerts {
       },
       onError: (err) => log.warn({ err }, 'balances could not be compared with their limits'),
     }),
-    note: (account, { available, seq }) => void noted.set(account, { available, seq }),
+    note: noted.note,
 
     async repair(balance) {
       const alerts = await store.list({ after: repairedUpTo, limit: repairedAtOnce });

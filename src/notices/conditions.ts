@@ -11,6 +11,7 @@ import type { Service } from '../task/service.ts';
 import { createSightings } from '../process/sightings.ts';
 import { dayMs, utcDay } from '../base/times.ts';
 import type { AccountStore } from '../store/accounts.ts';
+import type { ClockJump, ClockMarks } from '../store/clock-marks.ts';
 import type { ChannelHealthStore } from '../store/channel-health.ts';
 import type { TaskStore } from '../store/tasks.ts';
 
@@ -27,6 +28,7 @@ export interface SourceDeps {
   };
   readonly circuits: Pick<ChannelHealthStore, 'list'>;
   readonly accounts: Pick<AccountStore, 'closedAmong'>;
+  readonly clockMarks: Pick<ClockMarks, 'find'>;
   readonly workers: () => Promise<Pick<Service, 'unserved'>>;
   readonly margin: (asked: MarginAsked) => AsyncIterable<MarginRow>;
   /** Accounts that have less than this available, those with least first. */
@@ -41,7 +43,7 @@ export interface SourceDeps {
 }
 
 export function createSources(deps: SourceDeps) {
-  const { tasks, circuits, workers, config, now } = deps;
+  const { tasks, circuits, clockMarks, workers, config, now } = deps;
   const sightings = createSightings(now);
 
   /** The reconciler, which asks for people about a single channel, is a worker's. */
@@ -90,9 +92,21 @@ export function createSources(deps: SourceDeps) {
           '`gateway channels show` says since when; tasks go to other channels, or wait.',
       }));
     },
+    async clock_jumped() {
+      const jump = (await clockMarks.find())?.jump;
+      return jump === undefined ? [] : [clockJumped(jump)];
+    },
     margin_negative: everyMs(lossesEveryMs, () => readLosses(deps), now),
     low_balance: everyMs(balancesEveryMs, () => readLowBalances(deps), now),
   } satisfies Record<string, Source>;
+}
+
+function clockJumped({ expected, seen }: ClockJump): Condition {
+  const [was, is] = [expected, seen].map((time) => new Date(time).toISOString());
+  const text =
+    `The database says that it is ${is}, and it should be ${was}. Processes that know it write no money until that is over. ` +
+    'Set the clock of its machine right, or accept what it says with `gateway ledger accept-clock`.';
+  return { kind: 'clock_jumped', subject: 'database', count: 1, text };
 }
 
 /** A sum over two days of the ledger is not read with each look. */

@@ -24,6 +24,8 @@ const memorySchema = z.object({
   /** What operators were asked about. */
   concern: z.enum(pollConcerns).optional(),
   retryAfterMs: z.number().optional(),
+  /** How long the activity had been under way when the upstream accepted the job; absent: it began after that. */
+  acceptedAfterMs: z.number().optional(),
 });
 export type PollMemory = z.infer<typeof memorySchema>;
 
@@ -34,22 +36,32 @@ export function rememberedPolls(details: unknown): PollMemory {
   return memorySchema.safeParse(details).data ?? newMemory;
 }
 
+/** Of a job that was accepted by the attempt that begins to wait for it. */
+export function newPolls(acceptedAfterMs: number): PollMemory {
+  return { ...newMemory, acceptedAfterMs };
+}
+
+/** Of a submission that had to wait for its turn: the wait must not pass for a part of the render. */
+const turnMinMs = 2_000;
+
 /** A heartbeat is a write on the server: not for what the next attempt begins with anyway. */
 export function worthKeeping(memory: PollMemory): PollMemory | undefined {
-  return memory === newMemory ? undefined : memory;
+  const { polls, acceptedAfterMs = 0 } = memory;
+  return polls === 0 && acceptedAfterMs < turnMinMs ? undefined : memory;
 }
 
 export type Pending = Extract<OperationStatus, { state: 'pending' }>;
 
 /** After an answer. A status that goes backwards leaves ours where it is. */
 export function afterPending(memory: PollMemory, { phase, progress, queuePosition }: Pending, now: number) {
+  const { concern, progressAt, acceptedAfterMs } = memory;
   return {
     polls: memory.polls + 1,
     errors: 0,
     gone: 0,
     phase: memory.phase === 'running' ? memory.phase : phase,
     lastAt: now,
-    ...defined({ progress, queuePosition, concern: memory.concern, progressAt: memory.progressAt }),
+    ...defined({ progress, queuePosition, concern, progressAt, acceptedAfterMs }),
   } satisfies PollMemory;
 }
 

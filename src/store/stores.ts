@@ -3,6 +3,7 @@ import { retentionDaysDefault, retentionOf } from '../base/retention.ts';
 import type { RetentionDays } from '../base/retention.ts';
 import { createAuditStore } from './audit.ts';
 import { createAccountStore } from './accounts.ts';
+import { createClockMarks } from './clock-marks.ts';
 import { createBalanceAlertStore } from './balance-alerts.ts';
 import { createChannelHealthStore } from './channel-health.ts';
 import { createChannelStateStore } from './channel-states.ts';
@@ -46,6 +47,7 @@ export function createStores(db: Db, now: () => number, { retention, ...sealing 
     requests: createRequestStore(db, now, { ...sealing, keptMs: () => kept().requestsMs }),
     accounts: createAccountStore(db),
     balanceAlerts: createBalanceAlertStore(db),
+    clockMarks: createClockMarks(db),
     keys: createKeyStore(db, now),
     operators: createOperatorStore(db, now),
     keySlots: createKeySlotStore(db, now),

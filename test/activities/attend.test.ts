@@ -4,6 +4,8 @@ import type { ChannelActivityDeps } from '../../activities/deps.ts';
 import { createStayPlaces } from '../../src/capacity/stay-places.ts';
 import type { StayPlaces } from '../../src/capacity/stay-places.ts';
 import { defined } from '../../src/base/defined.ts';
+import { rememberedPolls } from '../../src/polling/poll-memory.ts';
+import type { PollMemory } from '../../src/polling/poll-memory.ts';
 import { UpstreamError } from '../../src/providers/provider.ts';
 import type { OperationStatus } from '../../src/providers/provider.ts';
 import { ChannelGoneError } from '../../src/routing/channels.ts';
@@ -361,5 +363,104 @@ describe('what is learned of a render', () => {
     const failing = { polls: 3, errors: 2 };
     expect(await learned(failing)).toEqual([]);
     expect(await learned(failing, 30_000)).toEqual([30_000]);
+  });
+});
+
+describe('a render time', () => {
+  const minuteMs = 60_000;
+  const jumpMs = 15 * minuteMs;
+  /** An attempt that Temporal schedules this long after the activity. */
+  const laterBy = (ms: number) => {
+    const at = Date.now();
+    return { attempt: 2, scheduledTimestampMs: at - ms, currentAttemptScheduledTimestampMs: at };
+  };
+
+  /** What the end of a job teaches in an attempt whose clock is `aheadMs` ahead of the one that dated the acceptance. */
+  async function learned({ ms = minuteMs, aheadMs = ms, ...change }: LearnedFrom) {
+    const input = await submitted({ expectedSeconds: 600 });
+    const times: number[] = [];
+    const worker = world.worker({
+      ...upstream({ ...succeeded, ...change.end }),
+      ...roomy(),
+      now: () => Date.now() + aheadMs,
+      renders: { times: () => undefined, learn: (_kind, renderMs) => void times.push(renderMs) },
+    });
+    const info = { ...laterBy(ms), ...defined({ heartbeatDetails: change.memory }) };
+    expect((await worker[change.activity ?? 'submit'](input, info)).state).toEqual(succeeds);
+    return times;
+  }
+  interface LearnedFrom {
+    /** By Temporal's clock. */
+    readonly ms?: number;
+    readonly aheadMs?: number;
+    readonly activity?: 'submit' | 'poll';
+    readonly memory?: PollMemory;
+    readonly end?: { readonly endedAt: number };
+  }
+  const seen: PollMemory = { polls: 1, errors: 0, gone: 0, phase: 'running' };
+
+  it.each(['submit', 'poll'] as const)(
+    'is learned by the activity %s where two clocks agree',
+    async (activity) => {
+      const [ms = 0, ...more] = await learned({ activity });
+      expect(more).toEqual([]);
+      expect(ms).toBeGreaterThan(0.75 * minuteMs);
+      expect(ms).toBeLessThan(minuteMs);
+    },
+  );
+
+  it.each([
+    ['ahead', minuteMs + jumpMs],
+    ['back', minuteMs - 20_000],
+    ['back to before the acceptance', minuteMs - jumpMs],
+  ])('is not learned where the clock was set %s meanwhile', async (_, aheadMs) => {
+    expect(await learned({ aheadMs })).toEqual([]);
+    // Not by the upstream’s word, either: it is counted from a date of ours.
+    expect(await learned({ aheadMs, end: { endedAt: Date.now() + aheadMs - 1_000 } })).toEqual([]);
+  });
+
+  it('is not learned where Temporal’s clock was set', async () => {
+    expect(await learned({ ms: minuteMs + jumpMs, aheadMs: minuteMs })).toEqual([]);
+  });
+
+  it('does not contain what the submission had waited for', async () => {
+    const ms = 10 * minuteMs;
+    expect(
+      await learned({ ms, aheadMs: minuteMs, memory: { ...seen, acceptedAfterMs: 9 * minuteMs } }),
+    ).toHaveLength(1);
+    expect(await learned({ ms, aheadMs: minuteMs, memory: seen })).toEqual([]);
+  });
+
+  it('is not learned where the clock was set within one attempt', async () => {
+    const times: number[] = [];
+    let aheadMs = 0;
+    const { poller } = upstream(succeeded);
+    const worker = world.worker({
+      poller: (candidate, kind) => ({
+        ...poller(candidate, kind),
+        status: async (...job) => {
+          aheadMs = jumpMs;
+          return poller(candidate, kind).status(...job);
+        },
+      }),
+      ...roomy(),
+      now: () => Date.now() + aheadMs,
+      renders: { times: () => undefined, learn: (_kind, renderMs) => void times.push(renderMs) },
+    });
+    expect((await worker.submit(await newTask())).state).toEqual(succeeds);
+    expect(times).toEqual([]);
+  });
+
+  it('counts from the acceptance in the next attempt, too; what did not wait costs no heartbeat', async () => {
+    const remembered = async (ms: number) => {
+      const input = await newTask({ expectedSeconds: 600 });
+      const run = world.worker({ ...upstream(pending), ...roomy() }).submit(input, laterBy(ms));
+      await expect(run).rejects.toMatchObject({ type: 'StillWaiting' });
+      return world.heartbeats.at(-1);
+    };
+    expect(await remembered(0)).not.toHaveProperty('acceptedAfterMs');
+    const { acceptedAfterMs } = rememberedPolls(await remembered(minuteMs));
+    expect(acceptedAfterMs).toBeGreaterThan(minuteMs);
+    expect(acceptedAfterMs).toBeLessThan(1.5 * minuteMs);
   });
 });

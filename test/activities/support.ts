@@ -159,6 +159,7 @@ export async function openActivityWorld(yaml = testYaml): Promise<ActivityWorld>
           log,
           now: Date.now,
           random: Math.random,
+          monotonic: () => performance.now(),
           ...overrides,
         },
         heartbeats,

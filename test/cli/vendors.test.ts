@@ -20,6 +20,7 @@ async function run(...line: string[]): Promise<string> {
     loadConfig: none,
     loadProviders: () => Promise.resolve(providers),
     rotateSecrets: none,
+    acceptClock: none,
     fail: none,
   };
   await addOperatorCommands(program, context, line);

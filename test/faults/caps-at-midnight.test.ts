@@ -18,7 +18,7 @@ let gateway: TestGateway;
 
 let worker: RunningWorker | undefined;
 
-// No task is in flight while the clock is moved: a render that seems to take twenty minutes is learned.
+// Each test moves the clock of a gateway of its own.
 beforeEach(async () => {
   gateway = await startGateway({ worker: false });
 });

@@ -16,7 +16,15 @@ const writing = [
 ] as const; // prettier-ignore
 
 /** Evidence, what is learned or summed up of many tasks, and what processes say of themselves: not part of a task's way. */
-const aside = new Set(['duties', 'exchanges', 'nodes', 'render_times', 'served_channels', 'stored_bytes']);
+const aside = new Set([
+  'clock',
+  'duties',
+  'exchanges',
+  'nodes',
+  'render_times',
+  'served_channels',
+  'stored_bytes',
+]);
 
 /** The step from submitted to running, and progress, are seen on the way and decide nothing. */
 function isProgress(update: unknown): boolean {

@@ -95,6 +95,23 @@ it('a fall below the threshold is one signed event, of however many processes; t
   expect(events()).toHaveLength(2);
 });
 
+it('a balance that falls and rises between two looks, or within one insert, is an event each time', async () => {
+  const one = await startProcess();
+  const { credit, events } = await watched(one);
+  for (let n = 1; n <= 3; n += 1) {
+    await credit(-15n);
+    await credit(15n);
+    await one.alerts.run();
+    expect(events()).toHaveLength(n);
+  }
+  await Promise.all([credit(-15n), credit(15n)]);
+  await one.alerts.run();
+  expect(events()).toHaveLength(4);
+  await one.alerts.run();
+  expect(events()).toHaveLength(4);
+  expect(events().at(-1)).toEqual(['balance.low', '0.000005']);
+});
+
 it('a process that was stopped for a while decides nothing by what it saw before', async () => {
   const [slow, fast] = [await startProcess(), await startProcess()];
   const { account, credit, events } = await watched(slow);

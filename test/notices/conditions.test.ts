@@ -15,7 +15,9 @@ const config = {
   channels: [{ id: 'one', credentials: [{ id: 'a' }, { id: 'b' }] }],
   notify: { low_balance: '2' as string | undefined },
 };
+let jump: { expected: number; seen: number } | undefined;
 const sources = createSources({
+  clockMarks: { find: async () => ({ at: 1, rev: 1, ...(jump === undefined ? {} : { jump }) }) },
   tasks: {
     countAttention: async () => [],
     countUnfinished: async () => [
@@ -50,6 +52,13 @@ it('tasks need somebody where no worker has run for a minute, and there are any'
   expect(await seen()).toEqual([['no_worker', 3]]);
   unfinished = 0;
   expect(await seen()).toEqual([]);
+});
+
+it('the clock of the database has jumped, until no process contradicts it', async () => {
+  expect(await sources.clock_jumped()).toEqual([]);
+  jump = { expected: 0, seen: 86_400_000 };
+  const text = expect.stringMatching(/is 1970-01-02T.* should be 1970-01-01T.*gateway ledger accept-clock/);
+  expect(await sources.clock_jumped()).toMatchObject([{ subject: 'database', text }]);
 });
 
 it('a channel costs more than it earns, which is read every quarter of an hour', async () => {

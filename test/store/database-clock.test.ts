@@ -1,8 +1,14 @@
-import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { readEnvironment } from '../../src/config/environment.ts';
 import { openCore } from '../../src/compose/core.ts';
 import { utcDay } from '../../src/base/times.ts';
 import { createLogger } from '../../src/observability/log.ts';
+import { translateError } from '../../src/http/error-response.ts';
+import { LedgerClockError } from '../../src/ledger/ledger-errors.ts';
+import { createClockMarks } from '../../src/store/clock-marks.ts';
+import type { ClockJump, ClockMark } from '../../src/store/clock-marks.ts';
 import { openDatabaseClock } from '../../src/store/database-clock.ts';
 import { startGateway } from '../support/gateway.ts';
 import type { TestGateway } from '../support/gateway.ts';
@@ -12,6 +18,153 @@ beforeAll(async () => {
   gateway = await startGateway({ worker: false });
 });
 afterAll(() => gateway.stop());
+
+/** The document, as one process or several have it. */
+function memoryMarks() {
+  let mark: ClockMark | undefined;
+  return {
+    find: async () => mark,
+    confirm: async (at: number) => void (mark = { at, rev: (mark?.rev ?? 0) + 1 }),
+    contradict: async ({ rev }: Pick<ClockMark, 'rev'>, jump: ClockJump) => {
+      if (mark?.rev === rev) mark = { ...mark, jump };
+    },
+  };
+}
+
+const minuteMs = 60_000;
+const dayMs = 86_400_000;
+const start = Date.parse('2026-11-28T12:00:00Z');
+
+/** Processes on one database. Each has a monotonic clock and a wall clock of its own; `pass` lets time pass for all. */
+function openClocks() {
+  const world = { passed: 0, databaseApart: 0, ownApart: 0, slept: 0 };
+  const marks = memoryMarks();
+  const time = () => start + world.passed;
+  const open = async () => {
+    const clock = await openDatabaseClock({
+      db: { command: async () => ({ localTime: new Date(time() + world.databaseApart) }) },
+      marks,
+      monotonic: () => world.passed - world.slept,
+      uptime: () => world.passed / 1000,
+      ownNow: () => time() + world.ownApart,
+      onError: (error) => expect.fail(String(error)),
+      onTime: () => undefined,
+    });
+    onTestFinished(() => clock.stop());
+    return { ...clock, isRight: () => clock.jump() === undefined, apart: () => clock.now() - time() };
+  };
+  const pass = async (minutes = 1) => {
+    for (let n = 0; n < minutes; n += 1) {
+      world.passed += minuteMs;
+      await vi.advanceTimersByTimeAsync(minuteMs);
+    }
+  };
+  return { world, marks, open, pass };
+}
+
+describe('a jump of the database’s clock', () => {
+  beforeEach(() => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+  });
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+  const jumps = [-40 * dayMs, -15 * minuteMs, 15 * minuteMs, 40 * dayMs];
+
+  it.each(jumps)('of %i ms is not taken, is on record, and is over when it is undone', async (apart) => {
+    const { world, marks, open, pass } = openClocks();
+    const clock = await open();
+    await pass(2);
+    world.databaseApart = apart;
+    await pass(3);
+    expect([clock.isRight(), clock.apart()]).toEqual([false, 0]);
+    const { jump } = (await marks.find()) ?? expect.fail();
+    expect(jump && jump.seen - jump.expected).toBe(apart);
+    world.databaseApart = 0;
+    await pass();
+    expect([clock.isRight(), clock.apart()]).toEqual([true, 0]);
+    expect((await marks.find())?.jump).toBeUndefined();
+  });
+
+  it.each(jumps)('of %i ms is not taken by a process that starts meanwhile, either', async (apart) => {
+    const { world, open, pass } = openClocks();
+    await open();
+    await pass(2);
+    world.databaseApart = apart;
+    await pass();
+    const late = await open();
+    expect(late.isRight()).toBe(false);
+    // Where both clocks of one machine were set, they agree.
+    world.ownApart = apart;
+    expect((await open()).isRight()).toBe(false);
+    await pass();
+    expect(late.isRight()).toBe(false);
+    [world.databaseApart, world.ownApart] = [0, 0];
+    await pass(2);
+    expect([late.isRight(), late.apart()]).toEqual([true, 0]);
+  });
+
+  it('that happened while no process ran shows against the clock of the machine', async () => {
+    const { world, open, pass } = openClocks();
+    (await open()).stop();
+    await pass(10);
+    world.databaseApart = 40 * dayMs;
+    expect((await open()).isRight()).toBe(false);
+    world.databaseApart = 0;
+    expect((await open()).isRight()).toBe(true);
+  });
+
+  it('an operator accepts it for all processes', async () => {
+    const { world, marks, open, pass } = openClocks();
+    const clocks = [await open(), await open()];
+    await pass();
+    world.databaseApart = 15 * minuteMs;
+    await pass(2);
+    expect(clocks.map(({ isRight }) => isRight())).toEqual([false, false]);
+    await marks.confirm(start + world.passed + world.databaseApart);
+    await pass();
+    expect(clocks.map(({ isRight, apart }) => [isRight(), apart()])).toEqual([
+      [true, 15 * minuteMs],
+      [true, 15 * minuteMs],
+    ]);
+  });
+
+  it('does not count where the machine slept, or up to two minutes', async () => {
+    const { world, open, pass } = openClocks();
+    const clock = await open();
+    world.slept = 3_600_000;
+    world.passed += 3_600_000;
+    await pass();
+    expect([clock.isRight(), clock.apart()]).toEqual([true, 0]);
+    world.databaseApart = 2 * minuteMs;
+    await pass();
+    expect([clock.isRight(), clock.apart()]).toEqual([true, 2 * minuteMs]);
+  });
+});
+
+it('while the time has jumped no money is written, and what was written stays readable', async () => {
+  const account = await gateway.account();
+  const marks = createClockMarks(gateway.core.mongo.db);
+  await marks.confirm(Date.now() - 40 * dayMs);
+  const late = await openCore(readEnvironment(gateway.environment), gateway.core.log, {
+    ownNow: () => Date.now() - 40 * dayMs,
+  });
+  onTestFinished(() => late.close());
+  const credit = { account: account.id, amount: 1n, reference: 'later' };
+  await expect(late.ledger.credit(credit)).rejects.toThrow('the time of the database has jumped');
+  expect(translateError(new LedgerClockError())).toMatchObject({ code: 'service_unavailable' });
+  expect((await late.ledger.balance(account.id)).seq).toBeGreaterThan(0n);
+  expect((await marks.find())?.jump).toBeDefined();
+  const run = promisify(execFile)(
+    process.execPath,
+    ['src/gateway.js', 'ledger', 'accept-clock', '--reason', 'x'],
+    {
+      env: { PATH: process.env['PATH'], ...gateway.environment },
+    },
+  );
+  expect((await run).stdout).toMatch(/accepted\s+true/);
+  expect((await marks.find())?.jump).toBeUndefined();
+});
 
 const yearMs = 365 * 86_400_000;
 
@@ -53,7 +206,9 @@ it('continues between two looks by the monotonic clock, and takes what the next 
         command: () =>
           server === 0 ? Promise.reject(new Error('away')) : Promise.resolve({ localTime: new Date(server) }),
       },
+      marks: memoryMarks(),
       monotonic: () => uptime,
+      uptime: () => uptime / 1000,
       onError: (error) => failures.push(error),
       onTime: () => undefined,
     });
@@ -87,7 +242,8 @@ it('an answer that a busy process reads late does not set the time back', async 
     };
     const onError = (error: unknown) => expect.fail(String(error));
     const monotonic = () => uptime;
-    const clock = await openDatabaseClock({ db: { command }, monotonic, onError, onTime: () => undefined });
+    const deps = { db: { command }, marks: memoryMarks(), monotonic, uptime: () => uptime / 1000 };
+    const clock = await openDatabaseClock({ ...deps, onError, onTime: () => undefined });
     lateMs = 7_000;
     await vi.advanceTimersByTimeAsync(60_000);
     expect([server, clock.now()]).toEqual([1_007_000, 1_007_000]);
@@ -107,6 +263,7 @@ it('an answer that a busy process reads late does not set the time back', async 
 it('a server that does not say what time it is is an error', async () => {
   const silent = {
     db: { command: () => Promise.resolve({}) },
+    marks: memoryMarks(),
     onError: () => undefined,
     onTime: () => undefined,
   };

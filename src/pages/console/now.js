@@ -138,6 +138,7 @@ const noticeTitles = {
   circuit_open: 'Circuit open',
   low_balance: 'Low balance',
   margin_negative: 'Costs more than it earns',
+  clock_jumped: 'Clock has jumped',
   ledger_violation: 'Ledger is not sound',
 };
 
