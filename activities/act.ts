@@ -4,7 +4,7 @@ import { refusalOf } from '../src/task/acts.ts';
 import type { ActionInput } from '../src/task/act-fields.ts';
 import type { ActionEvent, RunningActionName, Said } from '../src/task/acts.ts';
 import { proposedCharge } from '../src/task/situation.ts';
-import { attemptAt } from '../src/task/state.ts';
+import { attemptAt, isLost } from '../src/task/state.ts';
 import type { EventOf, StateName } from '../src/task/state.ts';
 import { next } from '../src/task/next.ts';
 import type { Task } from '../src/task/record.ts';
@@ -148,11 +148,15 @@ function retryNow(task: Task, request: ActRequest): Proposal<'retry_now'> {
   const { at } = task.state;
   const said: Partial<Record<StateName, string>> = {
     pausing: 'The channels of the plan are asked again.',
-    lost: 'The upstream is asked again for the lost job.',
-    submitting: 'The submission is tried immediately.',
+    searching: 'The upstream is asked again for the lost job.',
+    asking: 'The upstream is asked again for the lost job.',
+    creating: 'The submission is tried immediately.',
+    queued: 'The submission is tried immediately.',
+    sending: 'The submission is tried immediately.',
+    stopping: 'The upstream is asked again to end the job.',
     review: 'The task is settled again.',
   };
-  const resumes = at === 'pausing' || at === 'broken' || at === 'lost' || at === 'review';
+  const resumes = at === 'pausing' || at === 'broken' || isLost(task.state) || at === 'review';
   const kind = resumes ? 'resumed' : 'acted';
   return { event: { kind }, task: said[at] ?? 'The upstream is polled immediately.', money };
 }

@@ -47,7 +47,7 @@ export async function enterChannel(
       return retryOrLeave({ input, task }, { code: 'circuit_open', message, retryAfterMs }, deps);
     }
     case 'full': {
-      await noteWait(id, 'slot', deps);
+      await noteWait(task, 'slot', deps);
       const message = 'every channel of the plan is at its concurrency limit';
       throw later('AtConcurrencyLimit', message, Math.min(refusal.ms, restsOverInMs(task, elapsedBefore())));
     }

@@ -1,7 +1,7 @@
 import { jobKey } from '../src/task/attempt.ts';
 import type { Attempt, Operation } from '../src/task/attempt.ts';
 import { attemptId } from '../src/base/ids.ts';
-import { attemptAt } from '../src/task/state.ts';
+import { attemptAt, isLost } from '../src/task/state.ts';
 import type { Task } from '../src/task/record.ts';
 import { UpstreamError } from '../src/providers/provider.ts';
 import type { Submitted } from '../src/providers/provider.ts';
@@ -27,9 +27,10 @@ const clockSkewMs = 120_000;
 export function createFindLostJob(deps: ChannelActivityDeps) {
   return async function findLostJob(id: string, rev?: number): Promise<TaskView> {
     const task = await deps.tasks.look(id, rev);
-    const attempt = task?.state.at === 'lost' ? attemptAt(task.state, task.attempts) : undefined;
+    const attempt =
+      task !== undefined && isLost(task.state) ? attemptAt(task.state, task.attempts) : undefined;
     if (task === undefined || attempt === undefined) return viewOf(task);
-    await noteWait(id, 'lookup', deps);
+    await noteWait(task, 'lookup', deps);
     const found = await findJobsOf(task, attempt, deps);
     if (found === undefined) return viewOf(await stepTo(task, { kind: 'asked' }, deps));
     const { marker, n, owner } = attempt;

@@ -1,4 +1,5 @@
 import type { Task } from '../src/task/record.ts';
+import { isIdle } from '../src/task/state.ts';
 import type { TaskActivityDeps } from './deps.ts';
 import { viewOf } from './task-view.ts';
 import type { TaskActivities } from './types.ts';
@@ -27,7 +28,7 @@ export function createTaskSteps(deps: TaskActivityDeps): Pick<TaskActivities, 'l
 
   /** Nobody serves the queue of a channel that the configuration lacks: the next one is asked at once. */
   async function withoutGoneChannels(task: Task): Promise<Task> {
-    if (task.state.at !== 'submitting') return task;
+    if (!isIdle(task.state)) return task;
     const gone = await goneOf(task.state.left.map(({ channel }) => channel));
     if (gone.length === 0) return task;
     if (deps.isConfigCurrent()) await tasks.setConcern(task.id, 'channel_gone');

@@ -1,3 +1,4 @@
+import type { Task } from '../src/task/record.ts';
 import type { WaitReason } from '../src/task/wait-reason.ts';
 import type { ChannelActivityDeps } from './deps.ts';
 
@@ -6,11 +7,14 @@ import type { ChannelActivityDeps } from './deps.ts';
  * throws: what GET says must not stop a submission.
  */
 export async function noteWait(
-  task: string,
+  { id: task, state }: Pick<Task, 'id' | 'state'>,
   reason: WaitReason | undefined,
   { tasks, log }: Pick<ChannelActivityDeps, 'tasks' | 'log'>,
 ): Promise<void> {
-  await tasks
-    .setWait(task, reason)
-    .catch((err: unknown) => log.warn({ task, err }, 'could not show what a task waits for'));
+  const write = async () => {
+    // Whoever waits has begun: the creation can no longer be abandoned.
+    if (state.at === 'creating') await tasks.step(task, { kind: 'begun' });
+    await tasks.setWait(task, reason);
+  };
+  await write().catch((err: unknown) => log.warn({ task, err }, 'could not show what a task waits for'));
 }

@@ -6,6 +6,7 @@ import { isUnbilled } from '../src/task/rescue.ts';
 import type { StayPlace } from '../src/capacity/stay-places.ts';
 import type { ResultItem } from '../src/task/task.ts';
 import type { Task, TaskOutcome } from '../src/task/record.ts';
+import { isSubmitting } from '../src/task/state.ts';
 import type { EventOf } from '../src/task/state.ts';
 import { UpstreamError } from '../src/providers/provider.ts';
 import type { OperationStatus } from '../src/providers/provider.ts';
@@ -118,7 +119,7 @@ export async function recordEnd(status: Ended, job: WatchedJob, recording: Recor
     ...defined({ traceId: status.traceId, elapsedMs }),
   } as const;
   const after = await step(job, event, deps);
-  if (after.state.at === 'submitting') {
+  if (isSubmitting(after.state)) {
     deps.log.info({ task, channel: candidate.channel, code: 'failed' }, 'a failed job is replaced');
     await racePoint('poll.closed', id);
     await deps.gate.leave(task, candidate);
@@ -228,7 +229,9 @@ async function recordPending(
 ): Promise<PollMemory> {
   const now = deps.now();
   const next = afterPending(memory, status, now);
-  if (next.phase !== memory.phase) await deps.tasks.markRunning(job.task);
+  if (next.phase !== memory.phase) {
+    await deps.tasks.step(job.task, { kind: 'rendering', n: job.n, job: job.operation.id });
+  }
   const { progress, queuePosition } = status;
   if (progress === memory.progress && queuePosition === memory.queuePosition) return next;
   if (now - (memory.progressAt ?? 0) < progressEveryMs) {

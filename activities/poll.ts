@@ -7,6 +7,7 @@ import { nextPoll } from '../src/polling/poll-schedule.ts';
 import type { NextPoll } from '../src/polling/poll-schedule.ts';
 import { guessedTimes } from '../src/models/render-times.ts';
 import type { Task } from '../src/task/record.ts';
+import { isSubmitting } from '../src/task/state.ts';
 import { ChannelGoneError } from '../src/routing/channels.ts';
 import { createConcerns } from './concerns.ts';
 import type { ChannelActivityDeps } from './deps.ts';
@@ -39,7 +40,8 @@ export function createPoll(deps: ChannelActivityDeps) {
   return async function poll(input: PollInput): Promise<TaskView> {
     const elapsed = countElapsed(deps.monotonic);
     const task = await lookAtStart(input, deps);
-    const job = task?.state.at === 'waiting' ? watchedJob(task) : undefined;
+    const isWatched = task?.state.at === 'waiting' || task?.state.at === 'stopping';
+    const job = isWatched ? watchedJob(task) : undefined;
     const waiting = { ...input, isFirst: isFirstAttempt(), elapsed };
     if (job !== undefined) return viewOf(await watchJob(job, waiting, deps));
     if (task !== undefined) await leaveFailed(task, deps);
@@ -49,7 +51,7 @@ export function createPoll(deps: ChannelActivityDeps) {
 
 /** An earlier run has written that another job takes the failed one's place, and may not have given its slot back. */
 async function leaveFailed({ id, state, attempts }: Task, { gate }: ChannelActivityDeps): Promise<void> {
-  const failed = state.at === 'submitting' ? attempts.findLast(isUpstreamFailure) : undefined;
+  const failed = isSubmitting(state) ? attempts.findLast(isUpstreamFailure) : undefined;
   if (failed !== undefined) await gate.leave(id, failed);
 }
 

@@ -3,7 +3,7 @@ import type { Service, Unserved } from '../src/task/service.ts';
 import { createSightings } from '../src/process/sightings.ts';
 import type { Sightings } from '../src/process/sightings.ts';
 import { openTo } from '../src/task/rounds.ts';
-import { attemptAt, attemptInFlight, isUnfinished } from '../src/task/state.ts';
+import { attemptAt, isIdle, isUnfinished } from '../src/task/state.ts';
 import type { Task } from '../src/task/record.ts';
 import { heldBasis } from '../src/money/ledger-basis.ts';
 import { hasCredential } from '../src/routing/channels.ts';
@@ -95,28 +95,34 @@ export function createReconcileTasks(deps: TaskActivityDeps) {
   }
 }
 
+/** The try of a creation that is not over, or was abandoned. */
+function tryOf(state: Task['state']): string | undefined {
+  if (state.at === 'creating') return state.tryId;
+  return state.at === 'ended' ? state.abandoned : undefined;
+}
+
 function createRepairs(deps: TaskActivityDeps) {
   const { tasks, ledger, workflows, log, now } = deps;
   const { note } = createConcerns(deps);
   const finish = createFinishTask(deps);
   return { endAbandoned, deliverOwed, askAboutOverdue, askAboutFailing };
 
-  async function endAbandoned({ id, account, key, unstarted, state: { at } }: Task): Promise<boolean> {
+  async function endAbandoned({ id, account, key, state }: Task): Promise<boolean> {
     if (await workflows.isRunning(id)) return false;
     // One that had a workflow may have been answered with 200.
-    if (unstarted !== undefined && (at === 'given_up' || !(await workflows.wasStarted(id)))) {
-      const outcome = await deps.abandonCreation({ task: id, account, key, unstarted });
-      const isGivenUp = outcome === 'abandoned';
-      if (isGivenUp) log.warn({ task: id }, 'abandoned a creation whose process died');
-      return isGivenUp;
+    const tryId = tryOf(state);
+    if (tryId !== undefined && (state.at === 'ended' || !(await workflows.wasStarted(id)))) {
+      const isGone = (await deps.abandonCreation({ task: id, account, key, tryId })) === 'abandoned';
+      if (isGone) log.warn({ task: id }, 'abandoned a creation whose process died');
+      return isGone;
     }
     const orphaned = await tasks.step(id, { kind: 'orphaned' });
     if (!orphaned.ok) return false;
     log.error({ task: id, status: orphaned.task.status }, 'ended a task whose workflow is gone');
     const held = (await ledger.entriesOfTask(id)).find(({ kind }) => kind === 'hold');
     const last = { task: id, basis: heldBasis(held?.basis) ?? noBasis };
-    const { state } = await finish(last);
-    if (state.at === 'review') {
+    const finished = await finish(last);
+    if (finished.state.at === 'review') {
       // Nobody can be asked any more.
       await tasks.step(id, { kind: 'orphaned' });
       await finish(last);
@@ -133,10 +139,10 @@ function createRepairs(deps: TaskActivityDeps) {
   }
 
   async function askAboutOverdue(task: Task, isUnchanged: boolean): Promise<boolean> {
-    const { id, deadlineAt, state, attention, unstarted } = task;
+    const { id, deadlineAt, state, attention } = task;
     // An end that is decided is written within seconds.
     const isOverdue = now() - deadlineAt >= overdueGraceMs || (state.at === 'ending' && isUnchanged);
-    if (!isOverdue || attention !== undefined || unstarted !== undefined) return false;
+    if (!isOverdue || attention !== undefined || state.at === 'creating') return false;
     if (!(await workflows.isRunning(id))) return false;
     log.error({ task: id }, 'a task is overdue, and its workflow still runs');
     return note(id, 'workflow_overdue');
@@ -183,8 +189,8 @@ function createChannelQuestions(deps: TaskActivityDeps, sightings: Sightings) {
 
   /** What is not submitted yet waits for nobody while another channel of its plan is served. */
   async function turnElsewhere(task: Task, unserved: Service['unserved']): Promise<boolean> {
-    const { id, state, attempts } = task;
-    if (state.at !== 'submitting' || attemptInFlight(attempts) !== undefined) return false;
+    const { id, state } = task;
+    if (!isIdle(state)) return false;
     if (openTo(task).every(({ channel }) => unserved(channel) !== undefined)) return false;
     const left = state.left.filter(({ channel }) => {
       const missing = unserved(channel);

@@ -4,7 +4,7 @@ import { defined } from '../src/base/defined.ts';
 import { attemptId, markerOf } from '../src/base/ids.ts';
 import { racePoint } from '../src/base/race-point.ts';
 import type { Task } from '../src/task/record.ts';
-import { attemptInFlight } from '../src/task/state.ts';
+import { attemptAt } from '../src/task/state.ts';
 import { UpstreamError } from '../src/providers/provider.ts';
 import type { Submitted } from '../src/providers/provider.ts';
 import type { RequestRecord } from '../src/store/requests.ts';
@@ -48,7 +48,7 @@ export function createSend(deps: ChannelActivityDeps) {
     // Before its claim: it may stand still after that is written, and before it hears of it.
     const begunAt = deps.now();
     const begun = await stepTo(task, event, deps);
-    const attempt = attemptInFlight(begun.attempts);
+    const attempt = begun.state.at === 'sending' ? attemptAt(begun.state, begun.attempts) : undefined;
     if (attempt?.owner !== owner) {
       deps.submitLimiter(candidate).giveBack();
       return begun;

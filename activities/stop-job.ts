@@ -30,12 +30,12 @@ export function createStopJob(deps: ChannelActivityDeps) {
  */
 export async function stopUnwanted(task: Task, deps: ChannelActivityDeps): Promise<Task> {
   const job = watchedJob(task);
-  if (task.wanted === undefined || job === undefined) return task;
+  if (task.state.at !== 'stopping' || job === undefined) return task;
   const opened = openTarget(deps, task, job.candidate);
   const target = opened instanceof ChannelGoneError ? undefined : opened;
   const about = { n: job.n, job: job.operation.id };
   const write = (kind: 'stopped' | 'unstoppable') => stepTo(task, { ...about, kind }, deps);
-  const isCancellation = task.wanted === 'cancel';
+  const isCancellation = task.state.stop === 'cancel';
   if (isCancellation && target !== undefined && (await cancel(job, target, deps))) return write('stopped');
   // An upstream refuses what it has cancelled before: an earlier run may have died before it had said so.
   const seen = target === undefined ? undefined : await askOnceMore(job, target, deps);

@@ -4,6 +4,7 @@ import { defined } from '../src/base/defined.ts';
 import { attemptId } from '../src/base/ids.ts';
 import { racePoint } from '../src/base/race-point.ts';
 import type { Task, TaskOutcome } from '../src/task/record.ts';
+import { isSubmitting } from '../src/task/state.ts';
 import type { EventOf } from '../src/task/state.ts';
 import type { Submitted, UpstreamError } from '../src/providers/provider.ts';
 import type { ChannelActivityDeps } from './deps.ts';
@@ -68,7 +69,7 @@ export async function recordStall(sent: Sent, deps: ChannelActivityDeps): Promis
   const message = 'The worker stood still before the request left; nothing was sent.';
   const word = { code: 'worker_stalled', message, stays: true };
   const after = await stepTo(sent.task, notAccepted(sent, word), deps);
-  if (after.state.at !== 'submitting') return after;
+  if (!isSubmitting(after.state)) return after;
   throw later('WorkerStalled', message);
 }
 
@@ -127,8 +128,8 @@ export async function retryOrLeave(
   const isChange = !stays || refusing.n !== undefined;
   const word = { code, message, stays, ...defined({ retryAfterMs: asked }) };
   const after = isChange ? await stepTo(task, notAccepted(refusing, word), deps) : task;
-  if (!stays || after.state.at !== 'submitting') return after;
-  await noteWait(task.id, 'upstream', deps);
+  if (!stays || !isSubmitting(after.state)) return after;
+  await noteWait(after, 'upstream', deps);
   const retryMs = Math.max(Math.round(delay), retryDelayMinMs);
   // A history is not given an upstream's words, which may be the caller's own.
   const why = refusing.n === undefined ? message : code;
@@ -137,7 +138,7 @@ export async function retryOrLeave(
 
 /** How long this channel may still be asked before it is another one's turn; 0 where another one comes next. */
 function leftHereMs({ plan, state, deadlineAt }: Task, { now }: Pick<ChannelActivityDeps, 'now'>): number {
-  if (state.at !== 'submitting' || state.left.length > 1) return 0;
+  if (!isSubmitting(state) || state.left.length > 1) return 0;
   const remainingMs = deadlineAt - now();
   if (plan.candidates.length === 1 && state.replaces === undefined) return remainingMs;
   return Math.min(lastCandidatePersistMs - elapsedBefore(), remainingMs);
@@ -145,5 +146,5 @@ function leftHereMs({ plan, state, deadlineAt }: Task, { now }: Pick<ChannelActi
 
 async function hasRoomElsewhere(task: Task, { gate }: ChannelActivityDeps): Promise<boolean> {
   const { state, id, model } = task;
-  return state.at === 'submitting' && gate.anyHasRoom({ task: id, model }, state.full);
+  return isSubmitting(state) && gate.anyHasRoom({ task: id, model }, state.full);
 }

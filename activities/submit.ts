@@ -4,7 +4,7 @@ import type { Attempt } from '../src/task/attempt.ts';
 import type { GenerationRequest } from '../src/models/request.ts';
 import type { RouteCandidate } from '../src/task/candidates.ts';
 import type { Task } from '../src/task/record.ts';
-import { attemptInFlight, sameCandidate } from '../src/task/state.ts';
+import { attemptAt, isIdle, isSubmitting, sameCandidate } from '../src/task/state.ts';
 import { UpstreamError } from '../src/providers/provider.ts';
 import { ChannelGoneError } from '../src/routing/channels.ts';
 import type { ChannelActivityDeps } from './deps.ts';
@@ -54,7 +54,7 @@ export function createSubmit(deps: ChannelActivityDeps) {
   };
 
   async function submitAndWait(task: Task, input: SubmitInput, elapsed: () => number): Promise<Task> {
-    if (task.state.at !== 'submitting') return wait(task, input, { isNew: false, elapsed });
+    if (!isSubmitting(task.state)) return wait(task, input, { isNew: false, elapsed });
     const after = await submitOnce(task, input);
     const stopped = await stopUnwanted(after, deps);
     // Who wanted the task to end hears what came of it before its job is waited for.
@@ -66,7 +66,7 @@ export function createSubmit(deps: ChannelActivityDeps) {
    * queue, which submissions need too, has one that waits. `isNew`: accepted by this run.
    */
   async function wait(task: Task, input: SubmitInput, { isNew, elapsed }: Waiting): Promise<Task> {
-    const job = task.state.at === 'waiting' && task.wanted === undefined ? watchedJob(task) : undefined;
+    const job = task.state.at === 'waiting' ? watchedJob(task) : undefined;
     if (job === undefined || !sameCandidate(job.candidate, input.candidate)) return task;
     const { info, cancellationSignal } = Context.current();
     const isLate = deps.now() >= job.deadlineAt;
@@ -75,9 +75,8 @@ export function createSubmit(deps: ChannelActivityDeps) {
   }
 
   async function submitOnce(task: Task, input: SubmitInput): Promise<Task> {
-    const inFlight = attemptInFlight(task.attempts);
+    const inFlight = task.state.at === 'sending' ? attemptAt(task.state, task.attempts) : undefined;
     if (inFlight !== undefined) return resume(task, inFlight);
-    if (task.wanted !== undefined) return task;
     const stored = await requests.find(task.id);
     if (stored === undefined) {
       const word = { code: 'request_missing', message: 'The request document is gone.' };
@@ -105,11 +104,11 @@ export function createSubmit(deps: ChannelActivityDeps) {
     const { cancellationSignal } = Context.current();
     const waitMs = await deps.submitLimiter(input.candidate).enter(turn, cancellationSignal);
     if (waitMs !== undefined) {
-      await noteWait(task.id, 'turn', deps);
+      await noteWait(task, 'turn', deps);
       const nextIn = `next look in ${Math.ceil(waitMs / 1000)} s`;
       throw later('WaitsForItsTurn', `the channel's submissions per second are used; ${nextIn}`, waitMs);
     }
-    if (hasWaited) await noteWait(task.id, undefined, deps);
+    if (hasWaited) await noteWait(task, undefined, deps);
     return send({ input, task, stored: { ...stored, request }, target, atOnce });
   }
 
@@ -145,8 +144,7 @@ interface Waiting {
 }
 
 /** The task asks others, or pauses, and has no use for a slot here any more: this run has written that, or an earlier one. */
-function hasTurned({ state, attempts }: Task, candidate: RouteCandidate): boolean {
+function hasTurned({ state }: Task, candidate: RouteCandidate): boolean {
   if (state.at === 'pausing') return true;
-  const isIdle = state.at === 'submitting' && attemptInFlight(attempts) === undefined;
-  return isIdle && !state.left.some((other) => sameCandidate(other, candidate));
+  return isIdle(state) && !state.left.some((other) => sameCandidate(other, candidate));
 }

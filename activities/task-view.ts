@@ -1,22 +1,20 @@
 import { defined } from '../src/base/defined.ts';
-import { attemptInFlight, shownAttempt } from '../src/task/state.ts';
+import { shownAttempt } from '../src/task/state.ts';
 import type { Task } from '../src/task/record.ts';
 import type { TaskView } from './types.ts';
 
 /** What the workflow learns of a record; undefined: the task was abandoned, and its record removed. */
 export function viewOf(task: Task | undefined): TaskView {
-  if (task === undefined) return givenUpView;
+  if (task === undefined) return abandonedView;
   const { rev, state, stateSince, deadlineAt, status, charge, error } = task;
-  const { wanted, concern, channel, upstreamId } = task;
+  const { concern, channel, upstreamId } = task;
   return {
     rev,
     state,
     stateSince,
     deadlineAt,
     status,
-    isSending: attemptInFlight(task.attempts) !== undefined,
     ...defined({
-      wanted,
       concern,
       channel,
       upstreamId,
@@ -27,11 +25,10 @@ export function viewOf(task: Task | undefined): TaskView {
   };
 }
 
-const givenUpView: TaskView = {
+const abandonedView: TaskView = {
   rev: Number.MAX_SAFE_INTEGER,
-  state: { at: 'given_up' },
+  state: { at: 'ended', abandoned: '' },
   stateSince: 0,
   deadlineAt: 0,
   status: 'failed',
-  isSending: false,
 };

@@ -15,11 +15,9 @@ import type { TaskError } from '../src/task/task.ts';
  */
 export interface TaskView extends Pick<
   Task,
-  | 'rev' | 'state' | 'stateSince' | 'wanted' | 'deadlineAt' | 'status'
+  | 'rev' | 'state' | 'stateSince' | 'deadlineAt' | 'status'
   | 'concern' | 'channel' | 'upstreamId'
 > {
-  /** A submission is in flight: its answer must be read. */
-  readonly isSending: boolean;
   readonly attempt?: ShownAttempt;
   /** Micro-units. */
   readonly charge?: string;

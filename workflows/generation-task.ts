@@ -2,7 +2,9 @@ import { allHandlersFinished, CancellationScope, condition } from '@temporalio/w
 import type { TaskView } from '../activities/types.ts';
 import type { TaskInput, TaskResult } from '../src/task/input.ts';
 import { waitSummaryStart } from '../src/base/queues.ts';
-import type { TaskState } from '../src/task/state.ts';
+import type { RouteCandidate } from '../src/task/candidates.ts';
+import { isAbandoned, stopOf } from '../src/task/state.ts';
+import type { Stop, TaskState } from '../src/task/state.ts';
 import {
   finishTask, lookAtTask, pollOn, searchJob, stepTask, stopJob, submitOn,
 } from './activity-proxies.ts'; // prettier-ignore
@@ -35,14 +37,14 @@ async function runTask(run: TaskRun): Promise<TaskResult> {
   clock.cancel();
   leave(run);
   showEnd(run);
-  if (run.input.hasCallback && run.view.state.at !== 'given_up') await sendCallback(run);
+  if (run.input.hasCallback && !isAbandoned(run.view.state)) await sendCallback(run);
   await condition(allHandlersFinished);
   await run.lastLocal;
   return resultOf(run);
 }
 
 function resultOf({ view: { state, status, charge = '0', error } }: TaskRun): TaskResult {
-  if (state.at === 'given_up') return { status: 'given_up' };
+  if (isAbandoned(state)) return { status: 'abandoned' };
   if (status === 'succeeded') return { status, charge };
   const { code = 'internal_error', class: failure } = error ?? {};
   return { status: 'failed', code, ...(failure === undefined ? {} : { class: failure }) };
@@ -71,31 +73,37 @@ async function keepDeadline(run: TaskRun): Promise<void> {
 
 const deadlineSummary = `${waitSummaryStart}for the end of the task, until its deadline at the latest.`;
 
-function canExpire({ view: { state, wanted } }: TaskRun): boolean {
-  return state.at !== 'ending' && (wanted === undefined || wanted === 'cancel');
+function canExpire({ view: { state } }: TaskRun): boolean {
+  const stop = stopOf(state);
+  return state.at !== 'ending' && (stop === undefined || stop === 'cancel');
 }
 
 /** One step: whatever the state asks for, until the record changes. */
 async function advance(run: TaskRun): Promise<void> {
   const { view } = run;
   switch (view.state.at) {
-    case 'submitting':
-      return submit(run, view.state);
+    case 'creating':
+    case 'queued':
+      return submit(run, view.state.left[0]);
+    case 'sending':
+      return view.state.stop === undefined ? awaitSubmission(run) : awaitAnswer(run);
     case 'pausing':
       return pause(run, view.state);
-    case 'lost':
-      return view.state.asked && view.wanted === undefined ? waitForPerson(run) : search(run);
+    case 'searching':
+      return search(run, view.state.stop);
     case 'waiting':
-      return view.wanted === undefined ? wait(run) : stop(run);
+      return wait(run);
+    case 'stopping':
+      return stop(run, view.state.stop);
+    case 'asking':
     case 'broken':
-      return view.wanted === undefined ? waitForPerson(run) : stop(run);
+      return waitForPerson(run);
     case 'ending':
       leave(run);
       return finishTask(run);
     case 'review':
       return waitForPerson(run);
     case 'ended':
-    case 'given_up':
       return undefined;
     default:
       return view.state satisfies never;
@@ -127,23 +135,24 @@ async function waitForPerson(run: TaskRun): Promise<void> {
 }
 
 /** The submission, whose activity then waits for the end of the job, too. */
-async function submit(
-  run: TaskRun,
-  { left: [candidate] }: Extract<TaskState, { at: 'submitting' }>,
-): Promise<void> {
+async function submit(run: TaskRun, candidate: RouteCandidate | undefined): Promise<void> {
+  if (candidate === undefined) return stepTask(run, { kind: 'skipped', channels: [] });
   const { task, expectedSeconds } = run.input;
-  if (run.view.wanted !== undefined) return awaitAnswer(run);
-  // One that is in flight is always waited for, wherever it went.
-  if (isAt(run.work, 'submit', run.view.isSending ? undefined : candidate?.channel))
-    return follow(run, run.work);
-  if (candidate === undefined) {
-    return run.view.isSending ? awaitAnswer(run) : stepTask(run, { kind: 'skipped', channels: [] });
-  }
   const { channel } = candidate;
+  if (isAt(run.work, 'submit', channel)) return follow(run, run.work);
   const { rev } = run.view;
   return work(run, { activity: 'submit', channel }, () =>
     submitOn(channel).submit({ task, rev, candidate, expectedSeconds }),
   );
+}
+
+/** A submission that is in flight is always waited for, wherever it went; without an activity, another one takes it on. */
+async function awaitSubmission(run: TaskRun): Promise<void> {
+  if (isAt(run.work, 'submit', undefined)) return follow(run, run.work);
+  const { attempt } = run.view;
+  if (attempt === undefined) return awaitAnswer(run);
+  const { channel, credential } = attempt;
+  return submit(run, { channel, credential });
 }
 
 /**
@@ -173,27 +182,27 @@ async function wait(run: TaskRun): Promise<void> {
 }
 
 /** The response of a submission is lost: the upstream is asked, and then a person. */
-async function search(run: TaskRun): Promise<void> {
+async function search(run: TaskRun, wanted: Stop | undefined): Promise<void> {
   const { task } = run.input;
   const { rev } = run.view;
   if (!(await isFree(run)) || run.view.rev !== rev) return;
-  const { findLostJob } = searchJob(run.view.wanted !== undefined);
+  const { findLostJob } = searchJob(wanted !== undefined);
   const looking = begin(run, { activity: 'find', channel: '' }, () => findLostJob(task, rev));
   await ended(run, looking);
-  const { state, wanted } = run.view;
-  if (!looking.isOver || state.at !== 'lost') return;
+  const { state } = run.view;
+  if (!looking.isOver || state.at !== 'searching') return;
   // What kept us from the last question may be our own: it is asked again once the record can be read.
-  if (wanted !== undefined && looking.hasFailed && looking.failures === 0) await lookAtTask(run);
-  else if (wanted !== undefined) await stepTask(run, { kind: 'stopped' });
-  else if (!state.asked) await stepTask(run, { kind: 'asked' });
+  if (state.stop === undefined) await stepTask(run, { kind: 'asked' });
+  else if (looking.hasFailed && looking.failures === 0) await lookAtTask(run);
+  else await stepTask(run, { kind: 'stopped' });
 }
 
 /**
  * The job is not wanted any more. Where the upstream cannot be asked, the task ends without it, but no cancellation
  * succeeds. What fails here is our own, and no reason to end the task sooner than it could be asked again.
  */
-async function stop(run: TaskRun, isAgain = false): Promise<void> {
-  const { wanted, rev } = run.view;
+async function stop(run: TaskRun, wanted: Stop, isAgain = false): Promise<void> {
+  const { rev } = run.view;
   try {
     return see(run, await stopJob(run.input.task, rev));
   } catch {
@@ -201,7 +210,7 @@ async function stop(run: TaskRun, isAgain = false): Promise<void> {
     if (isAgain) return stepTask(run, { kind: 'stopped' });
   }
   await lookAtTask(run);
-  if (run.view.rev === rev) await stop(run, true);
+  if (run.view.rev === rev) await stop(run, wanted, true);
 }
 
 function isAt(work: Work | undefined, activity: Work['activity'], channel: string | undefined): work is Work {
@@ -265,9 +274,9 @@ const failedPauseMaxMs = 300_000;
 /** An activity that ended without a word reveals nothing about what the upstream received. */
 async function lookAfterFailure(run: TaskRun): Promise<void> {
   await lookAtTask(run);
-  const { state, isSending, attempt } = run.view;
-  if (state.at !== 'submitting' || !isSending || attempt === undefined) return;
-  await stepTask(run, { kind: 'lost', n: attempt.n, code: 'submission_lost' });
+  const { state } = run.view;
+  if (state.at !== 'sending') return;
+  await stepTask(run, { kind: 'lost', n: state.n, code: 'submission_lost' });
 }
 
 /** The workflow waits for this activity no longer. It learns of it with its next heartbeat. */

@@ -12,7 +12,7 @@ import { describeAction, readActionInput, workflowActions } from '../src/task/ac
 import type { ActionInput } from '../src/task/act-fields.ts';
 import type { ActionResult } from '../src/task/acts.ts';
 import { commandLine } from '../src/task/situation.ts';
-import { stateWords } from '../src/task/state.ts';
+import { isLost, stateWords } from '../src/task/state.ts';
 import { actOnTask, lookAtTask, stepTask, wakeTask } from './activity-proxies.ts';
 import { actionUpdate, concernSignal, refusedAction, unservedSignal } from './messages.ts';
 import { isDecided, isOver, note, see, show } from './task-run.ts';
@@ -113,7 +113,7 @@ function whyNotCancelled(run: TaskRun): string | undefined {
   const { state, status, error } = run.view;
   if (error?.code === 'task_cancelled') return undefined;
   if (isOver(run)) return `The task has already ${status}.`;
-  return state.at === 'lost'
+  return isLost(state)
     ? 'It is not known whether the upstream has the task; an operator has been asked to decide.'
     : 'The upstream is already working on it, so it can no longer be cancelled.';
 }

@@ -12,7 +12,7 @@ import { mapMoney, moneyInWords, situation } from '../src/task/situation.ts';
 import type { MoneyPreview, Situation } from '../src/task/situation.ts';
 import type { TaskInput } from '../src/task/input.ts';
 import { newRound } from '../src/task/rounds.ts';
-import { isUnfinished } from '../src/task/state.ts';
+import { isAbandoned, isIdle, isSubmitting, isUnfinished, stopOf } from '../src/task/state.ts';
 import { searchAttributes } from './search-attributes.ts';
 
 /** What a task's workflow has: its input, and what it knows of the record. It knows nothing that the record lacks. */
@@ -55,7 +55,6 @@ export function newTaskRun(input: TaskInput): TaskRun {
       stateSince: Date.now(),
       deadlineAt,
       status: 'pending',
-      isSending: false,
     },
     work: undefined,
     shown: { channel: candidates[0]?.channel, attention: undefined },
@@ -97,9 +96,9 @@ function situationOf({ view, input }: TaskRun): Situation {
 }
 
 /** As far as the record says: the reconciler notes who waits for a worker. */
-function unservedOf({ concern, state, isSending, attempt }: TaskView): Unserved | undefined {
+function unservedOf({ concern, state, attempt }: TaskView): Unserved | undefined {
   if (concern !== 'no_worker') return undefined;
-  const next = state.at === 'submitting' && !isSending ? state.left[0] : attempt;
+  const next = isIdle(state) ? state.left[0] : attempt;
   return defined({ channel: next?.channel });
 }
 
@@ -109,7 +108,8 @@ export function isOver({ view }: TaskRun): boolean {
 
 /** Whatever was wanted of the task is done, or has proved impossible. */
 export function isDecided(run: TaskRun): boolean {
-  return isOver(run) || (run.view.wanted === undefined && run.view.state.at !== 'ending');
+  const { state } = run.view;
+  return isOver(run) || (stopOf(state) === undefined && state.at !== 'ending');
 }
 
 function money({ input }: TaskRun, micros: string | bigint): string {
@@ -123,7 +123,7 @@ function money({ input }: TaskRun, micros: string | bigint): string {
 export function show(run: TaskRun): void {
   const { state, channel: known } = run.view;
   if (!isOver(run)) {
-    const left = state.at === 'submitting' ? state.left[0]?.channel : undefined;
+    const left = isSubmitting(state) ? state.left[0]?.channel : undefined;
     showNews(run, { channel: known ?? left ?? run.shown.channel, attention: attentionOf(run.view) });
   }
   describe(run);
@@ -180,7 +180,7 @@ function detailsOf(run: TaskRun): string {
 
 function endingOf(run: TaskRun): string {
   const { status, charge = '0', error, state } = run.view;
-  if (state.at === 'given_up') return 'There is nothing to do: the creation of the task was abandoned.';
+  if (isAbandoned(state)) return 'There is nothing to do: the creation of the task was abandoned.';
   const why = error?.class === undefined ? '' : ` (${error.class})`;
   return `The task ${status}${why}. Charged ${money(run, charge)}.`;
 }
@@ -194,7 +194,7 @@ export function showEnd(run: TaskRun): void {
     ...(upstreamId === undefined ? [] : [{ key: searchAttributes.upstreamTaskId, value: upstreamId }]),
   ];
   // A task that has no record is in no list; but nobody should be asked to look at it.
-  showNews(run, { channel, attention: undefined }, state.at === 'given_up' ? [] : ending);
+  showNews(run, { channel, attention: undefined }, isAbandoned(state) ? [] : ending);
 }
 
 export function note(run: TaskRun, notice: string): void {

@@ -116,7 +116,7 @@ const [red, green, yellow] = ['\u001B[31m', '\u001B[32m', '\u001B[33m'];
 const colours: ReadonlyMap<string, string> = new Map([
   ...['succeeded', 'delivered', 'closed'].map((word) => [word, green] as const),
   ...['failed', 'gave_up', 'open'].map((word) => [word, red] as const),
-  ...['lost', 'review', 'broken', 'half_open'].map((word) => [word, yellow] as const),
+  ...['lost', 'asking', 'review', 'broken', 'half_open'].map((word) => [word, yellow] as const),
 ]);
 
 function painted(cell: string, shown: string): string {

@@ -1,12 +1,13 @@
 import type { Task } from '../task/record.ts';
 import { abandonedNote } from '../money/ledger-basis.ts';
+import { isAbandoned } from '../task/state.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { KeySlotStore } from '../store/key-slots.ts';
 import type { RequestStore } from '../store/requests.ts';
 import type { TaskStore } from '../store/tasks.ts';
 
 export interface AbandonCreationDeps {
-  readonly tasks: Pick<TaskStore, 'step' | 'removeGivenUp'>;
+  readonly tasks: Pick<TaskStore, 'step' | 'removeAbandoned'>;
   readonly requests: Pick<RequestStore, 'remove'>;
   readonly ledger: Pick<Ledger, 'void'>;
   readonly keySlots: Pick<KeySlotStore, 'release'>;
@@ -18,8 +19,7 @@ export interface CreationTry {
   readonly account: string;
   /** The id of the API key that counts it among its unfinished tasks. Absent: the key has no limit. */
   readonly key?: string;
-  /** `Task.unstarted` as this try wrote it. */
-  readonly unstarted: string;
+  readonly tryId: string;
   /** Its hold was refused, and no earlier try can have taken one: there is nothing to void. */
   readonly neverHeld?: boolean;
 }
@@ -30,9 +30,9 @@ export interface CreationTry {
 export type AbandonOutcome = 'abandoned' | 'begun' | 'taken_over' | 'absent';
 
 /**
- * Undoes everything that the creation of a task has written, if it is still this try's. The record is marked first and removed last, so that a crash in between leaves what the reconciler
- * finds; in between the hold is voided, so that neither its own late write nor a late start of the workflow counts.
- * Repeatable.
+ * Undoes everything that the creation of a task has written, if it is still this try's. The record is marked first and
+ * removed last, so that a crash in between leaves what the reconciler finds. The hold is voided in between, so that
+ * neither its own late write nor a late start of the workflow counts. Repeatable.
  */
 export type AbandonCreation = (creation: CreationTry) => Promise<AbandonOutcome>;
 
@@ -42,23 +42,23 @@ export function createAbandonCreation({
   ledger,
   keySlots,
 }: AbandonCreationDeps): AbandonCreation {
-  return async ({ task, account, key, unstarted, neverHeld = false }) => {
-    const givenUp = await tasks.step(task, { kind: 'abandoned', unstarted });
-    const { task: record } = givenUp;
-    if (record !== undefined && !givenUp.ok) return hasBegun(record) ? 'begun' : 'taken_over';
+  return async ({ task, account, key, tryId, neverHeld = false }) => {
+    const abandoned = await tasks.step(task, { kind: 'abandoned', tryId });
+    const { task: record } = abandoned;
+    if (record !== undefined && !abandoned.ok) return hasBegun(record) ? 'begun' : 'taken_over';
     if (key !== undefined) await keySlots.release(key, task);
     // A removed record is what an earlier try of this has left.
     if (record === undefined) return 'absent';
     await Promise.all([
       neverHeld ? undefined : ledger.void({ account, task, note: abandonedNote }),
-      requests.remove(task, unstarted),
+      requests.remove(task, tryId),
     ]);
-    await tasks.removeGivenUp(task);
+    await tasks.removeAbandoned(task);
     return 'abandoned';
   };
 }
 
 /** Its workflow has it: nobody can abandon its creation any more. */
-export function hasBegun({ unstarted }: Pick<Task, 'unstarted'>): boolean {
-  return unstarted === undefined;
+export function hasBegun({ state }: Pick<Task, 'state'>): boolean {
+  return state.at !== 'creating' && !isAbandoned(state);
 }

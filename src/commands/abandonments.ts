@@ -40,7 +40,7 @@ export function createAbandonments({ abandonCreation, onError, now }: Abandonmen
   return {
     add(creation) {
       if (waiting.size >= waitingMax) return;
-      waiting.set(creation.unstarted, { creation, until: now() + keptMs });
+      waiting.set(creation.tryId, { creation, until: now() + keptMs });
       rounds.start();
     },
     stop: () => void rounds.stop(),

@@ -10,12 +10,13 @@ import type { Reckoning } from '../money/reckoning.ts';
 import { inputOf } from '../task/input.ts';
 import type { TaskTerms } from '../task/input.ts';
 import type { Task } from '../task/record.ts';
+import { newRound } from '../task/rounds.ts';
 import type { Spender } from '../access/spender.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { KeySlotStore } from '../store/key-slots.ts';
 import type { RequestRecord, RequestStore } from '../store/requests.ts';
 import { heldBasis, writeHeldBasis } from '../money/ledger-basis.ts';
-import { unstartedSince } from '../store/task-document.ts';
+import { tryIdAt } from '../store/task-document.ts';
 import type { TaskStore } from '../store/tasks.ts';
 import type { FindHoldTerms } from './account-terms.ts';
 import type { Abandonments } from './abandonments.ts';
@@ -75,16 +76,16 @@ export function createAdmit(deps: AdmissionDeps): Admit {
   return async (request) => {
     const { id: task, account, key, deadlineAt } = request.task;
     const begunAt = deps.now();
-    const unstarted = newUnstarted(deps);
-    const creation = { task, account, unstarted, ...(request.concurrentTasks === undefined ? {} : { key }) };
+    const tryId = newTryId(deps);
+    const creation = { task, account, tryId, ...(request.concurrentTasks === undefined ? {} : { key }) };
     try {
       await takeKeySlot(request, deps);
       const [isNew, storedBytes] = await Promise.all([
-        deps.tasks.insert({ ...request.task, unstarted }),
-        writeRequest(request, unstarted, deps),
+        deps.tasks.insert({ ...request.task, state: creatingState(request.task, tryId) }),
+        writeRequest(request, tryId, deps),
       ]);
       await racePoint('admission.claimed', task);
-      const outcome = isNew ? 'new' : await takeOver(task, unstarted, deps);
+      const outcome = isNew ? 'new' : await takeOver(task, tryId, deps);
       if (outcome === 'started') return {};
       const own = { ...request, creation, begunAt, isNew };
       const admitted = outcome === 'abandoned' ? undefined : await holdAndStart(own, deps);
@@ -100,8 +101,13 @@ export function createAdmit(deps: AdmissionDeps): Admit {
   };
 }
 
-function newUnstarted({ now, randomBytes }: AdmissionDeps): string {
-  return unstartedSince(now(), randomBase62(8, randomBytes));
+/** Of a task whose round has not begun. */
+function creatingState({ plan }: Task, tryId: string): Task['state'] {
+  return { ...newRound({ attempts: [] }, plan.candidates), at: 'creating', tryId };
+}
+
+function newTryId({ now, randomBytes }: AdmissionDeps): string {
+  return tryIdAt(now(), randomBase62(8, randomBytes));
 }
 
 /** The answer of a ledger, or of a count, that has written nothing. */
@@ -148,10 +154,10 @@ async function writeRequest(
  */
 async function takeOver(
   task: string,
-  unstarted: string,
+  tryId: string,
   { tasks }: AdmissionDeps,
 ): Promise<'taken_over' | 'started' | 'abandoned'> {
-  const stepped = await tasks.step(task, { kind: 'taken_over', unstarted });
+  const stepped = await tasks.step(task, { kind: 'taken_over', tryId });
   if (stepped.ok) return 'taken_over';
   return stepped.task !== undefined && hasBegun(stepped.task) ? 'started' : 'abandoned';
 }
@@ -178,7 +184,7 @@ async function holdAndStart(request: OwnRequest, deps: AdmissionDeps): Promise<A
   await racePoint('admission.started', task.id);
   if (deps.now() - request.begunAt < slowAfterMs) return admitted;
   // This process was stopped for a while: the task counts only if it was not abandoned, and from here on it cannot be.
-  if ((await takeOver(task.id, newUnstarted(deps), deps)) !== 'abandoned') return admitted;
+  if ((await takeOver(task.id, newTryId(deps), deps)) !== 'abandoned') return admitted;
   throw serviceUnavailable('the creation took too long and was abandoned');
 }
 

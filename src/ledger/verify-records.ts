@@ -14,17 +14,16 @@ export interface TaskFacts {
   readonly charge?: bigint;
   readonly cost?: bigint;
   readonly costUnknown?: number;
-  /** Begins with the time of the creation, in milliseconds. */
-  readonly unstarted?: string;
-  readonly state?: { readonly at: StateName };
+  /** `tryId` and `abandoned` begin with the time of the creation, in milliseconds. */
+  readonly state?: { readonly at: StateName; readonly tryId?: string; readonly abandoned?: string };
   /** Unix milliseconds. */
   readonly stateSince?: number;
   readonly outcome?: { readonly kind: string };
 }
 
 const taskFields: Document = {
-  account: 1, status: 1, hold: 1, charge: 1, cost: 1, costUnknown: 1, unstarted: 1, 'state.at': 1, stateSince: 1,
-  'outcome.kind': 1,
+  account: 1, status: 1, hold: 1, charge: 1, cost: 1, costUnknown: 1, stateSince: 1, 'outcome.kind': 1,
+  'state.at': 1, 'state.tryId': 1, 'state.abandoned': 1,
 }; // prettier-ignore
 
 interface ReadOptions {

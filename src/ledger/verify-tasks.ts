@@ -78,8 +78,8 @@ function unknownFault({ status, state }: TaskFacts): string | undefined {
   if (state === undefined || !stateNames.includes(state.at)) {
     return `is in the state ${String(state?.at)}, which nobody knows`;
   }
-  const isEnded = state.at === 'ended';
-  return isTerminal(status) === isEnded ? undefined : `is ${status}, and its state is ${state.at}`;
+  const hasEnded = state.at === 'ended' && state.abandoned === undefined;
+  return isTerminal(status) === hasEnded ? undefined : `is ${status}, and its state is ${state.at}`;
 }
 
 /** Until its end is decided, a task has one open hold of its amount. */
@@ -87,7 +87,7 @@ function unfinishedFault(task: TaskFacts, { hold, close, now }: Books): string |
   const { account, status, state, stateSince } = task;
   if (isBeingCreated(task, now)) return undefined;
   // What is ending is closed in the ledger first. An abandoned creation has no hold, and soon no record.
-  const mayBeClosed = state?.at === 'ending' || state?.at === 'given_up';
+  const mayBeClosed = state?.at === 'ending' || state?.at === 'ended';
   if (mayBeClosed && isWithin(stateSince, now, endingMaxMs) && (close ?? hold) !== undefined)
     return undefined;
   if (hold?.kind !== 'hold') return `is ${status}, and nothing is held for it`;
@@ -101,9 +101,9 @@ function unfinishedFault(task: TaskFacts, { hold, close, now }: Books): string |
 const creationMaxMs = 20 * 60_000;
 
 /** A creation that is in progress, or was abandoned a moment ago, may have no hold. */
-export function isBeingCreated({ unstarted, state }: TaskFacts, now: number): boolean {
-  if (typeof unstarted !== 'string' || state?.at === 'ended') return false;
-  return isWithin(Number.parseInt(unstarted, 10), now, creationMaxMs);
+export function isBeingCreated({ state }: TaskFacts, now: number): boolean {
+  const tryId = state?.at === 'creating' ? state.tryId : state?.abandoned;
+  return typeof tryId === 'string' && isWithin(Number.parseInt(tryId, 10), now, creationMaxMs);
 }
 
 /** Another process's clock may be a little ahead. A time that is none is not within anything. */

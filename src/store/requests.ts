@@ -22,7 +22,7 @@ export interface RequestRecord {
   readonly warnings: readonly string[];
   /** Why other channels are not in the task's plan, for people. */
   readonly dropped: readonly DroppedChannel[];
-  /** The try of the creation that wrote it: `Task.unstarted`. */
+  /** The try of the creation that wrote it, as the state `creating` names it. */
   readonly by: string;
 }
 

@@ -4,7 +4,7 @@ import { defined } from '../base/defined.ts';
 import type { FailureClass } from '../errors/failure.ts';
 import type { Changes } from '../task/next.ts';
 import type { Task } from '../task/record.ts';
-import { attemptAt } from '../task/state.ts';
+import { attemptAt, isAbandoned, isLost } from '../task/state.ts';
 import { updateWith } from './mongo.ts';
 import type { SealedDocument } from './sealed-document.ts';
 
@@ -95,14 +95,17 @@ type Deriving = Pick<Task, 'id' | 'createdAt' | 'state' | 'attempts' | 'hasCallb
 
 function derived(task: Deriving) {
   const { state, attempts, hasCallback, callback } = task;
-  const lost = state.at === 'lost' ? attemptAt(state, attempts) : undefined;
+  const lost = isLost(state) ? attemptAt(state, attempts) : undefined;
   const job = attempts.findLast((attempt) => attempt.state === 'accepted' || attempt.state === 'failed');
   const where = lost ?? job;
   const jobs = attempts.flatMap(({ channel, operation }) =>
     operation === undefined ? [] : [jobKey(channel, operation.id)],
   );
   const isOwed =
-    state.at === 'ended' && hasCallback && (callback === undefined || callback.state === 'pending');
+    state.at === 'ended' &&
+    !isAbandoned(state) &&
+    hasCallback &&
+    (callback === undefined || callback.state === 'pending');
   return {
     channel: where?.channel,
     credential: where?.credential,
@@ -135,7 +138,7 @@ function paddedTime(milliseconds: number): string {
   return milliseconds.toString().padStart(14, '0');
 }
 
-/** A value for `Task.unstarted`: no two tries share one. */
-export function unstartedSince(milliseconds: number, random: string): string {
+/** The name of a try of a creation; no two tries share one. */
+export function tryIdAt(milliseconds: number, random: string): string {
   return `${paddedTime(milliseconds)}-${random}`;
 }

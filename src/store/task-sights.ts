@@ -11,8 +11,8 @@ import type { TaskDocument } from './task-document.ts';
 
 /** Of a record whose state does not ask for a person. */
 const asksNothing = {
-  'state.at': { $nin: ['broken', 'review', 'given_up'] as const },
-  'state.asked': { $ne: true },
+  'state.at': { $nin: ['asking', 'broken', 'review'] as const },
+  'state.abandoned': { $exists: false },
 };
 
 const ofPolls: ReadonlySet<Concern> = new Set(pollConcerns);
@@ -22,34 +22,23 @@ const beyondPolls = concerns.filter((concern) => !ofPolls.has(concern));
 /** What is seen on the way and shown, and decides nothing. Each write is guarded by what must not have happened before. */
 export function taskSights(tasks: Collection<TaskDocument>, now: () => number) {
   return {
-    async markRunning(id: string): Promise<void> {
-      await tasks.updateOne(
-        { _id: id, status: 'submitted', 'state.at': 'waiting' },
-        { $set: { status: 'running', updatedAt: now() } },
-      );
-    },
-
     async recordProgress(id: string, seen: Pick<Task, 'progress' | 'queuePosition'>): Promise<void> {
       const { progress, queuePosition } = seen;
       await tasks.updateOne(
-        { _id: id, 'state.at': 'waiting' },
+        { _id: id, 'state.at': { $in: ['waiting', 'stopping'] as const } },
         { $set: { updatedAt: now(), ...defined({ progress, queuePosition }) } },
       );
     },
 
     /** What a task waits for that is not accepted yet; a reason that is known already matches nothing. */
     async setWait(id: string, reason: WaitReason | undefined): Promise<void> {
-      const waiting = { _id: id, 'state.at': { $in: ['submitting', 'lost'] as const } };
+      const waiting = { _id: id, 'state.at': { $in: ['queued', 'sending', 'searching'] as const } };
       if (reason === undefined) {
         const known = { ...waiting, waitsFor: { $exists: true } };
         await tasks.updateOne(known, { $unset: { waitsFor: '' }, $set: { updatedAt: now() } });
       } else {
         const other = { ...waiting, waitsFor: { $ne: reason } };
-        // Whoever waits has begun: the creation can no longer be abandoned.
-        await tasks.updateOne(other, {
-          $set: { waitsFor: reason, updatedAt: now() },
-          $unset: { unstarted: '' },
-        });
+        await tasks.updateOne(other, { $set: { waitsFor: reason, updatedAt: now() } });
       }
     },
 

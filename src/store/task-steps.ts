@@ -1,6 +1,6 @@
 import type { LRUCache } from 'lru-cache';
-import type { Collection, Filter } from 'mongodb';
-import { isOfCreation, next } from '../task/next.ts';
+import type { Collection } from 'mongodb';
+import { next } from '../task/next.ts';
 import type { Changes, Next, RefusalCode } from '../task/next.ts';
 import type { Task, TaskActionRecord } from '../task/record.ts';
 import type { TaskEvent } from '../task/state.ts';
@@ -62,7 +62,7 @@ export function taskSteps({ tasks, hints, now, form }: TaskStepsDeps) {
     for (let tries = 0; tries < collisionsMax; tries += 1) {
       const decided = task === undefined ? undefined : decide(task, event, { at: now(), act });
       if (task !== undefined && decided?.ok === true && Object.keys(decided.changes).length > 0) {
-        const written = await write(task, decided.changes, guardOf(event, task));
+        const written = await write(task, decided.changes);
         if (written !== undefined) return written;
       } else if (tries > 0) {
         return answer(task, decided);
@@ -73,13 +73,9 @@ export function taskSteps({ tasks, hints, now, form }: TaskStepsDeps) {
   }
 
   /** Undefined: the record has changed since it was seen. */
-  async function write(
-    task: Task,
-    changes: Changes,
-    guard: Filter<TaskDocument>,
-  ): Promise<Stepped | undefined> {
+  async function write(task: Task, changes: Changes): Promise<Stepped | undefined> {
     try {
-      const unchanged = { ...guard, _id: task.id, rev: task.rev };
+      const unchanged = { _id: task.id, rev: task.rev };
       const written = await tasks.findOneAndUpdate(unchanged, form.updateOf(task, changes), afterwards);
       const after = remember(written);
       return after === undefined ? undefined : { ok: true, task: after };
@@ -105,11 +101,6 @@ export function taskSteps({ tasks, hints, now, form }: TaskStepsDeps) {
     /** A record of this process' memory is not used again. */
     forget: (id: string): void => void hints.delete(id),
   };
-}
-
-/** A task that waits has begun, without a change of its state: its creation is over. */
-function guardOf({ kind }: TaskEvent, { unstarted }: Task): Filter<TaskDocument> {
-  return isOfCreation(kind) && unstarted !== undefined ? { unstarted } : {};
 }
 
 function answer(task: Task | undefined, decided: Next | undefined): Stepped {

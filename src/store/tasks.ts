@@ -95,9 +95,9 @@ export function createTaskStore(db: Db, now: () => number, sealing: Sealing) {
     /** Whether the same write may succeed later. */
     isOutage,
     /** Removes what an abandoned creation has left. */
-    async removeGivenUp(id: string): Promise<void> {
+    async removeAbandoned(id: string): Promise<void> {
       hints.delete(id);
-      await tasks.deleteOne({ _id: id, 'state.at': 'given_up' });
+      await tasks.deleteOne({ _id: id, 'state.abandoned': { $exists: true } });
     },
     ...taskReads(tasks, { findById: createFindById(db, tasks), toTask: form.toTask }),
     ...taskSteps({ tasks, hints, now, form }),

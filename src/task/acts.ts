@@ -35,7 +35,10 @@ export type MoneyEffect = 'none' | 'releases' | 'by_facts' | 'proposed' | 'refun
 /** `ends`: the task fails by it. `bills_twice`: the upstream may bill a second job. */
 export type ActionRisk = 'none' | 'ends' | 'bills_twice';
 
-const beforeItsEnd = ['submitting', 'pausing', 'lost', 'waiting', 'broken', 'review'] as const;
+const submitting = ['creating', 'queued', 'sending', 'pausing'] as const;
+const lost = ['searching', 'asking'] as const;
+const withJob = ['waiting', 'stopping', 'broken'] as const;
+const beforeItsEnd = [...submitting, ...lost, ...withJob, 'review'] as const;
 
 const withoutFields = { fields: {}, example: {} } as const;
 const harmless = { money: 'none', risk: 'none' } as const;
@@ -53,7 +56,7 @@ const table = {
     title: 'Adopt a job',
     description:
       'Gives the task the upstream job that belongs to it, after asking the upstream whether it has that job.',
-    possible: ['lost'],
+    possible: lost,
     fields: { upstream_id: true },
     example: { upstream_id: 'cgt-20261122-abcde' },
     ...harmless,
@@ -64,7 +67,7 @@ const table = {
     title: 'Resubmit',
     description:
       'Submits the task again, to the same channel or a named one. If the first submission was accepted, both are billed.',
-    possible: ['lost'],
+    possible: lost,
     fields: { channel: false },
     example: { channel: 'main' },
     money: 'none',
@@ -84,7 +87,7 @@ const table = {
   cancel: {
     title: 'Cancel',
     description: 'Cancels the task if its upstream allows it, and releases its hold.',
-    possible: ['submitting', 'pausing', 'waiting', 'broken'],
+    possible: [...submitting, ...withJob],
     ...withoutFields,
     money: 'releases',
     risk: 'ends',
@@ -93,7 +96,7 @@ const table = {
   complete: {
     title: 'Complete',
     description: 'Ends the task as succeeded, with a result that you have, and charges it.',
-    possible: ['lost', 'waiting', 'broken', 'review'],
+    possible: [...lost, ...withJob, 'review'],
     fields: { result_url: true, duration: false, resolution: false, total_tokens: false, images: false },
     example: { result_url: 'https://files.example/video.mp4', duration: 5 },
     money: 'by_facts',
@@ -122,7 +125,7 @@ const table = {
   undo: {
     title: 'Undo the adoption',
     description: 'Takes back an `adopt` whose job has not ended; the task asks for an operator again.',
-    possible: ['waiting', 'broken'],
+    possible: withJob,
     ...withoutFields,
     ...harmless,
     events: ['undone'],

@@ -48,19 +48,21 @@ interface Asking extends Pick<Task, 'state'> {
 /** What a state asks a person for, else what was noted beside it. */
 export function attentionOf({ state, concern }: Asking): AttentionReason | undefined {
   switch (state.at) {
-    case 'lost':
-      if (!state.asked) return concern;
+    case 'asking':
       return state.taken === true ? upstreamIdTaken : 'submit_ambiguous';
     case 'broken':
       return 'poll_failed';
     case 'review':
       return 'charge_review';
-    case 'submitting':
+    case 'creating':
+    case 'queued':
+    case 'sending':
     case 'pausing':
+    case 'searching':
     case 'waiting':
+    case 'stopping':
     case 'ending':
     case 'ended':
-    case 'given_up':
       return concern;
     default:
       return state satisfies never;

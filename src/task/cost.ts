@@ -22,7 +22,7 @@ export interface UpstreamCost extends TaskCost {
   readonly channel: string;
 }
 
-type Costing = Pick<Task, 'attempts' | 'outcome' | 'error' | 'wanted' | 'state'>;
+type Costing = Pick<Task, 'attempts' | 'outcome' | 'error' | 'state'>;
 
 /** `byRules`: what the frozen rules say of the task's last job; undefined: none holds, or there are none. */
 export function costOfTask(task: Costing, byRules: Micros | undefined): TaskCost {

@@ -38,4 +38,4 @@ export type TaskResult =
   | { readonly status: 'succeeded'; readonly charge: string }
   | { readonly status: 'failed'; readonly code: TaskErrorCode; readonly class?: FailureClass }
   /** The creation was abandoned: the task does not exist, and its creator knows it. */
-  | { readonly status: 'given_up' };
+  | { readonly status: 'abandoned' };

@@ -1,40 +1,46 @@
 import { defined } from '../base/defined.ts';
 import { replacements, newRound, restedFor } from './rounds.ts';
-import type { Task } from './record.ts';
-import { attemptAt, hasJob } from './state.ts';
+import { attemptAt, stopOf } from './state.ts';
 import type { EventOf } from './state.ts';
 import { endedBy, isAboutIts, submitsNothing } from './stop.ts';
-import { accepted, take } from './submission.ts';
+import { acceptedLate, take } from './submission.ts';
 import { change, notNow, refuse, unchanged, withAttempt, withoutLost } from './transition.ts';
-import type { Next } from './transition.ts';
+import type { In, Next } from './transition.ts';
 
 /** From the job at an upstream to an end that is decided, and what operators do about it. */
 
 /** The upstream has accepted the submission; one that renders at once has ended it with the same answer. */
-export function acceptedAs(task: Task, event: EventOf<'accepted'>, at: number): Next {
-  const taken = accepted(task, event, at);
+export function accepted(
+  task: In<'sending' | 'searching' | 'asking'>,
+  event: EventOf<'accepted'>,
+  at: number,
+): Next {
   const { n, outcome } = event;
-  if (!taken.ok || outcome === undefined || taken.changes.state?.at !== 'waiting') return taken;
-  const { attempts = task.attempts, state } = taken.changes;
+  if (n !== task.state.n) return acceptedLate(task, event);
+  const taken = take(task, event, at);
+  const { state, attempts = task.attempts } = taken.ok ? taken.changes : {};
+  if (!taken.ok || outcome === undefined || (state?.at !== 'waiting' && state?.at !== 'stopping'))
+    return taken;
   const over = polled({ ...task, attempts, state }, { kind: 'polled', n, outcome, unbilled: false }, at);
   return over.ok ? change({ ...taken.changes, ...over.changes }) : over;
 }
 
+type Job = In<'waiting' | 'stopping' | 'broken'>;
+
 /** The upstream has ended the job: the task's end, or another job in its place. */
-export function polled(task: Task, event: EventOf<'polled'>, at: number): Next {
+export function polled(task: Job, event: EventOf<'polled'>, at: number): Next {
   const { n, outcome, unbilled, traceId, elapsedMs } = event;
-  const over = { outcome, ...defined({ traceId }), wanted: undefined };
+  if (!isAboutIts(task, event)) return anotherJob;
+  const over = { outcome, ...defined({ traceId }) };
   if (outcome.kind === 'succeeded') {
-    if (!corrects(task, event) && !isWaitingFor(task, event)) return unasked(task, event);
     return change({ ...over, state: { at: 'ending', ending: { kind: 'succeeded' } } });
   }
-  if (!isWaitingFor(task, event)) return unasked(task, event);
   const { failure, code, message } = outcome;
+  const stop = stopOf(task.state);
   // The upstream stopped it because it was asked to; the poll has seen it first.
-  if (task.wanted !== undefined && failure?.class === 'cancelled') {
-    return change({ ...over, ...endedBy(task, task.wanted) });
-  }
-  if (unbilled && failure !== undefined && task.wanted === undefined) {
+  if (stop !== undefined && failure?.class === 'cancelled')
+    return change({ ...over, ...endedBy(task, stop) });
+  if (unbilled && failure !== undefined && stop === undefined) {
     const attempts = withAttempt(task, n, { state: 'failed', code, message, failure, endedAt: at });
     const resting = restedFor(task.resting, elapsedMs);
     const left = replacements({ ...task, attempts, resting }, failure.class, at);
@@ -43,40 +49,55 @@ export function polled(task: Task, event: EventOf<'polled'>, at: number): Next {
   return change({ ...over, state: { at: 'ending', ending: { kind: 'failed' } } });
 }
 
+const anotherJob = refuse('decided', 'The task has another job by now.');
+
 /** Among the upstream's own words a success is the last one, until the end is written. */
-function corrects({ state, attempts }: Task, { n, job }: EventOf<'polled'>): boolean {
-  if (state.at !== 'ending' || state.ending.kind !== 'failed' || state.ending.error !== undefined)
-    return false;
-  const attempt = attempts.find((one) => one.n === n);
-  return attempt?.state === 'accepted' && (job === undefined || job === attempt.operation?.id);
+export function corrected(task: In<'ending'>, event: EventOf<'polled'>): Next {
+  const { n, job, outcome, traceId } = event;
+  const { ending } = task.state;
+  const attempt = task.attempts.find((one) => one.n === n);
+  const isIts = attempt?.state === 'accepted' && (job === undefined || job === attempt.operation?.id);
+  const isOpen = ending.kind === 'failed' && ending.error === undefined;
+  if (outcome.kind !== 'succeeded' || !isOpen || !isIts) return notNow(task, event.kind);
+  return change({
+    outcome,
+    ...defined({ traceId }),
+    state: { at: 'ending', ending: { kind: 'succeeded' } },
+  });
 }
 
-function isWaitingFor(task: Task, event: EventOf<'polled' | 'broken'>): boolean {
-  return hasJob(task.state) && isAboutIts(task, event);
-}
-
-function unasked(task: Task, { kind }: EventOf<'polled' | 'broken'>): Next {
-  return hasJob(task.state) ? refuse('decided', 'The task has another job by now.') : notNow(task, kind);
+/** Callers see that the job runs. */
+export function rendering(task: In<'waiting' | 'stopping'>, event: EventOf<'rendering'>): Next {
+  if (!isAboutIts(task, event)) return anotherJob;
+  return task.status === 'submitted' ? change({ status: 'running' }) : unchanged;
 }
 
 /** Polling stops, and a person is asked. */
-export function broken(task: Task, event: EventOf<'broken'>): Next {
-  if (!isWaitingFor(task, event)) return unasked(task, event);
-  return task.state.at === 'broken'
-    ? unchanged
-    : change({ state: { at: 'broken', n: event.n, code: event.code } });
+export function broken(task: Job, event: EventOf<'broken'>): Next {
+  if (!isAboutIts(task, event)) return anotherJob;
+  const { n, code } = event;
+  const { state } = task;
+  if (state.at === 'broken') return unchanged;
+  return change({ state: state.at === 'stopping' ? { ...state, code } : { at: 'broken', n, code } });
+}
+
+/** A person has it polled again. */
+export function polledAgain({ state: { n } }: In<'broken'>): Next {
+  return change({ state: { at: 'waiting', n } });
 }
 
 /** An operator names the job of a lost submission. */
-export function adopted(task: Task, { kind, operation }: EventOf<'adopted'>, at: number): Next {
-  if (task.state.at !== 'lost') return notNow(task, kind);
+export function adopted(
+  task: In<'searching' | 'asking'>,
+  { operation }: EventOf<'adopted'>,
+  at: number,
+): Next {
   return take(task, { n: task.state.n, operation, adopted: true }, at);
 }
 
 /** The operator named the wrong one: the submission is lost again. */
-export function undone(task: Task, { kind }: EventOf<'undone'>, at: number): Next {
+export function undone(task: Job, _event: EventOf<'undone'>, at: number): Next {
   const { state } = task;
-  if (!hasJob(state)) return notNow(task, kind);
   const attempt = attemptAt(state, task.attempts);
   if (attempt?.adopted !== true) {
     return refuse('not_now', 'The task’s job was not adopted by an operator: there is nothing to undo.');
@@ -85,23 +106,31 @@ export function undone(task: Task, { kind }: EventOf<'undone'>, at: number): Nex
   const message = `${attempt.operation?.id ?? ''} was adopted, and taken back.`;
   const { operation: _operation, adopted: _adopted, ...kept } = attempt;
   const again = { ...kept, state: 'lost', code, message, endedAt: at } as const;
+  const stop = stopOf(state);
+  const lost = { n: attempt.n, code };
   return change({
     attempts: task.attempts.map((one) => (one === attempt ? again : one)),
-    state: { at: 'lost', n: attempt.n, code, asked: true },
+    // A cancellation was that of the job, and what is lost cannot be cancelled.
+    state:
+      stop === undefined || stop === 'cancel'
+        ? { at: 'asking', ...lost }
+        : { at: 'searching', ...lost, stop },
     traceId: '',
     progress: undefined,
     queuePosition: undefined,
-    // A cancellation was that of the job, and what is lost cannot be cancelled.
-    ...(task.wanted === 'cancel' ? { wanted: undefined } : {}),
   });
 }
 
 /** An operator takes the risk of a second job: to the same channel, or another one of the plan. */
-export function resubmitted(task: Task, { kind, channel }: EventOf<'resubmitted'>): Next {
+export function resubmitted(
+  task: In<'searching' | 'asking'>,
+  { kind, channel }: EventOf<'resubmitted'>,
+): Next {
   const { state, plan } = task;
   const attempt = attemptAt(state, task.attempts);
-  if (state.at !== 'lost' || attempt === undefined) return notNow(task, kind);
-  if (task.wanted !== undefined) return submitsNothing(task.wanted);
+  if (attempt === undefined) return notNow(task, kind);
+  const stop = stopOf(state);
+  if (stop !== undefined) return submitsNothing(stop);
   const there = { channel: attempt.channel, credential: attempt.credential };
   const candidate =
     channel === undefined || channel === attempt.channel
@@ -115,12 +144,13 @@ export function resubmitted(task: Task, { kind, channel }: EventOf<'resubmitted'
 }
 
 /** An operator has the result. */
-export function completed(task: Task, { kind, outcome, charge }: EventOf<'completed'>): Next {
-  if (!['waiting', 'broken', 'lost', 'review'].includes(task.state.at)) return notNow(task, kind);
+export function completed(
+  task: In<'waiting' | 'stopping' | 'broken' | 'searching' | 'asking' | 'review'>,
+  { outcome, charge }: EventOf<'completed'>,
+): Next {
   return change({
     outcome,
     attempts: withoutLost(task),
-    wanted: undefined,
     state: { at: 'ending', ending: { kind: 'succeeded', approved: true, accepted: charge } },
   });
 }

@@ -1,45 +1,164 @@
 import { pastOf } from './attempt.ts';
 import type { Attempt } from './attempt.ts';
 import { defined } from '../base/defined.ts';
-import { acceptedAs, adopted, broken, completed, polled, resubmitted, undone } from './job.ts';
+import {
+  accepted, adopted, broken, completed, corrected, polled, polledAgain, rendering, resubmitted, undone,
+} from './job.ts'; // prettier-ignore
 import type { Task } from './record.ts';
-import { approved, reviewed } from './review.ts';
-import type { EventName, EventOf, TaskEvent } from './state.ts';
-import { ended, extended, orphaned, stopped, unstoppable, wanted } from './stop.ts';
-import { asked, lost, notAccepted, rejected, resumed, sending, skipped } from './submission.ts';
-import { change, refuse, unchanged } from './transition.ts';
-import type { Changes, Next } from './transition.ts';
+import { approved, reviewed, settledAgain } from './review.ts';
+import { queuedFor } from './rounds.ts';
+import { isAbandoned } from './state.ts';
+import type { EventName, EventOf, StateName, TaskEvent } from './state.ts';
+import {
+  ended, extended, orphaned, passedBefore, stopped, unstoppable, wantedIdle, wantedInReview, wantedJob, wantedLost,
+  wantedSending, wantedWhileEnding,
+} from './stop.ts'; // prettier-ignore
+import {
+  acceptedLate, asked, decidedOtherwise, lost, notAccepted, notBegun, rejected, rejectedUnsent, resumed,
+  searchedAgain, sending, sendingAgain, skipped,
+} from './submission.ts'; // prettier-ignore
+import { change, notNow, refuse, unchanged } from './transition.ts';
+import type { Changes, In, Next } from './transition.ts';
 
 export type { Changes, Next, RefusalCode } from './transition.ts';
 
+type Transition<State extends StateName, Event extends EventName> = (
+  task: In<State>,
+  event: EventOf<Event>,
+  at: number,
+) => Next;
+type Row<State extends StateName> = { readonly [Event in EventName]?: Transition<State, Event> };
+
+const same = (): Next => unchanged;
+const noted = (): Next => change({});
+const begun = (): Next => refuse('decided', 'The task has begun.');
+
+/** What means the same in every state. */
+const anywhere: Row<StateName> = {
+  abandoned: () => refuse('decided', 'The creation is no longer this try’s.'),
+  taken_over: begun,
+  held: begun,
+  accepted: acceptedLate,
+  not_accepted: (task, { kind, n }) => (n === undefined ? notNow(task, kind) : decidedOtherwise),
+  rejected: (task, { kind, n }) => (n === undefined ? notNow(task, kind) : decidedOtherwise),
+  lost: () => decidedOtherwise,
+  unstoppable: same,
+  acted: noted,
+};
+
+const unfinished = { extended, orphaned } as const;
+const unanswered = { accepted, not_accepted: notAccepted, rejected } as const;
+const ofLost = {
+  ...unfinished,
+  ...unanswered,
+  lost: (task: In<'searching' | 'asking'>, { n }: EventOf<'lost'>) =>
+    task.state.n === n ? unchanged : decidedOtherwise,
+  wanted: wantedLost,
+  stopped,
+  adopted,
+  resubmitted,
+  completed,
+} as const;
+const ofJob = { ...unfinished, stopped, polled, broken, undone, completed, wanted: wantedJob } as const;
+
+/**
+ * Every transition. An event that a state's row and `anywhere` lack does not belong to the state and is refused. A
+ * creation is a queued task to everything but its own events: they are over with the first other one that is heard.
+ */
+const transitions: { readonly [State in StateName]: Row<State> } = {
+  creating: {
+    abandoned: ({ state }, { tryId }) =>
+      state.tryId === tryId
+        ? change({ state: { at: 'ended', abandoned: tryId } })
+        : refuse('decided', 'The creation is no longer this try’s.'),
+    taken_over: ({ state }, { tryId }) => change({ state: { ...state, tryId } }),
+    held: (_task, { hold }) => change({ hold }),
+  },
+  queued: {
+    ...unfinished,
+    begun: same,
+    skipped,
+    sending,
+    not_accepted: notBegun,
+    rejected: rejectedUnsent,
+    wanted: wantedIdle,
+  },
+  sending: { ...unfinished, ...unanswered, sending: sendingAgain, lost, wanted: wantedSending },
+  pausing: { ...unfinished, resumed, wanted: wantedIdle },
+  searching: { ...ofLost, asked, resumed: same },
+  asking: { ...ofLost, asked: same, resumed: searchedAgain },
+  waiting: { ...ofJob, rendering },
+  stopping: { ...ofJob, rendering, unstoppable },
+  broken: { ...ofJob, resumed: polledAgain },
+  ending: { polled: corrected, wanted: wantedWhileEnding, reviewed, ended, orphaned: same },
+  review: {
+    ...unfinished,
+    wanted: wantedInReview,
+    resumed: ({ state }) => settledAgain(state),
+    approved,
+    completed,
+  },
+  ended: { ended: same },
+};
+
 /** The only transition function: pure, total; an impossible pair is a refusal, never a throw. `at`: Unix milliseconds. */
 export function next(task: Task, event: TaskEvent, at: number): Next {
-  if (task.state.at === 'given_up') {
-    return event.kind === 'abandoned' ? unchanged : refuse('given_up', 'The creation was abandoned.');
+  const { state } = task;
+  if (isAbandoned(state)) {
+    return event.kind === 'abandoned' ? unchanged : refuse('abandoned', 'The creation was abandoned.');
   }
-  const stepped = transition(task, { name: event.kind, event }, at);
+  if (event.kind === 'wanted') {
+    const refusal = passedBefore(task, event);
+    if (refusal !== undefined) return refusal;
+  }
+  const stepped =
+    state.at === 'creating' ? ofCreation({ ...task, state }, event, at) : inRow(task, event, at);
   if (!stepped.ok || stepped === unchanged) return stepped;
   return { ok: true, changes: consequences(task, stepped.changes, { kind: event.kind, at }) };
 }
 
-/** These continue a creation; all else means that the task has begun. */
-const creation: readonly EventName[] = ['taken_over', 'abandoned', 'held'];
-
-/** What a try of the creation does, before the task begins. */
-export function isOfCreation(event: EventName): boolean {
-  return creation.includes(event);
+function ofCreation(task: In<'creating'>, event: TaskEvent, at: number): Next {
+  if (Object.hasOwn(transitions.creating, event.kind)) return inRow(task, event, at);
+  const state = queuedFor(task.state);
+  const after = inRow({ ...task, state }, event, at);
+  return after.ok && (after !== unchanged || event.kind === 'begun')
+    ? change({ state, ...after.changes })
+    : after;
 }
 
-/** What every change brings with it: what was noted about a state does not outlive it. */
+function inRow(task: Task, event: TaskEvent, at: number): Next {
+  return step(task, { state: task.state.at, name: event.kind, event }, at);
+}
+
+type Events = { readonly [Event in EventName]: EventOf<Event> };
+
+/** `state` and `name` are those of the task and of the event, so that the compiler knows whose the transition is. */
+function step<State extends StateName, Event extends EventName>(
+  task: In<State>,
+  { state, name, event }: { readonly state: State; readonly name: Event; readonly event: Events[Event] },
+  at: number,
+): Next {
+  const row: Row<State> = transitions[state];
+  const transition = row[name] ?? anywhere[name];
+  if (transition !== undefined) return transition(task, event, at);
+  return notNow(task, 'stop' in event ? event.stop : name);
+}
+
+/** States of one stage are steps of the same wait: what was noted about it, and since when it lasts, stays. */
+const stages: Readonly<Record<StateName, string>> = {
+  creating: 'submission', queued: 'submission', sending: 'submission', pausing: 'pause', searching: 'loss', asking: 'loss',
+  waiting: 'job', stopping: 'job', broken: 'broken', ending: 'ending', review: 'review', ended: 'ended',
+}; // prettier-ignore
+
+/** What every change brings with it: what was noted about a stage does not outlive it. */
 function consequences(
   task: Task,
   changes: Changes,
   { kind, at }: { readonly kind: EventName; readonly at: number },
 ): Changes {
   const { state } = changes;
-  const isLeft = state !== undefined && state.at !== task.state.at;
+  const isLeft = state !== undefined && stages[state.at] !== stages[task.state.at];
   return {
-    ...(isOfCreation(kind) ? {} : { unstarted: undefined }),
     ...(isLeft ? { stateSince: at, waitsFor: undefined, concern: undefined } : {}),
     ...changes,
     ...(changes.attempts === undefined ? {} : { attempts: withPast(task, changes.attempts, at) }),
@@ -56,37 +175,4 @@ function withPast({ attempts }: Task, after: readonly Attempt[], at: number): re
     const endedAt = attempt.endedAt === before.endedAt ? at : attempt.endedAt;
     return { ...attempt, ...defined({ endedAt }), past: pastOf(before) };
   });
-}
-
-type Events = { readonly [Name in EventName]: EventOf<Name> };
-type Transitions = {
-  readonly [Name in EventName]: (task: Task, event: Events[Name], at: number) => Next;
-};
-
-const transitions: Transitions = {
-  abandoned,
-  taken_over: (task, { unstarted }) => creating(task, { unstarted }),
-  held: (task, { hold }) => creating(task, { hold }),
-  skipped, sending, not_accepted: notAccepted, rejected, lost, accepted: acceptedAs, asked, resumed,
-  polled, broken, adopted, undone, resubmitted, completed, reviewed, approved,
-  wanted, stopped, unstoppable, extended, acted: () => change({}), orphaned, ended,
-}; // prettier-ignore
-
-/** `name`: the event's, so that the compiler knows whose the transition is. */
-function transition<Name extends EventName>(
-  task: Task,
-  { name, event }: { readonly name: Name; readonly event: Events[Name] },
-  at: number,
-): Next {
-  return transitions[name](task, event, at);
-}
-
-function abandoned(task: Task, { unstarted }: EventOf<'abandoned'>): Next {
-  return unstarted === task.unstarted
-    ? change({ state: { at: 'given_up' } })
-    : refuse('decided', 'The creation is no longer this try’s.');
-}
-
-function creating(task: Task, changes: Changes): Next {
-  return task.unstarted === undefined ? refuse('decided', 'The task has begun.') : change(changes);
 }

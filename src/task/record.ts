@@ -5,7 +5,7 @@ import type { Cost } from '../money/cost.ts';
 import type { Failure } from '../errors/failure.ts';
 import type { Fallback } from './rescue.ts';
 import type { RouteCandidate } from './candidates.ts';
-import type { Stop, TaskState } from './state.ts';
+import type { TaskState } from './state.ts';
 import type { WaitReason } from './wait-reason.ts';
 import type { ResultItem, TaskError, TaskStatus } from './task.ts';
 import type { SettleFacts } from '../money/settle-facts.ts';
@@ -45,8 +45,6 @@ export interface Task {
   readonly attempts: readonly Attempt[];
   /** Channels that named a time before which they are not to be asked. */
   readonly resting?: readonly Rest[];
-  /** What is to end the task before its upstream does, until that is possible or refused. */
-  readonly wanted?: Stop;
   /** What the upstream, or an operator, reported as the job's end; visible to callers once the status is final. */
   readonly outcome?: TaskOutcome;
   readonly error?: TaskError;
@@ -63,10 +61,6 @@ export interface Task {
   readonly traceId: string;
   /** Of the request that created it, as W3C names it: its later steps belong to the same trace. Absent: it has none. */
   readonly traceparent?: string;
-  /**
-   * Until the workflow's first step: which try of its creation owns it, and since when (`<padded time>-<random>`).
-   */
-  readonly unstarted?: string;
 
   /** Where the job is, or may be. */
   readonly channel?: string;

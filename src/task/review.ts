@@ -1,16 +1,15 @@
 import { defined } from '../base/defined.ts';
-import type { Task } from './record.ts';
 import type { Ending, EventOf, Question, StateOf } from './state.ts';
 import { change, notNow, refuse } from './transition.ts';
-import type { Next } from './transition.ts';
+import type { In, Next } from './transition.ts';
 
 /** What a person is asked before the end of a task is written, and what is answered. */
 
 /** The end is a question to a person, about what is decided: another end has come in between otherwise. */
-export function reviewed(task: Task, { kind, ...question }: EventOf<'reviewed'>): Next {
+export function reviewed(task: In<'ending'>, { kind, ...question }: EventOf<'reviewed'>): Next {
   const { state } = task;
   const decided = question.why === 'unreleased' ? 'failed' : 'succeeded';
-  if (state.at !== 'ending' || state.ending.kind !== decided) return notNow(task, kind);
+  if (state.ending.kind !== decided) return notNow(task, kind);
   if (state.ending.approved === true && isAnswered(question)) {
     return refuse('decided', 'A person has decided how the task ends.');
   }
@@ -28,9 +27,7 @@ export const unacceptable: Readonly<Record<Question['why'], string | undefined>>
   unreleased: 'The task fails, and there is no charge that could be accepted: `retry_now`, or `fail`.',
 };
 
-export function approved(task: Task, { kind }: EventOf<'approved'>): Next {
-  const { state } = task;
-  if (state.at !== 'review') return notNow(task, kind);
+export function approved({ state }: In<'review'>): Next {
   const problem = unacceptable[state.why];
   if (problem !== undefined) return refuse('not_now', problem);
   const accepted = 'charge' in state ? state.charge : undefined;

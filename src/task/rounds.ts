@@ -3,29 +3,28 @@ import type { FailureClass } from '../errors/failure.ts';
 import { rescueCandidates } from './rescue.ts';
 import type { RouteCandidate } from './candidates.ts';
 import type { Rest, Task } from './record.ts';
-import { sameCandidate } from './state.ts';
-import type { StateOf, TaskState } from './state.ts';
+import { isSubmitting, sameCandidate } from './state.ts';
+import type { Round, StateOf, TaskState } from './state.ts';
 import type { Changes } from './transition.ts';
 
 /**
  * Which channel is asked next, and after how long. Durations, since the clocks of two processes are never compared.
  */
 
-type Submitting = StateOf<'submitting'>;
-
 /** After a round in which no channel accepted; doubled with each round. */
 const roundPauseMinMs = 5_000;
 const roundPauseMaxMs = 300_000;
 
 /** The next channel of the round; after the last one a pause, or the end of a task whose job nobody replaces. */
-export function afterCandidate(task: Task, round: Submitting, at: number): TaskState {
+export function afterCandidate(task: Task, asked: Round, at: number): TaskState {
+  const round = queuedFor(asked);
   if (round.left.length > 0) return round;
   if (round.replaces === true) return { at: 'ending', ending: { kind: 'failed' } };
   return pauseAfter(task, round, at);
 }
 
 /** Until a channel may be asked again: none is asked before the time that it has named. */
-function pauseAfter({ plan, resting }: Task, { round, full }: Submitting, at: number): TaskState {
+function pauseAfter({ plan, resting }: Task, { round, full }: Round, at: number): TaskState {
   const usual = usualPauseMs(round);
   const soonest = Math.min(...plan.candidates.map((candidate) => restOf(resting, candidate) ?? usual));
   const ms = Number.isFinite(soonest) ? Math.max(usual, soonest) : usual;
@@ -39,7 +38,7 @@ function usualPauseMs(round: number): number {
 /** When a task that waits before a full channel looks at those again that rest; Infinity: none does. */
 export function restsOverInMs({ state, resting = [] }: Task, elapsedMs: number): number {
   const soonest = Math.min(...restedFor(resting, elapsedMs).map(({ ms }) => ms));
-  return state.at === 'submitting' ? Math.max(usualPauseMs(state.round), soonest) : soonest;
+  return isSubmitting(state) ? Math.max(usualPauseMs(state.round), soonest) : soonest;
 }
 
 /**
@@ -53,12 +52,12 @@ export function roundAfterPause(
 ): Pick<Changes, 'state' | 'resting'> {
   const left = withoutResting(task.plan.candidates, task.resting, Math.max(elapsedMs, pause.ms));
   const resting = restedFor(task.resting, elapsedMs);
-  const round = { at: 'submitting', round: pause.round + 1, left, full: [] } as const;
+  const round = { round: pause.round + 1, left, full: [] };
   return { resting, state: afterCandidate({ ...task, resting }, round, at) };
 }
 
 /** The round that a lost submission leaves behind when it turns out that it was refused. */
-export function roundAfterLoss(task: Task, at: number): Submitting {
+export function roundAfterLoss(task: Task, at: number): Round {
   const { plan, attempts, resting } = task;
   const failed = attempts.findLast(isUpstreamFailure);
   if (failed === undefined) return newRound(task, withoutResting(plan.candidates, resting));
@@ -71,13 +70,21 @@ export function roundAfterLoss(task: Task, at: number): Submitting {
 
 /** Where the task may still go: in place of a job that failed, only to those that were not asked yet. */
 export function openTo({ state, plan }: Pick<Task, 'state' | 'plan'>): readonly RouteCandidate[] {
-  return state.at === 'submitting' && state.replaces === true ? state.left : plan.candidates;
+  return isSubmitting(state) && state.replaces === true ? state.left : plan.candidates;
 }
 
 /** A first round with these channels. */
-export function newRound({ attempts }: Pick<Task, 'attempts'>, left: readonly RouteCandidate[]): Submitting {
+export function newRound(
+  { attempts }: Pick<Task, 'attempts'>,
+  left: readonly RouteCandidate[],
+): StateOf<'queued'> {
   const replaces = attempts.some(isUpstreamFailure) ? ({ replaces: true } as const) : {};
-  return { at: 'submitting', round: 1, left, full: [], ...replaces };
+  return { at: 'queued', round: 1, left, full: [], ...replaces };
+}
+
+/** The round, and nothing else of the state that had it. */
+export function queuedFor({ round, left, full, replaces }: Round): StateOf<'queued'> {
+  return { at: 'queued', round, left, full, ...(replaces === undefined ? {} : { replaces }) };
 }
 
 /** Where a task goes whose job failed, or was rejected; empty: nowhere. */

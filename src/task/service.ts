@@ -1,5 +1,5 @@
 import { defined } from '../base/defined.ts';
-import { attemptAt, attemptInFlight, isUnfinished } from './state.ts';
+import { attemptAt, isIdle, isUnfinished } from './state.ts';
 import type { Task } from './record.ts';
 
 /** What is known of the workers: which channels they serve now, and when each was served last. */
@@ -43,14 +43,12 @@ export interface NextStep {
   readonly channel?: string;
 }
 
-type Going = Pick<Task, 'state' | 'attempts' | 'wanted'>;
+type Going = Pick<Task, 'state' | 'attempts'>;
 
 /** Whose turn it is with the task; undefined: it has ended. */
-export function nextStep({ state, attempts, wanted }: Going): NextStep | undefined {
+export function nextStep({ state, attempts }: Going): NextStep | undefined {
   if (!isUnfinished(state)) return undefined;
-  if (wanted !== undefined) return {};
-  if (state.at === 'submitting') {
-    return defined({ channel: (attemptInFlight(attempts) ?? state.left[0])?.channel });
-  }
-  return state.at === 'waiting' ? defined({ channel: attemptAt(state, attempts)?.channel }) : {};
+  if (isIdle(state)) return defined({ channel: state.left[0]?.channel });
+  const isAtChannel = state.at === 'waiting' || (state.at === 'sending' && state.stop === undefined);
+  return isAtChannel ? defined({ channel: attemptAt(state, attempts)?.channel }) : {};
 }

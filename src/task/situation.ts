@@ -9,7 +9,7 @@ import type { RouteCandidate } from './candidates.ts';
 import { nextStep } from './service.ts';
 import type { Service, Unserved } from './service.ts';
 import type { Task } from './record.ts';
-import { isUnfinished, shownAttempt } from './state.ts';
+import { hasJob, isLost, isUnfinished, shownAttempt, stopOf } from './state.ts';
 import { settledAgain, unacceptable } from './review.ts';
 import type { Question, ShownAttempt, StateName, Stop, TaskState } from './state.ts';
 import { waitMessages, waitReasons } from './wait-reason.ts';
@@ -18,7 +18,7 @@ import { waitMessages, waitReasons } from './wait-reason.ts';
 export interface Standing extends Pick<
   Task,
   | 'id' | 'state' | 'stateSince' | 'deadlineAt' | 'hold' | 'hasCallback'
-  | 'charge' | 'wanted' | 'waitsFor' | 'concern'
+  | 'charge' | 'waitsFor' | 'concern'
 > {
   /** Its charge, or a part of it, was given back: once is all. */
   readonly isRefunded?: true;
@@ -150,7 +150,7 @@ export function situation(standing: Standing): Situation {
   const attention = attentionOf(standing);
   const waitsFor = waitOf(standing, attention);
   const asked = attention ?? (waitsFor === 'no_worker' ? waitsFor : undefined);
-  const job = 'n' in state ? attempt : undefined;
+  const job = hasJob(state) || isLost(state) ? attempt : undefined;
   return {
     name: state.at,
     what: whatOf(standing),
@@ -159,7 +159,7 @@ export function situation(standing: Standing): Situation {
     ...(isUnfinished(state) ? { until: state.at === 'pausing' ? state.until : deadlineAt } : {}),
     ...(job === undefined ? {} : { where: { channel: job.channel, credential: job.credential } }),
     ...(job?.upstreamId === undefined ? {} : { upstreamId: job.upstreamId }),
-    ...(state.at === 'lost' && job !== undefined ? { marker: job.marker } : {}),
+    ...(isLost(state) && job !== undefined ? { marker: job.marker } : {}),
     ...defined({ charge: proposedCharge(state) }),
     actions: possibleNow(standing, asked).map((action) => ({
       name: action,
@@ -175,15 +175,18 @@ export function proposedCharge(state: TaskState): Micros | undefined {
 }
 
 const waitOfState: Readonly<Record<StateName, Wait | undefined>> = {
-  submitting: 'submission',
+  creating: 'submission',
+  queued: 'submission',
+  sending: 'submission',
   pausing: 'upstream',
-  lost: 'lookup',
+  searching: 'lookup',
+  asking: 'submit_ambiguous',
   waiting: 'job',
+  stopping: 'job',
   broken: 'poll_failed',
   review: 'charge_review',
   ending: 'settlement',
   ended: undefined,
-  given_up: undefined,
 };
 
 function waitOf(
@@ -259,7 +262,7 @@ function isZero(amount: string): boolean {
   return /^0\.0+(?: |$)/.test(amount);
 }
 
-const wantedSentences: Readonly<Record<Stop, string>> = {
+const stopSentences: Readonly<Record<Stop, string>> = {
   cancel: ' It is to be cancelled.',
   expire: ' Its deadline has passed.',
   fail: ' An operator has failed it.',
@@ -286,19 +289,23 @@ const concernSentences: Readonly<Partial<Record<AttentionReason, string>>> = {
 };
 
 function whatOf(standing: Standing): string {
-  const { unserved, wanted } = standing;
+  const { unserved, state } = standing;
+  const stop = stopOf(state);
   const noted = concernSentences[attentionOf(standing) ?? 'no_worker'];
-  if (noted !== undefined) return `${noted}${wanted === undefined ? '' : wantedSentences[wanted]}`;
+  if (noted !== undefined) return `${noted}${stop === undefined ? '' : stopSentences[stop]}`;
   if (unserved === undefined) return whatOfState(standing);
   const { channel } = unserved;
   return `${channel === undefined ? 'No worker runs.' : `No running worker serves ${channel}.`} ${whatOfState(standing)}`;
 }
 
-function whatOfState({ state, attempt, wanted, waitsFor }: Standing): string {
-  const ending = wanted === undefined ? '' : wantedSentences[wanted];
+function whatOfState({ state, attempt, waitsFor }: Standing): string {
+  const stop = stopOf(state);
+  const ending = stop === undefined ? '' : stopSentences[stop];
   const channel = attempt?.channel ?? '';
   switch (state.at) {
-    case 'submitting': {
+    case 'creating':
+    case 'queued':
+    case 'sending': {
       const where = state.left.map((candidate) => candidate.channel).join(', ');
       const why = state.replaces === true ? ' The job before it failed at its upstream.' : '';
       const wait = waitsFor === undefined ? '' : ` ${waitMessages[waitsFor]}`;
@@ -306,22 +313,23 @@ function whatOfState({ state, attempt, wanted, waitsFor }: Standing): string {
     }
     case 'pausing':
       return `No channel of the plan accepts the task at the moment (round ${state.round}).`;
-    case 'lost':
+    case 'searching':
+    case 'asking':
       if (state.taken === true)
         return `${channel} accepted the submission, and named a job that another task has.${ending}`;
-      return state.asked
-        ? `The response of ${channel} to the submission was lost (${state.code}).${ending}`
+      return state.at === 'asking'
+        ? `The response of ${channel} to the submission was lost (${state.code}).`
         : `The response of ${channel} was lost; looking for the job there.${ending}`;
     case 'waiting':
+    case 'stopping':
       return `Waiting for ${channel}.${ending}`;
     case 'broken':
-      return `Polling ${channel} has stopped (${state.code}).${ending}`;
+      return `Polling ${channel} has stopped (${state.code}).`;
     case 'review':
       return reviewSentences[state.why];
     case 'ending':
       return `The task ends: it ${state.ending.kind === 'succeeded' ? 'succeeds' : 'fails'}.`;
     case 'ended':
-    case 'given_up':
       return 'The task has ended.';
     default:
       return state satisfies never;

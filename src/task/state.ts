@@ -12,67 +12,79 @@ import type { TaskError } from './task.ts';
  * another; the workflow does what the state asks for.
  */
 export type TaskState =
+  /** Its creation continues. `tryId` names the try that owns it: `<padded time>-<random>`. */
+  | (Round & { readonly at: 'creating'; readonly tryId: string })
+  /** The first channel of the round is asked as soon as it may be. */
+  | (Round & { readonly at: 'queued' })
+  /** The request of attempt `n` may have left. `stop` ends the task unless the answer is a result. */
+  | (Round & { readonly at: 'sending'; readonly n: number; readonly stop?: Stop })
   /**
-   * A channel is asked, or will be as soon as it may. `left`: to be asked in this round, in order. `full`: had no room
-   * when this round asked them. `replaces`: in place of a job that failed, or was rejected; each channel is asked once.
+   * No channel of the plan accepts the task. The next round begins `ms` after the workflow has learned of the pause;
+   * `until` is the same by the clock of the process that wrote it, for people.
    */
-  | (Round & {
-      readonly at: 'submitting';
-      readonly left: readonly RouteCandidate[];
-      readonly replaces?: true;
+  | (Pick<Round, 'round' | 'full'> & {
+      readonly at: 'pausing';
+      readonly ms: number;
+      readonly until: number;
     })
-  /**
-   * No channel of the plan accepts the task; the round after this one begins `ms` after the workflow has learned of the
-   * pause. `until`: the same by the clock of whoever wrote it, for people.
-   */
-  | (Round & { readonly at: 'pausing'; readonly ms: number; readonly until: number })
-  /**
-   * The answer to this attempt is lost. `asked`: the upstream could not say, and a person was asked. `taken`: it named a
-   * job that another task has.
-   */
-  | {
-      readonly at: 'lost';
-      readonly n: number;
-      readonly code: string;
-      readonly asked: boolean;
-      readonly taken?: true;
-    }
-  /** The upstream has the job of this attempt. */
+  /** The answer to attempt `n` is lost, and its upstream is searched for the job. `stop` ends the task afterwards. */
+  | (Lost & { readonly at: 'searching'; readonly stop?: Exclude<Stop, 'cancel'> })
+  /** The search found nothing, and a person is asked. */
+  | (Lost & { readonly at: 'asking' })
+  /** The upstream has the job of attempt `n`. */
   | { readonly at: 'waiting'; readonly n: number }
-  /** Polling stopped with an error that retrying will not fix; a person is asked. */
+  /** The upstream is asked to end the job. `code`: polling had stopped with this error. */
+  | { readonly at: 'stopping'; readonly n: number; readonly stop: Stop; readonly code?: string }
+  /** Polling stopped with an error that retrying will not fix, and a person is asked. */
   | { readonly at: 'broken'; readonly n: number; readonly code: string }
   /** How it ends is decided; the money and the end are being written. */
   | { readonly at: 'ending'; readonly ending: Ending }
   /** How it ends is decided, and a person is asked before it is written. */
   | ({ readonly at: 'review' } & Question)
-  | { readonly at: 'ended' }
-  /** Its creation was abandoned: it never was a task, and its record is about to be removed. */
-  | { readonly at: 'given_up' };
+  /** `abandoned`: it never was a task; this try of its creation was abandoned, and its record is about to be removed. */
+  | { readonly at: 'ended'; readonly abandoned?: string };
 
-interface Round {
+/** `left`: channels that this round still asks, in order, with the one that is being asked. */
+export interface Round {
   /** From 1. */
   readonly round: number;
+  readonly left: readonly RouteCandidate[];
+  /** Channels that had no room when this round asked them. */
   readonly full: readonly RouteCandidate[];
+  /** The round replaces a job that failed, or was rejected; each channel is asked once. */
+  readonly replaces?: true;
+}
+
+/** `taken`: the upstream named a job that another task has. */
+interface Lost {
+  readonly n: number;
+  readonly code: string;
+  readonly taken?: true;
 }
 
 export type StateName = TaskState['at'];
 
-export const stateNames = [
-  'submitting', 'pausing', 'lost', 'waiting', 'broken', 'ending', 'review', 'ended', 'given_up',
-] as const satisfies readonly StateName[]; // prettier-ignore
-
 /** For people: the rest of a sentence. */
 export const stateWords: Readonly<Record<StateName, string>> = {
-  submitting: 'the task is being submitted',
+  creating: 'the task is being created',
+  queued: 'the task waits to be submitted',
+  sending: 'the task is being submitted',
   pausing: 'the task waits until a channel accepts it',
-  lost: 'it is not known whether the upstream has the job',
+  searching: 'the upstream is searched for the job',
+  asking: 'it is not known whether the upstream has the job',
   waiting: 'the upstream has the job',
+  stopping: 'the upstream is asked to end the job',
   broken: 'polling has stopped with an error that retrying will not fix',
   ending: 'the end of the task is being written',
   review: 'what the task is charged waits for a decision',
   ended: 'the task has ended',
-  given_up: 'the creation was abandoned',
 };
+
+function isState(name: string): name is StateName {
+  return Object.hasOwn(stateWords, name);
+}
+
+export const stateNames = Object.keys(stateWords).filter(isState);
 
 /** What a person is asked. `charge` in micro-units. */
 export type Question =
@@ -106,11 +118,13 @@ export type Stop = 'cancel' | 'expire' | 'fail';
  */
 export type TaskEvent =
   /** Nobody answered for this try of the creation, or it failed. */
-  | { readonly kind: 'abandoned'; readonly unstarted: string }
+  | { readonly kind: 'abandoned'; readonly tryId: string }
   /** Another try continues the creation. */
-  | { readonly kind: 'taken_over'; readonly unstarted: string }
+  | { readonly kind: 'taken_over'; readonly tryId: string }
   /** An earlier try of the creation took this hold. */
   | { readonly kind: 'held'; readonly hold: bigint }
+  /** The task waits for something: its creation is over. */
+  | { readonly kind: 'begun' }
   /** The configuration has none of these channels any more. */
   | { readonly kind: 'skipped'; readonly channels: readonly string[] }
   | {
@@ -143,6 +157,8 @@ export type TaskEvent =
   | { readonly kind: 'asked' }
   /** The pause is over, or an operator wants it tried now. */
   | { readonly kind: 'resumed'; readonly elapsedMs?: number }
+  /** The upstream has begun to render. */
+  | { readonly kind: 'rendering'; readonly n: number; readonly job?: string }
   | Polled
   | { readonly kind: 'broken'; readonly n: number; readonly job?: string; readonly code: string }
   /** `deadlineAt`: the one that has passed; if it was moved meanwhile, nothing is wanted. */
@@ -231,32 +247,52 @@ export function attemptAt(state: TaskState, attempts: readonly Attempt[]): Attem
   return 'n' in state ? attempts.find(({ n }) => n === state.n) : undefined;
 }
 
-/** The submission that is in flight: its answer must be read before anything else is decided. */
-export function attemptInFlight(attempts: readonly Attempt[]): Attempt | undefined {
-  return attempts.find(({ state }) => state === 'sending');
-}
-
 /** What everybody may see of an attempt. */
 export interface ShownAttempt extends Pick<Attempt, 'n' | 'channel' | 'credential' | 'marker' | 'adopted'> {
   readonly upstreamId?: string;
 }
 
-/** The attempt that the state is about, else the one in flight, else the last one. */
+/** The attempt that the state is about, else the last one. */
 export function shownAttempt({
   state,
   attempts,
 }: Pick<Task, 'state' | 'attempts'>): ShownAttempt | undefined {
-  const attempt = attemptAt(state, attempts) ?? attemptInFlight(attempts) ?? attempts.at(-1);
+  const attempt = attemptAt(state, attempts) ?? attempts.at(-1);
   if (attempt === undefined) return undefined;
   const { n, channel, credential, marker, adopted, operation } = attempt;
   return { n, channel, credential, marker, ...defined({ adopted, upstreamId: operation?.id }) };
 }
 
 /** The upstream has the job that the state names. */
-export function hasJob(state: TaskState): state is StateOf<'waiting' | 'broken'> {
-  return state.at === 'waiting' || state.at === 'broken';
+export function hasJob(state: TaskState): state is StateOf<'waiting' | 'stopping' | 'broken'> {
+  return state.at === 'waiting' || state.at === 'stopping' || state.at === 'broken';
+}
+
+/** The answer to the attempt that the state names is lost. */
+export function isLost(state: TaskState): state is StateOf<'searching' | 'asking'> {
+  return state.at === 'searching' || state.at === 'asking';
+}
+
+/** The next channel of a round is to be asked, and nothing is in flight. */
+export function isIdle(state: TaskState): state is StateOf<'creating' | 'queued'> {
+  return state.at === 'creating' || state.at === 'queued';
+}
+
+/** The task is being submitted, or will be. */
+export function isSubmitting(state: TaskState): state is StateOf<'creating' | 'queued' | 'sending'> {
+  return isIdle(state) || state.at === 'sending';
+}
+
+/** What is to end the task as soon as its upstream has been heard. */
+export function stopOf(state: TaskState): Stop | undefined {
+  return 'stop' in state ? state.stop : undefined;
 }
 
 export function isUnfinished({ at }: TaskState): boolean {
-  return at !== 'ended' && at !== 'given_up';
+  return at !== 'ended';
+}
+
+/** It never was a task. */
+export function isAbandoned(state: TaskState): boolean {
+  return state.at === 'ended' && state.abandoned !== undefined;
 }

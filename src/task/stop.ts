@@ -1,11 +1,11 @@
 import { defined } from '../base/defined.ts';
 import type { Task } from './record.ts';
 import { taskFailures } from './failures.ts';
-import { attemptAt, attemptInFlight, hasJob, isUnfinished } from './state.ts';
+import { attemptAt, isSubmitting, stopOf } from './state.ts';
 import type { Ending, EventOf, StateOf, Stop, TaskState } from './state.ts';
 import type { TaskError } from './task.ts';
 import { change, notNow, refuse, unchanged, withoutLost } from './transition.ts';
-import type { Next } from './transition.ts';
+import type { In, Next } from './transition.ts';
 
 /** What ends a task: what is wanted of it, the loss of its workflow, and the ledger's last word. */
 
@@ -20,16 +20,13 @@ const stops = {
 } as const satisfies Record<Stop, object>;
 
 /**
- * What is wanted happens: whoever asks for it has made sure that there is no job, or that it was stopped. A task whose job
- * failed, and which found no other one in time, has failed as its job did.
+ * The end that the stop brings, once the job has certainly stopped or never existed. A task whose job failed, and which
+ * found no other one in time, has failed as its job did.
  */
-export function endedBy(
-  { state }: Task,
-  stop: Stop,
-): { readonly state: TaskState; readonly wanted: undefined } {
-  const hasFailed = stop === 'expire' && state.at === 'submitting' && state.replaces === true;
+export function endedBy({ state }: Task, stop: Stop): { readonly state: TaskState } {
+  const hasFailed = stop === 'expire' && isSubmitting(state) && state.replaces === true;
   const ending: Ending = hasFailed ? { kind: 'failed' } : { kind: 'failed', error: stops[stop].error };
-  return { state: { at: 'ending', ending }, wanted: undefined };
+  return { state: { at: 'ending', ending } };
 }
 
 /** For who would send something for a task that is to end. */
@@ -37,56 +34,66 @@ export function submitsNothing(stop: Stop): Next {
   return refuse('not_now', `The task submits nothing any more: ${stops[stop].why}.`);
 }
 
-/** What has no job ends at once; otherwise it is noted, and whoever hears of the job acts on it. */
-export function wanted(task: Task, { stop, deadlineAt }: EventOf<'wanted'>): Next {
-  const { state } = task;
-  if (deadlineAt !== undefined && deadlineAt < task.deadlineAt) {
-    return refuse('not_now', 'The deadline has been moved.');
-  }
-  if (state.at === 'lost' && stop === 'fail')
-    return change({ attempts: withoutLost(task), ...endedBy(task, stop) });
-  if (task.wanted !== undefined && stops[stop].force <= stops[task.wanted].force) {
-    return stop === 'cancel' && task.wanted !== stop
-      ? refuse('not_now', `The task is about to end: ${stops[task.wanted].why}.`)
-      : unchanged;
-  }
-  switch (state.at) {
-    case 'submitting':
-      return attemptInFlight(task.attempts) === undefined
-        ? change(endedBy(task, stop))
-        : change({ wanted: stop });
-    case 'pausing':
-      return change(endedBy(task, stop));
-    case 'waiting':
-    case 'broken':
-      return change({ wanted: stop });
-    case 'lost':
-      return stop === 'cancel' ? notNow(task, stop) : change({ wanted: stop });
-    case 'review':
-      return endedInReview(task, state, stop);
-    case 'ending':
-      return endedOtherwise(task, state, stop);
-    case 'ended':
-    case 'given_up':
-      return notNow(task, stop);
-    default:
-      return state satisfies never;
-  }
+/** Refuses a deadline that was moved meanwhile; undefined: the stop counts. */
+export function passedBefore(task: Task, { deadlineAt }: EventOf<'wanted'>): Next | undefined {
+  return deadlineAt !== undefined && deadlineAt < task.deadlineAt
+    ? refuse('not_now', 'The deadline has been moved.')
+    : undefined;
+}
+
+/** What has no job ends at once. */
+export function wantedIdle(task: Task, { stop }: EventOf<'wanted'>): Next {
+  return change(endedBy(task, stop));
+}
+
+/** The answer that is under way is heard first. */
+export function wantedSending(task: In<'sending'>, { stop }: EventOf<'wanted'>): Next {
+  return weaker(stop, task.state.stop) ?? change({ state: { ...task.state, stop } });
+}
+
+export function wantedLost(task: In<'searching' | 'asking'>, { stop }: EventOf<'wanted'>): Next {
+  if (stop === 'cancel') return notNow(task, stop);
+  if (stop === 'fail') return change({ attempts: withoutLost(task), ...endedBy(task, stop) });
+  const { n, code, taken } = task.state;
+  return (
+    weaker(stop, stopOf(task.state)) ??
+    change({ state: { at: 'searching', n, code, ...defined({ taken }), stop } })
+  );
+}
+
+/** The upstream is asked to end its job. */
+export function wantedJob(
+  { state }: In<'waiting' | 'stopping' | 'broken'>,
+  { stop }: EventOf<'wanted'>,
+): Next {
+  const code = state.at === 'waiting' ? undefined : state.code;
+  return (
+    weaker(stop, stopOf(state)) ??
+    change({ state: { at: 'stopping', n: state.n, stop, ...defined({ code }) } })
+  );
+}
+
+/** What is to be said where another stop is at least as strong; undefined: this one is stronger. */
+function weaker(stop: Stop, before: Stop | undefined): Next | undefined {
+  if (before === undefined || stops[stop].force > stops[before].force) return undefined;
+  return stop === 'cancel' && before !== stop
+    ? refuse('not_now', `The task is about to end: ${stops[before].why}.`)
+    : unchanged;
 }
 
 /** The deadline fails what has succeeded; where even a failure contradicts the ledger, only a person can let it stand. */
-function endedInReview(task: Task, review: StateOf<'review'>, stop: Stop): Next {
+export function wantedInReview(task: In<'review'>, { stop }: EventOf<'wanted'>): Next {
   if (stop === 'cancel') return notNow(task, stop);
-  if (review.why !== 'unreleased') return change(endedBy(task, stop));
+  if (task.state.why !== 'unreleased') return change(endedBy(task, stop));
   return stop === 'fail'
     ? change({ state: { at: 'ending', ending: approvedFailure(task, stops.fail.error) } })
     : refuse('not_now', 'The ledger contradicts the end of the task: an operator decides, not its deadline.');
 }
 
 /** An operator ends what is not written yet; whether it was is the ledger's word. */
-function endedOtherwise(task: Task, { ending }: StateOf<'ending'>, stop: Stop): Next {
+export function wantedWhileEnding(task: In<'ending'>, { stop }: EventOf<'wanted'>): Next {
   if (stop !== 'fail') return notNow(task, stop);
-  return ending.kind === 'failed' ? unchanged : change(endedBy(task, stop));
+  return task.state.ending.kind === 'failed' ? unchanged : change(endedBy(task, stop));
 }
 
 /** The end is written whatever the ledger says. What the task has failed of before stays its error. */
@@ -101,42 +108,43 @@ export function isAboutIts(task: Task, { n, job }: { readonly n?: number; readon
   return (n === undefined || n === attempt?.n) && (job === undefined || job === attempt?.operation?.id);
 }
 
+/** There is no job, or its upstream has ended it. */
 export function stopped(task: Task, event: EventOf<'stopped'>): Next {
-  const { state } = task;
-  if (!hasJob(state) && state.at !== 'lost') return notNow(task, event.kind);
-  if (task.wanted === undefined) return refuse('not_now', 'Nobody wants the task to end any more.');
+  const stop = stopOf(task.state);
+  if (stop === undefined) return refuse('not_now', 'Nobody wants the task to end any more.');
   if (!isAboutIts(task, event)) return refuse('decided', 'The task has another job by now.');
-  return change({ attempts: withoutLost(task), ...endedBy(task, task.wanted) });
+  return change({ attempts: withoutLost(task), ...endedBy(task, stop) });
 }
 
-/** Only a cancellation depends on the upstream; what else is wanted stays so. */
-export function unstoppable(task: Task, event: EventOf<'unstoppable'>): Next {
-  return hasJob(task.state) && task.wanted === 'cancel' && isAboutIts(task, event)
-    ? change({ wanted: undefined })
+/** Only a cancellation depends on the upstream; any other stop stays. */
+export function unstoppable(task: In<'stopping'>, event: EventOf<'unstoppable'>): Next {
+  return task.state.stop === 'cancel' && isAboutIts(task, event)
+    ? change({ state: unstopped(task.state) })
     : unchanged;
 }
 
-/** Time that is given after the deadline takes the deadline's word back. */
-export function extended(task: Task, { kind, seconds }: EventOf<'extended'>, at: number): Next {
-  if (!isUnfinished(task.state) || task.state.at === 'ending') return notNow(task, kind);
+function unstopped({ n, code }: StateOf<'stopping'>): TaskState {
+  return code === undefined ? { at: 'waiting', n } : { at: 'broken', n, code };
+}
+
+/** Time that is given after the deadline takes the deadline's stop back. */
+export function extended(task: Task, { seconds }: EventOf<'extended'>, at: number): Next {
   const deadlineAt = task.deadlineAt + seconds * 1000;
-  return change({
-    deadlineAt,
-    ...(task.wanted === 'expire' && deadlineAt > at ? { wanted: undefined } : {}),
-  });
+  const { state } = task;
+  if (deadlineAt <= at || stopOf(state) !== 'expire') return change({ deadlineAt });
+  if (state.at === 'stopping') return change({ deadlineAt, state: unstopped(state) });
+  if (state.at !== 'sending' && state.at !== 'searching') return change({ deadlineAt });
+  const { stop: _stop, ...kept } = state;
+  return change({ deadlineAt, state: kept });
 }
 
-/** Nobody is left to wait for anything; an end that is decided is only to be written. */
-export function orphaned(task: Task, { kind }: EventOf<'orphaned'>): Next {
-  if (task.state.at === 'ended') return notNow(task, kind);
-  if (task.state.at === 'ending') return unchanged;
+/** Nobody is left to wait for anything. */
+export function orphaned(task: Task): Next {
   const ending = approvedFailure(task, taskFailures.interrupted);
-  return change({ attempts: withoutLost(task), state: { at: 'ending', ending }, wanted: undefined });
+  return change({ attempts: withoutLost(task), state: { at: 'ending', ending } });
 }
 
-export function ended(task: Task, event: EventOf<'ended'>, at: number): Next {
-  if (task.state.at === 'ended') return unchanged;
-  if (task.state.at !== 'ending') return notNow(task, event.kind);
+export function ended(_task: In<'ending'>, event: EventOf<'ended'>, at: number): Next {
   const { status, charge, chargeEstimated, error, upstream } = event;
   return change({
     state: { at: 'ended' },
@@ -147,6 +155,5 @@ export function ended(task: Task, event: EventOf<'ended'>, at: number): Next {
     ...(upstream === undefined || upstream.unknown === 0 ? {} : { costUnknown: upstream.unknown }),
     error,
     completedAt: at,
-    wanted: undefined,
   });
 }

@@ -2,22 +2,20 @@ import type { Attempt } from './attempt.ts';
 import { defined } from '../base/defined.ts';
 import type { RouteCandidate } from './candidates.ts';
 import {
-  afterCandidate, newRound, replacements, restedFor, roundAfterLoss, roundAfterPause, withRest,
+  afterCandidate, newRound, queuedFor, replacements, restedFor, roundAfterLoss, roundAfterPause, withRest,
 } from './rounds.ts'; // prettier-ignore
 import type { Task } from './record.ts';
-import { attemptInFlight, sameCandidate } from './state.ts';
-import type { EventOf } from './state.ts';
-import { endedBy, submitsNothing } from './stop.ts';
-import { settledAgain } from './review.ts';
+import { sameCandidate, stopOf } from './state.ts';
+import type { EventOf, Round } from './state.ts';
+import { endedBy } from './stop.ts';
 import { change, notNow, refuse, unchanged, withAttempt } from './transition.ts';
-import type { Next } from './transition.ts';
+import type { In, Next } from './transition.ts';
 
 /** From a round's next channel to the job at an upstream: at most once. */
 
-/** None of them is asked in this round. */
-export function skipped(task: Task, { kind, channels }: EventOf<'skipped'>, at: number): Next {
+/** None of these channels is asked in this round. */
+export function skipped(task: In<'queued'>, { channels }: EventOf<'skipped'>, at: number): Next {
   const { state } = task;
-  if (state.at !== 'submitting' || attemptInFlight(task.attempts) !== undefined) return notNow(task, kind);
   const left = state.left.filter(({ channel }) => !channels.includes(channel));
   // A round that asks nobody is over, whatever has brought it about.
   if (left.length > 0 && left.length === state.left.length) return unchanged;
@@ -26,17 +24,10 @@ export function skipped(task: Task, { kind, channels }: EventOf<'skipped'>, at: 
 
 /** The request may leave after this is written, and not before. */
 export function sending(
-  task: Task,
-  { kind, candidate, owner, marker, terms }: EventOf<'sending'>,
+  { state, attempts }: In<'queued'>,
+  { candidate, owner, marker, terms }: EventOf<'sending'>,
   at: number,
 ): Next {
-  const { state, attempts } = task;
-  if (state.at !== 'submitting') return notNow(task, kind);
-  const inFlight = attemptInFlight(attempts);
-  if (inFlight !== undefined) {
-    return inFlight.owner === owner ? unchanged : refuse('decided', 'A submission is in flight.');
-  }
-  if (task.wanted !== undefined) return submitsNothing(task.wanted);
   if (!isAsked(candidate, state.left)) {
     return refuse('decided', `${candidate.channel} is not asked in this round.`);
   }
@@ -46,6 +37,8 @@ export function sending(
   const again = attempts.findLast(
     (one) => sameCandidate(one, candidate) && one.state === 'not_accepted' && one.stray === undefined,
   );
+  const n = again?.n ?? attempts.length + 1;
+  const after = { ...queuedFor(state), at: 'sending' as const, n };
   if (again === undefined) {
     if (attempts.some((one) => one.marker === marker)) {
       return refuse(
@@ -54,115 +47,142 @@ export function sending(
       );
     }
     const { channel, credential } = candidate;
-    return change({
-      attempts: [...attempts, { channel, credential, ...begun, n: attempts.length + 1, marker }],
-    });
+    return change({ state: after, attempts: [...attempts, { channel, credential, ...begun, n, marker }] });
   }
   const { endedAt: _ended, code: _code, message: _message, ...kept } = again;
-  return change({ attempts: attempts.map((one) => (one === again ? { ...kept, ...begun } : one)) });
+  return change({
+    state: after,
+    attempts: attempts.map((one) => (one === again ? { ...kept, ...begun } : one)),
+  });
+}
+
+/** The process that has begun it may say so again. */
+export function sendingAgain({ state, attempts }: In<'sending'>, { owner }: EventOf<'sending'>): Next {
+  return attempts.find(({ n }) => n === state.n)?.owner === owner
+    ? unchanged
+    : refuse('decided', 'A submission is in flight.');
 }
 
 function isAsked(candidate: RouteCandidate, left: readonly RouteCandidate[]): boolean {
   return left.some((other) => sameCandidate(other, candidate));
 }
 
-/**
- * Why this refusal is not heard; undefined: it is. Only who has sent it may say that it was refused, be it lost
- * meanwhile. What was not begun says something about a round that nobody else has taken further, and nothing about a
- * submission that is lost.
- */
-function unheard(task: Task, { kind, n, owner }: EventOf<'not_accepted' | 'rejected'>): Next | undefined {
-  const { state, attempts } = task;
-  if (n === undefined) {
-    const isIdle = state.at === 'submitting' && attemptInFlight(attempts) === undefined;
-    return isIdle ? undefined : notNow(task, kind);
-  }
+type Unanswered = In<'sending' | 'searching' | 'asking'>;
+
+/** Only the process that sent it may say that it was refused, even after it was lost. Undefined: it is that process. */
+function unheard({ state, attempts }: Unanswered, { n, owner }: EventOf<'not_accepted' | 'rejected'>) {
   const attempt = attempts.find((one) => one.n === n);
-  const isOpen = isUnanswered(task, attempt);
-  return isOpen && attempt?.owner === owner
-    ? undefined
-    : refuse('decided', 'The record of this submission was decided otherwise.');
+  return state.n === n && attempt?.owner === owner ? undefined : decidedOtherwise;
 }
 
-/** The task still waits for the answer to this attempt. */
-function isUnanswered({ state }: Task, attempt: Attempt | undefined): boolean {
-  if (state.at === 'submitting') return attempt?.state === 'sending';
-  return state.at === 'lost' && state.n === attempt?.n && attempt.state === 'lost';
+export const decidedOtherwise = refuse('decided', 'The record of this submission was decided otherwise.');
+
+/** Nothing was begun: the channel has no room, or the submission could not be prepared. */
+export function notBegun(task: In<'queued'>, event: EventOf<'not_accepted'>, at: number): Next {
+  const { n, code, candidate, stays } = event;
+  if (n !== undefined) return decidedOtherwise;
+  if (!isAsked(candidate, task.state.left)) {
+    return refuse('decided', `${candidate.channel} is not asked in this round (${code}).`);
+  }
+  const { named, resting } = restsAfter(task, event, candidate);
+  if (stays) return change({ resting: named });
+  return change({
+    resting,
+    state: afterRefusal({ ...task, resting }, task.state, { at, candidate, event }),
+  });
 }
 
 /** Another try on the same channel, the next channel, or a pause. */
-export function notAccepted(task: Task, event: EventOf<'not_accepted'>, at: number): Next {
-  const { n, code, message, stays, full: isFull, retryAfterMs, elapsedMs = 0 } = event;
+export function notAccepted(task: Unanswered, event: EventOf<'not_accepted'>, at: number): Next {
+  const { n, code, message, stays } = event;
+  if (n === undefined) return notNow(task, event.kind);
   const refusal = unheard(task, event);
   if (refusal !== undefined) return refusal;
   const { state } = task;
   // The record knows where it was sent.
   const candidate = task.attempts.find((one) => one.n === n) ?? event.candidate;
-  const attempts =
-    n === undefined
-      ? task.attempts
-      : withAttempt(task, n, { state: 'not_accepted', code, message, endedAt: at });
-  if (task.wanted !== undefined) return change({ attempts, ...endedBy(task, task.wanted) });
-  // Counted from when the work began, as the others are.
-  const namedMs = retryAfterMs === undefined ? undefined : elapsedMs + retryAfterMs;
-  const named = withRest(task.resting, candidate, namedMs);
-  const resting = restedFor(named, elapsedMs);
+  const attempts = withAttempt(task, n, { state: 'not_accepted', code, message, endedAt: at });
+  const stop = stopOf(state);
+  if (stop !== undefined) return change({ attempts, ...endedBy(task, stop) });
+  const { named, resting } = restsAfter(task, event, candidate);
+  if (stays && state.at === 'sending') return change({ attempts, resting: named, state: queuedFor(state) });
   const after = { ...task, attempts, resting };
-  const round = state.at === 'submitting' ? state : roundAfterLoss(after, at);
-  if (n === undefined && !isAsked(candidate, round.left)) {
-    return refuse('decided', `${candidate.channel} is not asked in this round (${code}).`);
-  }
-  if (stays && state.at === 'submitting') return change({ attempts, resting: named });
+  const round = state.at === 'sending' ? state : roundAfterLoss(after, at);
+  return change({ attempts, resting, state: afterRefusal(after, round, { at, candidate, event }) });
+}
+
+interface RefusedBy {
+  readonly at: number;
+  readonly candidate: RouteCandidate;
+  readonly event: EventOf<'not_accepted'>;
+}
+
+function afterRefusal(task: Task, round: Round, { at, candidate, event }: RefusedBy) {
   const left = round.left.filter((other) => !sameCandidate(other, candidate));
   const { channel, credential } = candidate;
-  const full = isFull === true ? [...round.full, { channel, credential }] : round.full;
-  return change({ attempts, resting, state: afterCandidate(after, { ...round, left, full }, at) });
+  const full = event.full === true ? [...round.full, { channel, credential }] : round.full;
+  return afterCandidate(task, { ...round, left, full }, at);
+}
+
+/** The times that channels have named, counted from when the work began: `named` as it is now, `resting` from here on. */
+function restsAfter(
+  task: Task,
+  { retryAfterMs, elapsedMs = 0 }: EventOf<'not_accepted'>,
+  candidate: RouteCandidate,
+) {
+  const namedMs = retryAfterMs === undefined ? undefined : elapsedMs + retryAfterMs;
+  const named = withRest(task.resting, candidate, namedMs);
+  return { named, resting: restedFor(named, elapsedMs) };
+}
+
+/** What is needed to send it is gone. */
+export function rejectedUnsent(_task: In<'queued'>, { n, ...event }: EventOf<'rejected'>): Next {
+  return n === undefined ? failedWith(event) : decidedOtherwise;
+}
+
+function failedWith({ code, message, failure }: Pick<EventOf<'rejected'>, 'code' | 'message' | 'failure'>) {
+  const outcome = { kind: 'failed', code, message: `${code}: ${message}`, ...defined({ failure }) } as const;
+  return change({ outcome, state: { at: 'ending', ending: { kind: 'failed' } } });
 }
 
 /** The upstream does not want the request itself: the task fails, or goes where its fallback says. */
-export function rejected(task: Task, event: EventOf<'rejected'>, at: number): Next {
+export function rejected(task: Unanswered, event: EventOf<'rejected'>, at: number): Next {
   const { n, code, message, failure, elapsedMs } = event;
+  if (n === undefined) return notNow(task, event.kind);
   const refusal = unheard(task, event);
   if (refusal !== undefined) return refusal;
-  const word = { code, message, ...(failure === undefined ? {} : { failure }) };
-  const attempts =
-    n === undefined ? task.attempts : withAttempt(task, n, { state: 'rejected', ...word, endedAt: at });
-  if (task.wanted !== undefined) return change({ attempts, ...endedBy(task, task.wanted) });
+  const word = { code, message, ...defined({ failure }) };
+  const attempts = withAttempt(task, n, { state: 'rejected', ...word, endedAt: at });
+  const stop = stopOf(task.state);
+  if (stop !== undefined) return change({ attempts, ...endedBy(task, stop) });
   const resting = restedFor(task.resting, elapsedMs);
   const after = { ...task, attempts, resting };
-  const left = failure === undefined || n === undefined ? [] : replacements(after, failure.class, at);
+  const left = failure === undefined ? [] : replacements(after, failure.class, at);
   if (left.length > 0) return change({ attempts, resting, state: newRound(after, left) });
-  const outcome = { kind: 'failed', ...word, message: `${code}: ${message}` } as const;
-  return change({ attempts, outcome, state: { at: 'ending', ending: { kind: 'failed' } } });
+  const failed = failedWith(event);
+  return failed.ok ? change({ attempts, ...failed.changes }) : failed;
 }
 
-/** Said by who has sent it, or by a later run that finds it in flight. */
-export function lost(task: Task, { n, owner, code, message, taken }: EventOf<'lost'>, at: number): Next {
+/** Said by the process that has sent it, or by a later run that finds it in flight. */
+export function lost(task: In<'sending'>, event: EventOf<'lost'>, at: number): Next {
+  const { n, owner, code, message, taken } = event;
   const { state } = task;
   const attempt = task.attempts.find((one) => one.n === n);
-  if (state.at === 'lost' && state.n === n) return unchanged;
-  const isOwners = owner === undefined || attempt?.owner === owner;
-  if (state.at !== 'submitting' || attempt?.state !== 'sending' || !isOwners) {
-    return refuse('decided', 'The record of this submission was decided otherwise.');
-  }
+  if (state.n !== n || (owner !== undefined && attempt?.owner !== owner)) return decidedOtherwise;
+  // A caller who asked to cancel learns that it is not known; the request must not end what an operator decides later.
+  const stop = state.stop === 'cancel' ? undefined : state.stop;
   return change({
     attempts: withAttempt(task, n, { state: 'lost', code, endedAt: at, ...defined({ message }) }),
-    state: { at: 'lost', n, code, asked: false, ...defined({ taken }) },
-    // Whoever asked to cancel learns that it is not known; the request must not end what an operator decides later.
-    ...(task.wanted === 'cancel' ? { wanted: undefined } : {}),
+    state: { at: 'searching', n, code, ...defined({ taken, stop }) },
   });
 }
 
-/** The upstream has the job: the task's, where it still waits for this answer, and nobody's otherwise. */
-export function accepted(task: Task, event: EventOf<'accepted'>, at: number): Next {
-  const { n, operation } = event;
+/** The upstream has a job for an attempt that the task has continued without: an operator should know, once of each job. */
+export function acceptedLate(task: Task, { n, operation }: EventOf<'accepted'>): Next {
   const attempt = task.attempts.find((one) => one.n === n);
   if (attempt === undefined) return refuse('decided', `The task has no attempt ${n}.`);
   const isKnown = attempt.state === 'accepted' || attempt.state === 'failed';
   if (isKnown && attempt.operation?.id === operation.id) return unchanged;
-  const isOpen = isUnanswered(task, attempt);
-  if (isOpen) return take(task, event, at);
-  // The task has continued without it: the job belongs to nobody, and an operator should know, once of each job.
   const { channel, stray } = attempt;
   const isNoted = task.attempts.some((one) => one.channel === channel && one.stray?.id === operation.id);
   if (isNoted) return unchanged;
@@ -179,7 +199,11 @@ interface Taken extends Pick<EventOf<'accepted'>, 'n' | 'operation' | 'traceId'>
 }
 
 /** The job is the task's. */
-export function take(task: Task, { n, operation, traceId = operation.id, adopted }: Taken, at: number): Next {
+export function take(
+  task: Unanswered,
+  { n, operation, traceId = operation.id, adopted }: Taken,
+  at: number,
+): Next {
   const channel = task.attempts.find((one) => one.n === n)?.channel;
   const attempts = task.attempts.map((one) => {
     const attempt = one.channel === channel && one.stray?.id === operation.id ? withoutStray(one) : one;
@@ -188,9 +212,10 @@ export function take(task: Task, { n, operation, traceId = operation.id, adopted
     const named = adopted === undefined ? {} : { adopted };
     return { ...kept, state: 'accepted' as const, operation, endedAt: at, ...named };
   });
+  const stop = stopOf(task.state);
   return change({
     attempts,
-    state: { at: 'waiting', n },
+    state: stop === undefined ? { at: 'waiting', n } : { at: 'stopping', n, stop },
     ...(task.status === 'pending' ? { status: 'submitted' as const } : {}),
     traceId,
     progress: undefined,
@@ -202,18 +227,19 @@ function withoutStray({ stray: _stray, ...kept }: Attempt): Attempt {
   return kept;
 }
 
-/** The upstream cannot say what became of it. */
-export function asked(task: Task, { kind }: EventOf<'asked'>): Next {
-  if (task.state.at !== 'lost') return notNow(task, kind);
-  return task.state.asked ? unchanged : change({ state: { ...task.state, asked: true } });
+/** The upstream cannot say what became of it. A task that is to end ends then, and asks nobody. */
+export function asked({ state }: In<'searching'>): Next {
+  if (state.stop !== undefined) return unchanged;
+  const { n, code, taken } = state;
+  return change({ state: { at: 'asking', n, code, ...defined({ taken }) } });
 }
 
-/** The wait is over, or a person ends it. */
-export function resumed(task: Task, { kind, elapsedMs = 0 }: EventOf<'resumed'>, at: number): Next {
-  const { state } = task;
-  if (state.at === 'pausing') return change(roundAfterPause(task, state, { elapsedMs, at }));
-  if (state.at === 'broken') return change({ state: { at: 'waiting', n: state.n } });
-  if (state.at === 'review') return settledAgain(state);
-  if (state.at !== 'lost') return notNow(task, kind);
-  return state.asked ? change({ state: { ...state, asked: false } }) : unchanged;
+/** A person has the upstream searched once more. */
+export function searchedAgain({ state }: In<'asking'>): Next {
+  return change({ state: { ...state, at: 'searching' } });
+}
+
+/** The pause is over, or a person ends it. */
+export function resumed(task: In<'pausing'>, { elapsedMs = 0 }: EventOf<'resumed'>, at: number): Next {
+  return change(roundAfterPause(task, task.state, { elapsedMs, at }));
 }

@@ -1,6 +1,7 @@
 import type { Attempt } from './attempt.ts';
 import type { Task } from './record.ts';
 import { stateWords } from './state.ts';
+import type { StateName, StateOf } from './state.ts';
 
 /** What one event makes of a task: the words in which every transition (next.ts and its parts) answers. */
 
@@ -8,11 +9,14 @@ import { stateWords } from './state.ts';
 export type Changes = { readonly [Name in keyof Task]?: Task[Name] | undefined };
 
 /**
- * - `given_up`: the creation was abandoned. `over`: the task has ended, or its end is decided.
+ * - `abandoned`: the creation was abandoned. `over`: the task has ended, or its end is decided.
  * - `not_now`: the event does not belong to this state; `message` says what does.
  * - `decided`: about this attempt, or this job, somebody else has written before.
  */
-export type RefusalCode = 'given_up' | 'over' | 'not_now' | 'decided';
+export type RefusalCode = 'abandoned' | 'over' | 'not_now' | 'decided';
+
+/** The record of a task in one of these states. */
+export type In<Name extends StateName> = Task & { readonly state: StateOf<Name> };
 
 export type Next =
   | { readonly ok: true; readonly changes: Changes }

@@ -48,7 +48,7 @@ const attemptOf = async (input: SubmitInput) => (await world.record(input)).atte
 /** A task whose submission the upstream accepted, and whose answer was lost. */
 async function lost(prompt: string): Promise<{ input: SubmitInput; job: string }> {
   const input = await world.newTask(`${prompt} [sim:create:accepted-504]`);
-  expect((await world.worker().submit(input)).state.at).toBe('lost');
+  expect((await world.worker().submit(input)).state.at).toBe('searching');
   const [job = ''] = world.simulator.control.tasks(prompt).map(({ id }) => id);
   return { input, job };
 }
@@ -124,7 +124,7 @@ describe('a job that an operator names', () => {
     );
     await adopt(second.input, second.job);
     expect(await adopt(first.input, second.job)).toEqual(refusedWith(`belongs to ${second.input.task}`));
-    expect(await stateOf(first.input)).toMatchObject({ at: 'lost' });
+    expect(await stateOf(first.input)).toMatchObject({ at: 'searching' });
   });
 
   it('is refused by the write itself where another task takes it in between', async () => {
@@ -138,7 +138,7 @@ describe('a job that an operator names', () => {
     expect(stepped).toMatchObject({ ok: false, code: 'job_taken' });
     expect((await act(first.input, 'adopt', { upstream_id: second.job }, deps)).done).toBe(false);
     world.simulator.control.clearFaults();
-    expect(await stateOf(first.input)).toMatchObject({ at: 'lost' });
+    expect(await stateOf(first.input)).toMatchObject({ at: 'searching' });
   });
 
   it('is refused while the configuration lacks its channel', async () => {
@@ -166,7 +166,7 @@ describe('a job that an operator names', () => {
     } as const;
     await adopt(input, job);
     expect(await act(input, 'undo')).toMatchObject({ done: true });
-    expect(await stateOf(input)).toEqual({ at: 'lost', n: 1, code: 'adoption_undone', asked: true });
+    expect(await stateOf(input)).toEqual({ at: 'asking', n: 1, code: 'adoption_undone' });
     expect(await attemptOf(input)).not.toHaveProperty('operation');
     expect((await world.store().step(input.task, late)).ok).toBe(false);
     await adopt(input, job);
@@ -255,7 +255,7 @@ it('nothing is refused for what a read shows: the record decides', async () => {
   const db = await staleReads(world.database.db, ['tasks']);
   const stale = createTaskStore(db, Date.now, testSealing);
   await world.worker().submit(input);
-  expect((await stale.look(input.task))?.state.at).toBe('submitting');
+  expect((await stale.look(input.task))?.state.at).toBe('queued');
   const done = await act(input, 'complete', { result_url: 'https://files.example/a.mp4' }, { tasks: stale });
   expect(done).toMatchObject({ done: true });
   expect(await stateOf(input)).toMatchObject({ at: 'ending' });
@@ -326,7 +326,7 @@ it('a cancellation of its caller is on no operator’s record', async () => {
   } as const;
   const price = { minimum: '0', lines: [] } as const;
   const reply = await world.worker().actOnTask({ ...request, basis: { version: 'v', price, facts: {} } });
-  expect(reply).toMatchObject({ done: true, view: { wanted: 'cancel' } });
+  expect(reply).toMatchObject({ done: true, view: { state: { stop: 'cancel' } } });
   expect(await world.record(input)).not.toHaveProperty('actions');
 });
 

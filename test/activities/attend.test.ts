@@ -246,7 +246,7 @@ it('leaves a job that is not wanted any more to whoever stops it', async () => {
   await world.store().step(input.task, { kind: 'wanted', stop: 'cancel' });
   const { poller, polls } = upstream(succeeded);
   const view = await world.worker({ poller, ...roomy() }).submit(input, again);
-  expect([view.wanted, polls()]).toEqual(['cancel', 0]);
+  expect([view.state, polls()]).toEqual([{ at: 'stopping', n: 1, stop: 'cancel' }, 0]);
 });
 
 it('waits for no job of another channel', async () => {

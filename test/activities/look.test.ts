@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createStores } from '../../src/store/stores.ts';
 import { testSealing } from '../support/sealing.ts';
 import { staleReads } from '../support/stale-reads.ts';
-import { acceptedAttempt, openTaskWorld } from './task-support.ts';
+import { acceptedAttempt, openTaskWorld, tryOf } from './task-support.ts';
 import type { TaskWorld } from './task-support.ts';
 
 /** How a workflow begins, and continues after a reset. */
@@ -25,30 +25,29 @@ it('a task that was created is submitted; looking changes nothing', async () => 
   const before = await world.record(input);
   expect(await lookAt(input)).toMatchObject({
     rev: 0,
-    state: { at: 'submitting', left: [ark] },
-    isSending: false,
+    state: { at: 'creating', left: [ark] },
   });
   expect(await world.record(input)).toEqual(before);
 });
 
 it('a creation that was abandoned makes no task, at whatever step of that', async () => {
   const input = await world.newTask();
-  const { unstarted = '' } = await world.record(input);
-  await world.stores.tasks.step(input.task, { kind: 'abandoned', unstarted });
-  expect((await lookAt(input)).state).toEqual({ at: 'given_up' });
+  const tryId = tryOf(await world.record(input));
+  await world.stores.tasks.step(input.task, { kind: 'abandoned', tryId });
+  expect((await lookAt(input)).state).toEqual({ at: 'ended', abandoned: expect.any(String) });
   await world.ledger.void({ account: input.account, task: input.task });
-  expect((await lookAt(input)).state).toEqual({ at: 'given_up' });
-  await world.stores.tasks.removeGivenUp(input.task);
-  expect((await lookAt(input)).state).toEqual({ at: 'given_up' });
+  expect((await lookAt(input)).state).toEqual({ at: 'ended', abandoned: expect.any(String) });
+  await world.stores.tasks.removeAbandoned(input.task);
+  expect((await lookAt(input)).state).toEqual({ at: 'ended', abandoned: expect.any(String) });
   expect(await world.stores.tasks.find(input.task)).toBeUndefined();
 });
 
 it('the first step of a task ends the time in which its creator may abandon it', async () => {
   const input = await world.newTask();
-  const { unstarted = '' } = await world.record(input);
+  const tryId = tryOf(await world.record(input));
   const sending = { kind: 'sending', candidate: ark, owner: 'o', marker: 'm' } as const;
   expect((await world.stores.tasks.step(input.task, sending)).ok).toBe(true);
-  const given = await world.stores.tasks.step(input.task, { kind: 'abandoned', unstarted });
+  const given = await world.stores.tasks.step(input.task, { kind: 'abandoned', tryId });
   expect(given).toMatchObject({ ok: false, code: 'decided' });
 });
 
@@ -81,10 +80,10 @@ it('after a reset of a task that has ended finds its end', async () => {
 it('a hold without a record is given back, and no other can be taken', async () => {
   const input = await world.newTask();
   await world.drop(input.task);
-  expect((await lookAt(input)).state).toEqual({ at: 'given_up' });
+  expect((await lookAt(input)).state).toEqual({ at: 'ended', abandoned: expect.any(String) });
   expect([await kindsOf(input.task), await heldBy(input.account)]).toEqual([['hold', 'release'], 0n]);
   const never = { task: `${input.task}0`, account: input.account };
-  expect((await lookAt(never)).state).toEqual({ at: 'given_up' });
+  expect((await lookAt(never)).state).toEqual({ at: 'ended', abandoned: expect.any(String) });
   const late = {
     ...never,
     by: { key: 'key_1', model: 'video-1' },
@@ -103,14 +102,14 @@ it('a record that a read does not show is there all the same: nothing is given b
   const { state } = await world.run(() =>
     world.tasks({ tasks: stale.tasks, channels }).lookAtTask(task, account),
   );
-  expect(state.at).toBe('submitting');
+  expect(state.at).toBe('creating');
   expect([await kindsOf(task), await heldBy(account)]).toEqual([['hold'], 1_000_000n]);
 });
 
 it('a channel that is gone is left out of the round, and a person is asked', async () => {
   const gone = { channel: 'gone', credential: 'a' };
   const input = await world.newTask({ candidates: [gone, ark] });
-  expect((await lookAt(input)).state).toMatchObject({ at: 'submitting', left: [ark] });
+  expect((await lookAt(input)).state).toMatchObject({ at: 'queued', left: [ark] });
   expect(await world.record(input)).toMatchObject({ concern: 'channel_gone' });
 });
 
@@ -121,7 +120,7 @@ it('whoever could not load the newest configuration leaves a channel out only if
   const behind = { channels, isConfigCurrent: () => false, workers: async () => ({ unserved }) };
   const { task, account } = input;
   const { state } = await world.run(() => world.tasks(behind).lookAtTask(task, account));
-  expect(state).toMatchObject({ at: 'submitting', left: [served] });
+  expect(state).toMatchObject({ at: 'queued', left: [served] });
   expect(await world.record(input)).not.toHaveProperty('concern');
 });
 

@@ -69,7 +69,7 @@ it('what it waited for is not said any more once it is being sent', async () => 
 it('a submission whose response was lost is being looked for', async () => {
   const input = await newTask('[sim:accepted-then-silent]');
   await world.tasks.setWait(input.task, 'turn');
-  expect((await world.worker().submit(input)).state.at).toBe('lost');
+  expect((await world.worker().submit(input)).state.at).toBe('searching');
   world.simulator.control.addFault({ match: { method: 'GET' }, fault: 'list:503' });
   await expect(world.worker().findLostJob(input)).rejects.toThrow(/./);
   expect(await messageOf(input)).toBe(waitMessages.lookup);
@@ -91,7 +91,7 @@ it('a process that was late does not say it of a task that is submitted, or has 
 
 it('a task that waits for a person says that, and nothing older afterwards', async () => {
   const input = await newTask('[sim:create:accepted-504]');
-  expect((await world.worker().submit(input)).state.at).toBe('lost');
+  expect((await world.worker().submit(input)).state.at).toBe('searching');
   await world.tasks.setWait(input.task, 'lookup');
   expect(await messageOf(input)).toBe(waitMessages.lookup);
   await world.store().step(input.task, { kind: 'asked' });

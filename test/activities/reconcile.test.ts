@@ -3,7 +3,7 @@ import type { TaskActivityDeps } from '../../activities/deps.ts';
 import type { ReconcileReport } from '../../activities/types.ts';
 import type { TaskInput } from '../../src/task/input.ts';
 import type { Task } from '../../src/task/record.ts';
-import { acceptedAttempt, endedTask, firstRecord, openTaskWorld } from './task-support.ts';
+import { acceptedAttempt, begunRecord, endedTask, openTaskWorld, tryOf } from './task-support.ts';
 import type { TaskWorld } from './task-support.ts';
 
 let world: TaskWorld;
@@ -48,7 +48,7 @@ describe('what nobody works on', () => {
     // Three minutes ahead of whoever wrote the record: that says nothing.
     await reconcile(3 * minute);
     await reconcile(5 * minute - 1_000);
-    expect(await find(input)).toMatchObject({ state: { at: 'submitting' } });
+    expect(await find(input)).toMatchObject({ state: { at: 'queued' } });
     await reconcile(5 * minute + 1_000);
     expect(await find(input)).toMatchObject({ status: 'failed' });
   });
@@ -57,17 +57,17 @@ describe('what nobody works on', () => {
     const input = await world.newTask();
     const reconcile = reconciler();
     await reconcile(3 * minute);
-    expect([await heldBy(input), (await find(input))?.state.at]).toEqual([1_000_000n, 'submitting']);
+    expect([await heldBy(input), (await find(input))?.state.at]).toEqual([1_000_000n, 'creating']);
   });
 
   it('is left alone while its record changes', async () => {
     const input = await world.begun();
     const reconcile = reconciler();
     for (const n of [0, 1, 2, 3]) {
-      await world.stores.tasks.step(input.task, { kind: 'acted' });
+      await world.stores.tasks.step(input.task, { kind: 'extended', seconds: 60 });
       await reconcile(n * 3 * minute);
     }
-    expect(await find(input)).toMatchObject({ state: { at: 'submitting' } });
+    expect(await find(input)).toMatchObject({ state: { at: 'queued' } });
   });
 
   it('is left alone while its workflow runs, even if the list of them does not show it yet', async () => {
@@ -108,8 +108,8 @@ describe('a creation whose process died', () => {
     expect([await heldBy(input), await find(input)]).toMatchObject([0n, { status: 'failed' }]);
     // One whose creation was abandoned before its workflow could begin leaves nothing.
     const other = await world.newTask();
-    const { unstarted = '' } = await world.record(other);
-    await world.stores.tasks.step(other.task, { kind: 'abandoned', unstarted });
+    const tryId = tryOf(await world.record(other));
+    await world.stores.tasks.step(other.task, { kind: 'abandoned', tryId });
     world.workflows.closed.add(other.task);
     await reconcileTwice();
     expect([await heldBy(other), await find(other)]).toEqual([0n, undefined]);
@@ -125,8 +125,8 @@ describe('a creation whose process died', () => {
 
   it('that was half abandoned is removed entirely', async () => {
     const input = await world.newTask();
-    const { unstarted = '' } = await world.record(input);
-    await world.stores.tasks.step(input.task, { kind: 'abandoned', unstarted });
+    const tryId = tryOf(await world.record(input));
+    await world.stores.tasks.step(input.task, { kind: 'abandoned', tryId });
     await reconcileTwice();
     expect([await heldBy(input), await find(input)]).toEqual([0n, undefined]);
   });
@@ -188,7 +188,7 @@ describe('a task without a workflow', () => {
   it('for which nothing was ever held fails, and nothing throws', async () => {
     const input = await world.newTask();
     const never = { ...input, task: `${input.task}0` };
-    const { unstarted: _, ...record } = firstRecord(never, Date.now());
+    const record = begunRecord(never, Date.now());
     await world.stores.tasks.insert(record);
     expect(await reconcileTwice()).toMatchObject({ failed: 0 });
     expect(await find(never)).toMatchObject({ status: 'failed', charge: 0n });
@@ -292,10 +292,7 @@ describe('an overdue task whose workflow still runs', () => {
     const deadlineAt = Date.now() - 60 * minute;
     const lost = await world.begun({ deadlineAt: deadlineAt + 1 });
     for (let n = 0; n < 600; n += 1) {
-      const { unstarted: _, ...record } = firstRecord(
-        { ...lost, task: `task_stuck${n}`, deadlineAt },
-        Date.now(),
-      );
+      const record = begunRecord({ ...lost, task: `task_stuck${n}`, deadlineAt }, Date.now());
       await world.stores.tasks.insert(record);
       world.workflows.running.add(record.id);
     }
@@ -465,7 +462,10 @@ describe('a task whose channel no worker serves', () => {
     it.each<[string, Partial<Task>, Partial<TaskActivityDeps>]>([
       [
         'a request is in flight',
-        { attempts: [{ ...ark, n: 1, state: 'sending', owner: 'o', marker: 'm', startedAt: 1 }] },
+        {
+          state: { at: 'sending', n: 1, round: 1, left: [ark, spare], full: [] },
+          attempts: [{ ...ark, n: 1, state: 'sending', owner: 'o', marker: 'm', startedAt: 1 }],
+        },
         {},
       ],
       [
@@ -475,7 +475,7 @@ describe('a task whose channel no worker serves', () => {
       ],
       [
         'it may be asked for nowhere else',
-        { state: { at: 'submitting', round: 1, left: [ark], full: [], replaces: true } },
+        { state: { at: 'queued', round: 1, left: [ark], full: [], replaces: true } },
         {},
       ],
     ])('waits where %s, and a person is asked', async (_, record, change) => {
@@ -484,7 +484,10 @@ describe('a task whose channel no worker serves', () => {
   });
 
   it('keeps what it asked before, and what waits elsewhere asks nothing', async () => {
-    const [overdue, elsewhere] = [await world.begun(), await world.begun({}, { wanted: 'cancel' })];
+    const [overdue, elsewhere] = [
+      await world.begun(),
+      await world.begun({}, { state: { at: 'sending', round: 1, left: [], full: [], n: 1, stop: 'cancel' } }),
+    ];
     for (const { task } of [overdue, elsewhere]) world.workflows.running.add(task);
     await world.stores.tasks.setConcern(overdue.task, 'overdue');
     await reconcileTwice({ workers });

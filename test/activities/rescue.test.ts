@@ -51,7 +51,7 @@ describe('a poll that sees a failed job', () => {
     });
   const attemptOf = async (input: PollInput, n: number) =>
     (await world.record(input)).attempts.find((one) => one.n === n);
-  const elsewhereNow = { state: { at: 'submitting', left: [elsewhere], replaces: true } };
+  const elsewhereNow = { state: { at: 'queued', left: [elsewhere], replaces: true } };
 
   interface Watched extends SubmitInput {
     readonly prompt: string;

@@ -21,7 +21,9 @@ async function unwanted(
   const prompt = `stop-${(count += 1)}-end ${marks}`;
   const input = await world.newTask(prompt);
   expect((await world.worker().submit(input)).state.at).toBe('waiting');
-  expect((await world.store().step(input.task, { kind: 'wanted', stop })).task?.wanted).toBe(stop);
+  expect((await world.store().step(input.task, { kind: 'wanted', stop })).task?.state).toMatchObject({
+    stop,
+  });
   return { input, prompt };
 }
 const phaseOf = (prompt: string) => world.simulator.control.tasks(prompt).map(({ phase }) => phase);
@@ -93,7 +95,7 @@ it('a result that we cannot take over now is not thrown away', async () => {
   await expect.poll(() => phaseOf(prompt)).toEqual(['succeeded']);
   const deliver = () => Promise.reject(new Error('a bug of ours'));
   await expect(world.worker({ deliver }).stopJob(input)).rejects.toThrow('a bug of ours');
-  expect(await world.record(input)).toMatchObject({ state: { at: 'waiting' }, wanted: 'expire' });
+  expect(await world.record(input)).toMatchObject({ state: { at: 'stopping', stop: 'expire' } });
 });
 
 it('a result that is there at the deadline counts', async () => {
@@ -134,7 +136,7 @@ describe('a job that an earlier run has cancelled, and died', () => {
     await expect(strict.worker({ tasks: dies }).stopJob(input)).rejects.toThrow('the process dies');
     // The window: the upstream has cancelled it, and nobody knows.
     expect(strict.simulator.control.tasks('twice').map(({ phase }) => phase)).toEqual(['cancelled']);
-    expect(await strict.record(input)).toMatchObject({ state: { at: 'waiting' }, wanted: 'cancel' });
+    expect(await strict.record(input)).toMatchObject({ state: { at: 'stopping', stop: 'cancel' } });
     expect((await strict.worker().stopJob(input)).state).toMatchObject(failedWith('cancel'));
   });
 });

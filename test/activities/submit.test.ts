@@ -41,7 +41,7 @@ describe('submit', () => {
     return found;
   };
   const waiting = { state: { at: 'waiting', n: 1 } };
-  const lostHere = { state: { at: 'lost', n: 1, code: 'submission_lost', asked: false } };
+  const lostHere = { state: { at: 'searching', n: 1, code: 'submission_lost' } };
 
   it('sends once; a repeat finds the job in the record', async () => {
     const prompt = label();
@@ -200,7 +200,7 @@ describe('submit', () => {
         const first = world.worker().submit(input);
         await paused.reached;
         const other = await world.worker().submit(input);
-        expect(other.state.at).toBe('lost');
+        expect(other.state.at).toBe('searching');
         paused.release();
         expect(await first).toMatchObject(waiting);
         expect(posts(prompt)).toBe(1);
@@ -222,7 +222,7 @@ describe('submit', () => {
       const first = world.worker(deps(one, 'one')).submit(input);
       await paused.reached;
       // This one remembers the task as one that nobody has submitted.
-      expect((await world.worker(deps(other, 'other')).submit(input)).isSending).toBe(true);
+      expect((await world.worker(deps(other, 'other')).submit(input)).state.at).toBe('sending');
       paused.release();
       expect(await first).toMatchObject(waiting);
       expect([posts(prompt), given]).toEqual([1, ['other']]);
@@ -240,7 +240,7 @@ describe('submit', () => {
       const running = world.worker().submit(input);
       await paused.reached;
       world.tasks.forget(input.task);
-      expect((await wanting(input, stop)).task).toMatchObject({ state: { at: 'submitting' }, wanted: stop });
+      expect((await wanting(input, stop)).task).toMatchObject({ state: { at: 'sending', stop } });
       return { input, running, release: () => paused.release() };
     }
     const phaseOf = (prompt: string) => world.simulator.control.tasks(prompt).map(({ phase }) => phase);
@@ -370,7 +370,7 @@ describe('submit', () => {
       const prompt = `${label()} [sim:429*1]`;
       const input = await world.newTask(prompt, two);
       const moved = await world.worker().submit(input);
-      expect(moved.state).toMatchObject({ at: 'submitting', left: [there] });
+      expect(moved.state).toMatchObject({ at: 'queued', left: [there] });
       expect((await attemptOf(input)).state).toBe('not_accepted');
       expect((await world.worker().submit(input, again)).state).toEqual(moved.state);
       expect(posts(prompt)).toBe(1);
@@ -385,7 +385,7 @@ describe('submit', () => {
       const dies = { ...openGate, leave: () => Promise.reject(new Error('no answer')) };
       await expect(world.worker({ gate: dies }).submit(input)).rejects.toThrow('no answer');
       // The window was hit: the task asks the second channel, and holds what it had at the first.
-      expect((await world.record(input)).state).toMatchObject({ at: 'submitting', left: [there] });
+      expect((await world.record(input)).state).toMatchObject({ at: 'queued', left: [there] });
       const gate = { ...openGate, leave: async (...from: unknown[]) => void left.push(from) };
       await world.worker({ gate }).submit(input, again);
       expect(left).toEqual([[input.task, here]]);
@@ -430,8 +430,8 @@ describe('submit', () => {
       const resumed: TaskView = await world.worker().submit(input, again);
       expect(resumed.state.at).toBe('pausing');
       const next = await world.store().step(input.task, { kind: 'resumed' });
-      expect(next.task?.state).toMatchObject({ at: 'submitting', round: 2, left: [there] });
-      expect((await world.worker().submit(input, again)).state).toMatchObject({ at: 'submitting' });
+      expect(next.task?.state).toMatchObject({ at: 'queued', round: 2, left: [there] });
+      expect((await world.worker().submit(input, again)).state).toMatchObject({ at: 'queued' });
       expect(posts(prompt)).toBe(2);
     });
 
@@ -521,7 +521,7 @@ describe('submit', () => {
     ])('turns to the next channel where the %s is gone, and asks for a person', async (_what, candidate) => {
       const prompt = label();
       const input = await world.newTask(prompt, { candidates: [candidate, there] });
-      expect((await world.worker().submit(input)).state).toMatchObject({ at: 'submitting', left: [there] });
+      expect((await world.worker().submit(input)).state).toMatchObject({ at: 'queued', left: [there] });
       expect(await world.record(input)).toMatchObject({
         concern: 'channel_gone',
         attention: 'channel_gone',
@@ -564,7 +564,7 @@ describe('submit', () => {
         return tasks.step(id, event.kind === 'accepted' ? { ...event, operation: { id: job } } : event);
       };
       const after = await world.worker({ tasks: { ...tasks, step: renamed } }).submit(input);
-      expect(after.state).toMatchObject({ at: 'lost', code: 'upstream_id_taken', taken: true });
+      expect(after.state).toMatchObject({ at: 'searching', code: 'upstream_id_taken', taken: true });
       expect(writes).toBe(3);
       expect(await attemptOf(input)).toMatchObject({
         state: 'lost',

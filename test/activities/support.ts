@@ -191,7 +191,7 @@ export async function openActivityWorld(yaml = testYaml): Promise<ActivityWorld>
           hold: 1n,
           hasCallback: false,
           rev: 0,
-          state: { at: 'submitting', round: 1, left: candidates, full: [] },
+          state: { at: 'queued', round: 1, left: candidates, full: [] },
           stateSince: now,
           status: 'pending',
           attempts: [],

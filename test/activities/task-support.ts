@@ -201,7 +201,8 @@ export async function openTaskWorld(): Promise<TaskWorld> {
       return found;
     },
     async rewrite(task, change) {
-      const { unstarted: _, ...before } = await world.record({ task });
+      const record = await world.record({ task });
+      const before = { ...record, state: begunState(record.state) };
       const after = { ...before, rev: before.rev + 1, ...change };
       await documents.replaceOne({ _id: task }, toDocument(after));
       stores.tasks.forget(task);
@@ -215,8 +216,26 @@ export async function openTaskWorld(): Promise<TaskWorld> {
   return world;
 }
 
+/** The same of a task whose creation is over. */
+function begunState(state: Task['state']): Task['state'] {
+  if (state.at !== 'creating') return state;
+  const { tryId: _, ...round } = state;
+  return { ...round, at: 'queued' };
+}
+
+export function begunRecord(input: TaskInput, at: number): Task {
+  const record = firstRecord(input, at);
+  return { ...record, state: begunState(record.state) };
+}
+
+/** Which try of its creation a task belongs to. */
+export function tryOf({ state }: Task): string {
+  if (state.at !== 'creating') throw new Error(`the task is ${state.at}`);
+  return state.tryId;
+}
+
 /** As the creation of a task writes it. */
-export function firstRecord(input: TaskInput, at: number): Task {
+function firstRecord(input: TaskInput, at: number): Task {
   const { task: id, account, key, kind, model, candidates, deadlineAt, hasCallback } = input;
   return {
     id,
@@ -231,13 +250,18 @@ export function firstRecord(input: TaskInput, at: number): Task {
     hold: BigInt(input.hold),
     hasCallback,
     rev: 0,
-    state: { at: 'submitting', round: 1, left: candidates, full: [] },
+    state: {
+      at: 'creating',
+      tryId: `${String(at).padStart(14, '0')}-test`,
+      round: 1,
+      left: candidates,
+      full: [],
+    },
     stateSince: at,
     status: 'pending',
     attempts: [],
     updatedAt: at,
     traceId: '',
-    unstarted: `${String(at).padStart(14, '0')}-test`,
   };
 }
 

@@ -18,7 +18,7 @@ beforeEach(async () => {
   made = [];
   for (let n = 0; n < 5; n += 1) made.push((await account.create()).body.id);
   world.port.found.set(query, made);
-  world.port.situation = 'lost';
+  world.port.situation = 'asking';
   world.port.situations.clear();
   world.port.acts.length = 0;
 });

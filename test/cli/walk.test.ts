@@ -289,8 +289,8 @@ describe('a task whose workflow has a step that no worker here knows', () => {
     const asked = { namespace: client.options.namespace, identity: 'a newer worker' };
     worker = await startWorker(gateway.core);
     const { id } = (await account.create({ prompt: 'a boat [sim:create:503]' })).body;
-    const unstarted = async () => (await gateway.core.stores.tasks.find(id))?.unstarted;
-    await expect.poll(unstarted).toBeUndefined();
+    const state = async () => (await gateway.core.stores.tasks.find(id))?.state.at;
+    await expect.poll(state).not.toBe('creating');
     await stop();
     // Else the submission is repeated, and is news of the task.
     const { raw } = await client.workflow.getHandle(id).describe();

@@ -6,7 +6,7 @@ import { ledgerCollection } from '../../src/ledger/collection.ts';
 import { createLedger } from '../../src/ledger/ledger.ts';
 import { connectMongo } from '../../src/store/mongo.ts';
 import type { Mongo } from '../../src/store/mongo.ts';
-import { unstartedSince } from '../../src/store/task-document.ts';
+import { tryIdAt } from '../../src/store/task-document.ts';
 import { createTaskStore } from '../../src/store/tasks.ts';
 import type { TaskStore } from '../../src/store/tasks.ts';
 import type { AbandonOutcome } from '../../src/commands/abandon-creation.ts';
@@ -47,8 +47,9 @@ async function reconcile(account: TestAccount): Promise<AbandonOutcome[]> {
   const abandonCreation = createAbandonCreation({ ...world.stores, tasks, ledger });
   const given: AbandonOutcome[] = [];
   for await (const task of tasks.unfinished()) {
-    if (task.account !== account.id || task.unstarted === undefined) continue;
-    given.push(await abandonCreation({ task: task.id, account: account.id, unstarted: task.unstarted }));
+    if (task.account !== account.id || task.state.at !== 'creating') continue;
+    const { tryId } = task.state;
+    given.push(await abandonCreation({ task: task.id, account: account.id, tryId }));
   }
   return given;
 }
@@ -158,7 +159,7 @@ describe('a repeat with the same Idempotency-Key', () => {
     const { body: first } = await account.create({}, keyed('when'));
     await mongo.db
       .collection<{ _id: string }>('tasks')
-      .updateOne({ _id: first.id }, { $set: { unstarted: unstartedSince(Date.now(), 'other') } });
+      .updateOne({ _id: first.id }, { $set: { tryId: tryIdAt(Date.now(), 'other') } });
     world.clock.aheadMs += 5_000;
     const again = await account.create({}, keyed('when'));
     world.clock.aheadMs -= 5_000;
@@ -194,8 +195,9 @@ describe('a repeat with the same Idempotency-Key', () => {
     const lost = account.create({}, keyed('half'));
     await paused.reached;
     const [task] = await tasksOf(account);
-    const { id = '', unstarted = '' } = (await world.stores.tasks.find(task?.id ?? '')) ?? {};
-    await world.drive.step(id, { kind: 'abandoned', unstarted });
+    const { id = '', state } = (await world.stores.tasks.find(task?.id ?? '')) ?? {};
+    const tryId = state?.at === 'creating' ? state.tryId : '';
+    await world.drive.step(id, { kind: 'abandoned', tryId });
     const again = await account.create({}, keyed('half'));
     expect(again.status).toBe(200);
     expect(again.body.id).not.toBe(id);
@@ -272,7 +274,7 @@ describe('a process whose reads are older than what is written', () => {
     paused.release();
     const { id } = (await creating).body;
     await world.drive.step(id, { kind: 'acted' });
-    expect((await world.stores.tasks.find(id))?.unstarted).toBeDefined();
+    expect((await world.stores.tasks.find(id))?.state.at).toBe('creating');
     const again = await account.create({}, keyed('stale'));
     expect([again.status, again.body.id]).toEqual([200, id]);
     expect(await heldBy(account)).toBe('0.500000');

@@ -47,7 +47,7 @@ async function fill(): Promise<void> {
     stateSince: at - 5_000,
   });
   await insert({
-    state: { at: 'lost', n: 1, code: 'timeout', asked: true },
+    state: { at: 'asking', n: 1, code: 'timeout' },
     status: 'submitted',
     attempts: [{ ...attempt, state: 'lost' } as unknown as Task['attempts'][number]],
     stateSince: at - 60_000,
@@ -119,12 +119,12 @@ it('counts the whole system as operators see it', async () => {
   expect(shown.toSorted()).toEqual(
     [
       'mediary_census_time_seconds 1000',
-      'mediary_tasks{state="submitting",channel="one"} 2',
+      'mediary_tasks{state="queued",channel="one"} 2',
       'mediary_tasks{state="pausing",channel="one"} 1',
-      'mediary_tasks{state="lost",channel="one"} 1',
-      'mediary_tasks_oldest_seconds{state="submitting"} 90',
+      'mediary_tasks{state="asking",channel="one"} 1',
+      'mediary_tasks_oldest_seconds{state="queued"} 90',
       'mediary_tasks_oldest_seconds{state="pausing"} 5',
-      'mediary_tasks_oldest_seconds{state="lost"} 60',
+      'mediary_tasks_oldest_seconds{state="asking"} 60',
       'mediary_submissions_waiting{channel="one",reason="slot"} 2',
       'mediary_tasks_attention{reason="submit_ambiguous"} 1',
       'mediary_money_held{currency="USD"} 2.5',

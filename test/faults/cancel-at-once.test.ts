@@ -120,7 +120,8 @@ it('a job that is not wanted any more is stopped by whoever writes down that it 
   const { body } = await account.create({ prompt: `${prompt} [sim:queue=600]` });
   await paused.reached;
   const cancelling = account.call('POST', `/v1/videos/generations/${body.id}/cancel`);
-  await expect.poll(async () => (await gateway.core.stores.tasks.find(body.id))?.wanted).toBe('cancel');
+  const stateOf = async () => (await gateway.core.stores.tasks.find(body.id))?.state;
+  await expect.poll(stateOf).toMatchObject({ at: 'sending', stop: 'cancel' });
   expect(isAlive(prompt)).toBe(true);
   paused.release();
   expect((await cancelling).status).toBe(200);

@@ -126,7 +126,7 @@ it('a task that waits to be submitted to a channel that nobody serves any more i
   ];
   await expect.poll(attempts).toEqual(refused);
   await runWorkerWith(full.replace(spare, ''));
-  expect(await situationOf(id)).toMatchObject({ name: 'submitting' });
+  expect(await situationOf(id)).toMatchObject({ name: 'sending' });
   expect([await attempts(), await queues()]).toEqual([refused, ['spare/a']]);
   await gateway.reconcile();
   await expect.poll(attempts).toEqual([
@@ -159,7 +159,7 @@ it('tasks of a channel that was removed end in the promised way, and an operator
     reaches(failing, 'waiting'),
     reaches(expiring, 'waiting'),
     reaches(pausing, 'pausing'),
-    reaches(silent, 'lost'),
+    reaches(silent, 'asking'),
   ]);
   await expect.poll(async () => (await situationOf(silent)).attention).toBe('submit_ambiguous');
   await runWorkerWith(full.replace(spare, '').replace(leaving, ''));

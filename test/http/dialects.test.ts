@@ -92,7 +92,7 @@ describe('OpenAI', () => {
     expect(await account.balance()).toMatchObject({ held: '0.400000' });
     await world.drive.accept(made.id);
     expect(await videos.retrieve(made.id)).toEqual(queued);
-    await world.stores.tasks.markRunning(made.id);
+    await world.stores.tasks.step(made.id, { kind: 'rendering', n: 1 });
     await world.stores.tasks.recordProgress(made.id, { progress: 40 });
     const { data: running, response } = await videos.retrieve(made.id).withResponse();
     expect(running).toEqual({ ...queued, status: 'in_progress', progress: 40 });
@@ -416,7 +416,7 @@ describe('Ark', () => {
     };
     expect((await call('GET', `${path}/${id}`)).body).toEqual(queued);
     await world.drive.accept(id);
-    await world.stores.tasks.markRunning(id);
+    await world.stores.tasks.step(id, { kind: 'rendering', n: 1 });
     const running = await call('GET', `${path}/${id}`);
     expect(running.body).toEqual({ ...queued, status: 'running' });
     expect(running.headers['retry-after']).toMatch(/^[2-5]$/);
@@ -600,7 +600,7 @@ describe('OpenRouter', () => {
       references: ['https://cdn.example/b.png'],
     });
     await world.drive.accept(id);
-    await world.stores.tasks.markRunning(id);
+    await world.stores.tasks.step(id, { kind: 'rendering', n: 1 });
     expect(await client.getGeneration({ jobId: id })).toMatchObject({ status: 'in_progress' });
     await succeed(id);
     expect(await client.getGeneration({ jobId: id })).toEqual({
@@ -727,7 +727,7 @@ describe('Replicate', () => {
       extra: { motion: 'slow' },
     });
     await world.drive.accept(id);
-    await world.stores.tasks.markRunning(id);
+    await world.stores.tasks.step(id, { kind: 'rendering', n: 1 });
     expect(await predictions.get(id)).toEqual({ ...starting, status: 'processing' });
     await succeed(id);
     const output = await clientOf(account).wait(made, {});
@@ -747,7 +747,7 @@ describe('Replicate', () => {
     };
     const { id } = await create();
     await world.drive.accept(id);
-    await world.stores.tasks.markRunning(id);
+    await world.stores.tasks.step(id, { kind: 'rendering', n: 1 });
     expect(await create()).toMatchObject({ id, status: 'starting' });
     expect(await clientOf(account).predictions.get(id)).toMatchObject({ status: 'processing' });
     await succeed(id);
@@ -861,7 +861,7 @@ describe('fal', () => {
     expect((await world.stores.requests.find(requestId))?.callbackUrl).toBe(webhookUrl);
     await world.drive.accept(requestId);
     expect(await queue.status(path, { requestId })).toEqual(queued);
-    await world.stores.tasks.markRunning(requestId);
+    await world.stores.tasks.step(requestId, { kind: 'rendering', n: 1 });
     expect(await queue.status(path, { requestId, logs: true })).toMatchObject({ status: 'IN_PROGRESS' });
     const early = await refused(queue.result(path, { requestId }));
     expect([early.status, early.message]).toEqual([400, 'Request is still in progress']);
@@ -940,7 +940,7 @@ describe('fal', () => {
     const asked = clientOf(account).run(path, { input: { prompt, seed: 3 } });
     const requestId = await begun(account);
     await world.drive.accept(requestId);
-    await world.stores.tasks.markRunning(requestId);
+    await world.stores.tasks.step(requestId, { kind: 'rendering', n: 1 });
     await succeed(requestId);
     const url = expect.stringContaining(`https://gateway.example/media/${requestId}/0.mp4?`);
     expect(await asked).toEqual({ data: { video: { url }, seed: 3 }, requestId });
@@ -978,7 +978,7 @@ describe('fal', () => {
     const ended = queue.subscribeToStatus(path, { requestId, mode: 'streaming', onQueueUpdate });
     await hasSeen('IN_QUEUE');
     await world.drive.accept(requestId);
-    await world.stores.tasks.markRunning(requestId);
+    await world.stores.tasks.step(requestId, { kind: 'rendering', n: 1 });
     await hasSeen('IN_PROGRESS');
     await succeed(requestId);
     expect(await ended).toMatchObject({ status: 'COMPLETED', request_id: requestId });

@@ -202,7 +202,8 @@ it('what is cancelled while it renders is delivered and charged: the upstream ha
   const { body } = await generate({ async: true });
   await expect.poll(() => upstream.calls.length).toBe(1);
   const cancelling = account.call('POST', `${path}/${body.id}/cancel`);
-  await expect.poll(async () => (await gateway.core.stores.tasks.find(body.id))?.wanted).toBe('cancel');
+  const stateOf = async () => (await gateway.core.stores.tasks.find(body.id))?.state;
+  await expect.poll(stateOf).toMatchObject({ at: 'sending', stop: 'cancel' });
   answer();
   const refused = await cancelling;
   expect([refused.status, refused.body.error.code]).toEqual([409, 'task_not_cancellable']);

@@ -443,8 +443,9 @@ describe('open_hold_is_live', () => {
 
   it('of a create that is in progress is fine, and no longer after twenty minutes', async () => {
     const createdAt = Date.now();
-    const unstarted = `${String(createdAt).padStart(14, '0')}-x`;
-    await tasks().updateOne({ _id: 't3' }, { $set: { unstarted } });
+    const tryId = `${String(createdAt).padStart(14, '0')}-x`;
+    const before = await tasks().findOne({ _id: 't3' });
+    await tasks().updateOne({ _id: 't3' }, { $set: { state: { at: 'creating', tryId } } });
     const check = (now: number) =>
       verifyLedger({ db: world.db, key: testLedgerKey, holders: async () => new Map(), now: () => now });
     expect(await check(createdAt + 19 * 60_000)).toMatchObject({
@@ -452,7 +453,7 @@ describe('open_hold_is_live', () => {
       openHolds: { creation: 1 },
     });
     expect((await check(createdAt + 21 * 60_000)).violations).toMatchObject([{ task: 't3' }]);
-    await tasks().updateOne({ _id: 't3' }, { $unset: { unstarted: '' } });
+    await tasks().updateOne({ _id: 't3' }, { $set: { state: before?.['state'] } });
   });
 
   it('a hold that is closed while the check runs is none', async () => {
@@ -501,10 +502,10 @@ describe('unfinished_task_is_held', () => {
   });
 
   const since = Date.now();
-  const marker = `${String(since).padStart(14, '0')}-x`;
+  const tryId = `${String(since).padStart(14, '0')}-x`;
   it.each<[string, Document, number]>([
-    ['is being created', { status: 'pending', unstarted: marker, state: { at: 'submitting' } }, 20 * 60_000],
-    ['was abandoned', { status: 'pending', unstarted: marker, state: { at: 'given_up' } }, 20 * 60_000],
+    ['is being created', { status: 'pending', state: { at: 'creating', tryId } }, 20 * 60_000],
+    ['was abandoned', { status: 'pending', state: { at: 'ended', abandoned: tryId } }, 20 * 60_000],
     ['is being ended', { ...ending, stateSince: since }, hourMs],
   ])('none of a task that %s, for a while', async (_, fields, whileMs) => {
     await hold();

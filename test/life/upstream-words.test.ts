@@ -118,7 +118,7 @@ describe('an upstream that writes what terminals obey', () => {
     answer = (_body, response) => sendJson(response, 200, { id: `cgt-1${hostile}` });
     const { body } = await account.create();
     const shown = async () => (await gateway.admin('GET', `/tasks/${body.id}`)).body;
-    await waitUntil('it is lost', async () => (await shown()).situation.name === 'lost');
+    await waitUntil('it is lost', async () => (await shown()).situation.name === 'asking');
     expect(await shown()).toMatchObject({
       upstream_id: null,
       ledger: [{ kind: 'hold' }],

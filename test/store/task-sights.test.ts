@@ -20,7 +20,7 @@ afterAll(() => database.drop());
 
 async function newTask(): Promise<string> {
   const id = `task_${(count += 1)}`;
-  await tasks.insert(firstRecord(id, { unstarted: '00000000000001-first' }));
+  await tasks.insert(firstRecord(id));
   return id;
 }
 
@@ -43,7 +43,7 @@ describe('running', () => {
   it('is shown of a submitted task only, and of none that has ended', async () => {
     const [pending, running, ended] = [await newTask(), await submitted(), await submitted()];
     await fail(ended);
-    for (const id of [pending, running, ended]) await tasks.markRunning(id);
+    for (const id of [pending, running, ended]) await tasks.step(id, { kind: 'rendering', n: 1 });
     expect((await read(pending)).status).toBe('pending');
     expect((await read(running)).status).toBe('running');
     expect((await read(ended)).status).toBe('failed');
@@ -52,7 +52,7 @@ describe('running', () => {
   it('is not shown of a submitted task whose job a person is asked about', async () => {
     const id = await submitted();
     await drive().step(id, { kind: 'broken', n: 1, code: 'upstream_not_found' });
-    await tasks.markRunning(id);
+    await tasks.step(id, { kind: 'rendering', n: 1 });
     expect(await read(id)).toMatchObject({ status: 'submitted', state: { at: 'broken' } });
   });
 
@@ -60,7 +60,7 @@ describe('running', () => {
     const id = await newTask();
     await drive().ask(id);
     await drive().step(id, { kind: 'adopted', operation: { id: `first-of-${id}` } });
-    await tasks.markRunning(id);
+    await tasks.step(id, { kind: 'rendering', n: 1 });
     await drive().step(id, { kind: 'undone' });
     await drive().step(id, { kind: 'adopted', operation: { id: `second-of-${id}` } });
     expect(await read(id)).toMatchObject({ status: 'running', upstreamId: `second-of-${id}` });
@@ -95,7 +95,6 @@ describe('progress', () => {
     const id = await submitted();
     const { rev } = await read(id);
     await tasks.recordProgress(id, { progress: 40 });
-    await tasks.markRunning(id);
     expect((await read(id)).rev).toBe(rev);
   });
 });
@@ -123,13 +122,6 @@ describe('what a task waits for', () => {
     const third = createTaskStore(database.db, () => updatedAt + 9_000, testSealing);
     await third.setWait(id, undefined);
     expect((await read(id)).updatedAt).toBe(updatedAt + 5_000);
-  });
-
-  it('says that it has begun, so that its creation can no longer be abandoned', async () => {
-    const id = await newTask();
-    expect((await read(id)).unstarted).toBeDefined();
-    await tasks.setWait(id, 'slot');
-    expect(await read(id)).not.toHaveProperty('unstarted');
   });
 
   it('is not shown of a task that has a job or has ended, and goes with the state', async () => {

@@ -3,6 +3,7 @@ import { MongoNetworkError } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Task, TaskActionRecord } from '../../src/task/record.ts';
 import { taskFailures } from '../../src/task/failures.ts';
+import { stopOf } from '../../src/task/state.ts';
 import type { TaskEvent } from '../../src/task/state.ts';
 import type { TaskDocument } from '../../src/store/task-document.ts';
 import { createTaskStore } from '../../src/store/tasks.ts';
@@ -106,11 +107,12 @@ describe('of writers that meet', () => {
         openStore().step(id, sendingBy('run')),
         openStore().step(id, { kind: 'wanted', stop: 'cancel' }),
       ]);
-      const { state, attempts, wanted: stop } = await read(id);
+      const { state, attempts } = await read(id);
+      const stop = stopOf(state);
       expect(wanted.ok).toBe(true);
       // Where the request may have left, the cancellation waits for its answer.
       expect([state.at, attempts.length, stop]).toEqual(
-        sent.ok ? ['submitting', 1, 'cancel'] : ['ending', 0, undefined],
+        sent.ok ? ['sending', 1, 'cancel'] : ['ending', 0, undefined],
       );
     }
   });
@@ -150,10 +152,10 @@ describe('a memory that is old', () => {
     const [old, cancel] = [openStore(), { kind: 'wanted', stop: 'cancel' } as const];
     await taskDriver(tasks).accept(id);
     await tasks.step(id, cancel);
-    expect(await old.look(id)).toMatchObject({ wanted: 'cancel' });
+    expect(await old.look(id)).toMatchObject({ state: { stop: 'cancel' } });
     await tasks.step(id, { kind: 'unstoppable' });
-    expect(await old.step(id, cancel)).toMatchObject({ ok: true, task: { wanted: 'cancel' } });
-    expect(await read(id)).toMatchObject({ wanted: 'cancel' });
+    expect(await old.step(id, cancel)).toMatchObject({ ok: true, task: { state: { stop: 'cancel' } } });
+    expect(await read(id)).toMatchObject({ state: { stop: 'cancel' } });
   });
 
   it('is forgotten on demand', async () => {
@@ -229,7 +231,7 @@ describe('a refusal', () => {
     expect(refused).toMatchObject({
       ok: false,
       code: 'not_now',
-      message: '`approved` is not possible while the task is being submitted.',
+      message: '`approved` is not possible while the task waits to be submitted.',
       task: { id, rev: 0 },
     });
     expect(await read(id)).toEqual({ ...before, reads: 1 });
@@ -291,7 +293,7 @@ describe('an upstream’s job', () => {
       message: 'The job belongs to another task.',
     });
     expect(await read(second)).toMatchObject({
-      state: { at: 'submitting' },
+      state: { at: 'sending', n: 1 },
       attempts: [{ state: 'sending' }],
     });
     expect(await tasks.ownerOf('one/same')).toBe(first);
@@ -383,7 +385,7 @@ describe('what follows from the record', () => {
     const failure = { class: 'capacity' } as const;
     const outcome = { kind: 'failed', code: 'c', message: 'm', failure } as const;
     const after = await tasks.step(id, { kind: 'polled', n, outcome, unbilled: true });
-    expect(after).toMatchObject({ ok: true, task: { state: { at: 'submitting', replaces: true } } });
+    expect(after).toMatchObject({ ok: true, task: { state: { at: 'queued', replaces: true } } });
     const again = await drive().send(id, secondCandidate);
     await tasks.step(id, acceptedAs('job-4', again));
     expect(await follows(id)).toEqual({
@@ -448,79 +450,83 @@ describe('what follows from the record', () => {
 
 describe('a creation', () => {
   const [first, second] = ['00000000000001-first', '00000000000002-second'];
-  const abandonedBy = (unstarted: string): TaskEvent => ({ kind: 'abandoned', unstarted });
-  const takenOverBy = (unstarted: string): TaskEvent => ({ kind: 'taken_over', unstarted });
+  const creatingAs = (tryId: string): Task['state'] => ({
+    at: 'creating',
+    tryId,
+    round: 1,
+    left: [firstCandidate],
+    full: [],
+  });
+  const abandonedBy = (tryId: string): TaskEvent => ({ kind: 'abandoned', tryId });
+  const takenOverBy = (tryId: string): TaskEvent => ({ kind: 'taken_over', tryId });
 
   it('is not abandoned by a try that another one has taken over from', async () => {
-    const id = await newTask({ unstarted: first });
+    const id = await newTask({ state: creatingAs(first) });
     expect(await openStore().step(id, takenOverBy(second))).toMatchObject({ ok: true });
     expect(await tasks.step(id, abandonedBy(first))).toMatchObject({ ok: false, code: 'decided' });
     expect(await read(id)).toMatchObject({
       status: 'pending',
-      state: { at: 'submitting' },
-      unstarted: second,
+      state: { at: 'creating', tryId: second },
     });
     expect(await tasks.step(id, abandonedBy(second))).toMatchObject({ ok: true });
   });
 
   it('knows what an earlier try held', async () => {
-    const id = await newTask({ unstarted: first });
+    const id = await newTask({ state: creatingAs(first) });
     await tasks.step(id, { kind: 'held', hold: 7n });
-    expect(await read(id)).toMatchObject({ hold: 7n, unstarted: first });
+    expect(await read(id)).toMatchObject({ hold: 7n, state: { tryId: first } });
   });
 
   it('is neither abandoned nor taken over once the task has begun', async () => {
-    const id = await newTask({ unstarted: first });
+    const id = await newTask({ state: creatingAs(first) });
     await openStore().step(id, sendingBy('run'));
     for (const event of [abandonedBy(first), takenOverBy(second), { kind: 'held', hold: 7n } as const]) {
       expect(await tasks.step(id, event)).toMatchObject({ ok: false, code: 'decided' });
     }
     expect(await read(id)).toMatchObject({ hold: 1n, attempts: [{ state: 'sending' }] });
-    expect(await read(id)).not.toHaveProperty('unstarted');
   });
 
-  it('is neither abandoned nor taken over once the task waits, which changes no state', async () => {
+  it('is neither abandoned nor taken over once the task waits', async () => {
     for (const event of [abandonedBy(first), takenOverBy(second)]) {
       // This store remembers the record as it was before the wait.
-      const id = await newTask({ unstarted: first });
-      await openStore().setWait(id, 'slot');
+      const id = await newTask({ state: creatingAs(first) });
+      await openStore().step(id, { kind: 'begun' });
       expect(await tasks.step(id, event)).toMatchObject({ ok: false, code: 'decided' });
-      expect(await read(id)).toMatchObject({ rev: 0, state: { at: 'submitting' } });
-      expect(await read(id)).not.toHaveProperty('unstarted');
+      expect(await read(id)).toMatchObject({ rev: 1, state: { at: 'queued' } });
     }
   });
 
   it('that was abandoned never becomes a task, and is removed', async () => {
-    const id = await newTask({ unstarted: first });
+    const id = await newTask({ state: creatingAs(first) });
     expect(await tasks.step(id, abandonedBy(first))).toMatchObject({ ok: true });
     for (const event of [takenOverBy(second), sendingBy('run'), { kind: 'orphaned' } as const]) {
-      expect(await openStore().step(id, event)).toMatchObject({ ok: false, code: 'given_up' });
+      expect(await openStore().step(id, event)).toMatchObject({ ok: false, code: 'abandoned' });
     }
     expect(await tasks.step(id, abandonedBy(first))).toMatchObject({ ok: true });
     await openStore().setWait(id, 'slot');
     expect(await openStore().setConcern(id, 'channel_gone')).toBe(false);
-    await tasks.removeGivenUp(id);
+    await tasks.removeAbandoned(id);
     expect(await tasks.find(id)).toBeUndefined();
     expect(await tasks.step(id, takenOverBy(second))).toMatchObject({ code: 'absent' });
   });
 
   it('that was not abandoned, or was sent, is not removed', async () => {
-    const id = await newTask({ unstarted: first });
-    await tasks.removeGivenUp(id);
+    const id = await newTask({ state: creatingAs(first) });
+    await tasks.removeAbandoned(id);
     await taskDriver(tasks).accept(id);
-    await tasks.removeGivenUp(id);
+    await tasks.removeAbandoned(id);
     expect(await read(id)).toMatchObject({ status: 'submitted' });
   });
 
   it('is abandoned, or the task begins, never both', async () => {
     for (let round = 0; round < 20; round += 1) {
-      const id = await newTask({ unstarted: first });
-      const [givenUp, sent] = await Promise.all([
+      const id = await newTask({ state: creatingAs(first) });
+      const [abandoned, sent] = await Promise.all([
         openStore().step(id, abandonedBy(first)),
         openStore().step(id, sendingBy('run')),
       ]);
-      expect(givenUp.ok).toBe(!sent.ok);
-      expect((await read(id)).state.at).toBe(givenUp.ok ? 'given_up' : 'submitting');
+      expect(abandoned.ok).toBe(!sent.ok);
+      expect((await read(id)).state.at).toBe(abandoned.ok ? 'ended' : 'sending');
     }
   });
 });

@@ -41,7 +41,6 @@ describe('a record', () => {
       hold: 9_007_199_254_740_993n,
       estimate: 5n,
       hasCallback: true,
-      unstarted: '00000000000001-first',
       plan: {
         candidates: [secondCandidate],
         fallback: { candidates: [], on: ['capacity'], neededSeconds: 7 },
@@ -228,7 +227,7 @@ describe('whatever the connection string says', () => {
     await store.ownerOf('one/none');
     await store.list({}, { limit: 1 });
     await idsOf(store.owing());
-    await store.removeGivenUp(id);
+    await store.removeAbandoned(id);
     await client.close();
     const writes = seen.filter(({ name }) => ['insert', 'update', 'delete', 'findAndModify'].includes(name));
     const reads = seen.filter(({ name }) => name === 'find');

@@ -36,8 +36,8 @@ describe('a change of a task’s record', () => {
   it('has none when fields are only removed, or only derived', () => {
     const [, task] = tasks[0] ?? [];
     if (task === undefined) throw new Error('there is no task');
-    const update = form.updateOf(task, { unstarted: undefined });
-    expect(update).toEqual({ $inc: { rev: 1 }, $unset: { unstarted: '' } });
+    const update = form.updateOf(task, { waitsFor: undefined });
+    expect(update).toEqual({ $inc: { rev: 1 }, $unset: { waitsFor: '' } });
   });
 
   it('is tried with every event, and most of them change something', () => {

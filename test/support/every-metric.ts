@@ -1,5 +1,6 @@
 import { attentionReasons } from '../../src/task/attention.ts';
 import { failureClasses } from '../../src/errors/failure.ts';
+import { stateNames } from '../../src/task/state.ts';
 import type { StateName } from '../../src/task/state.ts';
 import { waitReasons } from '../../src/task/wait-reason.ts';
 import { createMetrics } from '../../src/observability/metrics.ts';
@@ -13,9 +14,7 @@ const steps: readonly UpstreamStep[] = [
 const results: readonly UpstreamResult[] = [
   'ok', 'not_sent', 'throttled', 'unavailable', 'rejected', 'ambiguous', 'adapter_failed',
 ]; // prettier-ignore
-const states: readonly StateName[] = [
-  'submitting', 'pausing', 'lost', 'waiting', 'broken', 'review', 'ending',
-]; // prettier-ignore
+const states: readonly StateName[] = stateNames.filter((name) => name !== 'ended');
 
 /** Our own metrics of a process in which everything that can happen has happened at each of these channels. */
 export async function everyMetric(channels: readonly string[]): Promise<readonly Series[]> {

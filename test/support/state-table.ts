@@ -24,17 +24,26 @@ const tableIntro = `## What every event does
 Tried on a task of two channels and no fallback, with an event that is about its own attempt and comes from who has begun it.
 A name is the state that follows; "noted" changes the record and not the state, "–" nothing. The words in italics are
 refusals: *not_now* (the event does not belong to the state), *over* (the end is decided), *decided* (somebody else has written
-before), *given_up* (it never was a task).`;
+before), *abandoned* (it never was a task).`;
 
 /** Two sentences on each state: what it means, and what leaves it. */
 const notes: Readonly<Record<StateName, string>> = {
-  submitting:
-    'A channel is asked, or will be as soon as it may; at most one request is in flight, and its answer is read before anything else is decided. The answer leaves it: the job is accepted, the request is rejected, the answer is lost, or the next channel is asked, and after the last one there is a pause.',
+  creating:
+    'The API is creating the task: its hold is taken, and its workflow started. The first event that is not about the creation ends it; a creation whose process died is abandoned by the reconciler.',
+  queued:
+    'The first channel of the round is asked as soon as it has a place. The submission leaves it, or the next channel is asked, and after the last one there is a pause.',
+  sending:
+    'The request may have left, and its answer is read before anything else is decided: the job is accepted, the request is rejected, the answer is lost, or the task is queued again. A stop that comes meanwhile is noted in the state.',
   pausing:
     'No channel of the plan accepts the task at the moment; none is asked before the time that it has named. The workflow’s timer begins the next round, and each pause is longer, up to five minutes.',
-  lost: 'The request may have reached the upstream, and the job may be billed: it is never resubmitted unasked. The upstream is searched by the marker, then a person is asked; a late answer, the found job, an operator or the deadline leaves it.',
+  searching:
+    'The request may have reached the upstream, and the job may be billed: it is never resubmitted unasked. The upstream is searched by the marker. A task that is to end ends afterwards; otherwise a person is asked.',
+  asking:
+    'The search found nothing, and a person is asked. A late answer, an operator or the deadline leaves the state.',
   waiting:
-    'The upstream has the job. Its end leaves the state, as the polls report it; what is wanted of the task meanwhile (cancel, the deadline, an operator’s `fail`) is noted, and happens when the upstream has been asked.',
+    'The upstream has the job, and its polls report the end. A cancellation, the deadline and an operator’s `fail` lead to `stopping`.',
+  stopping:
+    'The upstream is asked to end the job. A result that is there counts; a cancellation that the upstream refuses leads back.',
   broken:
     'The upstream keeps saying that it does not know the job, so that polling has stopped. An operator has it polled again, or ends the task; so does the deadline.',
   ending:
@@ -42,9 +51,7 @@ const notes: Readonly<Record<StateName, string>> = {
   review:
     'How the task ends is decided, and a person is asked before it is written: about a charge that is not credible, or about what the ledger refuses. An operator leaves it, who accepts the charge, states other facts, has it settled once more or fails the task; so does the deadline, which fails it, unless the ledger contradicts even that.',
   ended:
-    'The status, the result and the charge are final. A job that turns up now is noted as a stray, for operators to cancel at its upstream.',
-  given_up:
-    'The creation was abandoned before the workflow began, so that it never was a task. The record is about to be removed.',
+    'The status, the result and the charge are final. A job that turns up now is noted as a stray, for operators to cancel at its upstream. An abandoned creation has ended, too: it never was a task, and its record is about to be removed.',
 };
 
 function section(state: StateName): string {
@@ -98,18 +105,25 @@ function table([header = [], ...rows]: readonly (readonly string[])[]): string {
 
 const sending = after(newTask(), events.sending('a'));
 const waiting = after(sending, events.accepted(1));
-const lost = after(sending, events.lost(1), { kind: 'asked' });
+const searching = after(sending, events.lost(1));
+const lost = after(searching, { kind: 'asked' });
 const succeeding = after(waiting, events.succeeded(1));
 
 /** Each state has a task, and where it matters several. The state's own name: what is usual. */
 const samples: Readonly<Record<StateName, Readonly<Record<string, Task>>>> = {
-  submitting: { '': newTask(), 'in flight': sending },
+  creating: { '': newTask() },
+  queued: { '': after(newTask(), { kind: 'begun' }) },
+  sending: { '': sending, 'to be cancelled': after(sending, events.wanted('cancel')) },
   pausing: { '': after(newTask(), events.notAccepted('a'), events.notAccepted('b')) },
-  lost: { '': lost },
+  searching: { '': searching, 'to expire': after(searching, events.wanted('expire')) },
+  asking: { '': lost },
   waiting: {
     '': waiting,
     'adopted': after(lost, { kind: 'adopted', operation: { id: 'job-1' } }),
-    'cancel wanted': after(waiting, events.wanted('cancel')),
+  },
+  stopping: {
+    cancel: after(waiting, events.wanted('cancel')),
+    fail: after(waiting, events.wanted('fail')),
   },
   broken: { '': after(waiting, { kind: 'broken', n: 1, code: 'not_found' }) },
   ending: { succeeded: succeeding, failed: after(waiting, events.failed(1)) },
@@ -118,15 +132,18 @@ const samples: Readonly<Record<StateName, Readonly<Record<string, Task>>>> = {
     'not settled': after(succeeding, events.reviewed('unsettled')),
     'not released': after(waiting, events.failed(1), events.reviewed('unreleased')),
   },
-  ended: { '': after(succeeding, events.ended('succeeded')) },
-  given_up: { '': after(newTask(), { kind: 'abandoned', unstarted: 'try-1' }) },
+  ended: {
+    '': after(succeeding, events.ended('succeeded')),
+    'abandoned': after(newTask(), { kind: 'abandoned', tryId: 'try-1' }),
+  },
 }; // prettier-ignore
 
 /** Each event has a row, and where it matters several, in the order in which they may happen. */
 const sampleEvents: Readonly<Record<EventName, Readonly<Record<string, TaskEvent>>>> = {
-  taken_over: { '': { kind: 'taken_over', unstarted: 'try-2' } },
+  taken_over: { '': { kind: 'taken_over', tryId: 'try-2' } },
   held: { '': { kind: 'held', hold: 1n } },
-  abandoned: { '': { kind: 'abandoned', unstarted: 'try-1' } },
+  abandoned: { '': { kind: 'abandoned', tryId: 'try-1' } },
+  begun: { '': { kind: 'begun' } },
   skipped: { '': { kind: 'skipped', channels: ['a'] } },
   sending: { '': events.sending('a') },
   not_accepted: {
@@ -141,6 +158,7 @@ const sampleEvents: Readonly<Record<EventName, Readonly<Record<string, TaskEvent
   accepted: { '': events.accepted(1), 'another job': events.accepted(1, 'job-2') },
   asked: { '': { kind: 'asked' } },
   resumed: { '': { kind: 'resumed' } },
+  rendering: { '': { kind: 'rendering', n: 1 } },
   polled: { succeeded: events.succeeded(1), failed: events.failed(1) },
   broken: { '': { kind: 'broken', n: 1, code: 'not_found' } },
   wanted: { cancel: events.wanted('cancel'), expire: events.wanted('expire'), fail: events.wanted('fail') },

@@ -32,13 +32,12 @@ export function newTask(channels: readonly string[] = ['a', 'b'], fallback?: Tas
     hold: 1_000_000n,
     hasCallback: false,
     rev: 0,
-    state: { at: 'submitting', round: 1, left: candidates, full: [] },
+    state: { at: 'creating', tryId: 'try-1', round: 1, left: candidates, full: [] },
     stateSince: start,
     status: 'pending',
     attempts: [],
     updatedAt: start,
     traceId: '',
-    unstarted: 'try-1',
   };
 }
 

@@ -23,7 +23,7 @@ export function firstRecord(id: string, change: Partial<Task> = {}): Task {
     hold: 1n,
     hasCallback: false,
     rev: 0,
-    state: { at: 'submitting', round: 1, left: candidates, full: [] },
+    state: { at: 'queued', round: 1, left: candidates, full: [] },
     stateSince: createdAt,
     status: 'pending',
     attempts: [],

@@ -48,7 +48,7 @@ export function createTestPort({ tasks, ledger, now }: TestPortDeps): TestPort {
     acts: [],
     redelivered: [],
     found: new Map(),
-    situation: 'lost',
+    situation: 'asking',
     situations: new Map(),
     failStart: undefined,
     notReady: undefined,

@@ -29,15 +29,15 @@ const endedWith = (stop: 'cancelled' | 'expired' | 'operator') => ({
 
 describe('a creation', () => {
   it('is abandoned by the try that owns it, and by no other', () => {
-    const task = after(newTask(), { kind: 'taken_over', unstarted: 'try-2' }, { kind: 'held', hold: 7n });
-    expect(task).toMatchObject({ unstarted: 'try-2', hold: 7n });
-    expect(refusal(task, { kind: 'abandoned', unstarted: 'try-1' })).toMatch(/^decided: /);
-    const gone = after(task, { kind: 'abandoned', unstarted: 'try-2' });
-    expect(gone.state).toEqual({ at: 'given_up' });
-    for (const event of [sending('a'), { kind: 'taken_over', unstarted: 'try-3' } as const]) {
-      expect(refusal(gone, event)).toBe('given_up: The creation was abandoned.');
+    const task = after(newTask(), { kind: 'taken_over', tryId: 'try-2' }, { kind: 'held', hold: 7n });
+    expect(task).toMatchObject({ state: { at: 'creating', tryId: 'try-2' }, hold: 7n });
+    expect(refusal(task, { kind: 'abandoned', tryId: 'try-1' })).toMatch(/^decided: /);
+    const gone = after(task, { kind: 'abandoned', tryId: 'try-2' });
+    expect(gone.state).toEqual({ at: 'ended', abandoned: 'try-2' });
+    for (const event of [sending('a'), { kind: 'taken_over', tryId: 'try-3' } as const]) {
+      expect(refusal(gone, event)).toBe('abandoned: The creation was abandoned.');
     }
-    expect(after(gone, { kind: 'abandoned', unstarted: 'try-2' })).toBe(gone);
+    expect(after(gone, { kind: 'abandoned', tryId: 'try-2' })).toBe(gone);
   });
 
   it.each<[string, TaskEvent]>([
@@ -46,9 +46,9 @@ describe('a creation', () => {
     ['an operator', { kind: 'acted' }],
   ])('is over with %s', (_, event) => {
     const begun = after(newTask(), event);
-    expect(begun).not.toHaveProperty('unstarted');
-    expect(refusal(begun, { kind: 'abandoned', unstarted: 'try-1' })).toMatch(/^decided: /);
-    expect(refusal(begun, { kind: 'taken_over', unstarted: 'try-2' })).toBe('decided: The task has begun.');
+    expect(begun.state.at).not.toBe('creating');
+    expect(refusal(begun, { kind: 'abandoned', tryId: 'try-1' })).toMatch(/^decided: /);
+    expect(refusal(begun, { kind: 'taken_over', tryId: 'try-2' })).toBe('decided: The task has begun.');
     expect(refusal(begun, { kind: 'held', hold: 1n })).toBe('decided: The task has begun.');
   });
 });
@@ -92,10 +92,9 @@ describe('a submission', () => {
     for (const before of [after(sent(), wanted('cancel')), after(sent(), wanted('expire')), lostTask()]) {
       const late = after(before, made);
       expect(late).toMatchObject(ending);
-      expect(late.wanted).toBeUndefined();
     }
     const elsewhere = after(sent(), notAccepted('a', { n: 1, owner: 'run-1', stays: true }), made);
-    expect(elsewhere).toMatchObject({ state: { at: 'submitting' }, attempts: [{ stray: { id: 'm-1' } }] });
+    expect(elsewhere).toMatchObject({ state: { at: 'queued' }, attempts: [{ stray: { id: 'm-1' } }] });
     expect(elsewhere.outcome).toBeUndefined();
   });
 
@@ -106,7 +105,7 @@ describe('a submission', () => {
     }
     expect(refusal(task, rejected(1, 'capacity', 'run-2'))).toBe(decided);
     expect(refusal(task, lost(1, 'run-2'))).toBe(decided);
-    expect(after(task, lost(1)).state).toEqual({ at: 'lost', n: 1, code: 'timeout', asked: false });
+    expect(after(task, lost(1)).state).toEqual({ at: 'searching', n: 1, code: 'timeout' });
   });
 
   it('in flight is not ended by who has begun nothing', () => {
@@ -128,7 +127,7 @@ describe('a submission', () => {
 
   it('that stays keeps its number', () => {
     const stayed = after(sent(), notAccepted('a', { n: 1, owner: 'run-1', stays: true }));
-    expect(stayed).toMatchObject({ state: { at: 'submitting', left: [on('a'), on('b')] } });
+    expect(stayed).toMatchObject({ state: { at: 'queued', left: [on('a'), on('b')] } });
     expect(after(stayed, sending('a', 'run-2', 2)).attempts).toMatchObject([
       { n: 1, owner: 'run-2', marker: 'mediary-1-1' },
     ]);
@@ -153,11 +152,11 @@ describe('a round', () => {
   };
 
   it('asks one channel after the other, then pauses, each time for longer', () => {
-    let task = newTask();
+    let task = after(newTask(), { kind: 'begun' });
     for (const [round, pauseMs] of [
       5_000, 10_000, 20_000, 40_000, 80_000, 160_000, 300_000, 300_000,
     ].entries()) {
-      expect(task.state).toMatchObject({ at: 'submitting', round: round + 1, left: [on('a'), on('b')] });
+      expect(task.state).toMatchObject({ at: 'queued', round: round + 1, left: [on('a'), on('b')] });
       task = refuse(refuse(task, 'a'), 'b');
       expect(task.state).toMatchObject({ at: 'pausing', ms: pauseMs, until: start + pauseMs });
       task = stepped(task, { kind: 'resumed' }, start + pauseMs);
@@ -170,19 +169,19 @@ describe('a round', () => {
     expect(pause.state).toMatchObject({ at: 'pausing', ms: 5_000 });
     const second = after(pause, { kind: 'resumed', elapsedMs: 5_000 });
     expect(second).toMatchObject({
-      state: { at: 'submitting', left: [on('b')] },
+      state: { at: 'queued', left: [on('b')] },
       resting: [{ ...on('a'), ms: 295_000 }],
     });
     expect(refusal(second, sending('a', 'run-1', 3))).toBe('decided: a is not asked in this round.');
     const later = after(refuse(second, 'b', undefined, 290_000), { kind: 'resumed', elapsedMs: 5_000 });
-    expect(later).toMatchObject({ state: { at: 'submitting', left: [on('a'), on('b')] }, resting: [] });
+    expect(later).toMatchObject({ state: { at: 'queued', left: [on('a'), on('b')] }, resting: [] });
   });
 
   it.each([-180_000, 180_000])('lasts as long by a clock that is %d ms off', (off) => {
     const pause = refuse(refuse(newTask(), 'a', 600_000), 'b', 60_000);
     const resumed = stepped(pause, { kind: 'resumed', elapsedMs: 60_000 }, start + off);
     expect(resumed).toMatchObject({
-      state: { at: 'submitting', left: [on('b')] },
+      state: { at: 'queued', left: [on('b')] },
       resting: [{ ...on('a'), ms: 540_000 }],
     });
     const again = stepped(resumed, notAccepted('b', { retryAfterMs: 60_000 }), start + off);
@@ -213,7 +212,7 @@ describe('a round', () => {
     const pause = refuse(refuse(newTask(), 'a', 600_000), 'b', 300_000);
     expect(pause.state).toMatchObject({ at: 'pausing', ms: 300_000 });
     expect(after(pause, { kind: 'resumed', ...by }).state).toMatchObject({
-      at: 'submitting',
+      at: 'queued',
       left: [on('b')],
     });
   });
@@ -250,7 +249,7 @@ describe('a round', () => {
 
   it('continues without channels that are gone, and pauses when all are', () => {
     const task = after(newTask(), { kind: 'skipped', channels: ['a'] });
-    expect(task.state).toMatchObject({ at: 'submitting', left: [on('b')] });
+    expect(task.state).toMatchObject({ at: 'queued', left: [on('b')] });
     expect(after(task, { kind: 'skipped', channels: ['a'] })).toBe(task);
     expect(after(task, { kind: 'skipped', channels: ['b'] }).state.at).toBe('pausing');
     // No event leads to a round that asks nobody; a record that has one continues all the same.
@@ -262,9 +261,9 @@ describe('a round', () => {
 describe('a lost submission', () => {
   it('is looked for, then asked about; an operator may have it looked for again', () => {
     const asking = after(lostTask(), { kind: 'asked' });
-    expect(asking.state).toMatchObject({ at: 'lost', asked: true });
+    expect(asking.state).toMatchObject({ at: 'asking' });
     expect(after(asking, { kind: 'asked' })).toBe(asking);
-    expect(after(asking, { kind: 'resumed' }).state).toMatchObject({ at: 'lost', asked: false });
+    expect(after(asking, { kind: 'resumed' }).state).toMatchObject({ at: 'searching' });
     expect(after(lostTask(), lost(1))).toEqual(lostTask());
   });
 
@@ -277,7 +276,7 @@ describe('a lost submission', () => {
   it('was refused after all, says who has sent it: the next channel is asked', () => {
     const task = after(lostTask(), notAccepted('a', { n: 1, owner: 'run-1' }));
     expect(task).toMatchObject({
-      state: { at: 'submitting', left: [on('b')] },
+      state: { at: 'queued', left: [on('b')] },
       attempts: [{ state: 'not_accepted' }],
     });
   });
@@ -297,13 +296,13 @@ describe('a lost submission', () => {
       lost(2),
     );
     const refused = after(task, notAccepted('b', { n: 2, owner: 'run-2' }));
-    expect(refused.state).toMatchObject({ at: 'submitting', left: [on('c')], replaces: true });
+    expect(refused.state).toMatchObject({ at: 'queued', left: [on('c')], replaces: true });
   });
 
   it('that the task has continued without makes a late acceptance a stray', () => {
     const again = after(lostTask(), { kind: 'resubmitted' }, sending('a', 'run-2', 2));
     const late = after(again, accepted(1, 'late'));
-    expect(late.state.at).toBe('submitting');
+    expect(late.state.at).toBe('sending');
     expect(late.attempts).toMatchObject([
       { state: 'abandoned', stray: { id: 'late' } },
       { state: 'sending' },
@@ -347,10 +346,10 @@ describe('a lost submission', () => {
   it('is submitted again to a channel of the plan only', () => {
     const task = lostTask();
     expect(after(task, { kind: 'resubmitted', channel: 'b' }).state).toMatchObject({
-      at: 'submitting',
+      at: 'queued',
       left: [on('b')],
     });
-    expect(after(task, { kind: 'resubmitted' }).state).toMatchObject({ at: 'submitting', left: [on('a')] });
+    expect(after(task, { kind: 'resubmitted' }).state).toMatchObject({ at: 'queued', left: [on('a')] });
     expect(refusal(task, { kind: 'resubmitted', channel: 'x' })).toBe(
       'not_now: The task’s plan has no channel `x`; it has a, b.',
     );
@@ -362,10 +361,10 @@ describe('a lost submission', () => {
       'not_now: The task submits nothing any more: its deadline has passed (`extend` moves it).',
     );
     const extended = stepped(late, { kind: 'extended', seconds: 3600 }, late.deadlineAt + 1);
-    expect(extended).not.toHaveProperty('wanted');
-    expect(after(extended, { kind: 'resubmitted' }).state.at).toBe('submitting');
+    expect(extended.state).toEqual({ at: 'searching', n: 1, code: 'timeout' });
+    expect(after(extended, { kind: 'resubmitted' }).state.at).toBe('queued');
     expect(stepped(late, { kind: 'extended', seconds: 60 }, late.deadlineAt + hour)).toMatchObject({
-      wanted: 'expire',
+      state: { stop: 'expire' },
     });
   });
 });
@@ -379,7 +378,7 @@ describe('an adoption', () => {
       attempts: [{ operation: { id: 'named' } }],
     });
     const undone = after(adopted, { kind: 'undone' });
-    expect(undone).toMatchObject({ state: { at: 'lost', n: 1, asked: true }, traceId: '' });
+    expect(undone).toMatchObject({ state: { at: 'asking', n: 1 }, traceId: '' });
     expect(undone.attempts).toMatchObject([{ state: 'lost', message: 'named was adopted, and taken back.' }]);
     expect(undone.attempts[0]).not.toHaveProperty('operation');
   });
@@ -428,7 +427,7 @@ describe('an adoption', () => {
 
   it('that is taken back takes a cancellation with it: what is lost cannot be cancelled', () => {
     const undone = after(adopted, wanted('cancel'), { kind: 'undone' });
-    expect(undone).not.toHaveProperty('wanted');
+    expect(undone.state).toEqual({ at: 'asking', n: 1, code: 'adoption_undone' });
     expect(refusal(undone, { kind: 'stopped' })).toMatch(/^not_now: /);
   });
 
@@ -440,7 +439,10 @@ describe('an adoption', () => {
     const cancelled = after(other, wanted('cancel'));
     expect(refusal(cancelled, { kind: 'stopped', n: 1, job: 'named' })).toBe(gone);
     expect(after(cancelled, { kind: 'unstoppable', n: 1, job: 'named' })).toBe(cancelled);
-    expect(after(cancelled, { kind: 'unstoppable', n: 1, job: 'other' })).not.toHaveProperty('wanted');
+    expect(after(cancelled, { kind: 'unstoppable', n: 1, job: 'other' }).state).toEqual({
+      at: 'waiting',
+      n: 1,
+    });
     expect(after(other, succeeded(1, { job: 'other' })).state.at).toBe('ending');
   });
 });
@@ -466,7 +468,7 @@ describe('a job', () => {
   it('that failed unbilled is replaced where the plan has a fallback, once on each channel', () => {
     const replaced = after(waiting(newTask(['a'], fallbackOf('a', 'b', 'c'))), failed(1, true));
     expect(replaced).toMatchObject({
-      state: { at: 'submitting', left: [on('b'), on('c')], replaces: true }, attempts: [{ state: 'failed' }],
+      state: { at: 'queued', left: [on('b'), on('c')], replaces: true }, attempts: [{ state: 'failed' }],
     }); // prettier-ignore
     const last = after(replaced, notAccepted('b'), notAccepted('c'));
     expect(last.state).toEqual({ at: 'ending', ending: { kind: 'failed' } });
@@ -510,9 +512,9 @@ describe('a job', () => {
       sending('a', 'run-1', 2),
       accepted(2),
     );
-    expect(after(task, failed(2, true)).state).toMatchObject({ at: 'submitting', left: [on('c')] });
+    expect(after(task, failed(2, true)).state).toMatchObject({ at: 'queued', left: [on('c')] });
     const late = { ...failed(2, true), elapsedMs: hour };
-    expect(after(task, late).state).toMatchObject({ at: 'submitting', left: [on('b'), on('c')] });
+    expect(after(task, late).state).toMatchObject({ at: 'queued', left: [on('b'), on('c')] });
   });
 
   it('that cannot be polled waits for a person, who has it polled again', () => {
@@ -534,8 +536,8 @@ describe('a cancellation', () => {
 
   it('while the request is in flight is kept for whoever hears the answer', () => {
     const task = after(sent(), wanted('cancel'));
-    expect(task).toMatchObject({ state: { at: 'submitting' }, wanted: 'cancel' });
-    expect(after(task, accepted(1))).toMatchObject({ state: { at: 'waiting' }, wanted: 'cancel' });
+    expect(task).toMatchObject({ state: { at: 'sending', stop: 'cancel' } });
+    expect(after(task, accepted(1))).toMatchObject({ state: { at: 'stopping', stop: 'cancel' } });
     const owner = { n: 1, owner: 'run-1' };
     for (const answer of [
       notAccepted('a', owner),
@@ -547,10 +549,10 @@ describe('a cancellation', () => {
   });
 
   it('does not outlive a lost answer', () => {
-    expect(after(sent(), wanted('cancel'), lost(1))).not.toHaveProperty('wanted');
-    expect(after(sent(), wanted('expire'), lost(1))).toMatchObject({ wanted: 'expire' });
+    expect(after(sent(), wanted('cancel'), lost(1)).state).not.toHaveProperty('stop');
+    expect(after(sent(), wanted('expire'), lost(1))).toMatchObject({ state: { stop: 'expire' } });
     expect(refusal(lostTask(), wanted('cancel'))).toBe(
-      'not_now: `cancel` is not possible while it is not known whether the upstream has the job.',
+      'not_now: `cancel` is not possible while the upstream is searched for the job.',
     );
   });
 
@@ -560,7 +562,7 @@ describe('a cancellation', () => {
     const stopped = after(task, { kind: 'stopped' });
     expect(stopped.state).toEqual(endedWith('cancelled'));
     expect(refusal(stopped, succeeded(1))).toMatch(/^over: /);
-    expect(after(task, { kind: 'unstoppable' })).not.toHaveProperty('wanted');
+    expect(after(task, { kind: 'unstoppable' }).state).toEqual({ at: 'waiting', n: 1 });
     expect(refusal(waiting(), { kind: 'stopped' })).toBe('not_now: Nobody wants the task to end any more.');
   });
 
@@ -584,10 +586,11 @@ const inReview = (why: Question['why'] = 'above_hold'): Task =>
   after(waiting(), why === 'unreleased' ? failed(1) : succeeded(1), reviewed(why));
 
 const states: Readonly<Record<string, Task>> = {
-  'submitting': newTask(),
-  'in flight': sent(),
+  'queued': newTask(),
+  'sending': sent(),
   'pausing': after(newTask(['a']), notAccepted('a')),
-  'lost': lostTask(),
+  'searching': lostTask(),
+  'asking': after(lostTask(), { kind: 'asked' }),
   'waiting': waiting(),
   'broken': after(waiting(), { kind: 'broken', n: 1, code: 'x' }),
   'review': inReview(),
@@ -598,13 +601,14 @@ const states: Readonly<Record<string, Task>> = {
 }; // prettier-ignore
 
 describe('what is wanted of a task', () => {
-  it.each<[string, Record<Stop, StateName | 'noted' | 'over' | 'not_now'>]>([
-    ['submitting', { cancel: 'ending', expire: 'ending', fail: 'ending' }],
-    ['in flight', { cancel: 'noted', expire: 'noted', fail: 'noted' }],
+  it.each<[string, Record<Stop, StateName | 'over' | 'not_now'>]>([
+    ['queued', { cancel: 'ending', expire: 'ending', fail: 'ending' }],
+    ['sending', { cancel: 'sending', expire: 'sending', fail: 'sending' }],
     ['pausing', { cancel: 'ending', expire: 'ending', fail: 'ending' }],
-    ['lost', { cancel: 'not_now', expire: 'noted', fail: 'ending' }],
-    ['waiting', { cancel: 'noted', expire: 'noted', fail: 'noted' }],
-    ['broken', { cancel: 'noted', expire: 'noted', fail: 'noted' }],
+    ['searching', { cancel: 'not_now', expire: 'searching', fail: 'ending' }],
+    ['asking', { cancel: 'not_now', expire: 'searching', fail: 'ending' }],
+    ['waiting', { cancel: 'stopping', expire: 'stopping', fail: 'stopping' }],
+    ['broken', { cancel: 'stopping', expire: 'stopping', fail: 'stopping' }],
     ['review', { cancel: 'not_now', expire: 'ending', fail: 'ending' }],
     ['unsettled', { cancel: 'not_now', expire: 'ending', fail: 'ending' }],
     ['unreleased', { cancel: 'not_now', expire: 'not_now', fail: 'ending' }],
@@ -615,20 +619,19 @@ describe('what is wanted of a task', () => {
     const seen = (stop: Stop): string => {
       const refused = refusal(task, wanted(stop));
       if (refused !== undefined) return refused.split(':')[0] ?? '';
-      const { state, wanted: noted } = after(task, wanted(stop));
-      return noted === stop ? 'noted' : state.at;
+      return after(task, wanted(stop)).state.at;
     };
     expect({ cancel: seen('cancel'), expire: seen('expire'), fail: seen('fail') }).toEqual(expected);
   });
 
   it('gives way to what is stronger only', () => {
     const expiring = after(waiting(), wanted('cancel'), wanted('expire'));
-    expect(expiring).toMatchObject({ wanted: 'expire' });
+    expect(expiring).toMatchObject({ state: { stop: 'expire' } });
     expect(refusal(expiring, wanted('cancel'))).toMatch(
       /^not_now: The task is about to end: its deadline has passed/,
     );
     const failing = after(expiring, wanted('fail'));
-    expect(failing).toMatchObject({ wanted: 'fail' });
+    expect(failing).toMatchObject({ state: { stop: 'fail' } });
     expect(after(failing, wanted('expire'))).toBe(failing);
     expect(after(failing, { kind: 'unstoppable' })).toBe(failing);
     expect(after(failing, { kind: 'stopped' }).state).toEqual(endedWith('operator'));
@@ -636,7 +639,7 @@ describe('what is wanted of a task', () => {
 
   it('an operator ends a lost task at once, whatever was wanted before', () => {
     const task = after(sent(), wanted('fail'), lost(1));
-    expect(task).toMatchObject({ state: { at: 'lost' }, wanted: 'fail' });
+    expect(task).toMatchObject({ state: { at: 'searching', stop: 'fail' } });
     expect(after(task, wanted('fail'))).toMatchObject({
       state: endedWith('operator'),
       attempts: [{ state: 'abandoned' }],
@@ -654,7 +657,7 @@ describe('what is wanted of a task', () => {
 });
 
 describe('an operator', () => {
-  it.each(['lost', 'waiting', 'broken', 'review'])('completes a task: %s', (name) => {
+  it.each(['searching', 'waiting', 'broken', 'review'])('completes a task: %s', (name) => {
     const task = after(states[name] ?? newTask(), completed);
     expect(task).toMatchObject({
       state: { at: 'ending', ending: { kind: 'succeeded', approved: true } },
@@ -662,12 +665,12 @@ describe('an operator', () => {
     });
     expect(refusal(task, succeeded(1))).toMatch(/^over: /);
     // What is lost is nobody's from then on; a job that the task has stays its own.
-    const had = name === 'lost' ? 'abandoned' : 'accepted';
+    const had = name === 'searching' ? 'abandoned' : 'accepted';
     expect(task.attempts).toMatchObject([{ state: had }]);
     expect(after(task, accepted(1, 'late')).state).toBe(task.state);
   });
 
-  it.each(['submitting', 'in flight', 'pausing', 'ending', 'ended'])('completes no task: %s', (name) => {
+  it.each(['queued', 'sending', 'pausing', 'ending', 'ended'])('completes no task: %s', (name) => {
     expect(refusal(states[name] ?? newTask(), completed)).toMatch(
       /^(?:not_now|over): `completed` is not possible while/,
     );
@@ -729,7 +732,11 @@ describe('an operator', () => {
   });
 
   it('acts without a change of state at any time', () => {
-    for (const task of Object.values(states)) expect(after(task, { kind: 'acted' }).state).toBe(task.state);
+    for (const { state, ...task } of Object.values(states)) {
+      const after = stepped({ ...task, state }, { kind: 'acted' }).state;
+      // Only a creation is over with it.
+      expect(state.at === 'creating' ? after.at : after).toEqual(state.at === 'creating' ? 'queued' : state);
+    }
   });
 });
 
@@ -743,7 +750,7 @@ describe('the end', () => {
       completedAt: start,
     });
     expect(after(task, ended('failed'))).toBe(task);
-    for (const name of ['submitting', 'in flight', 'pausing', 'lost', 'waiting', 'broken', 'review']) {
+    for (const name of ['queued', 'sending', 'pausing', 'searching', 'waiting', 'broken', 'review']) {
       expect(refusal(states[name] ?? newTask(), ended('failed'))).toMatch(/^not_now: /);
     }
   });

@@ -33,14 +33,15 @@ describe('who serves a channel', () => {
 
 const at = (channel: string) => ({ channel, credential: 'a' });
 const round = { round: 1, full: [] };
-const submitting: TaskState = { at: 'submitting', left: [at('one'), at('two')], ...round };
+const submitting: TaskState = { at: 'queued', left: [at('one'), at('two')], ...round };
+const sending = { ...submitting, at: 'sending', n: 1 } as const;
 const attempt = { ...at('two'), n: 1, marker: 'm', owner: 'o', startedAt: 1 } as const;
 
 it.each<[string, Parameters<typeof nextStep>[0], ReturnType<typeof nextStep>]>([
   ['of a submission is at its channel', { state: submitting, attempts: [] }, { channel: 'one' }],
   [
     'of one in flight is where it went',
-    { state: submitting, attempts: [{ ...attempt, state: 'sending' }] },
+    { state: sending, attempts: [{ ...attempt, state: 'sending' }] },
     { channel: 'two' },
   ],
   [
@@ -48,7 +49,7 @@ it.each<[string, Parameters<typeof nextStep>[0], ReturnType<typeof nextStep>]>([
     { state: { at: 'waiting', n: 1 }, attempts: [{ ...attempt, state: 'accepted', operation: { id: 'j' } }] },
     { channel: 'two' },
   ],
-  ['of what is to end is any worker’s', { state: submitting, attempts: [], wanted: 'fail' }, {}],
+  ['of what is to end is any worker’s', { state: { ...sending, stop: 'fail' }, attempts: [] }, {}],
   ['of a pause is any worker’s', { state: { at: 'pausing', ms: 5, until: 9, ...round }, attempts: [] }, {}],
   ['of what has ended is nobody’s', { state: { at: 'ended' }, attempts: [] }, undefined],
 ])('the next step %s', (_, task, step) => {

@@ -28,7 +28,7 @@ it('of a task that has ended and was not delivered suggests another callback, or
 it('of a submission that was accepted as the job of another task says so, and not that its response was lost', () => {
   const { what, attention, advice, actions } = situation({
     id: 'task_1',
-    state: { at: 'lost', n: 1, code: 'upstream_id_taken', asked: true, taken: true },
+    state: { at: 'asking', n: 1, code: 'upstream_id_taken', taken: true },
     ...standing,
   });
   expect(attention).toBe('upstream_id_taken');
@@ -103,10 +103,10 @@ it('of what the ledger does not release promises no release', () => {
 
 it('of a concern says what it is, whatever the state beside it; and that the task is to end', () => {
   const what = (more: object) =>
-    situation({ id: 't', ...standing, state: { at: 'submitting', left: [at], round: 1, full: [] }, ...more })
+    situation({ id: 't', ...standing, state: { at: 'queued', left: [at], round: 1, full: [] }, ...more })
       .what;
   expect(what({ concern: 'poll_failing' })).toBe('The polls of its job fail.');
-  expect(what({ concern: 'overdue', wanted: 'cancel' })).toBe(
+  expect(what({ concern: 'overdue', state: { at: 'stopping', n: 1, stop: 'cancel' } })).toBe(
     'Its job takes five times as long as usual. It is to be cancelled.',
   );
   const decided = { state: { at: 'broken', n: 1, code: 'job_unknown' }, attempt: at, concern: 'overdue' };
@@ -120,13 +120,13 @@ it('every unfinished task waits for something, and since its state began', () =>
     expect(since).toBe(7);
     return wait;
   };
-  const submitting = { at: 'submitting', left: [at], ...round } as const;
+  const submitting = { at: 'queued', left: [at], ...round } as const;
   expect(waitsFor(submitting)).toBe('submission');
   expect(waitsFor(submitting, { waitsFor: 'slot' })).toBe('slot');
   expect(waitsFor(submitting, { waitsFor: 'slot', concern: 'channel_gone' })).toBe('channel_gone');
   expect(waitsFor({ at: 'pausing', ms: 5, until: 9, ...round })).toBe('upstream');
-  expect(waitsFor({ at: 'lost', n: 1, code: 'x', asked: false })).toBe('lookup');
-  expect(waitsFor({ at: 'lost', n: 1, code: 'x', asked: true })).toBe('submit_ambiguous');
+  expect(waitsFor({ at: 'searching', n: 1, code: 'x' })).toBe('lookup');
+  expect(waitsFor({ at: 'asking', n: 1, code: 'x' })).toBe('submit_ambiguous');
   expect(waitsFor({ at: 'waiting', n: 1 })).toBe('job');
   expect(waitsFor({ at: 'broken', n: 1, code: 'x' })).toBe('poll_failed');
   expect(waitsFor({ at: 'review', charge: '1', why: 'above_hold' })).toBe('charge_review');

@@ -3,7 +3,17 @@ import { describe, expect, it } from 'vitest';
 import { isTerminal, taskStatuses } from '../../src/task/task.ts';
 import { next } from '../../src/task/next.ts';
 import type { Task } from '../../src/task/record.ts';
-import { attemptAt, attemptInFlight, isUnfinished, sameCandidate } from '../../src/task/state.ts';
+import {
+  attemptAt,
+  isAbandoned,
+  isIdle,
+  isLost,
+  isSubmitting,
+  isUnfinished,
+  sameCandidate,
+  stopOf,
+  hasJob,
+} from '../../src/task/state.ts';
 import type { TaskEvent } from '../../src/task/state.ts';
 import { actionTable, operatorActions } from '../../src/task/acts.ts';
 import { actEvents } from '../support/act-events.ts';
@@ -27,7 +37,7 @@ const owners = ['run-1', 'run-2'] as const;
 
 /** One thing that happens: `aimed` at what the task is doing, or at anything at all. */
 interface Move {
-  readonly kind: TaskEvent['kind'] | 'running';
+  readonly kind: TaskEvent['kind'];
   readonly aimed: boolean;
   readonly pick: number;
   readonly flags: number;
@@ -38,7 +48,7 @@ interface Move {
 const weights: Readonly<Record<Move['kind'], number>> = {
   sending: 14, accepted: 8, not_accepted: 12, rejected: 2, lost: 5, asked: 2, resumed: 7, skipped: 2, polled: 4,
   broken: 2, wanted: 2, stopped: 2, unstoppable: 2, adopted: 3, undone: 3, resubmitted: 4, completed: 1, extended: 1,
-  reviewed: 2, approved: 1, acted: 1, orphaned: 1, ended: 2, abandoned: 1, taken_over: 1, held: 1, running: 2,
+  reviewed: 2, approved: 1, acted: 1, orphaned: 1, ended: 2, abandoned: 1, taken_over: 1, held: 1, begun: 1, rendering: 2,
 }; // prettier-ignore
 
 const move: fc.Arbitrary<Move> = fc.record({
@@ -63,10 +73,10 @@ function eventOf(
   task: Task,
 ): TaskEvent {
   const { state, attempts } = task;
-  const subject = aimed ? (attemptInFlight(attempts) ?? attemptAt(state, attempts)) : undefined;
+  const subject = aimed ? attemptAt(state, attempts) : undefined;
   const n = subject?.n ?? 1 + (pick % 4);
   const owner = subject?.owner ?? of(owners, pick);
-  const asked = state.at === 'submitting' ? state.left[0] : undefined;
+  const asked = isSubmitting(state) ? state.left[0] : undefined;
   const candidate = (aimed ? (subject ?? asked) : undefined) ?? on(of(channels, pick));
   const { channel, credential } = candidate;
   const flag = (bit: number): boolean => (flags & (1 << bit)) !== 0;
@@ -118,6 +128,8 @@ function eventOf(
       return flag(0) ? { kind } : { kind, channel: of([...channels, 'unknown'], pick) };
     case 'adopted':
       return { kind, operation: { id: `adopted-${pick}` } };
+    case 'rendering':
+      return { kind, n };
     case 'broken':
       return { kind, n, code: 'not_found' };
     case 'extended':
@@ -129,9 +141,9 @@ function eventOf(
     case 'completed':
       return events.completed;
     case 'abandoned':
-      return { kind, unstarted: (aimed ? task.unstarted : undefined) ?? `try-${pick % 3}` };
+      return { kind, tryId: aimed && state.at === 'creating' ? state.tryId : `try-${pick % 3}` };
     case 'taken_over':
-      return { kind, unstarted: `try-${pick % 3}` };
+      return { kind, tryId: `try-${pick % 3}` };
     case 'held':
       return { kind, hold: 2_000_000n };
     case 'resumed':
@@ -139,6 +151,7 @@ function eventOf(
     case 'acted':
     case 'approved':
     case 'asked':
+    case 'begun':
     case 'orphaned':
     case 'stopped':
     case 'undone':
@@ -174,11 +187,6 @@ function walk(task: Task, moves: readonly Move[], see: (task: Task) => void = ()
     now += one.waitMs;
     if (one.kind === 'resumed' && current.state.at === 'pausing' && one.aimed)
       now = Math.max(now, current.state.until);
-    if (one.kind === 'running') {
-      if (current.state.at === 'waiting' && current.status === 'submitted')
-        current = frozen({ ...current, status: 'running' });
-      continue;
-    }
     const event = eventOf(one.kind, { ...one, elapsedMs: now - memory.begunAt }, current);
     const answer = next(current, event, now);
     if (!answer.ok) {
@@ -228,16 +236,16 @@ function expectStep({ before, after, event, now, memory }: Step): void {
       completedAt,
     ]);
   }
-  expect(before.state.at).not.toBe('given_up');
+  expect(isAbandoned(before.state)).toBe(false);
   // It only moves forward, and a final one never moves.
   if (isTerminal(before.status)) expect(after.status).toBe(before.status);
   const order = [before, after].map(({ status }) => taskStatuses.indexOf(status));
   expect(order).toEqual(order.toSorted((a, b) => a - b));
-  if (before.unstarted === undefined) expect(after.unstarted).toBeUndefined();
+  if (before.state.at !== 'creating') expect(after.state.at).not.toBe('creating');
   if (before.outcome?.kind === 'succeeded') expect(after.outcome?.kind).toBe('succeeded');
   if (event.kind === 'sending') {
     // Nothing is sent while anything is, or may be, at an upstream, nor once the task is to end.
-    expect(before.wanted).toBeUndefined();
+    expect(stopOf(before.state)).toBeUndefined();
     expect(before.attempts.filter(({ state }) => ['sending', 'accepted', 'lost'].includes(state))).toEqual(
       [],
     );
@@ -269,24 +277,21 @@ function remember(
 function expectRecord(task: Task, { jobs }: Memory): void {
   const { state, attempts, plan } = task;
   const inState = (...names: readonly string[]) => attempts.filter((one) => names.includes(one.state));
-  expect(isTerminal(task.status)).toBe(state.at === 'ended');
+  expect(isTerminal(task.status)).toBe(state.at === 'ended' && !isAbandoned(state));
   expect(inState('sending', 'accepted', 'lost').length).toBeLessThanOrEqual(1);
-  expect(inState('sending').length).toBeLessThanOrEqual(state.at === 'submitting' ? 1 : 0);
-  expect(inState('lost').map(({ n }) => n)).toEqual(state.at === 'lost' ? [state.n] : []);
-  if (state.at === 'waiting' || state.at === 'broken') {
+  expect(inState('sending').map(({ n }) => n)).toEqual(state.at === 'sending' ? [state.n] : []);
+  expect(inState('lost').map(({ n }) => n)).toEqual(isLost(state) ? [state.n] : []);
+  if (hasJob(state)) {
     expect(inState('accepted')).toMatchObject([{ n: state.n, operation: { id: expect.any(String) } }]);
   }
-  if (state.at === 'submitting' || state.at === 'pausing') {
+  if (isSubmitting(state) || state.at === 'pausing') {
     expect(inState('accepted')).toEqual([]);
     for (const list of [state.full, task.resting ?? []]) {
       expect(new Set(list.map(({ channel }) => channel)).size).toBe(list.length);
     }
   }
-  if (state.at === 'submitting') expect(state.left.length).toBeGreaterThan(0);
-  if (state.at === 'submitting' && inState('sending').length === 0) expect(task.wanted).toBeUndefined();
+  if (isSubmitting(state)) expect(state.left.length).toBeGreaterThan(0);
   if (state.at === 'pausing') expect(Number.isFinite(state.until)).toBe(true);
-  if (['ending', 'ended', 'review', 'pausing'].includes(state.at)) expect(task.wanted).toBeUndefined();
-  if (state.at === 'lost') expect(task.wanted).not.toBe('cancel');
   const decided = state.at === 'review' && state.why !== 'unreleased';
   if (decided || (state.at === 'ending' && state.ending.kind === 'succeeded')) {
     expect(task.outcome?.kind).toBe('succeeded');
@@ -334,8 +339,8 @@ function expectWayOut(task: Task, now: number): void {
 /** The task after an operator's `fail`, with each answer that it may still wait for. */
 function afterFail(task: Task, now: number): readonly Task[] {
   const failed = stepped(task, events.wanted('fail'), now);
-  const inFlight = attemptInFlight(failed.attempts);
   if (failed.state.at === 'ending') return [failed];
+  const inFlight = failed.state.at === 'sending' ? attemptAt(failed.state, failed.attempts) : undefined;
   if (inFlight === undefined) return [stepped(failed, { kind: 'stopped' }, now)];
   const { n, owner, channel } = inFlight;
   return [
@@ -364,8 +369,9 @@ describe('whatever happens to a task', () => {
     // The walk has been everywhere, and not by chance alone.
     expect([...seen.keys()].toSorted()).toEqual([
       'attempt abandoned', 'attempt accepted', 'attempt failed', 'attempt lost', 'attempt not_accepted',
-      'attempt rejected', 'attempt sending', 'state broken', 'state ended', 'state ending', 'state given_up',
-      'state lost', 'state pausing', 'state review', 'state submitting', 'state waiting', 'stray',
+      'attempt rejected', 'attempt sending', 'state asking', 'state broken', 'state creating', 'state ended', 'state ending',
+      'state pausing', 'state queued', 'state review', 'state searching', 'state sending', 'state stopping', 'state waiting',
+      'stray',
     ]); // prettier-ignore
   });
 
@@ -380,10 +386,10 @@ describe('whatever happens to a task', () => {
             now = task.state.until;
             task = stepped(task, { kind: 'resumed', elapsedMs: task.state.ms }, now);
           }
-          const channel = (task.state.at === 'submitting' && task.state.left[0]?.channel) || '';
+          const channel = (isIdle(task.state) && task.state.left[0]?.channel) || '';
           const n = task.attempts.length + 1;
           task = stepped(task, events.sending(channel, 'run-1', n), now);
-          const sent = attemptInFlight(task.attempts)?.n ?? 0;
+          const sent = attemptAt(task.state, task.attempts)?.n ?? 0;
           const word = {
             n: sent,
             owner: 'run-1',
@@ -394,7 +400,7 @@ describe('whatever happens to a task', () => {
         }
         expect(task.attempts.length).toBeLessThanOrEqual(size);
         const { state } = task;
-        if (state.at === 'submitting' || state.at === 'pausing') {
+        if (isSubmitting(state) || state.at === 'pausing') {
           expect(Math.max(state.full.length, task.resting?.length ?? 0)).toBeLessThanOrEqual(size);
         }
       }),

@@ -66,7 +66,7 @@ describe('a submission', () => {
     const task = await tasks.start();
     await task.called('post one');
     const refused = task.cancel();
-    await expect.poll(() => task.record().wanted).toBe('cancel');
+    await expect.poll(() => task.record().state).toMatchObject({ stop: 'cancel' });
     cancelled.give();
     // The submission has asked its upstream to cancel, which refused.
     expect(await refused).toMatchObject({ cancelled: false });
@@ -152,8 +152,8 @@ describe('a submission', () => {
 
   it('is nobody’s when the task has no record', async () => {
     const input = { deadlineAt: Date.now() + 3_600_000 };
-    const task = await tasks.start(input, { state: { at: 'given_up' } });
-    expect(await task.end()).toEqual({ status: 'given_up' });
+    const task = await tasks.start(input, { state: { at: 'ended', abandoned: 'try-1' } });
+    expect(await task.end()).toEqual({ status: 'abandoned' });
     expect(task.calls()).toEqual([]);
   });
 });
@@ -245,7 +245,7 @@ describe('a cancellation', () => {
     const task = await tasks.start();
     await task.called('post one');
     const cancelled = task.cancel();
-    await expect.poll(() => task.record().wanted).toBe('cancel');
+    await expect.poll(() => task.record().state).toMatchObject({ stop: 'cancel' });
     answer.give();
     expect(await cancelled).toEqual({ cancelled: true });
     expect(task.calls()).toEqual(['submit one', 'post one', 'cancel', 'finish']);
@@ -323,7 +323,7 @@ describe('a cancellation', () => {
     const task = await tasks.start();
     await task.called('post one');
     const cancelled = task.cancel();
-    await expect.poll(() => task.record().wanted).toBe('cancel');
+    await expect.poll(() => task.record().state).toMatchObject({ stop: 'cancel' });
     answer.give();
     expect(await cancelled).toMatchObject({
       cancelled: false,

@@ -47,7 +47,8 @@ beforeAll(async () => {
   } as const;
   const change = { deadlineAt: soon(), candidates: [candidate] };
   tasks.upstream.configured = ['unserved'];
-  abandoned = await tasks.start(change, { attempts: [sending] });
+  const state = { at: 'sending', n: 1, round: 1, left: [candidate], full: [] } as const;
+  abandoned = await tasks.start(change, { state, attempts: [sending] });
 });
 
 describe('at its deadline', () => {
@@ -115,7 +116,7 @@ describe('at its deadline', () => {
       return { kind: 'accepted', id: 'job-1' };
     };
     const task = await atWork(['submit one', 'post one']);
-    await expect.poll(() => task.record().wanted).toBe('expire');
+    await expect.poll(() => task.record().state).toMatchObject({ stop: 'expire' });
     answer.give();
     expect(await task.end()).toEqual(expired);
     expect(task.calls()).toEqual(['submit one', 'post one', 'last question', 'cancel', 'finish']);
@@ -199,7 +200,6 @@ describe('a deadline that was moved', () => {
       (await task.events()).filter((event) => Boolean(event.timerStartedEventAttributes));
     await expect.poll(async () => (await timers()).length).toBe(2);
     expect(task.record()).toMatchObject({ state: { at: 'waiting' } });
-    expect(task.record().wanted).toBeUndefined();
     await task.act('fail');
   });
 
@@ -210,7 +210,7 @@ describe('a deadline that was moved', () => {
       return { kind: 'accepted', id: 'job-1' };
     };
     const task = await atWork(['submit one', 'post one'], { candidates: both });
-    await expect.poll(() => task.record().wanted).toBe('expire');
+    await expect.poll(() => task.record().state).toMatchObject({ stop: 'expire' });
     await task.act('extend', { seconds: 3_600 });
     answer.give();
     await task.called('wait job-1');

@@ -28,9 +28,9 @@ interface Situation {
   readonly change: Partial<Upstream>;
   readonly reached: (task: PlayedTask) => Promise<void>;
 }
-const situations: Readonly<Record<'submitting' | 'lost' | 'waiting' | 'broken' | 'review', Situation>> = {
-  submitting: { change: { gate: later }, reached: (task) => task.called('submit one') },
-  lost: { change: { submit: lost }, reached: asked('submit_ambiguous') },
+const situations: Readonly<Record<'queued' | 'asking' | 'waiting' | 'broken' | 'review', Situation>> = {
+  queued: { change: { gate: later }, reached: (task) => task.called('submit one') },
+  asking: { change: { submit: lost }, reached: asked('submit_ambiguous') },
   waiting: { change: {}, reached: (task) => task.called('wait job-1') },
   broken: { change: { wait: async () => ({ kind: 'broken' }) }, reached: asked('poll_failed') },
   review: {
@@ -85,7 +85,7 @@ describe.each(Object.keys(situations) as (keyof typeof situations)[])('while a t
     // What is advised is possible.
     const advice = await advised(task);
     expect(advice.filter((one) => !isPossible(one, name))).toEqual([]);
-    if (!['submitting', 'waiting'].includes(name)) expect(advice).toContain('fail');
+    if (!['queued', 'waiting'].includes(name)) expect(advice).toContain('fail');
     await task.act('fail', { by: 'ada', reason: 'enough' });
     expect(await task.end()).toEqual({ status: 'failed', code: 'internal_error' });
     expect(task.record().actions).toMatchObject([{ action: 'fail', by: 'temporal:ada', reason: 'enough' }]);
@@ -107,7 +107,7 @@ function isPossible(name: string, situation: StateName): boolean {
 }
 
 it('an input that a person got wrong is refused with a sentence by every action, and leaves no trace', async () => {
-  const task = await inSituation('lost');
+  const task = await inSituation('asking');
   const before = (await task.events()).length;
   for (const name of workflowActions) {
     for (const given of [
@@ -149,7 +149,7 @@ async function timersOf(task: PlayedTask): Promise<string[]> {
 
 it.each([
   [
-    'lost',
+    'asking',
     '"Waits: needs attention (submit_ambiguous): The response of one to the submission was lost (timeout)."',
   ],
   ['broken', '"Waits: needs attention (poll_failed): Polling one has stopped (unknown_job)."'],
@@ -165,7 +165,7 @@ it.each([
 
 describe('a submission whose outcome nobody knows', () => {
   it('says where to look, and the command of every action that helps', async () => {
-    const task = await inSituation('lost');
+    const task = await inSituation('asking');
     expect(await advised(task)).toEqual(['adopt', 'resubmit', 'complete', 'fail', 'retry_now', 'extend']);
     expect(await task.details()).toContain(`Channel **one**, credential a, marker \`${task.id}-marker\`.`);
     expect(await task.details()).toMatch(/Deadline 20\S+Z\. Held 1\.500000 USD\.$/);
@@ -173,7 +173,7 @@ describe('a submission whose outcome nobody knows', () => {
   });
 
   it('a job that the upstream does not confirm is refused, and nothing changes', async () => {
-    const task = await inSituation('lost');
+    const task = await inSituation('asking');
     const before = task.record();
     expect(await task.refusal('adopt', { upstream_id: 'x' })).toBe(
       'one does not know the job x (unknown). Nothing was changed.',
@@ -189,7 +189,7 @@ describe('a submission whose outcome nobody knows', () => {
       await old.given;
       return { kind: 'succeeded' };
     };
-    const task = await inSituation('lost');
+    const task = await inSituation('asking');
     tasks.upstream.known.push('job-8');
     await task.act('adopt', { upstream_id: 'job-7', by: 'ada' });
     await task.called('wait job-7');
@@ -206,7 +206,7 @@ describe('a submission whose outcome nobody knows', () => {
   });
 
   it('continues with a job that was adopted by somebody whose answer is lost', async () => {
-    const task = await inSituation('lost');
+    const task = await inSituation('asking');
     tasks.upstream.acted = forGood;
     await expect(task.act('adopt', { upstream_id: 'job-7' })).rejects.toThrow();
     await task.called('wait job-7');
@@ -224,12 +224,12 @@ describe('a submission whose outcome nobody knows', () => {
       });
     const adopt = { upstream_id: 'job-7', by: 'ada', reason: 'r' };
     tasks.upstream.acted = forGood;
-    const task = await inSituation('lost');
+    const task = await inSituation('asking');
     const find = async (_task: string, id: string) =>
       task.record().actions?.find((action) => action.id === id);
     const did = { task: expect.stringContaining('job-7'), money: '' };
     expect(await portWith(find).act(task.id, 'adopt', adopt)).toEqual({ did });
-    const other = await inSituation('lost');
+    const other = await inSituation('asking');
     await expect(portWith(undefined).act(other.id, 'adopt', adopt)).rejects.toMatchObject({
       code: 'service_unavailable',
       message: expect.stringContaining('may still be done'),
@@ -237,7 +237,7 @@ describe('a submission whose outcome nobody knows', () => {
   });
 
   it('is submitted again to the same channel, or to a named one of the plan', async () => {
-    const task = await inSituation('lost', { candidates: both });
+    const task = await inSituation('asking', { candidates: both });
     expect(await task.refusal('resubmit', { channel: 'three' })).toBe(
       'The task’s plan has no channel `three`; it has one, two.',
     );
@@ -245,7 +245,7 @@ describe('a submission whose outcome nobody knows', () => {
       'the upstream bills two',
     );
     await task.called('post one', 2);
-    await expect.poll(() => task.record().state).toMatchObject({ at: 'lost', n: 2, asked: true });
+    await expect.poll(() => task.record().state).toMatchObject({ at: 'asking', n: 2 });
     tasks.upstream.submit = async () => ({ kind: 'accepted', id: 'job-3' });
     await task.act('resubmit', { channel: 'two' });
     await task.called('wait job-3');
@@ -258,17 +258,17 @@ describe('a submission whose outcome nobody knows', () => {
   });
 
   it('retry_now looks for the job again', async () => {
-    const task = await inSituation('lost');
+    const task = await inSituation('asking');
     expect((await task.did('retry_now')).task).toBe('The upstream is asked again for the lost job.');
     await task.called('find', 2);
-    await expect.poll(() => task.record().state).toMatchObject({ at: 'lost', asked: true });
+    await expect.poll(() => task.record().state).toMatchObject({ at: 'asking' });
     tasks.upstream.find = async () => 'job-9';
     await task.act('retry_now');
     await task.called('wait job-9');
     await task.act('fail');
   });
 
-  it.each(['lost', 'waiting', 'broken', 'review'] as const)(
+  it.each(['asking', 'waiting', 'broken', 'review'] as const)(
     'is completed by hand, and charged: %s',
     async (name) => {
       const task = await inSituation(name);
@@ -335,7 +335,7 @@ it('a cancellation by an operator is on record, and a caller’s is not', async 
 
 /** Local activities of the task and of its operators, side by side. */
 it('a task whose writes are slow can be continued by another worker after each act', async () => {
-  const task = await inSituation('lost');
+  const task = await inSituation('asking');
   tasks.upstream.writeMs = 300;
   await task.act('adopt', { upstream_id: 'job-7' });
   await task.called('wait job-7');
@@ -345,7 +345,7 @@ it('a task whose writes are slow can be continued by another worker after each a
   expect(await task.replayError()).toBeUndefined();
   await Promise.all([task.act('retry_now'), task.act('extend', { seconds: 60 })]);
   await task.act('resubmit');
-  await expect.poll(() => task.record().state).toMatchObject({ at: 'lost', n: 2, asked: true });
+  await expect.poll(() => task.record().state).toMatchObject({ at: 'asking', n: 2 });
   // Its workflow knows it, too, and nothing arrives while it ends.
   await expect.poll(() => task.details()).toContain('Needs attention: submit_ambiguous');
   await task.act('fail');

@@ -28,7 +28,7 @@ export class PlayedRecords {
       ...given,
       ...begun,
       hold: BigInt(hold),
-      state: { at: 'submitting', round: 1, left: candidates, full: [] },
+      state: { at: 'queued', round: 1, left: candidates, full: [] },
       updatedAt: at,
       traceId: '',
     });

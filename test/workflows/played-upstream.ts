@@ -19,7 +19,7 @@ import type {
 } from '../../activities/types.ts';
 import type { FailureClass } from '../../src/errors/failure.ts';
 import type { RouteCandidate } from '../../src/task/candidates.ts';
-import { attemptInFlight, sameCandidate } from '../../src/task/state.ts';
+import { attemptAt, isLost, isSubmitting, sameCandidate } from '../../src/task/state.ts';
 import type { TaskEvent } from '../../src/task/state.ts';
 import type { Task } from '../../src/task/record.ts';
 import { taskFailures } from '../../src/task/failures.ts';
@@ -128,16 +128,15 @@ export function playActivities(upstream: () => Upstream): PlayedActivities {
   const actOnTask = createActOnTask(deps);
 
   async function submitOnce(task: Task, input: SubmitInput): Promise<Task> {
-    const inFlight = attemptInFlight(task.attempts);
-    if (inFlight !== undefined)
-      return step(task.id, { kind: 'lost', n: inFlight.n, code: 'submission_lost' });
+    const { state } = task;
+    if (state.at === 'sending') return step(task.id, { kind: 'lost', n: state.n, code: 'submission_lost' });
     await upstream().gate(input);
     const { candidate } = input;
     const owner = randomUUID();
     const n = task.attempts.length + 1;
     const marker = n === 1 ? `${task.id}-marker` : `${task.id}-marker-${n}`;
     const begun = await step(task.id, { kind: 'sending', candidate, owner, marker });
-    const attempt = attemptInFlight(begun.attempts);
+    const attempt = begun.state.at === 'sending' ? attemptAt(begun.state, begun.attempts) : undefined;
     if (attempt?.owner !== owner) return begun;
     note(task.id, `post ${candidate.channel}`);
     const answer = await withHeartbeats(upstream().submit(input, count(task.id, 'post')));
@@ -156,13 +155,13 @@ export function playActivities(upstream: () => Upstream): PlayedActivities {
     switch (answer.kind) {
       case 'accepted': {
         const after = await step(task, { kind: 'accepted', n: whose.n, operation: { id: answer.id } });
-        return after.state.at === 'waiting' && after.wanted !== undefined ? stop(after) : after;
+        return stop(after);
       }
       case 'not_accepted': {
         const stays = answer.stays === true;
         const word = { code: 'throttled', message: 'not now', stays };
         const after = await step(task, { kind: 'not_accepted', candidate, ...whose, ...word });
-        return stays && after.state.at === 'submitting' ? later() : after;
+        return stays && isSubmitting(after.state) ? later() : after;
       }
       case 'rejected':
         return step(task, {
@@ -200,15 +199,16 @@ export function playActivities(upstream: () => Upstream): PlayedActivities {
 
   async function stop(task: Task): Promise<Task> {
     const job = watchedJob(task);
-    if (task.wanted === undefined || job === undefined) return task;
-    if (task.wanted !== 'cancel') {
+    if (task.state.at !== 'stopping' || job === undefined) return task;
+    const isCancellation = task.state.stop === 'cancel';
+    if (!isCancellation) {
       note(task.id, 'last question');
       const end = await upstream().status(job.operation.id);
       if (end !== undefined) return recordEnd(job, end);
     }
     note(task.id, 'cancel');
     const isCancelled = (await withHeartbeats(upstream().cancel(job.operation.id))) === 'cancelled';
-    return step(task.id, { kind: task.wanted === 'cancel' && !isCancelled ? 'unstoppable' : 'stopped' });
+    return step(task.id, { kind: isCancellation && !isCancelled ? 'unstoppable' : 'stopped' });
   }
 
   async function finish({ task: id }: FinishInput): Promise<TaskView> {
@@ -244,7 +244,7 @@ export function playActivities(upstream: () => Upstream): PlayedActivities {
       },
       async findLostJob(id) {
         const task = records.of(id);
-        if (task.state.at !== 'lost') return viewOf(task);
+        if (!isLost(task.state)) return viewOf(task);
         note(id, 'find');
         const found = await upstream().find();
         if (found === 'cannot') return viewOf(await step(id, { kind: 'asked' }));
@@ -264,14 +264,15 @@ export function playActivities(upstream: () => Upstream): PlayedActivities {
       async submit(input) {
         const before = records.of(input.task);
         note(input.task, `submit ${input.candidate.channel}`);
-        const task = before.state.at === 'submitting' ? await submitOnce(before, input) : before;
-        const job = task.state.at === 'waiting' && task.wanted === undefined ? watchedJob(task) : undefined;
+        const task = isSubmitting(before.state) ? await submitOnce(before, input) : before;
+        const job = task.state.at === 'waiting' ? watchedJob(task) : undefined;
         const isHere = job !== undefined && sameCandidate(job.candidate, input.candidate);
         return isHere && !Context.current().cancellationSignal.aborted ? watch(job) : viewOf(task);
       },
       async poll({ task: id }) {
         const task = records.of(id);
-        const job = task.state.at === 'waiting' ? watchedJob(task) : undefined;
+        const isWatched = task.state.at === 'waiting' || task.state.at === 'stopping';
+        const job = isWatched ? watchedJob(task) : undefined;
         return job === undefined ? viewOf(task) : watch(job);
       },
     },

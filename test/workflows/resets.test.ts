@@ -26,7 +26,7 @@ const situations: readonly Situation[] = [
   ['a submission in backoff', { gate: later }, (task) => task.called('submit one'), 0],
   ['a wait between two attempts', { wait: later }, (task) => task.called('wait job-1'), 1],
   ['a wait that is with a worker', { wait: asks }, (task) => task.called('wait job-1'), 1],
-  ['a lost job', { submit: async () => ({ kind: 'lost' }) }, (task) => task.reaches('lost'), 1],
+  ['a lost job', { submit: async () => ({ kind: 'lost' }) }, (task) => task.reaches('asking'), 1],
   ['a broken wait', { wait: async () => ({ kind: 'broken' }) }, (task) => task.reaches('broken'), 1],
   [
     'a charge that asks a person',
@@ -75,10 +75,10 @@ it('of a submission in flight posts nothing again, and the late answer is the ta
   const task = await tasks.start();
   await task.called('post one');
   const again = await resetTo(task, 'first');
-  await expect.poll(() => task.record().state).toMatchObject({ at: 'lost', asked: true });
+  await expect.poll(() => task.record().state).toMatchObject({ at: 'asking' });
   tasks.upstream.wait = async () => ({ kind: 'succeeded' });
   answer.give();
-  await expect.poll(() => task.record().state.at).not.toBe('lost');
+  await expect.poll(() => task.record().state.at).not.toBe('searching');
   // The workflow has not heard of it; whoever acts does, even with what is refused.
   expect(await again.refusal('adopt', { upstream_id: 'job-1' })).toContain('is not possible');
   expect(await again.end()).toEqual({ status: 'succeeded', charge: '700000' });
@@ -89,7 +89,7 @@ it('carries out no operator’s act twice', async () => {
   tasks.upstream.submit = async (_submit, post) =>
     post === 1 ? { kind: 'lost' } : { kind: 'accepted', id: 'job-2' };
   const task = await tasks.start();
-  await task.reaches('lost');
+  await task.reaches('asking');
   await expect.poll(() => task.attribute('NeedsAttention')).toEqual(['submit_ambiguous']);
   await task.act('resubmit');
   await task.called('wait job-2');
@@ -119,7 +119,7 @@ it('continues from a record whose round asks nobody', async () => {
   const task = await tasks.start();
   await task.called('submit one');
   // No event leads there: it is the workflow that must not stop at it.
-  tasks.records.put(task.id, { state: { at: 'submitting', round: 1, left: [], full: [] } });
+  tasks.records.put(task.id, { state: { at: 'queued', round: 1, left: [], full: [] } });
   const again = await resetTo(task, 'first');
   await again.reaches('pausing');
   await again.act('fail');

@@ -47,10 +47,10 @@ export const admissionMutants: readonly Mutant[] = [
     tests: admission,
   },
   {
-    name: 'give-up-first',
+    name: 'abandon-first',
     breaks: 'A try that no longer has the task takes nothing back.',
     file: 'src/commands/abandon-creation.ts',
-    find: "if (record !== undefined && !givenUp.ok) return hasBegun(record) ? 'begun' : 'taken_over';",
+    find: "if (record !== undefined && !abandoned.ok) return hasBegun(record) ? 'begun' : 'taken_over';",
     replace: '',
     tests: admission,
   },

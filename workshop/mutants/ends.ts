@@ -42,7 +42,7 @@ export const endMutants: readonly Mutant[] = [
     name: 'deadline-does-not-contradict-the-ledger',
     breaks: 'The deadline does not end what the ledger does not release, again and again.',
     file: 'src/task/stop.ts',
-    find: "if (review.why !== 'unreleased') return change(endedBy(task, stop));",
+    find: "if (task.state.why !== 'unreleased') return change(endedBy(task, stop));",
     replace: "if (stop !== 'fail') return change(endedBy(task, stop));",
     tests: next,
   },

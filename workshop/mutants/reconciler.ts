@@ -18,7 +18,7 @@ export const reconcilerMutants: readonly Mutant[] = [
     breaks:
       'A task that was answered with 200 does not vanish with a workflow that was ended before its first step.',
     file,
-    find: " && (at === 'given_up' || !(await workflows.wasStarted(id)))",
+    find: " && (state.at === 'ended' || !(await workflows.wasStarted(id)))",
     replace: '',
     tests,
   },

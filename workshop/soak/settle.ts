@@ -55,7 +55,7 @@ async function whatWaits(stand: Stand, creates: readonly Create[]): Promise<stri
     const { db } = stand.core.mongo;
     const unfinished = db
       .collection<TaskDocument>('tasks')
-      .find({ $or: [{ status: { $nin: ['succeeded', 'failed'] } }, { unstarted: { $exists: true } }] });
+      .find({ $or: [{ status: { $nin: ['succeeded', 'failed'] } }, { 'state.at': 'creating' }] });
     const tasks = (await unfinished.toArray()).map(
       ({ _id, status, attention }) => `${_id} is ${status}${attention === undefined ? '' : `: ${attention}`}`,
     );

@@ -50,10 +50,14 @@ const waitNames = {
 
 /** States that wait for nothing that has a name, as the same. @type {Record<string, string>} */
 const stateNames = {
-  submitting: waitNames.submission,
+  creating: waitNames.submission,
+  queued: waitNames.submission,
+  sending: waitNames.submission,
   pausing: waitNames.upstream,
-  lost: waitNames.lookup,
+  searching: waitNames.lookup,
+  asking: 'a person',
   waiting: waitNames.job,
+  stopping: waitNames.job,
   broken: 'a person',
   review: 'a person',
   ending: waitNames.settlement,

@@ -5,7 +5,7 @@ import { useHttpWorld } from '../../support/http-world.ts';
 
 const world = useHttpWorld('route_act_on_task');
 beforeEach(() => {
-  world.port.situation = 'lost';
+  world.port.situation = 'asking';
 });
 
 async function newTask(more: Record<string, unknown> = {}): Promise<string> {

@@ -64,7 +64,7 @@ describe('the situation', () => {
     const { deadline_at: until } = (await world.admin('GET', `/tasks/${id}`)).body;
     expect(await situationOf(id)).toEqual({
       ...nothing,
-      name: 'submitting',
+      name: 'creating',
       what: expect.stringMatching(/^The task is submitted, or waits until it can be, at one, two,/),
       waits_for: 'submission',
       since: expect.any(Number),
@@ -90,7 +90,7 @@ describe('the situation', () => {
     const id = await newTask();
     await world.drive.ask(id);
     expect(await situationOf(id)).toMatchObject({
-      name: 'lost',
+      name: 'asking',
       attention: 'submit_ambiguous',
       advice: expect.stringContaining('never resubmitted automatically'),
       where: { channel: 'one', credential: 'a' },

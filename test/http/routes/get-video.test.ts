@@ -51,7 +51,7 @@ describe('fields in each state', () => {
       trace_id: 'trace-9',
       data: [],
     });
-    await tasks.markRunning(id);
+    await tasks.step(id, { kind: 'rendering', n: 1 });
     await tasks.recordProgress(id, { progress: 40 });
     const { body } = await account.call('GET', path);
     expect(body).toMatchObject({ status: 'running', progress: 40, data: [] });
