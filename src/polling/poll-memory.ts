@@ -38,16 +38,15 @@ export function rememberedPolls(details: unknown): PollMemory {
 
 /** Of a job that was accepted by the attempt that begins to wait for it. */
 export function newPolls(acceptedAfterMs: number): PollMemory {
-  return { ...newMemory, acceptedAfterMs };
+  return acceptedAfterMs < turnMinMs ? newMemory : { ...newMemory, acceptedAfterMs };
 }
 
-/** Of a submission that had to wait for its turn: the wait must not pass for a part of the render. */
+/** A submission that waited longer than this for its turn: the wait must not pass for a part of the render. */
 const turnMinMs = 2_000;
 
 /** A heartbeat is a write on the server: not for what the next attempt begins with anyway. */
 export function worthKeeping(memory: PollMemory): PollMemory | undefined {
-  const { polls, acceptedAfterMs = 0 } = memory;
-  return polls === 0 && acceptedAfterMs < turnMinMs ? undefined : memory;
+  return memory === newMemory ? undefined : memory;
 }
 
 export type Pending = Extract<OperationStatus, { state: 'pending' }>;

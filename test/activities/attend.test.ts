@@ -303,6 +303,12 @@ it('ends at once when its worker shuts down, and begins again when that can no l
   expect(failure instanceof ApplicationFailure ? Number(failure.nextRetryDelay) : 0).toBeGreaterThan(1_000);
 });
 
+/** An attempt that Temporal schedules this long after the activity. */
+function laterBy(ms: number) {
+  const at = Date.now();
+  return { attempt: 2, scheduledTimestampMs: at - ms, currentAttemptScheduledTimestampMs: at };
+}
+
 describe('what is learned of a render', () => {
   const lastMs = 40_000;
   const seenMs = 100_000;
@@ -324,7 +330,7 @@ describe('what is learned of a render', () => {
       ...memory,
       lastAt: acceptedAt + lastMs,
     };
-    await worker.submit(input, { attempt: 2, heartbeatDetails });
+    await worker.submit(input, { ...laterBy(seenMs), heartbeatDetails });
     return all;
   }
 
@@ -355,7 +361,7 @@ describe('what is learned of a render', () => {
       },
       renders: { times: () => undefined, learn: (_kind, ms) => void all.push(ms) },
     });
-    await worker.submit(input, again);
+    await worker.submit(input, laterBy(seenMs));
     expect(all).toEqual([80_000]);
   });
 
@@ -369,12 +375,6 @@ describe('what is learned of a render', () => {
 describe('a render time', () => {
   const minuteMs = 60_000;
   const jumpMs = 15 * minuteMs;
-  /** An attempt that Temporal schedules this long after the activity. */
-  const laterBy = (ms: number) => {
-    const at = Date.now();
-    return { attempt: 2, scheduledTimestampMs: at - ms, currentAttemptScheduledTimestampMs: at };
-  };
-
   /** What the end of a job teaches in an attempt whose clock is `aheadMs` ahead of the one that dated the acceptance. */
   async function learned({ ms = minuteMs, aheadMs = ms, ...change }: LearnedFrom) {
     const input = await submitted({ expectedSeconds: 600 });
