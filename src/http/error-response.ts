@@ -3,7 +3,6 @@ import { isNetworkFailure } from '../base/caught.ts';
 import { defined } from '../base/defined.ts';
 import { GatewayError, errorTable, mayBeRepeated } from '../errors/errors.ts';
 import { capSchema, presentCap } from './presenters/cap.ts';
-import { LedgerClockError } from '../ledger/ledger-errors.ts';
 import { failureClassSchema } from './presenters/enums.ts';
 
 /** The error body of every route: the first four fields are there, always strings. */
@@ -56,9 +55,7 @@ const outageRetrySeconds = 5;
 export function translateError(error: unknown): GatewayError {
   if (error instanceof GatewayError) return error;
   if (error instanceof Error && isOutage(error)) {
-    const message =
-      error instanceof LedgerClockError ? error.publicMessage : 'The service is not available at the moment.';
-    return new GatewayError('service_unavailable', message, {
+    return new GatewayError('service_unavailable', 'The service is not available at the moment.', {
       retryAfterSeconds: outageRetrySeconds,
       cause: error,
     });

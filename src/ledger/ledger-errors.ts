@@ -19,10 +19,6 @@ export class LedgerIntegrityError extends Error {
  * accepted it.
  */
 export class LedgerClockError extends LedgerUnavailableError {
-  /** For callers. */
-  readonly publicMessage =
-    'The service is not available at the moment: the clock of its database has jumped, and no money is dated by it.';
-
   constructor() {
     super('the time of the database has jumped: see the notice `clock_jumped`', undefined);
   }
