@@ -126,7 +126,7 @@ it('a task that waits to be submitted to a channel that nobody serves any more i
   ];
   await expect.poll(attempts).toEqual(refused);
   await runWorkerWith(full.replace(spare, ''));
-  expect(await situationOf(id)).toMatchObject({ name: 'sending' });
+  expect(await situationOf(id)).toMatchObject({ name: 'queued' });
   expect([await attempts(), await queues()]).toEqual([refused, ['spare/a']]);
   await gateway.reconcile();
   await expect.poll(attempts).toEqual([
