@@ -25,7 +25,7 @@ import type { Task } from '../src/task/record.ts';
 import type { TaskKind } from '../src/base/task-kind.ts';
 import type { SubmitLimiter } from '../src/capacity/submit-limiter.ts';
 import type { ChannelPoller } from '../src/polling/status-pollers.ts';
-import type { ActRequest } from './types.ts';
+import type { ActRequest, Woken } from './types.ts';
 
 /** What all activities depend on. Built by src/worker.ts. */
 interface ActivityDeps {
@@ -131,6 +131,9 @@ export type PostCallback = (
 ) => Promise<{ readonly status: number }>;
 
 /** What the reconciler asks Temporal. */
+/** `heard`: the attempt lives, and has sent these details since. */
+export type TriedNow = Woken | { readonly kind: 'heard'; readonly details: unknown };
+
 export interface WorkflowLookup {
   /** Ids of every task workflow that runs, a little behind. */
   running(): AsyncIterable<string>;
@@ -140,6 +143,6 @@ export interface WorkflowLookup {
   isRunning(id: string): Promise<boolean>;
   /** Whether there is, or was, a workflow of this id. */
   wasStarted(id: string): Promise<boolean>;
-  /** Ends the back-off of a task's activity. False: there is none to end. */
-  wake(task: string, activity: string): Promise<boolean>;
+  /** Ends the back-off of a task's activity, and follows what comes of it for some seconds. */
+  tryNow(task: string, activity: string): Promise<TriedNow>;
 }

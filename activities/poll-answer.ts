@@ -33,11 +33,15 @@ export interface Watch {
   readonly place: StayPlace | undefined;
   /** Ends the attempt: a cancellation, the worker's shutdown, or somebody who wants the task tried now. */
   readonly signal: AbortSignal;
+  /** Ends a question, too. */
+  readonly asking: AbortSignal;
   /** By our clock. */
   readonly begunAt: number;
   /** How long the activity has been under way, at least, whatever happens to our clock. Milliseconds. */
   readonly elapsed: () => number;
   memory: PollMemory;
+  /** An operator wants to know at once what the next poll finds. */
+  readonly wasReset: boolean;
   /** The job has failed, and what becomes of the task is being written. */
   decides: boolean;
 }
@@ -49,7 +53,7 @@ type Succeeded = Extract<OperationStatus, { state: 'succeeded' }>;
 export async function ask(watch: Watch, deps: ChannelActivityDeps): Promise<Task | undefined> {
   const { job, memory } = watch;
   try {
-    const status = await deps.poller(job.candidate, job.kind).status(job, watch.signal);
+    const status = await deps.poller(job.candidate, job.kind).status(job, watch.asking);
     if (status.state === 'pending') {
       watch.memory = await recordPending(status, watch, deps);
       return undefined;
@@ -57,7 +61,7 @@ export async function ask(watch: Watch, deps: ChannelActivityDeps): Promise<Task
     watch.decides = status.state === 'failed';
     const seenAt = deps.now();
     const elapsedMs = watch.elapsed();
-    const askAgain = () => deps.poller(job.candidate, job.kind).status(job, watch.signal);
+    const askAgain = () => deps.poller(job.candidate, job.kind).status(job, watch.asking);
     const isLast = memory.errors >= silencesMax;
     const task = await recordEnd(status, job, { deps, copyMaxMs, elapsedMs, askAgain, isLast });
     const countedMs = elapsedMs - (memory.acceptedAfterMs ?? 0);

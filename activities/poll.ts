@@ -93,14 +93,17 @@ export async function watchJob(
 ): Promise<Task> {
   const { info, cancelled, cancellationSignal } = Context.current();
   const place = deps.stays.enter(info.taskQueue, job.task);
+  const memory = isNew ? newPolls(elapsed()) : rememberedPolls(info.heartbeatDetails);
   const watch: Watch = {
     job,
     expectedMs: expectedSeconds * 1000,
     place,
-    signal: place === undefined ? cancellationSignal : AbortSignal.any([cancellationSignal, place.ending]),
+    signal: anyOf(cancellationSignal, place?.ending),
+    asking: anyOf(cancellationSignal, place?.closing),
     begunAt: deps.now(),
     elapsed,
-    memory: isNew ? newPolls(elapsed()) : rememberedPolls(info.heartbeatDetails),
+    memory,
+    wasReset: info.attempt === 1 && memory.polls > 0,
     decides: false,
   };
   try {
@@ -119,6 +122,10 @@ export async function watchJob(
   }
 }
 
+function anyOf(signal: AbortSignal, other: AbortSignal | undefined): AbortSignal {
+  return other === undefined ? signal : AbortSignal.any([signal, other]);
+}
+
 async function askUntilEnded(watch: Watch, isFirst: boolean, deps: ChannelActivityDeps): Promise<Task> {
   if (isFirst) await restUntilNext(watch, deps);
   for (let isFirstLook = true; ; isFirstLook = false) {
@@ -126,6 +133,7 @@ async function askUntilEnded(watch: Watch, isFirst: boolean, deps: ChannelActivi
     if (ended !== undefined) return ended;
     const { concern } = watch.memory;
     watch.memory = await noteConcern(watch, isFirstLook, deps);
+    if (isFirstLook && (watch.wasReset || watch.memory.errors > 0)) Context.current().heartbeat(watch.memory);
     const isNews = watch.memory.errors > 0 && watch.memory.concern !== concern;
     if (isNews || isTroubled(watch, deps)) {
       throw stillWaiting(watch, Math.round(troubledDelayMs * (0.5 + deps.random())));

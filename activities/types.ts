@@ -43,11 +43,20 @@ export interface TaskActivities {
   finishTask(finish: FinishInput): Promise<TaskView>;
   /** Makes the first request of a callback, unless others might have to wait for it. Never throws. */
   firstCallback(task: string): Promise<FirstCallback>;
-  /** Ends the back-off of the task's activity. False: it is with a worker at this moment, or there is none. */
-  wakeTask(task: string, activity: string): Promise<boolean>;
+  /** Ends the back-off of the task's activity, and follows what comes of it for some seconds. */
+  wakeTask(task: string, activity: string): Promise<Woken>;
   /** Repairs what a terminated or deleted workflow left behind. */
   reconcileTasks(): Promise<ReconcileReport>;
 }
+
+/**
+ * What came of the wish to try an activity now. `busy`: an attempt was with a worker already. `begun`: a worker has an
+ * attempt of it. `not_begun`: no worker has taken one. `ended`: the activity is over.
+ */
+export type Woken =
+  | { readonly kind: 'busy' | 'begun' | 'not_begun' | 'ended' }
+  /** `ended`: with what the attempt ended, for people. */
+  | { readonly kind: 'tried'; readonly ended: string };
 
 /** Those that only time, the end of an activity, or what others see of the task's surroundings brings about. */
 export type WorkflowEvent = Extract<

@@ -118,11 +118,25 @@ function whyNotCancelled(run: TaskRun): string | undefined {
     : 'The upstream is already working on it, so it can no longer be cancelled.';
 }
 
-/** Ends the back-off of the activity that the task waits for. */
-async function wake({ input, work }: TaskRun, said: string): Promise<string> {
+/** Tries the activity that the task waits for now, and says what came of it. */
+async function wake(run: TaskRun, said: string): Promise<string> {
+  const { input, work } = run;
   if (work === undefined || work.isOver || work.activity === 'find') return said;
-  const isWoken = await wakeTask(input.task, work.activity);
-  return isWoken ? said : 'There is nothing to wake: it is being tried at this moment.';
+  const woken = await wakeTask(input.task, work.activity);
+  switch (woken.kind) {
+    case 'tried':
+      return `It was tried just now: ${woken.ended}.`;
+    case 'begun':
+      return `${said} A worker has begun, and the task shows what comes of it.`;
+    case 'not_begun':
+      return 'It can be tried at once, but no worker has taken it yet. `gateway nodes` shows which workers run.';
+    case 'busy':
+      return 'There is nothing to wake: it is being tried at this moment.';
+    case 'ended':
+      return `It was tried just now: ${stateWords[run.view.state.at]}.`;
+    default:
+      return woken satisfies never;
+  }
 }
 
 /** A cancellation that nobody waits for, from the Temporal UI or its command line: what came of it is shown there. */

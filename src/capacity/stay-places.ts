@@ -23,6 +23,8 @@ export type StayEnd = 'closed' | 'woken';
 export interface StayPlace {
   /** Aborts when the stay has to end. */
   readonly ending: AbortSignal;
+  /** Aborts when the worker shuts down: whoever wants the task tried now does not interrupt a question. */
+  readonly closing: AbortSignal;
   /** Undefined: it may last. */
   endedBy(): StayEnd | undefined;
   leave(): void;
@@ -67,15 +69,22 @@ export function createStayPlaces({ placesMax, now }: StayPlacesOptions): StayPla
       const stays = taken.get(queue) ?? new Set();
       taken.set(queue, stays);
       if (closed || isFull(queue)) return undefined;
-      const controller = new AbortController();
+      const [ending, closing] = [new AbortController(), new AbortController()];
       let endedBy: StayEnd | undefined;
       const end = (by: StayEnd): void => {
         endedBy ??= by;
-        controller.abort(new Error(`the stay ends: ${by}`));
+        const reason = new Error(`the stay ends: ${by}`);
+        ending.abort(reason);
+        if (by === 'closed') closing.abort(reason);
       };
       const stay = { task, end };
       stays.add(stay);
-      return { ending: controller.signal, endedBy: () => endedBy, leave: () => void stays.delete(stay) };
+      return {
+        ending: ending.signal,
+        closing: closing.signal,
+        endedBy: () => endedBy,
+        leave: () => void stays.delete(stay),
+      };
     },
 
     wake: (task) => endAll('woken', (stay) => stay.task === task),

@@ -1,10 +1,11 @@
 import type { Client } from '@temporalio/client';
-import { decodeFromPayloadsAtIndex } from '@temporalio/common/lib/internal-non-workflow/index.js';
 import { z } from 'zod';
 import { defined } from '../base/defined.ts';
 import { activityIds } from '../base/queues.ts';
 import type { Stall } from '../task/wait-reason.ts';
 import type { Waiting } from '../commands/task-port.ts';
+import { lastHeartbeat } from './last-heartbeat.ts';
+import type { PendingActivity } from './last-heartbeat.ts';
 import { within } from './within.ts';
 
 /** An operator looks at a page: what Temporal does not say in this time is left out. */
@@ -24,7 +25,7 @@ export async function findWaiting(
   task: string,
   now: () => number,
 ): Promise<Waiting | undefined> {
-  const { namespace, loadedDataConverter } = client.options;
+  const { namespace } = client.options;
   const known: readonly string[] = Object.values(activityIds);
   try {
     const described = await within(
@@ -37,11 +38,7 @@ export async function findWaiting(
     );
     const stalled = defined({ stall: stallOf(described, pending, now()) });
     if (pending === undefined) return stalled;
-    const { payloads } = pending.heartbeatDetails ?? {};
-    const decoded: unknown =
-      payloads === undefined || payloads === null || payloads.length === 0
-        ? undefined
-        : await decodeFromPayloadsAtIndex(loadedDataConverter, 0, payloads);
+    const decoded = await lastHeartbeat(client, pending);
     const next = pending.nextAttemptScheduleTime?.seconds;
     return {
       ...stalled,
@@ -63,7 +60,6 @@ const workflowPaused = 8;
 const stepScheduled = 1;
 
 type Described = Awaited<ReturnType<Client['workflowService']['describeWorkflowExecution']>>;
-type PendingActivity = NonNullable<Described['pendingActivities']>[number];
 
 function stallOf(
   { workflowExecutionInfo, pendingWorkflowTask }: Described,

@@ -1,7 +1,7 @@
 import { WorkflowNotFoundError } from '@temporalio/client';
 import type { Client } from '@temporalio/client';
 import type { WorkflowLookup } from '../../activities/deps.ts';
-import { wakeActivity } from './wake-activity.ts';
+import { tryNow } from './wake-activity.ts';
 import type { WakeRequest } from './wake-activity.ts';
 import { refusedQuery } from './refused-query.ts';
 import { defined } from '../base/defined.ts';
@@ -17,7 +17,7 @@ export function createWorkflowLookup(
   return {
     failing: () => failingIds(client, `${ours} AND ExecutionStatus = 'Running'`),
     running: () => ids(client, `${ours} AND ExecutionStatus = 'Running'`),
-    wake: (task, activity) => wakeActivity(client, { task, activities: [activity], ...defined({ endStay }) }),
+    tryNow: (task, activity) => tryNow(client, { task, activities: [activity], ...defined({ endStay }) }),
     isRunning: (id) => isRunning(client, id),
     wasStarted: async (id) => (await statusOf(client, id)) !== undefined,
   };

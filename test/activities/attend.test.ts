@@ -296,6 +296,24 @@ it('ends at once when somebody wants its task tried now, and begins again at onc
   expect(failure instanceof ApplicationFailure ? Number(failure.nextRetryDelay) : 9_999).toBeLessThan(1_000);
 });
 
+it('ends after the answer to a question that is under way when somebody wants its task tried now', async () => {
+  const input = await newTask();
+  const { poller, polls } = upstream(pending);
+  const stays = createStayPlaces({ placesMax: () => 10, now: Date.now });
+  let isCutOff = false;
+  const slow: ChannelActivityDeps['poller'] = (candidate, kind) => ({
+    ...poller(candidate, kind),
+    async status(job, signal) {
+      stays.wake(input.task);
+      isCutOff ||= signal.aborted;
+      return poller(candidate, kind).status(job, signal);
+    },
+  });
+  const run = world.worker({ poller: slow, stays }).submit(input);
+  await expect(run).rejects.toMatchObject({ type: 'StillWaiting' });
+  expect([polls(), isCutOff]).toEqual([1, false]);
+});
+
 it('ends at once when its worker shuts down, and begins again when that can no longer be given it', async () => {
   const failure = await endedStay((stays) => stays.close());
   expect(failure).toMatchObject({ type: 'StillWaiting' });

@@ -80,7 +80,7 @@ describe('what nobody works on', () => {
       async *failing() {},
       isRunning: async (id) => id === hidden.task,
       wasStarted: async () => true,
-      wake: async () => false,
+      tryNow: async () => ({ kind: 'busy' }),
     };
     expect(await reconcileTwice({ workflows })).toMatchObject({ repaired: 0, failed: 0 });
     for (const input of [listed, hidden]) expect(await find(input)).toMatchObject({ status: 'pending' });
@@ -229,7 +229,7 @@ describe('a task without a workflow', () => {
       async *failing() {},
       isRunning: async () => false,
       wasStarted: async () => true,
-      wake: async () => false,
+      tryNow: async () => ({ kind: 'busy' }),
     };
     expect(await reconcileTwice({ workflows })).toMatchObject({ failed: 1, repaired: 1 });
     expect(await find(input)).toMatchObject({ status: 'failed' });
@@ -255,7 +255,7 @@ describe('a callback that is owed', () => {
       async *failing() {},
       isRunning: async (id) => id === hidden,
       wasStarted: async () => true,
-      wake: async () => false,
+      tryNow: async () => ({ kind: 'busy' }),
     };
     await reconcileTwice({ workflows });
     expect(world.owed).toEqual([]);

@@ -127,7 +127,7 @@ export async function openTaskWorld(): Promise<TaskWorld> {
           async *failing() {
             yield* workflows.failing;
           },
-          wake: async () => false,
+          tryNow: async () => ({ kind: 'busy' }),
           isRunning: (id) =>
             workflows.fails.has(id)
               ? Promise.reject(new Error(`Temporal does not report ${id}`))

@@ -41,8 +41,16 @@ it('polls that the upstream refuses are shown everywhere, and forgotten when one
     last_poll_at: expect.any(Number),
   });
 
-  gateway.simulator.clearFaults();
   const retry = { action: 'retry_now', reason: 'the key is back' };
+  const retried = async () =>
+    (await gateway.admin('POST', `/admin/v1/tasks/${body.id}/actions`, retry)).body.result.did.task;
+  await expect
+    .poll(retried)
+    .toMatch(
+      /^It was tried just now: submitted, \d+ polls, the last \d+ failed \(401 \S+\)(?:, next in \d+ s)?\.$/,
+    );
+
+  gateway.simulator.clearFaults();
   await waitUntil('nobody is asked any more', async () => {
     await gateway.admin('POST', `/admin/v1/tasks/${body.id}/actions`, retry);
     return (await shown()).needs_attention === null;

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { OperatorActionName } from '../../src/task/acts.ts';
 import { operatorActions, refusalOf as tableRefusal, workflowActions } from '../../src/task/acts.ts';
+import type { Woken } from '../../activities/types.ts';
 import type { StateName } from '../../src/task/state.ts';
 import { both, refusalOf, signal, usePlayedTasks } from './played-tasks.ts';
 import type { PlayedTask } from './played-tasks.ts';
@@ -306,6 +307,32 @@ it('a job is asked about once more before an operator fails it: a result that is
   expect(await task.refusal('fail')).toBe('The upstream had already finished: the task succeeded.');
   expect(await task.end()).toEqual(succeeded);
 });
+
+const wakings: Readonly<Record<Woken['kind'], readonly [Woken, string]>> = {
+  tried: [
+    { kind: 'tried', ended: 'running, 4 polls, next in 9 s' },
+    'It was tried just now: running, 4 polls, next in 9 s.',
+  ],
+  begun: [
+    { kind: 'begun' },
+    'The upstream is polled immediately. A worker has begun, and the task shows what comes of it.',
+  ],
+  not_begun: [
+    { kind: 'not_begun' },
+    'It can be tried at once, but no worker has taken it yet. `gateway nodes` shows which workers run.',
+  ],
+  busy: [{ kind: 'busy' }, 'There is nothing to wake: it is being tried at this moment.'],
+  ended: [{ kind: 'ended' }, 'It was tried just now: the upstream has the job.'],
+};
+
+it.each(Object.values(wakings))(
+  'an operator who tries it now hears what came of it: %j',
+  async (woken, said) => {
+    Object.assign(tasks.upstream, { woken });
+    const task = await inSituation('waiting');
+    expect((await task.did('retry_now')).task).toBe(said);
+  },
+);
 
 it('a job that runs is polled now, and gets more time twice while its poll is with a worker', async () => {
   tasks.upstream.wait = asks;

@@ -16,6 +16,7 @@ import type {
   SubmitInput,
   TaskActivities,
   TaskView,
+  Woken,
 } from '../../activities/types.ts';
 import type { FailureClass } from '../../src/errors/failure.ts';
 import type { RouteCandidate } from '../../src/task/candidates.ts';
@@ -55,6 +56,8 @@ export interface Upstream {
   /** Jobs that the upstream knows, for those who name one. */
   readonly known: string[];
   callback: FirstCallback;
+  /** What comes of the wish to try an activity now. */
+  woken: Woken;
   /** Channels of the configuration. */
   configured: readonly string[];
   /** What each write takes. */
@@ -93,6 +96,7 @@ export function quietUpstream(): Upstream {
     find: async () => 'cannot',
     known: [],
     callback: { state: 'delivered' },
+    woken: { kind: 'begun' },
     configured: ['one', 'two'],
     writeMs: 0,
     acted: async () => undefined,
@@ -257,7 +261,10 @@ export function playActivities(upstream: () => Upstream): PlayedActivities {
         note(id, 'first callback');
         return upstream().callback;
       },
-      wakeTask: async (task, activity) => note(task, `wake ${activity}`) > 0,
+      wakeTask: async (task, activity) => {
+        note(task, `wake ${activity}`);
+        return upstream().woken;
+      },
       reconcileTasks: () => Promise.reject(new Error('not played')),
     },
     channel: {
