@@ -64,7 +64,7 @@ describe('the situation', () => {
     const { deadline_at: until } = (await world.admin('GET', `/tasks/${id}`)).body;
     expect(await situationOf(id)).toEqual({
       ...nothing,
-      name: 'creating',
+      name: 'queued',
       what: expect.stringMatching(/^The task is submitted, or waits until it can be, at one, two,/),
       waits_for: 'submission',
       since: expect.any(Number),
