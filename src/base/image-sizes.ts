@@ -8,6 +8,10 @@ import { defined } from './defined.ts';
 
 const count = z.number().int().positive();
 
+export const sizeInPixels = z
+  .string()
+  .refine((text) => /^[1-9]\d{1,4}x[1-9]\d{1,4}$/i.test(text), 'must be <width>x<height>, such as 1280x720');
+
 const pixelFacts = z.strictObject({
   /** Sides are multiples of it. */
   step: count.optional(),

@@ -21,7 +21,7 @@ export type VideoRequest = {
   readonly audios?: readonly string[] | null;
   readonly resolution?: string | null;
   readonly ratio?: string | null;
-  /** <width>x<height>: gives resolution and ratio where these are absent. */
+  /** <width>x<height>: pixels that the model renders, in place of `resolution` and `ratio`. Those overrule it. Others are refused with the list. */
   readonly size?: string | null;
   /** Seconds: 5, "5" or "5s"; -1 lets the model decide. */
   readonly duration?: number | string | null;
@@ -78,7 +78,7 @@ export type CreatedTask = {
   readonly model: string;
   /** Unix seconds. */
   readonly created_at: number;
-  /** Names of the fields that were ignored; and a sentence for each video whose length the price depends on and could not be read. */
+  /** Names of the fields that were ignored, with what overruled them if something did; and a sentence for each video whose length the price depends on and could not be read. */
   readonly warnings?: readonly string[];
 };
 
@@ -463,6 +463,12 @@ export type UnfinishedTask = {
     /** Unix seconds. Until then the link works. */
     readonly expires_at?: number;
   }[];
+  /** Of the video: as it was rendered, as far as that is known, else as it was asked for. */
+  readonly resolution?: string;
+  /** The same. */
+  readonly ratio?: string;
+  /** The same in pixels, `<width>x<height>`. */
+  readonly size?: string;
   /** What an unfinished task is expected to be charged; more may be held for it. */
   readonly estimate?: string;
 };
@@ -493,6 +499,12 @@ export type SucceededVideo = {
   readonly video_url: string;
   /** Seconds: as the upstream reports them, else those that were paid for; 0 where nobody can say. */
   readonly duration: number;
+  /** Of the video: as it was rendered, as far as that is known, else as it was asked for. */
+  readonly resolution?: string;
+  /** The same. */
+  readonly ratio?: string;
+  /** The same in pixels, `<width>x<height>`. */
+  readonly size?: string;
   /** As the upstream reports it; 0 where it does not count tokens. */
   readonly usage: {
     readonly completion_tokens: number;
@@ -653,6 +665,9 @@ export type ModelFacts = {
   };
   readonly resolutions?: readonly string[];
   readonly ratios?: readonly string[];
+  readonly shapes?: {
+    readonly [name: string]: unknown;
+  };
   readonly seconds?: {
     readonly only?: readonly number[];
     readonly min?: number;
@@ -740,6 +755,9 @@ export type ModelFacts = {
       };
       readonly resolutions?: readonly string[];
       readonly ratios?: readonly string[];
+      readonly shapes?: {
+        readonly [name: string]: unknown;
+      };
       readonly seconds?: {
         readonly only?: readonly number[];
         readonly min?: number;

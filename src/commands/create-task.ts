@@ -212,7 +212,7 @@ function firstRecord(
   { request, caller, callbackUrl, expiresAfterSeconds, requestId, traceparent }: CreateTaskCommand,
   { plan, createdAt }: { readonly plan: RoutePlan; readonly createdAt: number },
 ): Task {
-  const { candidates, fallback, seconds } = plan;
+  const { candidates, fallback, seconds, shape } = plan;
   const lastsSeconds = expiresAfterSeconds ?? plan.model.deadline_seconds;
   return {
     id,
@@ -234,6 +234,6 @@ function firstRecord(
     attempts: [],
     updatedAt: createdAt,
     traceId: '',
-    ...defined({ seconds, requestId, traceparent }),
+    ...defined({ seconds, shape, requestId, traceparent }),
   };
 }

@@ -27,6 +27,7 @@ export interface GatewayConfig {
   readonly ledger: LedgerConfig;
   readonly notify: NotifyConfig;
   readonly receipts: { readonly key: number };
+  readonly allowed_origins: readonly string[];
   /** Fingerprint of the text: 12 hex digits of its SHA-256. */
   readonly hash: string;
 }

@@ -230,6 +230,17 @@ export const fileSchema = z.strictObject(
     notify: notifySchema.prefault({}),
     /** Which key signs receipts: a higher number rotates it. */
     receipts: z.strictObject({ key: positiveInt.max(100).default(1) }).prefault({}),
+    /** Whose pages may call the API from a browser. */
+    allowed_origins: z
+      .array(
+        z
+          .string()
+          .regex(
+            /^(?:\*|[a-z][a-z0-9+.-]*:\/\/[a-z0-9.:[\]-]+)$/,
+            'must be an origin in small letters without a path, such as https://app.example.com, or "*"',
+          ),
+      )
+      .default([]),
   },
   {
     error: ({ code, input }) =>

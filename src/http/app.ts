@@ -13,6 +13,7 @@ import { createBodyBudgets } from './bodies/body-budget.ts';
 import type { BodyAllowance } from './bodies/body-budget.ts';
 import { recognise } from './connections.ts';
 import { createClientAddress } from './client-address.ts';
+import { createCrossOrigin } from './cross-origin.ts';
 import type { AppDeps, RouteDeps } from './deps.ts';
 import { readTarget } from './dialects/index.ts';
 import { createIdentify, identifyAgain } from './identify.ts';
@@ -80,6 +81,7 @@ export function createApp(deps: AppDeps): GatewayApp {
   const addresses = createAddressLimit(limits.addressRequestsPerSecond, deps);
   koa.use(createRequestScope({ ...deps, addressOf, addresses, lostAnswers, isDraining: () => draining }));
   koa.use(readTarget);
+  koa.use(createCrossOrigin(routes, () => deps.catalogue.current().allowed_origins));
   koa.use(createRouter(routes, { ...routeDeps, addresses }, limits).routes());
   koa.use(createRefuseUnknown(routes, addresses));
   const handle = koa.callback();

@@ -1,5 +1,5 @@
 import { isRecord } from '../base/is-record.ts';
-import { someNames } from '../models/consumption.ts';
+import { shortName, someNames, someNamesMax } from '../models/consumption.ts';
 import { GatewayError, invalidParameter } from '../errors/errors.ts';
 import { parseJsonText } from './json-scanner.ts';
 import { carries, isSaid } from './carries.ts';
@@ -10,13 +10,14 @@ import { readMedia } from './media.ts';
 import type { MediaKind, Medium } from './media.ts';
 import type { MediaPlace, Names, Place } from './names.ts';
 import { hasFile, UploadedFile } from './uploaded-file.ts';
+import { overruled, refuseUnread } from './warnings.ts';
 
 /** The body of a create with our own field names, before validation. */
 export interface Understood {
   readonly body: Fields;
   /** Maps our name of a field, such as `images[1]`, to the name that the caller sent. For errors and warnings. */
   readonly nameOf: (ours: string) => string;
-  /** Names of fields that nothing reads. */
+  /** Fields that nothing reads, as warnings. */
   readonly unread: readonly string[];
   /** Whether a field that would be ignored is an error. */
   readonly strict: boolean;
@@ -91,6 +92,7 @@ class Draft {
   /** Maps our field names to the caller's. */
   private readonly sent = new Map<string, string>();
   private readonly unread: string[] = [];
+  private readonly overruled: string[] = [];
 
   constructor(names: Names, types: Types) {
     this.names = names;
@@ -119,14 +121,15 @@ class Draft {
     delete this.top['strict'];
     if (typeof strict !== 'boolean')
       throw invalidParameter('strict', 'The parameter strict must be a boolean.');
-    if (strict) refuseUnread(this.unread);
+    const unread = [...someNames(this.unread), ...this.overruled.slice(0, someNamesMax)];
+    if (strict) refuseUnread(unread);
     nameEndUser(this.metadata);
     nameEndUser(this.top);
     const metadata = Object.keys(this.metadata).length === 0 ? {} : { metadata: this.metadata };
     return {
       body: { ...metadata, ...this.top },
       nameOf: (ours) => this.nameOf(ours),
-      unread: someNames(this.unread),
+      unread,
       strict,
     };
   }
@@ -197,11 +200,15 @@ class Draft {
         name,
         `The parameters ${name} and ${other} have different values. Send one of them.`,
       );
-    this.unread.push(loser);
+    this.overrule(loser, isFromMetadata ? name : other);
     if (!isFromMetadata) return undefined;
     this.sent.set(to, name);
     target[key] = typed;
     return undefined;
+  }
+
+  private overrule(loser: string, winner: string): void {
+    this.overruled.push(overruled(shortName(loser), [shortName(winner)]));
   }
 
   private setMetadata(value: unknown): void {
@@ -246,7 +253,7 @@ class Draft {
   private withoutOverruled(items: readonly Medium[]): readonly Medium[] {
     const overruled = items.filter(({ name, role }) => name === 'image' && role === undefined);
     if (overruled.length === 0 || !items.some(({ name }) => name.startsWith('images'))) return items;
-    this.unread.push('image');
+    this.overrule('image', 'images');
     return items.filter((item) => !overruled.includes(item));
   }
 
@@ -294,12 +301,6 @@ function nameEndUser(fields: Record<string, unknown>): void {
     const said = fields[name];
     if (typeof said === 'string') Object.assign(fields, { [name]: canonicalEndUser(said) });
   }
-}
-
-/** Refuses a strict request with unread fields. Throws GatewayError. */
-export function refuseUnread([first]: readonly string[]): void {
-  if (first !== undefined)
-    throw unsupported(first, `The parameter ${first} has no effect, and \`strict\` is true. Remove it.`);
 }
 
 function nothingReads(name: string): GatewayError {

@@ -73,10 +73,14 @@ function unusedNames(extra: JsonObject, isKnown: (name: string) => boolean): str
   return someNames(Object.keys(extra).filter((name) => !isKnown(name)));
 }
 
-const namesMax = 20;
+export const someNamesMax = 20;
 const nameCharactersMax = 64;
 
 /** Of names that callers chose: as many as an answer may repeat. */
 export function someNames(names: readonly string[]): string[] {
-  return names.slice(0, namesMax).map((name) => name.slice(0, nameCharactersMax));
+  return names.slice(0, someNamesMax).map(shortName);
+}
+
+export function shortName(name: string): string {
+  return name.slice(0, nameCharactersMax);
 }

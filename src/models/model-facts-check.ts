@@ -151,7 +151,10 @@ function switchIssue(request: VideoRequest, { fields = {}, seed: span }: PlainFa
     : undefined;
 }
 
-function shapeIssue({ resolution, ratio }: VideoRequest, facts: PlainFacts): FactsIssue | undefined {
+export function shapeIssue(
+  { resolution, ratio }: Pick<VideoRequest, 'resolution' | 'ratio'>,
+  facts: PlainFacts,
+): FactsIssue | undefined {
   const { resolutions, ratios, fields = {} } = facts;
   const isSold = (value: string | undefined, list: readonly string[] | undefined): boolean =>
     value === undefined || list === undefined || isListed(value, list);

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { defined } from '../base/defined.ts';
 import type { FieldMapping } from './field-mapping.ts';
-import { sizeFacts } from '../base/image-sizes.ts';
+import { sizeFacts, sizeInPixels } from '../base/image-sizes.ts';
 import { framesOf } from './media-roles.ts';
 import type { ImageRequest, JsonObject, VideoMedia, VideoRequest } from './request.ts';
 
@@ -126,6 +126,8 @@ const offeredOfVideos = {
   resolutions: texts.optional(),
   /** `adaptive` where the model takes it. */
   ratios: texts.optional(),
+  /** By resolution and ratio: the pixels of a video, `<width>x<height>`. Empty, as absent: not known. */
+  shapes: z.record(text, z.record(text, sizeInPixels)).optional(),
   seconds: lengthFacts.optional(),
   /** `fixed`: nobody can choose, and what comes is not known. */
   sound: z.enum(['choice', 'always', 'never', 'fixed']).optional(),
@@ -274,7 +276,7 @@ function overlaid(facts: ModelFacts, { cases = [], ...over }: ModelFacts = {}): 
   return { ...laidOver(plain, over), ...(all.length === 0 ? {} : { cases: all }) };
 }
 
-/** Parts of facts count one by one, lists, lengths and sizes as a whole; what is reserved stays so. */
+/** Parts of facts count one by one, lists, lengths, sizes and shapes as a whole; what is reserved stays so. */
 function laidOver(facts: PlainFacts, over: PlainFacts): PlainFacts {
   return {
     ...facts,

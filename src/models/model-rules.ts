@@ -113,6 +113,11 @@ function definedOnly({
 
 type Refuse = (field: string, message: string) => undefined;
 
+/** Whether a value that the model does not have is left out, with a warning. */
+export function isIgnored({ unsupported }: VideoModelRules, field: string): boolean {
+  return actionFor(unsupported, field) === 'ignore';
+}
+
 function actionFor(rule: UnsupportedRule, field: string): UnsupportedAction {
   if (media.has(field)) return 'reject';
   if (typeof rule === 'string') return rule;

@@ -35,7 +35,7 @@ export interface VideoRequest extends VideoMedia {
   readonly mode?: string;
   readonly resolution?: string;
   readonly ratio?: string;
-  /** As sent, `<width>x<height>`; ratio and resolution are already derived from it. */
+  /** `<width>x<height>`: as sent until the request is planned, then the pixels of its resolution and ratio. */
   readonly size?: string;
   /** Seconds. Absent: neither the caller nor the model's entry names one. */
   readonly duration?: Duration;

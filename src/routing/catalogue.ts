@@ -3,14 +3,10 @@ import type { Caller } from '../access/caller.ts';
 import type { ChannelConfig, GatewayConfig, ModelConfig } from '../config/gateway-file.ts';
 import { GatewayError } from '../errors/errors.ts';
 import { consumptionOf, unconsumed, unconsumedOfImage } from '../models/consumption.ts';
-import { fitVideoRequest } from '../models/model-rules.ts';
-import type { NameOf } from '../models/model-rules.ts';
 import { lostMedia } from './lost-media.ts';
-import { refuseUnread } from '../intake/understand.ts';
-import { factsFor } from '../models/model-facts.ts';
+import { refuseUnread } from '../intake/warnings.ts';
 import type { PlainFacts } from '../models/model-facts.ts';
-import { nameIn, resolveRoles } from '../models/media-roles.ts';
-import type { AskedRequest, AskedVideo, GenerationRequest, VideoRequest } from '../models/request.ts';
+import type { AskedRequest, GenerationRequest } from '../models/request.ts';
 import { orderCandidates } from '../task/candidates.ts';
 import type { DroppedChannel, RouteCandidate } from '../task/candidates.ts';
 import type { Fallback } from '../task/rescue.ts';
@@ -19,6 +15,8 @@ import { capabilityFor, offerOf } from './capability.ts';
 import type { Capability, Offers } from './capability.ts';
 import { planFallback } from './fallback.ts';
 import type { FallbackChannel } from './fallback.ts';
+import { fitRequest } from './fit-request.ts';
+import type { Fitted } from './fit-request.ts';
 import { callsOf, isUnmeasured, noInput } from './given-counts.ts';
 import { planMeasured } from './measured-plan.ts';
 import type { InputMedia } from './measured-plan.ts';
@@ -30,6 +28,8 @@ import { pricePlan } from './price-plan.ts';
 import type { PlannedPrice } from './price-plan.ts';
 import { quoteRequest } from './quote.ts';
 import { createPermittedModels, isPermitted } from './permitted-models.ts';
+import { plannedShape } from './size-shape.ts';
+import type { VideoShape } from '../models/video-shapes.ts';
 import type { Quote } from './quote.ts';
 
 /**
@@ -62,6 +62,8 @@ export interface RoutePlan extends PlannedPrice {
   readonly fallback?: Fallback;
   readonly dropped: readonly DroppedChannel[];
   readonly currency: string;
+  /** What the video looks like; absent: it is open, or the plan is for images. */
+  readonly shape?: VideoShape;
   /** Names of fields that were ignored. */
   readonly warnings: readonly string[];
   /** Some channel prices the length of the videos that the request gives, and it was not measured. */
@@ -126,46 +128,6 @@ interface PlanContext extends CatalogueOptions {
   readonly given: GivenInput;
 }
 
-interface Fitted {
-  readonly request: GenerationRequest;
-  readonly warnings: readonly string[];
-  readonly nameOf: NameOf;
-}
-
-function fit(asked: AskedRequest, context: PlanContext): Fitted {
-  if (asked.kind === 'image') {
-    const { named = {}, strict: _, ...request } = asked;
-    return { request, warnings: [], nameOf: (field) => named[field] ?? field };
-  }
-  const cast = resolveRoles(asked, takesReferences(asked, context));
-  const nameOf = (field: string) => nameIn(cast.named, field);
-  const { request, warnings } = fitVideoRequest(cast.request, context.model, nameOf);
-  return { request: withResolution(request, context), warnings, nameOf };
-}
-
-/** Of all channels together, those out of service too: a request means the same wherever it is rendered, and whenever. */
-function takesReferences({ extra }: AskedVideo, { model, offers }: PlanContext): boolean {
-  const isTaken = [...offers.values()].some(
-    ({ facts }) => factsFor({ extra }, facts).media?.references !== 0,
-  );
-  return isTaken && model.input_types.includes('reference');
-}
-
-/**
- * What is priced is what is sent: a request without a resolution asks for the first one listed that an adapter
- * renders, and not for what the upstream would choose. A draft has a resolution of its own.
- */
-function withResolution(request: VideoRequest, context: PlanContext): VideoRequest {
-  const { model, offers } = context;
-  const [first] = model.resolutions;
-  if (request.resolution !== undefined || request.draft === true || first === undefined) return request;
-  const isRendered = (resolution: string): boolean =>
-    [...offers.values()].some(
-      (offer) => capabilityFor(offer, { ...request, resolution })?.issue === undefined,
-    );
-  return { ...request, resolution: model.resolutions.find(isRendered) ?? first };
-}
-
 interface PricedChannel extends Serving {
   readonly channel: ChannelConfig;
   readonly credentials: readonly string[];
@@ -173,16 +135,16 @@ interface PricedChannel extends Serving {
   readonly pricesInput: boolean;
 }
 
-function planRoute(asked: AskedRequest, caller: Caller, context: PlanContext): RoutePlan {
+function planRoute(sent: AskedRequest, caller: Caller, context: PlanContext): RoutePlan {
   const { model } = context;
-  if (asked.kind !== model.kind) {
+  if (sent.kind !== model.kind) {
     throw new GatewayError(
       'unsupported_parameter',
-      `Model ${model.id} generates ${model.kind}s, not ${asked.kind}s.`,
+      `Model ${model.id} generates ${model.kind}s, not ${sent.kind}s.`,
       { param: 'model' },
     );
   }
-  const { request, warnings, nameOf } = fit(asked, context);
+  const { asked, request, warnings, nameOf } = fitRequest(sent, context);
   const { dropped, issues, limits, inService, waitedFor, considered } = considerAll(
     { request, caller, nameOf },
     context,
@@ -212,7 +174,7 @@ function planRoute(asked: AskedRequest, caller: Caller, context: PlanContext): R
     model,
     candidates,
     serving: byId,
-    ...defined({ fallback }),
+    ...defined({ fallback, shape: plannedShape(request, usable) }),
     dropped,
     ...pricePlan(quotes, { asked, request, model, first, ...context.given }, context.current().hash),
     currency: context.current().currency,

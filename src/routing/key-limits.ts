@@ -1,6 +1,7 @@
 import type { Caller } from '../access/caller.ts';
 import { parseSize } from '../base/image-sizes.ts';
 import type { GenerationRequest } from '../models/request.ts';
+import { linesOf } from '../models/video-shapes.ts';
 import type { RequestIssue } from '../providers/provider.ts';
 import type { Quote } from './quote.ts';
 
@@ -31,17 +32,12 @@ export function keyLimitIssue(
   };
 }
 
-const videoLines: Readonly<Record<string, number>> = { '1k': 1080, '2k': 1440 };
-const linesPerK = 540;
 const imagePixelsPerK = 1024;
 
 /** Returns the shorter side of `1080p`, `4k` or `1024x768` in pixels, or undefined if the word has no size. */
 function shorterSide(word: string, kind: GenerationRequest['kind']): number | undefined {
   const pixels = parseSize(word);
   if (pixels !== undefined) return Math.min(pixels.width, pixels.height);
-  const [, count, unit] = /^(\d{1,4})(p|k)$/i.exec(word) ?? [];
-  if (count === undefined || unit === undefined) return undefined;
-  if (unit.toLowerCase() === 'p') return Number(count);
-  if (kind === 'image') return Number(count) * imagePixelsPerK;
-  return videoLines[word.toLowerCase()] ?? Number(count) * linesPerK;
+  const [, count] = /^(\d{1,4})k$/i.exec(word) ?? [];
+  return kind === 'image' && count !== undefined ? Number(count) * imagePixelsPerK : linesOf(word);
 }

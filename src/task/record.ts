@@ -10,6 +10,7 @@ import type { WaitReason } from './wait-reason.ts';
 import type { ResultItem, TaskError, TaskStatus } from './task.ts';
 import type { SettleFacts } from '../money/settle-facts.ts';
 import type { TaskKind } from '../base/task-kind.ts';
+import type { VideoShape } from '../models/video-shapes.ts';
 
 /**
  * The record of a task: the whole truth about it, its money and what its caller wrote apart. Times in Unix
@@ -29,6 +30,8 @@ export interface Task {
   readonly deadlineAt: number;
   /** Of the video that its hold is for: what is paid for where nobody reports the length. Absent: nothing names it. */
   readonly seconds?: number;
+  /** What its video is asked to look like. Absent: it is open, or the task makes images. */
+  readonly shape?: VideoShape;
   /** What decides how long it renders, as `renderedOutput` names it. */
   readonly output: string;
   readonly hold: bigint;

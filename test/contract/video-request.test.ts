@@ -171,13 +171,13 @@ describe('addresses', () => {
 describe('compatibility fields', () => {
   it('images counts, where image is sent beside it', async () => {
     const created = await create({ image: image('a'), images: [image('b')], prompt: 'both images' });
-    expect(created.body.warnings).toEqual(['image']);
+    expect(created.body.warnings).toEqual(['image: overruled by images']);
     expect(await upstream.videoCreate('both images')).toMatchObject({ images: [image('b')] });
   });
 
   it('duration counts, where seconds is sent beside it', async () => {
     const created = await create({ duration: 6, seconds: '9', prompt: 'both durations' });
-    expect(created.body.warnings).toEqual(['seconds']);
+    expect(created.body.warnings).toEqual(['seconds: overruled by duration']);
     expect(await upstream.videoCreate('both durations')).toMatchObject({ duration: 6 });
   });
 

@@ -147,6 +147,11 @@ const mediaForms: readonly (readonly [name: string, value: unknown])[] = [
   ['image', { url: dataUrl }],
 ];
 
+/** A remix has the shape of its source. */
+function rendersAsAsked({ takesNoMedia, isForImages }: Create): boolean {
+  return takesNoMedia !== true && isForImages !== true;
+}
+
 interface Rule {
   readonly name: string;
   readonly isFor?: (create: Create) => boolean;
@@ -221,6 +226,39 @@ const rules: readonly Rule[] = [
         const user = request.safetyIdentifier ?? request.extra.safety_identifier ?? request.extra.user;
         expect([name, user]).toEqual([name, 'Alice']);
       }
+    },
+  },
+  {
+    name: 'pixels are a shape of the model',
+    answers: true,
+    isFor: rendersAsAsked,
+    run: async (create) => {
+      for (const [size, resolution, ratio] of [
+        ['960x960', '720p', '1:1'],
+        ['1280X720', '720p', '16:9'],
+        ['480x854', '480p', '9:16'],
+      ])
+        expect(await requestOf(await send(create, { size }))).toMatchObject({ resolution, ratio });
+      await expectRefused(create, { size: '1000x1000' });
+      await expectRefused(create, { size: '3840x2160' });
+    },
+  },
+  {
+    name: 'what is overruled is named, with what counts',
+    answers: true,
+    isFor: rendersAsAsked,
+    run: async (create) => {
+      const lost = await send(create, { size: '960x960', aspect_ratio: '16:9' });
+      expect(await requestOf(lost)).toMatchObject({ resolution: '720p', ratio: '16:9' });
+      expect(await requestOf(lost)).not.toHaveProperty('size');
+      expect(lost.body.warnings).toEqual([
+        expect.stringMatching(/^(input\.)?size: overruled by \1aspect_ratio$/),
+      ]);
+      const both = await send(create, { ratio: '1:1', aspectRatio: '16:9', size: '960x960' });
+      expect(await requestOf(both)).toMatchObject({ resolution: '720p', ratio: '1:1', size: '960x960' });
+      expect(both.body.warnings).toEqual([
+        expect.stringMatching(/^(input\.)?aspectRatio: overruled by \1ratio$/),
+      ]);
     },
   },
   {

@@ -9,6 +9,7 @@ import { moderatedInputs } from '../../errors/failure.ts';
 import type { ResultItem, TaskError } from '../../task/task.ts';
 import type { SettleFacts } from '../../money/settle-facts.ts';
 import type { TaskKind } from '../../base/task-kind.ts';
+import type { VideoShape } from '../../models/video-shapes.ts';
 import type { Task } from '../../task/record.ts';
 import { failureClassSchema, taskErrorCodeSchema, taskStatusSchema } from './enums.ts';
 import { toSeconds, unixSeconds } from './unix-seconds.ts';
@@ -62,6 +63,11 @@ export const taskFields = z.object({
     description:
       'Seconds: as the upstream reports them, else those that were paid for; 0 where nobody can say.',
   }),
+  resolution: z.string().optional().meta({
+    description: 'Of the video: as it was rendered, as far as that is known, else as it was asked for.',
+  }),
+  ratio: z.string().optional().meta({ description: 'The same.' }),
+  size: z.string().optional().meta({ description: 'The same in pixels, `<width>x<height>`.' }),
   usage: z.object({ completion_tokens: z.number(), total_tokens: z.number() }).optional().meta({
     description: 'As the upstream reports it; 0 where it does not count tokens.',
   }),
@@ -72,6 +78,9 @@ export const taskFields = z.object({
   charge: z.string().optional().meta({ description: 'What a task that succeeded was charged.' }),
 });
 
+/** What the video looks like, which not every upstream reports. */
+const shapeFields = { resolution: true, ratio: true, size: true } as const;
+
 const unfinishedTask = taskFields
   .omit({ completed_at: true, video_url: true, duration: true, usage: true, error: true, charge: true })
   .extend({ status: z.enum(taskStatuses).exclude(['succeeded', 'failed']) })
@@ -81,6 +90,7 @@ const succeededVideo = taskFields
   .omit({ eta_seconds: true, error: true, estimate: true })
   .required()
   .extend({
+    ...taskFields.pick(shapeFields).shape,
     object: z.literal('video.generation.task'),
     status: z.literal('succeeded'),
     progress: z.literal(100),
@@ -88,12 +98,13 @@ const succeededVideo = taskFields
   .meta({ id: 'SucceededVideo' });
 
 const succeededImage = succeededVideo
-  .omit({ video_url: true, duration: true })
+  .omit({ video_url: true, duration: true, ...shapeFields })
   .extend({ object: z.literal('image.generation.task') })
   .meta({ id: 'SucceededImage' });
 
 const failedTask = taskFields
   .omit({ eta_seconds: true, video_url: true, duration: true, usage: true, estimate: true, charge: true })
+  .omit(shapeFields)
   .required({ completed_at: true, error: true })
   .extend({ status: z.literal('failed') })
   .meta({ id: 'FailedTask' });
@@ -150,6 +161,7 @@ export function presentTask(task: Task, mediaUrl: MediaUrl): PresentedTask {
         status,
         ...defined({ progress: task.progress }),
         data: [],
+        ...task.shape,
         ...defined({ estimate: task.estimate === undefined ? undefined : formatMicros(task.estimate) }),
       };
     default:
@@ -194,7 +206,16 @@ function presentSucceeded(task: Task, mediaUrl: MediaUrl): PresentedTask {
     object: 'video.generation.task',
     video_url: data[0]?.url ?? '',
     duration: facts.durationSeconds ?? task.seconds ?? 0,
+    ...presentShape(facts, task.shape),
   };
+}
+
+/** Planned pixels are not those of a video that was rendered in another resolution or ratio. */
+function presentShape({ size, ...facts }: SettleFacts, planned: Task['shape']): Partial<VideoShape> {
+  const { resolution = planned?.resolution, ratio = planned?.ratio } = facts;
+  const isAsPlanned =
+    ratio === planned?.ratio && resolution?.toLowerCase() === planned?.resolution.toLowerCase();
+  return defined({ resolution, ratio, size: size ?? (isAsPlanned ? planned?.size : undefined) });
 }
 
 /** A task that waits says so to its owner too, in words that concern its owner. */

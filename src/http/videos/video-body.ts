@@ -1,4 +1,5 @@
 import { isRecord } from '../../base/is-record.ts';
+import { sizeInPixels } from '../../base/image-sizes.ts';
 import { z } from 'zod';
 import { markerPattern } from '../../base/ids.ts';
 import type { commonParameters } from '../../models/model-facts.ts';
@@ -21,7 +22,6 @@ import { videoNames } from '../../intake/names.ts';
 import type { Names } from '../../intake/names.ts';
 import { understand } from '../../intake/understand.ts';
 import type { Understood } from '../../intake/understand.ts';
-import { parseSize, usualRatioNames, usualResolutionNames } from '../output-size.ts';
 
 /** The body of a video create and of an estimate, as it comes over the wire. */
 
@@ -39,11 +39,6 @@ const imageList = z
     }),
   )
   .max(mediaItemsMax);
-
-const size = word.refine(
-  (text) => parseSize(text) !== undefined,
-  `must be <width>x<height> at ${usualRatioNames.join(', ')} and about ${usualResolutionNames.join(', ')}, such as 1280x720`,
-);
 
 const durationCharactersMax = 16;
 const durationText = /^(-1|\d{1,4}(?:\.\d{1,3})?)\s?s?$/i;
@@ -89,7 +84,7 @@ const consumedFields = {
   mode: word.optional(),
   resolution: word.optional(),
   ratio: word.optional(),
-  size: size.optional(),
+  size: sizeInPixels.optional(),
   duration: duration.optional(),
   seconds: duration.optional(),
 };
@@ -149,8 +144,9 @@ export const videoBodySchema = z
     audios: mediaList.optional(),
     resolution: word.optional(),
     ratio: word.optional(),
-    size: size.optional().meta({
-      description: '<width>x<height>: gives resolution and ratio where these are absent.',
+    size: sizeInPixels.optional().meta({
+      description:
+        '<width>x<height>: pixels that the model renders, in place of `resolution` and `ratio`. Those overrule it. Others are refused with the list.',
     }),
     duration: duration.optional().meta({ description: 'Seconds: 5, "5" or "5s"; -1 lets the model decide.' }),
     seconds: duration

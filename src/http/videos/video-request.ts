@@ -4,11 +4,10 @@ import type { AddressChecks } from '../address-checks.ts';
 import type { Caller } from '../../access/caller.ts';
 import { invalidParameter } from '../../errors/errors.ts';
 import { fileIdOf } from '../../models/user-file.ts';
-import type { AskedImage, AskedVideo, ImageRole, InputType } from '../../models/request.ts';
-import { parseSize } from '../output-size.ts';
+import type { AskedImage, AskedVideo, Duration, ImageRole, InputType } from '../../models/request.ts';
 import { z } from 'zod';
-import { refuseUnread } from '../../intake/understand.ts';
 import type { Understood } from '../../intake/understand.ts';
+import { overruled, refuseUnread } from '../../intake/warnings.ts';
 import { parseInput } from '../validation.ts';
 import { consumedMetadataNames, videoBodySchema } from './video-body.ts';
 import type { VideoBody, VideoMetadata } from './video-body.ts';
@@ -19,14 +18,14 @@ export interface ParsedVideo {
   readonly callbackUrl?: string;
   /** Seconds. */
   readonly expiresAfterSeconds?: number;
-  /** Fields without effect, by the names that the caller sent. */
+  /** Fields without effect, as warnings with the names that the caller sent. */
   readonly ignored: readonly string[];
 }
 
 /**
  * Checks the understood body and applies the precedence of fields: `images` over `image`, `duration` over `seconds`,
- * the top level over `metadata`. `size` is used where resolution or ratio is absent. Unused fields of `metadata`
- * remain in `extra`. Throws GatewayError.
+ * the top level over `metadata`. What `size` means is up to the model. Unused fields of `metadata` remain in `extra`.
+ * Throws GatewayError.
  */
 export function readVideo(
   { body: asked, unread, nameOf, strict }: Understood,
@@ -36,19 +35,24 @@ export function readVideo(
   // Unread names are included, so that a misspelt required field can be recognised.
   const unknown = Object.fromEntries(unread.map((name) => [name, undefined]));
   const input = { params: {}, query: {}, body: { ...unknown, ...asked } };
-  const { request, ignored, ...about } = parseVideo(parseInput(checkedBody, input).body, caller, checks);
-  const warnings = [...unread, ...ignored.map(nameOf)];
+  const { body } = parseInput(checkedBody, input);
+  const { request, ignored, ...about } = parseVideo(body, { ...caller, nameOf }, checks);
+  const warnings = [...unread, ...ignored];
   if (strict) refuseUnread(warnings);
   return { ...about, request: { ...request, ...(strict ? { strict: true } : {}) }, ignored: warnings };
 }
 
 const checkedBody = z.object({ body: videoBodySchema });
 
-function parseVideo(body: VideoBody, caller: Pick<Caller, 'assetUrls'>, checks: AddressChecks): ParsedVideo {
+interface Sender extends Pick<Caller, 'assetUrls'> {
+  readonly nameOf: Understood['nameOf'];
+}
+
+function parseVideo(body: VideoBody, sender: Sender, checks: AddressChecks): ParsedVideo {
   const metadata = body.metadata ?? {};
   const { callback_url, execution_expires_after } = metadata;
-  const media = checkMedia(collectMedia(body), caller, checks);
-  const output = resolveOutput(body, metadata);
+  const media = checkMedia(collectMedia(body), sender, checks);
+  const output = resolveOutput(body, metadata, sender);
   checkCallback(callback_url, checks);
   return {
     request: {
@@ -67,7 +71,7 @@ function parseVideo(body: VideoBody, caller: Pick<Caller, 'assetUrls'>, checks: 
       },
     },
     ...defined({ callbackUrl: callback_url, expiresAfterSeconds: execution_expires_after }),
-    ignored: [...media.ignored, ...output.ignored],
+    ignored: output.ignored,
   };
 }
 
@@ -86,7 +90,6 @@ interface Media {
   readonly isSingle: boolean;
   readonly videos: MediaField;
   readonly audios: MediaField;
-  readonly ignored: readonly string[];
 }
 
 function collectMedia({ image, images = [], videos = [], audios = [] }: VideoBody): Media {
@@ -102,7 +105,6 @@ function collectMedia({ image, images = [], videos = [], audios = [] }: VideoBod
     isSingle,
     videos: field('video', videos),
     audios: field('audio', audios),
-    ignored: image !== undefined && !isSingle ? ['image'] : [],
   };
 }
 
@@ -178,52 +180,60 @@ function checkRoles(
   });
 }
 
-/** What decides the price has one value, wherever it was said; what was overruled does not travel on. */
-function resolveOutput(body: VideoBody, metadata: VideoMetadata) {
-  const mode = body.mode ?? metadata.mode;
-  const size = body.size ?? metadata.size;
-  const shape = size === undefined ? undefined : parseSize(size);
-  const resolution = body.resolution ?? metadata.resolution ?? shape?.resolution;
-  const ratio = body.ratio ?? metadata.ratio ?? shape?.ratio;
-  const duration = body.duration ?? body.seconds ?? metadata.duration ?? metadata.seconds;
+/** What decides the price has one value, wherever it was said. The first place counts, and overrules the others. */
+function resolveOutput(body: VideoBody, metadata: VideoMetadata, { nameOf }: Sender) {
+  const inBoth = (name: 'mode' | 'resolution' | 'ratio' | 'size'): Said<string> =>
+    firstOf([name, body[name]], [`metadata.${name}`, metadata[name]]);
+  const fields = {
+    mode: inBoth('mode'),
+    resolution: inBoth('resolution'),
+    ratio: inBoth('ratio'),
+    size: inBoth('size'),
+    duration: firstOf<Duration>(
+      ['duration', body.duration],
+      ['seconds', body.seconds],
+      ['metadata.duration', metadata.duration],
+      ['metadata.seconds', metadata.seconds],
+    ),
+  };
+  const { mode, resolution, ratio, size, duration } = fields;
+  const name = ({ names: [first] }: Said<unknown>) => (first === undefined ? undefined : nameOf(first));
   return {
-    fields: defined({ mode, resolution, ratio, size, duration }),
-    named: namesOf(body, metadata),
-    ignored: overruled(body, metadata),
+    fields: defined({
+      mode: mode.value,
+      resolution: resolution.value,
+      ratio: ratio.value,
+      size: size.value,
+      duration: duration.value,
+    }),
+    named: defined({
+      mode: name(mode),
+      size: name(size),
+      duration: name(duration),
+      resolution: name(resolution) ?? name(size),
+      ratio: name(ratio) ?? name(size),
+    }),
+    ignored: Object.values(fields).flatMap(({ names: [winner = '', ...losers] }) =>
+      losers.map((loser) => overruled(nameOf(loser), [nameOf(winner)])),
+    ),
   };
 }
 
-type OutputName = 'mode' | 'resolution' | 'ratio' | 'size' | 'duration' | 'seconds';
-
-/** Under which name each field was sent: of several, the one that counts. */
-function namesOf(body: VideoBody, metadata: VideoMetadata): Readonly<Record<string, string>> {
-  const said = (...names: readonly OutputName[]): string | undefined =>
-    names.find((name) => body[name] !== undefined) ??
-    names.filter((name) => metadata[name] !== undefined).map((name) => `metadata.${name}`)[0];
-  const size = said('size');
-  return defined({
-    mode: said('mode'),
-    size,
-    duration: said('duration', 'seconds'),
-    resolution: said('resolution') ?? size,
-    ratio: said('ratio') ?? size,
-  });
+interface Said<Value> {
+  readonly value: Value | undefined;
+  /** Of the field that counts, and of those that say something else. */
+  readonly names: readonly string[];
 }
 
-function overruled(body: VideoBody, metadata: VideoMetadata): string[] {
-  const hasDuration = body.duration !== undefined;
-  const hasTopDuration = hasDuration || body.seconds !== undefined;
-  const inMetadata = (['mode', 'resolution', 'ratio', 'size'] as const).filter(
-    (name) => body[name] !== undefined && metadata[name] !== undefined,
-  );
-  return [
-    ...(hasDuration && body.seconds !== undefined ? ['seconds'] : []),
-    ...inMetadata.map((name) => `metadata.${name}`),
-    ...(hasTopDuration && metadata.duration !== undefined ? ['metadata.duration'] : []),
-    ...((hasTopDuration || metadata.duration !== undefined) && metadata.seconds !== undefined
-      ? ['metadata.seconds']
-      : []),
-  ];
+function firstOf<Value>(
+  ...places: readonly (readonly [name: string, value: Value | undefined])[]
+): Said<Value> {
+  const sent = places.filter(([, value]) => value !== undefined);
+  const [, value] = sent[0] ?? [];
+  return {
+    value,
+    names: sent.filter((place, index) => index === 0 || place[1] !== value).map(([name]) => name),
+  };
 }
 
 function consumedMetadata(metadata: VideoMetadata) {

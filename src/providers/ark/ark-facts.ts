@@ -1,8 +1,14 @@
+import { defined } from '../../base/defined.ts';
 import { everyField } from '../../models/model-facts.ts';
 import type { FactsTable, ParameterFacts, VideoFacts } from '../../models/model-facts.ts';
 import { seedanceFamilies } from '../shared/seedance-models.ts';
 import type { SeedanceFamily } from '../shared/seedance-models.ts';
-import { draftResolution, usualResolutions, usualSeconds } from '../shared/seedance-pricing.ts';
+import {
+  draftResolution,
+  seedanceShapes,
+  usualResolutions,
+  usualSeconds,
+} from '../shared/seedance-pricing.ts';
 
 /** 25 + 4n. */
 export const frameCounts = { min: 29, max: 289 };
@@ -74,6 +80,7 @@ function factsOf(family: SeedanceFamily): VideoFacts {
       ...(audioAlone ? {} : { accompanied: ['audios'] }),
     },
     resolutions: [...resolutions],
+    ...defined({ shapes: seedanceShapes(family) }),
     seconds: durations,
     sound: family.generatesAudio ? 'choice' : 'never',
     fields: { ...usual.fields, draft, tools },

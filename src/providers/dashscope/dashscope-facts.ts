@@ -2,16 +2,16 @@ import type { FactsTable, MediaFacts, VideoFacts } from '../../models/model-fact
 import { wanModels } from './dashscope-models.ts';
 import type { WanModel } from './dashscope-models.ts';
 
-/** With an asterisk; source: the vendor's list of common sizes. */
+/** Source: the vendor's list of common sizes. */
 export const videoSizes: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  '480p': { '16:9': '832*480', '9:16': '480*832', '1:1': '624*624' },
-  '720p': { '16:9': '1280*720', '9:16': '720*1280', '1:1': '960*960', '4:3': '1088*832', '3:4': '832*1088' },
+  '480p': { '16:9': '832x480', '9:16': '480x832', '1:1': '624x624' },
+  '720p': { '16:9': '1280x720', '9:16': '720x1280', '1:1': '960x960', '4:3': '1088x832', '3:4': '832x1088' },
   '1080p': {
-    '16:9': '1920*1080',
-    '9:16': '1080*1920',
-    '1:1': '1440*1440',
-    '4:3': '1632*1248',
-    '3:4': '1248*1632',
+    '16:9': '1920x1080',
+    '9:16': '1080x1920',
+    '1:1': '1440x1440',
+    '4:3': '1632x1248',
+    '3:4': '1248x1632',
   },
 };
 const secondsMax = 30;
@@ -75,7 +75,7 @@ function factsOf(model: WanModel): VideoFacts {
     ...usual,
     media,
     resolutions: [...resolutions],
-    ...(isOpen ? {} : { ratios: ratiosOf('1080p') }),
+    ...(isOpen ? {} : { ratios: ratiosOf('1080p'), shapes: shapesOf(resolutions) }),
     seconds,
     sound: generatesAudio ? 'choice' : 'never',
     seed: { min: 0, max: 2_147_483_647 },
@@ -125,6 +125,10 @@ function mediaOf({ kind, lastFrame, references, audios }: WanModel): MediaFacts 
     default:
       return kind satisfies never;
   }
+}
+
+function shapesOf(resolutions: readonly string[]): VideoFacts['shapes'] {
+  return Object.fromEntries(Object.entries(videoSizes).filter(([name]) => resolutions.includes(name)));
 }
 
 function ratiosOf(resolution: string): string[] {

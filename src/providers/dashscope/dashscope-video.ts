@@ -124,7 +124,8 @@ function shapeFields(
     });
   if (resolution === undefined && named === undefined) return {};
   const sizes = videoSizes[(resolution ?? unspecifiedResolution).toLowerCase()];
-  return { size: sizes?.[named ?? unspecifiedRatio] ?? named ?? unspecifiedRatio };
+  const size = sizes?.[named ?? unspecifiedRatio] ?? named ?? unspecifiedRatio;
+  return { size: size.replace('x', '*') };
 }
 
 function readVideo(job: DashscopeJob): OperationStatus | undefined {

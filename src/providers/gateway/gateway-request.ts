@@ -3,6 +3,7 @@ import { defined } from '../../base/defined.ts';
 import { commonParameters, everyField, passedOn } from '../../models/model-facts.ts';
 import type { FactsTable } from '../../models/model-facts.ts';
 import type { SubmitContext } from '../provider.ts';
+import { sizeOfShape } from '../../models/video-shapes.ts';
 import { framesOf, imagesOf, inputTypeOf } from '../../models/media-roles.ts';
 import { readFacts } from '../shared/read-facts.ts';
 
@@ -68,6 +69,7 @@ export function buildGatewayVideo(
 ): JsonObject {
   const { prompt, mode, videos, audios, resolution, ratio } = request;
   const images = imagesOf(request);
+  const facts = readFacts(request, gatewayFacts, context);
   const duration = request.duration === 'auto' ? -1 : request.duration;
   const common = defined({
     model: context.model,
@@ -77,7 +79,7 @@ export function buildGatewayVideo(
     videos: videos.length === 0 ? undefined : [...videos],
     audios: audios.length === 0 ? undefined : [...audios],
     metadata: {
-      ...passedOn(request, readFacts(request, gatewayFacts, context)),
+      ...passedOn(request, facts),
       ...buildMetadata(request, duration),
     },
   });
@@ -87,7 +89,7 @@ export function buildGatewayVideo(
     ...common,
     // This dialect has seconds as text, a size, and one reference.
     seconds: typeof duration === 'number' && duration > 0 ? String(duration) : undefined,
-    size: request.size ?? sizeOf(resolution, ratio),
+    size: request.size ?? sizeOfShape(request, [facts]),
     input_reference: images[0],
   });
 }
@@ -119,15 +121,4 @@ function referenceContent(request: VideoRequest): JsonObject[] | undefined {
     ...videos.map((url) => ({ type: 'video_url', video_url: { url }, role: 'reference_video' })),
     ...audios.map((url) => ({ type: 'audio_url', audio_url: { url }, role: 'reference_audio' })),
   ];
-}
-
-/** `720p` and `16:9` as `1280x720`: the shorter side is the resolution. Undefined: one of the two is not concrete. */
-function sizeOf(resolution: string | undefined, ratio: string | undefined): string | undefined {
-  const short = /^(\d{3,4})p$/i.exec(resolution ?? '')?.[1];
-  const [, wide, high] = /^(\d{1,2}):(\d{1,2})$/.exec(ratio ?? '') ?? [];
-  if (short === undefined || wide === undefined || high === undefined) return undefined;
-  const [w, h] = [Number(wide), Number(high)];
-  if (w === 0 || h === 0) return undefined;
-  const long = Math.round((Number(short) * Math.max(w, h)) / Math.min(w, h) / 2) * 2;
-  return w >= h ? `${long}x${short}` : `${short}x${long}`;
 }

@@ -7,7 +7,7 @@ import type {
   VideoFacts,
 } from '../../models/model-facts.ts';
 import { runwayModels } from './runway-models.ts';
-import type { RunwayModel } from './runway-models.ts';
+import type { RunwayModel, Shapes } from './runway-models.ts';
 import { secondsUnsaid, shapesOf, usualFirst } from './runway-shape.ts';
 import type { RunwayInputs } from './runway-shape.ts';
 
@@ -160,6 +160,7 @@ function shapeFacts(model: RunwayModel, operation: RunwayInputs['operation']): P
     resolutions,
     fields: { ratio: words !== undefined },
     ...(words === undefined ? {} : { ratios: isFollowed ? [...new Set([...words, 'adaptive'])] : words }),
+    ...(Object.keys(pixelsOf(model.shapes)).length === 0 ? {} : { shapes: pixelsOf(sold) }),
     unsaid: {
       ...(resolutions.length === 0
         ? {}
@@ -167,6 +168,18 @@ function shapeFacts(model: RunwayModel, operation: RunwayInputs['operation']): P
       seconds: openLength(model),
     },
   };
+}
+
+/** Empty where the model takes words in place of pixels. */
+function pixelsOf(sold: Shapes): NonNullable<VideoFacts['shapes']> {
+  const rows = 'pairs' in sold ? Object.entries(sold.pairs) : [];
+  return Object.fromEntries(
+    rows.flatMap(([resolution, pairs]) => {
+      if (typeof pairs === 'string') return [];
+      const sizes = Object.entries(pairs).map(([ratio, pair]) => [ratio, pair.replace(':', 'x')] as const);
+      return [[resolution, Object.fromEntries(sizes)] as const];
+    }),
+  );
 }
 
 /** Undefined: the image gives the shape, and no ratio is sent. */

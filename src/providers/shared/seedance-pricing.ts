@@ -1,4 +1,5 @@
 import { defined } from '../../base/defined.ts';
+import type { VideoFacts } from '../../models/model-facts.ts';
 import type { VideoRequest } from '../../models/request.ts';
 import { seedanceFamily, seedanceFramesPerSecond } from './seedance-models.ts';
 import type { SeedanceFamily } from './seedance-models.ts';
@@ -33,6 +34,20 @@ const tables: Readonly<Record<SeedanceFamily['pixels'], readonly Table[]>> = {
   later: [later],
   unknown: [firstGeneration, later],
 };
+
+/** What callers may ask for in pixels; undefined: the family, and so its table, is not known. */
+export function seedanceShapes({ pixels, resolutions }: SeedanceFamily): VideoFacts['shapes'] {
+  const [table = {}, other] = tables[pixels];
+  if (other !== undefined) return undefined;
+  return Object.fromEntries(
+    Object.entries(table)
+      .filter(([resolution]) => resolutions.includes(resolution))
+      .map(([resolution, row]) => [
+        resolution,
+        Object.fromEntries(Object.entries(row).map(([ratio, size]) => [ratio, size.join('x')])),
+      ]),
+  );
+}
 
 /** What is rendered when neither the request nor the model's entry names one, in the dearest family. */
 const unspecifiedResolution = '1080p';

@@ -131,8 +131,9 @@ describe('400 names the field', () => {
     [{ duration: 5.5 }, 'unsupported_parameter', 'duration'],
     [{ seconds: '5.5' }, 'unsupported_parameter', 'seconds'],
     [{ metadata: { duration: 5.5 } }, 'unsupported_parameter', 'metadata.duration'],
-    [{ size: '123x456' }, 'invalid_parameter', 'size'],
+    [{ size: '123x456' }, 'unsupported_parameter', 'size'],
     [{ size: '3840x2160' }, 'unsupported_parameter', 'size'],
+    [{ metadata: { size: '1000x1000' } }, 'unsupported_parameter', 'metadata.size'],
     [{ image: 'https://forbidden.example/1.png' }, 'media_url_not_allowed', 'image'],
     [{ images: ['https://a.example/1.png', 5] }, 'invalid_parameter', 'images[1]'],
     [{ images: [null] }, 'invalid_parameter', 'images[0]'],
@@ -295,7 +296,7 @@ describe('the field rules', () => {
     [{ size: '1080x1920' }, { resolution: '1080p', ratio: '9:16' }],
     [{ size: '640x480' }, { resolution: '480p', ratio: '4:3' }],
     [
-      { size: '1024X1024', resolution: '480p' },
+      { size: '960X960', resolution: '480p' },
       { resolution: '480p', ratio: '1:1' },
     ],
     [
@@ -425,7 +426,12 @@ describe('the field rules', () => {
       resolution: '720p',
       metadata: { resolution: '1080p' },
     });
-    expect(answer.body.warnings.toSorted()).toEqual(['image', 'metadata.resolution', 'ratio', 'seconds']);
+    expect(answer.body.warnings.toSorted()).toEqual([
+      'image: overruled by images',
+      'metadata.resolution: overruled by resolution',
+      'ratio',
+      'seconds: overruled by duration',
+    ]);
   });
 
   it('a prompt of 32,000 characters is taken, astral ones count once', async () => {

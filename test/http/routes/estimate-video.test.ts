@@ -22,7 +22,7 @@ it('the hold, the expected charge and the rule', async () => {
     hold: '1.200000',
     at_least: '0.200000',
     at_most: '1.200000',
-    warnings: ['seconds'],
+    warnings: ['seconds: overruled by duration'],
   });
 });
 

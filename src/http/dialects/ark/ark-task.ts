@@ -58,7 +58,7 @@ export function presentArkTask(
   { request, mediaUrl }: { readonly request?: GenerationRequest | undefined; readonly mediaUrl: MediaUrl },
 ): ArkTask {
   const presented: Presented = presentTask(task, mediaUrl);
-  const { error, data, usage, duration, created_at, updated_at } = presented;
+  const { error, data, usage, duration, resolution, ratio, created_at, updated_at } = presented;
   const status = arkStatusOf(presented);
   const [result] = data;
   const content = { video_url: result?.url ?? '', ...defined({ last_frame_url: result?.last_frame_url }) };
@@ -73,6 +73,7 @@ export function presentArkTask(
     updated_at,
     execution_expires_after: Math.round((task.deadlineAt - task.createdAt) / 1000),
     ...askedOf(request),
+    ...defined({ resolution, ratio }),
     ...(duration === undefined ? {} : { duration: Math.round(duration) }),
   };
 }

@@ -3,7 +3,6 @@ import type { MediaUrl } from '../../../models/stored-media.ts';
 import type { GenerationRequest } from '../../../models/request.ts';
 import type { Task } from '../../../task/record.ts';
 import type { TaskStatus } from '../../../task/task.ts';
-import { sizeOf } from '../../output-size.ts';
 import { presentWarnings } from '../../presenters/image.ts';
 import { unixSeconds } from '../../presenters/unix-seconds.ts';
 import { presentTask } from '../../presenters/video-task.ts';
@@ -54,7 +53,7 @@ export function presentOpenaiVideo(
   { request, mediaUrl, remixOf, warnings = [] }: OpenaiFacts,
 ): OpenaiVideo {
   const presented: z.output<typeof taskFields> = presentTask(task, mediaUrl);
-  const { status, error, data, progress, duration, completed_at, created_at } = presented;
+  const { status, error, data, progress, duration, completed_at, created_at, size } = presented;
   const asked = request?.kind === 'video' ? request : undefined;
   const planned = typeof asked?.duration === 'number' ? asked.duration : task.seconds;
   return {
@@ -65,7 +64,7 @@ export function presentOpenaiVideo(
     model: task.model,
     prompt: asked?.prompt ?? null,
     seconds: String(planned ?? duration ?? 0),
-    size: asked?.size ?? (asked === undefined ? undefined : sizeOf(asked)) ?? '',
+    size: size ?? task.shape?.size ?? '',
     created_at,
     completed_at: completed_at ?? null,
     expires_at: data[0]?.expires_at ?? null,

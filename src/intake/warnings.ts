@@ -1,0 +1,20 @@
+import { GatewayError } from '../errors/errors.ts';
+
+/** A warning is the name of a field without effect, perhaps with more: `size: overruled by resolution and ratio`. */
+
+/** Two fields said different things, and `winners` count. */
+export function overruled(field: string, winners: readonly string[]): string {
+  return `${field}: overruled by ${winners.join(' and ')}`;
+}
+
+/** Refuses a strict request with unread fields. Throws GatewayError. */
+export function refuseUnread([first]: readonly string[]): void {
+  if (first === undefined) return;
+  const [param = first, reason] = first.split(': ');
+  const why = reason === undefined ? '' : ` (${reason})`;
+  throw new GatewayError(
+    'unsupported_parameter',
+    `The parameter ${param} has no effect${why}, and \`strict\` is true. Remove it.`,
+    { param },
+  );
+}

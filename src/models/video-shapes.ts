@@ -1,0 +1,111 @@
+import { parseSize } from '../base/image-sizes.ts';
+import type { Pixels } from '../base/image-sizes.ts';
+import { isListed } from './model-facts.ts';
+import type { PlainFacts } from './model-facts.ts';
+import { shapeIssue } from './model-facts-check.ts';
+
+/** What a video looks like from outside: its resolution and ratio, and their pixels (`1280x720`). */
+export interface VideoShape {
+  readonly resolution: string;
+  readonly ratio: string;
+  readonly size: string;
+}
+
+type Pair = Pick<VideoShape, 'resolution' | 'ratio'>;
+
+/** What a model's entry in the configuration lists; an empty list allows all. */
+export interface ListedShapes {
+  readonly resolutions: readonly string[];
+  readonly ratios: readonly string[];
+}
+
+/** The facts of each channel of the model that hold for a request of this resolution and ratio. */
+export type FactsOf = (pair: Partial<Pair>) => readonly PlainFacts[];
+
+const usualResolutions = ['480p', '720p', '1080p', '4k'];
+const usualRatios = ['21:9', '16:9', '4:3', '1:1', '3:4', '9:16'];
+
+/**
+ * Lists every shape that a model renders. The pixels are those of its facts. Where they are not known, vendors have two
+ * conventions: the shorter side has the lines of the resolution, or the picture has as many pixels as one of 16:9. Both
+ * are listed, the first one of all shapes before the second.
+ */
+export function videoShapes({ resolutions, ratios }: ListedShapes, factsOf: FactsOf): readonly VideoShape[] {
+  const known = factsOf({});
+  const listed = (own: readonly string[], name: 'resolutions' | 'ratios', usual: readonly string[]) =>
+    own.length > 0 ? own : [...new Set(known.flatMap(({ [name]: list = usual }) => list))];
+  const sized = listed(resolutions, 'resolutions', usualResolutions).flatMap((resolution) =>
+    listed(ratios, 'ratios', usualRatios).flatMap((ratio) => {
+      const pair = { resolution, ratio };
+      const rendering = factsOf(pair).filter((facts) => shapeIssue(pair, facts) === undefined);
+      return rendering.length === 0 ? [] : [sizesOf(pair, rendering).map((size) => ({ ...pair, size }))];
+    }),
+  );
+  return [...sized.flatMap((sizes) => sizes.slice(0, 1)), ...sized.flatMap((sizes) => sizes.slice(1))];
+}
+
+function sizesOf(pair: Pair, facts: readonly PlainFacts[]): readonly string[] {
+  const known = facts.flatMap(({ shapes }) => knownSize(pair, shapes) ?? []);
+  return known.length > 0 ? [...new Set(known)] : nominalSizes(pair);
+}
+
+function knownSize({ resolution, ratio }: Pair, shapes: PlainFacts['shapes'] = {}): string | undefined {
+  return Object.entries(shapes).find(([name]) => isListed(name, [resolution]))?.[1][ratio];
+}
+
+/** The pixels of a resolution and a ratio, as far as the facts or their words say them. */
+export function sizeOfShape(pair: Partial<Pair>, facts: readonly PlainFacts[]): string | undefined {
+  const { resolution, ratio } = pair;
+  if (resolution === undefined || ratio === undefined) return undefined;
+  return sizesOf({ resolution, ratio }, facts)[0];
+}
+
+function nominalSizes({ resolution, ratio }: Pair): readonly string[] {
+  const lines = linesOf(resolution);
+  const [, wide, high] = /^(\d{1,2}(?:\.\d)?):(\d{1,2})$/.exec(ratio) ?? [];
+  if (lines === undefined || wide === undefined || high === undefined) return [];
+  const [width, height] = [Number(wide), Number(high)];
+  if (width === 0 || height === 0) return [];
+  const inLines = lines / Math.min(width, height);
+  const inPixels = lines * Math.sqrt(16 / 9 / (width * height));
+  const even = (side: number) => 2 * Math.round(side / 2);
+  return [...new Set([inLines, inPixels].map((unit) => `${even(width * unit)}x${even(height * unit)}`))];
+}
+
+const linesOfWords: Readonly<Record<string, number>> = { '1k': 1080, '2k': 1440 };
+const linesPerK = 540;
+
+/** The shorter side of a picture of 16:9 in this resolution (`720p`, `4k`), in pixels; undefined for other words. */
+export function linesOf(resolution: string): number | undefined {
+  const [, count, unit] = /^(\d{1,4})(p|k)$/i.exec(resolution) ?? [];
+  if (count === undefined || unit === undefined) return undefined;
+  if (unit.toLowerCase() === 'p') return Number(count);
+  return linesOfWords[resolution.toLowerCase()] ?? Number(count) * linesPerK;
+}
+
+/** Vendors round both sides to multiples of up to 32 pixels: 832x480, 854x480 and 864x496 are one shape. */
+const sideTolerance = 0.04;
+
+/** The nearest of `shapes`, of two equally near the first; undefined: each has a side that is too long or too short. */
+export function shapeOfPixels(size: string, shapes: readonly VideoShape[]): VideoShape | undefined {
+  const pixels = parseSize(size);
+  if (pixels === undefined) return undefined;
+  const near = shapes
+    .map((shape) => ({ shape, distance: distance(pixels, parseSize(shape.size)) }))
+    .filter((one) => one.distance <= sideTolerance);
+  return near.toSorted((one, other) => one.distance - other.distance)[0]?.shape;
+}
+
+/** The larger deviation of both sides, as a share. */
+function distance({ width, height }: Pixels, known: Pixels | undefined): number {
+  if (known === undefined) return Infinity;
+  return Math.max(Math.abs(width / known.width - 1), Math.abs(height / known.height - 1));
+}
+
+/** For people: `480p: 864x496, 640x640; 720p: 1280x720`. */
+export function shapesInWords(shapes: readonly VideoShape[]): string {
+  const byResolution = new Map<string, Set<string>>();
+  for (const { resolution, size } of shapes)
+    byResolution.set(resolution, new Set([...(byResolution.get(resolution) ?? []), size]));
+  return [...byResolution].map(([resolution, sizes]) => `${resolution}: ${[...sizes].join(', ')}`).join('; ');
+}

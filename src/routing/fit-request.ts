@@ -1,0 +1,67 @@
+import type { ModelConfig } from '../config/gateway-file.ts';
+import { defined } from '../base/defined.ts';
+import { nameIn, resolveRoles } from '../models/media-roles.ts';
+import { factsFor } from '../models/model-facts.ts';
+import { fitVideoRequest } from '../models/model-rules.ts';
+import type { NameOf } from '../models/model-rules.ts';
+import type { AskedRequest, AskedVideo, GenerationRequest, VideoRequest } from '../models/request.ts';
+import { capabilityFor } from './capability.ts';
+import type { Offers } from './capability.ts';
+import { withShapeOfSize } from './size-shape.ts';
+
+interface FitContext {
+  readonly model: ModelConfig;
+  /** Of all channels, those that are switched off too. */
+  readonly offers: Offers;
+}
+
+export interface Fitted {
+  /** With pixels as a resolution and a ratio. */
+  readonly asked: AskedRequest;
+  readonly request: GenerationRequest;
+  readonly warnings: readonly string[];
+  readonly nameOf: NameOf;
+}
+
+/** Fits a request to its model. Throws GatewayError. */
+export function fitRequest(asked: AskedRequest, context: FitContext): Fitted {
+  if (asked.kind === 'image') {
+    const { named = {}, strict: _, ...request } = asked;
+    return { asked, request, warnings: [], nameOf: (field) => named[field] ?? field };
+  }
+  const cast = resolveRoles(asked, takesReferences(asked, context));
+  const nameOf = (field: string) => nameIn(cast.named, field);
+  const shaped = withShapeOfSize(cast.request, { ...context, nameOf });
+  const { request, warnings } = fitVideoRequest(shaped.request, context.model, nameOf);
+  const { size: _, ...unsized } = asked;
+  const { resolution, ratio, size } = shaped.request;
+  return {
+    asked: { ...unsized, ...defined({ resolution, ratio, size }) },
+    request: withResolution(request, context),
+    warnings: [...shaped.warnings, ...warnings],
+    nameOf,
+  };
+}
+
+/** Of all channels together, those out of service too: a request means the same wherever it is rendered, and whenever. */
+function takesReferences({ extra }: AskedVideo, { model, offers }: FitContext): boolean {
+  const isTaken = [...offers.values()].some(
+    ({ facts }) => factsFor({ extra }, facts).media?.references !== 0,
+  );
+  return isTaken && model.input_types.includes('reference');
+}
+
+/**
+ * What is priced is what is sent: a request without a resolution asks for the first one listed that an adapter
+ * renders, and not for what the upstream would choose. A draft has a resolution of its own.
+ */
+function withResolution(request: VideoRequest, context: FitContext): VideoRequest {
+  const { model, offers } = context;
+  const [first] = model.resolutions;
+  if (request.resolution !== undefined || request.draft === true || first === undefined) return request;
+  const isRendered = (resolution: string): boolean =>
+    [...offers.values()].some(
+      (offer) => capabilityFor(offer, { ...request, resolution })?.issue === undefined,
+    );
+  return { ...request, resolution: model.resolutions.find(isRendered) ?? first };
+}
