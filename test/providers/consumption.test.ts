@@ -87,6 +87,7 @@ const rows: readonly (readonly [provider: string, model: string, request: Partia
   ['vidu', 'viduq2', {}],
   ['vidu', 'viduq2', frame],
   ['xai', 'grok-imagine-video-1.5', {}],
+  ['xai', 'grok-imagine-video-1.5', { audios: ['https://ex.com/a.mp3'] }],
   ['xai', 'grok-imagine-video', edit],
   ['xai', 'grok-imagine-video', { ...edit, extra: { video_task: 'extend' } }],
 ];
