@@ -384,6 +384,10 @@ export const imageVendors: readonly ImageVendor[] = [
   image('ark', { path: '/ark/api/v3', model: 'dola-seedream-5-5-261028' }),
   image('ark', { path: '/ark/api/v3', model: 'seedream-5-0-260128' }),
   image('google', { path: '/google/v1beta', model: 'gemini-nano-banana-2.1' }),
+  {
+    ...image('google', { path: '/google/v1beta', model: 'gemini-3.1-flash-lite-image' }),
+    request: picture,
+  },
   image('openai', { path: '/openai/v1', model: 'gpt-image-2' }),
   image('openai', { path: '/openai/v1', model: 'gpt-image-2.6-sunburst' }),
   { ...image('dashscope', { path: '/dashscope/api/v1', model: 'wan2.7-image' }), request: picture },
