@@ -334,6 +334,13 @@ export const jobVendors: readonly JobVendor[] = [
     moderatedLater: 'moderation_output',
     inspectsInJob: true,
   }),
+  jobs(find('bfl').imageTask, picture, {
+    name: 'bfl FLUX 3 image klein',
+    path: '/bfl',
+    model: 'flux-3-image-klein',
+    moderatedLater: 'moderation_output',
+    inspectsInJob: true,
+  }),
   jobs(find('vidu').video, video, {
     name: 'vidu',
     path: '/vidu',
