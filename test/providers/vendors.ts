@@ -182,6 +182,12 @@ export const jobVendors: readonly JobVendor[] = [
     moderatedLater: 'moderation_output',
   }),
   jobs(find('dashscope').video, video, {
+    name: 'dashscope Wan 3.0 Prime',
+    path: '/dashscope/api/v1',
+    model: 'wan3.0-video-prime',
+    moderatedLater: 'moderation_output',
+  }),
+  jobs(find('dashscope').video, video, {
     name: 'dashscope HappyHorse',
     path: '/dashscope/api/v1',
     model: 'happyhorse-1.1-t2v',
