@@ -408,6 +408,8 @@ export const imageVendors: readonly ImageVendor[] = [
   { ...image('dashscope', { path: '/dashscope/api/v1', model: 'wan2.6-image' }), request: picture },
   { ...image('xai', { path: '/xai/v1', model: 'grok-imagine-image-2.0' }), request: picture },
   { ...image('minimax', { path: '/minimax', model: 'image-01' }), request: picture },
+  { ...image('minimax', { path: '/minimax', model: 'MiniMax-H3-Image' }), request: picture },
+  { ...image('minimax', { path: '/minimax', model: 'MiniMax-H3-Image-Highspeed' }), request: picture },
   {
     ...image('stability', { path: '/stability', model: 'sd3.5-large' }),
     request: (prompt) => ({ ...picture(prompt), extra: { strength: 0.5 } }),
