@@ -99,6 +99,7 @@ export type ImageGenerationRequest = {
   readonly cfg_scale?: unknown;
   readonly complexity?: unknown;
   readonly contentModeration?: unknown;
+  readonly disable_prompt_enhanced?: unknown;
   readonly edit?: unknown;
   readonly element_list?: unknown;
   readonly grounding?: unknown;
@@ -163,6 +164,7 @@ export type ImageEditRequest = {
   readonly cfg_scale?: unknown;
   readonly complexity?: unknown;
   readonly contentModeration?: unknown;
+  readonly disable_prompt_enhanced?: unknown;
   readonly edit?: unknown;
   readonly element_list?: unknown;
   readonly grounding?: unknown;

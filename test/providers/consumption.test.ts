@@ -48,6 +48,7 @@ const rows: readonly (readonly [provider: string, model: string, request: Partia
   ['google', 'gemini-omni-of-tomorrow', {}],
   ['google', 'veo-3.1-generate-preview', {}],
   ['google', 'veo-3.1-generate-preview@gs://bucket', {}],
+  ['google', 'veo-3.1-lite-generate-preview', {}],
   ['google', 'veo-of-tomorrow', {}],
   ['google', 'veo-of-tomorrow@gs://bucket', { firstFrame }],
   ['kling', 'kling-3.0', {}],
@@ -87,6 +88,7 @@ const rows: readonly (readonly [provider: string, model: string, request: Partia
   ['vidu', 'viduq2', {}],
   ['vidu', 'viduq2', frame],
   ['xai', 'grok-imagine-video-1.5', {}],
+  ['xai', 'grok-imagine-video-1.5', { audios: ['https://ex.com/a.mp3'] }],
   ['xai', 'grok-imagine-video', edit],
   ['xai', 'grok-imagine-video', { ...edit, extra: { video_task: 'extend' } }],
 ];

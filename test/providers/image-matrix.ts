@@ -55,6 +55,7 @@ const values: readonly JsonValue[] = [
   'jpeg',
   'webp',
   '16:9',
+  'manga',
   'disabled',
   'opaque',
 ];

@@ -12,6 +12,7 @@ const always = [
   'ark',
   'dashscope video',
   'dashscope Wan 3.0',
+  'dashscope Wan 3.0 Prime',
   'dashscope HappyHorse',
   'dashscope image',
   'minimax v2',
@@ -24,6 +25,7 @@ const moderatesFreely = [
   'bfl video',
   'bfl image',
   'bfl FLUX 3 image',
+  'bfl FLUX 3 image klein',
   'google Omni',
   'google Veo',
 ];

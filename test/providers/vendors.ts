@@ -182,6 +182,12 @@ export const jobVendors: readonly JobVendor[] = [
     moderatedLater: 'moderation_output',
   }),
   jobs(find('dashscope').video, video, {
+    name: 'dashscope Wan 3.0 Prime',
+    path: '/dashscope/api/v1',
+    model: 'wan3.0-video-prime',
+    moderatedLater: 'moderation_output',
+  }),
+  jobs(find('dashscope').video, video, {
     name: 'dashscope HappyHorse',
     path: '/dashscope/api/v1',
     model: 'happyhorse-1.1-t2v',
@@ -334,6 +340,13 @@ export const jobVendors: readonly JobVendor[] = [
     moderatedLater: 'moderation_output',
     inspectsInJob: true,
   }),
+  jobs(find('bfl').imageTask, picture, {
+    name: 'bfl FLUX 3 image klein',
+    path: '/bfl',
+    model: 'flux-3-image-klein',
+    moderatedLater: 'moderation_output',
+    inspectsInJob: true,
+  }),
   jobs(find('vidu').video, video, {
     name: 'vidu',
     path: '/vidu',
@@ -384,6 +397,10 @@ export const imageVendors: readonly ImageVendor[] = [
   image('ark', { path: '/ark/api/v3', model: 'dola-seedream-5-5-261028' }),
   image('ark', { path: '/ark/api/v3', model: 'seedream-5-0-260128' }),
   image('google', { path: '/google/v1beta', model: 'gemini-nano-banana-2.1' }),
+  {
+    ...image('google', { path: '/google/v1beta', model: 'gemini-3.1-flash-lite-image' }),
+    request: picture,
+  },
   image('openai', { path: '/openai/v1', model: 'gpt-image-2' }),
   image('openai', { path: '/openai/v1', model: 'gpt-image-2.6-sunburst' }),
   { ...image('dashscope', { path: '/dashscope/api/v1', model: 'wan2.7-image' }), request: picture },
@@ -391,6 +408,8 @@ export const imageVendors: readonly ImageVendor[] = [
   { ...image('dashscope', { path: '/dashscope/api/v1', model: 'wan2.6-image' }), request: picture },
   { ...image('xai', { path: '/xai/v1', model: 'grok-imagine-image-2.0' }), request: picture },
   { ...image('minimax', { path: '/minimax', model: 'image-01' }), request: picture },
+  { ...image('minimax', { path: '/minimax', model: 'MiniMax-H3-Image' }), request: picture },
+  { ...image('minimax', { path: '/minimax', model: 'MiniMax-H3-Image-Highspeed' }), request: picture },
   {
     ...image('stability', { path: '/stability', model: 'sd3.5-large' }),
     request: (prompt) => ({ ...picture(prompt), extra: { strength: 0.5 } }),

@@ -193,7 +193,7 @@ models: [{ id: m, kind: image, n: { max: 20 }, price: { lines: [{ measure: image
       { extra: { seed: 7, image_fidelity: 0.5 }, quality: 'high' },
       ['quality', 'seed'],
     ],
-    [['luma', 'uni-1'], { extra: { seed: 7, style: 'film' }, size: '2K' }, ['seed']],
+    [['luma', 'uni-1'], { extra: { seed: 7, style: 'manga' }, size: '2K' }, ['seed']],
     [['openai', 'gpt-image-1.5'], { extra: { seed: 7, user: 'u' }, quality: 'low' }, ['seed']],
     [
       ['openai', 'gpt-image-2'],

@@ -46,7 +46,10 @@ const flux3: ImageFacts = {
   },
 };
 
-/** Source: the vendor's pages of 2026-10. */
+/**
+ * Source: the vendor's pages of 2026-10; that `flux-3-image-klein` has the classes and the references of `flux-3-image`, a
+ * gateway that sells it (2026-11).
+ */
 export const bflImageFacts: FactsTable = {
   models: [
     [/^flux-3-image/, flux3],

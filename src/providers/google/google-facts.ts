@@ -95,6 +95,17 @@ const veo: VideoFacts = {
   cases: [...(veoUsual.cases ?? []), { when: { brings: ['references'] }, facts: { media: { videos: 0 } } }],
 };
 
+/**
+ * Lite takes frames, but no references and no video to extend. Its names are in the SDK, google-genai 3.6.1 (2026-11-28).
+ * Its limits are those of resellers (2026-10).
+ */
+const veoLite: VideoFacts = {
+  ...veo,
+  media: { frames: 2, references: 0, videos: 0, audios: 0 },
+  resolutions: ['720p', '1080p'],
+  cases: [],
+};
+
 const vertexOmni = (facts: VideoFacts): VideoFacts => ({
   ...facts,
   media: { ...facts.media, references: 10 },
@@ -120,6 +131,8 @@ export const googleFacts: FactsTable = {
     [/^gemini-omni-1\.2.*@gs:/, vertexOmni(omni)],
     [/^gemini-omni-1\.2/, omni],
     [/^gemini-omni/, omniUsual],
+    [/^veo-3\.1-lite.*@gs:/, vertexVeo(veoLite)],
+    [/^veo-3\.1-lite/, veoLite],
     [/^veo-3\.[01].*@gs:/, vertexVeo(veo)],
     [/^veo-3\.[01]/, veo],
     [/@gs:/, vertexVeo(veoUsual)],

@@ -43,16 +43,29 @@ const others: ImageFacts = {
   parameters: { seed: {}, aspect_ratio: { type: 'text', read: true } },
 };
 
+const nanoBanana: ImageFacts = {
+  ...others,
+  references: { max: 14, mask: false },
+  parameters: { ...others.parameters, aspect_ratio: { values: ratios, read: true } },
+};
+
+/** Source: the vendor's page on the model, 2026-06; 14 ratios. */
+const allRatios = [...ratios, '1:4', '4:1', '1:8', '8:1'];
+const nanoBanana2: ImageFacts = {
+  ...nanoBanana,
+  sizes: { ...others.sizes, classes: { '512': 512 ** 2, ...others.sizes?.classes }, ratios: allRatios },
+  parameters: { ...others.parameters, aspect_ratio: { values: allRatios, read: true } },
+};
+
 const googleImageFacts: FactsTable = {
   models: [
+    // Source of these two names: the vendor's SDK, `@google/genai` 3.3.0 (2026-11-28).
     [
-      /^gemini-(?:2\.5|3|nano-banana)/,
-      {
-        ...others,
-        references: { max: 14, mask: false },
-        parameters: { ...others.parameters, aspect_ratio: { values: ratios, read: true } },
-      },
+      /^gemini-3\.1-flash-lite-image/,
+      { ...nanoBanana2, sizes: { ...nanoBanana2.sizes, classes: { '1K': 1024 ** 2 } } },
     ],
+    [/^gemini-3\.1-flash-image/, nanoBanana2],
+    [/^gemini-(?:2\.5|3|nano-banana)/, nanoBanana],
   ],
   others,
 };

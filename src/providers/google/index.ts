@@ -14,6 +14,7 @@ export const google: Provider = {
       'whether Omni fetches addresses of other hosts; whether Veo reads `bytesBase64Encoded` everywhere (some clients send `inlineData`)',
       'whether a refusal without a video was made before or after the rendering: it is reported as moderation of the output',
       'how many images Nano Banana 2.1 takes',
+      'whether `gemini-3.1-flash-image` still answers: its end was announced for 2026-10-29, and the SDK of 2026-11 names it; what Veo 3.1 Lite takes beside text and frames',
     ],
   },
   video: googleVideo,

@@ -66,7 +66,8 @@ const usual: VideoFacts = {
   prompt: { wordless: [] },
   addresses: { images: schemes, videos: schemes },
   fields: { resolution: true, ratio: true, duration: true, safety_identifier: true },
-  parameters: { video_task: { values: [], read: true } },
+  // `loop` alone has rules that are known; `edit`, `source_position` and others are passed on.
+  parameters: { video_task: { values: [], read: true }, loop: { type: 'flag' } },
   // With what changes the price: `hdr`, `exr_export`.
   reserved: [
     'model', 'type', 'prompt', 'aspect_ratio', 'source', 'image_ref', 'user_id', 'resolution', 'duration', 'start_frame',
@@ -80,7 +81,7 @@ const usual: VideoFacts = {
       when: { brings: ['videos'] },
       facts: {
         fields: { ratio: false, duration: false },
-        parameters: { video_task: { values: ['edit', 'reframe'], read: true } },
+        parameters: { video_task: { values: ['edit', 'reframe'], read: true }, loop: { values: [] } },
         unsaid: { seconds: { min: 1, max: 18 } },
       },
     },
@@ -91,7 +92,7 @@ const usual: VideoFacts = {
   ],
 };
 
-/** Source: the types of the vendor's SDK. */
+/** Source: the types of the vendor's SDK, luma-agents 0.5.0 (2026-11-28). */
 export const lumaFacts: FactsTable = {
   models: [
     [
@@ -112,6 +113,8 @@ export const lumaFacts: FactsTable = {
 };
 
 function checkVideo(request: VideoRequest): RequestIssue | undefined {
+  if (request.extra['loop'] === true && request.duration === 10)
+    return issue('metadata.loop', 'A video of 10 seconds cannot loop. Leave loop out, or ask for 5 seconds.');
   return request.ratio === undefined && kindOf(request) === 'video_reframe'
     ? issue('ratio', 'A video is brought into the ratio that is named: name one.')
     : undefined;
@@ -189,7 +192,21 @@ const others: ImageFacts = {
   parameters: { ...plainParameters('output_format', 'style', 'web_search'), user: { sent_as: 'user_id' } },
 };
 const lumaImageFacts: FactsTable = {
-  models: [[/^uni-1/, { ...others, references: { max: 9, mask: false } }]],
+  models: [
+    [
+      /^uni-1/,
+      {
+        ...others,
+        references: { max: 9, mask: false },
+        parameters: {
+          ...others.parameters,
+          output_format: { values: ['png', 'jpeg'] },
+          style: { values: ['auto', 'manga'] },
+          web_search: { type: 'flag' },
+        },
+      },
+    ],
+  ],
   others,
 };
 

@@ -3,6 +3,7 @@ import type { FactsTable, ImageFacts } from '../../models/model-facts.ts';
 import { z } from 'zod';
 import type { ImageRequest, JsonObject } from '../../models/request.ts';
 import { callMinimax } from './minimax-call.ts';
+import { checkH3Image, generateH3Image, h3ImageFacts, isH3Image } from './minimax-h3-image.ts';
 import { defined } from '../../base/defined.ts';
 import { optionalNumeric, readableItems, signedUrlExpiry, unreadableError } from '../shared/http-outcome.ts';
 import { plainParameters, readImage } from '../shared/read-facts.ts';
@@ -27,6 +28,7 @@ const others: ImageFacts = {
 
 const minimaxImageFacts: FactsTable = {
   models: [
+    [/^MiniMax-H3-Image/, h3ImageFacts],
     [
       /^image-01/,
       {
@@ -43,6 +45,7 @@ const minimaxImageFacts: FactsTable = {
 export const minimaxImage: SynchronousImageProvider = {
   imageForms: ['url', 'data'],
   facts: minimaxImageFacts,
+  check: (request, model) => (isH3Image(model) ? checkH3Image(request) : undefined),
   generate,
 };
 
@@ -81,6 +84,8 @@ const answerSchema = z.object({
 });
 
 async function generate(request: ImageRequest, context: ProviderContext): Promise<GeneratedImages> {
+  if (isH3Image(context.model))
+    return generateH3Image(request, readImage(request, minimaxImageFacts, context), context);
   const answer = await callMinimax(
     {
       method: 'POST',

@@ -1,6 +1,12 @@
 import type { FactsTable, VideoFacts } from '../../models/model-facts.ts';
 
-/** Source: the vendor's page on each model. */
+/**
+ * Sources: the vendor's page on each model; of frames, keyframes and sounds its SDKs, xai-sdk 1.21.0 and `@ai-sdk/xai`
+ * 5.0.12 (2026-11-28).
+ */
+
+/** Sounds of the request and voices of the vendor together. */
+export const xaiSoundsMax = 3;
 
 const schemes = ['https', 'http', 'data'];
 const resolutions = ['480p', '720p'];
@@ -32,11 +38,15 @@ function ofVideo(tasks: string[]): NonNullable<VideoFacts['cases']> {
     {
       when: { brings: ['videos'] },
       facts: {
-        media: { references: 0 },
+        media: { references: 0, audios: 0 },
         prompt: { wordless: [] },
         sound: 'always',
         fields: { resolution: false, ratio: false, duration: false },
-        parameters: { video_task: { values: tasks, read: true }, keyframes: { values: [] } },
+        parameters: {
+          video_task: { values: tasks, read: true },
+          keyframes: { values: [] },
+          reference_audios: { values: [] },
+        },
         unsaid: { resolutions: ['720p', '480p'], seconds: { min: 1, max: 9 } },
       },
     },
@@ -54,7 +64,8 @@ function ofVideo(tasks: string[]): NonNullable<VideoFacts['cases']> {
 const usual: VideoFacts = {
   fields: { resolution: true, ratio: true, duration: true, generate_audio: true, safety_identifier: true },
   // `video_task` is ours: `edit` (unless said otherwise) or `extend`.
-  parameters: { video_task: { values: [], read: true } },
+  // `reference_audios` are voices of the vendor, `[{ voice_id }]`. The sounds of the request are put before them.
+  parameters: { video_task: { values: [], read: true }, reference_audios: { type: 'list' } },
   reserved,
   other_parameters: true,
   unsaid: { resolutions: ['480p'], seconds: { min: 8, max: 8 } },
@@ -71,7 +82,11 @@ const first: VideoFacts = {
   ratios,
   seconds: { min: 1, max: 15 },
   sound: 'choice',
-  parameters: { ...usual.parameters, keyframes: { values: [] } },
+  parameters: {
+    ...usual.parameters,
+    keyframes: { values: [] },
+    reference_audios: { values: [] },
+  },
   cases: [
     { when: { brings: ['first_frame', 'references'] }, facts: { ratios: [...ratios, 'adaptive'] } },
     ...ofVideo(['edit', 'extend']),
@@ -80,13 +95,15 @@ const first: VideoFacts = {
 
 const later: VideoFacts = {
   ...first,
-  media: { ...first.media, frames: 2 },
+  media: { ...first.media, frames: 2, audios: xaiSoundsMax },
+  addresses: { ...first.addresses, audios: schemes },
   resolutions: [...resolutions, '1080p'],
-  // Images within the film: `[{ image: { url }, timestamp_s }]`, four at most. Source: its SDK (`@ai-sdk/xai` 5.0.12).
+  // Images within the film: `[{ image: { url }, timestamp_s }]`, four at most.
   parameters: { ...usual.parameters, keyframes: { type: 'list' } },
   cases: [
     { when: { brings: ['first_frame', 'references'] }, facts: { ratios: [...ratios, 'adaptive'] } },
-    { when: { brings: ['references'] }, facts: { resolutions } },
+    { when: { brings: ['references', 'audios'] }, facts: { resolutions } },
+    { when: { metadata: { reference_audios: 'any' } }, facts: { resolutions } },
     ...ofVideo(['edit']),
   ],
 };
@@ -96,10 +113,14 @@ export const xaiFacts: FactsTable = {
     [/^grok-imagine-video$/, first],
     [
       /^grok-imagine-video-1\.5.*-lite$/,
-      { ...later, media: { ...first.media, references: 0 }, parameters: first.parameters },
+      {
+        ...later,
+        media: { ...first.media, references: 0 },
+        addresses: first.addresses,
+        parameters: first.parameters,
+      },
     ],
     [/^grok-imagine-video-1\.5/, later],
   ],
-  // There is no place for sounds.
-  others: { ...usual, media: { videos: 1, audios: 0 } },
+  others: { ...usual, media: { videos: 1 } },
 };

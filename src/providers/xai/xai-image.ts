@@ -41,7 +41,8 @@ const usual: ImageFacts = {
 
 const xaiImageFacts: FactsTable = {
   models: [
-    [/-2\.0/, { ...usual, qualities: ['low', 'medium'] }],
+    // `high` is in `@ai-sdk/xai` 5.0.12, and in the messages of xai-sdk 1.21.0 (2026-11-28), which offers `low` and `medium`.
+    [/-2\.0/, { ...usual, qualities: ['low', 'medium', 'high'] }],
     [/^grok-(?:2|imagine)-image/, { ...usual, qualities: [] }],
   ],
   others: { ...usual, references: { mask: false } },

@@ -1,9 +1,10 @@
-import type { JsonObject, VideoRequest } from '../../models/request.ts';
+import type { JsonObject, JsonValue, VideoRequest } from '../../models/request.ts';
 import { defined } from '../../base/defined.ts';
+import { issue } from '../shared/request-issue.ts';
 import { passedOn } from '../../models/model-facts.ts';
 import { readFacts } from '../shared/read-facts.ts';
-import type { SubmitContext } from '../provider.ts';
-import { xaiFacts } from './xai-facts.ts';
+import type { RequestIssue, SubmitContext } from '../provider.ts';
+import { xaiFacts, xaiSoundsMax } from './xai-facts.ts';
 
 export type XaiOperation = 'generations' | 'edits' | 'extensions';
 
@@ -33,6 +34,7 @@ export function buildXaiVideo(
     model,
     ...own,
     ...images(request),
+    ...sounds(request),
     ...defined({
       aspect_ratio: request.ratio === 'adaptive' ? undefined : request.ratio,
       resolution: request.resolution?.toLowerCase(),
@@ -49,4 +51,23 @@ function images({ firstFrame, lastFrame, references }: VideoRequest): JsonObject
     last_frame: item(lastFrame),
     reference_images: references.length === 0 ? undefined : references.map((url) => ({ url })),
   });
+}
+
+function sounds({ audios, extra }: VideoRequest): JsonObject {
+  if (audios.length === 0) return {};
+  return { reference_audios: [...audios.map((url) => ({ url })), ...voicesOf(extra)] };
+}
+
+function voicesOf({ reference_audios: voices }: JsonObject): readonly JsonValue[] {
+  return Array.isArray(voices) ? voices : [];
+}
+
+/** What no table can say: sounds and voices are counted together. */
+export function checkXaiSounds({ audios, extra }: VideoRequest): RequestIssue | undefined {
+  return audios.length + voicesOf(extra).length > xaiSoundsMax
+    ? issue(
+        'metadata.reference_audios',
+        `audios and metadata.reference_audios together must not hold more than ${xaiSoundsMax} items.`,
+      )
+    : undefined;
 }

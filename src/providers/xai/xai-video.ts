@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { askXai, callXai, costOf, isXaiRefusal, xaiRefusal } from './xai-call.ts';
 import { xaiFacts } from './xai-facts.ts';
 import { xaiFailures } from './xai-failures.ts';
-import { buildXaiVideo, xaiOperation } from './xai-request.ts';
+import { buildXaiVideo, checkXaiSounds, xaiOperation } from './xai-request.ts';
 import { defined } from '../../base/defined.ts';
 import type { VideoRequest } from '../../models/request.ts';
 import {
@@ -31,6 +31,7 @@ import type {
 export const xaiVideo: VideoProvider = {
   cancelUntil: 'never',
   facts: xaiFacts,
+  check: checkXaiSounds,
   submit,
   status,
 };

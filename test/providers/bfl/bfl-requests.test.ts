@@ -228,6 +228,13 @@ describe('an image', () => {
       { images: [a, 'QUJD'], resolution: '1.5k', aspect_ratio: '16:9', grounding: false },
     ],
     ['flux-3-image', { size: '4K' }, { resolution: '4k' }],
+    ['flux-3-image-klein', { images: [data], size: '768sq' }, { images: ['QUJD'], resolution: '768sq' }],
+    [
+      'flux-2-max',
+      { images: [link, data], extra: { seed: 1 } },
+      { ...called, input_image: a, input_image_2: 'QUJD', seed: 1 },
+    ],
+    ['flux-2-klein-9b', { size: '1024x1024' }, { ...called, width: 1024, height: 1024 }],
   ])('of %s', async (model, request, body) => {
     const upstream = canned({ json: fixture('bfl/created-with-webhook') });
     const full = imageRequest(request);
@@ -248,6 +255,9 @@ describe('an image', () => {
     ['two images of Kontext', many(2), 'flux-kontext-max', 'image'],
     ['an image of dev', many(1), 'flux-dev', 'image'],
     ['eleven images of FLUX 3', many(11), 'flux-3-image', 'image'],
+    ['eleven images of FLUX 3 klein', many(11), 'flux-3-image-klein', 'image'],
+    ['nine images of max', many(9), 'flux-2-max', 'image'],
+    ['steps of max', { extra: { steps: 20 } }, 'flux-2-max', undefined],
     ['nothing to fill', {}, 'flux-pro-1.0-fill', 'image'],
     ['a mask', { ...many(1), mask: data }, 'flux-2-pro', 'mask'],
     ['two at a time', { n: 2 }, 'flux-2-pro', 'n'],

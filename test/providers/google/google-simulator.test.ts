@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { VideoRequest } from '../../../src/models/request.ts';
 import { google } from '../../../src/providers/google/index.ts';
 import {
+  imageIssue,
   imageRequest,
   providerContext,
   submitContext,
@@ -84,6 +85,32 @@ it('a video that was refused is reported in both houses', async () => {
       failure: { class: 'moderation_output' },
     });
   }
+});
+
+it.each([
+  [{ resolution: '4k' }],
+  [{ references: ['data:image/png;base64,iVBORw0KGgo='] }],
+  [{ videos: [clip] }],
+] satisfies [Partial<VideoRequest>][])('Veo 3.1 Lite refuses %j, and the check does', async (asked) => {
+  const model = 'veo-3.1-lite-generate-preview';
+  const full = videoRequest({ duration: 8, ...asked });
+  expect(videoIssue(video, full, model)).toBeDefined();
+  const at = submitContext({ request: simulator.request, baseUrl: simulator.url + gemini, model });
+  expect((await upstreamError(video.submit(full, at))).failure.class).toBe('invalid_input');
+});
+
+it.each([
+  ['gemini-3.1-flash-image', '512', 1],
+  ['gemini-3.1-flash-lite-image', '1K', 1],
+  ['gemini-3.1-flash-lite-image', '2K', 0],
+  ['gemini-nano-banana-2.1', '512', 0],
+])('%s makes an image of %s: %i', async (model, size, count) => {
+  simulator.control.setRenderSeconds(0);
+  const request = imageRequest({ size });
+  expect(imageIssue(image, request, model) === undefined ? 1 : 0).toBe(count);
+  const at = providerContext({ request: simulator.request, baseUrl: simulator.url + gemini, model });
+  const made = await image.generate(request, at).catch((error: unknown) => error);
+  expect(made instanceof Error ? 0 : 1).toBe(count);
 });
 
 it('images with references come in the size asked for, and not when they are refused', async () => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { VideoRequest } from '../../../src/models/request.ts';
+import type { ImageRequest, VideoRequest } from '../../../src/models/request.ts';
 import { google } from '../../../src/providers/google/index.ts';
 import type { OperationStatus, Provider } from '../../../src/providers/provider.ts';
 import {
@@ -249,6 +249,12 @@ describe('check', () => {
     ['gemini-omni-2', { firstFrame: url, lastFrame: url }, 'images'],
     ['gemini-omni-2', { extra: { video_task: 'edit' } }, 'metadata.video_task'],
     ['veo-4', { resolution: '480p', ratio: '1:1', duration: 30 }, undefined],
+    ['veo-3.1-lite-generate-preview', { firstFrame: data, lastFrame: data, resolution: '1080p' }, undefined],
+    ['veo-3.1-lite-generate-preview', { resolution: '4k' }, 'resolution'],
+    ['veo-3.1-lite-generate-preview', { references: [data] }, 'images'],
+    ['veo-3.1-lite-generate-preview', { videos: [clip] }, 'videos'],
+    ['veo-3.1-lite-generate-001@gs://b', { seed: 1, generateAudio: false }, undefined],
+    ['veo-3.1-lite-generate-001@gs://b', { resolution: '4k' }, 'resolution'],
     ['veo-4', { seed: 1 }, 'metadata.seed'],
     ['veo-4@gs://b', { firstFrame: 'gs://b/a.png', seed: 1, generateAudio: false }, undefined],
     ['veo-4', { videos: [clip, clip] }, 'videos'],
@@ -579,6 +585,21 @@ describe('images', () => {
     [{ images: Array.from({ length: 15 }, () => ({ form: 'url', url }) as const) }, 'image'],
   ])('are refused with %j', (over, param) => {
     expect(imageIssue(image, imageRequest(over), model)?.param).toBe(param);
+  });
+
+  const [flash, lite] = ['gemini-3.1-flash-image', 'gemini-3.1-flash-lite-image'];
+  it.each<[string, Partial<ImageRequest>, string | undefined]>([
+    [flash, { size: '512' }, undefined],
+    [flash, { size: '4K', extra: { aspect_ratio: '1:8' } }, undefined],
+    [lite, { size: '1K', extra: { aspect_ratio: '4:1' } }, undefined],
+    [lite, { size: '1344x768' }, undefined],
+    [lite, { size: '2K' }, 'size'],
+    [lite, { size: '512' }, 'size'],
+    [lite, { size: '2048x2048' }, 'size'],
+    [model, { size: '512' }, 'size'],
+    [model, { extra: { aspect_ratio: '1:8' } }, 'aspect_ratio'],
+  ])('%s: %j', (name, over, param) => {
+    expect(imageIssue(image, imageRequest(over), name)?.param).toBe(param);
   });
 
   const ending = (finishReason: string) => ({

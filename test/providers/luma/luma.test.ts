@@ -45,12 +45,12 @@ describe('a video', () => {
     ['text', {}, { type: 'video' }],
     [
       'text with everything',
-      { resolution: '1080P', ratio: '21:9', duration: 10, safetyIdentifier: 'u1', extra: { loop: true } },
+      { resolution: '1080P', ratio: '21:9', duration: 5, safetyIdentifier: 'u1', extra: { loop: true } },
       {
         type: 'video',
         aspect_ratio: '21:9',
         user_id: 'u1',
-        video: { resolution: '1080p', duration: '10s', loop: true },
+        video: { resolution: '1080p', duration: '5s', loop: true },
       },
     ],
     ['a first frame', { firstFrame: a }, { type: 'video', video: { start_frame: { url: a } } }],
@@ -135,6 +135,11 @@ describe('a video', () => {
     ['sound of its own', { generateAudio: true }, 'metadata.generate_audio'],
     ['silence', { generateAudio: false }, undefined],
     ['a task without a video', { extra: { video_task: 'edit' } }, 'metadata.video_task'],
+    ['a loop', { extra: { loop: true } }, undefined],
+    ['a loop of ten seconds', { duration: 10, extra: { loop: true } }, 'metadata.loop'],
+    ['ten seconds that do not loop', { duration: 10, extra: { loop: false } }, undefined],
+    ['a loop of an edit', { ...edit, extra: { loop: true } }, 'metadata.loop'],
+    ['a loop in words', { extra: { loop: 'yes' } }, 'metadata.loop'],
     ['a reference', { references: [a] }, 'images'],
     ['two videos', { videos: [clip, clip] }, 'videos'],
     ['a video and a frame', { ...edit, firstFrame: a }, 'videos'],
@@ -189,6 +194,9 @@ describe('an image', () => {
     ['a mask', { operation: 'edit', images: [link], mask: link }, 'mask'],
     ['two images', { n: 2 }, 'n'],
     ['fewer pixels', { size: '1024x1024' }, 'size'],
+    ['JPEG', { extra: { output_format: 'jpeg', style: 'auto' } }, undefined],
+    ['another format', { extra: { output_format: 'webp' } }, 'output_format'],
+    ['another style', { extra: { style: 'film' } }, 'style'],
     ['another ratio', { size: '2400x1900' }, 'size'],
   ])('check: %s', (_, request, param) => {
     expect(imageIssue(imageTask, imageRequest(request), 'uni-1')?.param).toBe(param);
@@ -277,6 +285,18 @@ describe('a refused create', () => {
 
 describe('against the dialect', () => {
   const simulator = useSimulator({ renderSeconds: 8 });
+  const at = (name: string) =>
+    submitContext({ request: simulator.request, baseUrl: `${simulator.url}/luma/v1`, model: name });
+
+  it('what the check refuses is refused there, too', async () => {
+    const refused = [
+      video.submit(videoRequest({ duration: 10, extra: { loop: true } }), at(model)),
+      imageTask.submit(imageRequest({ extra: { style: 'film' } }), at('uni-1')),
+      imageTask.submit(imageRequest({ extra: { output_format: 'webp' } }), at('uni-1')),
+    ];
+    const errors = await Promise.all(refused.map(async (call) => upstreamError(call)));
+    expect(errors.map(({ failure }) => failure.class)).toEqual(refused.map(() => 'invalid_input'));
+  });
 
   it.each<[string, Partial<VideoRequest>]>([
     ['text', { resolution: '1080p', ratio: '21:9', duration: 10, safetyIdentifier: 'u1' }],
@@ -285,7 +305,7 @@ describe('against the dialect', () => {
     ['an edit', { ...edit, resolution: '360p' }],
     ['another ratio', { ...reframe, ratio: '1:1' }],
   ])('%s is accepted and rendered', async (_, asked) => {
-    const context = submitContext({ request: simulator.request, baseUrl: `${simulator.url}/luma/v1`, model });
+    const context = at(model);
     const { operation } = await video.submit(videoRequest(asked), context);
     simulator.control.advance(9);
     expect(await video.status(operation, context)).toMatchObject({ state: 'succeeded' });

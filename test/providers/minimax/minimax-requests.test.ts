@@ -293,3 +293,47 @@ describe('an image', () => {
     expect(imageIssue(image, imageRequest(request), 'image-01')?.param).toBe(param);
   });
 });
+
+describe('an image of H3', () => {
+  const link: ImageInput = { form: 'url', url: a };
+  const data: ImageInput = { form: 'data', mediaType: 'image/png', base64: 'QUJD' };
+  const model = 'MiniMax-H3-Image-Highspeed';
+
+  it.each<[string, Partial<ImageRequest>, 'generations' | 'edits', object]>([
+    ['of text', {}, 'generations', { n: 1 }],
+    [
+      'in pixels, as base64',
+      { n: 10, size: '2720x1536', responseFormat: 'b64_json', extra: { output_format: 'webp', seed: 1 } },
+      'generations',
+      { n: 10, size: '2720x1536', response_format: 'b64_json', output_format: 'webp' },
+    ],
+    [
+      'of an area and a ratio, from references',
+      { size: '2k', images: [link, data], extra: { aspect_ratio: '21:9' } },
+      'edits',
+      { n: 1, area: '2K', aspect_ratio: '21:9', images: [{ image_url: a }, { image_url: b }] },
+    ],
+  ])('%s', async (_, request, path, expected) => {
+    const upstream = canned({ json: fixture('minimax/h3-images') });
+    expect(imageIssue(image, imageRequest(request), model)).toBeUndefined();
+    const context = submitContext({ model, request: upstream.request });
+    const { images, facts } = await image.generate(imageRequest(request), context);
+    expect(upstream.sent[0]?.url).toBe(`https://upstream.example/api/v3/v1/images/${path}`);
+    expect(upstream.sent[0]?.json).toEqual({ model, prompt: 'a red cube', ...expected });
+    expect(images).toEqual([{ url: 'https://file.example.com/a.jpeg', expiresAt: 1794300000 + 86400 }]);
+    expect(facts).toMatchObject({ images: 1, usage: { completionTokens: 4096, inputImageTokens: 1024 } });
+  });
+
+  it.each<[string, Partial<ImageRequest>, string | undefined]>([
+    ['16 images', { images: Array.from({ length: 16 }, () => link) }, undefined],
+    ['17 images', { images: Array.from({ length: 17 }, () => link) }, 'image'],
+    ['a mask', { images: [link], mask: data }, 'mask'],
+    ['few pixels', { size: '512x512' }, 'size'],
+    ['a long side', { size: '3000x900' }, 'size'],
+    ['pixels and a ratio', { size: '2720x1536', extra: { aspect_ratio: '16:9' } }, 'aspect_ratio'],
+    ['another format', { extra: { output_format: 'gif' } }, 'output_format'],
+    ['a long prompt', { prompt: 'x'.repeat(32_001) }, 'prompt'],
+  ])('check: %s', (_, request, param) => {
+    expect(imageIssue(image, imageRequest(request), model)?.param).toBe(param);
+  });
+});

@@ -1,7 +1,14 @@
 import { expect, it } from 'vitest';
 import type { ImageInput, ImageRequest, VideoRequest } from '../../../src/models/request.ts';
 import { xai } from '../../../src/providers/xai/index.ts';
-import { imageIssue, imageRequest, submitContext, videoIssue, videoRequest } from '../support.ts';
+import {
+  imageIssue,
+  imageRequest,
+  submitContext,
+  upstreamError,
+  videoIssue,
+  videoRequest,
+} from '../support.ts';
 import { useSimulator } from '../use-simulator.ts';
 
 /** Grok Imagine's adapter against the dialect of the simulator, beyond what all adapters have in common. */
@@ -15,6 +22,7 @@ const context = (model: string) =>
 
 const picture = 'https://ex.com/a.png';
 const data = 'data:image/png;base64,iVBORw0KGgo=';
+const sound = 'https://ex.com/a.mp3';
 const clip = 'https://ex.com/a.mp4';
 const reference = (...images: string[]): Partial<VideoRequest> => ({ references: images });
 const edit: Partial<VideoRequest> = { videos: [clip] };
@@ -41,6 +49,12 @@ it.each<[string, string, Partial<VideoRequest>, object]>([
     { durationSeconds: 5 },
   ],
   [
+    'sounds and a voice',
+    'grok-imagine-video-1.5',
+    { audios: [sound, sound], extra: { reference_audios: [{ voice_id: 'ara' }] }, duration: 5 },
+    { durationSeconds: 5 },
+  ],
+  [
     'images within the film',
     'grok-imagine-video-1.5',
     { extra: { keyframes: [{ image: { url: picture }, timestamp_s: 2.5 }] }, duration: 5 },
@@ -61,7 +75,21 @@ it.each<[string, string, Partial<VideoRequest>, object]>([
   });
 });
 
+it.each<[string, string, Partial<VideoRequest>]>([
+  ['sounds of the first', 'grok-imagine-video', { audios: [sound] }],
+  ['sounds of lite', 'grok-imagine-video-1.5-lite', { audios: [sound] }],
+  ['references of lite', 'grok-imagine-video-1.5-lite', reference(picture)],
+  ['four sounds', 'grok-imagine-video-1.5', { audios: Array.from({ length: 4 }, () => sound) }],
+  ['1080p of sounds', 'grok-imagine-video-1.5', { audios: [sound], resolution: '1080p' }],
+])('both refuse %s', async (_, model, asked) => {
+  const full = videoRequest(asked);
+  expect(videoIssue(video, full, model)).toBeDefined();
+  const error = await upstreamError(video.submit(full, context(model)));
+  expect([error.outcome, error.failure.class]).toEqual(['rejected', 'invalid_input']);
+});
+
 it.each<[string, Partial<ImageRequest>, number]>([
+  ['the best quality', { quality: 'high' }, 1],
   ['text', { size: '1280x720', quality: 'low' }, 1],
   ['several as base64', { n: 2, responseFormat: 'b64_json' }, 2],
   [

@@ -31,6 +31,10 @@ const prompt = 'a fox in the snow';
 const frames = (firstFrame: string, lastFrame?: string): Partial<VideoRequest> =>
   defined({ firstFrame, lastFrame });
 const reference = (...images: string[]): Partial<VideoRequest> => ({ references: images });
+const mp3 = 'https://ex.com/a.mp3';
+const voices = (count: number): Partial<VideoRequest> => ({
+  extra: { reference_audios: Array.from({ length: count }, () => ({ voice_id: 'ara' })) },
+});
 const edit: Partial<VideoRequest> = { videos: [clip] };
 const extend: Partial<VideoRequest> = { ...edit, extra: { video_task: 'extend' } };
 const root = 'https://upstream.example/api/v3';
@@ -72,6 +76,13 @@ describe('a request', () => {
       'grok-imagine-video-1.5',
       'generations',
       { prompt, reference_images: [{ url: a }, { url: b }], reference_audios: [{ voice_id: 'ara' }] },
+    ],
+    [
+      'a sound and a voice, and no image',
+      { audios: [mp3], extra: { reference_audios: [{ voice_id: 'ara' }] } },
+      'grok-imagine-video-1.5',
+      'generations',
+      { prompt, reference_audios: [{ url: mp3 }, { voice_id: 'ara' }] },
     ],
     [
       'a video to edit, which keeps its shape and length',
@@ -123,7 +134,23 @@ describe('a request', () => {
     ['a seed', { seed: 1 }, 'grok-imagine-video', 'metadata.seed'],
     ['a watermark', { watermark: true }, 'grok-imagine-video', 'metadata.watermark'],
     ['no watermark', { watermark: false }, 'grok-imagine-video', undefined],
-    ['audio', { audios: ['https://ex.com/a.mp3'] }, 'grok-imagine-video-1.5', 'audios'],
+    ['a sound', { audios: [mp3] }, 'grok-imagine-video-1.5', undefined],
+    ['a sound of the first', { audios: [mp3] }, 'grok-imagine-video', 'audios'],
+    ['a sound of lite', { audios: [mp3] }, 'grok-imagine-video-1.5-lite', 'audios'],
+    ['a sound for an edit', { ...edit, audios: [mp3] }, 'grok-imagine-video-1.5', 'audios'],
+    ['1080p of sounds', { audios: [mp3], resolution: '1080p' }, 'grok-imagine-video-1.5', 'resolution'],
+    ['three voices', voices(3), 'grok-imagine-video-1.5', undefined],
+    ['1080p of a voice', { ...voices(1), resolution: '1080p' }, 'grok-imagine-video-1.5', 'resolution'],
+    ['four voices', voices(4), 'grok-imagine-video-1.5', 'metadata.reference_audios'],
+    [
+      'a sound and three voices',
+      { ...voices(3), audios: [mp3] },
+      'grok-imagine-video-1.5',
+      'metadata.reference_audios',
+    ],
+    ['a voice of the first', voices(1), 'grok-imagine-video', 'metadata.reference_audios'],
+    ['a voice of lite', voices(1), 'grok-imagine-video-1.5-lite', 'metadata.reference_audios'],
+    ['a voice for an edit', { ...edit, ...voices(1) }, 'grok-imagine-video-1.5', 'metadata.reference_audios'],
     ['an asset', frames('asset://1'), 'grok-imagine-video', 'images'],
     ['nothing', { prompt: '' }, 'grok-imagine-video', 'prompt'],
     ['two frames of the first', frames(a, b), 'grok-imagine-video', 'images'],
@@ -396,7 +423,7 @@ describe('an image', () => {
     ['six images', { images: Array.from({ length: 6 }, () => link) }, 'grok-imagine-image-2.0', 'image'],
     ['a mask', { images: [link], mask: data }, 'grok-imagine-image-2.0', 'mask'],
     ['a seed', { extra: { seed: 1 } }, 'grok-imagine-image-2.0', 'seed'],
-    ['a high quality', { quality: 'high' }, 'grok-imagine-image-2.0', 'quality'],
+    ['a high quality', { quality: 'high' }, 'grok-imagine-image-2.0', undefined],
     ['a quality of the first', { quality: 'low' }, 'grok-imagine-image', 'quality'],
     ['21:9', { size: '2100x900' }, 'grok-imagine-image', 'size'],
     ['many pixels', { size: '4096x4096' }, 'grok-imagine-image', 'size'],

@@ -98,7 +98,7 @@ const third = { third: true, format: 'png', inputMegapixels: 0 } as const;
 /** @throws {WireError} 422, or 404 for a model that does not exist. */
 export function settleBfl(raw: unknown, model: string, faults: FaultSet): BflOrder {
   if (model === 'flux-3-video') return { detail: settleVideo(raw, faults) };
-  if (model === 'flux-3-image') return { detail: settleImage(raw, faults) };
+  if (/^flux-3-image(?:-klein)?$/.test(model)) return { detail: settleImage(raw, faults) };
   if (!/^flux-(?:2-|kontext-|pro-|dev)/.test(model)) throw noSuchModel;
   return settleOlder(raw);
 }

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { areaOf, base64, json, taken, WireError, word } from '../engine.ts';
 import type { Call, Reply } from '../engine.ts';
-import { googleProblems } from './google-task.ts';
+import { googleError, googleProblems } from './google-task.ts';
 import type { GoogleDesk, GoogleJob } from './google-task.ts';
 
 /** Images of `generateContent`: in the answer itself, one for each call. */
@@ -20,7 +20,10 @@ const bodySchema = z.strictObject({
       ...taken({ int: 'seed' }),
       responseModalities: z.array(z.enum(['TEXT', 'IMAGE'])).default(['TEXT', 'IMAGE']),
       imageConfig: z
-        .strictObject({ aspectRatio: z.string().default('1:1'), imageSize: word('1K 2K 4K').default('1K') })
+        .strictObject({
+          aspectRatio: z.string().default('1:1'),
+          imageSize: word('512 1K 2K 4K').default('1K'),
+        })
         .prefault({}),
     })
     .prefault({}),
@@ -43,12 +46,26 @@ export function createImage(desk: GoogleDesk, { request }: Call, model: string):
     if (!/^gemini-.*(?:image|banana)/.test(submission.model)) throw googleProblems['not-found'];
     if (submission.faults.has('failed')) throw googleProblems.internal;
     const { imageSize, aspectRatio } = config.imageConfig;
-    const size = areaOf(Number.parseInt(imageSize, 10) * 1024, aspectRatio);
+    refuseForeign(config, submission.model);
+    const side = imageSize === '512' ? 512 : Number.parseInt(imageSize, 10) * 1024;
+    const size = areaOf(side, aspectRatio);
     const about = { api: 'veo', name: '', samples: 0, delivery: 'inline', bucket: undefined } as const;
     const detail = { ...size, ...about, seconds: 0, images: 1, userMetadata: undefined };
     const job = await desk.paint(submission, { id: randomUUID(), detail });
     return answer(candidates(job, config), submission.model);
   });
+}
+
+const longRatios: ReadonlySet<string> = new Set(['1:4', '4:1', '1:8', '8:1']);
+
+/** The lite model renders 1K alone; 512 and the longest ratios are for 3.1. */
+function refuseForeign({ imageConfig: { imageSize, aspectRatio } }: Config, model: string): void {
+  const isLite = model.includes('-lite');
+  const isSecond = model.startsWith('gemini-3.1-');
+  const isSizeForeign = isLite ? imageSize !== '1K' : imageSize === '512' && !isSecond;
+  if (isSizeForeign) throw googleError(400, 'INVALID_ARGUMENT', `image_size ${imageSize} is not supported.`);
+  if (longRatios.has(aspectRatio) && !isSecond)
+    throw googleError(400, 'INVALID_ARGUMENT', `aspect_ratio ${aspectRatio} is not supported.`);
 }
 
 /** `item-moderation=RECITATION` names another reason of an answer without an image. */

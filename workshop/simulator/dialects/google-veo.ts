@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { base64, json, linesOf, link, sizeOf, taken, word } from '../engine.ts';
 import type { Call, Reply } from '../engine.ts';
-import { bucketUri, fileUri, googleProblems, mimeType as videoType } from './google-task.ts';
+import { bucketUri, fileUri, googleError, googleProblems, mimeType as videoType } from './google-task.ts';
 import type { GoogleDesk, GoogleJob } from './google-task.ts';
 
 /** Veo's long-running operations: closed objects, which differ between the two APIs. */
@@ -74,6 +74,7 @@ export function createVideo(
   const { storageUri } = body.parameters;
   return desk.create(request, { model, prompt: body.instances[0].prompt ?? '' }, async (submission) => {
     if (!models[api].test(submission.model)) throw googleProblems['not-found'];
+    refuseOfLite(body, submission.model);
     const id = randomUUID();
     const name = [...parents, 'models', submission.model, 'operations', id].join('/');
     const atVertex = storageUri === undefined ? ('inline' as const) : ('bucket' as const);
@@ -90,6 +91,18 @@ export function createVideo(
     await desk.accept(submission, { id, detail, callbackUrl: webhookConfig?.uris[0] });
     return json(200, { name });
   });
+}
+
+function refuseOfLite({ instances: [{ video, referenceImages }], parameters }: Body, model: string): void {
+  if (!model.includes('-lite-')) return;
+  const asked = {
+    resolution: parameters.resolution === '4k',
+    video: video !== undefined,
+    referenceImages: referenceImages !== undefined,
+  };
+  const foreign = Object.entries(asked).find(([, isAsked]) => isAsked)?.[0];
+  if (foreign !== undefined)
+    throw googleError(400, 'INVALID_ARGUMENT', `${foreign} is not supported by this model.`);
 }
 
 /** `GET …/operations/{id}` of the Gemini API. */

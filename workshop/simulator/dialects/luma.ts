@@ -11,6 +11,7 @@ import {
   refusals,
   sizeOf,
   taken,
+  word,
 } from '../engine.ts';
 import type { Job, Rendered } from '../engine.ts';
 
@@ -24,19 +25,18 @@ const media = z.strictObject({
   ...taken({ text: 'media_type' }),
 });
 const video = z.strictObject({
-  ...taken({ flag: 'loop' }),
-  resolution: z.string().default('720p'),
-  duration: z
-    .string()
-    .regex(/^\d+s$/)
-    .default('5s'),
+  loop: z.boolean().default(false),
+  resolution: word('360p 540p 720p 1080p').default('720p'),
+  duration: word('5s 10s').default('5s'),
   start_frame: media.optional(),
   end_frame: media.optional(),
   keyframes: z.array(media).optional(),
   keyframe_indexes: z.array(z.int()).optional(),
 });
 const bodySchema = z.strictObject({
-  ...taken({ text: 'user_id output_format style', flag: 'web_search' }),
+  ...taken({ text: 'user_id', flag: 'web_search' }),
+  output_format: word('png jpeg').optional(),
+  style: word('auto manga').optional(),
   model: z.string(),
   type: z.enum(['video', 'video_edit', 'video_reframe', 'image', 'image_edit']),
   prompt: z.string().min(1),
@@ -49,6 +49,8 @@ const bodySchema = z.strictObject({
 type Detail = Rendered & { readonly type: string };
 
 function settle({ type, video, aspect_ratio: ratio }: z.infer<typeof bodySchema>): Detail {
+  if (video.loop && (type !== 'video' || video.duration === '10s' || video.keyframes !== undefined))
+    throw refuse(422, '', 'loop: only a video of 5 seconds without keyframes can loop');
   if (type.startsWith('image')) return { type, ...areaOf(2048, ratio ?? '1:1'), seconds: 0, images: 1 };
   const seconds = Number.parseInt(video.duration, 10);
   return { type, ...sizeOf(linesOf(video.resolution), ratio ?? '16:9'), seconds };

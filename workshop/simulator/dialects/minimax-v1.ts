@@ -1,8 +1,8 @@
 import { randomInt, randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import { areaOf, dialect, inSeconds, json, linesOf, link, media, phaseWords, refusals } from '../engine.ts';
-import { sizeOf, taken, word } from '../engine.ts';
-import type { Call, Desk, Job, Refusal, Rendered, Reply } from '../engine.ts';
+import { areaOf, dialect, inSeconds, json, linesOf, link, media, pairIn, phaseWords } from '../engine.ts';
+import { refusals, sizeOf, taken, word } from '../engine.ts';
+import type { Call, Desk, FaultSet, Job, Refusal, Rendered, Reply } from '../engine.ts';
 import { confirmedCallback, noMiniMaxRoute } from './minimax.ts';
 
 const fileLinkSeconds = 3600;
@@ -72,6 +72,8 @@ export const miniMaxV1 = dialect<Detail>({
       desk.shows(present)({ request, id: request.query.get('task_id') ?? '' }),
     'GET /files/retrieve': (call) => retrieve(desk, call),
     'POST /image_generation': (call) => paint(desk, call),
+    'POST /images/generations': (call) => paintH3(desk, call, 'generations'),
+    'POST /images/edits': (call) => paintH3(desk, call, 'edits'),
   }),
 });
 
@@ -148,11 +150,7 @@ function paint(desk: Desk<Detail>, { request }: Call): Promise<Reply> {
   return desk.create(request, body, async (submission) => {
     const { faults, model } = submission;
     if (!/^image-0\d/.test(model)) throw invalid(`unknown model: ${model}`);
-    const struck = ['item-error', 'item-moderation'].filter((name) => faults.has(name));
-    const lost = struck.map((name) => faults.number(name) ?? 0).filter((index) => index < n);
-    const isRefused = faults.has('moderation-in-task') || (lost.length >= n && faults.has('item-moderation'));
-    if (isRefused) throw outputModerated;
-    if (faults.has('failed') || lost.length >= n) throw internal;
+    const lost = lostImages(faults, n);
     // The ratio wins over pixels.
     const size = ratio === undefined ? { width, height } : areaOf(1024, ratio, 8);
     const id = randomUUID().replaceAll('-', '');
@@ -168,4 +166,86 @@ function paint(desk: Desk<Detail>, { request }: Call): Promise<Reply> {
     const made = { id, data: faults.has('missing-url') ? {} : data, metadata: job.reported(metadata) };
     return json(200, { ...made, base_resp: accepted });
   });
+}
+
+/**
+ * Which images failed.
+ *
+ * @throws {WireError} none is left: the first reason is the answer.
+ */
+function lostImages(faults: FaultSet, n: number): readonly number[] {
+  const struck = ['item-error', 'item-moderation'].filter((name) => faults.has(name));
+  const lost = struck.map((name) => faults.number(name) ?? 0).filter((index) => index < n);
+  const isRefused = faults.has('moderation-in-task') || (lost.length >= n && faults.has('item-moderation'));
+  if (isRefused) throw outputModerated;
+  if (faults.has('failed') || lost.length >= n) throw internal;
+  return lost;
+}
+
+const h3Schema = z.strictObject({
+  ...taken({ flag: 'disable_prompt_enhanced' }),
+  model: z.string(),
+  prompt: z.string().min(1).max(32_000),
+  n: z.int().min(1).max(10).default(1),
+  size: z
+    .string()
+    .regex(/^(?:auto|\d+x\d+)$/, 'not a size')
+    .default('auto'),
+  aspect_ratio: z
+    .string()
+    .regex(/^(?:auto|\d{1,3}:\d{1,3})$/, 'not a ratio')
+    .optional(),
+  area: word('1K 2K 4K').optional(),
+  output_format: word('png jpeg jpg webp').default('jpg'),
+  output_compression: z.int().min(0).max(100).optional(),
+  response_format: z.enum(['url', 'b64_json']).default('url'),
+  images: z
+    .array(z.strictObject({ image_url: media }))
+    .min(1)
+    .max(16)
+    .optional(),
+});
+type H3Body = z.infer<typeof h3Schema>;
+
+const h3Tokens = { text: 12, image: 1024, ofSquare: 4096 };
+
+/** H3-Image: OpenAI's images in JSON. An image that failed carries its error. */
+function paintH3(desk: Desk<Detail>, { request }: Call, kind: 'generations' | 'edits'): Promise<Reply> {
+  const body = desk.read(h3Schema, request);
+  const { images = [], n } = body;
+  if ((kind === 'edits') !== images.length > 0) throw invalid(`images do not fit ${kind}`);
+  const size = h3Size(body);
+  return desk.create(request, body, async (submission) => {
+    const { faults, model } = submission;
+    if (!/^MiniMax-H3-Image(?:-Highspeed)?$/.test(model)) throw invalid(`unknown model: ${model}`);
+    const lost = lostImages(faults, n);
+    const order = { id: randomUUID(), detail: { ...size, seconds: 0, images: n, fileId: '' } };
+    const job = await desk.paint(submission, order);
+    const format = body.output_format === 'png' ? ('png' as const) : ('jpeg' as const);
+    const files = job.pictures(body.response_format, { look: { format, marked: kind === 'edits' } });
+    const failed = { error: { code: '1000', message: 'unknown error' } };
+    const data = files.map((file, index) => (lost.includes(index) ? failed : file));
+    const made = { created: inSeconds(job.now), data: faults.has('missing-url') ? [] : data };
+    const output_tokens = Math.floor(job.billed(n * h3Tokens.ofSquare));
+    const input = { text_tokens: h3Tokens.text, image_tokens: images.length * h3Tokens.image };
+    const input_tokens = input.text_tokens + input.image_tokens;
+    const total_tokens = input_tokens + output_tokens;
+    const usage = job.reported({ input_tokens, input_tokens_details: input, output_tokens, total_tokens });
+    return json(200, { ...made, usage });
+  });
+}
+
+function h3Size({ size, area, aspect_ratio: ratio }: H3Body): Pick<Rendered, 'width' | 'height'> {
+  const pixels = pairIn(size);
+  if (pixels === undefined)
+    return areaOf(
+      Number.parseInt(area ?? '4K', 10) * 1024,
+      ratio === undefined || ratio === 'auto' ? '1:1' : ratio,
+      8,
+    );
+  if (area !== undefined || ratio !== undefined) throw invalid('size excludes aspect_ratio and area');
+  const count = pixels.width * pixels.height;
+  const long = Math.max(pixels.width, pixels.height) / Math.min(pixels.width, pixels.height);
+  if (count < 655_360 || count > 20_000_000 || long > 3) throw invalid('size is out of range');
+  return pixels;
 }

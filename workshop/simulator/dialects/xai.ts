@@ -25,6 +25,8 @@ const exhausted = 'Some resource has been exhausted';
 const internal = refuse(500, 'Internal error', 'An internal error occurred.');
 
 const still = z.strictObject({ url: media });
+const sound = z.strictObject({ url: media });
+const voice = z.strictObject({ voice_id: z.string().min(1) });
 const common = { ...taken({ any: 'storage_options', text: 'user' }), model: z.string(), prompt: z.string() };
 const video = z.strictObject({ url: link });
 const bodies = {
@@ -38,7 +40,11 @@ const bodies = {
     last_frame: still.optional(),
     keyframes: z.array(z.strictObject({ image: still, timestamp_s: z.number() })).optional(),
     reference_images: z.array(still).min(1).optional(),
-    reference_audios: z.array(z.strictObject({ voice_id: z.string().min(1) })).optional(),
+    reference_audios: z
+      .array(z.union([sound, voice]))
+      .min(1)
+      .max(3)
+      .optional(),
   }),
   edits: z.strictObject({ ...common, video }),
   extensions: z.strictObject({ ...common, video, duration: z.int().default(6) }),
@@ -71,7 +77,8 @@ export const xai = dialect<Detail>({
     unavailable: refuse(503, 'The service is currently unavailable', 'The model is at capacity.'),
   },
   routes: (desk) => ({
-    'POST /videos/generations': submit(desk, bodies.generations, (body) => {
+    'POST /videos/generations': submit(desk, bodies.generations, (body, { model }) => {
+      refuseForeign(body, model);
       const { duration: seconds, resolution, aspect_ratio } = body;
       const charge = (rates[resolution] ?? 0) * seconds;
       return { ...sizeOf(linesOf(resolution), aspect_ratio), seconds, charge };
@@ -87,6 +94,23 @@ export const xai = dialect<Detail>({
     'POST /images/edits': (call) => paint(desk, call, 'edits'),
   }),
 });
+
+/** Fields that only 1.5 has, and references that its lite variant lacks. */
+const fieldsOfLater = ['last_frame', 'keyframes', 'reference_audios'] as const;
+
+function refuseForeign(body: z.infer<typeof bodies.generations>, model: string): void {
+  const isLater = /^grok-imagine-video-1\.5(?!.*-lite$)/.test(model);
+  const foreign = isLater
+    ? []
+    : model.endsWith('-lite')
+      ? [...fieldsOfLater, 'reference_images' as const]
+      : fieldsOfLater;
+  const field = foreign.find((name) => body[name] !== undefined);
+  if (field !== undefined) throw invalid(`Argument not supported on this model: ${field}`);
+  const isReferenced = body.reference_images !== undefined || body.reference_audios !== undefined;
+  if (body.resolution === '1080p' && (isReferenced || model === 'grok-imagine-video'))
+    throw invalid('Argument not supported on this model: resolution');
+}
 
 function submit<Body extends { model: string; prompt: string }>(
   desk: Desk<Detail>,
@@ -146,7 +170,8 @@ function ticksOf(thousandths: number) {
 
 const source = z.strictObject({ url: media, type: z.literal('image_url') });
 const imageFields = {
-  ...taken({ text: 'quality output_format user', flag: 'sync_mode' }),
+  ...taken({ text: 'output_format user', flag: 'sync_mode' }),
+  quality: word('low medium high').optional(),
   model: z.string(),
   prompt: z.string().min(1),
   n: z.int().min(1).default(1),
