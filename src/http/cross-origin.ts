@@ -39,7 +39,7 @@ export function createCrossOrigin(routes: readonly Route[], allowedOrigins: () =
   const shared = new Router<RequestState>({ sensitive: true });
   for (const { authentication, method, paths } of routes)
     if (authentication === 'key') shared.register([...paths], [method], () => undefined);
-  return async (context: Context, next: Koa.Next): Promise<void> => {
+  return async (context: Context, next: () => Promise<void>): Promise<void> => {
     const allowed = allowedOrigins();
     const preflightFor = context.method === 'OPTIONS' && context.get('access-control-request-method');
     const method = preflightFor === false ? context.method : preflightFor;
