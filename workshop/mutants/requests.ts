@@ -109,8 +109,8 @@ export const requestMutants: readonly Mutant[] = [
     name: 'consumption-few-names',
     breaks: 'An answer repeats few of the names that a caller chose.',
     file: consumption,
-    find: 'names.slice(0, namesMax)',
-    replace: 'names',
+    find: 'names.slice(0, someNamesMax).map(shortName)',
+    replace: 'names.map(shortName)',
     tests: consumed,
   },
   {
