@@ -218,7 +218,7 @@ function renderTime(status: Ended, { job, memory }: Watch, took: RenderTook): nu
 }
 
 /** By how much the two may differ for other reasons: slow writes, full queues, a busy worker. */
-const apartMs = 5_000;
+const apartMs = 10_000;
 const apartShare = 0.1;
 
 /** One of the clocks was set while the job rendered, or what was counted before has been lost. */

@@ -11,6 +11,7 @@ export const errorTable = {
   missing_parameter: { status: 400, type: 'invalid_request_error', retryable: false },
   invalid_parameter: { status: 400, type: 'invalid_request_error', retryable: false },
   unsupported_parameter: { status: 400, type: 'invalid_request_error', retryable: false },
+  content_policy_violation: { status: 400, type: 'invalid_request_error', retryable: false },
   model_not_found: { status: 400, type: 'invalid_request_error', retryable: false },
   media_url_not_allowed: { status: 400, type: 'invalid_request_error', retryable: false },
   callback_url_not_allowed: { status: 400, type: 'invalid_request_error', retryable: false },

@@ -22,6 +22,11 @@ export const failureClasses = [
 ] as const;
 export type FailureClass = (typeof failureClasses)[number];
 
+/** The content was refused, be it what was asked for or what was rendered. */
+export function isModeration(kind: FailureClass | undefined): boolean {
+  return kind === 'moderation_input' || kind === 'moderation_output';
+}
+
 export const moderatedInputs = ['prompt', 'image', 'video', 'audio'] as const;
 export type ModeratedInput = (typeof moderatedInputs)[number];
 

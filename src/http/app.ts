@@ -29,6 +29,7 @@ import type { Identity, RawRequest, Reply, RequestMeta, Route } from './route.ts
 import { createRoutes } from './routes/index.ts';
 import { createNearestRoute } from './nearest-route.ts';
 import { createTaskWatcher } from './task-watcher.ts';
+import { taskNotFound } from './videos/own-task.ts';
 import { withTimeout } from './with-timeout.ts';
 import { writeReply } from './write-reply.ts';
 
@@ -320,12 +321,16 @@ function createRefuseUnknown(routes: readonly Route[], addresses: AddressLimit) 
   const only = new Map(routes.flatMap((route) => route.paths.map((path) => [path, route.only] as const)));
   return (context: AppContext & { matched?: readonly MatchedLayer[] }): never => {
     addresses.take(context.state.address);
-    const layers = (context.matched ?? []).filter(
-      ({ path }) => typeof path !== 'string' || only.get(path)?.test(context.path) !== false,
-    );
+    const matched = context.matched ?? [];
+    const isForeign = ({ path }: MatchedLayer): boolean =>
+      typeof path === 'string' && only.get(path)?.test(context.path) === false;
+    const layers = matched.filter((layer) => !isForeign(layer));
     const literal = layers.filter(({ paramNames }) => paramNames.length === 0);
     const methods = new Set((literal.length > 0 ? literal : layers).flatMap((layer) => layer.methods));
     if (methods.size === 0) {
+      // The route is there, and no task has an id of this form.
+      if (matched.some((layer) => isForeign(layer) && layer.methods.includes(context.method)))
+        throw taskNotFound();
       const nearest = nearestTo(context.path);
       const meant = nearest === undefined ? '' : ` Did you mean ${nearest}?`;
       throw new GatewayError('route_not_found', `No such route.${meant} GET /openapi.json lists them.`);

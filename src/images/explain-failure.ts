@@ -1,4 +1,5 @@
 import { GatewayError } from '../errors/errors.ts';
+import { isModeration } from '../errors/failure.ts';
 import { scrub } from '../http-client/index.ts';
 import type { UpstreamError } from '../providers/provider.ts';
 
@@ -16,6 +17,16 @@ export function explainFailure(failure: UpstreamError): GatewayError {
   const detail = `${failure.outcome}: ${failure.code}`;
   const because = { detail, failure: failure.failure };
   const words = `${failure.code}: ${scrub(failure.words)}`;
+  const refused = {
+    ...because,
+    words,
+    param: failure.failure.field ?? failure.failure.input ?? 'prompt',
+    headers: noRetry,
+  };
+  if (isModeration(failure.failure.class)) {
+    const message = 'The upstream refused the content of the request.';
+    return new GatewayError('content_policy_violation', message, refused);
+  }
   switch (failure.outcome) {
     case 'ambiguous':
       return new GatewayError(
@@ -24,12 +35,7 @@ export function explainFailure(failure: UpstreamError): GatewayError {
         { ...because, words, headers: noRetry, cause: failure },
       );
     case 'rejected':
-      return new GatewayError('invalid_parameter', 'The upstream refused the request.', {
-        ...because,
-        words,
-        param: failure.failure.field ?? failure.failure.input ?? 'prompt',
-        headers: noRetry,
-      });
+      return new GatewayError('invalid_parameter', 'The upstream refused the request.', refused);
     case 'throttled':
     case 'not_sent':
       return new GatewayError('service_unavailable', 'The model is busy at the moment. Nothing was sent.', {

@@ -42,7 +42,7 @@ export function newPolls(acceptedAfterMs: number): PollMemory {
 }
 
 /** A submission that waited longer than this for its turn: the wait must not pass for a part of the render. */
-const turnMinMs = 2_000;
+const turnMinMs = 5_000;
 
 /** A heartbeat is a write on the server: not for what the next attempt begins with anyway. */
 export function worthKeeping(memory: PollMemory): PollMemory | undefined {

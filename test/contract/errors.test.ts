@@ -35,7 +35,9 @@ function expectUnified({ body }: Answer): void {
       param: expect.any(String),
       code: expect.any(String),
       // What kind of failure it was, where an upstream failed.
-      ...(body.error.code === 'provider_error' ? { class: expect.stringMatching(/^[a-z_]+$/) } : {}),
+      ...(['provider_error', 'content_policy_violation'].includes(body.error.code)
+        ? { class: expect.stringMatching(/^[a-z_]+$/) }
+        : {}),
     },
   });
   expect(Object.keys(errorTable)).toContain(body.error.code);

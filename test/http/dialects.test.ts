@@ -258,10 +258,11 @@ describe('OpenAI', () => {
     expect(await refused(videos.downloadContent(id))).toMatchObject(unknown);
     expect(await refused(videos.delete(id))).toMatchObject(unknown);
     expect(await refused(videos.remix(id, { prompt }))).toMatchObject(unknown);
-    expect(await refused(videos.retrieve('video_123'))).toMatchObject({
-      status: 404,
-      code: 'route_not_found',
-    });
+    const foreign = 'video_123';
+    expect(await refused(videos.retrieve(foreign))).toMatchObject(unknown);
+    expect(await refused(videos.downloadContent(foreign))).toMatchObject(unknown);
+    expect(await refused(videos.delete(foreign))).toMatchObject(unknown);
+    expect(await refused(videos.remix(foreign, { prompt }))).toMatchObject(unknown);
   });
 
   it('our own addresses beside it stay what they are', async () => {

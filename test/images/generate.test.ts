@@ -178,7 +178,7 @@ describe('a channel that renders one image per call', () => {
     const account = await gateway.account();
     first.answer = refuse(400, 'content_policy_violation', 'Your request was rejected.');
     const answer = await generate(account, dalle);
-    expect(answer.status).toBe(400);
+    expect([answer.status, answer.body.error.code]).toEqual([400, 'content_policy_violation']);
     expect(first.calls).toHaveLength(3);
     expect(await account.balance()).toMatchObject(untouched);
   });
@@ -195,7 +195,7 @@ describe('what the upstream refuses', () => {
     const answer = await generate(account);
     expect(answer.status).toBe(400);
     expect(answer.body.error).toMatchObject({
-      code: 'invalid_parameter',
+      code: 'content_policy_violation',
       param: 'prompt',
       class: 'moderation_input',
     });

@@ -1,7 +1,9 @@
 import { defined } from '../../base/defined.ts';
 import { GatewayError } from '../../errors/errors.ts';
+import { isModeration } from '../../errors/failure.ts';
 import type { Task } from '../../task/record.ts';
 import { noRetry } from '../../images/explain-failure.ts';
+import { classified } from '../../task/task.ts';
 import type { RouteDeps } from '../deps.ts';
 import { presentTask } from '../presenters/video-task.ts';
 import type { PresentedTask } from '../presenters/video-task.ts';
@@ -13,9 +15,10 @@ export function imagesOf(
   headers: Readonly<Record<string, string>> = {},
 ): { readonly created: number; readonly data: PresentedTask['data'] } {
   if (task.status === 'failed' || task.outcome?.kind !== 'succeeded') {
-    const words = defined({ words: task.error?.message });
-    throw new GatewayError('provider_error', 'The upstream generated no image.', {
-      ...words,
+    const { error } = task;
+    const code = isModeration(error?.class) ? 'content_policy_violation' : 'provider_error';
+    throw new GatewayError(code, 'The upstream generated no image.', {
+      ...defined({ words: error?.message, failure: error && classified(error) }),
       headers: { ...headers, ...noRetry },
     });
   }

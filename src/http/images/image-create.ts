@@ -68,7 +68,7 @@ export function imageCreate({ workspaces, limits }: Pick<ImageRouteDeps, 'worksp
       schema: z.union([imageAnswerSchema, createdTaskSchema, imageEventSchema]),
       mediaType: ['application/json', eventStreamType],
     },
-    errors: [...createErrors, 'provider_error'],
+    errors: [...createErrors, 'content_policy_violation', 'provider_error'],
   } as const;
 }
 

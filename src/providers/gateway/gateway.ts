@@ -1,4 +1,5 @@
 import { defined } from '../../base/defined.ts';
+import { isModeration } from '../../errors/failure.ts';
 import type { ImageRequest, VideoRequest } from '../../models/request.ts';
 import { isSeedance } from '../shared/seedance-models.ts';
 import { estimateSeedanceTokens, pricedPromptFlag, seedanceOutput } from '../shared/seedance-pricing.ts';
@@ -236,6 +237,6 @@ async function resumeImages(job: string, context: ProviderContext): Promise<Gene
   if (found === 'no_link' || found.state === 'succeeded') return readConventionImages(answer, imageRules);
   if (found.state === 'pending') return { images: [], facts: {}, extra: {}, job };
   const { code, message, failure } = found;
-  const isRefused = failure.class === 'invalid_input' || failure.class.startsWith('moderation');
+  const isRefused = failure.class === 'invalid_input' || isModeration(failure.class);
   throw new UpstreamError(isRefused ? 'rejected' : 'ambiguous', message, { code, failure, gone: true });
 }

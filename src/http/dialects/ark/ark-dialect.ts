@@ -28,6 +28,7 @@ const codes: Readonly<Record<ErrorCode, string>> = {
   missing_parameter: 'MissingParameter',
   invalid_parameter: 'InvalidParameter',
   unsupported_parameter: 'InvalidParameter.UnsupportedParameter',
+  content_policy_violation: 'SensitiveContentDetected',
   model_not_found: 'InvalidEndpointOrModel.NotFound',
   media_url_not_allowed: 'InvalidParameter',
   callback_url_not_allowed: 'InvalidParameter',

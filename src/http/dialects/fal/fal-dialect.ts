@@ -44,6 +44,7 @@ const aboutInput = [
   'missing_parameter',
   'invalid_parameter',
   'unsupported_parameter',
+  'content_policy_violation',
   'media_url_not_allowed',
   'callback_url_not_allowed',
 ] as const satisfies readonly ErrorCode[];

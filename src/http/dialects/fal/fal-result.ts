@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { defined } from '../../../base/defined.ts';
+import { isModeration } from '../../../errors/failure.ts';
 import type { Task } from '../../../task/record.ts';
 import { costHeaders } from '../../cost-headers.ts';
 import { presentWarnings } from '../../presenters/image.ts';
@@ -52,7 +53,7 @@ function failedReply(
   { message, code, ...about }: Failure,
   headers: Readonly<Record<string, string>>,
 ): TextReply {
-  const moderated = about.class === 'moderation_input' || about.class === 'moderation_output';
+  const moderated = isModeration(about.class);
   const isInput = moderated || about.class === 'invalid_input';
   const field = isInput ? (about.field ?? about.input ?? 'prompt') : '';
   const type = moderated ? 'content_policy_violation' : code;
