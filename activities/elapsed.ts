@@ -10,8 +10,8 @@ export function elapsedBefore(): number {
 }
 
 /**
- * Call it at the start of an attempt. The returned function says how long the activity has been under way, at least: the
- * attempt's own part is counted by a clock that nobody sets. Milliseconds.
+ * Call it at the start of an attempt. The returned function gives a lower bound of the activity's age in milliseconds. The
+ * time of this attempt is measured with a monotonic clock.
  */
 export function countElapsed(monotonic: () => number): () => number {
   const before = elapsedBefore();

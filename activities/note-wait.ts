@@ -12,7 +12,7 @@ export async function noteWait(
   { tasks, log }: Pick<ChannelActivityDeps, 'tasks' | 'log'>,
 ): Promise<void> {
   const write = async () => {
-    // Whoever waits has begun: the creation can no longer be abandoned.
+    // A task that waits has begun, so its creation can no longer be abandoned.
     if (state.at === 'creating') await tasks.step(task, { kind: 'begun' });
     await tasks.setWait(task, reason);
   };

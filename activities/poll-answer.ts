@@ -33,11 +33,11 @@ export interface Watch {
   readonly place: StayPlace | undefined;
   /** Ends the attempt: a cancellation, the worker's shutdown, or somebody who wants the task tried now. */
   readonly signal: AbortSignal;
-  /** Ends a question, too. */
+  /** Also aborts a poll that is in flight. */
   readonly asking: AbortSignal;
   /** By our clock. */
   readonly begunAt: number;
-  /** How long the activity has been under way, at least, whatever happens to our clock. Milliseconds. */
+  /** Lower bound of the activity's age, whatever happens to this machine's clock. Milliseconds. */
   readonly elapsed: () => number;
   memory: PollMemory;
   /** An operator wants to know at once what the next poll finds. */
@@ -198,7 +198,7 @@ function within(named: number | undefined, from: number, to: number): number | u
 const unseenEndShare = 0.8;
 
 interface RenderTook {
-  /** By the dates of its acceptance and of its end. Another process may have written the first. */
+  /** From the date of acceptance, which another process may have written, to the date of the end. */
   readonly seenMs: number;
   /** By Temporal's clock and a monotonic one. */
   readonly countedMs: number;

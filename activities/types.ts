@@ -50,8 +50,8 @@ export interface TaskActivities {
 }
 
 /**
- * What came of the wish to try an activity now. `busy`: an attempt was with a worker already. `begun`: a worker has an
- * attempt of it. `not_begun`: no worker has taken one. `ended`: the activity is over.
+ * What happened when an activity was woken. `busy`: a worker already had an attempt. `begun`: a worker has started the new
+ * attempt. `not_begun`: no worker has started it yet. `ended`: the activity is over.
  */
 export type Woken =
   | { readonly kind: 'busy' | 'begun' | 'not_begun' | 'ended' }

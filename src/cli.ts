@@ -166,7 +166,7 @@ async function acceptClock(reason: string): Promise<AcceptedClock> {
   }
 }
 
-/** Of what works on MongoDB itself. */
+/** Reads the environment of the commands that work on MongoDB directly. */
 async function readShellEnvironment() {
   const [{ readOperatingEnvironment }, { readEnvironment }] = await Promise.all([
     import('./config/local-mode.ts'),

@@ -127,11 +127,11 @@ async function wake(run: TaskRun, said: string): Promise<string> {
     case 'tried':
       return `It was tried just now: ${woken.ended}.`;
     case 'begun':
-      return `${said} A worker has begun, and the task shows what comes of it.`;
+      return `${said} A worker has started an attempt; the task will show its outcome.`;
     case 'not_begun':
-      return 'It can be tried at once, but no worker has taken it yet. `gateway nodes` shows which workers run.';
+      return 'An attempt is due, but no worker has started it yet. `gateway nodes` shows which workers run.';
     case 'busy':
-      return 'There is nothing to wake: it is being tried at this moment.';
+      return 'Nothing to wake: an attempt is running now.';
     case 'ended':
       return `It was tried just now: ${stateWords[run.view.state.at]}.`;
     default:

@@ -126,7 +126,7 @@ function addClockCommand(ledger: Command, context: CliContext): void {
   ledger
     .command('accept-clock')
     .description(
-      'Lets money be dated by what the database says now, after its clock has jumped; directly on MongoDB. Every process writes again within a minute.',
+      'Accepts the current time of the database after its clock has jumped. Works on MongoDB directly. Every process writes money again within a minute.',
     )
     .requiredOption('--reason <text>')
     .addHelpText('after', examples('ledger accept-clock --reason "its clock was set right"'))

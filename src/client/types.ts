@@ -21,7 +21,7 @@ export type VideoRequest = {
   readonly audios?: readonly string[] | null;
   readonly resolution?: string | null;
   readonly ratio?: string | null;
-  /** <width>x<height>: pixels that the model renders, in place of `resolution` and `ratio`. Those overrule it. Others are refused with the list. */
+  /** <width>x<height>, instead of `resolution` and `ratio`, which overrule it. If the model does not render this size, the error lists those it does. */
   readonly size?: string | null;
   /** Seconds: 5, "5" or "5s"; -1 lets the model decide. */
   readonly duration?: number | string | null;
@@ -78,7 +78,7 @@ export type CreatedTask = {
   readonly model: string;
   /** Unix seconds. */
   readonly created_at: number;
-  /** Names of the fields that were ignored, with what overruled them if something did; and a sentence for each video whose length the price depends on and could not be read. */
+  /** Fields that were ignored, each with the field that overruled it, if any. Also a sentence for each video whose price depends on a length that could not be read. */
   readonly warnings?: readonly string[];
 };
 
@@ -465,11 +465,11 @@ export type UnfinishedTask = {
     /** Unix seconds. Until then the link works. */
     readonly expires_at?: number;
   }[];
-  /** Of the video: as it was rendered, as far as that is known, else as it was asked for. */
+  /** The resolution of the video: as rendered if that is known, otherwise as requested. */
   readonly resolution?: string;
-  /** The same. */
+  /** The aspect ratio of the video: as rendered if that is known, otherwise as requested. */
   readonly ratio?: string;
-  /** The same in pixels, `<width>x<height>`. */
+  /** The size of the video, `<width>x<height>`: as rendered if that is known, otherwise as requested. */
   readonly size?: string;
   /** What an unfinished task is expected to be charged; more may be held for it. */
   readonly estimate?: string;
@@ -501,11 +501,11 @@ export type SucceededVideo = {
   readonly video_url: string;
   /** Seconds: as the upstream reports them, else those that were paid for; 0 where nobody can say. */
   readonly duration: number;
-  /** Of the video: as it was rendered, as far as that is known, else as it was asked for. */
+  /** The resolution of the video: as rendered if that is known, otherwise as requested. */
   readonly resolution?: string;
-  /** The same. */
+  /** The aspect ratio of the video: as rendered if that is known, otherwise as requested. */
   readonly ratio?: string;
-  /** The same in pixels, `<width>x<height>`. */
+  /** The size of the video, `<width>x<height>`: as rendered if that is known, otherwise as requested. */
   readonly size?: string;
   /** As the upstream reports it; 0 where it does not count tokens. */
   readonly usage: {

@@ -15,8 +15,8 @@ export class LedgerIntegrityError extends Error {
 }
 
 /**
- * The time of the database has jumped: what would be dated by it is not written until that is over, or an operator has
- * accepted it.
+ * The clock of the database has jumped. Nothing is dated by it until the jump is over or an operator has accepted the
+ * new time.
  */
 export class LedgerClockError extends LedgerUnavailableError {
   constructor() {

@@ -49,7 +49,7 @@ export interface LedgerDeps {
   readonly now: () => number;
   /** Accounts whose head is remembered. */
   readonly headsMax?: number;
-  /** What an account has left after entries of this process: of those written together, after the lowest and the last. */
+  /** Called after this process's entries, with the lowest and the last balance of each batch. */
   readonly onBalance?: (account: string, after: Pick<LedgerEntry, 'available' | 'seq'>) => void;
   readonly meter?: LedgerMeter;
   /** False: `now` is not to be trusted, and operations reject with LedgerClockError. */

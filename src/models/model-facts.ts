@@ -126,7 +126,7 @@ const offeredOfVideos = {
   resolutions: texts.optional(),
   /** `adaptive` where the model takes it. */
   ratios: texts.optional(),
-  /** By resolution and ratio: the pixels of a video, `<width>x<height>`. Empty, as absent: not known. */
+  /** The pixels of a video, `<width>x<height>`, by resolution and ratio. Absent or empty if they are not known. */
   shapes: z.record(text, z.record(text, sizeInPixels)).optional(),
   seconds: lengthFacts.optional(),
   /** `fixed`: nobody can choose, and what comes is not known. */

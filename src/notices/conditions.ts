@@ -104,8 +104,8 @@ export function createSources(deps: SourceDeps) {
 function clockJumped({ expected, seen }: ClockJump): Condition {
   const [was, is] = [expected, seen].map((time) => new Date(time).toISOString());
   const text =
-    `The database says that it is ${is}, and it should be ${was}. Processes that know it write no money until that is over. ` +
-    'Set the clock of its machine right, or accept what it says with `gateway ledger accept-clock`.';
+    `The time of the database is ${is} but should be ${was}. Processes that have noticed write no money until this is fixed. ` +
+    'Correct the clock of its machine or, if the time is right, accept it with `gateway ledger accept-clock`.';
   return { kind: 'clock_jumped', subject: 'database', count: 1, text };
 }
 

@@ -36,12 +36,12 @@ export function rememberedPolls(details: unknown): PollMemory {
   return memorySchema.safeParse(details).data ?? newMemory;
 }
 
-/** Of a job that was accepted by the attempt that begins to wait for it. */
+/** The memory for a job that this same attempt has just submitted. */
 export function newPolls(acceptedAfterMs: number): PollMemory {
   return acceptedAfterMs < turnMinMs ? newMemory : { ...newMemory, acceptedAfterMs };
 }
 
-/** A submission that waited longer than this for its turn: the wait must not pass for a part of the render. */
+/** A submission's wait for its turn is recorded from here on, so that it does not count as render time. */
 const turnMinMs = 5_000;
 
 /** A heartbeat is a write on the server: not for what the next attempt begins with anyway. */

@@ -43,7 +43,7 @@ export function fitRequest(asked: AskedRequest, context: FitContext): Fitted {
   };
 }
 
-/** Of all channels together, those out of service too: a request means the same wherever it is rendered, and whenever. */
+/** Considers every channel, even one out of service, so that a request always means the same. */
 function takesReferences({ extra }: AskedVideo, { model, offers }: FitContext): boolean {
   const isTaken = [...offers.values()].some(
     ({ facts }) => factsFor({ extra }, facts).media?.references !== 0,

@@ -1,10 +1,10 @@
 import type { Collection, Db } from 'mongodb';
 import { durable, openCollection, repeatOnDuplicate } from './mongo.ts';
 
-/** The last time of the database that a process could defend. Times in Unix milliseconds. */
+/** The last confirmed time of the database. Times are in Unix milliseconds. */
 export interface ClockMark {
   readonly at: number;
-  /** Counts the processes' looks: a later one was confirmed by somebody. */
+  /** Increases with each confirmation by a process or an operator. */
   readonly rev: number;
   /** Absent: no process contradicts the time. */
   readonly jump?: ClockJump;

@@ -5,7 +5,7 @@ import type { ClockJump, ClockMark, ClockMarks } from './clock-marks.ts';
 export interface DatabaseClock {
   /** Unix milliseconds. */
   readonly now: () => number;
-  /** What contradicts the time of the database, so that no money may be dated by it. Undefined: nothing does. */
+  /** Returns the jump that forbids dating money by this time, or undefined if there is none. */
   readonly jump: () => ClockJump | undefined;
   readonly stop: () => void;
 }
@@ -15,9 +15,9 @@ export interface DatabaseClockDeps {
   readonly marks: Pick<ClockMarks, 'find' | 'confirm' | 'contradict'>;
   /** Of this process: it is never set. Milliseconds. */
   readonly monotonic?: () => number;
-  /** Of the machine, also while it slept. Seconds. */
+  /** The machine's uptime, including time asleep. Seconds. */
   readonly uptime?: () => number;
-  /** Of this machine's wall clock: a second opinion where nothing was counted. Unix milliseconds. */
+  /** This machine's wall clock, used only until this process has a count of its own. Unix milliseconds. */
   readonly ownNow?: () => number;
   /** The answer could not be had; the clock continues from what it knows. */
   readonly onError: (error: unknown) => void;
@@ -34,9 +34,9 @@ const clockJumpMs = 2 * 60_000;
  * and carried on by the monotonic clock, so that a clock which is set meanwhile changes nothing. It is off by what an answer
  * takes at most: what is known is kept as long as an answer does not contradict it, however late a busy process reads that.
  *
- * A time that is more than two minutes from what this process has counted is a jump, and is not taken until it is over, or
- * was confirmed by another process that has counted it, or by an operator. A process that has just started compares with the
- * last time that was confirmed.
+ * A time more than two minutes from this process's own count is a jump. It is ignored until the database agrees with the
+ * count again, another process with a count of its own confirms it, or an operator accepts it. A process that has just
+ * started compares the time with the last confirmed one.
  */
 export async function openDatabaseClock(deps: DatabaseClockDeps): Promise<DatabaseClock> {
   const { db, marks, onError, onTime } = deps;
@@ -68,7 +68,7 @@ export async function openDatabaseClock(deps: DatabaseClockDeps): Promise<Databa
       return;
     }
     jump = { expected: Math.floor(isCounted ? offset + answered : (mark?.at ?? time)), seen: time };
-    // Of a process that has counted nothing: what does not concern money goes by the database all the same.
+    // A process without a count of its own still uses the database's time for everything but money.
     if (!isCounted) offset = time - answered;
     rev ??= mark?.rev;
     if (mark !== undefined && mark.jump === undefined) await marks.contradict(mark, jump);
@@ -111,8 +111,8 @@ function isNear(time: number, other: number): boolean {
 }
 
 /**
- * Nothing was counted while no process ran. Then two clocks must agree: the database's, and the one of this machine. They do
- * not count against a jump that was seen, unless most of it is undone.
+ * Nothing was counted while no process ran, so the time must be near the last confirmed one or this machine's clock. After
+ * a recorded jump, it must be near this machine's clock and most of the jump must be undone.
  */
 function isRightAtStart(time: number, mark: ClockMark | undefined, ownNow: number): boolean {
   if (mark === undefined) return true;

@@ -110,7 +110,7 @@ export function undone(task: Job, _event: EventOf<'undone'>, at: number): Next {
   const lost = { n: attempt.n, code };
   return change({
     attempts: task.attempts.map((one) => (one === attempt ? again : one)),
-    // A cancellation was that of the job, and what is lost cannot be cancelled.
+    // Drop a cancellation: it applied to the adopted job, and a lost submission cannot be cancelled.
     state:
       stop === undefined || stop === 'cancel'
         ? { at: 'asking', ...lost }

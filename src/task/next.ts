@@ -62,8 +62,8 @@ const ofLost = {
 const ofJob = { ...unfinished, stopped, polled, broken, undone, completed, wanted: wantedJob } as const;
 
 /**
- * Every transition. An event that a state's row and `anywhere` lack does not belong to the state and is refused. A
- * creation is a queued task to everything but its own events: they are over with the first other one that is heard.
+ * Every transition. An event that neither the state's row nor `anywhere` lists is refused. A
+ * task in `creating` also accepts the events of a queued task. The first of them ends its creation.
  */
 const transitions: { readonly [State in StateName]: Row<State> } = {
   creating: {
@@ -144,7 +144,7 @@ function step<State extends StateName, Event extends EventName>(
   return notNow(task, 'stop' in event ? event.stop : name);
 }
 
-/** States of one stage are steps of the same wait: what was noted about it, and since when it lasts, stays. */
+/** States of one stage belong to the same wait and share its start time and its notes. */
 const stages: Readonly<Record<StateName, string>> = {
   creating: 'submission', queued: 'submission', sending: 'submission', pausing: 'pause', searching: 'loss', asking: 'loss',
   waiting: 'job', stopping: 'job', broken: 'broken', ending: 'ending', review: 'review', ended: 'ended',

@@ -283,7 +283,7 @@ export function isSubmitting(state: TaskState): state is StateOf<'creating' | 'q
   return isIdle(state) || state.at === 'sending';
 }
 
-/** What is to end the task as soon as its upstream has been heard. */
+/** Returns the stop that ends the task once its upstream has answered. */
 export function stopOf(state: TaskState): Stop | undefined {
   return 'stop' in state ? state.stop : undefined;
 }

@@ -73,7 +73,7 @@ export function wantedJob(
   );
 }
 
-/** What is to be said where another stop is at least as strong; undefined: this one is stronger. */
+/** Returns the result if the earlier stop is at least as strong, or undefined if this one is stronger. */
 function weaker(stop: Stop, before: Stop | undefined): Next | undefined {
   if (before === undefined || stops[stop].force > stops[before].force) return undefined;
   return stop === 'cancel' && before !== stop
@@ -111,7 +111,7 @@ export function isAboutIts(task: Task, { n, job }: { readonly n?: number; readon
 /** There is no job, or its upstream has ended it. */
 export function stopped(task: Task, event: EventOf<'stopped'>): Next {
   const stop = stopOf(task.state);
-  if (stop === undefined) return refuse('not_now', 'Nobody wants the task to end any more.');
+  if (stop === undefined) return refuse('not_now', 'The task has no stop to carry out.');
   if (!isAboutIts(task, event)) return refuse('decided', 'The task has another job by now.');
   return change({ attempts: withoutLost(task), ...endedBy(task, stop) });
 }
@@ -127,7 +127,7 @@ function unstopped({ n, code }: StateOf<'stopping'>): TaskState {
   return code === undefined ? { at: 'waiting', n } : { at: 'broken', n, code };
 }
 
-/** Time that is given after the deadline takes the deadline's stop back. */
+/** Moves the deadline. A stop because of the old deadline is withdrawn if the new one is in the future. */
 export function extended(task: Task, { seconds }: EventOf<'extended'>, at: number): Next {
   const deadlineAt = task.deadlineAt + seconds * 1000;
   const { state } = task;

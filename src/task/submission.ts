@@ -69,7 +69,7 @@ function isAsked(candidate: RouteCandidate, left: readonly RouteCandidate[]): bo
 
 type Unanswered = In<'sending' | 'searching' | 'asking'>;
 
-/** Only the process that sent it may say that it was refused, even after it was lost. Undefined: it is that process. */
+/** Only the process that sent a submission may report its refusal, even a lost one. Undefined if the event is from it. */
 function unheard({ state, attempts }: Unanswered, { n, owner }: EventOf<'not_accepted' | 'rejected'>) {
   const attempt = attempts.find((one) => one.n === n);
   return state.n === n && attempt?.owner === owner ? undefined : decidedOtherwise;
@@ -124,7 +124,7 @@ function afterRefusal(task: Task, round: Round, { at, candidate, event }: Refuse
   return afterCandidate(task, { ...round, left, full }, at);
 }
 
-/** The times that channels have named, counted from when the work began: `named` as it is now, `resting` from here on. */
+/** The rests that channels asked for: `named` counts from the start of the work, `resting` from now on. */
 function restsAfter(
   task: Task,
   { retryAfterMs, elapsedMs = 0 }: EventOf<'not_accepted'>,

@@ -16,9 +16,9 @@ export interface WakeRequest {
 }
 
 /**
- * Ends the back-off of the one of these activities that the task waits for, which costs no history event. An attempt that is
- * with a worker is not reset, since that would discard its result: it acts soon anyway, is asked to end, or goes into a
- * back-off that the next try ends. Returns the number of the attempt that comes of it; undefined: there was nothing to end.
+ * Ends the back-off of the activity that the task waits for, without a history event. An attempt that a worker is running is
+ * not reset, because that would discard its result. It acts soon, is asked to end, or backs off, and the loop then ends that
+ * back-off. Returns the number of the new attempt, or undefined if there was no back-off to end.
  */
 export async function wakeActivity(
   client: Client,
@@ -49,7 +49,7 @@ export async function wakeActivity(
   return undefined;
 }
 
-/** How long an attempt is waited for that no worker has taken, and one that a worker has. */
+/** How long to wait for a worker to start the attempt, and then for its outcome. */
 const takenWithinMs = 8_000;
 const endsWithinMs = 2_000;
 const followEveryMs = 400;

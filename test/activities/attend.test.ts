@@ -296,7 +296,7 @@ it('ends at once when somebody wants its task tried now, and begins again at onc
   expect(failure instanceof ApplicationFailure ? Number(failure.nextRetryDelay) : 9_999).toBeLessThan(1_000);
 });
 
-it('ends after the answer to a question that is under way when somebody wants its task tried now', async () => {
+it('finishes a poll in flight before it ends when an operator wants the task retried now', async () => {
   const input = await newTask();
   const { poller, polls } = upstream(pending);
   const stays = createStayPlaces({ placesMax: () => 10, now: Date.now });

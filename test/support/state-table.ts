@@ -31,19 +31,19 @@ const notes: Readonly<Record<StateName, string>> = {
   creating:
     'The API is creating the task: its hold is taken, and its workflow started. The first event that is not about the creation ends it; a creation whose process died is abandoned by the reconciler.',
   queued:
-    'The first channel of the round is asked as soon as it has a place. The submission leaves it, or the next channel is asked, and after the last one there is a pause.',
+    'The task waits for a slot at the first channel of its round. It is then submitted, or the next channel is asked. After the last channel the task pauses.',
   sending:
     'The request may have left, and its answer is read before anything else is decided: the job is accepted, the request is rejected, the answer is lost, or the task is queued again. A stop that comes meanwhile is noted in the state.',
   pausing:
     'No channel of the plan accepts the task at the moment; none is asked before the time that it has named. The workflow’s timer begins the next round, and each pause is longer, up to five minutes.',
   searching:
-    'The request may have reached the upstream, and the job may be billed: it is never resubmitted unasked. The upstream is searched by the marker. A task that is to end ends afterwards; otherwise a person is asked.',
+    'The request may have reached the upstream, and a job may be billed, so it is never resubmitted automatically. The upstream is searched for the marker. If nothing is found, a task with a pending stop ends; otherwise an operator is asked.',
   asking:
     'The search found nothing, and a person is asked. A late answer, an operator or the deadline leaves the state.',
   waiting:
     'The upstream has the job, and its polls report the end. A cancellation, the deadline and an operator’s `fail` lead to `stopping`.',
   stopping:
-    'The upstream is asked to end the job. A result that is there counts; a cancellation that the upstream refuses leads back.',
+    'The upstream is asked to end the job. A result that already exists counts. If the upstream refuses a cancellation, the task returns to its previous state.',
   broken:
     'The upstream keeps saying that it does not know the job, so that polling has stopped. An operator has it polled again, or ends the task; so does the deadline.',
   ending:

@@ -563,7 +563,7 @@ describe('a cancellation', () => {
     expect(stopped.state).toEqual(endedWith('cancelled'));
     expect(refusal(stopped, succeeded(1))).toMatch(/^over: /);
     expect(after(task, { kind: 'unstoppable' }).state).toEqual({ at: 'waiting', n: 1 });
-    expect(refusal(waiting(), { kind: 'stopped' })).toBe('not_now: Nobody wants the task to end any more.');
+    expect(refusal(waiting(), { kind: 'stopped' })).toBe('not_now: The task has no stop to carry out.');
   });
 
   it('is what ended the job where the poll sees it cancelled first', () => {

@@ -315,13 +315,13 @@ const wakings: Readonly<Record<Woken['kind'], readonly [Woken, string]>> = {
   ],
   begun: [
     { kind: 'begun' },
-    'The upstream is polled immediately. A worker has begun, and the task shows what comes of it.',
+    'The upstream is polled immediately. A worker has started an attempt; the task will show its outcome.',
   ],
   not_begun: [
     { kind: 'not_begun' },
-    'It can be tried at once, but no worker has taken it yet. `gateway nodes` shows which workers run.',
+    'An attempt is due, but no worker has started it yet. `gateway nodes` shows which workers run.',
   ],
-  busy: [{ kind: 'busy' }, 'There is nothing to wake: it is being tried at this moment.'],
+  busy: [{ kind: 'busy' }, 'Nothing to wake: an attempt is running now.'],
   ended: [{ kind: 'ended' }, 'It was tried just now: the upstream has the job.'],
 };
 

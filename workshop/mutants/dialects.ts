@@ -33,8 +33,8 @@ export const dialectMutants: readonly Mutant[] = [
     name: 'dialect-address',
     breaks: 'A misspelt address of ours is not the id of a video.',
     file: 'src/http/app.ts',
-    find: 'only.get(path)?.test(context.path) !== false',
-    replace: 'only.get(path) !== null',
+    find: 'only.get(path)?.test(context.path) === false',
+    replace: 'only.get(path) === null',
     tests,
   },
 ];

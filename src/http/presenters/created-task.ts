@@ -19,7 +19,7 @@ export const createdTaskSchema = z
     created_at: unixSeconds(),
     warnings: z.array(z.string()).optional().meta({
       description:
-        'Names of the fields that were ignored, with what overruled them if something did; and a sentence for each video whose length the price depends on and could not be read.',
+        'Fields that were ignored, each with the field that overruled it, if any. Also a sentence for each video whose price depends on a length that could not be read.',
     }),
   })
   .meta({ id: 'CreatedTask' });

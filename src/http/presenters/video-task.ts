@@ -64,10 +64,15 @@ export const taskFields = z.object({
       'Seconds: as the upstream reports them, else those that were paid for; 0 where nobody can say.',
   }),
   resolution: z.string().optional().meta({
-    description: 'Of the video: as it was rendered, as far as that is known, else as it was asked for.',
+    description: 'The resolution of the video: as rendered if that is known, otherwise as requested.',
   }),
-  ratio: z.string().optional().meta({ description: 'The same.' }),
-  size: z.string().optional().meta({ description: 'The same in pixels, `<width>x<height>`.' }),
+  ratio: z.string().optional().meta({
+    description: 'The aspect ratio of the video: as rendered if that is known, otherwise as requested.',
+  }),
+  size: z.string().optional().meta({
+    description:
+      'The size of the video, `<width>x<height>`: as rendered if that is known, otherwise as requested.',
+  }),
   usage: z.object({ completion_tokens: z.number(), total_tokens: z.number() }).optional().meta({
     description: 'As the upstream reports it; 0 where it does not count tokens.',
   }),

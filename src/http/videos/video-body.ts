@@ -146,7 +146,7 @@ export const videoBodySchema = z
     ratio: word.optional(),
     size: sizeInPixels.optional().meta({
       description:
-        '<width>x<height>: pixels that the model renders, in place of `resolution` and `ratio`. Those overrule it. Others are refused with the list.',
+        '<width>x<height>, instead of `resolution` and `ratio`, which overrule it. If the model does not render this size, the error lists those it does.',
     }),
     duration: duration.optional().meta({ description: 'Seconds: 5, "5" or "5s"; -1 lets the model decide.' }),
     seconds: duration

@@ -221,7 +221,7 @@ function resolveOutput(body: VideoBody, metadata: VideoMetadata, { nameOf }: Sen
 
 interface Said<Value> {
   readonly value: Value | undefined;
-  /** Of the field that counts, and of those that say something else. */
+  /** The field that counts, then the fields with a different value. */
   readonly names: readonly string[];
 }
 
