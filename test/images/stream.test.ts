@@ -113,7 +113,7 @@ it('a failure is an error event, and costs nothing', async () => {
   const { data: stream } = await generate({ prompt: 'a red cube [sim:item-moderation]', partial_images: 1 });
   const failed = await eventsOf(stream).catch((error: unknown) => error);
   expect(failed).toBeInstanceOf(OpenAI.APIError);
-  expect(failed).toMatchObject({ code: 'provider_error' });
+  expect(failed).toMatchObject({ code: 'content_policy_violation' });
   expect(await account.balance()).toEqual(before);
 });
 

@@ -200,8 +200,8 @@ it('a failure costs nothing, as task and in the synchronous form', async () => {
     data: [],
   });
   const waited = await generate({}, { prefer: 'wait=30' });
-  expect([waited.status, waited.headers['x-should-retry']]).toEqual([500, 'false']);
-  expect(waited.body.error.code).toBe('provider_error');
+  expect([waited.status, waited.headers['x-should-retry']]).toEqual([400, 'false']);
+  expect(waited.body.error.code).toBe('content_policy_violation');
   expect(await account.balance()).toEqual(before);
 });
 
