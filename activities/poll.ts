@@ -7,7 +7,7 @@ import { nextPoll } from '../src/polling/poll-schedule.ts';
 import type { NextPoll } from '../src/polling/poll-schedule.ts';
 import { guessedTimes } from '../src/models/render-times.ts';
 import type { Task } from '../src/task/record.ts';
-import { isSubmitting } from '../src/task/state.ts';
+import { isPolled, isSubmitting } from '../src/task/state.ts';
 import { ChannelGoneError } from '../src/routing/channels.ts';
 import { createConcerns } from './concerns.ts';
 import type { ChannelActivityDeps } from './deps.ts';
@@ -40,8 +40,7 @@ export function createPoll(deps: ChannelActivityDeps) {
   return async function poll(input: PollInput): Promise<TaskView> {
     const elapsed = countElapsed(deps.monotonic);
     const task = await lookAtStart(input, deps);
-    const isWatched = task?.state.at === 'waiting' || task?.state.at === 'stopping';
-    const job = isWatched ? watchedJob(task) : undefined;
+    const job = task !== undefined && isPolled(task.state) ? watchedJob(task) : undefined;
     const waiting = { ...input, isFirst: isFirstAttempt(), elapsed };
     if (job !== undefined) return viewOf(await watchJob(job, waiting, deps));
     if (task !== undefined) await leaveFailed(task, deps);

@@ -1,6 +1,6 @@
 import { defined } from '../base/defined.ts';
 import { replacements, newRound, restedFor } from './rounds.ts';
-import { attemptAt, stopOf } from './state.ts';
+import { attemptAt, isPolled, stopOf } from './state.ts';
 import type { EventOf } from './state.ts';
 import { endedBy, isAboutIts, submitsNothing } from './stop.ts';
 import { acceptedLate, take } from './submission.ts';
@@ -19,8 +19,7 @@ export function accepted(
   if (n !== task.state.n) return acceptedLate(task, event);
   const taken = take(task, event, at);
   const { state, attempts = task.attempts } = taken.ok ? taken.changes : {};
-  if (!taken.ok || outcome === undefined || (state?.at !== 'waiting' && state?.at !== 'stopping'))
-    return taken;
+  if (!taken.ok || outcome === undefined || state === undefined || !isPolled(state)) return taken;
   const over = polled({ ...task, attempts, state }, { kind: 'polled', n, outcome, unbilled: false }, at);
   return over.ok ? change({ ...taken.changes, ...over.changes }) : over;
 }

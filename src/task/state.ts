@@ -263,9 +263,14 @@ export function shownAttempt({
   return { n, channel, credential, marker, ...defined({ adopted, upstreamId: operation?.id }) };
 }
 
+/** The upstream has the job that the state names, and is asked about it. */
+export function isPolled(state: TaskState): state is StateOf<'waiting' | 'stopping'> {
+  return state.at === 'waiting' || state.at === 'stopping';
+}
+
 /** The upstream has the job that the state names. */
 export function hasJob(state: TaskState): state is StateOf<'waiting' | 'stopping' | 'broken'> {
-  return state.at === 'waiting' || state.at === 'stopping' || state.at === 'broken';
+  return isPolled(state) || state.at === 'broken';
 }
 
 /** The answer to the attempt that the state names is lost. */
