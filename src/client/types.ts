@@ -465,11 +465,11 @@ export type UnfinishedTask = {
     /** Unix seconds. Until then the link works. */
     readonly expires_at?: number;
   }[];
-  /** The resolution of the video: as rendered if that is known, otherwise as requested. */
+  /** The resolution of the video: as rendered if that is known, otherwise as requested. Absent while the model may still choose the resolution or the ratio. */
   readonly resolution?: string;
-  /** The aspect ratio of the video: as rendered if that is known, otherwise as requested. */
+  /** The aspect ratio of the video. Known, or absent, as `resolution` is. */
   readonly ratio?: string;
-  /** The size of the video, `<width>x<height>`: as rendered if that is known, otherwise as requested. */
+  /** The size of the video, `<width>x<height>`. Known, or absent, as `resolution` is. */
   readonly size?: string;
   /** What an unfinished task is expected to be charged; more may be held for it. */
   readonly estimate?: string;
@@ -501,11 +501,11 @@ export type SucceededVideo = {
   readonly video_url: string;
   /** Seconds: as the upstream reports them, else those that were paid for; 0 where nobody can say. */
   readonly duration: number;
-  /** The resolution of the video: as rendered if that is known, otherwise as requested. */
+  /** The resolution of the video: as rendered if that is known, otherwise as requested. Absent while the model may still choose the resolution or the ratio. */
   readonly resolution?: string;
-  /** The aspect ratio of the video: as rendered if that is known, otherwise as requested. */
+  /** The aspect ratio of the video. Known, or absent, as `resolution` is. */
   readonly ratio?: string;
-  /** The size of the video, `<width>x<height>`: as rendered if that is known, otherwise as requested. */
+  /** The size of the video, `<width>x<height>`. Known, or absent, as `resolution` is. */
   readonly size?: string;
   /** As the upstream reports it; 0 where it does not count tokens. */
   readonly usage: {

@@ -64,14 +64,14 @@ export const taskFields = z.object({
       'Seconds: as the upstream reports them, else those that were paid for; 0 where nobody can say.',
   }),
   resolution: z.string().optional().meta({
-    description: 'The resolution of the video: as rendered if that is known, otherwise as requested.',
+    description:
+      'The resolution of the video: as rendered if that is known, otherwise as requested. Absent while the model may still choose the resolution or the ratio.',
   }),
   ratio: z.string().optional().meta({
-    description: 'The aspect ratio of the video: as rendered if that is known, otherwise as requested.',
+    description: 'The aspect ratio of the video. Known, or absent, as `resolution` is.',
   }),
   size: z.string().optional().meta({
-    description:
-      'The size of the video, `<width>x<height>`: as rendered if that is known, otherwise as requested.',
+    description: 'The size of the video, `<width>x<height>`. Known, or absent, as `resolution` is.',
   }),
   usage: z.object({ completion_tokens: z.number(), total_tokens: z.number() }).optional().meta({
     description: 'As the upstream reports it; 0 where it does not count tokens.',
