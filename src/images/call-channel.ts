@@ -179,34 +179,14 @@ export function factsOfImages(
   return { images: images.length, ...groupedFacts(groups) };
 }
 
-/** Merges several calls: what all report alike, and the sums of their usage. */
+/** What all calls report alike. */
 function mergeExtra(answers: readonly GeneratedImages[]): JsonObject {
   const [first, ...others] = answers.map(({ extra }) => extra);
   if (first === undefined || others.length === 0) return first ?? {};
   return Object.fromEntries(
     Object.entries(first).flatMap(([name, value]) => {
       const values = [value, ...others.map((extra) => extra[name])];
-      if (name === 'usage') return [[name, sumFields(values)]];
       return values.every((other) => other === value) ? [[name, value]] : [];
     }),
   );
-}
-
-type Value = JsonObject[string];
-
-function sumFields(values: readonly (Value | undefined)[]): JsonObject {
-  const objects = values.flatMap((value) => (isObject(value) ? [value] : []));
-  const names = Object.keys(objects[0] ?? {});
-  return Object.fromEntries(
-    names.flatMap((name): [string, Value][] => {
-      const fields = objects.map((object) => object[name]);
-      const numbers = fields.filter((field) => typeof field === 'number');
-      if (numbers.length > 0) return [[name, numbers.reduce((a, b) => a + b, 0)]];
-      return fields.some(isObject) ? [[name, sumFields(fields)]] : [];
-    }),
-  );
-}
-
-function isObject(value: Value | undefined): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

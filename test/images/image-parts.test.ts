@@ -7,6 +7,7 @@ import { inspectImage } from '../../src/images/inspect-image.ts';
 import { readDataUrl } from '../../src/images/reference-image.ts';
 import { openImageWorkspaces } from '../../src/images/workspace.ts';
 import { presentImages } from '../../src/http/presenters/image.ts';
+import { presentImageUsage } from '../../src/http/presenters/image-usage.ts';
 import { LargeText } from '../../src/providers/shared/large-json.ts';
 import type { ImageInput } from '../../src/models/request.ts';
 import type { SynchronousImageProvider } from '../../src/providers/provider.ts';
@@ -103,7 +104,7 @@ describe('the answer', () => {
       { base64: evil },
     ];
     const extra = { created: 9, data: 1, warnings: 'theirs', size: '1x1' };
-    expect(text(presentImages({ images, extra }, { createdSeconds: 7, warnings: [] }))).toEqual({
+    expect(text(presentImages({ images, facts: {}, extra }, { createdSeconds: 7, warnings: [] }))).toEqual({
       created: 7,
       data: [
         { b64_json: 'QUJDREVG' },
@@ -111,15 +112,19 @@ describe('the answer', () => {
         { url: 'https://a.example/?a="b"' },
         { b64_json: evil },
       ],
+      usage: presentImageUsage({}),
       size: '1x1',
     });
   });
 
   it('names fields of the request that nobody knows', () => {
     const images = [{ url: 'https://a.example/1.png' }];
-    expect(text(presentImages({ images, extra: {} }, { createdSeconds: 7, warnings: ['qualty'] }))).toEqual({
+    expect(
+      text(presentImages({ images, facts: {}, extra: {} }, { createdSeconds: 7, warnings: ['qualty'] })),
+    ).toEqual({
       created: 7,
       data: [{ url: 'https://a.example/1.png' }],
+      usage: presentImageUsage({}),
       warnings: ['qualty'],
     });
   });

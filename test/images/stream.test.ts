@@ -71,14 +71,17 @@ it('partial images come before the image, are held for, and charged as the upstr
 
 it('an edit, with links', async () => {
   const image = await toFile(png(64, 64), 'one.png', { type: 'image/png' });
-  const edit = { model: 'gpt-image', prompt: 'x', image, response_format: 'url', partial_images: 1 } as const;
-  const events = await eventsOf(await client.images.edit({ ...edit, stream: true }));
+  const edit = { model: 'gpt-image', prompt: 'x', image, response_format: 'url' } as const;
+  const events = await eventsOf(await client.images.edit({ ...edit, partial_images: 1, stream: true }));
   expect(events.map(({ type }) => type)).toEqual(['image_edit.partial_image', 'image_edit.completed']);
   const [, { url = '', b64_json } = {}] = events as { url?: string; b64_json?: string }[];
   expect(b64_json).toBeUndefined();
   const { pathname, search } = new URL(url);
   const file = await fetch(gateway.url + pathname + search);
   expect(inspectImage(new Uint8Array(await file.arrayBuffer()))).toMatchObject(size);
+  const { usage } = await client.images.edit(edit);
+  expect(usage?.input_tokens_details.image_tokens).toBeGreaterThan(0);
+  expect(events.at(-1)).toMatchObject({ usage: { input_tokens_details: usage?.input_tokens_details } });
 });
 
 it('where the upstream does not stream, the image comes alone, and the answer says so', async () => {

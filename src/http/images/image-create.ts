@@ -159,8 +159,9 @@ async function replyTo(
   const warnings = [...ignored, ...task.warnings.map(nameOf)];
   const images = wantsData ? await dataOf(finished, meta, deps) : undefined;
   if (images === undefined) return jsonReply({ ...answer, ...presentWarnings(warnings) }, headers);
-  const facts = { createdSeconds: answer.created, warnings };
-  return partsReply(presentImages({ images, extra: {} }, facts), headers);
+  const { facts } = finished.outcome?.kind === 'succeeded' ? finished.outcome : { facts: {} };
+  const about = { createdSeconds: answer.created, warnings };
+  return partsReply(presentImages({ images, facts, extra: {} }, about), headers);
 }
 
 /** Undefined: a result cannot be opened now. It is paid, and its links are the answer. */

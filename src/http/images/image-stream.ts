@@ -2,13 +2,13 @@ import { GatewayError } from '../../errors/errors.ts';
 import type { ImageRequest } from '../../models/request.ts';
 import { isTerminal } from '../../task/task.ts';
 import type { ResultItem } from '../../task/task.ts';
-import type { SettleFacts } from '../../money/settle-facts.ts';
 import type { Task } from '../../task/record.ts';
 import type { CreatedTask } from '../../commands/create-task.ts';
 import { createdHeaders } from '../cost-headers.ts';
 import { eventStream } from '../event-stream.ts';
 import { presentError, translateError } from '../error-response.ts';
 import { presentStreamEvent } from '../presenters/image-event.ts';
+import { presentImageUsage } from '../presenters/image-usage.ts';
 import { toSeconds } from '../presenters/unix-seconds.ts';
 import type { BodyPart, Reply, RequestMeta } from '../route.ts';
 import { changesOf } from '../task-changes.ts';
@@ -104,7 +104,7 @@ async function* endOf(task: Task, streamed: StreamedImage, deps: ImageCreateDeps
   for (const [n, item] of items.entries()) {
     const data = body.response_format === 'url' ? undefined : await openData(task.id, item, deps);
     // A sum over the events is the sum of the images.
-    const usage = usageOf(n === items.length - 1 ? facts.usage : undefined);
+    const usage = presentImageUsage(n === items.length - 1 ? facts : {});
     const about = { ...eventOf(body, deps), ...(data === undefined ? links[n] : {}), usage };
     yield* presentStreamEvent(`${eventPrefix[operation]}.completed`, about, data);
   }
@@ -118,18 +118,6 @@ async function openData(task: string, item: ResultItem, { images, log }: ImageCr
     log.warn({ task, err }, 'a result could not be given as data');
     return undefined;
   }
-}
-
-function usageOf(usage: SettleFacts['usage']): object {
-  const { completionTokens: output = 0, totalTokens = 0 } = usage ?? {};
-  const total = Math.max(totalTokens, output);
-  const input = total - output;
-  return {
-    input_tokens: input,
-    input_tokens_details: { image_tokens: 0, text_tokens: input },
-    output_tokens: output,
-    total_tokens: total,
-  };
 }
 
 /** As it was asked for: an upstream's answer says it of its own images at the most. */

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { BodyPart } from '../route.ts';
+import { imageUsageSchema } from './image-usage.ts';
 
 /** For the document; the events of OpenAI's streams of images, with `url` where links were asked for. */
 export const imageEventSchema = z
@@ -14,7 +15,7 @@ export const imageEventSchema = z
     b64_json: z.string().optional(),
     url: z.string().optional(),
     partial_image_index: z.int().optional(),
-    usage: z.record(z.string(), z.unknown()).optional(),
+    usage: imageUsageSchema.optional(),
   })
   .loose()
   .meta({ id: 'ImageEvent' });

@@ -1,8 +1,10 @@
 import { defined } from '../../base/defined.ts';
 import { z } from 'zod';
 import type { Delivery } from '../../images/call-channel.ts';
+import type { SettleFacts } from '../../money/settle-facts.ts';
 import type { Base64Blob, GeneratedImage } from '../../providers/provider.ts';
 import type { BodyPart } from '../route.ts';
+import { imageUsageSchema, presentImageUsage } from './image-usage.ts';
 import { unixSeconds } from './unix-seconds.ts';
 
 export const imageAnswerSchema = z
@@ -15,7 +17,7 @@ export const imageAnswerSchema = z
         expires_at: unixSeconds('Until then the link works.').optional(),
       }),
     ),
-    usage: z.record(z.string(), z.unknown()).optional(),
+    usage: imageUsageSchema,
     background: z.string().optional(),
     output_format: z.string().optional(),
     quality: z.string().optional(),
@@ -24,7 +26,9 @@ export const imageAnswerSchema = z
   })
   .meta({ id: 'Images' });
 
-type Images = Pick<Delivery, 'images' | 'extra'>;
+export interface Images extends Pick<Delivery, 'images' | 'extra'> {
+  readonly facts: Pick<SettleFacts, 'usage'>;
+}
 
 export interface ImageAnswerFacts {
   readonly createdSeconds: number;
@@ -34,7 +38,7 @@ export interface ImageAnswerFacts {
 
 /** The synchronous answer as JSON text in parts: base64 goes from the upstream's bytes to the caller's. */
 export function presentImages(
-  { images, extra }: Images,
+  { images, facts, extra }: Images,
   { createdSeconds, warnings }: ImageAnswerFacts,
 ): BodyPart[] {
   const parts: BodyPart[] = [`{"created":${createdSeconds},"data":[`];
@@ -43,9 +47,9 @@ export function presentImages(
     parts.push(...presentImage(image));
   }
   // Ours are not theirs to overwrite.
-  const { created: _created, data: _data, warnings: _warnings, ...rest } = extra;
-  const tail = JSON.stringify({ ...rest, ...presentWarnings(warnings) }).slice(1);
-  parts.push(tail === '}' ? ']}' : `],${tail}`);
+  const { created: _created, data: _data, warnings: _warnings, usage: reported, ...rest } = extra;
+  const usage = presentImageUsage(facts, reported);
+  parts.push(`],${JSON.stringify({ usage, ...rest, ...presentWarnings(warnings) }).slice(1)}`);
   return mergeText(parts);
 }
 

@@ -24,7 +24,7 @@ import type {
   ProviderContext,
   SynchronousImageProvider,
 } from '../provider.ts';
-import type { ImageInput, ImageRequest, JsonObject } from '../../models/request.ts';
+import type { ImageInput, ImageRequest } from '../../models/request.ts';
 
 const ratios = ['1:1', '2:3', '3:2', '3:4', '4:3', '4:5', '5:4', '9:16', '16:9', '21:9'];
 const others: ImageFacts = {
@@ -168,7 +168,7 @@ function readImages(answer: HttpResponse): GeneratedImages {
   );
   if (images.length === 0) throw noImage(answer, read);
   const usage = usageOf(read.usageMetadata ?? {});
-  return { images, facts: defined({ images: images.length, usage }), extra: usageExtra(read) };
+  return { images, facts: defined({ images: images.length, usage }), extra: {} };
 }
 
 /** If the answer has no details, the whole input counts as text. */
@@ -184,12 +184,6 @@ function usageOf(usage: NonNullable<Answer['usageMetadata']>): SettleFacts['usag
     inputImageTokens: input === undefined ? undefined : Math.min(ofImages, input),
     cachedTokens: usage.cachedContentTokenCount === undefined ? undefined : cached,
   });
-}
-
-function usageExtra({ usageMetadata }: Answer): JsonObject {
-  if (usageMetadata === undefined) return {};
-  const { promptTokenCount: input, candidatesTokenCount: output, totalTokenCount: total } = usageMetadata;
-  return { usage: defined({ input_tokens: input, output_tokens: output, total_tokens: total }) };
 }
 
 /** Why nothing was drawn: what was asked for was refused, or what was drawn, or the model only talked. */

@@ -539,7 +539,7 @@ describe('images', () => {
         images: 1,
         usage: { completionTokens: 1120, totalTokens: 1132, inputTextTokens: 12, inputImageTokens: 0 },
       },
-      extra: { usage: { input_tokens: 12, output_tokens: 1120, total_tokens: 1132 } },
+      extra: {},
     });
     expect(sent[0]?.url).toBe(`https://upstream.example/api/v3/models/${model}:generateContent`);
     expect(sent[0]?.json).toEqual({

@@ -1,0 +1,54 @@
+import { z } from 'zod';
+import { isRecord } from '../../base/is-record.ts';
+import type { SettleFacts, Usage } from '../../money/settle-facts.ts';
+
+/** As OpenAI's clients type it. Each count is there, and 0 if the upstream did not report it. */
+export const imageUsageSchema = z
+  .object({
+    input_tokens: z.number(),
+    input_tokens_details: z.object({ image_tokens: z.number(), text_tokens: z.number() }),
+    output_tokens: z.number(),
+    output_tokens_details: z.object({ image_tokens: z.number(), text_tokens: z.number() }),
+    total_tokens: z.number(),
+  })
+  .loose()
+  .meta({
+    id: 'ImageUsage',
+    description: 'Tokens; 0 where the upstream reports none. Further counts are the upstream’s own.',
+  });
+
+/** @param reported - The upstream's own usage. Its other counts stand beside ours. */
+export function presentImageUsage(
+  { usage = {} }: Pick<SettleFacts, 'usage'>,
+  reported?: unknown,
+): z.output<typeof imageUsageSchema> {
+  const { inputImageTokens: image = 0, textTokens: text = 0, totalTokens } = usage;
+  const known = inputTokens(usage);
+  const rendered = usage.completionTokens ?? Math.max((totalTokens ?? 0) - known - text, 0);
+  const output = rendered + text;
+  const input = Math.max(known, (totalTokens ?? 0) - output);
+  return {
+    ...otherCounts(reported),
+    input_tokens: input,
+    input_tokens_details: { image_tokens: image, text_tokens: input - image },
+    output_tokens: output,
+    output_tokens_details: { image_tokens: rendered, text_tokens: text },
+    total_tokens: input + output,
+  };
+}
+
+function inputTokens(usage: Usage): number {
+  const { inputTextTokens, inputImageTokens, inputAudioTokens, inputVideoTokens, cachedTokens } = usage;
+  const counts = [inputTextTokens, inputImageTokens, inputAudioTokens, inputVideoTokens, cachedTokens];
+  return counts.reduce<number>((sum, count = 0) => sum + count, 0);
+}
+
+/** Counts only: an upstream may report what it charges the operator, too. */
+function otherCounts(reported: unknown): Record<string, number> {
+  const fields = isRecord(reported) ? Object.entries(reported) : [];
+  return Object.fromEntries(
+    fields.flatMap(([name, value]) =>
+      typeof value === 'number' && /_(?:tokens|images)$/.test(name) ? [[name, value] as const] : [],
+    ),
+  );
+}
