@@ -231,9 +231,7 @@ export type Images = {
     /** Unix seconds. Until then the link works. */
     readonly expires_at?: number;
   }[];
-  readonly usage?: {
-    readonly [name: string]: unknown;
-  };
+  readonly usage: ImageUsage;
   readonly background?: string;
   readonly output_format?: string;
   readonly quality?: string;
@@ -549,6 +547,22 @@ export type FailedTask = {
     /** With `moderation_input`: what was refused, if the upstream says so. */
     readonly input?: 'prompt' | 'image' | 'video' | 'audio';
   };
+};
+
+/** Tokens; 0 where the upstream reports none. Further counts are the upstream’s own. */
+export type ImageUsage = {
+  readonly input_tokens: number;
+  readonly input_tokens_details: {
+    readonly image_tokens: number;
+    readonly text_tokens: number;
+  };
+  readonly output_tokens: number;
+  readonly output_tokens_details: {
+    readonly image_tokens: number;
+    readonly text_tokens: number;
+  };
+  readonly total_tokens: number;
+  readonly [name: string]: unknown;
 };
 
 export type SucceededImage = {

@@ -98,8 +98,8 @@ describe('OpenAI', () => {
     expect(running).toEqual({ ...queued, status: 'in_progress', progress: 40 });
     expect(Number(response.headers.get('openai-poll-after-ms'))).toBeGreaterThanOrEqual(2_000);
     expect(await refused(videos.downloadContent(made.id))).toMatchObject({
-      status: 404,
-      code: 'task_not_found',
+      status: 409,
+      code: 'result_not_ready',
     });
     await succeed(made.id);
     expect(await videos.retrieve(made.id)).toEqual({
@@ -281,7 +281,11 @@ describe('OpenAI', () => {
     const { id } = await videos.create({ model: 'clip', prompt });
     await succeed(id);
     const asked = (variant: 'thumbnail' | 'spritesheet') => refused(videos.downloadContent(id, { variant }));
-    expect(await asked('spritesheet')).toMatchObject({ status: 404, param: 'variant' });
+    expect(await asked('spritesheet')).toMatchObject({
+      status: 404,
+      code: 'result_not_found',
+      param: 'variant',
+    });
     expect((await asked('thumbnail')).error.message).toContain('gave no last frame');
   });
 
@@ -339,7 +343,10 @@ describe('OpenAI', () => {
     const account = await world.newAccount();
     const { videos } = clientOf(account);
     const { id } = await videos.create({ model: 'clip', prompt, size: '720x1280' });
-    expect(await refused(videos.remix(id, { prompt }))).toMatchObject({ status: 400, param: 'task_id' });
+    expect(await refused(videos.remix(id, { prompt }))).toMatchObject({
+      status: 409,
+      code: 'result_not_ready',
+    });
     await succeed(id);
     const remix = await videos.remix(id, { prompt: 'at night' });
     expect(remix).toMatchObject({
@@ -684,6 +691,11 @@ describe('OpenRouter', () => {
         supportedDurations: [2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12],
         supportedFrameImages: ['first_frame', 'last_frame'],
         supportedResolutions: ['720p', '480p', '1080p'],
+        supportedAspectRatios: ['16:9', '9:16', '1:1', '4:3', '3:4', '21:9'],
+        supportedSizes: expect.arrayContaining(['1280x720', '720x1280', '1080x1080']),
+        generateAudio: true,
+        seed: true,
+        allowedPassthroughParameters: [],
       }),
     ]);
   });
@@ -865,7 +877,7 @@ describe('fal', () => {
     await world.stores.tasks.step(requestId, { kind: 'rendering', n: 1 });
     expect(await queue.status(path, { requestId, logs: true })).toMatchObject({ status: 'IN_PROGRESS' });
     const early = await refused(queue.result(path, { requestId }));
-    expect([early.status, early.message]).toEqual([400, 'Request is still in progress']);
+    expect([early.status, early.body.error_type]).toEqual([400, 'result_not_ready']);
     await succeed(requestId);
     await queue.subscribeToStatus(path, { requestId });
     expect(await queue.result(path, { requestId })).toEqual({
@@ -1068,4 +1080,40 @@ it('a task of one interface is the same in every other, and for operators', asyn
     expect((await world.admin('GET', `/tasks/${id}`)).body).toMatchObject({ id, account: account.id });
   }
   expect(await account.balance()).toMatchObject({ held: '3.000000' });
+});
+
+it('whatever hands out a result says alike that there is none yet, and that there never will be', async () => {
+  const account = await world.newAccount();
+  const call = caller(node.url, account.key);
+  const { body: document } = await call('GET', '/openapi.json');
+  const operations = Object.entries<Record<string, object>>(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods)
+      .filter(([, operation]) => JSON.stringify(operation).includes('result_not_ready'))
+      .map(([method]) => [method.toUpperCase(), path] as const),
+  );
+  const create = async (): Promise<string> =>
+    (await call('POST', '/v1/videos/generations', { body: { model: 'clip', prompt } })).body.id;
+  const [waiting, failed] = [await create(), await create()];
+  await world.drive.fail(failed, { code: 'provider_error', message: 'It failed.' });
+  const ask = (method: string, path: string, id: string) =>
+    call(
+      method,
+      path.replace('{task_id}', id).replace(/\{\w+\}/g, 'any'),
+      method === 'GET' ? {} : { body: { prompt } },
+    );
+  const seen = [];
+  for (const [method, path] of operations) {
+    const early = await ask(method, path, waiting);
+    const late = await ask(method, path, failed);
+    const codes = [early, late].map(({ text }) => /result_not_(?:ready|found)/.exec(text)?.[0]);
+    seen.push([path, early.status, Number(early.headers['retry-after']) > 0, late.status, ...codes]);
+  }
+  const both = ['result_not_ready', 'result_not_found'];
+  expect(seen.toSorted()).toEqual([
+    ['/api/v1/videos/{task_id}/content', 409, true, 404, ...both],
+    // A failure has a body of its own there.
+    ['/fal/{owner}/{name}/requests/{task_id}', 400, true, 500, both[0], undefined],
+    ['/v1/videos/{task_id}/content', 409, true, 404, ...both],
+    ['/v1/videos/{task_id}/remix', 409, true, 404, ...both],
+  ]);
 });

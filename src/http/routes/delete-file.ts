@@ -19,10 +19,19 @@ export function deleteFile({ files }: Pick<FileRouteDeps, 'files'>): Route {
       description: 'It is deleted.',
       schema: z.object({ id: z.string(), object: z.literal('file'), deleted: z.literal(true) }),
     },
+    otherAnswers: {
+      204: {
+        description:
+          'It is deleted. Replicate’s clients are answered so: they take no other status for a success.',
+        mediaType: 'none',
+      },
+    },
     errors: ['file_not_found'],
-    async handle({ params, reach }) {
+    async handle({ params, reach, meta }) {
       const file = await findOwnFile(files, params.file_id, reach);
       await files.remove(file);
+      if (meta.header('user-agent')?.startsWith('replicate-') === true)
+        return { status: 204, headers: {}, mediaType: 'application/json' };
       return jsonReply({ id: file.id, object: 'file', deleted: true });
     },
   });

@@ -1,15 +1,19 @@
 import { GatewayError } from '../../errors/errors.ts';
 import { mediaTypeOf } from '../../results/media-types.ts';
 import type { Task } from '../../task/record.ts';
+import { isTerminal } from '../../task/task.ts';
 import type { RouteDeps } from '../deps.ts';
 import type { Reply, RequestMeta } from '../route.ts';
 import { fileAnswers, replyWithFile } from '../stored-file.ts';
+import { pollAfterSeconds } from './query-task.ts';
+import type { PollDeps } from './query-task.ts';
 
 /** What a route declares that answers with a task's result. */
 export const contentOperation = {
   description:
     'The copy of the gateway, with range requests; where it keeps none, a redirection to that of the upstream.',
   method: 'get',
+  errors: ['task_not_found', 'result_not_found', 'result_not_ready'],
   ...fileAnswers,
   otherAnswers: {
     ...fileAnswers.otherAnswers,
@@ -27,15 +31,17 @@ interface ContentAsked {
   readonly part?: 'video' | 'last_frame';
 }
 
-/** The file of a result: our own copy, or the way to the upstream's. Throws task_not_found. */
+type ContentDeps = PollDeps & Pick<RouteDeps, 'keptResults'>;
+
+/** The file of a result: our own copy, or the way to the upstream's. Throws `result_not_ready` or `result_not_found`. */
 export async function replyWithContent(
   task: Task,
   { index, meta, part = 'video' }: ContentAsked,
-  keptResults: RouteDeps['keptResults'],
+  deps: ContentDeps,
 ): Promise<Reply> {
-  const { status, outcome, id } = task;
-  if (status !== 'succeeded' || outcome?.kind !== 'succeeded')
-    throw notThere(`The video is not there: its task is ${status}.`);
+  const { outcome, id } = task;
+  if (outcome?.kind !== 'succeeded') throw missingResult(task, deps);
+  const { keptResults } = deps;
   const { stored, url: videoUrl, lastFrameUrl } = outcome.items[index] ?? {};
   const [name, url] = part === 'video' ? [stored?.name, videoUrl] : [stored?.lastFrame, lastFrameUrl];
   const mediaType = name === undefined ? undefined : mediaTypeOf(name);
@@ -44,7 +50,7 @@ export async function replyWithContent(
     const reply = await replyWithFile(file, meta, keptResults.storage);
     if (reply !== undefined) return reply;
   }
-  if (url === undefined) throw notThere(absent[part]);
+  if (url === undefined) throw resultNotFound(absent[part]);
   return { status: 302, headers: { location: url }, mediaType: 'text/plain; charset=utf-8' };
 }
 
@@ -53,6 +59,15 @@ const absent = {
   last_frame: 'There is no image of this video: its model gave no last frame, or it is not kept any more.',
 } as const;
 
-function notThere(message: string): GatewayError {
-  return new GatewayError('task_not_found', message, { param: 'task_id' });
+export function resultNotFound(message: string, param = 'task_id'): GatewayError {
+  return new GatewayError('result_not_found', message, { param });
+}
+
+/** Why a task has no result: it has not ended, or it has failed. */
+export function missingResult(task: Task, deps: PollDeps): GatewayError {
+  if (isTerminal(task.status))
+    return resultNotFound(`The task has failed. GET /v1/videos/generations/${task.id} says why.`);
+  const retryAfterSeconds = pollAfterSeconds(task, deps);
+  const message = `The task is still in progress and has no result yet. Ask again in ${retryAfterSeconds} seconds.`;
+  return new GatewayError('result_not_ready', message, { param: 'task_id', retryAfterSeconds });
 }

@@ -1,7 +1,14 @@
+import Replicate from 'replicate';
 import { expect, it } from 'vitest';
 import { useFileWorld } from './file-world.ts';
 
 const world = useFileWorld('route_delete_file');
+
+it('says to Replicate’s client that the file is gone', async () => {
+  const account = await world.world.newAccount();
+  const client = new Replicate({ auth: account.key, baseUrl: `${world.node.url}/v1` });
+  expect(await client.files.delete(await world.store(account))).toBe(true);
+});
 
 it('deletes the file with its bytes, for its account alone', async () => {
   const [account, other] = [await world.world.newAccount(), await world.world.newAccount()];

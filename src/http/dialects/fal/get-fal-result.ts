@@ -1,11 +1,12 @@
 import { z } from 'zod';
-import { jsonReply, keyRoute } from '../../route.ts';
+import { keyRoute } from '../../route.ts';
 import type { Route } from '../../route.ts';
 import { findOwnTask } from '../../videos/own-task.ts';
-import { falDialect, falErrorSchema, presentFalError } from './fal-dialect.ts';
+import { missingResult } from '../../videos/video-content.ts';
+import { falDialect } from './fal-dialect.ts';
 import type { DialectDeps } from '../dialect-deps.ts';
 import { falRequestParams } from './fal-request.ts';
-import { falFailures, falResultSchema, namedReply, replyWithFalResult } from './fal-result.ts';
+import { falFailures, falResultSchema, replyWithFalResult } from './fal-result.ts';
 
 export function getFalResult(deps: DialectDeps): Route {
   return keyRoute({
@@ -17,13 +18,15 @@ export function getFalResult(deps: DialectDeps): Route {
     paths: ['/fal/:owner/:name/requests/:task_id'],
     input: z.object({ params: falRequestParams }),
     success: { description: 'The video.', schema: falResultSchema },
-    otherAnswers: { 400: { description: 'It has not ended.', schema: falErrorSchema }, ...falFailures },
-    errors: ['task_not_found'],
+    otherAnswers: falFailures,
+    errors: ['task_not_found', 'result_not_ready'],
+    // The status of the original.
+    statuses: { result_not_ready: 400 },
     async handle({ params, reach }) {
       const task = await findOwnTask(deps.tasks, { id: params.task_id, reach, kind: 'video' });
-      const message = 'Request is still in progress';
-      const early = jsonReply(presentFalError({ message, type: '', field: '' }), namedReply(task));
-      return (await replyWithFalResult(task, deps)) ?? { ...early, status: 400 };
+      const reply = await replyWithFalResult(task, deps);
+      if (reply === undefined) throw missingResult(task, deps);
+      return reply;
     },
   });
 }

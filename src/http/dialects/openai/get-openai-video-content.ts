@@ -1,9 +1,8 @@
 import { z } from 'zod';
-import { GatewayError } from '../../../errors/errors.ts';
 import { keyRoute } from '../../route.ts';
 import type { Route } from '../../route.ts';
 import { findOwnTask } from '../../videos/own-task.ts';
-import { contentOperation, replyWithContent } from '../../videos/video-content.ts';
+import { contentOperation, replyWithContent, resultNotFound } from '../../videos/video-content.ts';
 import { openaiDialect, openaiParams, openaiVideoAddress } from './openai-dialect.ts';
 import type { DialectDeps } from '../dialect-deps.ts';
 
@@ -14,7 +13,7 @@ const query = z.object({
   }),
 });
 
-export function getOpenaiVideoContent({ tasks, keptResults }: DialectDeps): Route {
+export function getOpenaiVideoContent(deps: DialectDeps): Route {
   return keyRoute({
     ...contentOperation,
     operationId: 'getOpenaiVideoContent',
@@ -24,16 +23,12 @@ export function getOpenaiVideoContent({ tasks, keptResults }: DialectDeps): Rout
     paths: ['/v1/videos/:task_id/content'],
     only: openaiVideoAddress,
     input: z.object({ params: openaiParams, query }),
-    errors: ['task_not_found', 'unsupported_parameter'],
-    statuses: { unsupported_parameter: 404 },
     async handle({ params, query: { variant }, reach, meta }) {
-      const task = await findOwnTask(tasks, { id: params.task_id, reach, kind: 'video' });
-      if (variant === 'spritesheet') {
-        const message = 'There is no spritesheet of a video: this gateway decodes none.';
-        throw new GatewayError('unsupported_parameter', message, { param: 'variant' });
-      }
+      const task = await findOwnTask(deps.tasks, { id: params.task_id, reach, kind: 'video' });
+      if (variant === 'spritesheet')
+        throw resultNotFound('There is no spritesheet of a video: this gateway decodes none.', 'variant');
       const part = variant === 'thumbnail' ? 'last_frame' : 'video';
-      return replyWithContent(task, { index: 0, meta, part }, keptResults);
+      return replyWithContent(task, { index: 0, meta, part }, deps);
     },
   });
 }

@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { defined } from '../../../base/defined.ts';
-import { invalidParameter } from '../../../errors/errors.ts';
 import type { GenerationRequest } from '../../../models/request.ts';
 import type { Task } from '../../../task/record.ts';
 import { anyFields, prompt } from '../../body-fields.ts';
@@ -10,6 +9,7 @@ import type { Route } from '../../route.ts';
 import { createErrors } from '../../create-errors.ts';
 import { createVideoTask, videoCreate } from '../../videos/create-video-task.ts';
 import { findOwnTask } from '../../videos/own-task.ts';
+import { contentOperation, missingResult } from '../../videos/video-content.ts';
 import { understandVideo } from '../../videos/video-body.ts';
 import { endUserFields, namesOf } from '../../../intake/names.ts';
 import { openaiBody } from './openai-body.ts';
@@ -33,7 +33,7 @@ export function remixOpenaiVideo(deps: DialectDeps): Route {
     documentedBody: z.object({ prompt }),
     readBody: openaiBody(deps.images),
     success: { description: 'The task, its hold and its workflow exist.', schema: openaiVideoSchema },
-    errors: [...createErrors, 'task_not_found'],
+    errors: [...createErrors, ...contentOperation.errors],
     async handle({ params: { task_id: id }, body, caller, reach, meta }) {
       const source = await findOwnTask(tasks, { id, reach, kind: 'video' });
       const made = (await requests.find(id))?.request;
@@ -69,10 +69,10 @@ function remixOf(
   return { model, videos: [url], metadata: { video_task: 'edit' }, ...defined({ resolution, ratio }) };
 }
 
-function resultOf(source: Task, { mediaUrl }: Pick<DialectDeps, 'mediaUrl'>): string {
-  const url = presentTask(source, mediaUrl).data[0]?.url;
-  if (url !== undefined) return url;
-  throw invalidParameter('task_id', `Only a completed video can be remixed: the task is ${source.status}.`);
+function resultOf(source: Task, deps: DialectDeps): string {
+  const url = presentTask(source, deps.mediaUrl).data[0]?.url;
+  if (url === undefined) throw missingResult(source, deps);
+  return url;
 }
 
 /** The source is in the address; how it is edited is ours to say. */

@@ -9,7 +9,7 @@ import type { DialectDeps } from '../dialect-deps.ts';
 
 const query = z.object({ index: queryNumber(z.int().min(0).max(64).default(0)) });
 
-export function getOpenrouterVideoContent({ tasks, keptResults }: DialectDeps): Route {
+export function getOpenrouterVideoContent(deps: DialectDeps): Route {
   return keyRoute({
     ...contentOperation,
     operationId: 'getOpenrouterVideoContent',
@@ -18,10 +18,9 @@ export function getOpenrouterVideoContent({ tasks, keptResults }: DialectDeps): 
     dialect: openrouterDialect,
     paths: ['/api/v1/videos/:task_id/content'],
     input: z.object({ params: taskParams, query }),
-    errors: ['task_not_found'],
     async handle({ params, query: { index }, reach, meta }) {
-      const task = await findOwnTask(tasks, { id: params.task_id, reach, kind: 'video' });
-      return replyWithContent(task, { index, meta }, keptResults);
+      const task = await findOwnTask(deps.tasks, { id: params.task_id, reach, kind: 'video' });
+      return replyWithContent(task, { index, meta }, deps);
     },
   });
 }

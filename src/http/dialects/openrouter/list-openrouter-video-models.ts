@@ -1,5 +1,8 @@
 import { z } from 'zod';
 import type { ModelConfig } from '../../../config/gateway-file.ts';
+import { factsFor } from '../../../models/model-facts.ts';
+import type { OfferedFacts } from '../../../models/offered-facts.ts';
+import { videoShapes } from '../../../models/video-shapes.ts';
 import { jsonReply, keyRoute } from '../../route.ts';
 import type { Route } from '../../route.ts';
 import { openrouterDialect } from './openrouter-dialect.ts';
@@ -7,7 +10,7 @@ import type { DialectDeps } from '../dialect-deps.ts';
 
 const words = z.array(z.string()).nullable();
 
-/** As the official client types it (@openrouter/sdk 1.3.19, `models/videomodel.ts`). Null: it is not known. */
+/** As the official client types it (@openrouter/sdk 1.3.19, `models/videomodel.ts`). Null: nothing is known. */
 const modelSchema = z
   .object({
     id: z.string(),
@@ -39,29 +42,41 @@ export function listOpenrouterVideoModels({ catalogue }: Pick<DialectDeps, 'cata
     input: z.object({}),
     success: { description: 'All of them.', schema: z.object({ data: z.array(modelSchema) }) },
     async handle({ caller }) {
-      const data = catalogue.models(caller).filter(({ kind }) => kind === 'video');
-      return jsonReply({ data: data.map(presentModel) });
+      const models = catalogue.models(caller).filter(({ kind }) => kind === 'video');
+      return jsonReply({
+        data: models.map((model) => presentModel(model, catalogue.offered(model, caller).facts)),
+      });
     },
   });
 }
 
-function presentModel({ id, created, resolutions, ratios, durations, input_types }: ModelConfig) {
+function presentModel(model: ModelConfig, facts: readonly OfferedFacts[]) {
+  const { id, created, resolutions, ratios, durations, input_types } = model;
+  const shapes = videoShapes(model, (pair) => facts.map((each) => factsFor({ ...pair, extra: {} }, each)));
   return {
     id,
     canonical_slug: id,
     name: id,
     created,
     supported_resolutions: orUnknown(resolutions),
-    supported_aspect_ratios: orUnknown(ratios),
-    supported_sizes: null,
+    supported_aspect_ratios: orUnknown(ratios.filter((ratio) => ratio.includes(':'))),
+    supported_sizes: orUnknown([...new Set(shapes.map(({ size }) => size))]),
     supported_durations: durations === undefined ? null : secondsOf(durations),
     supported_frame_images: input_types.includes('first_last_frame') ? ['first_frame', 'last_frame'] : [],
-    generate_audio: null,
-    seed: null,
+    generate_audio: takes('generate_audio', facts),
+    seed: takes('seed', facts),
     creativity: null,
     upscale_factor: null,
-    allowed_passthrough_parameters: [],
+    allowed_passthrough_parameters: [
+      ...new Set(facts.flatMap(({ parameters = {} }) => Object.keys(parameters))),
+    ].toSorted(),
   } satisfies z.output<typeof modelSchema>;
+}
+
+/** Whether a channel takes the field; null: no channel says so. */
+function takes(name: 'generate_audio' | 'seed', facts: readonly OfferedFacts[]): boolean | null {
+  const said = facts.flatMap(({ fields }) => fields?.[name] ?? []);
+  return said.length === 0 ? null : said.includes(true);
 }
 
 function orUnknown(list: readonly string[]): string[] | null {
