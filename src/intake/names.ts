@@ -175,33 +175,31 @@ export const videoNames = namesOf({ prefix: '' }, ...videoFields);
 const imageMedia: Place = { media: 'image' };
 const mask: Place = { media: 'mask' };
 
-/** The names of our own image interface. Other names become parameters of the model, or cause a warning. */
-export const imageNames = namesOf(
-  { prefix: '', others: 'body' },
-  {
-    image: imageMedia,
-    images: imageMedia,
-    image_url: imageMedia,
-    imageUrl: imageMedia,
-    image_urls: imageMedia,
-    imageUrls: imageMedia,
-    input_image: imageMedia,
-    input_images: imageMedia,
-    input_references: imageMedia,
-    reference_image: imageMedia,
-    reference_images: imageMedia,
-    reference_image_urls: imageMedia,
-    mask,
-    mask_image: mask,
-    mask_url: mask,
-    mask_image_url: mask,
-    num_images: 'n',
-    numImages: 'n',
-    end_user_id: 'user',
-    end_user: 'user',
-    callback_url: 'metadata.callback_url',
-    webhook: 'metadata.callback_url',
-    webhook_url: 'metadata.callback_url',
-    execution_expires_after: 'metadata.execution_expires_after',
-  },
-);
+/** The names of our own image interface, which every interface accepts. Others become parameters of the model. */
+export const imageFields: Table = {
+  image: imageMedia,
+  images: imageMedia,
+  image_url: imageMedia,
+  imageUrl: imageMedia,
+  image_urls: imageMedia,
+  imageUrls: imageMedia,
+  input_image: imageMedia,
+  input_images: imageMedia,
+  input_references: imageMedia,
+  reference_image: imageMedia,
+  reference_images: imageMedia,
+  reference_image_urls: imageMedia,
+  mask,
+  mask_image: mask,
+  mask_url: mask,
+  mask_image_url: mask,
+  num_images: 'n',
+  numImages: 'n',
+  end_user_id: 'user',
+  end_user: 'user',
+  callback_url: 'metadata.callback_url',
+  webhook: 'metadata.callback_url',
+  webhook_url: 'metadata.callback_url',
+  execution_expires_after: 'metadata.execution_expires_after',
+};
+export const imageNames = namesOf({ prefix: '', others: 'body' }, imageFields);

@@ -262,7 +262,8 @@ class Draft {
     if (first === undefined) return;
     const isOne = items.length === 1 && (place === 'image' || place === 'mask') && !first.name.endsWith(']');
     this.top[place] = isOne ? first.value : items.map(({ value }) => value);
-    this.nameItems(place, items);
+    if (isOne) this.sent.set(place, first.name);
+    else this.nameItems(place, items);
   }
 
   private nameItems(place: MediaPlace, items: readonly Medium[]): void {

@@ -3,6 +3,7 @@ import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { BSON } from 'mongodb';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { presentImageUsage } from '../../src/http/presenters/image-usage.ts';
 import { pauseFirstAt } from '../support/race.ts';
 import { startGateway } from '../support/gateway.ts';
 import { postForm } from '../support/client.ts';
@@ -181,6 +182,7 @@ it('with prefer: wait the images come at once, if they come in time', async () =
   expect(answer.body).toEqual({
     created: expect.any(Number),
     data: [{ url: expect.stringMatching(/^http:/), expires_at: 1_900_000_000 }],
+    usage: presentImageUsage({}),
   });
   state = 'RUNNING';
   const late = await generate({}, { prefer: 'respond-async, wait=1' });

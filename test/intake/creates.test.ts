@@ -55,12 +55,21 @@ const images = (path: string, more: Fields = {}): Create => ({
   isForImages: true,
   body: (fields) => ({ model: 'picture', prompt, ...more, ...fields }),
 });
+const chat = (path: string): Create => ({
+  path,
+  isForImages: true,
+  body: (fields) => ({ model: 'picture', messages: [{ role: 'user', content: prompt }], ...fields }),
+});
 const fal = (path: string): Create => ({ path, body: (fields) => ({ prompt, ...fields }) });
 
 const creates: Readonly<Record<string, Create>> = {
   createVideo: flat('/v1/videos/generations'),
   createImage: images('/v1/images/generations'),
   editImage: images('/v1/images/edits', { image: address }),
+  createChatCompletion: chat('/v1/chat/completions'),
+  createOpenrouterChat: chat('/api/v1/chat/completions'),
+  createOpenrouterImage: images('/api/v1/images'),
+  createArkImage: images('/api/v3/images/generations'),
   createOpenaiVideo: flat('/v1/videos'),
   remixOpenaiVideo: { path: 'remix', takesNoMedia: true, body: (fields) => ({ prompt, ...fields }) },
   createArkTask: {

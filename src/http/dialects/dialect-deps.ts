@@ -1,10 +1,12 @@
 import type { RouteDeps } from '../deps.ts';
+import type { ImageCreateDeps } from '../images/image-create.ts';
 import type { TaskChangesDeps } from '../task-changes.ts';
 import type { CreateVideoDeps } from '../videos/create-video-task.ts';
 import type { PollDeps } from '../videos/query-task.ts';
 
 /** What the routes of dialects stand on. */
 export type DialectDeps = CreateVideoDeps &
+  ImageCreateDeps &
   PollDeps &
   TaskChangesDeps &
-  Pick<RouteDeps, 'tasks' | 'requests' | 'port' | 'mediaUrl' | 'keptResults' | 'images' | 'publicUrl'>;
+  Pick<RouteDeps, 'requests' | 'port' | 'keptResults' | 'publicUrl'>;

@@ -1,4 +1,5 @@
 import type { Route } from '../route.ts';
+import { createArkImage } from './ark/create-ark-image.ts';
 import { createArkTask } from './ark/create-ark-task.ts';
 import { deleteArkTask } from './ark/delete-ark-task.ts';
 import { getArkTask } from './ark/get-ark-task.ts';
@@ -10,6 +11,7 @@ import { runFalRequest } from './fal/run-fal-request.ts';
 import { streamFalRequest } from './fal/stream-fal-request.ts';
 import { streamFalStatus } from './fal/stream-fal-status.ts';
 import { submitFalRequest } from './fal/submit-fal-request.ts';
+import { createChatCompletion, createOpenrouterChat } from './chat/create-chat-completion.ts';
 import type { DialectDeps } from './dialect-deps.ts';
 import { createOpenaiVideo } from './openai/create-openai-video.ts';
 import { deleteOpenaiVideo } from './openai/delete-openai-video.ts';
@@ -17,6 +19,7 @@ import { getOpenaiVideo } from './openai/get-openai-video.ts';
 import { getOpenaiVideoContent } from './openai/get-openai-video-content.ts';
 import { listOpenaiVideos } from './openai/list-openai-videos.ts';
 import { remixOpenaiVideo } from './openai/remix-openai-video.ts';
+import { createOpenrouterImage } from './openrouter/create-openrouter-image.ts';
 import { createOpenrouterVideo } from './openrouter/create-openrouter-video.ts';
 import { getOpenrouterVideo } from './openrouter/get-openrouter-video.ts';
 import { getOpenrouterVideoContent } from './openrouter/get-openrouter-video-content.ts';
@@ -38,10 +41,14 @@ export function dialectRoutes(deps: DialectDeps): readonly Route[] {
     getOpenaiVideoContent(deps),
     deleteOpenaiVideo(deps),
     remixOpenaiVideo(deps),
+    createArkImage(deps),
     createArkTask(deps),
     listArkTasks(deps),
     getArkTask(deps),
     deleteArkTask(deps),
+    createChatCompletion(deps),
+    createOpenrouterChat(deps),
+    createOpenrouterImage(deps),
     createOpenrouterVideo(deps),
     // Before the query, whose id would be its last word.
     listOpenrouterVideoModels(deps),

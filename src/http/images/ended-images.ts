@@ -1,4 +1,3 @@
-import type { z } from 'zod';
 import { defined } from '../../base/defined.ts';
 import { GatewayError } from '../../errors/errors.ts';
 import { isModeration } from '../../errors/failure.ts';
@@ -6,24 +5,15 @@ import type { Task } from '../../task/record.ts';
 import { noRetry } from '../../images/explain-failure.ts';
 import { classified } from '../../task/task.ts';
 import type { RouteDeps } from '../deps.ts';
-import { presentImageUsage } from '../presenters/image-usage.ts';
-import type { imageUsageSchema } from '../presenters/image-usage.ts';
+import type { Images } from '../presenters/image.ts';
 import { presentTask } from '../presenters/video-task.ts';
-import type { PresentedTask } from '../presenters/video-task.ts';
 
-interface EndedImages {
-  /** Unix seconds. */
-  readonly created: number;
-  readonly data: PresentedTask['data'];
-  readonly usage: z.output<typeof imageUsageSchema>;
-}
-
-/** Links to what a task has made, for whoever waited for it. Throws provider_error where it has failed. */
-export function imagesOf(
+/** What a task has made, as links. Throws `provider_error` or `content_policy_violation` if it has failed. */
+export function endedImages(
   task: Task,
   { mediaUrl }: Pick<RouteDeps, 'mediaUrl'>,
   headers: Readonly<Record<string, string>> = {},
-): EndedImages {
+): Images {
   const { status, outcome, error } = task;
   if (status === 'failed' || outcome?.kind !== 'succeeded') {
     const code = isModeration(error?.class) ? 'content_policy_violation' : 'provider_error';
@@ -32,6 +22,8 @@ export function imagesOf(
       headers: { ...headers, ...noRetry },
     });
   }
-  const { created_at: created, data } = presentTask(task, mediaUrl);
-  return { created, data, usage: presentImageUsage(outcome.facts) };
+  const images = presentTask(task, mediaUrl).data.map(({ url, b64_json: base64, expires_at: expiresAt }) =>
+    defined({ url, base64, expiresAt }),
+  );
+  return { images, facts: outcome.facts, extra: {} };
 }

@@ -1,6 +1,6 @@
 import { isRecord } from '../../base/is-record.ts';
 import { z } from 'zod';
-import type { JsonValue } from '../../models/request.ts';
+import type { ImageRequest, JsonValue } from '../../models/request.ts';
 import { UploadedFile, uploadedFile } from '../../intake/uploaded-file.ts';
 import { parseJsonText } from '../../intake/json-scanner.ts';
 import { typesOf } from '../../intake/coerce.ts';
@@ -139,8 +139,14 @@ const types: Types = new Map([
 export function understandImage(
   sent: Readonly<Record<string, unknown>>,
   names: Names = imageNames,
+  fixed?: Readonly<Record<string, unknown>>,
 ): Understood {
-  return understand(sent, { names, types });
+  return understand(sent, { names, types }, fixed);
+}
+
+/** For an interface that has one address for both. */
+export function operationOf({ body }: Understood): ImageRequest['operation'] {
+  return body['image'] === undefined ? 'generate' : 'edit';
 }
 
 const checkedBody = z.object({ body: fields });

@@ -14,17 +14,19 @@ import { presentError } from '../error-response.ts';
 import { eventStreamType } from '../event-stream.ts';
 import { idempotencyKeyOf } from '../idempotency-key.ts';
 import type { ImageBody } from './image-body.ts';
-import { imagesOf } from './ended-images.ts';
+import { endedImages } from './ended-images.ts';
 import { imageHeader, streamReply } from './image-stream.ts';
 import { inTheirWords } from '../../intake/their-words.ts';
 import type { Understood } from '../../intake/understand.ts';
 import { readImage } from './image-request.ts';
 import type { ParsedImage } from './image-request.ts';
 import { imageBody } from './image-upload.ts';
+import { noRetry } from '../../images/explain-failure.ts';
 import { capHeaders } from '../presenters/cap.ts';
 import { createdTaskSchema, presentCreatedTask } from '../presenters/created-task.ts';
 import { imageEventSchema } from '../presenters/image-event.ts';
-import { imageAnswerSchema, presentImages, presentWarnings } from '../presenters/image.ts';
+import { imageAnswerSchema, presentImages } from '../presenters/image.ts';
+import type { ImagePresenter } from '../presenters/image.ts';
 import { toSeconds } from '../presenters/unix-seconds.ts';
 import { jsonReply, partsReply } from '../route.ts';
 import type { Reply, RequestMeta } from '../route.ts';
@@ -55,6 +57,10 @@ export interface ImageCreate {
   readonly asked: Understood;
   readonly caller: Caller;
   readonly meta: RequestMeta;
+  /** Absent: our own interface. It may answer with a task, or a stream. */
+  readonly presenter?: ImagePresenter;
+  /** Always a task, whatever the channel answers with. */
+  readonly asTask?: true;
 }
 
 /** What the routes of both creates declare. */
@@ -73,13 +79,37 @@ export function imageCreate({ workspaces, limits }: Pick<ImageRouteDeps, 'worksp
 }
 
 /** One request for images: synchronous, or a task, as the first channel of its plan renders. */
-export async function createImages(create: ImageCreate, deps: ImageCreateDeps): Promise<Reply> {
+export function createImages(create: ImageCreate, deps: ImageCreateDeps): Promise<Reply> {
+  return counted(create, deps, (made) => replyTo(made.created, { ...create, ...made }, deps));
+}
+
+export interface CreatedImageTask {
+  readonly task: CreatedTask;
+  readonly warnings: readonly string[];
+}
+
+export function createImageTask(create: ImageCreate, deps: ImageCreateDeps): Promise<CreatedImageTask> {
+  return counted({ ...create, asTask: true }, deps, async ({ created, ignored }) => {
+    if (created.kind !== 'task') throw new Error('An image that was asked for as a task is none.');
+    const { task } = created;
+    create.meta.concerns(task.id);
+    return { task, warnings: [...ignored, ...task.warnings.map(create.asked.nameOf)] };
+  });
+}
+
+/** Throws GatewayError with the field names that the caller sent. */
+async function counted<Result>(
+  create: ImageCreate,
+  deps: ImageCreateDeps,
+  present: (made: Made) => Promise<Result>,
+): Promise<Result> {
   try {
-    const { created, ignored, body } = await inTheirWords(create.asked.nameOf, () => carryOut(create, deps));
+    const made = await inTheirWords(create.asked.nameOf, () => carryOut(create, deps));
+    const { created } = made;
     const replayed = created.kind === 'task' ? created.task.replayed : created.answer.replayed;
-    const reply = await replyTo(created, { ...create, ignored, body }, deps);
+    const result = await present(made);
     deps.metrics.countCreate(replayed ? 'replayed' : 'created');
-    return reply;
+    return result;
   } catch (error) {
     deps.metrics.countCreate(error instanceof GatewayError ? error.code : 'internal_error');
     const failure = error instanceof GatewayError ? error.failure : undefined;
@@ -92,12 +122,13 @@ interface Read extends Pick<ParsedImage, 'ignored'> {
   readonly body: ImageBody;
 }
 
-async function carryOut(
-  create: ImageCreate,
-  deps: ImageCreateDeps,
-): Promise<Read & { readonly created: CreatedImages }> {
+interface Made extends Read {
+  readonly created: CreatedImages;
+}
+
+async function carryOut(create: ImageCreate, deps: ImageCreateDeps): Promise<Made> {
   const idempotencyKey = idempotencyKeyOf(create.meta);
-  const { asked, caller, route, meta } = create;
+  const { asked, caller, route, meta, presenter = openaiPresenter } = create;
   const { ignored, body, ...parsed } = await readImage(create, deps, { linksLater: true });
   const createdSeconds = toSeconds(deps.now());
   const unread = [...ignored, ...namesOfTasks(parsed)];
@@ -109,7 +140,7 @@ async function carryOut(
     sent: meta.clientTry(),
     ...defined({ idempotencyKey }),
     ...traced,
-    asTask: body.async === true || body.stream === true || prefersTask(meta),
+    asTask: create.asTask === true || (create.presenter === undefined && asksForTask(body, meta)),
     closed: () => meta.closed(),
     reserve: (bytes) => meta.reserve(bytes),
     requireRoom: (bytes) => meta.requireRoom(bytes),
@@ -119,8 +150,8 @@ async function carryOut(
       ),
     present: {
       images: (delivery, warnings) =>
-        presentImages(delivery, { createdSeconds, warnings: [...unread, ...warnings.map(asked.nameOf)] }),
-      error: (error) => JSON.stringify(presentError(error)),
+        presenter.images(delivery, { createdSeconds, warnings: [...unread, ...warnings.map(asked.nameOf)] }),
+      error: (error) => JSON.stringify(presenter.error(error)),
     },
   });
   return { created, ignored, body };
@@ -136,17 +167,21 @@ function namesOfTasks({ callbackUrl, expiresAfterSeconds }: Partial<ParsedImage>
 
 async function replyTo(
   created: CreatedImages,
-  { meta, asked: { nameOf }, body, operation, ignored }: ImageCreate & Read,
+  { meta, asked: { nameOf }, body, operation, ignored, presenter }: ImageCreate & Read,
   deps: ImageCreateDeps,
 ): Promise<Reply> {
   const { currency } = deps.catalogue.current();
-  if (created.kind === 'answer') return replyAtOnce(created.answer, currency);
+  const mediaType = presenter?.mediaType;
+  if (created.kind === 'answer')
+    return { ...replyAtOnce(created.answer, currency), ...defined({ mediaType }) };
   const { task } = created;
   meta.concerns(task.id);
-  if (body.stream === true) return streamReply({ task, body, meta, operation, ignored }, deps);
-  const waitMs = waitOf(meta);
+  if (presenter === undefined && body.stream === true)
+    return streamReply({ task, body, meta, operation, ignored }, deps);
+  const waitMs = presenter === undefined ? waitOf(meta) : longestWaitMs;
   const finished = waitMs === 0 ? undefined : await waitForEnd(task, { waitMs, signal: meta.closed() }, deps);
   const wantsData = body.response_format === 'b64_json';
+  if (finished === undefined && presenter !== undefined) throw stillRendering(task);
   if (finished === undefined) {
     // Who asks for the task later finds links.
     const unread = wantsData ? ['response_format'] : [];
@@ -154,14 +189,15 @@ async function replyTo(
     return jsonReply(presentCreatedTask(task, 'image', warnings), createdHeaders(task));
   }
   const replayed = task.replayed ? replayedHeader : {};
-  const answer = imagesOf(finished, deps, replayed);
+  const linked = endedImages(finished, deps, replayed);
   const headers = { ...costHeaders(finished.charge, currency), ...capHeaders(task.cap), ...replayed };
   const warnings = [...ignored, ...task.warnings.map(nameOf)];
-  const images = wantsData ? await dataOf(finished, meta, deps) : undefined;
-  if (images === undefined) return jsonReply({ ...answer, ...presentWarnings(warnings) }, headers);
-  const { facts } = finished.outcome?.kind === 'succeeded' ? finished.outcome : { facts: {} };
-  const about = { createdSeconds: answer.created, warnings };
-  return partsReply(presentImages({ images, facts, extra: {} }, about), headers);
+  const made = wantsData
+    ? { ...linked, images: (await dataOf(finished, meta, deps)) ?? linked.images }
+    : linked;
+  const about = { createdSeconds: toSeconds(finished.createdAt), warnings };
+  const parts = (presenter ?? openaiPresenter).images(made, about);
+  return { ...partsReply(parts, { ...headers, [imageHeader]: task.id }), ...defined({ mediaType }) };
 }
 
 /** Undefined: a result cannot be opened now. It is paid, and its links are the answer. */
@@ -185,12 +221,26 @@ function replyAtOnce({ status, parts, replayed, onEnd, ...answer }: Answer, curr
   return { ...partsReply(parts, all), status, ...defined({ onEnd }) };
 }
 
-/** `prefer: respond-async`, of RFC 7240. */
-function prefersTask(meta: RequestMeta): boolean {
+const openaiPresenter: ImagePresenter = { images: presentImages, error: presentError };
+
+/** By the body, or by `prefer: respond-async` of RFC 7240. */
+function asksForTask({ async: isAsync, stream }: ImageBody, meta: RequestMeta): boolean {
+  if (isAsync === true || stream === true) return true;
   return /(?:^|[\s,;])respond-async(?:$|[\s,;])/i.test(meta.header('prefer') ?? '');
 }
 
 const waitSecondsMax = 120;
+/** Of interfaces that know no tasks. */
+const longestWaitMs = 600_000;
+
+/** Clients do not repeat it: a repeat would be a second image. */
+function stillRendering({ id }: CreatedTask): GatewayError {
+  return new GatewayError(
+    'service_unavailable',
+    `The image is not ready. It is not affected: GET /v1/images/generations/${id} has it.`,
+    { headers: { ...noRetry, [imageHeader]: id } },
+  );
+}
 
 /** `prefer: wait=N`; a preference that cannot be read is none. */
 function waitOf(meta: RequestMeta): number {

@@ -8,12 +8,13 @@ import { createdHeaders } from '../cost-headers.ts';
 import { eventStream } from '../event-stream.ts';
 import { presentError, translateError } from '../error-response.ts';
 import { presentStreamEvent } from '../presenters/image-event.ts';
+import { presentLink } from '../presenters/image.ts';
 import { presentImageUsage } from '../presenters/image-usage.ts';
 import { toSeconds } from '../presenters/unix-seconds.ts';
 import type { BodyPart, Reply, RequestMeta } from '../route.ts';
 import { changesOf } from '../task-changes.ts';
 import type { ImageBody } from './image-body.ts';
-import { imagesOf } from './ended-images.ts';
+import { endedImages } from './ended-images.ts';
 import type { ImageCreateDeps } from './image-create.ts';
 
 /** Names the images' entries in the ledger, their receipt, and of a stream its task. */
@@ -99,13 +100,17 @@ const eventPrefix = {
 
 async function* endOf(task: Task, streamed: StreamedImage, deps: ImageCreateDeps): AsyncGenerator<BodyPart> {
   const { body, operation } = streamed;
-  const { data: links } = imagesOf(task, deps);
+  const { images: links } = endedImages(task, deps);
   const { items, facts } = task.outcome?.kind === 'succeeded' ? task.outcome : { items: [], facts: {} };
   for (const [n, item] of items.entries()) {
     const data = body.response_format === 'url' ? undefined : await openData(task.id, item, deps);
     // A sum over the events is the sum of the images.
     const usage = presentImageUsage(n === items.length - 1 ? facts : {});
-    const about = { ...eventOf(body, deps), ...(data === undefined ? links[n] : {}), usage };
+    const about = {
+      ...eventOf(body, deps),
+      ...(data === undefined ? presentLink(links[n] ?? {}) : {}),
+      usage,
+    };
     yield* presentStreamEvent(`${eventPrefix[operation]}.completed`, about, data);
   }
 }

@@ -37,6 +37,18 @@ export function presentImageUsage(
   };
 }
 
+/** The same in the names of chats. */
+export const chatUsageSchema = z.object({
+  prompt_tokens: z.number(),
+  completion_tokens: z.number(),
+  total_tokens: z.number(),
+});
+
+export function presentChatUsage(facts: Pick<SettleFacts, 'usage'>): z.output<typeof chatUsageSchema> {
+  const { input_tokens, output_tokens, total_tokens } = presentImageUsage(facts);
+  return { prompt_tokens: input_tokens, completion_tokens: output_tokens, total_tokens };
+}
+
 function inputTokens(usage: Usage): number {
   const { inputTextTokens, inputImageTokens, inputAudioTokens, inputVideoTokens, cachedTokens } = usage;
   const counts = [inputTextTokens, inputImageTokens, inputAudioTokens, inputVideoTokens, cachedTokens];

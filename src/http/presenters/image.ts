@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { Delivery } from '../../images/call-channel.ts';
 import type { SettleFacts } from '../../money/settle-facts.ts';
 import type { Base64Blob, GeneratedImage } from '../../providers/provider.ts';
+import type { GatewayError } from '../../errors/errors.ts';
 import type { BodyPart } from '../route.ts';
 import { imageUsageSchema, presentImageUsage } from './image-usage.ts';
 import { unixSeconds } from './unix-seconds.ts';
@@ -36,7 +37,15 @@ export interface ImageAnswerFacts {
   readonly warnings: readonly string[];
 }
 
-/** The synchronous answer as JSON text in parts: base64 goes from the upstream's bytes to the caller's. */
+/** How an interface writes its answer. Kept answers are repeated exactly as they were sent. */
+export interface ImagePresenter {
+  /** Text in parts: base64 goes from the upstream's bytes to the caller's. */
+  readonly images: (made: Images, about: ImageAnswerFacts) => BodyPart[];
+  readonly error: (error: GatewayError) => unknown;
+  /** Default: JSON. */
+  readonly mediaType?: string;
+}
+
 export function presentImages(
   { images, facts, extra }: Images,
   { createdSeconds, warnings }: ImageAnswerFacts,
@@ -58,20 +67,46 @@ export function presentWarnings(warnings: readonly string[]): { warnings?: strin
   return warnings.length === 0 ? {} : { warnings: [...warnings] };
 }
 
-function presentImage({ url, base64, expiresAt }: GeneratedImage): BodyPart[] {
-  const link = defined({ url, expires_at: expiresAt });
-  if (base64 === undefined) return [JSON.stringify(link)];
-  const rest = JSON.stringify(link).slice(1);
-  return ['{"b64_json":', ...quoted(base64), rest === '}' ? '}' : `,${rest}`];
+export function presentLink({ url, expiresAt }: GeneratedImage): { url?: string; expires_at?: number } {
+  return defined({ url, expires_at: expiresAt });
 }
 
-function quoted(text: string | Base64Blob): BodyPart[] {
-  if (typeof text === 'string') return [JSON.stringify(text)];
-  return text.verbatim ? ['"', ...text.chunks, '"'] : [JSON.stringify(text.toString())];
+function presentImage({ base64, ...image }: GeneratedImage): BodyPart[] {
+  const link = presentLink(image);
+  return base64 === undefined ? [JSON.stringify(link)] : withData(link, 'b64_json', { base64 });
+}
+
+/** An object whose last field is the data. `prefix`: what stands before it, such as `data:image/png;base64,`. */
+export function withData(
+  fields: object,
+  name: string,
+  { base64, prefix = '' }: { readonly base64: string | Base64Blob; readonly prefix?: string },
+): BodyPart[] {
+  const head = JSON.stringify(fields).slice(0, -1);
+  return [`${head}${head === '{' ? '' : ','}"${name}":"${prefix}`, ...escaped(base64), '"}'];
+}
+
+function escaped(text: string | Base64Blob): readonly BodyPart[] {
+  if (typeof text !== 'string' && text.verbatim) return text.chunks;
+  return [JSON.stringify(text.toString()).slice(1, -1)];
+}
+
+/** The first characters of the base64 of each type. Source: the signatures of the formats. */
+const imageTypes = [
+  ['iVBORw0KGgo', 'image/png'],
+  ['/9j/', 'image/jpeg'],
+  ['UklGR', 'image/webp'],
+  ['R0lGOD', 'image/gif'],
+] as const;
+
+export function imageTypeOf(base64: string | Base64Blob): string {
+  const head =
+    typeof base64 === 'string' ? base64 : Buffer.from(base64.chunks[0] ?? []).toString('latin1', 0, 16);
+  return imageTypes.find(([start]) => head.startsWith(start))?.[1] ?? 'image/png';
 }
 
 /** Neighbouring texts become one: each part is a write. */
-function mergeText(parts: readonly BodyPart[]): BodyPart[] {
+export function mergeText(parts: readonly BodyPart[]): BodyPart[] {
   const merged: BodyPart[] = [];
   for (const part of parts) {
     const last = merged.at(-1);

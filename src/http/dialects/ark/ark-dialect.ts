@@ -77,7 +77,7 @@ const types: Readonly<Record<number, string>> = {
   503: 'ServiceUnavailable',
 };
 
-function presentArkError(error: GatewayError): z.output<typeof errorSchema> {
+export function presentArkError(error: GatewayError): z.output<typeof errorSchema> {
   const { message, param } = presentError(error).error;
   const type = types[errorTable[error.code].status] ?? 'BadRequest';
   return { error: { code: codes[error.code], message, param, type } };

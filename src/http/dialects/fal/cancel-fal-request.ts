@@ -25,7 +25,7 @@ export function cancelFalRequest({ tasks, port }: DialectDeps): Route {
     otherAnswers: { 400: { description: 'It has ended.', schema: answer('ALREADY_COMPLETED') } },
     errors: ['task_not_found', 'task_not_cancellable'],
     async handle({ params, reach }) {
-      const task = await findOwnTask(tasks, { id: params.task_id, reach, kind: 'video' });
+      const task = await findOwnTask(tasks, { id: params.task_id, reach });
       if (isTerminal(task.status)) return { ...jsonReply({ status: 'ALREADY_COMPLETED' }), status: 400 };
       await cancelTask(task, { tasks, port });
       return { ...jsonReply({ status: 'CANCELLATION_REQUESTED' }), status: 202 };

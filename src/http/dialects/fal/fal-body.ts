@@ -1,7 +1,16 @@
 import { z } from 'zod';
 import { defined } from '../../../base/defined.ts';
-import { firstFrame, lastFrame, namesOf, references, videoFields } from '../../../intake/names.ts';
+import { isRecord } from '../../../base/is-record.ts';
+import {
+  firstFrame,
+  imageFields,
+  lastFrame,
+  namesOf,
+  references,
+  videoFields,
+} from '../../../intake/names.ts';
 import type { Understood } from '../../../intake/understand.ts';
+import { understandImage } from '../../images/image-body.ts';
 import { understandVideo, videoBodySchema } from '../../videos/video-body.ts';
 
 const itemsMax = 64;
@@ -33,8 +42,9 @@ export const falBody = z
     examples: [{ prompt: 'A paper boat on a rainy street', duration: '5' }],
   });
 
-const names = namesOf(
-  { prefix: '', others: 'metadata', outer: { fal_webhook: 'metadata.callback_url' } },
+const outer = { fal_webhook: 'metadata.callback_url' } as const;
+const videoNames = namesOf(
+  { prefix: '', others: 'metadata', outer },
   {
     aspect_ratio: 'ratio',
     image_url: firstFrame,
@@ -44,11 +54,43 @@ const names = namesOf(
   },
   ...videoFields,
 );
+const imageNames = namesOf({ prefix: '', others: 'body', outer }, { image_size: 'size' }, imageFields);
+
+interface Asked {
+  readonly model: string;
+  readonly webhook: string | undefined;
+}
 
 /** Throws GatewayError. */
-export function understandFal(
+export function understandFalVideo(
   body: Readonly<Record<string, unknown>>,
-  { model, webhook }: { readonly model: string; readonly webhook: string | undefined },
+  { model, webhook }: Asked,
 ): Understood {
-  return understandVideo({ ...body, ...defined({ fal_webhook: webhook }) }, names, { model });
+  return understandVideo({ ...body, ...defined({ fal_webhook: webhook }) }, videoNames, { model });
+}
+
+/** Throws GatewayError. */
+export function understandFalImage(
+  body: Readonly<Record<string, unknown>>,
+  { model, webhook }: Asked,
+): Understood {
+  const size = sizeOf(body['image_size']);
+  const sent = { ...body, ...defined({ fal_webhook: webhook, image_size: size }) };
+  return understandImage(sent, imageNames, { model });
+}
+
+/** Source: `ImageSize` of the models' schemas, and the enum beside it (@fal-ai/client 1.10.1, `types/endpoints.d.ts`). */
+const sizes = new Map<unknown, string>([
+  ['square_hd', '1024x1024'],
+  ['square', '512x512'],
+  ['portrait_4_3', '768x1024'],
+  ['portrait_16_9', '576x1024'],
+  ['landscape_4_3', '1024x768'],
+  ['landscape_16_9', '1024x576'],
+]);
+
+function sizeOf(asked: unknown): unknown {
+  if (!isRecord(asked)) return sizes.get(asked) ?? asked;
+  const { width, height } = asked;
+  return `${String(width)}x${String(height)}`;
 }

@@ -1,9 +1,9 @@
 import type { Caller } from '../../../access/caller.ts';
-import type { Task } from '../../../task/record.ts';
 import type { RequestMeta } from '../../route.ts';
-import { createVideoTask, videoCreate } from '../../videos/create-video-task.ts';
-import { findOwnTask } from '../../videos/own-task.ts';
-import { understandFal } from './fal-body.ts';
+import { videoCreate } from '../../videos/create-video-task.ts';
+import { createAnyTask, modelOf } from '../create-any-task.ts';
+import type { AnyCreated } from '../create-any-task.ts';
+import { understandFalImage, understandFalVideo } from './fal-body.ts';
 import { falDialect, falStatuses } from './fal-dialect.ts';
 import type { DialectDeps } from '../dialect-deps.ts';
 import type { FalModel } from './fal-request.ts';
@@ -25,25 +25,15 @@ export interface FalCreate {
   readonly meta: RequestMeta;
 }
 
-export interface FalCreated {
-  readonly task: Task;
-  readonly headers: Readonly<Record<string, string>>;
-  /** Names of the fields that were ignored. */
-  readonly warnings: readonly string[];
-}
-
-export async function createFalTask(
+export function createFalTask(
   { route, params, webhook, body, caller, meta }: FalCreate,
   deps: DialectDeps,
-): Promise<FalCreated> {
-  const whole = `${params.owner}/${params.name}`;
-  const isWhole = deps.catalogue.models(caller).some(({ id }) => id === whole);
-  const asked = understandFal(body, { model: isWhole ? whole : params.name, webhook });
-  const { task, headers, warnings } = await createVideoTask({ route, asked, caller, meta }, deps);
-  const record = await findOwnTask(deps.tasks, {
-    id: task.id,
-    reach: { account: caller.account },
-    kind: 'video',
-  });
-  return { task: record, headers, warnings };
+): Promise<AnyCreated> {
+  const model = modelOf(params, caller, deps);
+  const asked = { model, webhook };
+  const understand = {
+    video: () => understandFalVideo(body, asked),
+    image: () => understandFalImage(body, asked),
+  };
+  return createAnyTask({ route, model, understand, caller, meta }, deps);
 }

@@ -11,8 +11,10 @@ import type { Route, TextReply } from '../../route.ts';
 import { falErrorSchema, invalidInput, presentFalError } from './fal-dialect.ts';
 import type { DialectDeps } from '../dialect-deps.ts';
 
+const file = z.object({ url: z.string() });
 export const falResultSchema = z.object({
-  video: z.object({ url: z.string() }),
+  video: file.optional(),
+  images: z.array(file).optional().meta({ description: 'Of a model of images, in place of `video`.' }),
   seed: z.number().optional().meta({ description: 'That was asked for, while the request is kept.' }),
   warnings: z.array(z.string()).optional().meta({ description: 'Names of the fields that were ignored.' }),
 });
@@ -32,12 +34,13 @@ export async function replyWithFalResult(
   const presented: z.output<typeof taskFields> = presentTask(task, mediaUrl);
   const named = namedReply(task);
   if (presented.error !== undefined) return failedReply(presented.error, named);
-  const url = presented.data[0]?.url;
-  if (url === undefined) return undefined;
+  const files = presented.data.flatMap(({ url }) => (url === undefined ? [] : [{ url }]));
+  if (files.length === 0) return undefined;
   const request = (await requests.find(task.id))?.request;
-  const seed = request?.kind === 'video' ? request.seed : undefined;
+  const seed = request?.kind === 'video' ? request.seed : request?.extra['seed'];
   const money = costHeaders(task.charge, catalogue.current().currency);
-  const result = { video: { url }, ...defined({ seed }), ...presentWarnings(warnings) };
+  const made = task.kind === 'image' ? { images: files } : { video: files[0] };
+  const result = { ...made, ...defined({ seed }), ...presentWarnings(warnings) };
   return jsonReply(result, { ...money, ...named });
 }
 

@@ -17,13 +17,13 @@ export function getFalResult(deps: DialectDeps): Route {
     method: 'get',
     paths: ['/fal/:owner/:name/requests/:task_id'],
     input: z.object({ params: falRequestParams }),
-    success: { description: 'The video.', schema: falResultSchema },
+    success: { description: 'The video, or the images.', schema: falResultSchema },
     otherAnswers: falFailures,
     errors: ['task_not_found', 'result_not_ready'],
     // The status of the original.
     statuses: { result_not_ready: 400 },
     async handle({ params, reach }) {
-      const task = await findOwnTask(deps.tasks, { id: params.task_id, reach, kind: 'video' });
+      const task = await findOwnTask(deps.tasks, { id: params.task_id, reach });
       const reply = await replyWithFalResult(task, deps);
       if (reply === undefined) throw missingResult(task, deps);
       return reply;

@@ -13,7 +13,7 @@ export function getFalStatus(deps: DialectDeps): Route {
     operationId: 'getFalStatus',
     scope: 'read_own',
     summary: 'Query a request of the queue',
-    description: 'Of every video task of the account, whichever interface created it. There are no logs.',
+    description: 'Of every task of the account, whichever interface created it. There are no logs.',
     dialect: falDialect,
     method: 'get',
     paths: ['/fal/:owner/:name/requests/:task_id/status'],
@@ -21,7 +21,7 @@ export function getFalStatus(deps: DialectDeps): Route {
     success: { description: 'The request as it is now.', schema: falRequestSchema },
     errors: ['task_not_found'],
     async handle({ params, reach }) {
-      const task = await findOwnTask(deps.tasks, { id: params.task_id, reach, kind: 'video' });
+      const task = await findOwnTask(deps.tasks, { id: params.task_id, reach });
       const headers = isTerminal(task.status) ? {} : { 'retry-after': String(pollAfterSeconds(task, deps)) };
       return jsonReply(presentFalRequest(task, { ...params, publicUrl: deps.publicUrl }), headers);
     },

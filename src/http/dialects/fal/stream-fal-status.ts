@@ -28,7 +28,7 @@ export function streamFalStatus(deps: DialectDeps): Route {
     success: { description: 'Each is a `FalRequest`.', mediaType: eventStreamType },
     errors: ['task_not_found'],
     async handle({ params, reach, meta }) {
-      const task = await findOwnTask(deps.tasks, { id: params.task_id, reach, kind: 'video' });
+      const task = await findOwnTask(deps.tasks, { id: params.task_id, reach });
       const facts = { ...params, publicUrl: deps.publicUrl };
       return eventStream(events(task, { facts, signal: meta.closed() }, deps), namedReply(task));
     },

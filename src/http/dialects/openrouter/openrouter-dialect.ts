@@ -24,7 +24,7 @@ export const openrouterDialect: Dialect = {
   errors: { schema: errorSchema, present: presentOpenrouterError },
 };
 
-function presentOpenrouterError(error: GatewayError): z.output<typeof errorSchema> {
+export function presentOpenrouterError(error: GatewayError): z.output<typeof errorSchema> {
   const { message, param, code } = presentError(error).error;
   return { error: { code: errorTable[error.code].status, message, metadata: { code, param } } };
 }

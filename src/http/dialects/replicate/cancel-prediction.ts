@@ -23,7 +23,7 @@ export function cancelPrediction(deps: DialectDeps): Route {
     success: { description: 'The prediction as it is now.', schema: predictionSchema },
     errors: ['task_not_found', 'task_not_cancellable'],
     async handle({ params, reach }) {
-      const found = await findOwnTask(deps.tasks, { id: params.task_id, reach, kind: 'video' });
+      const found = await findOwnTask(deps.tasks, { id: params.task_id, reach });
       const task = isTerminal(found.status) ? found : await cancelTask(found, deps);
       const request = (await deps.requests.find(task.id))?.request;
       return jsonReply(presentPrediction(task, { request, mediaUrl, publicUrl }));

@@ -3,7 +3,8 @@ import { keyRoute } from '../../route.ts';
 import type { Route } from '../../route.ts';
 import { answerWithPrediction, predictionCreate } from './prediction-create.ts';
 import { anyFields } from '../../body-fields.ts';
-import { modelPredictionBody, understandPrediction } from './replicate-body.ts';
+import { modelOf } from '../create-any-task.ts';
+import { modelPredictionBody } from './replicate-body.ts';
 import type { DialectDeps } from '../dialect-deps.ts';
 
 export function createModelPrediction(deps: DialectDeps): Route {
@@ -23,11 +24,7 @@ export function createModelPrediction(deps: DialectDeps): Route {
       body: anyFields,
     }),
     documentedBody: modelPredictionBody,
-    handle({ params: { owner, name }, body, caller, meta }) {
-      const whole = `${owner}/${name}`;
-      const isWhole = deps.catalogue.models(caller).some(({ id }) => id === whole);
-      const asked = understandPrediction(body, isWhole ? whole : name);
-      return answerWithPrediction({ asked, caller, meta }, deps);
-    },
+    handle: ({ params, body, caller, meta }) =>
+      answerWithPrediction({ model: modelOf(params, caller, deps), body, caller, meta }, deps),
   });
 }

@@ -3,7 +3,7 @@ import { keyRoute } from '../../route.ts';
 import type { Route } from '../../route.ts';
 import { answerWithPrediction, predictionCreate } from './prediction-create.ts';
 import { anyFields } from '../../body-fields.ts';
-import { predictionBody, understandPrediction } from './replicate-body.ts';
+import { predictionBody } from './replicate-body.ts';
 import type { DialectDeps } from '../dialect-deps.ts';
 
 export function createPrediction(deps: DialectDeps): Route {
@@ -15,7 +15,6 @@ export function createPrediction(deps: DialectDeps): Route {
     paths: ['/v1/predictions'],
     input: z.object({ body: anyFields }),
     documentedBody: predictionBody,
-    handle: ({ body, caller, meta }) =>
-      answerWithPrediction({ asked: understandPrediction(body), caller, meta }, deps),
+    handle: ({ body, caller, meta }) => answerWithPrediction({ body, caller, meta }, deps),
   });
 }

@@ -13,7 +13,7 @@ export function getPrediction(deps: DialectDeps): Route {
     operationId: 'getPrediction',
     scope: 'read_own',
     summary: 'Query a prediction',
-    description: 'Of every video task of the account, whichever interface created it.',
+    description: 'Of every task of the account, whichever interface created it.',
     dialect: replicateDialect,
     method: 'get',
     paths: ['/v1/predictions/:task_id'],
@@ -21,7 +21,7 @@ export function getPrediction(deps: DialectDeps): Route {
     success: { description: 'The prediction as it is now.', schema: predictionSchema },
     errors: ['task_not_found'],
     async handle({ params, reach }) {
-      const task = await findOwnTask(deps.tasks, { id: params.task_id, reach, kind: 'video' });
+      const task = await findOwnTask(deps.tasks, { id: params.task_id, reach });
       const request = (await deps.requests.find(task.id))?.request;
       return jsonReply(
         presentPrediction(task, { request, mediaUrl, publicUrl }),

@@ -30,8 +30,7 @@ export function listPredictions({ tasks, requests, mediaUrl, publicUrl }: Dialec
       }),
     },
     async handle({ query: { cursor: after }, reach }) {
-      const filter = { kind: 'video', ...reach } as const;
-      const page = await pageOfTasks(filter, { limit: pageSize, ...defined({ after }) }, tasks);
+      const page = await pageOfTasks(reach, { limit: pageSize, ...defined({ after }) }, tasks);
       const asked = new Map<string, GenerationRequest>();
       for await (const { task, request } of requests.each(page.tasks.map(({ id }) => id)))
         asked.set(task, request);

@@ -3,10 +3,10 @@ import type { Caller } from '../../../access/caller.ts';
 import { presentWarnings } from '../../presenters/image.ts';
 import { jsonReply } from '../../route.ts';
 import type { Reply, RequestMeta } from '../../route.ts';
-import { createVideoTask, videoCreate } from '../../videos/create-video-task.ts';
-import { findOwnTask } from '../../videos/own-task.ts';
-import type { Understood } from '../../../intake/understand.ts';
+import { videoCreate } from '../../videos/create-video-task.ts';
+import { createAnyTask } from '../create-any-task.ts';
 import { predictionSchema, presentPrediction } from './prediction.ts';
+import { understandPrediction } from './replicate-body.ts';
 import { replicateDialect } from './replicate-dialect.ts';
 import type { DialectDeps } from '../dialect-deps.ts';
 
@@ -24,23 +24,29 @@ export const predictionCreate = {
 } as const;
 
 export interface PredictionCreate {
-  readonly asked: Understood;
+  /** By the address; absent: the body names it. */
+  readonly model?: string;
+  readonly body: Readonly<Record<string, unknown>>;
   readonly caller: Caller;
   readonly meta: RequestMeta;
 }
 
 export async function answerWithPrediction(
-  { asked, caller, meta }: PredictionCreate,
+  { model, body: sent, caller, meta }: PredictionCreate,
   deps: DialectDeps,
 ): Promise<Reply> {
-  const { tasks, requests, mediaUrl, publicUrl } = deps;
-  const create = { route: 'createPrediction', asked, caller, meta };
-  const { task, headers, warnings } = await createVideoTask(create, deps);
-  const record = await findOwnTask(tasks, { id: task.id, reach: { account: caller.account }, kind: 'video' });
+  const { requests, mediaUrl, publicUrl } = deps;
+  const understand = {
+    video: () => understandPrediction(sent, 'video', model),
+    image: () => understandPrediction(sent, 'image', model),
+  };
+  const named = model ?? String(sent['version'] ?? sent['model']);
+  const create = { route: 'createPrediction', model: named, understand, caller, meta };
+  const { task, headers, warnings } = await createAnyTask(create, deps);
   const request = (await requests.find(task.id))?.request;
-  const prediction = presentPrediction(record, { request, mediaUrl, publicUrl });
+  const prediction = presentPrediction(task, { request, mediaUrl, publicUrl });
   // The official client takes anything but `starting` for the end, and hands out an output that is not there.
-  const status = isTerminal(record.status) ? prediction.status : 'starting';
+  const status = isTerminal(task.status) ? prediction.status : 'starting';
   const body = { ...prediction, status, ...presentWarnings(warnings) };
   return { ...jsonReply(body, headers), status: 201 };
 }

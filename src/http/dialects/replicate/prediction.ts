@@ -20,7 +20,10 @@ export const predictionSchema = z
     version: z.literal('hidden'),
     status: z.enum(statuses),
     input: z.record(z.string(), z.unknown()).meta({ description: 'Without its media.' }),
-    output: z.string().nullable().meta({ description: 'The address of the video.' }),
+    output: z
+      .union([z.string(), z.array(z.string())])
+      .nullable()
+      .meta({ description: 'The address of the video, or those of the images.' }),
     error: z.string().nullable(),
     logs: z.literal(''),
     source: z.literal('api'),
@@ -61,7 +64,10 @@ export function presentPrediction(
     version: 'hidden',
     status: error?.code === 'task_cancelled' ? 'canceled' : words[status],
     input: inputOf(request),
-    output: data[0]?.url ?? null,
+    output: outputOf(
+      task,
+      data.flatMap(({ url }) => url ?? []),
+    ),
     error: error?.message ?? null,
     logs: '',
     source: 'api',
@@ -72,8 +78,17 @@ export function presentPrediction(
   };
 }
 
+function outputOf({ kind }: Task, [first, ...others]: readonly string[]): Prediction['output'] {
+  if (first === undefined) return null;
+  return kind === 'image' ? [first, ...others] : first;
+}
+
 function inputOf(request: GenerationRequest | undefined): Prediction['input'] {
-  if (request?.kind !== 'video') return {};
+  if (request === undefined) return {};
+  if (request.kind === 'image') {
+    const { prompt, n, size, quality } = request;
+    return defined({ prompt, num_outputs: n, size, quality, seed: request.extra['seed'] });
+  }
   const { prompt, duration, resolution, ratio, seed } = request;
   return defined({ prompt, duration, resolution, aspect_ratio: ratio, seed });
 }

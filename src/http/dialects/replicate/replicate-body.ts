@@ -5,6 +5,7 @@ import { GatewayError, invalidParameter } from '../../../errors/errors.ts';
 import {
   audios,
   firstFrame,
+  imageFields,
   lastFrame,
   namesOf,
   references,
@@ -13,6 +14,8 @@ import {
 } from '../../../intake/names.ts';
 import type { Understood } from '../../../intake/understand.ts';
 import { exampleModels } from '../../example-models.ts';
+import type { TaskKind } from '../../../base/task-kind.ts';
+import { understandImage } from '../../images/image-body.ts';
 import { understandVideo, videoBodySchema } from '../../videos/video-body.ts';
 
 const itemsMax = 64;
@@ -48,12 +51,10 @@ export const modelPredictionBody = z.object(shape).meta({
   examples: [{ input: example }],
 });
 
-const names = namesOf(
-  {
-    prefix: 'input.',
-    others: 'metadata',
-    outer: { version: 'model', webhook: 'metadata.callback_url', strict: 'strict' },
-  },
+const outer = { version: 'model', webhook: 'metadata.callback_url', strict: 'strict' } as const;
+const imageNames = namesOf({ prefix: 'input.', others: 'body', outer }, { num_outputs: 'n' }, imageFields);
+const videoNames = namesOf(
+  { prefix: 'input.', others: 'metadata', outer },
   {
     aspect_ratio: 'ratio',
     image: firstFrame,
@@ -69,11 +70,16 @@ const names = namesOf(
 /** Reads what a prediction asks for. Throws GatewayError. */
 export function understandPrediction(
   { input, ...outer }: Readonly<Record<string, unknown>>,
+  kind: TaskKind,
   model?: string,
 ): Understood {
   if (!isRecord(input)) throw notAnObject(input);
   const inner = Object.entries(input).map(([name, value]) => [`input.${name}`, value] as const);
-  return understandVideo({ ...outer, ...Object.fromEntries(inner) }, names, defined({ model }));
+  const fields = { ...outer, ...Object.fromEntries(inner) };
+  const fixed = defined({ model });
+  return kind === 'image'
+    ? understandImage(fields, imageNames, fixed)
+    : understandVideo(fields, videoNames, fixed);
 }
 
 function notAnObject(input: unknown): GatewayError {

@@ -1,0 +1,52 @@
+import type { Caller } from '../../access/caller.ts';
+import type { TaskKind } from '../../base/task-kind.ts';
+import type { Task } from '../../task/record.ts';
+import type { Understood } from '../../intake/understand.ts';
+import { createdHeaders } from '../cost-headers.ts';
+import { operationOf } from '../images/image-body.ts';
+import { createImageTask } from '../images/image-create.ts';
+import type { RequestMeta } from '../route.ts';
+import { createVideoTask } from '../videos/create-video-task.ts';
+import { findOwnTask } from '../videos/own-task.ts';
+import type { DialectDeps } from './dialect-deps.ts';
+
+export interface AnyCreate {
+  /** operationId: the scope of the idempotency key beside the account. */
+  readonly route: string;
+  /** The whole id. */
+  readonly model: string;
+  /** Reads the body for a model of each kind. Throws GatewayError. */
+  readonly understand: Readonly<Record<TaskKind, () => Understood>>;
+  readonly caller: Caller;
+  readonly meta: RequestMeta;
+}
+
+export interface AnyCreated {
+  readonly task: Task;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Names of the fields that were ignored. */
+  readonly warnings: readonly string[];
+}
+
+/** Creates a video or images, as the model renders, for an interface that has one address for both. */
+export async function createAnyTask(create: AnyCreate, deps: DialectDeps): Promise<AnyCreated> {
+  const { route, model, understand, caller, meta } = create;
+  const isImage = deps.catalogue.models(caller).some(({ id, kind }) => id === model && kind === 'image');
+  const asked = isImage ? understand.image() : understand.video();
+  const order = { route, asked, caller, meta };
+  const { task, warnings } = await (isImage
+    ? createImageTask({ ...order, operation: operationOf(asked) }, deps)
+    : createVideoTask(order, deps));
+  const record = await findOwnTask(deps.tasks, { id: task.id, reach: { account: caller.account } });
+  return { task: record, headers: createdHeaders(task), warnings };
+}
+
+/** The id of a model that an interface names by owner and name. The owner is any word if the id has no slash. */
+export function modelOf(
+  { owner, name }: { readonly owner: string; readonly name: string },
+  caller: Caller,
+  { catalogue }: Pick<DialectDeps, 'catalogue'>,
+): string {
+  const whole = `${owner}/${name}`;
+  return catalogue.models(caller).some(({ id }) => id === whole) ? whole : name;
+}
