@@ -1109,7 +1109,7 @@ it('whatever hands out a result says alike that there is none yet, and that ther
     seen.push([path, early.status, Number(early.headers['retry-after']) > 0, late.status, ...codes]);
   }
   const both = ['result_not_ready', 'result_not_found'];
-  expect(seen.toSorted()).toEqual([
+  expect(seen.toSorted((one, other) => String(one[0]).localeCompare(String(other[0])))).toEqual([
     ['/api/v1/videos/{task_id}/content', 409, true, 404, ...both],
     // A failure has a body of its own there.
     ['/fal/{owner}/{name}/requests/{task_id}', 400, true, 500, both[0], undefined],

@@ -30,6 +30,10 @@ afterAll(async () => {
 
 const size = { width: 1024, height: 1024 };
 const prompt = 'a red cube';
+/** What the client's types do not have. */
+interface Drawn {
+  readonly images?: readonly { readonly image_url: { readonly url: string } }[];
+}
 const models = ['gpt-image', 'seedream', 'wan-image'] as const;
 
 async function sizeAt(link: string): Promise<object | undefined> {
@@ -98,15 +102,15 @@ describe.each(models)('%s', (model) => {
       modalities: 'text'[];
     };
     const { choices } = await client.chat.completions.create({ ...body, stream: false });
-    const { images } = choices[0]?.message as unknown as { images: { image_url: { url: string } }[] };
-    expect(images.map(({ image_url }) => sizeIn(image_url.url))).toMatchObject([size]);
+    const message = choices[0]?.message as unknown as Drawn | undefined;
+    expect(message?.images?.map(({ image_url }) => sizeIn(image_url.url))).toMatchObject([size]);
     const urls: string[] = [];
     let finished = '';
     for await (const {
       choices: [choice],
     } of await client.chat.completions.create({ ...body, stream: true })) {
-      const { images: some = [] } = choice?.delta as unknown as { images?: typeof images };
-      urls.push(...some.map(({ image_url }) => image_url.url));
+      const delta = choice?.delta as unknown as Drawn | undefined;
+      urls.push(...(delta?.images ?? []).map(({ image_url }) => image_url.url));
       finished = choice?.finish_reason ?? finished;
     }
     expect(urls.map(sizeIn)).toMatchObject([size]);

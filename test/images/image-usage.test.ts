@@ -27,7 +27,7 @@ describe('the usage of images', () => {
         expect(output.image_tokens + output.text_tokens).toBe(shown.output_tokens);
         expect(shown.input_tokens + shown.output_tokens).toBe(shown.total_tokens);
         expect(shown.total_tokens).toBeGreaterThanOrEqual(usage.totalTokens ?? 0);
-        expect(Math.min(...[...Object.values(input), ...Object.values(output)])).toBeGreaterThanOrEqual(0);
+        expect(Math.min(...Object.values(input), ...Object.values(output))).toBeGreaterThanOrEqual(0);
       }),
     );
   });

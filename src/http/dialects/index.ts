@@ -11,7 +11,8 @@ import { runFalRequest } from './fal/run-fal-request.ts';
 import { streamFalRequest } from './fal/stream-fal-request.ts';
 import { streamFalStatus } from './fal/stream-fal-status.ts';
 import { submitFalRequest } from './fal/submit-fal-request.ts';
-import { createChatCompletion, createOpenrouterChat } from './chat/create-chat-completion.ts';
+import { createChatCompletion } from './chat/create-chat-completion.ts';
+import { createOpenrouterChat } from './openrouter/create-openrouter-chat.ts';
 import type { DialectDeps } from './dialect-deps.ts';
 import { createOpenaiVideo } from './openai/create-openai-video.ts';
 import { deleteOpenaiVideo } from './openai/delete-openai-video.ts';
@@ -31,6 +32,7 @@ import { getPrediction } from './replicate/get-prediction.ts';
 import { listPredictions } from './replicate/list-predictions.ts';
 
 export { readFalTarget as readTarget } from './fal/fal-target.ts';
+export { isFromReplicate } from './replicate/replicate-dialect.ts';
 
 /** The operations of other services' interfaces. */
 export function dialectRoutes(deps: DialectDeps): readonly Route[] {

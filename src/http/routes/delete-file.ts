@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isFromReplicate } from '../dialects/index.ts';
 import { fileParams, findOwnFile } from '../files/own-file.ts';
 import type { FileRouteDeps } from '../files/own-file.ts';
 import { jsonReply, keyRoute } from '../route.ts';
@@ -21,8 +22,7 @@ export function deleteFile({ files }: Pick<FileRouteDeps, 'files'>): Route {
     },
     otherAnswers: {
       204: {
-        description:
-          'It is deleted. Replicate’s clients are answered so: they take no other status for a success.',
+        description: 'It is deleted. Clients of predictions expect this status.',
         mediaType: 'none',
       },
     },
@@ -30,8 +30,7 @@ export function deleteFile({ files }: Pick<FileRouteDeps, 'files'>): Route {
     async handle({ params, reach, meta }) {
       const file = await findOwnFile(files, params.file_id, reach);
       await files.remove(file);
-      if (meta.header('user-agent')?.startsWith('replicate-') === true)
-        return { status: 204, headers: {}, mediaType: 'application/json' };
+      if (isFromReplicate(meta)) return { status: 204, headers: {}, mediaType: 'application/json' };
       return jsonReply({ id: file.id, object: 'file', deleted: true });
     },
   });

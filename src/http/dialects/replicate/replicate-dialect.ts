@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { errorTable } from '../../../errors/errors.ts';
 import type { GatewayError } from '../../../errors/errors.ts';
 import { presentError } from '../../error-response.ts';
+import type { RequestMeta } from '../../route.ts';
 import type { Dialect } from '../dialect.ts';
 
 const errorSchema = z
@@ -24,4 +25,9 @@ function presentReplicateError(error: GatewayError): z.output<typeof errorSchema
   const { message: detail, param: field, code: title } = presentError(error).error;
   const problem = { title, detail, status: errorTable[error.code].status };
   return field === '' ? problem : { ...problem, invalid_fields: [{ field, description: detail }] };
+}
+
+/** Its official clients name themselves. They share some of our addresses, where they expect answers of their own. */
+export function isFromReplicate(meta: Pick<RequestMeta, 'header'>): boolean {
+  return meta.header('user-agent')?.startsWith('replicate-') === true;
 }
