@@ -73,13 +73,13 @@ export function createClient(options: ClientOptions) {
     images: {
       ...images,
       /** The images; a task with `async: true`, and of models whose upstream works asynchronously. */
-      create: (body: Types.ImageGenerationRequest, more: CreateOptions = {}) =>
+      create: (body: Types.ImageGenerationRequest | Types.ImageGenerationForm, more: CreateOptions = {}) =>
         call<Types.Images | Types.CreatedTask>('POST', '/v1/images/generations', {
           ...more,
           ...once(more),
           body,
         }),
-      edit: (body: Types.ImageEditRequest, more: CreateOptions = {}) =>
+      edit: (body: Types.ImageEditRequest | Types.ImageEditForm, more: CreateOptions = {}) =>
         call<Types.Images | Types.CreatedTask>('POST', '/v1/images/edits', { ...more, ...once(more), body }),
       estimate: (body: Types.ImageGenerationRequest, more: CallOptions = {}) =>
         call<Types.Estimate>('POST', '/v1/images/generations/estimate', { ...more, isSafe: true, body }),

@@ -28,44 +28,47 @@ export type VideoRequest = {
   /** Legacy name of duration, which wins if both are present. */
   readonly seconds?: number | string | null;
   /** Parameters that not every model has: an object, or a string that holds it as JSON. Those that are listed here mean the same at every vendor; others are passed upstream unchanged. `warnings` names what a model does not use. */
-  readonly metadata?: {
-    readonly draft?: boolean;
-    readonly generate_audio?: boolean;
-    readonly watermark?: boolean;
-    readonly return_last_frame?: boolean;
-    readonly callback_url?: string;
-    readonly seed?: number;
-    readonly execution_expires_after?: number;
-    readonly safety_identifier?: string;
-    readonly tools?:
-      | readonly unknown[]
-      | {
-          readonly [name: string]: unknown;
-        };
-    readonly mode?: string;
-    readonly resolution?: string;
-    readonly ratio?: string;
-    readonly size?: string;
-    readonly duration?: number | string;
-    readonly seconds?: number | string;
-    /** What should not be seen. */
-    readonly negative_prompt?: string;
-    /** How closely the prompt is followed, on the scale of the model. */
-    readonly cfg_scale?: number;
-    /** How the camera moves, in the words of the model. */
-    readonly camera_control?:
-      | string
-      | {
-          readonly [name: string]: unknown;
-        };
-    /** Frames per second. */
-    readonly fps?: number;
-    /** How much moves, on the scale of the model. */
-    readonly motion_strength?: number;
-    /** What is made of a video, in words such as `reference`, `edit`, `extend`. Absent: a reference where the model takes reference videos. */
-    readonly video_task?: string;
-    readonly [name: string]: unknown;
-  } | null;
+  readonly metadata?:
+    | {
+        readonly draft?: boolean;
+        readonly generate_audio?: boolean;
+        readonly watermark?: boolean;
+        readonly return_last_frame?: boolean;
+        readonly callback_url?: string;
+        readonly seed?: number;
+        readonly execution_expires_after?: number;
+        readonly safety_identifier?: string;
+        readonly tools?:
+          | readonly unknown[]
+          | {
+              readonly [name: string]: unknown;
+            };
+        readonly mode?: string;
+        readonly resolution?: string;
+        readonly ratio?: string;
+        readonly size?: string;
+        readonly duration?: number | string;
+        readonly seconds?: number | string;
+        /** What should not be seen. */
+        readonly negative_prompt?: string;
+        /** How closely the prompt is followed, on the scale of the model. */
+        readonly cfg_scale?: number;
+        /** How the camera moves, in the words of the model. */
+        readonly camera_control?:
+          | string
+          | {
+              readonly [name: string]: unknown;
+            };
+        /** Frames per second. */
+        readonly fps?: number;
+        /** How much moves, on the scale of the model. */
+        readonly motion_strength?: number;
+        /** What is made of a video, in words such as `reference`, `edit`, `extend`. Absent: a reference where the model takes reference videos. */
+        readonly video_task?: string;
+        readonly [name: string]: unknown;
+      }
+    | string
+    | null;
 };
 
 export type CreatedTask = {
@@ -138,8 +141,8 @@ export type ImageGenerationRequest = {
   readonly model: string;
   readonly prompt: string;
   /** Reference images: URLs, data URLs (`data:image/<type>;base64,<data>`) or files. */
-  readonly image?: string | Blob | readonly (string | Blob)[] | null;
-  readonly mask?: string | Blob | null;
+  readonly image?: string | readonly string[] | null;
+  readonly mask?: string | null;
   readonly n?: number | null;
   /** `<width>x<height>`, or a name that the model lists. */
   readonly size?: string | null;
@@ -150,11 +153,79 @@ export type ImageGenerationRequest = {
   /** true: the answer is a stream of events. Its image is a task, as with `async`, named by the header `x-mediary-image`: whoever loses the stream asks for it there. */
   readonly stream?: boolean | null;
   /** For tasks: `callback_url`, `execution_expires_after`. */
+  readonly metadata?:
+    | {
+        readonly callback_url?: string;
+        readonly execution_expires_after?: number;
+        readonly [name: string]: unknown;
+      }
+    | string
+    | null;
+};
+
+export type ImageGenerationForm = {
+  readonly aigc_watermark?: unknown;
+  readonly aspect_ratio?: string;
+  readonly background?: string;
+  readonly cfg_scale?: unknown;
+  readonly complexity?: unknown;
+  readonly contentModeration?: unknown;
+  readonly disable_prompt_enhanced?: unknown;
+  readonly edit?: unknown;
+  readonly element_list?: unknown;
+  readonly grounding?: unknown;
+  readonly guidance?: unknown;
+  readonly guidance_scale?: number;
+  readonly human_fidelity?: unknown;
+  readonly image_fidelity?: unknown;
+  readonly image_prompt_strength?: unknown;
+  readonly image_reference?: unknown;
+  readonly input_fidelity?: string;
+  readonly moderation?: string;
+  readonly negative_prompt?: string;
+  readonly optimize_prompt?: unknown;
+  readonly optimize_prompt_options?: unknown;
+  readonly outputFormat?: unknown;
+  readonly output_compression?: number;
+  readonly output_format?: string;
+  /** With `stream`: how many unfinished images are sent, where the upstream streams. */
+  readonly partial_images?: number;
+  readonly prompt_extend?: unknown;
+  readonly prompt_optimizer?: unknown;
+  readonly prompt_upsampling?: unknown;
+  readonly raw?: unknown;
+  readonly safety_tolerance?: unknown;
+  readonly seed?: number;
+  readonly sequential_image_generation?: unknown;
+  readonly steps?: unknown;
+  readonly strength?: unknown;
+  readonly style?: string;
+  readonly style_preset?: unknown;
+  readonly tools?: unknown;
+  readonly user?: string;
+  readonly version?: unknown;
+  readonly watermark?: boolean;
+  readonly web_search?: unknown;
+  readonly model: string;
+  readonly prompt: string;
+  /** Reference images: URLs, data URLs (`data:image/<type>;base64,<data>`) or files. */
+  readonly image?: string | Blob | readonly (string | Blob)[];
+  readonly mask?: string | Blob;
+  readonly n?: number;
+  /** `<width>x<height>`, or a name that the model lists. */
+  readonly size?: string;
+  readonly quality?: string;
+  readonly response_format?: 'url' | 'b64_json';
+  /** true: answers with a task on any model, as the header `prefer: respond-async` does. */
+  readonly async?: boolean;
+  /** true: the answer is a stream of events. Its image is a task, as with `async`, named by the header `x-mediary-image`: whoever loses the stream asks for it there. */
+  readonly stream?: boolean;
+  /** For tasks: `callback_url`, `execution_expires_after`. */
   readonly metadata?: {
     readonly callback_url?: string;
     readonly execution_expires_after?: number;
     readonly [name: string]: unknown;
-  } | null;
+  };
 };
 
 export type ImageEditRequest = {
@@ -203,8 +274,8 @@ export type ImageEditRequest = {
   readonly model: string;
   readonly prompt: string;
   /** Reference images: URLs, data URLs (`data:image/<type>;base64,<data>`) or files. */
-  readonly image: string | Blob | readonly (string | Blob)[];
-  readonly mask?: string | Blob | null;
+  readonly image: string | readonly string[];
+  readonly mask?: string | null;
   readonly n?: number | null;
   /** `<width>x<height>`, or a name that the model lists. */
   readonly size?: string | null;
@@ -215,11 +286,79 @@ export type ImageEditRequest = {
   /** true: the answer is a stream of events. Its image is a task, as with `async`, named by the header `x-mediary-image`: whoever loses the stream asks for it there. */
   readonly stream?: boolean | null;
   /** For tasks: `callback_url`, `execution_expires_after`. */
+  readonly metadata?:
+    | {
+        readonly callback_url?: string;
+        readonly execution_expires_after?: number;
+        readonly [name: string]: unknown;
+      }
+    | string
+    | null;
+};
+
+export type ImageEditForm = {
+  readonly aigc_watermark?: unknown;
+  readonly aspect_ratio?: string;
+  readonly background?: string;
+  readonly cfg_scale?: unknown;
+  readonly complexity?: unknown;
+  readonly contentModeration?: unknown;
+  readonly disable_prompt_enhanced?: unknown;
+  readonly edit?: unknown;
+  readonly element_list?: unknown;
+  readonly grounding?: unknown;
+  readonly guidance?: unknown;
+  readonly guidance_scale?: number;
+  readonly human_fidelity?: unknown;
+  readonly image_fidelity?: unknown;
+  readonly image_prompt_strength?: unknown;
+  readonly image_reference?: unknown;
+  readonly input_fidelity?: string;
+  readonly moderation?: string;
+  readonly negative_prompt?: string;
+  readonly optimize_prompt?: unknown;
+  readonly optimize_prompt_options?: unknown;
+  readonly outputFormat?: unknown;
+  readonly output_compression?: number;
+  readonly output_format?: string;
+  /** With `stream`: how many unfinished images are sent, where the upstream streams. */
+  readonly partial_images?: number;
+  readonly prompt_extend?: unknown;
+  readonly prompt_optimizer?: unknown;
+  readonly prompt_upsampling?: unknown;
+  readonly raw?: unknown;
+  readonly safety_tolerance?: unknown;
+  readonly seed?: number;
+  readonly sequential_image_generation?: unknown;
+  readonly steps?: unknown;
+  readonly strength?: unknown;
+  readonly style?: string;
+  readonly style_preset?: unknown;
+  readonly tools?: unknown;
+  readonly user?: string;
+  readonly version?: unknown;
+  readonly watermark?: boolean;
+  readonly web_search?: unknown;
+  readonly model: string;
+  readonly prompt: string;
+  /** Reference images: URLs, data URLs (`data:image/<type>;base64,<data>`) or files. */
+  readonly image: string | Blob | readonly (string | Blob)[];
+  readonly mask?: string | Blob;
+  readonly n?: number;
+  /** `<width>x<height>`, or a name that the model lists. */
+  readonly size?: string;
+  readonly quality?: string;
+  readonly response_format?: 'url' | 'b64_json';
+  /** true: answers with a task on any model, as the header `prefer: respond-async` does. */
+  readonly async?: boolean;
+  /** true: the answer is a stream of events. Its image is a task, as with `async`, named by the header `x-mediary-image`: whoever loses the stream asks for it there. */
+  readonly stream?: boolean;
+  /** For tasks: `callback_url`, `execution_expires_after`. */
   readonly metadata?: {
     readonly callback_url?: string;
     readonly execution_expires_after?: number;
     readonly [name: string]: unknown;
-  } | null;
+  };
 };
 
 export type Images = {

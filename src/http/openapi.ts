@@ -7,6 +7,7 @@ import type { ErrorCode } from '../errors/errors.ts';
 import type { Dialect } from './dialects/dialect.ts';
 import { errorSchema } from './error-response.ts';
 import { eventStreamType } from './event-stream.ts';
+import { describeBodies } from './openapi-bodies.ts';
 import { allowNulls } from './openapi-nulls.ts';
 import { endedTaskSchema } from './presenters/video-task.ts';
 import { isProbe } from './route.ts';
@@ -34,8 +35,11 @@ export function createDocument(routes: readonly Route[]): OpenApiDocument {
     route.paths.forEach((path, index) => registry.registerPath(describe(route, path, index)));
   }
   registry.registerWebhook({ ...taskEnded, path: 'taskEnded' });
+  const events = [...new Set(routes.flatMap(({ success }) => success.event ?? []))].map(
+    (schema) => ({ type: 'schema', schema }) as const,
+  );
   const used = new Set(routes.map(({ tag }) => tag));
-  const document = new OpenApiGeneratorV31(registry.definitions).generateDocument({
+  const document = new OpenApiGeneratorV31([...registry.definitions, ...events]).generateDocument({
     openapi: '3.1.0',
     info: {
       title: 'Mediary',
@@ -53,6 +57,7 @@ export function createDocument(routes: readonly Route[]): OpenApiDocument {
       ...dialectsOf(routes).map(({ tag: name, description }) => ({ name, description })),
     ],
   });
+  describeBodies(document);
   allowNulls(document);
   return document;
 }
@@ -148,16 +153,24 @@ export function openApiPath(path: string): string {
   return path.replace(/\{?:([A-Za-z_]+)\}?/g, '{$1}');
 }
 
+const eventName = 'ImageEvent';
+/** JSON Schema's form of a text that holds something else. */
+const eventsSchema = {
+  type: 'string',
+  description: 'Server-sent events.',
+  contentMediaType: eventStreamType,
+  contentSchema: { $ref: `#/components/schemas/${eventName}` },
+} as const;
+
 function describeSuccess(success: Success): RouteConfig['responses'][string] {
-  const { description, schema, mediaType = 'application/json' } = success;
+  const { description, schema, event, mediaType = 'application/json' } = success;
   if (mediaType === 'none') return { description };
   const types = [mediaType].flat();
   return {
     description,
     content: Object.fromEntries(
       types.map((type) => {
-        // Tools take the schema of a stream for that of each of its events, whose fields are not JSON.
-        if (type === eventStreamType) return [type, {}];
+        if (type === eventStreamType) return [type, event === undefined ? {} : { schema: eventsSchema }];
         return [type, { schema: type === 'application/json' ? (schema ?? {}) : { type: 'string' } }];
       }),
     ),

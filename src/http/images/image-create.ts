@@ -69,9 +69,14 @@ export function imageCreate({ workspaces, limits }: Pick<ImageRouteDeps, 'worksp
     tag: 'Images',
     method: 'post',
     readBody: imageBody(workspaces, limits),
+    headers: z.object({
+      'idempotency-key': z.string().optional(),
+      prefer: z.string().optional().meta({ description: '`respond-async`, or `wait=N` seconds.' }),
+    }),
     success: {
       description: 'The images, or the task.',
-      schema: z.union([imageAnswerSchema, createdTaskSchema, imageEventSchema]),
+      schema: z.union([imageAnswerSchema, createdTaskSchema]),
+      event: imageEventSchema,
       mediaType: ['application/json', eventStreamType],
     },
     errors: [...createErrors, 'content_policy_violation', 'provider_error'],

@@ -1,0 +1,39 @@
+/** What a client of openapi-fetch does: `client.ts URL KEY`. It compiles beside the types that are generated for it. */
+export const typescriptClient = `import createClient from 'openapi-fetch';
+import type { components, paths } from './types.d.ts';
+
+type Images = components['schemas']['Images'];
+const [baseUrl = '', key = ''] = process.argv.slice(2);
+const client = createClient<paths>({ baseUrl, headers: { authorization: \`Bearer \${key}\` } });
+
+const created = await client.POST('/v1/videos/generations', {
+  body: { model: 'video', prompt: 'a paper boat', metadata: '{"seed":7}' },
+});
+if (created.data === undefined) throw new Error(created.error.error.message);
+const params = { path: { task_id: created.data.task_id }, query: { wait: 30 } };
+for (;;) {
+  const { data: task } = await client.GET('/v1/videos/generations/{task_id}', { params });
+  if (task?.status === 'failed') throw new Error(task.error.message);
+  if (task?.status !== 'succeeded') continue;
+  if (!task.video_url.startsWith('http') || task.duration <= 0) throw new Error('the video has no address');
+  break;
+}
+
+function imagesOf(answer: { data?: unknown; error?: unknown }): Images {
+  const { data } = answer;
+  if (typeof data === 'object' && data !== null && 'usage' in data) return data as Images;
+  throw new Error(\`no images: \${JSON.stringify(answer.error)}\`);
+}
+
+const image = imagesOf(
+  await client.POST('/v1/images/generations', { body: { model: 'image', prompt: 'a red cube' } }),
+);
+const source = \`data:image/png;base64,\${image.data[0]?.b64_json ?? ''}\`;
+const edit = imagesOf(
+  await client.POST('/v1/images/edits', { body: { model: 'image', prompt: 'blue', image: source } }),
+);
+if (edit.usage.input_tokens <= 0) throw new Error('the edit has no input');
+const refused = await client.POST('/v1/images/generations', { body: { model: 'nothing', prompt: 'p' } });
+if (refused.error?.error.code !== 'model_not_found') throw new Error('the error cannot be read');
+process.stdout.write('openapi-fetch: a video, an image, an edit and an error.\\n');
+`;
