@@ -49,7 +49,7 @@ export function openNotices(deps: NoticesDeps): {
     ...deps,
     store: stores.balanceAlerts,
     webhookSecrets: webhookSecretsOf(deps),
-    open: (purpose, sealed) => deps.secrets.open(purpose, sealed),
+    open: (at, sealed) => deps.secrets.open(at, sealed),
     deliver: (delivery) => deps.outbound.callbacks.deliver(delivery),
     currency: () => deps.config().currency,
     random: Math.random,

@@ -44,6 +44,7 @@ interface ReplacedDocument {
 }
 
 const only = 'published';
+const place = { purpose: 'configuration', id: only } as const;
 
 export type ConfigurationStore = ReturnType<typeof createConfigurationStore>;
 
@@ -58,7 +59,7 @@ export function createConfigurationStore(db: Db, { seal, open }: Sealing) {
     { text, hash, currency, by, node, at }: NewConfiguration,
     before: ConfigurationHead | undefined,
   ): Promise<ConfigurationHead | undefined> {
-    const fields = { hash, currency, by, node, at, sealed: toSealedDocument(seal('configuration', text)) };
+    const fields = { hash, currency, by, node, at, sealed: toSealedDocument(seal(place, text)) };
     const version = BigInt(before?.version ?? 0) + 1n;
     if (before === undefined) {
       const isFirst = await unlessThere(() => published.insertOne({ _id: only, version, ...fields }));
@@ -87,7 +88,7 @@ export function createConfigurationStore(db: Db, { seal, open }: Sealing) {
     async read(): Promise<PublishedConfiguration | undefined> {
       const found = await published.findOne({ _id: only });
       if (found === null) return undefined;
-      return { ...toHead(found), text: open('configuration', toSealed(found.sealed)) };
+      return { ...toHead(found), text: open(place, toSealed(found.sealed)) };
     },
 
     /** Whether this text was in force once, or is. */

@@ -46,7 +46,7 @@ async function watched({ store, ledger }: Process, statuses?: readonly number[])
   const account = world.newAccount();
   const receiver = await startCallbackReceiver(statuses);
   receivers.push(receiver);
-  const address = testSealing.seal('alert-address', receiver.url);
+  const address = testSealing.seal({ purpose: 'alert-address', id: account }, receiver.url);
   let count = 0;
   const credit = (amount: bigint, by = ledger) =>
     by.credit({ account, amount, reference: `r${(count += 1)}` });
