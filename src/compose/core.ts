@@ -127,11 +127,9 @@ export async function openCore(
   await Promise.all([ensureLedgerIndexes(mongo.db), ensureStoreIndexes(stores)]);
   const auditLog = createAuditLog({ ...stores, log, now, randomBytes });
   const runningConfig = await openConfig({ stores, mongo, environment, ...file, node, now, log, auditLog });
-  const outbound = openOutbound({
-    media: environment.MEDIA_ALLOW_PRIVATE_NETWORKS,
-    callbacks: environment.WEBHOOK_ALLOW_PRIVATE_NETWORKS,
-  });
-  const shared = { stores, log, now, config: runningConfig.current, auditLog, environment, secrets, outbound };
+  const outbound = openWaysOut(environment);
+  const { current: config } = runningConfig;
+  const shared = { stores, log, now, config, auditLog, environment, secrets, outbound };
   const metrics = createMetrics({ configVersion: () => shared.config().hash });
   const workers = () => readService(stores.nodes);
   const margin: Ledger['margin'] = (asked) => ledger.margin(asked);
@@ -170,6 +168,13 @@ export async function openCore(
       await tracing?.tracer.close();
     },
   };
+}
+
+function openWaysOut(environment: Environment): Outbound {
+  return openOutbound({
+    media: environment.MEDIA_ALLOW_PRIVATE_NETWORKS,
+    callbacks: environment.WEBHOOK_ALLOW_PRIVATE_NETWORKS,
+  });
 }
 
 function openChannels({ config, outbound, log, metrics }: ChannelsDeps): Channels {

@@ -20,7 +20,10 @@ const networks = z
   .array(
     z
       .string()
-      .refine((text) => isNetwork(text), 'must be a CIDR or a host name, such as 10.0.0.0/8 or renderer.internal'),
+      .refine(
+        (text) => isNetwork(text),
+        'must be a CIDR or a host name, such as 10.0.0.0/8 or renderer.internal',
+      ),
   )
   .default([]);
 

@@ -43,7 +43,8 @@ const specialIpv4 = ['168.63.129.16/32', '192.0.0.0/24'].map(range);
 /** `networks`: what is let through although it is not public, as src/base/networks.ts describes it. */
 export function createAddressRules(networks: readonly string[]): AddressRules {
   const allowed = networks.filter(isCidr).map(range);
-  const isNamed = (hostname: string): boolean => isNamedHost(withoutFinalDot(hostname.toLowerCase()), networks);
+  const isNamed = (hostname: string): boolean =>
+    isNamedHost(withoutFinalDot(hostname.toLowerCase()), networks);
   const permits = (text: string, hostname: string): boolean => {
     const address = parseAddress(text);
     if (address === undefined) return false;

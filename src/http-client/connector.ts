@@ -92,7 +92,10 @@ async function permittedAddresses(
   else addresses = await beforeDeadline(lookup(hostname), deadline);
   // One refused answer condemns the name: it is either hostile or not meant for the public.
   if (addresses.length === 0 || !addresses.every((address) => rules.permits(address, hostname))) {
-    throw new ConnectError('address_refused', 'The host is not at a permitted address.');
+    throw new ConnectError(
+      'address_refused',
+      'The host is not public, and no list of private networks names it for this request.',
+    );
   }
   return addresses;
 }

@@ -85,8 +85,7 @@ export function createResultForms({ openLink, keepImages, openStored }: ResultFo
   return {
     keepsImages: keepImages !== undefined,
 
-    async convert(delivery, asked) {
-      const { image, format } = asked;
+    async convert(delivery, { image, format, ...asked }) {
       try {
         if (format === 'url') return { ...delivery, images: await linked(image, delivery.images) };
         if (format === undefined) return delivery;

@@ -49,10 +49,7 @@ export function worse(a: LinkProblem | undefined, b: LinkProblem | undefined): L
 }
 
 /** Where nothing is kept. */
-export function createOpenLinks(
-  openLink: OpenLink,
-  { maxBytes }: Pick<LinkLook, 'maxBytes'>,
-): Deliver {
+export function createOpenLinks(openLink: OpenLink, { maxBytes }: Pick<LinkLook, 'maxBytes'>): Deliver {
   return async (_task, items, { timeoutMs, channel, headersFor }) => {
     const links = items.flatMap(({ url, lastFrameUrl, stored }) =>
       stored === undefined ? [url ?? [], lastFrameUrl ?? []].flat() : [],

@@ -46,7 +46,9 @@ describe('a sealer', () => {
     const changed = Buffer.from(data);
     changed[13] = (changed[13] ?? 0) ^ 1;
     for (const damaged of [Buffer.alloc(0), data.subarray(1), data.subarray(0, -1), changed]) {
-      expect(() => sealer.open(hook, { keyId, data: damaged })).toThrow(/it is damaged, or of another record$/);
+      expect(() => sealer.open(hook, { keyId, data: damaged })).toThrow(
+        /it is damaged, or of another record$/,
+      );
     }
   });
 

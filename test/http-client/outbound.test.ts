@@ -97,8 +97,8 @@ const ways: readonly Way[] = [
 
 it('are all of them', async () => {
   const { outbound } = await open();
-  const { close: _close, ...all } = outbound;
-  expect(new Set(ways.map(({ way }) => way))).toEqual(new Set(Object.keys(all)));
+  const all = Object.keys(outbound).filter((name) => name !== 'close');
+  expect(new Set(ways.map(({ way }) => way))).toEqual(new Set(all));
 });
 
 it.each(ways)('$as reaches its own private network only', async ({ send, reaches, check }) => {
@@ -111,7 +111,7 @@ it.each(ways)('$as reaches its own private network only', async ({ send, reaches
       () => false,
     );
     if (isOpen) reached.push(network);
-    if (check !== undefined) expect(check(url, world) === undefined, network).toBe(isOpen);
+    if (check !== undefined) expect([network, check(url, world) === undefined]).toEqual([network, isOpen]);
   }
   expect(reached).toEqual(reaches);
   expect(world.server.requests).toBe(reaches.length);
@@ -133,7 +133,10 @@ it.each(redirects)('$as that redirects to the network of $to', async ({ send, re
 
 it('a call reaches the private network of its channel at the origin of base_url only', async () => {
   const { outbound, a, urlOf } = await open();
-  const elsewhere = await listen((_request, response) => response.end('secret'), networkOf['calls of channel a']);
+  const elsewhere = await listen(
+    (_request, response) => response.end('secret'),
+    networkOf['calls of channel a'],
+  );
   const request = outbound.requestOf(a);
   const sent = request({ method: 'POST', url: elsewhere.origin, json: {}, signal });
   await expect(sent).rejects.toMatchObject({ outcome: 'not_sent', code: 'address_refused' });

@@ -123,7 +123,9 @@ describe.each(jobVendors)('a result of $name', (vendor) => {
     expect(ended.items.length).toBeGreaterThan(0);
     expect(ended.items.every(({ stored }) => (stored !== undefined) === isStored)).toBe(true);
     for (const { url = '' } of ended.items)
-      expect(await lookAtLink(openLink, { channel: 'c', url, maxBytes, headers: headersFor(url) })).toBeUndefined();
+      expect(
+        await lookAtLink(openLink, { channel: 'c', url, maxBytes, headers: headersFor(url) }),
+      ).toBeUndefined();
   });
 
   it.each(ways)('that is %s: links that stay refused are no success', async (_, isStored) => {
