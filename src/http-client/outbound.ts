@@ -4,20 +4,20 @@ import type { GuardedClient, MediaFetch, OpenedMedia } from './guarded-client.ts
 import { createUpstreamClient } from './upstream-client.ts';
 
 /** What of a channel's configuration decides where its requests may go. */
-export interface ChannelNetworks {
+interface ChannelNetworks {
   readonly base_url: string;
   readonly private_networks: readonly string[];
   readonly private_link_networks: readonly string[];
 }
 
 /** The private networks that are open to addresses of callers. */
-export interface CallerNetworks {
+interface CallerNetworks {
   readonly media: readonly string[];
   readonly callbacks: readonly string[];
 }
 
 /** A request that leaves the gateway, by who named its address. */
-export type Purpose =
+type Purpose =
   | { readonly kind: 'call'; readonly channel: ChannelNetworks; readonly url: string }
   /** Undefined: the configuration no longer has the channel. */
   | { readonly kind: 'link'; readonly channel: ChannelNetworks | undefined }
@@ -26,7 +26,7 @@ export type Purpose =
 const everywhere = ['0.0.0.0/0', '::/0'];
 
 /** Decides which networks beside the public internet a request may reach. */
-export function networksFor(purpose: Purpose, callers: CallerNetworks): readonly string[] {
+function networksFor(purpose: Purpose, callers: CallerNetworks): readonly string[] {
   switch (purpose.kind) {
     case 'call': {
       const { channel, url } = purpose;

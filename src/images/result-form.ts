@@ -48,7 +48,7 @@ export interface ResultForms {
 }
 
 /** What decides where the links of a task's results may lead. */
-export type LinkedTask = Pick<Task, 'id' | 'channel'>;
+type LinkedTask = Pick<Task, 'id' | 'channel'>;
 
 const fetchTimeoutMs = 60_000;
 

@@ -7,9 +7,9 @@ import { toDocument, toTask, updateOf } from './task-document.ts';
 import type { TaskDocument } from './task-document.ts';
 
 /**
- * Tasks as MongoDB holds them: what upstreams said of their failures may be what a caller wrote, and is sealed beside the
- * record, each thing that was said by itself. A change writes only what it changes: a process without the key of a value
- * leaves the value as it is. Codes and classes stay legible: operators list tasks by them.
+ * Tasks as MongoDB holds them. What upstreams said of their failures may be what a caller wrote: each message is sealed
+ * alone, beside the record. A change writes only the messages that it changes, so that a process without the key of a
+ * message leaves it as it is. Codes and classes stay legible: operators list tasks by them.
  */
 export interface TaskForm {
   readonly toDocument: (task: Task) => TaskDocument;

@@ -264,7 +264,7 @@ models: [{ id: m, kind: image, n: { max: 20 }, price: { lines: [{ measure: image
     const upstream = canned({ json: { data: [{ url: 'https://ex.com/a.png' }] } });
     const context = {
       model: 'grok-imagine-image',
-      requestOf: () => upstream.request,
+      request: upstream.request,
       facts: { sizes: { only: ['4k'] }, parameters: { mood: { sent_as: 'vibe' } } },
     };
     const request = imageRequest({ size: '4K', extra: { mood: 'calm', other: 1 } });
