@@ -34,8 +34,7 @@ afterAll(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-const listed =
-  'must be comma-separated CIDRs or host names, such as 10.0.0.0/8 or *.svc.cluster.local';
+const listed = 'must be comma-separated CIDRs or host names, such as 10.0.0.0/8 or *.svc.cluster.local';
 
 it.each([
   ['WEBHOOK_ALLOW_PRIVATE_NETWORKS', '10.0.0.0/99', listed],
