@@ -213,12 +213,12 @@ async function openResult(
   { result_url: url = '', dry_run: isDryRun }: ActionInput,
   deps: Deps,
 ): Promise<readonly ResultItem[] | Refused> {
-  const problem = await withHeartbeat(deps.canOpen(url));
+  const { id, kind, model, channel = '', credential = '' } = task;
+  const problem = await withHeartbeat(deps.canOpen(channel, url));
   if (problem !== undefined) return { refused: unopened(problem) };
   if (isDryRun === true) return [{ url }];
-  const { id, kind, model, channel = '', credential = '' } = task;
   const headersFor = linkHeadersOf(deps.channels, { kind, model, channel, credential });
-  const delivery = deps.deliver(id, [{ url }], { timeoutMs: copyMaxMs, headersFor });
+  const delivery = deps.deliver(id, [{ url }], { timeoutMs: copyMaxMs, channel, headersFor });
   const { items, problem: changed } = await withHeartbeat(delivery);
   return changed === undefined ? items : { refused: unopened(changed.message) };
 }

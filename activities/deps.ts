@@ -76,8 +76,8 @@ export interface ChannelActivityDeps extends ActivityDeps {
   readonly registerFiles: Uploads['register'];
   /** For callers who watch a render. */
   readonly partialImages: Pick<PartialImageStore, 'write'>;
-  /** Whether there is a file at this address; if not, why. */
-  readonly canOpen: (url: string) => Promise<string | undefined>;
+  /** Whether there is a file at this address of the channel's; if not, why. */
+  readonly canOpen: (channel: string, url: string) => Promise<string | undefined>;
   /** One per channel and credential of this process. */
   readonly submitLimiter: (candidate: RouteCandidate) => SubmitLimiter;
   readonly signals: TaskSignals;

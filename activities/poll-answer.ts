@@ -170,7 +170,7 @@ export async function deliver(
 ): Promise<Delivery> {
   const owner = { kind, model, ...candidate };
   const headersFor = linkHeadersOf(deps.channels, owner);
-  const copy = () => deps.deliver(task, items, { timeoutMs, headersFor });
+  const copy = () => deps.deliver(task, items, { timeoutMs, channel: candidate.channel, headersFor });
   const { items: delivered, problem } = await persistently(copy, deps);
   const outcome = { kind: 'succeeded', items: delivered, facts, ...defined({ cost }) } as const;
   const isNotCopied = ({ url, stored }: ResultItem) => url !== undefined && stored === undefined;

@@ -21,8 +21,6 @@ import { createActOnTask, recordedAct } from './commands/act-on-task.ts';
 import { refundImages } from './commands/refund-task.ts';
 import { createTaskService } from './commands/create-task.ts';
 import type { CreateTaskDeps } from './commands/create-task.ts';
-import { createGuardedClient } from './http-client/index.ts';
-import type { GuardedClient } from './http-client/index.ts';
 import { createApp } from './http/app.ts';
 import type { AppDeps } from './http/deps.ts';
 import { requestLimitsOf } from './http/request-limits.ts';
@@ -68,10 +66,7 @@ export async function startApi(core: Core): Promise<RunningApi> {
   await Promise.all([switches.refresh(), nodes.refresh()]);
   switches.start();
   nodes.start();
-  const guarded = {
-    webhooks: createGuardedClient({ allowPrivateNetworks: environment.WEBHOOK_ALLOW_PRIVATE_NETWORKS }),
-    media: openMedia(core),
-  };
+  const media = openMedia(core);
   const access = openAccess(core);
   const workspaces = await openImageWorkspaces(core.now);
   const imageLeases = openImageLeases(core);
@@ -82,8 +77,8 @@ export async function startApi(core: Core): Promise<RunningApi> {
     now: core.now,
   });
   const storage = openStorageQuota(core);
-  const owned = { workspaces, imageLeases, abandonments, abandonCreation, access, storage, nodes };
-  const deps = appDeps(core, switches, { ...guarded, ...owned });
+  const owned = { media, workspaces, imageLeases, abandonments, abandonCreation, access, storage, nodes };
+  const deps = appDeps(core, switches, owned);
   const app = createApp(deps);
   for (const route of app.routes) route.prepare?.();
   const server = await startHttpServer({
@@ -107,13 +102,12 @@ export async function startApi(core: Core): Promise<RunningApi> {
       await server.close(environment.SHUTDOWN_GRACE_SECONDS * 1000);
       abandonments.stop();
       await Promise.all([imageLeases.stop(), access.stop(), storage.stop(), left.then(() => reports.stop())]);
-      await Promise.all([guarded.webhooks.close(), guarded.media.close(), workspaces.close()]);
+      await Promise.all([media.close(), workspaces.close()]);
     },
   };
 }
 
 interface Outside {
-  readonly webhooks: GuardedClient;
   readonly media: RequestMedia;
   readonly workspaces: ImageWorkspaces;
   readonly imageLeases: ImageLeases;
@@ -148,16 +142,16 @@ function openActs(
   };
 }
 
-function appDeps(core: Core, switches: Switches, guarded: Outside): AppDeps {
+function appDeps(core: Core, switches: Switches, owned: Outside): AppDeps {
   const { stores, environment, secrets, now } = core;
   const catalogue = createCatalogue({
     current: core.config,
     providers,
     random: core.random,
-    isServed: (channel) => guarded.nodes.isServed(channel),
+    isServed: (channel) => owned.nodes.isServed(channel),
     outage: (channel, credential, user) =>
       switches.outage(channel) ?? core.health.circuits.outage({ channel: channel.id, credential, ...user }),
-    ...guarded.media.input,
+    ...owned.media.input,
   });
   const holdTerms = createHoldTerms(stores.accounts, now);
   const repeats = openRepeats(core);
@@ -169,7 +163,7 @@ function appDeps(core: Core, switches: Switches, guarded: Outside): AppDeps {
     ...defined({ tracer: core.tracing?.tracer }),
     now,
     randomBytes,
-    ...guarded.access,
+    ...owned.access,
     secrets,
     catalogue,
     renders: core.renders,
@@ -184,20 +178,20 @@ function appDeps(core: Core, switches: Switches, guarded: Outside): AppDeps {
     readUpstreamCosts: (asked) => readUpstreamCosts(ledgerCollection(core.mongo.db), asked),
     ...openActs(core, port),
     repeats,
-    createTask: openCreateTask(core, guarded, { catalogue, repeats, holdTerms, port }),
-    images: imageDeps(core, guarded, { catalogue, repeats, holdTerms }),
-    ...defined({ storedFiles: fileDeps(core, guarded) }),
+    createTask: openCreateTask(core, owned, { catalogue, repeats, holdTerms, port }),
+    images: imageDeps(core, owned, { catalogue, repeats, holdTerms }),
+    ...defined({ storedFiles: fileDeps(core, owned) }),
     mediaUrl: core.results.mediaUrl,
     ...(core.results.kept === undefined ? {} : { keptResults: { ...core.results.kept, now } }),
     channelSwitches: switches,
     overrideCircuit: (target, order) => core.health.circuits.override(target, order),
     channelHealth: ({ id }) => core.health.circuits.describe(id),
-    checkCallbackUrl: (url) => guarded.webhooks.checkAddress(url),
-    checkMediaUrl: (url) => guarded.media.checkAddress(url),
+    checkCallbackUrl: (url) => core.outbound.callbacks.checkAddress(url),
+    checkMediaUrl: (url) => owned.media.checkAddress(url),
     takeCensus: () => takeCensus({ ...core, ledgerTotals: () => ledgerTotalsOf(core.mongo.db) }),
     testNotices: core.notices.test,
     noteBalance: core.notices.noteBalance,
-    nodes: guarded.nodes,
+    nodes: owned.nodes,
     publishConfig: (by) => core.runningConfig.publish(by),
     previewConfig: () => core.runningConfig.preview(),
     pingMongo: async () => void (await core.mongo.db.command({ ping: 1 })),

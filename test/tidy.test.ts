@@ -80,6 +80,25 @@ describe('the environment', () => {
   );
 });
 
+describe('requests that leave the gateway', () => {
+  const clients = /from '[^']*http-client\/(?!index\.ts')/;
+  /** Local mode and the command line call processes of the operator's own. */
+  const own = ['src/local/', 'src/cli/admin-client.ts', 'src/http-client/'];
+
+  it('go through Outbound, which decides the networks that each may reach', () => {
+    const others = Object.fromEntries(
+      Object.entries(sources).filter(([file]) => !own.some((path) => file.startsWith(path))),
+    );
+    expect(linesWith(others, clients, [])).toEqual([]);
+    expect(linesWith(others, /from '(?:undici|node:https)'/, [])).toEqual([]);
+  });
+
+  it('would be found', () => {
+    const line = "import { createGuardedClient } from '../http-client/guarded-client.ts';";
+    expect(linesWith({ 'src/a.ts': line }, clients, [])).toEqual([`src/a.ts:1 ${line}`]);
+  });
+});
+
 describe('price units', () => {
   // `image` is a kind of task, too, and `call` a word of its own in the simulator and the flight record.
   const names = /'million_tokens'|\bunit [!=]== '|'[a-z_]+' [!=]== (?:\w+\.)*unit\b/;
@@ -125,8 +144,8 @@ describe('documents of MongoDB', () => {
     const inside = (text: string) => linesWith({ 'src/store/a.ts': text }, path, []);
     expect(inside('$set: { [`at.${channel}`]: at }')).toHaveLength(1);
     expect(inside('_id: `${account}/${seq}`')).toEqual([]);
-    // A number, a name of ours, and one without dots (`notify.targets[].id`).
-    const known = ['`tasks.${limit - 1}`', '`_id.${dimension}`', '`notified.${target}`'];
+    // Numbers, names of ours, and one without dots (`notify.targets[].id`).
+    const known = ['`tasks.${limit - 1}`', '`_id.${dimension}`', '`notified.${target}`', '`words.${part}`'];
     const stores = Object.entries(sources).filter(([file]) => /^src\/(?:store|ledger)\//.test(file));
     const found = linesWith(Object.fromEntries(stores), path, []);
     expect(found.filter((line) => !known.some((name) => line.includes(name)))).toEqual([]);

@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 import { createReceiptKeys } from '../src/access/receipt-keys.ts';
-import { createUpstreamClient } from '../src/http-client/index.ts';
+import { createUpstreamClient } from '../src/http-client/upstream-client.ts';
 import { startSimulator } from './simulator/simulator.ts';
 import type { Simulator } from './simulator/simulator.ts';
 import { ark } from '../src/providers/ark/index.ts';
@@ -50,7 +50,7 @@ const lineSchema = z.union([z.strictObject({ mismatch: z.string() }), z.strictOb
 
 const programs = installFromPypi(`vendor-sdks-${packages.join('-').replaceAll('==', '-')}`, packages);
 const simulator = await startSimulator({ host: '127.0.0.1', port: 0, apiKeys: [apiKey], renderSeconds });
-const client = createUpstreamClient({ allowPrivateNetworks: ['127.0.0.0/8'] });
+const client = createUpstreamClient({ networks: ['127.0.0.0/8'] });
 try {
   const { mismatches, jobs } = await walk(simulator);
   for (const job of jobs) mismatches.push(...(await compare(job, simulator)));

@@ -39,9 +39,9 @@ export async function rotateSecrets(options: RotationOptions): Promise<RotationR
 
 /** False: one of its values cannot be opened, or it has changed meanwhile. */
 async function rewrite({ place, id }: Holder, { sealer, onProgress }: RotationOptions): Promise<boolean> {
-  const { name, purpose } = place;
+  const { name } = place;
   try {
-    return await place.rewrite(id, (sealed) => sealer.seal(purpose, sealer.open(purpose, sealed)));
+    return await place.rewrite(id, (at, sealed) => sealer.seal(at, sealer.open(at, sealed)));
   } catch (error) {
     if (!(error instanceof SealError)) throw error;
     onProgress(`${name} ${id}: ${error.message}`);

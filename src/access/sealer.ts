@@ -1,13 +1,14 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
-import type { Sealed, SealPurpose } from '../base/sealed.ts';
+import { sealedFields } from '../base/sealed.ts';
+import type { Sealed, SealedAt, SealPurpose } from '../base/sealed.ts';
 
 export interface Sealer {
   /** Id of the key that seals: the first one. */
   readonly keyId: string;
   /** Encrypts a text for storage; every call gives another result. */
-  seal(purpose: SealPurpose, text: string): Sealed;
-  /** Throws SealError when its key is missing, when it was sealed for another purpose, or when it was changed. */
-  open(purpose: SealPurpose, sealed: Sealed): string;
+  seal(at: SealedAt, text: string): Sealed;
+  /** Throws SealError when its key is missing, when it was sealed for another place, or when it was changed. */
+  open(at: SealedAt, sealed: Sealed): string;
 }
 
 /** A sealed value cannot be opened. The message names keys by their ids. */
@@ -22,7 +23,7 @@ const tagBytes = 16;
 
 /**
  * AES-256-GCM under keys that HKDF-SHA256 derives from those of SECRETS_KEY: the first one seals, all of them open.
- * Data: nonce, tag, ciphertext. A key's id is derived from it, too, and reveals nothing of it.
+ * Data: nonce, tag, ciphertext. The place of the value is authenticated with it. A key's id is derived from it, too, and reveals nothing of it.
  */
 export function createSealer(masters: readonly Uint8Array[]): Sealer {
   const keys = new Map(masters.map((master) => [keyIdOf(master), keyRing(master)]));
@@ -38,29 +39,35 @@ export function createSealer(masters: readonly Uint8Array[]): Sealer {
   return {
     keyId,
 
-    seal(purpose, text) {
+    seal(at, text) {
       const nonce = randomBytes(nonceBytes);
-      const cipher = createCipheriv('aes-256-gcm', keyFor(keyId, purpose), nonce);
+      const cipher = createCipheriv('aes-256-gcm', keyFor(keyId, at.purpose), nonce);
+      cipher.setAAD(placeOf(at));
       const ciphertext = [cipher.update(text, 'utf8'), cipher.final()];
       return { keyId, data: Buffer.concat([nonce, cipher.getAuthTag(), ...ciphertext]) };
     },
 
-    open(purpose, sealed) {
-      const key = keyFor(sealed.keyId, purpose);
+    open(at, sealed) {
+      const key = keyFor(sealed.keyId, at.purpose);
       try {
-        return decrypt(key, sealed.data);
+        return decrypt(key, sealed.data, placeOf(at));
       } catch (cause) {
-        throw new SealError(`a sealed value cannot be opened with its key ${sealed.keyId}: it is damaged`, {
-          cause,
-        });
+        const message = `a sealed value cannot be opened with its key ${sealed.keyId}: it is damaged, or of another record`;
+        throw new SealError(message, { cause });
       }
     },
   };
 }
 
-function decrypt(key: Buffer, data: Uint8Array): string {
+function placeOf({ purpose, id, part }: SealedAt): Buffer {
+  const { collection, field } = sealedFields[purpose];
+  return Buffer.from(JSON.stringify([collection, id, field, part ?? null]));
+}
+
+function decrypt(key: Buffer, data: Uint8Array, place: Buffer): string {
   const [nonce, tag] = [data.subarray(0, nonceBytes), data.subarray(nonceBytes, nonceBytes + tagBytes)];
   const decipher = createDecipheriv('aes-256-gcm', key, nonce, { authTagLength: tagBytes });
+  decipher.setAAD(place);
   decipher.setAuthTag(tag);
   const text = decipher.update(data.subarray(nonceBytes + tagBytes));
   return Buffer.concat([text, decipher.final()]).toString('utf8');

@@ -33,11 +33,12 @@ export function createSecrets(keys: readonly Uint8Array[], root: Uint8Array): Se
  */
 export async function openSecrets(keys: readonly Uint8Array[], stored: RootKeyStore): Promise<Secrets> {
   const sealer = createSealer(keys);
+  const at = { purpose: 'root-key', id: stored.id } as const;
   let sealed = await stored.find();
   while (sealed === undefined) {
     // Several processes may start at once: the first one's is everybody's.
-    await stored.insert(sealer.seal('root-key', randomBytes(rootBytes).toString('base64')));
+    await stored.insert(sealer.seal(at, randomBytes(rootBytes).toString('base64')));
     sealed = await stored.find();
   }
-  return createSecrets(keys, Buffer.from(sealer.open('root-key', sealed), 'base64'));
+  return createSecrets(keys, Buffer.from(sealer.open(at, sealed), 'base64'));
 }

@@ -11,6 +11,8 @@ export function webhookSecretsOf({
 }): (account: string) => Promise<readonly string[]> {
   return async (account) => {
     const found = await stores.accounts.find(account);
-    return (found?.webhookSecrets ?? []).map((sealed) => secrets.open('webhook-secret', sealed));
+    return (found?.webhookSecrets ?? []).map((sealed) =>
+      secrets.open({ purpose: 'webhook-secret', id: account }, sealed),
+    );
   };
 }

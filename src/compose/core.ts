@@ -6,8 +6,7 @@ import { createMetrics } from '../observability/metrics.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import { createChannels } from '../routing/channels.ts';
 import { meteredChannels } from '../routing/metered-channels.ts';
-import type { LinkRules } from '../routing/usable-links.ts';
-import type { Channels, ChannelsOptions } from '../routing/channels.ts';
+import type { ChannelLinks, Channels } from '../routing/channels.ts';
 import { requireAddresses } from '../config/addresses.ts';
 import { openConfigFile } from '../config/config-file.ts';
 import { ConfigError } from '../config/config-error.ts';
@@ -30,7 +29,8 @@ import type { ExchangeRecorder } from '../flight/exchange-recorder.ts';
 import { tracedRecorder } from '../flight/traced-recorder.ts';
 import { openTracing } from '../observability/tracing.ts';
 import type { Tracing } from '../observability/tracing.ts';
-import { createAddressRules, createUpstreamClient } from '../http-client/index.ts';
+import { openOutbound } from '../http-client/index.ts';
+import type { Outbound } from '../http-client/index.ts';
 import { ensureLedgerIndexes, ledgerCollection } from '../ledger/collection.ts';
 import { createLedger } from '../ledger/ledger.ts';
 import { createTurnLines } from '../ledger/turn-lines.ts';
@@ -74,6 +74,7 @@ export interface Core {
   readonly ledger: Ledger;
   readonly secrets: Secrets;
   readonly channels: Channels;
+  readonly outbound: Outbound;
   readonly health: Health;
   /** Ends the attempt of a task that waits in a worker, whichever that is. Never rejects. */
   readonly endStay: (task: string) => Promise<void>;
@@ -126,18 +127,19 @@ export async function openCore(
   await Promise.all([ensureLedgerIndexes(mongo.db), ensureStoreIndexes(stores)]);
   const auditLog = createAuditLog({ ...stores, log, now, randomBytes });
   const runningConfig = await openConfig({ stores, mongo, environment, ...file, node, now, log, auditLog });
-  const shared = { stores, log, now, config: runningConfig.current, auditLog, environment, secrets };
+  const outbound = openWaysOut(environment);
+  const { current: config } = runningConfig;
+  const shared = { stores, log, now, config, auditLog, environment, secrets, outbound };
   const metrics = createMetrics({ configVersion: () => shared.config().hash });
   const workers = () => readService(stores.nodes);
   const margin: Ledger['margin'] = (asked) => ledger.margin(asked);
   const lowBalances = (below: Micros) => readLowBalances(mongo.db, below);
   const notices = openNotices({ ...shared, variables, randomBytes, workers, margin, lowBalances });
   const ledger = openBooks(mongo, { ...shared, metrics, notices, clock });
-  const upstream = openUpstream(environment);
   const temporal = temporalSettings(environment, addresses, payloadKey(environment, secrets));
   const client = createTemporalClient(temporal);
   const health = openHealth({ ...shared, client });
-  const channels = openChannels({ ...shared, metrics, current: shared.config, request: upstream });
+  const channels = openChannels({ ...shared, metrics });
   const results = await openCopies({ ...shared, channels });
   const tracing = await openTracing(environment, { node, log });
   const recorder = openRecorder({ ...shared, tracing });
@@ -161,21 +163,30 @@ export async function openCore(
       clock.stop();
       health.circuits.stop();
       await Promise.all([renders.stop(), notices.close()]);
-      await Promise.all([client.connection.close(), mongo.close(), upstream.close(), results.close()]);
+      await Promise.all([client.connection.close(), mongo.close(), outbound.close()]);
+      results.close();
       await tracing?.tracer.close();
     },
   };
 }
 
-function openChannels({
-  environment,
-  log,
-  metrics,
-  ...options
-}: Pick<Core, 'environment' | 'log' | 'metrics'> & Pick<ChannelsOptions, 'current' | 'request'>): Channels {
-  const links = linkRules(environment, log);
-  return meteredChannels(createChannels({ ...options, providers, links }), metrics);
+function openWaysOut(environment: Environment): Outbound {
+  return openOutbound({
+    media: environment.MEDIA_ALLOW_PRIVATE_NETWORKS,
+    callbacks: environment.WEBHOOK_ALLOW_PRIVATE_NETWORKS,
+  });
 }
+
+function openChannels({ config, outbound, log, metrics }: ChannelsDeps): Channels {
+  const { requestOf, linksOf } = outbound;
+  const links: ChannelLinks = {
+    check: (channel, url) => linksOf(channel).checkAddress(url),
+    onWithheld: (urls) => log.error({ url: urls }, 'an image was delivered with a link that cannot be used'),
+  };
+  return meteredChannels(createChannels({ current: config, requestOf, providers, links }), metrics);
+}
+
+type ChannelsDeps = Pick<Core, 'config' | 'outbound' | 'log' | 'metrics'>;
 
 const clockApartMs = 10_000;
 
@@ -246,7 +257,10 @@ function createEndStay({ wakes }: Stores, log: Logger): Core['endStay'] {
     });
 }
 
-type CopiesDeps = Pick<Core, 'channels' | 'config' | 'environment' | 'stores' | 'secrets' | 'log' | 'now'>;
+type CopiesDeps = Pick<
+  Core,
+  'channels' | 'outbound' | 'config' | 'environment' | 'stores' | 'secrets' | 'log' | 'now'
+>;
 
 function openCopies({ config, secrets, ...deps }: CopiesDeps) {
   return openResults({ ...deps, config: config().results, key: secrets.deriveKey('media-link') });
@@ -305,19 +319,6 @@ export function openNodeReports(
   });
 }
 
-function openUpstream({ UPSTREAM_ALLOW_PRIVATE_NETWORKS: allowPrivateNetworks }: Environment) {
-  return createUpstreamClient({ allowPrivateNetworks });
-}
-
 function payloadKey({ PAYLOAD_ENCRYPTION }: Environment, secrets: Secrets): Buffer | undefined {
   return PAYLOAD_ENCRYPTION === 'on' ? secrets.deriveKey('payload-codec') : undefined;
-}
-
-function linkRules(environment: Environment, log: Logger): LinkRules {
-  const { UPSTREAM_ALLOW_PRIVATE_NETWORKS: upstream, MEDIA_ALLOW_PRIVATE_NETWORKS: media } = environment;
-  const rules = createAddressRules([...upstream, ...media]);
-  return {
-    check: (url) => rules.checkUrl(url),
-    onWithheld: (urls) => log.error({ url: urls }, 'an image was delivered with a link that cannot be used'),
-  };
 }

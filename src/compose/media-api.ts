@@ -54,8 +54,8 @@ export function imageDeps(
   const onError = (err: unknown) => log.warn({ err }, 'a slot could not be given back; its lease ends soon');
   const gate = createImageGate({ ...health, onError });
   const countMargin: GenerateDeps['countMargin'] = (...ended) => core.metrics.countMargin(...ended);
-  const { openMedia, openStored, kept } = core.results;
-  const forms = createResultForms({ openMedia, openStored, ...defined({ keepImages: kept?.keepImages }) });
+  const { openLink, openStored, kept } = core.results;
+  const forms = createResultForms({ openLink, openStored, ...defined({ keepImages: kept?.keepImages }) });
   const create = createImageService({
     catalogue,
     channels,
@@ -83,14 +83,14 @@ export function imageDeps(
 
 const daySeconds = 86_400;
 
-export function openMedia({ environment, config, results, stores, now }: Core): RequestMedia {
+export function openMedia({ environment, config, outbound, results, stores, now }: Core): RequestMedia {
   const {
     account_bytes: accountBytesMax,
     max_bytes: bytesMax,
     retention_days: days,
   } = config().results.files;
   return openRequestMedia({
-    allowPrivateNetworks: environment.MEDIA_ALLOW_PRIVATE_NETWORKS,
+    client: outbound.media,
     probeMs: environment.MEDIA_PROBE_MS,
     files: {
       store: stores.files,

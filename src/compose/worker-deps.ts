@@ -8,7 +8,7 @@ import { createStatusPollers } from '../polling/status-pollers.ts';
 import { webhookSecretsOf } from '../access/webhook-secrets.ts';
 import type { Core } from './core.ts';
 import { recordedChannels } from '../flight/recorded-channels.ts';
-import { createGuardedClient, scrub } from '../http-client/index.ts';
+import { scrub } from '../http-client/index.ts';
 import { presentTask } from '../http/presenters/video-task.ts';
 import { createHostPlaces } from '../capacity/host-places.ts';
 import { createPromptHosts } from '../capacity/prompt-hosts.ts';
@@ -16,6 +16,7 @@ import { createSubmitGate } from '../capacity/submit-gate.ts';
 import { openUploads } from './upkeep.ts';
 import { createOpenOwnMedia } from '../media/own-media.ts';
 import { openImagesForTasks } from '../images/images-for-tasks.ts';
+import type { ImagesForTasks } from '../images/images-for-tasks.ts';
 import { createRateLimiter } from '../capacity/rate-limiter.ts';
 import type { StayPlaces } from '../capacity/stay-places.ts';
 import { createSubmitLimiter } from '../capacity/submit-limiter.ts';
@@ -32,28 +33,15 @@ const callbacksPerAccountMax = 100;
 const promptCallbacksMax = 16;
 const slowHostAvoidedMs = 60_000;
 
-/** A worker's ways to addresses that callers chose. */
-export async function openOutside({ environment, results, now }: Core) {
-  const { WEBHOOK_ALLOW_PRIVATE_NETWORKS: webhook, MEDIA_ALLOW_PRIVATE_NETWORKS: privateMedia } = environment;
-  const webhooks = createGuardedClient({ allowPrivateNetworks: webhook });
-  const media = createGuardedClient({ allowPrivateNetworks: privateMedia });
-  const images = await openImagesForTasks({
-    openMedia: createOpenOwnMedia(results.kept, media),
+export function openTaskImages({ environment, outbound, results, now }: Core): Promise<ImagesForTasks> {
+  return openImagesForTasks({
+    openMedia: createOpenOwnMedia(results.kept, outbound.media),
     pixelsMax: environment.IMAGE_PIXELS_MAX,
     now,
   });
-  return {
-    webhooks,
-    images,
-    async close() {
-      await Promise.all([webhooks.close(), media.close(), images.close()]);
-    },
-  };
 }
 
-type Outside = Awaited<ReturnType<typeof openOutside>>;
-
-export function callbackDeps(core: Core, guarded: Outside['webhooks']): FirstCallbackDeps {
+export function callbackDeps(core: Core): FirstCallbackDeps {
   const { tasks, requests } = core.stores;
   const places = createHostPlaces({
     requestsPerHostMax: callbacksPerHostMax,
@@ -74,7 +62,7 @@ export function callbackDeps(core: Core, guarded: Outside['webhooks']): FirstCal
       avoidMs: slowHostAvoidedMs,
       now: core.now,
     }),
-    post: tracedPost((delivery) => guarded.deliver(delivery), core.tracing?.tasks),
+    post: tracedPost((delivery) => core.outbound.callbacks.deliver(delivery), core.tracing?.tasks),
     log: core.log,
     present: (task) => JSON.stringify(presentTask(task, core.results.mediaUrl)),
     now: core.now,
@@ -84,7 +72,7 @@ export function callbackDeps(core: Core, guarded: Outside['webhooks']): FirstCal
 export function channelDeps(
   core: Core,
   stays: StayPlaces,
-  { render: renderImages }: Outside['images'],
+  { render: renderImages }: ImagesForTasks,
 ): ChannelActivityDeps {
   const { tasks, requests } = core.stores;
   const channels = recordedChannels(core.channels, core.recorder, core.now);
@@ -102,7 +90,7 @@ export function channelDeps(
     partialImages: core.stores.partialImages,
     renderImages,
     ...defined({ keepImages: core.results.kept?.keepImages }),
-    canOpen: (url) => core.results.canOpen(url),
+    canOpen: core.results.canOpen,
     submitLimiter: ({ channel, credential }) =>
       getOrCreate(limiters, `${channel}/${credential}`, () =>
         createSubmitLimiter({

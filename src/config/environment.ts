@@ -1,10 +1,10 @@
-import ipaddr from 'ipaddr.js';
 import { z } from 'zod';
+import { isCidr, isNetwork } from '../base/networks.ts';
 import { ConfigError, describeIssue } from './config-error.ts';
 
 /** The only reader of process.env. docs/configuration.md describes every name (tested both ways). */
 
-const cidrs = z
+const list = z
   .string()
   .optional()
   .transform((text) =>
@@ -12,12 +12,15 @@ const cidrs = z
       .split(',')
       .map((part) => part.trim())
       .filter((part) => part !== ''),
-  )
-  .refine(
-    (list) =>
-      list.every((part) => ipaddr.IPv4.isValidCIDRFourPartDecimal(part) || ipaddr.IPv6.isValidCIDR(part)),
-    'must be comma-separated CIDRs, such as 10.0.0.0/8',
   );
+const cidrs = list.refine(
+  (parts) => parts.every((part) => isCidr(part)),
+  'must be comma-separated CIDRs, such as 10.0.0.0/8',
+);
+const networks = list.refine(
+  (parts) => parts.every((part) => isNetwork(part)),
+  'must be comma-separated CIDRs or host names, such as 10.0.0.0/8 or *.svc.cluster.local',
+);
 
 const port = z
   .string()
@@ -123,9 +126,8 @@ const environmentSchema = z
     ACCOUNT_STORED_BYTES_MAX: z.coerce.number().int().min(0).default(10_737_418_240),
     SHUTDOWN_DRAIN_SECONDS: z.coerce.number().int().min(0).max(600).default(5),
     SHUTDOWN_GRACE_SECONDS: z.coerce.number().int().min(1).max(3600).default(30),
-    WEBHOOK_ALLOW_PRIVATE_NETWORKS: cidrs,
-    MEDIA_ALLOW_PRIVATE_NETWORKS: cidrs,
-    UPSTREAM_ALLOW_PRIVATE_NETWORKS: cidrs,
+    WEBHOOK_ALLOW_PRIVATE_NETWORKS: networks,
+    MEDIA_ALLOW_PRIVATE_NETWORKS: networks,
   })
   .superRefine((environment, context) => {
     if (environment.UPLOADS_BYTES_MAX >= 2 * environment.IMAGE_BODY_BYTES_MAX) return;

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isNetwork } from '../base/networks.ts';
 import { retentionDaysDefault } from '../base/retention.ts';
 import { microsPerUnit, parseMicros } from '../money/money.ts';
 import { channelPriceSchema, decimal } from '../money/price-schema.ts';
@@ -15,6 +16,16 @@ export const identifier = z
   .string()
   .regex(/^[a-z0-9][a-z0-9._-]{0,62}$/i, 'must be 1-63 letters, digits, dots, dashes');
 const positiveInt = z.number().int().positive();
+const networks = z
+  .array(
+    z
+      .string()
+      .refine(
+        (text) => isNetwork(text),
+        'must be a CIDR or a host name, such as 10.0.0.0/8 or renderer.internal',
+      ),
+  )
+  .default([]);
 
 /** What the upstream bills. */
 const costSchema = channelPriceSchema.extend({ failed: z.enum(['billed', 'free']).optional() });
@@ -44,6 +55,10 @@ const channelSchema = z.strictObject({
   id: identifier,
   provider: z.string(),
   base_url: z.url({ protocol: /^https?$/ }).transform((url) => url.replace(/\/+$/, '')),
+  /** Where base_url may lead to beside the public internet. */
+  private_networks: networks,
+  /** The same for every other address that the upstream's answers name. */
+  private_link_networks: networks,
   credentials: z
     .array(
       z.strictObject({

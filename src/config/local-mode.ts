@@ -34,7 +34,6 @@ export function localEnvironment(source: NodeJS.ProcessEnv, settings: LocalSetti
   return {
     WEBHOOK_ALLOW_PRIVATE_NETWORKS: loopback,
     MEDIA_ALLOW_PRIVATE_NETWORKS: loopback,
-    UPSTREAM_ALLOW_PRIVATE_NETWORKS: loopback,
     // Readable payloads in the Temporal UI; with a SECRETS_KEY of your own they are encrypted.
     PAYLOAD_ENCRYPTION: given['SECRETS_KEY'] === undefined ? 'off' : 'on',
     // On a machine of one person the file is what counts, also one that was in force before (decision 0018).

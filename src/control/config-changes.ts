@@ -14,7 +14,7 @@ export interface ConfigChange {
 const shownCharactersMax = 200;
 /** Texts elsewhere may be keys, or addresses that hold one. */
 const shownTexts =
-  /^(?:currency$|results\.(?:storage|directory)$|models\.|channels\.[^.]+\.(?:provider$|models\.))/;
+  /^(?:currency$|results\.(?:storage|directory)$|models\.|channels\.[^.]+\.(?:provider$|private_(?:link_)?networks$|models\.))/;
 
 /** What differs, in the order of the file. Nothing: only comments, blanks or the order of entries. */
 export function configChanges(before: GatewayConfig, after: GatewayConfig): readonly ConfigChange[] {

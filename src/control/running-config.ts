@@ -61,7 +61,7 @@ const everyMs = 2_000;
 export async function openRunningConfig(deps: RunningConfigDeps): Promise<RunningConfig> {
   const { store, own, now, node } = deps;
   const isKnown = deps.bringsBack
-    ? (await store.head())?.hash === own.config.hash
+    ? (await store.confirmHead())?.hash === own.config.hash
     : await store.wasPublished(own.config.hash);
   if (!isKnown) {
     const violations = await checkCurrency(own.config, deps);
@@ -198,7 +198,7 @@ async function checkCurrency(
   { currency }: GatewayConfig,
   { store, hasMoney }: Pick<RunningConfigDeps, 'store' | 'hasMoney'>,
 ): Promise<string[]> {
-  const was = (await store.head())?.currency ?? currency;
+  const was = (await store.confirmHead())?.currency ?? currency;
   if (was === currency || !(await hasMoney())) return [];
   return [`currency: this database's accounts are in ${was}: they cannot become ${currency}.`];
 }

@@ -1,5 +1,6 @@
 import { isIPv4 } from 'node:net';
 import ipaddr from 'ipaddr.js';
+import { isCidr, isNamedHost } from '../base/networks.ts';
 import { isPlain } from '../base/plain-text.ts';
 
 /**
@@ -9,10 +10,10 @@ import { isPlain } from '../base/plain-text.ts';
 export interface AddressRules {
   /** Why the URL is refused; undefined: nothing in the URL itself speaks against it. */
   checkUrl(url: string): string | undefined;
-  /** Whether we connect to this IP address (IPv4 or IPv6 without brackets). */
-  permits(address: string): boolean;
-  /** Loopback addresses that the configuration lets through: what `localhost` resolves to, instead of DNS. */
-  readonly permittedLoopback: readonly string[];
+  /** Whether we connect to this IP address (IPv4 or IPv6 without brackets) for this host of a URL. */
+  permits(address: string, hostname: string): boolean;
+  /** What `localhost` resolves to, instead of DNS: the loopback addresses that are permitted. */
+  loopbackOf(hostname: string): readonly string[];
 }
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
@@ -28,7 +29,7 @@ const internalPorts = new Set([
   9200, 9300, 10_250, 10_255, 10_389, 11_211, 15_672, 25_565, 26_379, 27_017, 27_018, 27_019, 28_017, 50_051,
 ]);
 
-/** Names that only resolve inside somebody's network; the connector judges them when private networks are let through. */
+/** Names that only resolve inside somebody's network. */
 const internalNames =
   /(?:^|\.)(?:localdomain|local|internal|intranet|lan|home|corp|private|svc|cluster|home\.arpa|test|invalid|onion)$/;
 const localhostNames = /(?:^|\.)localhost$/;
@@ -39,17 +40,22 @@ const specialIpv6 = ['2002::/16', '2001::/23', '2001:db8::/32', '2620:4f:8000::/
 /** Publicly numbered, yet served by the cloud's own host (wire server, metadata). */
 const specialIpv4 = ['168.63.129.16/32', '192.0.0.0/24'].map(range);
 
-export function createAddressRules(allowedNetworks: readonly string[]): AddressRules {
-  const allowed = allowedNetworks.map(range);
-  const permits = (text: string): boolean => {
+/** `networks`: what is let through although it is not public, as src/base/networks.ts describes it. */
+export function createAddressRules(networks: readonly string[]): AddressRules {
+  const allowed = networks.filter(isCidr).map(range);
+  const isNamed = (hostname: string): boolean =>
+    isNamedHost(withoutFinalDot(hostname.toLowerCase()), networks);
+  const permits = (text: string, hostname: string): boolean => {
     const address = parseAddress(text);
-    return address !== undefined && (isInside(address, allowed) || isPublic(address));
+    if (address === undefined) return false;
+    return isInside(address, allowed) || isPublic(address) || isNamed(hostname);
   };
-  const permittedLoopback = ['127.0.0.1', '::1'].filter(permits);
+  const loopbackOf = (hostname: string) =>
+    ['127.0.0.1', '::1'].filter((address) => permits(address, hostname));
   return {
     permits,
-    permittedLoopback,
-    checkUrl: (text) => checkUrl(text, { permits, permittedLoopback, strictNames: allowed.length === 0 }),
+    loopbackOf,
+    checkUrl: (text) => checkUrl(text, { permits, loopbackOf, isNamed }),
   };
 }
 
@@ -63,11 +69,8 @@ export function isLocalhost(hostname: string): boolean {
   return localhostNames.test(withoutFinalDot(hostname.toLowerCase()));
 }
 
-interface UrlContext {
-  readonly permits: AddressRules['permits'];
-  readonly permittedLoopback: readonly string[];
-  /** Names of internal zones are refused unseen. */
-  readonly strictNames: boolean;
+interface UrlContext extends Pick<AddressRules, 'permits' | 'loopbackOf'> {
+  readonly isNamed: (hostname: string) => boolean;
 }
 
 function checkUrl(text: string, context: UrlContext): string | undefined {
@@ -87,11 +90,12 @@ function checkUrl(text: string, context: UrlContext): string | undefined {
 function checkHost(hostname: string, context: UrlContext): string | undefined {
   const refusal = 'Its host is not a public address.';
   const literal = ipLiteral(hostname);
-  if (literal !== undefined) return context.permits(literal) ? undefined : refusal;
-  if (isLocalhost(hostname)) return context.permittedLoopback.length > 0 ? undefined : refusal;
+  if (literal !== undefined) return context.permits(literal, hostname) ? undefined : refusal;
+  if (isLocalhost(hostname)) return context.loopbackOf(hostname).length > 0 ? undefined : refusal;
   const name = withoutFinalDot(hostname);
   if (name === '') return refusal;
-  return context.strictNames && (!name.includes('.') || internalNames.test(name)) ? refusal : undefined;
+  const isInternal = !name.includes('.') || internalNames.test(name);
+  return isInternal && !context.isNamed(name) ? refusal : undefined;
 }
 
 function isPublic(address: Address): boolean {

@@ -72,7 +72,7 @@ async function open(
   const port = Number(target.port || (target.protocol === 'https:' ? 443 : 80));
   const socket = await openTcp(addresses, port, deadline);
   const peer = socket.remoteAddress;
-  if (peer === undefined || !options.rules.permits(peer)) {
+  if (peer === undefined || !options.rules.permits(peer, target.hostname)) {
     socket.destroy();
     throw new ConnectError('address_refused', 'The peer is not at a permitted address.');
   }
@@ -88,11 +88,14 @@ async function permittedAddresses(
   const literal = ipLiteral(hostname);
   let addresses: readonly string[];
   if (literal !== undefined) addresses = [literal];
-  else if (isLocalhost(hostname)) addresses = rules.permittedLoopback;
+  else if (isLocalhost(hostname)) addresses = rules.loopbackOf(hostname);
   else addresses = await beforeDeadline(lookup(hostname), deadline);
   // One refused answer condemns the name: it is either hostile or not meant for the public.
-  if (addresses.length === 0 || !addresses.every((address) => rules.permits(address))) {
-    throw new ConnectError('address_refused', 'The host is not at a permitted address.');
+  if (addresses.length === 0 || !addresses.every((address) => rules.permits(address, hostname))) {
+    throw new ConnectError(
+      'address_refused',
+      'The host is not public, and no list of private networks names it for this request.',
+    );
   }
   return addresses;
 }

@@ -7,8 +7,8 @@ import type { Answer } from './exchange.ts';
 import type { Agent } from 'undici';
 
 export interface GuardedClientOptions {
-  /** CIDRs that may be connected to although they are not public. */
-  readonly allowPrivateNetworks: readonly string[];
+  /** What may be connected to although it is not public. */
+  readonly networks: readonly string[];
   readonly connectTimeoutMs?: number;
   /** Between two pieces of a body. */
   readonly bodyTimeoutMs?: number;
@@ -34,7 +34,7 @@ interface Delivery {
   readonly timeoutMs: number;
 }
 
-interface MediaFetch {
+export interface MediaFetch {
   readonly url: string;
   /** Sent to the origin of `url` only: a redirect elsewhere goes without them. */
   readonly headers?: Readonly<Record<string, string>>;
@@ -46,7 +46,7 @@ interface MediaFetch {
   readonly signal?: AbortSignal;
 }
 
-interface OpenedMedia {
+export interface OpenedMedia {
   /** Lower case, without parameters; empty if the server named none. */
   readonly mediaType: string;
   /** As announced; the body may still be shorter or break. */
@@ -61,7 +61,7 @@ const redirectsMax = 3;
 const redirectStatuses = new Set([301, 302, 303, 307, 308]);
 
 export function createGuardedClient(options: GuardedClientOptions): GuardedClient {
-  const rules = createAddressRules(options.allowPrivateNetworks);
+  const rules = createAddressRules(options.networks);
   const agent = createAgent({
     rules,
     connectTimeoutMs: options.connectTimeoutMs ?? 5_000,

@@ -11,8 +11,8 @@ import type { Answer, ExchangeOptions } from './exchange.ts';
 import { encodeForm, encodeJson } from './request-body.ts';
 
 export interface UpstreamClientOptions {
-  /** CIDRs that may be connected to although they are not public. */
-  readonly allowPrivateNetworks: readonly string[];
+  /** What may be connected to although it is not public. */
+  readonly networks: readonly string[];
   /** For DNS and TCP together, and once more for TLS. */
   readonly connectTimeoutMs?: number;
   /** A ceiling; the caller's signal is what usually ends a wait. */
@@ -23,7 +23,7 @@ export interface UpstreamClientOptions {
   readonly lookup?: Lookup;
 }
 
-/** Outbound HTTP to addresses that the operator configured. */
+/** The requests of adapters. */
 export type UpstreamClient = HttpRequest & { close(): Promise<void> };
 
 const bodyBytesMaxDefault = 1024 * 1024;
@@ -34,7 +34,7 @@ const bodyBytesMaxDefault = 1024 * 1024;
  */
 export function createUpstreamClient(options: UpstreamClientOptions): UpstreamClient {
   const agent = createAgent({
-    rules: createAddressRules(options.allowPrivateNetworks),
+    rules: createAddressRules(options.networks),
     connectTimeoutMs: options.connectTimeoutMs ?? 10_000,
     headersTimeoutMs: options.headersTimeoutMs ?? 900_000,
     bodyTimeoutMs: options.bodyTimeoutMs ?? 30_000,

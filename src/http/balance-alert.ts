@@ -44,7 +44,7 @@ export async function setAlert(
     throw new GatewayError('missing_parameter', 'An alert needs an address.', { param: 'url' });
   }
   checkCallback(url, deps, 'url');
-  const address = deps.secrets.seal('alert-address', url);
+  const address = deps.secrets.seal({ purpose: 'alert-address', id: account }, url);
   await deps.balanceAlerts.set({ account, threshold, address });
   deps.noteBalance(account, await deps.ledger.balance(account));
   return showAlert(account, deps);
@@ -55,7 +55,7 @@ export async function showAlert(
   { balanceAlerts, secrets }: Pick<BalanceAlertDeps, 'balanceAlerts' | 'secrets'>,
 ): Promise<Reply> {
   const [alert] = await balanceAlerts.findMany([account]);
-  const found =
-    alert === undefined ? undefined : { alert, url: secrets.open('alert-address', alert.address) };
+  const place = { purpose: 'alert-address', id: account } as const;
+  const found = alert === undefined ? undefined : { alert, url: secrets.open(place, alert.address) };
   return jsonReply(presentBalanceAlert(account, found));
 }

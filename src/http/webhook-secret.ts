@@ -27,6 +27,7 @@ export async function replaceWebhookSecret(
 ): Promise<Reply> {
   const secret = newWebhookSecret(randomBytes);
   const change = { at: now(), by, action: 'webhook_secret_rotated', reason };
-  await accounts.addWebhookSecret(account, secrets.seal('webhook-secret', secret), change);
+  const sealed = secrets.seal({ purpose: 'webhook-secret', id: account }, secret);
+  await accounts.addWebhookSecret(account, sealed, change);
   return jsonReply({ object: 'webhook_secret', account, webhook_secret: secret });
 }

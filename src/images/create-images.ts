@@ -150,7 +150,7 @@ async function renderImages(
         const partsOf = (made: Delivery) => present.images(made, plan.warnings);
         const keep = keepParts === undefined ? undefined : (made: Delivery) => keepParts(partsOf(made));
         const asked = { image, format: request.responseFormat, reserve: command.reserve };
-        const inForm = (made: Delivery) => deps.forms.convert(made, asked);
+        const inForm = (made: Delivery, channel: string) => deps.forms.convert(made, { ...asked, channel });
         const by = spenderOf(caller, plan.model.id, request);
         const order = { image, account: caller.account, by, request, plan, converter, inForm };
         const { delivery, ...money } = await deps.generate({ ...order, ...defined({ keep, traceparent }) });

@@ -43,7 +43,7 @@ export interface GenerateCommand {
   readonly plan: RoutePlan;
   readonly converter: ImageConverter;
   /** Gives what arrived the form that was asked for. Throws GatewayError if nothing of it has one. */
-  readonly inForm: (delivery: Delivery) => Promise<Delivery>;
+  readonly inForm: (delivery: Delivery, channel: string) => Promise<Delivery>;
   /** Keeps the answer before it is paid for; absent: it cannot be requested again. */
   readonly keep?: (delivery: Delivery) => Promise<void>;
   readonly traceparent?: string;
@@ -198,7 +198,7 @@ async function inForm(
   command: GenerateCommand,
 ): Promise<Outcome> {
   try {
-    return { kind: 'delivered', delivery: await command.inForm(made), ...from };
+    return { kind: 'delivered', delivery: await command.inForm(made, from.candidate.channel), ...from };
   } catch (error) {
     return {
       kind: 'failed',

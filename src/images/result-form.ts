@@ -4,8 +4,9 @@ import { defined } from '../base/defined.ts';
 import { GatewayError } from '../errors/errors.ts';
 import type { ImageRequest } from '../models/request.ts';
 import type { KeepImages } from '../models/stored-media.ts';
+import type { Task } from '../task/record.ts';
 import type { ResultItem } from '../task/task.ts';
-import type { GuardedClient } from '../http-client/index.ts';
+import type { OpenLink } from '../http-client/index.ts';
 import type { Base64Blob, GeneratedImage } from '../providers/provider.ts';
 import { signatureBytes } from '../models/stored-media.ts';
 import { factsOfImages } from './call-channel.ts';
@@ -14,8 +15,7 @@ import { imageBytesMax } from './convert.ts';
 import { noRetry } from './explain-failure.ts';
 
 export interface ResultFormDeps {
-  /** For the links of upstreams. */
-  readonly openMedia: GuardedClient['openMedia'];
+  readonly openLink: OpenLink;
   /** Absent: no results are kept, and data stays data. */
   readonly keepImages?: KeepImages | undefined;
   /** The bytes of a copy of ours; undefined: it is gone, or none are kept. */
@@ -25,6 +25,8 @@ export interface ResultFormDeps {
 export interface AskedForm {
   /** `img_…` */
   readonly image: string;
+  /** Which answered. */
+  readonly channel: string;
   readonly format: ImageRequest['responseFormat'];
   /** Reserves memory until the answer. Throws GatewayError where there is none. */
   readonly reserve: (bytes: number) => void;
@@ -36,25 +38,31 @@ export interface ResultForms {
   readonly convert: (delivery: Delivery, asked: AskedForm) => Promise<Delivery>;
   /** Results of a task as data. Rejects if one cannot be opened. */
   readonly asData: (
-    task: string,
+    task: LinkedTask,
     items: readonly ResultItem[],
     reserve: AskedForm['reserve'],
   ) => Promise<readonly GeneratedImage[]>;
   /** One result of a task as base64, piece by piece. Rejects if it cannot be opened. */
-  readonly streamData: (task: string, item: ResultItem) => Promise<AsyncIterable<string | Uint8Array>>;
+  readonly streamData: (task: LinkedTask, item: ResultItem) => Promise<AsyncIterable<string | Uint8Array>>;
   readonly keepsImages: boolean;
 }
 
+/** What decides where the links of a task's results may lead. */
+type LinkedTask = Pick<Task, 'id' | 'channel'>;
+
 const fetchTimeoutMs = 60_000;
 
-export function createResultForms({ openMedia, keepImages, openStored }: ResultFormDeps): ResultForms {
-  const open = async (url: string) =>
-    (await openMedia({ url, maxBytes: imageBytesMax, timeoutMs: fetchTimeoutMs })).body;
+export function createResultForms({ openLink, keepImages, openStored }: ResultFormDeps): ResultForms {
+  const open = async (channel: string, url: string) =>
+    (await openLink(channel, { url, maxBytes: imageBytesMax, timeoutMs: fetchTimeoutMs })).body;
 
-  async function fetched(image: GeneratedImage, reserve: AskedForm['reserve']): Promise<GeneratedImage> {
+  async function fetched(
+    image: GeneratedImage,
+    { channel, reserve }: Pick<AskedForm, 'channel' | 'reserve'>,
+  ): Promise<GeneratedImage> {
     if (image.base64 !== undefined || image.url === undefined) return image;
     const { size, quality } = image;
-    return { base64: await encode(await open(image.url), reserve), ...defined({ size, quality }) };
+    return { base64: await encode(await open(channel, image.url), reserve), ...defined({ size, quality }) };
   }
 
   async function linked(image: string, images: readonly GeneratedImage[]): Promise<GeneratedImage[]> {
@@ -66,19 +74,22 @@ export function createResultForms({ openMedia, keepImages, openStored }: ResultF
     return images.map((one) => (one.url === undefined ? (links.shift() ?? one) : one));
   }
 
-  async function openItem(task: string, { stored, url }: ResultItem): Promise<AsyncIterable<Uint8Array>> {
-    const copy = stored === undefined ? undefined : await openStored(task, stored.name);
-    return copy ?? open(url ?? '');
+  async function openItem(
+    { id, channel = '' }: LinkedTask,
+    { stored, url }: ResultItem,
+  ): Promise<AsyncIterable<Uint8Array>> {
+    const copy = stored === undefined ? undefined : await openStored(id, stored.name);
+    return copy ?? open(channel, url ?? '');
   }
 
   return {
     keepsImages: keepImages !== undefined,
 
-    async convert(delivery, { image, format, reserve }) {
+    async convert(delivery, { image, format, ...asked }) {
       try {
         if (format === 'url') return { ...delivery, images: await linked(image, delivery.images) };
         if (format === undefined) return delivery;
-        const images = await arrived(delivery.images.map((one) => fetched(one, reserve)));
+        const images = await arrived(delivery.images.map((one) => fetched(one, asked)));
         return { ...delivery, images, facts: factsOf(delivery, images) };
       } catch (error) {
         if (error instanceof GatewayError) throw error;

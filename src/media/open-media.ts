@@ -1,4 +1,3 @@
-import { createGuardedClient } from '../http-client/index.ts';
 import type { GuardedClient } from '../http-client/index.ts';
 import type { InputMedia } from '../routing/measured-plan.ts';
 import { createMeasureVideos } from './measure-videos.ts';
@@ -22,7 +21,7 @@ export interface RequestMedia extends Pick<GuardedClient, 'checkAddress' | 'open
 }
 
 export interface RequestMediaSettings {
-  readonly allowPrivateNetworks: readonly string[];
+  readonly client: Pick<GuardedClient, 'checkAddress' | 'openMedia'>;
   /** That a create waits at most. */
   readonly probeMs: number;
   /** Absent: nothing is stored. */
@@ -31,8 +30,7 @@ export interface RequestMediaSettings {
 }
 
 export function openRequestMedia(settings: RequestMediaSettings): RequestMedia {
-  const { allowPrivateNetworks, probeMs, kept } = settings;
-  const client = createGuardedClient({ allowPrivateNetworks });
+  const { client, probeMs, kept } = settings;
   const probe = createMediaProbe();
   const openMedia = createOpenOwnMedia(kept, client);
   const stored = kept && {
@@ -57,8 +55,6 @@ export function openRequestMedia(settings: RequestMediaSettings): RequestMedia {
     },
     linkMedium,
     ...defined({ files: stored?.files }),
-    async close() {
-      await Promise.all([client.close(), probe.close()]);
-    },
+    close: () => probe.close(),
   };
 }

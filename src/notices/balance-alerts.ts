@@ -6,7 +6,7 @@ import { randomBase62 } from '../base/ids.ts';
 import type { RandomBytes } from '../base/ids.ts';
 import { formatMicros } from '../money/money.ts';
 import { racePoint } from '../base/race-point.ts';
-import type { Sealed } from '../base/sealed.ts';
+import type { Secrets } from '../access/secrets.ts';
 import type { GuardedClient } from '../http-client/index.ts';
 import type { Logger } from '../observability/log.ts';
 import type { BalanceAlert, BalanceAlertStore, BalanceEvent } from '../store/balance-alerts.ts';
@@ -28,7 +28,7 @@ export interface BalanceAlerts extends Rounds {
 export interface BalanceAlertsDeps {
   readonly store: BalanceAlertStore;
   readonly webhookSecrets: (account: string) => Promise<readonly string[]>;
-  readonly open: (purpose: 'alert-address', sealed: Sealed) => string;
+  readonly open: Secrets['open'];
   /** To addresses that callers have chosen. */
   readonly deliver: GuardedClient['deliver'];
   readonly currency: () => string;
@@ -146,7 +146,8 @@ function createPost({ store, log, now, random, ...deps }: BalanceAlertsDeps) {
   };
 
   async function meansOf({ account, address }: BalanceAlert): Promise<Means> {
-    return { url: deps.open('alert-address', address), secrets: await deps.webhookSecrets(account) };
+    const url = deps.open({ purpose: 'alert-address', id: account }, address);
+    return { url, secrets: await deps.webhookSecrets(account) };
   }
 
   /** Undefined: there was no answer. */

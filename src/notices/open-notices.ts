@@ -1,13 +1,11 @@
 import { webhookSecretsOf } from '../access/webhook-secrets.ts';
 import type { Secrets } from '../access/secrets.ts';
 import { createDuty } from '../capacity/duty.ts';
-import type { Environment } from '../config/environment.ts';
 import type { GatewayConfig } from '../config/gateway-file.ts';
 import type { AttentionCount } from '../task/census.ts';
 import { defined } from '../base/defined.ts';
 import type { RandomBytes } from '../base/ids.ts';
-import { createGuardedClient } from '../http-client/index.ts';
-import type { GuardedClient } from '../http-client/index.ts';
+import type { Outbound } from '../http-client/index.ts';
 import type { Logger } from '../observability/log.ts';
 import type { Stores } from '../store/stores.ts';
 import { createBalanceAlerts } from './balance-alerts.ts';
@@ -22,7 +20,7 @@ export interface NoticesDeps {
   readonly stores: Stores;
   readonly secrets: Pick<Secrets, 'open'>;
   readonly config: () => GatewayConfig;
-  readonly environment: Pick<Environment, 'WEBHOOK_ALLOW_PRIVATE_NETWORKS'>;
+  readonly outbound: Pick<Outbound, 'callbacks' | 'notices'>;
   readonly workers: SourceDeps['workers'];
   readonly margin: SourceDeps['margin'];
   readonly lowBalances: SourceDeps['lowBalances'];
@@ -45,19 +43,14 @@ export function openNotices(deps: NoticesDeps): {
   readonly close: () => Promise<void>;
 } {
   const { now, log, stores } = deps;
-  // The addresses are the operator's own.
-  const client = createGuardedClient({ allowPrivateNetworks: ['0.0.0.0/0', '::/0'] });
   const attention = createAttentionCounts(deps);
-  const watch = openWatch(deps, client, attention.count);
-  const callers = createGuardedClient({
-    allowPrivateNetworks: deps.environment.WEBHOOK_ALLOW_PRIVATE_NETWORKS,
-  });
+  const watch = openWatch(deps, attention.count);
   const alerts = createBalanceAlerts({
     ...deps,
     store: stores.balanceAlerts,
     webhookSecrets: webhookSecretsOf(deps),
-    open: (purpose, sealed) => deps.secrets.open(purpose, sealed),
-    deliver: (delivery) => callers.deliver(delivery),
+    open: (at, sealed) => deps.secrets.open(at, sealed),
+    deliver: (delivery) => deps.outbound.callbacks.deliver(delivery),
     currency: () => deps.config().currency,
     random: Math.random,
     log,
@@ -74,16 +67,12 @@ export function openNotices(deps: NoticesDeps): {
       balances: alerts,
       stop,
     },
-    async close() {
-      await stop();
-      await Promise.all([client.close(), callers.close()]);
-    },
+    close: stop,
   };
 }
 
 function openWatch(
   { stores, variables: { PATH, HOME, LANG }, ...deps }: NoticesDeps,
-  client: GuardedClient,
   countAttention: () => Promise<readonly AttentionCount[]>,
 ): NoticeWatch {
   const { config, log, now } = deps;
@@ -92,7 +81,7 @@ function openWatch(
     sources: createSources({ ...deps, ...stores, tasks: { ...stores.tasks, countAttention } }),
     targets: () => config().notify.targets,
     send: createSendNotice({
-      deliver: (delivery) => client.deliver(delivery),
+      deliver: (delivery) => deps.outbound.notices.deliver(delivery),
       commandEnvironment: defined({ PATH, HOME, LANG }),
       now,
     }),

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Hash } from 'node:crypto';
 import { defined } from '../base/defined.ts';
 import { GuardedRequestError } from '../http-client/index.ts';
-import type { GuardedClient } from '../http-client/index.ts';
+import type { OpenLink } from '../http-client/index.ts';
 import { signatureBytes } from '../models/stored-media.ts';
 import type { StoredMedia } from '../models/stored-media.ts';
 import { extensionOf, mediaTypeOf } from './media-types.ts';
@@ -33,7 +33,7 @@ export class CopyError extends Error {
 export interface CopyFileDeps {
   readonly storage: Pick<ResultStorage, 'write'>;
   /** Results' addresses come from an upstream: hostile until checked. */
-  readonly openMedia: GuardedClient['openMedia'];
+  readonly openLink: OpenLink;
   readonly maxBytes: number;
 }
 
@@ -42,6 +42,8 @@ const fileTimeoutMs = 10 * 60_000;
 
 export interface FileCopy {
   readonly task: string;
+  /** Whose link it is. */
+  readonly channel: string;
   readonly url: string;
   readonly headers?: Readonly<Record<string, string>>;
   /** Name without its extension, which the first bytes decide. */
@@ -55,10 +57,10 @@ const tooLong = 'the copy took too long';
 
 /** Streams one file. */
 export async function copyFile(deps: CopyFileDeps, copy: FileCopy): Promise<CopiedFile> {
-  const { task, url, stem, signal, headers } = copy;
+  const { task, channel, url, stem, signal, headers } = copy;
   const { maxBytes } = deps;
   const fetch = { url, maxBytes, timeoutMs: fileTimeoutMs, signal, ...defined({ headers }) };
-  const media = await deps.openMedia(fetch);
+  const media = await deps.openLink(channel, fetch);
   const source = media.body[Symbol.asyncIterator]();
   let hasOpened = false;
   try {

@@ -1,6 +1,6 @@
 import { defined } from '../base/defined.ts';
 import { GuardedRequestError } from '../http-client/index.ts';
-import type { GuardedClient } from '../http-client/index.ts';
+import type { OpenLink } from '../http-client/index.ts';
 import type { Deliver, LinkEvidence, LinkProblem } from '../routing/delivery.ts';
 
 /** These answers say "not now". Every other answer that is not the file is a refusal. */
@@ -17,6 +17,8 @@ export function evidenceOf(error: unknown): LinkEvidence {
 }
 
 export interface LinkLook {
+  /** Whose link it is. */
+  readonly channel: string;
   readonly url: string;
   readonly maxBytes: number;
   readonly headers?: Readonly<Record<string, string>> | undefined;
@@ -27,11 +29,11 @@ const lookTimeoutMs = 15_000;
 
 /** Reads the first bytes. Undefined: there is a file. Throws for faults of our own alone. */
 export async function lookAtLink(
-  { openMedia }: Pick<GuardedClient, 'openMedia'>,
-  { url, maxBytes, headers, timeoutMs = lookTimeoutMs }: LinkLook,
+  openLink: OpenLink,
+  { channel, url, maxBytes, headers, timeoutMs = lookTimeoutMs }: LinkLook,
 ): Promise<LinkProblem | undefined> {
   try {
-    const { body } = await openMedia({ url, maxBytes, timeoutMs, ...defined({ headers }) });
+    const { body } = await openLink(channel, { url, maxBytes, timeoutMs, ...defined({ headers }) });
     for await (const piece of body) if (piece.length > 0) return undefined;
     return { evidence: 'refused', message: 'it is empty' };
   } catch (error) {
@@ -47,16 +49,14 @@ export function worse(a: LinkProblem | undefined, b: LinkProblem | undefined): L
 }
 
 /** Where nothing is kept. */
-export function createOpenLinks(
-  client: Pick<GuardedClient, 'openMedia'>,
-  { maxBytes }: Pick<LinkLook, 'maxBytes'>,
-): Deliver {
-  return async (_task, items, { timeoutMs, headersFor }) => {
+export function createOpenLinks(openLink: OpenLink, { maxBytes }: Pick<LinkLook, 'maxBytes'>): Deliver {
+  return async (_task, items, { timeoutMs, channel, headersFor }) => {
     const links = items.flatMap(({ url, lastFrameUrl, stored }) =>
       stored === undefined ? [url ?? [], lastFrameUrl ?? []].flat() : [],
     );
     const looks = links.map((url) =>
-      lookAtLink(client, {
+      lookAtLink(openLink, {
+        channel,
         url,
         maxBytes,
         headers: headersFor(url),

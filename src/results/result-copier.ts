@@ -7,7 +7,7 @@ import type { Logger } from '../observability/log.ts';
 import type { ResultCopy, ResultCopyStore } from '../store/result-copies.ts';
 import type { Task } from '../task/record.ts';
 import { linkHeadersOf, taskProviderFor } from '../routing/channels.ts';
-import type { Channels, LinkHeaders } from '../routing/channels.ts';
+import type { Channels } from '../routing/channels.ts';
 import type { TaskStore } from '../store/tasks.ts';
 import { asCopyError, copyFile } from './copy-file.ts';
 import type { CopiedFile, CopyError, CopyFileDeps } from './copy-file.ts';
@@ -104,6 +104,7 @@ export function createResultCopier(deps: ResultCopierDeps): ResultCopier {
     const linked = await withFreshLinks(found, found.outcome.items, deps);
     const { items, record } = await attempt({ task, items: linked }, deps, {
       timeoutMs: retryTimeoutMs,
+      channel,
       headersFor,
     });
     if (items.some(({ stored }) => stored !== undefined)) await deps.tasks.replaceItems(task, items);
@@ -170,11 +171,11 @@ export function createResultCopier(deps: ResultCopierDeps): ResultCopier {
 async function attempt(
   { task, items }: { readonly task: string; readonly items: readonly ResultItem[] },
   deps: ResultCopierDeps,
-  { timeoutMs, headersFor }: DeliveryOptions,
+  { timeoutMs, ...links }: DeliveryOptions,
 ): Promise<Attempted> {
   const { copies, now, log } = deps;
   const before = await copies.find(task);
-  const copied = await copyItems(deps, { task, items, headersFor, signal: AbortSignal.timeout(timeoutMs) });
+  const copied = await copyItems(deps, { task, items, ...links, signal: AbortSignal.timeout(timeoutMs) });
   const tries = (before?.tries ?? 0) + 1;
   const { error } = copied;
   const names = [...new Set([...(before?.names ?? []), ...copied.names])];
@@ -219,16 +220,15 @@ async function withFreshLinks(
   }
 }
 
-interface ItemsCopy {
+interface ItemsCopy extends Omit<DeliveryOptions, 'timeoutMs'> {
   readonly task: string;
   readonly items: readonly ResultItem[];
-  readonly headersFor: LinkHeaders;
   readonly signal: AbortSignal;
 }
 
 async function copyItems(
   deps: ResultCopierDeps,
-  { task, items, headersFor, signal }: ItemsCopy,
+  { task, items, channel, headersFor, signal }: ItemsCopy,
 ): Promise<Copied> {
   const names: string[] = [];
   const done: ResultItem[] = [];
@@ -240,7 +240,7 @@ async function copyItems(
     // No time is left for the file. Whether there is one is seen from its first bytes.
     const isLate = signal.aborted;
     try {
-      const file = await copyFile(deps, { task, url, stem, signal, ...defined({ headers }) });
+      const file = await copyFile(deps, { task, channel, url, stem, signal, ...defined({ headers }) });
       names.push(file.name);
       return file;
     } catch (error) {
@@ -249,7 +249,7 @@ async function copyItems(
       const seen = evidence === 'opens' ? undefined : { evidence, message };
       problem = worse(
         problem,
-        isLate ? await lookAtLink(deps, { url, headers, maxBytes: deps.maxBytes }) : seen,
+        isLate ? await lookAtLink(deps.openLink, { channel, url, headers, maxBytes: deps.maxBytes }) : seen,
       );
       return undefined;
     }

@@ -3,8 +3,7 @@ import type { Environment } from '../config/environment.ts';
 import type { GatewayConfig } from '../config/gateway-file.ts';
 import { noMediaUrl } from '../models/stored-media.ts';
 import type { KeepImages, MediaUrl } from '../models/stored-media.ts';
-import { createGuardedClient } from '../http-client/index.ts';
-import type { GuardedClient } from '../http-client/index.ts';
+import type { OpenLink, Outbound } from '../http-client/index.ts';
 import type { Logger } from '../observability/log.ts';
 import type { Channels } from '../routing/channels.ts';
 import type { ResultCopyStore } from '../store/result-copies.ts';
@@ -27,12 +26,12 @@ export interface Results {
   /** Absent: results are not copied, callers get the upstream's links. */
   readonly kept?: KeptResults;
   readonly deliver: Deliver;
-  /** Whether there is a file at this address; if not, why. */
-  readonly canOpen: (url: string) => Promise<string | undefined>;
-  readonly openMedia: GuardedClient['openMedia'];
+  /** Whether there is a file at this address of the channel's; if not, why. */
+  readonly canOpen: (channel: string, url: string) => Promise<string | undefined>;
+  readonly openLink: OpenLink;
   /** A stored file of a task; undefined: it is gone, or none are kept. */
   readonly openStored: (task: string, name: string) => Promise<AsyncIterable<Uint8Array> | undefined>;
-  close(): Promise<void>;
+  close(): void;
 }
 
 export interface KeptResults {
@@ -51,6 +50,7 @@ export interface KeptResults {
 export interface ResultsDeps {
   readonly config: GatewayConfig['results'];
   readonly channels: Channels;
+  readonly outbound: Pick<Outbound, 'linksOf'>;
   readonly environment: Environment;
   readonly stores: {
     readonly tasks: TaskStore;
@@ -66,18 +66,18 @@ const daySeconds = 86_400;
 
 /** Opens the storage that `results:` of gateway.yaml names. Fixed until the process ends: a reload does not move files. */
 export async function openResults(deps: ResultsDeps): Promise<Results> {
-  const { config, environment, log, now } = deps;
+  const { config, channels, environment, log, now } = deps;
   const storage = await openStorage(config, environment);
-  const { UPSTREAM_ALLOW_PRIVATE_NETWORKS: upstream, MEDIA_ALLOW_PRIVATE_NETWORKS: media } = environment;
-  const client = createGuardedClient({ allowPrivateNetworks: [...upstream, ...media] });
+  const openLink: OpenLink = (channel, fetch) =>
+    deps.outbound.linksOf(channels(channel)?.config).openMedia(fetch);
   const { max_bytes: maxBytes } = config;
-  const open = openers(client, { storage, maxBytes });
+  const open = openers(openLink, { storage, maxBytes });
   if (storage === undefined)
     return {
       ...open,
       mediaUrl: noMediaUrl,
-      deliver: createOpenLinks(client, { maxBytes }),
-      close: () => client.close(),
+      deliver: createOpenLinks(openLink, { maxBytes }),
+      close: () => undefined,
     };
   const retentionSeconds = config.retention_days * daySeconds;
   const links = createMediaLinks({
@@ -91,8 +91,8 @@ export async function openResults(deps: ResultsDeps): Promise<Results> {
     storage,
     copies: deps.stores.resultCopies,
     tasks: deps.stores.tasks,
-    channels: deps.channels,
-    openMedia: (fetch) => client.openMedia(fetch),
+    channels,
+    openLink,
     maxBytes,
     retentionSeconds,
     log,
@@ -116,21 +116,18 @@ export async function openResults(deps: ResultsDeps): Promise<Results> {
       }),
       ...fileUpkeep(copier, { store: deps.stores.files, storage, log, now }),
     },
-    async close() {
-      storage.close();
-      await client.close();
-    },
+    close: () => storage.close(),
   };
 }
 
 /** Opens what others and our own storage hold. */
 function openers(
-  client: GuardedClient,
+  openLink: OpenLink,
   { storage, maxBytes }: { readonly storage: ResultStorage | undefined; readonly maxBytes: number },
-): Pick<Results, 'canOpen' | 'openMedia' | 'openStored'> {
+): Pick<Results, 'canOpen' | 'openLink' | 'openStored'> {
   return {
-    canOpen: async (url) => (await lookAtLink(client, { url, maxBytes }))?.message,
-    openMedia: (fetch) => client.openMedia(fetch),
+    canOpen: async (channel, url) => (await lookAtLink(openLink, { channel, url, maxBytes }))?.message,
+    openLink,
     async openStored(task, name) {
       const file = await storage?.stat(`${task}/${name}`);
       return file === undefined

@@ -29,39 +29,53 @@ export type Channels = (id: string) => OpenChannel | undefined;
 export interface ChannelsOptions {
   readonly current: () => GatewayConfig;
   readonly providers: Readonly<Record<string, Provider>>;
-  readonly request: HttpRequest;
-  readonly links: LinkRules;
+  readonly requestOf: (channel: ChannelConfig) => HttpRequest;
+  readonly links: ChannelLinks;
+}
+
+export interface ChannelLinks extends Pick<LinkRules, 'onWithheld'> {
+  /** As that of LinkRules, for what answers of this channel link to. */
+  readonly check: (channel: ChannelConfig, url: string) => string | undefined;
 }
 
 export function createChannels(options: ChannelsOptions): Channels {
-  const { current, request, links } = options;
-  const providers = Object.fromEntries(
-    Object.entries(options.providers).map(([name, provider]) => [name, withUsableLinks(provider, links)]),
-  );
+  const opened = new WeakMap<ChannelConfig, OpenChannel>();
   return (id) => {
-    const config = current().channels.find((channel) => channel.id === id);
-    const provider = config === undefined ? undefined : providers[config.provider];
+    const config = options.current().channels.find((channel) => channel.id === id);
+    const provider = config === undefined ? undefined : options.providers[config.provider];
     if (config === undefined || provider === undefined) return undefined;
-    return {
-      config,
-      provider,
-      context: (credentialId, model, signal) => {
-        const credential = config.credentials.find((entry) => entry.id === credentialId);
-        if (credential === undefined) throw new ChannelGoneError(id, credentialId);
-        return {
-          request,
-          credential: {
-            id: credential.id,
-            apiKey: credential.api_key,
-            ...defined({ callbackSecret: credential.callback_secret }),
-          },
-          baseUrl: config.base_url,
-          model: config.models[model]?.upstream ?? model,
-          ...defined({ mapping: config.models[model]?.mapping, facts: config.models[model]?.facts }),
-          signal,
-        };
-      },
-    };
+    const channel = opened.get(config) ?? openChannel(config, provider, options);
+    opened.set(config, channel);
+    return channel;
+  };
+}
+
+function openChannel(
+  config: ChannelConfig,
+  provider: Provider,
+  { requestOf, links }: Pick<ChannelsOptions, 'requestOf' | 'links'>,
+): OpenChannel {
+  const request = requestOf(config);
+  const { onWithheld } = links;
+  return {
+    config,
+    provider: withUsableLinks(provider, { check: (url) => links.check(config, url), onWithheld }),
+    context: (credentialId, model, signal) => {
+      const credential = config.credentials.find((entry) => entry.id === credentialId);
+      if (credential === undefined) throw new ChannelGoneError(config.id, credentialId);
+      return {
+        request,
+        credential: {
+          id: credential.id,
+          apiKey: credential.api_key,
+          ...defined({ callbackSecret: credential.callback_secret }),
+        },
+        baseUrl: config.base_url,
+        model: config.models[model]?.upstream ?? model,
+        ...defined({ mapping: config.models[model]?.mapping, facts: config.models[model]?.facts }),
+        signal,
+      };
+    },
   };
 }
 

@@ -22,6 +22,8 @@ export interface Delivered {
 
 export interface DeliveryOptions {
   readonly timeoutMs: number;
+  /** Whose links these are. */
+  readonly channel: string;
   readonly headersFor: LinkHeaders;
 }
 

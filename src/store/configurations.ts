@@ -1,5 +1,5 @@
 import type { Db } from 'mongodb';
-import { durable, openCollection, unlessThere } from './mongo.ts';
+import { durable, openCollection, readByWrite, unlessThere } from './mongo.ts';
 import { toSealed, toSealedDocument } from './sealed-document.ts';
 import type { SealedDocument, Sealing } from './sealed-document.ts';
 
@@ -35,15 +35,19 @@ interface ConfigurationDocument {
   readonly node: string;
   readonly at: number;
   readonly sealed: SealedDocument;
+  /** Counts the reads that had to be writes. */
+  readonly reads?: number;
 }
 
 /** Of a text that was in force and was replaced: as many as there were publications, a line each. */
 interface ReplacedDocument {
   /** Its hash. */
   readonly _id: string;
+  readonly reads?: number;
 }
 
 const only = 'published';
+const place = { purpose: 'configuration', id: only } as const;
 
 export type ConfigurationStore = ReturnType<typeof createConfigurationStore>;
 
@@ -58,7 +62,7 @@ export function createConfigurationStore(db: Db, { seal, open }: Sealing) {
     { text, hash, currency, by, node, at }: NewConfiguration,
     before: ConfigurationHead | undefined,
   ): Promise<ConfigurationHead | undefined> {
-    const fields = { hash, currency, by, node, at, sealed: toSealedDocument(seal('configuration', text)) };
+    const fields = { hash, currency, by, node, at, sealed: toSealedDocument(seal(place, text)) };
     const version = BigInt(before?.version ?? 0) + 1n;
     if (before === undefined) {
       const isFirst = await unlessThere(() => published.insertOne({ _id: only, version, ...fields }));
@@ -81,24 +85,36 @@ export function createConfigurationStore(db: Db, { seal, open }: Sealing) {
     return found === null ? undefined : toHead(found);
   }
 
+  /** As the majority has it: for what is decided by it. */
+  async function confirmHead(): Promise<ConfigurationHead | undefined> {
+    const [count, after] = readByWrite;
+    const options = { ...after, projection: { sealed: 0 } };
+    const found = await published.findOneAndUpdate({ _id: only }, count, options);
+    return found === null ? undefined : toHead(found);
+  }
+
   return {
+    /** For what is shown, and asked for again soon. */
     head,
+    confirmHead,
 
     async read(): Promise<PublishedConfiguration | undefined> {
       const found = await published.findOne({ _id: only });
       if (found === null) return undefined;
-      return { ...toHead(found), text: open('configuration', toSealed(found.sealed)) };
+      return { ...toHead(found), text: open(place, toSealed(found.sealed)) };
     },
 
-    /** Whether this text was in force once, or is. */
+    /** Whether this text was in force once, or is. That it was not is certain. */
     async wasPublished(hash: string): Promise<boolean> {
-      return (await head())?.hash === hash || (await replaced.findOne({ _id: hash })) !== null;
+      if ((await head())?.hash === hash || (await replaced.findOne({ _id: hash })) !== null) return true;
+      const found = await replaced.findOneAndUpdate({ _id: hash }, ...readByWrite);
+      return found !== null || (await confirmHead())?.hash === hash;
     },
 
     /** The text that is in force already is not published again. Of two at once the later one stays in force. */
     async publish(next: NewConfiguration): Promise<ConfigurationHead> {
       for (;;) {
-        const before = await head();
+        const before = await confirmHead();
         if (before?.hash === next.hash) return before;
         if (before !== undefined) await noteReplaced(before.hash);
         const after = await replace(next, before);
@@ -115,6 +131,6 @@ function toHead({
   by,
   node,
   at,
-}: Omit<ConfigurationDocument, '_id' | 'sealed'>): ConfigurationHead {
+}: Omit<ConfigurationDocument, '_id' | 'sealed' | 'reads'>): ConfigurationHead {
   return { version: Number(version), hash, currency, by, node, at };
 }

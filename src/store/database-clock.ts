@@ -76,7 +76,7 @@ export async function openDatabaseClock(deps: DatabaseClockDeps): Promise<Databa
 
   function isRight(time: number, seen: Seen): boolean {
     const { mark, asked, answered, sleptMs } = seen;
-    const isConfirmed = mark !== undefined && rev !== undefined && mark.rev !== rev && isNear(time, mark.at);
+    const isConfirmed = mark !== undefined && rev !== undefined && mark.rev > rev && isNear(time, mark.at);
     if (isConfirmed && mark.jump === undefined) return true;
     if (!isCounted) return isRightAtStart(time, mark, ownNow());
     const early = time - (offset + answered);

@@ -48,6 +48,8 @@ const writtenSchema = z.object({
   callbackUrl: z.string().optional(),
 });
 
+const placeOf = (id: string) => ({ purpose: 'request', id }) as const;
+
 export type RequestStore = ReturnType<typeof createRequestStore>;
 
 /** `keptMs`: after the task's deadline: for a callback that is redelivered, and for whoever asks what was asked. */
@@ -72,7 +74,7 @@ export function createRequestStore(
     /** The bytes of what is sealed. Undefined: an earlier try of this creation has written it. */
     async insert(asked: NewRequest): Promise<number | undefined> {
       const { task: _id, request, callbackToken, callbackUrl, deadlineAt, ...legible } = asked;
-      const sealed = seal('request', JSON.stringify({ request, callbackToken, callbackUrl }));
+      const sealed = seal(placeOf(_id), JSON.stringify({ request, callbackToken, callbackUrl }));
       const expires = new Date(expiresAt(deadlineAt));
       const document = { _id, ...legible, sealed: toSealedDocument(sealed), expires };
       return (await unlessThere(() => requests.insertOne(document))) ? sealed.data.length : undefined;
@@ -124,6 +126,6 @@ function requestChanges(requests: Collection<RequestDocument>, expiresAt: (deadl
 /** What was written, opened. */
 function toRecord(document: RequestDocument, open: Sealing['open']): RequestRecord {
   const { _id: task, sealed, expires: _expires, reads: _reads, ...legible } = document;
-  const written = writtenSchema.parse(JSON.parse(open('request', toSealed(sealed))));
+  const written = writtenSchema.parse(JSON.parse(open(placeOf(task), toSealed(sealed))));
   return { task, ...legible, ...defined(written) };
 }

@@ -16,6 +16,8 @@ export type RootKeyStore = ReturnType<typeof createRootKeyStore>;
 export function createRootKeyStore(db: Db) {
   const secrets = openCollection<RootKeyDocument>(db, 'secrets', durable);
   return {
+    id: _id,
+
     async find(): Promise<Sealed | undefined> {
       const found = await secrets.findOne({ _id });
       return found === null ? undefined : toSealed(found.sealed);

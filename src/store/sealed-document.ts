@@ -1,11 +1,11 @@
 import { Binary } from 'mongodb';
-import type { Sealed, SealPurpose } from '../base/sealed.ts';
+import type { Sealed, SealedAt } from '../base/sealed.ts';
 
 /** Encrypts what is stored and decrypts what was. */
 export interface Sealing {
-  readonly seal: (purpose: SealPurpose, text: string) => Sealed;
-  /** Throws for a text that was sealed with a key that is missing. */
-  readonly open: (purpose: SealPurpose, sealed: Sealed) => string;
+  readonly seal: (at: SealedAt, text: string) => Sealed;
+  /** Throws for a text that was sealed with a key that is missing, or for another place. */
+  readonly open: (at: SealedAt, sealed: Sealed) => string;
 }
 
 /** A sealed value as MongoDB holds it. */
@@ -16,6 +16,9 @@ export interface SealedDocument {
   /** Its first bytes again: no two values begin alike, and a guard by them is small. */
   readonly head: Binary;
 }
+
+/** Values of one field, by their names. */
+export type SealedParts = Readonly<Record<string, SealedDocument>>;
 
 const headBytes = 16;
 

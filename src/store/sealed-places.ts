@@ -1,18 +1,19 @@
 import type { Db } from 'mongodb';
-import type { Sealed, SealPurpose } from '../base/sealed.ts';
+import { sealedFields, sealPurposes } from '../base/sealed.ts';
+import { defined } from '../base/defined.ts';
+import type { Sealed, SealedAt, SealPurpose } from '../base/sealed.ts';
 import { toSealed, toSealedDocument } from './sealed-document.ts';
-import type { SealedDocument } from './sealed-document.ts';
+import type { SealedDocument, SealedParts } from './sealed-document.ts';
 import { durable, openCollection } from './mongo.ts';
 
 /** Documents of one collection that hold sealed values. */
 export interface SealedPlace {
   /** Of the collection. */
   readonly name: string;
-  readonly purpose: SealPurpose;
   /** The ids of the keys of each document's values, in order of the documents' ids; at most a page. */
   page(after?: string): Promise<readonly HeldKeys[]>;
   /** Replaces the values of a document. False: somebody has changed or removed them since they were read. */
-  rewrite(id: string, reseal: (sealed: Sealed) => Sealed): Promise<boolean>;
+  rewrite(id: string, reseal: (at: SealedAt, sealed: Sealed) => Sealed): Promise<boolean>;
 }
 
 export interface HeldKeys {
@@ -22,17 +23,10 @@ export interface HeldKeys {
 
 /** Every sealed value of the product lies in one of these. */
 export function createSealedPlaces(db: Db): readonly SealedPlace[] {
-  return [
-    createSealedPlace(db, { name: 'secrets', field: 'sealed', purpose: 'root-key' }),
-    createSealedPlace(db, { name: 'configuration', field: 'sealed', purpose: 'configuration' }),
-    createSealedPlace(db, { name: 'accounts', field: 'webhookSecrets', purpose: 'webhook-secret' }),
-    createSealedPlace(db, { name: 'balance_alerts', field: 'sealed', purpose: 'alert-address' }),
-    createSealedPlace(db, { name: 'requests', field: 'sealed', purpose: 'request' }),
-    createSealedPlace(db, { name: 'tasks', field: 'words', purpose: 'upstream-words' }),
-  ];
+  return sealPurposes.map((purpose) => createSealedPlace(db, purpose));
 }
 
-type Held = SealedDocument | readonly SealedDocument[];
+type Held = SealedDocument | readonly SealedDocument[] | SealedParts;
 
 interface HolderDocument {
   readonly _id: string;
@@ -43,42 +37,66 @@ interface HolderDocument {
 /** Ids and key ids only: what is sealed may have many megabytes. */
 const pageDocuments = 500;
 
-function createSealedPlace(
-  db: Db,
-  { name, field, purpose }: Pick<SealedPlace, 'name' | 'purpose'> & { readonly field: string },
-): SealedPlace {
+function createSealedPlace(db: Db, purpose: SealPurpose): SealedPlace {
+  const { collection: name, field } = sealedFields[purpose];
+  // Values with names are small.
+  const keys = purpose === 'upstream-words' ? field : `${field}.key`;
   const holders = openCollection<HolderDocument>(db, name, durable);
   return {
     name,
-    purpose,
 
     async page(after) {
       const found = await holders
         .find(after === undefined ? {} : { _id: { $gt: after } })
-        .project<HolderDocument>({ [`${field}.key`]: 1 })
+        .project<HolderDocument>({ [keys]: 1 })
         .sort({ _id: 1 })
         .limit(pageDocuments)
         .toArray();
       return found.map((holder) => ({
         id: holder._id,
-        keyIds: listHeld(holder[field]).map(({ key }) => key),
+        keyIds: listHeld(holder[field]).map(({ value }) => value.key),
       }));
     },
 
     async rewrite(_id, reseal) {
       const held = (await holders.findOne({ _id }, { projection: { [field]: 1 } }))?.[field];
       if (held === undefined || typeof held === 'string') return false;
-      const rewritten = listHeld(held).map((one) => toSealedDocument(reseal(toSealed(one))));
-      const value = 'head' in held ? rewritten[0] : rewritten;
+      const rewritten = listHeld(held).map(({ part, value }) => {
+        const at = { purpose, id: _id, ...defined({ part }) };
+        return { part, value: toSealedDocument(reseal(at, toSealed(value))) };
+      });
       // A value of many megabytes, twice in one command, would be more than MongoDB takes.
-      const unchanged = 'head' in held ? { [`${field}.head`]: held.head } : { [field]: held };
-      const { matchedCount } = await holders.updateOne({ _id, ...unchanged }, { $set: { [field]: value } });
+      const unchanged = isSealedDocument(held) ? { [`${field}.head`]: held.head } : { [field]: held };
+      const $set = { [field]: inForm(held, rewritten) };
+      const { matchedCount } = await holders.updateOne({ _id, ...unchanged }, { $set });
       return matchedCount === 1;
     },
   };
 }
 
-function listHeld(held: Held | string | undefined): readonly SealedDocument[] {
+interface HeldValue {
+  readonly part?: string | undefined;
+  readonly value: SealedDocument;
+}
+
+function listHeld(held: Held | string | undefined): readonly HeldValue[] {
   if (held === undefined || typeof held === 'string') return [];
-  return 'key' in held ? [held] : held;
+  if (isSealedDocument(held)) return [{ value: held }];
+  if (isList(held)) return held.map((value) => ({ value }));
+  return Object.entries(held).map(([part, value]) => ({ part, value }));
+}
+
+/** The values again, as the field holds them. */
+function inForm(held: Held, values: readonly HeldValue[]): Held | undefined {
+  if (isSealedDocument(held)) return values[0]?.value;
+  if (isList(held)) return values.map(({ value }) => value);
+  return Object.fromEntries(values.map(({ part = '', value }) => [part, value]));
+}
+
+function isSealedDocument(held: Held): held is SealedDocument {
+  return 'key' in held;
+}
+
+function isList(held: Held): held is readonly SealedDocument[] {
+  return Array.isArray(held);
 }

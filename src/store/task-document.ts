@@ -6,7 +6,7 @@ import type { Changes } from '../task/next.ts';
 import type { Task } from '../task/record.ts';
 import { attemptAt, isAbandoned, isLost } from '../task/state.ts';
 import { updateWith } from './mongo.ts';
-import type { SealedDocument } from './sealed-document.ts';
+import type { SealedParts } from './sealed-document.ts';
 
 /** A task as stored: its record, and what only indexes need. Times in Unix milliseconds, amounts as int64. */
 export interface TaskDocument extends Omit<Task, 'id'> {
@@ -24,7 +24,7 @@ export interface TaskDocument extends Omit<Task, 'id'> {
   /** Of a task that has ended, what is counted of its end, in an index of its own. */
   readonly end?: TaskEnd;
   /** What upstreams said, as task-words.ts seals it. */
-  readonly words?: SealedDocument;
+  readonly words?: SealedParts;
   /** Counts the reads that had to be writes. */
   readonly reads?: number;
 }
@@ -62,8 +62,11 @@ export function toTask(document: TaskDocument): Task {
   return { id, ...fields };
 }
 
+/** Fields by their paths; undefined: the field goes. */
+type MoreFields = Readonly<Record<string, unknown>>;
+
 /** The update that makes these changes, with what follows from them. */
-export function updateOf(before: Task, changes: Changes & { readonly words?: SealedDocument | undefined }) {
+export function updateOf(before: Task, changes: Changes, more: MoreFields = {}) {
   const was = derived(before);
   const follows = derived({
     ...before,
@@ -73,7 +76,7 @@ export function updateOf(before: Task, changes: Changes & { readonly words?: Sea
   const end = changes.state?.at === 'ended' ? endOf(before, changes) : undefined;
   // A concern is noted beside the state: one that was noted since the record was seen goes with it.
   const asks = 'concern' in changes ? { attention: follows.attention } : {};
-  const written = { ...changes, ...asks, ...changed(was, follows), ...defined({ end }) };
+  const written = { ...changes, ...asks, ...changed(was, follows), ...defined({ end }), ...more };
   const $unset: Record<string, ''> = {};
   for (const [name, value] of Object.entries(written)) if (value === undefined) $unset[name] = '';
   return updateWith<TaskDocument>({ $set: defined(written), $inc: { rev: 1 }, $unset });

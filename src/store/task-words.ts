@@ -1,15 +1,15 @@
-import { z } from 'zod';
 import { defined } from '../base/defined.ts';
 import type { Changes } from '../task/next.ts';
 import type { Task } from '../task/record.ts';
 import { toSealed, toSealedDocument } from './sealed-document.ts';
-import type { SealedDocument, Sealing } from './sealed-document.ts';
+import type { SealedParts, Sealing } from './sealed-document.ts';
 import { toDocument, toTask, updateOf } from './task-document.ts';
 import type { TaskDocument } from './task-document.ts';
 
 /**
- * Tasks as MongoDB holds them: what upstreams said of their failures may be what a caller wrote, and is one sealed value
- * beside the record. Codes and classes stay legible: operators list tasks by them.
+ * Tasks as MongoDB holds them. What upstreams said of their failures may be what a caller wrote: each message is sealed
+ * alone, beside the record. A change writes only the messages that it changes, so that a process without the key of a
+ * message leaves it as it is. Codes and classes stay legible: operators list tasks by them.
  */
 export interface TaskForm {
   readonly toDocument: (task: Task) => TaskDocument;
@@ -17,69 +17,78 @@ export interface TaskForm {
   readonly updateOf: (before: Task, changes: Changes) => ReturnType<typeof updateOf>;
 }
 
-const purpose = 'upstream-words';
-
 export function createTaskForm({ seal, open }: Sealing): TaskForm {
-  const sealed = (words: string | undefined): SealedDocument | undefined =>
-    words === undefined ? undefined : toSealedDocument(seal(purpose, words));
+  const placeOf = (id: string, part: string) => ({ purpose: 'upstream-words', id, part }) as const;
+
+  const sealed = (id: string, words: Words): SealedParts =>
+    Object.fromEntries(
+      Object.entries(words).map(([part, text]) => [part, toSealedDocument(seal(placeOf(id, part), text))]),
+    );
+
+  /** Whoever cannot read them reads the rest of the task: its key may be missing only here, and not for long. */
+  function read(id: string, held: SealedParts): Words {
+    return Object.fromEntries(
+      Object.entries(held).map(([part, value]) => {
+        try {
+          return [part, open(placeOf(id, part), toSealed(value))];
+        } catch {
+          return [part, unreadable];
+        }
+      }),
+    );
+  }
 
   return {
-    toDocument: (task) => ({
-      ...toDocument(saying(task, noWords)),
-      ...defined({ words: sealed(wordsOf(task)) }),
-    }),
+    toDocument(task) {
+      const words = wordsOf(task);
+      const document = toDocument(saying(task, {}));
+      return isEmpty(words) ? document : { ...document, words: sealed(task.id, words) };
+    },
 
     toTask(document) {
       const { words } = document;
       const task = toTask(document);
-      return words === undefined ? task : saying(task, read(words));
+      return words === undefined ? task : saying(task, read(task.id, words));
     },
 
     updateOf(before, changes) {
       const isAboutThem = 'attempts' in changes || 'outcome' in changes || 'error' in changes;
       if (!isAboutThem) return updateOf(before, changes);
-      const words = wordsOf({ ...before, ...changes });
-      const hasSome = words !== undefined || wordsOf(before) !== undefined;
-      return updateOf(before, { ...saying(changes, noWords), ...(hasSome ? { words: sealed(words) } : {}) });
+      const [was, is] = [wordsOf(before), wordsOf({ ...before, ...changes })];
+      return updateOf(before, saying(changes, {}), changesOf(before.id, was, is));
     },
   };
 
-  /** Whoever cannot read them reads the rest of the task: its key may be missing only here, and not for long. */
-  function read(words: SealedDocument): Words {
-    try {
-      return wordsSchema.parse(JSON.parse(open(purpose, toSealed(words))));
-    } catch {
-      return { outcome: unreadable, error: unreadable, attempts: {} };
-    }
+  function changesOf(id: string, was: Words, is: Words): Readonly<Record<string, unknown>> {
+    if (isEmpty(is)) return isEmpty(was) ? {} : { words: undefined };
+    const gone = Object.keys(was).filter((part) => !(part in is));
+    const said = Object.entries(is).filter(([part, text]) => was[part] !== text);
+    const values = [
+      ...gone.map((part) => [part, undefined] as const),
+      ...Object.entries(sealed(id, Object.fromEntries(said))),
+    ];
+    return Object.fromEntries(values.map(([part, value]) => [`words.${part}`, value]));
   }
 }
 
 const unreadable = 'What the upstream said cannot be read: SECRETS_KEY lacks its key.';
 
-const wordsSchema = z.object({
-  outcome: z.string().optional(),
-  error: z.string().optional(),
-  /** By their numbers. */
-  attempts: z.record(z.string(), z.string()),
-});
-type Words = z.output<typeof wordsSchema>;
+/** By what said them: an attempt's number, `outcome` or `error`. */
+type Words = Readonly<Record<string, string>>;
 
 type Said = { readonly [Name in 'attempts' | 'outcome' | 'error']?: Task[Name] | undefined };
 
-/** JSON; undefined: nobody has said anything. */
-function wordsOf({ attempts = [], outcome, error }: Said): string | undefined {
-  const said = attempts.flatMap(({ n, message }): [string, string][] =>
-    message === undefined ? [] : [[`${n}`, message]],
-  );
-  const ends = defined({
+function wordsOf({ attempts = [], outcome, error }: Said): Words {
+  return defined({
+    ...Object.fromEntries(attempts.map(({ n, message }) => [`${n}`, message])),
     outcome: outcome?.kind === 'failed' ? outcome.message : undefined,
     error: error?.message,
   });
-  if (said.length === 0 && Object.keys(ends).length === 0) return undefined;
-  return JSON.stringify({ ...ends, attempts: Object.fromEntries(said) } satisfies Words);
 }
 
-const noWords: Words = { attempts: {} };
+function isEmpty(words: Words): boolean {
+  return Object.keys(words).length === 0;
+}
 
 /** With these words in place of its own. */
 function saying<Part extends Said>(part: Part, words: Words): Part {
@@ -89,10 +98,10 @@ function saying<Part extends Said>(part: Part, words: Words): Part {
     ...defined({
       attempts: attempts?.map(({ message: _message, ...attempt }) => ({
         ...attempt,
-        ...defined({ message: words.attempts[attempt.n] }),
+        ...defined({ message: words[attempt.n] }),
       })),
-      outcome: outcome?.kind === 'failed' ? { ...outcome, message: words.outcome ?? '' } : outcome,
-      error: error === undefined ? undefined : { ...error, message: words.error ?? '' },
+      outcome: outcome?.kind === 'failed' ? { ...outcome, message: words['outcome'] ?? '' } : outcome,
+      error: error === undefined ? undefined : { ...error, message: words['error'] ?? '' },
     }),
   };
 }

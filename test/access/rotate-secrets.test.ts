@@ -25,6 +25,8 @@ beforeEach(async () => {
 });
 afterAll(() => database.drop());
 
+const hooks = { purpose: 'webhook-secret', id: 'acc' } as const;
+const alertPlace = { purpose: 'alert-address', id: 'acc' } as const;
 const tasks = Array.from({ length: 7 }, (_, n) => `task_${n}`);
 const change = { at: 1, by: 'ada', action: 'rotated', reason: '' };
 const requests = (...keys: Buffer[]) => createRequestStore(db, Date.now, createSealer(keys));
@@ -39,14 +41,14 @@ async function fill(): Promise<void> {
     id: 'acc',
     name: '',
     overdraftLimit: 0n,
-    webhookSecrets: [sealer.seal('webhook-secret', 'first')],
+    webhookSecrets: [sealer.seal(hooks, 'first')],
     createdAt: 1,
   });
-  await accounts.addWebhookSecret('acc', sealer.seal('webhook-secret', 'second'), change);
+  await accounts.addWebhookSecret('acc', sealer.seal(hooks, 'second'), change);
   for (const task of tasks) await insert(task, a);
   const outcome = { kind: 'failed', code: 'x', message: 'words of an upstream' } as const;
   await records(a).insert(firstRecord('task_0', { outcome }));
-  await alerts.set({ account: 'acc', threshold: 1n, address: sealer.seal('alert-address', 'https://a') });
+  await alerts.set({ account: 'acc', threshold: 1n, address: sealer.seal(alertPlace, 'https://a') });
 }
 
 const records = (...keys: Buffer[]) => createTaskStore(db, Date.now, createSealer(keys));
@@ -74,9 +76,9 @@ async function readAll(...keys: Buffer[]) {
   const found = await Promise.all(tasks.map((task) => requests(...keys).find(task)));
   return {
     root: (await openSecrets(keys, createRootKeyStore(db))).deriveKey('api-key-hmac').toString('hex'),
-    webhooks: (await accounts.find('acc'))?.webhookSecrets.map((one) => sealer.open('webhook-secret', one)),
+    webhooks: (await accounts.find('acc'))?.webhookSecrets.map((one) => sealer.open(hooks, one)),
     prompts: found.map((record) => record?.request.prompt),
-    alert: (await alerts.findMany(['acc'])).map((one) => sealer.open('alert-address', one.address)),
+    alert: (await alerts.findMany(['acc'])).map((one) => sealer.open(alertPlace, one.address)),
     outcome: (await records(...keys).find('task_0'))?.outcome,
   };
 }
@@ -151,14 +153,14 @@ describe('rotating SECRETS_KEY', () => {
   });
 
   it('never puts back what somebody changed after it was read', async () => {
-    const sealed = createSealer([b, a]).seal('webhook-secret', 'third');
+    const sealed = createSealer([b, a]).seal(hooks, 'third');
     const meddling = createSealedPlaces(db).map((place) => ({
       ...place,
       rewrite: (id: string, reseal: Parameters<SealedPlace['rewrite']>[1]) => {
         let met: Promise<unknown> | undefined;
-        return place.rewrite(id, (one) => {
+        return place.rewrite(id, (at, one) => {
           met ??= place.name === 'accounts' ? accounts.addWebhookSecret('acc', sealed, change) : undefined;
-          return reseal(one);
+          return reseal(at, one);
         });
       },
     }));

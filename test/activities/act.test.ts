@@ -228,17 +228,17 @@ describe('a result that an operator gives', () => {
     const input = await world.newTask('nothing there');
     await world.worker().submit(input);
     const before = await world.record(input);
-    const asked: string[] = [];
+    const asked: string[][] = [];
     const deps = {
-      canOpen: async (address: string) => {
-        asked.push(address);
+      canOpen: async (channel: string, address: string) => {
+        asked.push([channel, address]);
         return 'HTTP 404';
       },
       deliver: () => Promise.reject(new Error('copied')),
     };
     const reply = await act(input, 'complete', { result_url: url, duration: 5, dry_run: dryRun }, deps);
     expect(reply).toEqual(refusedWith(/cannot be opened \(HTTP 404\).*Nothing was changed/));
-    expect([asked, await world.record(input)]).toEqual([[url], before]);
+    expect([asked, await world.record(input)]).toEqual([[['ark', url]], before]);
   });
 
   it('is looked at and not copied in a dry run', async () => {

@@ -14,7 +14,7 @@ import { parseGatewayConfig } from '../../src/config/gateway-file.ts';
 import type { GatewayConfig } from '../../src/config/gateway-file.ts';
 import type { RouteCandidate } from '../../src/task/candidates.ts';
 import type { Task } from '../../src/task/record.ts';
-import { createUpstreamClient } from '../../src/http-client/index.ts';
+import { createUpstreamClient } from '../../src/http-client/upstream-client.ts';
 import { startSimulator } from '../../workshop/simulator/simulator.ts';
 import { createStayPlaces } from '../../src/capacity/stay-places.ts';
 import { createLogger } from '../../src/observability/log.ts';
@@ -105,7 +105,7 @@ export async function openActivityWorld(yaml = testYaml): Promise<ActivityWorld>
   const audit = createAuditStore(database.db);
   const requests = createRequestStore(database.db, Date.now, testSealing);
   await tasks.ensureIndexes();
-  const client = createUpstreamClient({ allowPrivateNetworks: ['127.0.0.0/8'] });
+  const client = createUpstreamClient({ networks: ['127.0.0.0/8'] });
   const heartbeats: unknown[] = [];
   const logged: string[] = [];
   const log = createLogger({
@@ -130,7 +130,7 @@ export async function openActivityWorld(yaml = testYaml): Promise<ActivityWorld>
           channels: createChannels({
             current: () => world.config,
             providers,
-            request: client,
+            requestOf: () => client,
             links: { check: () => undefined, onWithheld: () => undefined },
           }),
           gate: openGate,

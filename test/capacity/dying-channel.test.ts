@@ -15,6 +15,8 @@ function yamlWith(url: string): string {
   - id: preferred
     provider: ark
     base_url: ${url}/ark/api/v3
+    private_networks: [127.0.0.0/8]
+    private_link_networks: [127.0.0.0/8]
     credentials: [{ id: a, api_key: simulated }]
     priority: 10
     limits: { submits_per_second: 500, polls_per_second: 500 }

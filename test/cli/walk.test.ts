@@ -40,6 +40,8 @@ const yaml = `${attendedYaml}results: { storage: directory, directory: results }
   - id: main
     provider: dashscope
     base_url: \${SIMULATOR_URL}/dashscope/api/v1
+    private_networks: [127.0.0.0/8]
+    private_link_networks: [127.0.0.0/8]
     credentials: [{ id: a, api_key: simulated }]
     models: { wan: { upstream: wan2.6-t2v } }
 ${itemOf('ark').replace('id: ark', 'id: confused').replace('SIMULATOR_URL', 'CONFUSED_URL').replace('seedance:', 'twice:')}models:

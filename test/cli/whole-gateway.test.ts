@@ -31,6 +31,8 @@ const channel = (id: string, priority: number) => `
     provider: dashscope
     priority: ${priority}
     base_url: \${SIMULATOR_URL}/dashscope/api/v1
+    private_networks: [127.0.0.0/8]
+    private_link_networks: [127.0.0.0/8]
     credentials: [{ id: a, api_key: simulated }]
     limits: { submits_per_second: 500, polls_per_second: 500 }
     models: { wan: { upstream: wan2.6-t2v } }`;

@@ -34,8 +34,12 @@ afterAll(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
+const listed = 'must be comma-separated CIDRs or host names, such as 10.0.0.0/8 or *.svc.cluster.local';
+
 it.each([
-  ['WEBHOOK_ALLOW_PRIVATE_NETWORKS', '10.0.0.0/99', 'must be comma-separated CIDRs, such as 10.0.0.0/8'],
+  ['WEBHOOK_ALLOW_PRIVATE_NETWORKS', '10.0.0.0/99', listed],
+  ['MEDIA_ALLOW_PRIVATE_NETWORKS', 'a..b', listed],
+  ['MEDIA_ALLOW_PRIVATE_NETWORKS', '10.0.0.5', listed],
   ['TRUSTED_PROXIES', '999.1.1.1/8', 'must be comma-separated CIDRs, such as 10.0.0.0/8'],
   ['TRUSTED_PROXIES', '10.0.0.0/8,10/8', 'must be comma-separated CIDRs, such as 10.0.0.0/8'],
   ['PORT', 'abc', 'must be a port: 0 to 65535'],

@@ -54,12 +54,16 @@ channels:
   - id: same
     provider: gateway
     base_url: ${sameInterfaceUrl}
+    private_networks: [127.0.0.0/8]
+    private_link_networks: [127.0.0.0/8]
     credentials: [{ id: a, api_key: simulated }]
     limits: { submits_per_second: 500, polls_per_second: 500 }
     models: { clip: { upstream: up-clip }, plain: { upstream: up-plain }, picture: { upstream: up-picture } }
   - id: ark
     provider: ark
     base_url: \${SIMULATOR_URL}/ark/api/v3
+    private_networks: [127.0.0.0/8]
+    private_link_networks: [127.0.0.0/8]
     credentials: [{ id: a, api_key: simulated }]
     limits: { submits_per_second: 500, polls_per_second: 500 }
     models:
@@ -68,11 +72,15 @@ channels:
   - id: openai
     provider: openai
     base_url: \${SIMULATOR_URL}/openai/v1
+    private_networks: [127.0.0.0/8]
+    private_link_networks: [127.0.0.0/8]
     credentials: [{ id: a, api_key: simulated }]
     models: { gpt-image: { upstream: gpt-image-1.5 }, dall-e: { upstream: dall-e-3 } }
   - id: dashscope
     provider: dashscope
     base_url: \${SIMULATOR_URL}/dashscope/api/v1
+    private_networks: [127.0.0.0/8]
+    private_link_networks: [127.0.0.0/8]
     credentials: [{ id: a, api_key: simulated }]
     limits: { submits_per_second: 500, polls_per_second: 500 }
     models: { wan-image: { upstream: wanx2.1-t2i-turbo } }

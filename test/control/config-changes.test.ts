@@ -40,6 +40,20 @@ it('names each place by the ids of its entries, with the value before and after'
   ]);
 });
 
+it('shows which private networks a channel may reach', () => {
+  const opened = changes((text) =>
+    text.replace('provider: test, ', 'provider: test, private_link_networks: [renderer.internal], '),
+  );
+  expect(opened).toEqual([
+    {
+      path: 'channels.one.private_link_networks',
+      kind: 'changed',
+      before: '[]',
+      after: '["renderer.internal"]',
+    },
+  ]);
+});
+
 it('says that a secret or an address has changed, and never what it was or is', () => {
   const changed = changes((text) =>
     text

@@ -37,6 +37,8 @@ ${names
   - id: pictures
     provider: ark
     base_url: \${SIMULATOR_URL}/ark/api/v3
+    private_networks: [127.0.0.0/8]
+    private_link_networks: [127.0.0.0/8]
     credentials: [{ id: a, api_key: simulated }]
     models: { seedream: { upstream: doubao-seedream-4-0-250828 } }
 models:

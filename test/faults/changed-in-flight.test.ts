@@ -19,6 +19,8 @@ const atOnceMs = 30_000;
 const leaving = `  - id: leaving
     provider: dashscope
     base_url: \${SIMULATOR_URL}/dashscope/api/v1
+    private_networks: [127.0.0.0/8]
+    private_link_networks: [127.0.0.0/8]
     credentials: [{ id: a, api_key: simulated }]
     limits: { submits_per_second: 500, polls_per_second: 500 }
     timeouts: { submit_ms: 10000, poll_ms: 10000 }

@@ -24,11 +24,15 @@ const yamlWithImages = (url: string): string =>
   - id: images
     provider: openai
     base_url: ${url}
+    private_networks: [127.0.0.0/8]
+    private_link_networks: [127.0.0.0/8]
     credentials: [{ id: a, api_key: simulated }]
     models: { gpt-image: { upstream: gpt-image-1.5 } }
   - id: narrow
     provider: openai
     base_url: ${url}
+    private_networks: [127.0.0.0/8]
+    private_link_networks: [127.0.0.0/8]
     credentials: [{ id: a, api_key: simulated }]
     limits: { concurrent_tasks: 1 }
     models: { narrow-image: { upstream: gpt-image-1.5 } }

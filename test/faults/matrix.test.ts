@@ -156,7 +156,7 @@ function yamlOf(port: number, closedPort: number): string {
     const submitMs = code === 'timeout' ? 3_000 : 20_000;
     const path = provider === 'gateway' ? 'new-api/v1' : 'ark/api/v3';
     const url = baseUrl === undefined ? `http://127.0.0.1:${port}/${name}/${path}` : urls[baseUrl];
-    return `  - { id: "${name}", provider: ${provider ?? 'ark'}, base_url: "${url}", credentials: [{ id: a, api_key: simulated }], timeouts: { submit_ms: ${submitMs}, poll_ms: 20000 }, models: { "m-${name}": { upstream: dreamina-seedance-2-0-260128 } } }`;
+    return `  - { id: "${name}", provider: ${provider ?? 'ark'}, base_url: "${url}", private_networks: [127.0.0.0/8], private_link_networks: [127.0.0.0/8], credentials: [{ id: a, api_key: simulated }], timeouts: { submit_ms: ${submitMs}, poll_ms: 20000 }, models: { "m-${name}": { upstream: dreamina-seedance-2-0-260128 } } }`;
   });
   const models = rows.map(
     ({ name }) =>

@@ -146,6 +146,8 @@ channels:
   - id: jobs
     provider: dashscope
     base_url: \${SIMULATOR_URL}/dashscope/api/v1
+    private_networks: [127.0.0.0/8]
+    private_link_networks: [127.0.0.0/8]
     credentials: [{ id: a, api_key: simulated }]
     models: { wan: { upstream: wan2.2-t2i-flash } }
 models:

@@ -1,14 +1,14 @@
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { createUpstreamClient } from '../../src/http-client/index.ts';
-import type { UpstreamClientOptions } from '../../src/http-client/index.ts';
+import { createUpstreamClient } from '../../src/http-client/upstream-client.ts';
+import type { UpstreamClientOptions } from '../../src/http-client/upstream-client.ts';
 import type { HttpRequestOptions } from '../../src/providers/provider.ts';
 import { failureOf, listen, listenRaw } from './support.ts';
 
 /** Answers as hostile, old or dying servers write them: what counts as complete, and what is said of the rest. */
 
 function client(options: Partial<UpstreamClientOptions> = {}) {
-  const created = createUpstreamClient({ allowPrivateNetworks: ['127.0.0.0/8'], ...options });
+  const created = createUpstreamClient({ networks: ['127.0.0.0/8'], ...options });
   onTestFinished(() => created.close());
   return created;
 }

@@ -18,7 +18,7 @@ async function connectTo(protocol: 'http:' | 'https:', permits: (asked: number) 
   const connect = createConnector({
     rules: {
       permits: (address) => permits(asked.push(address)),
-      permittedLoopback: [],
+      loopbackOf: () => [],
       checkUrl: () => undefined,
     },
     connectTimeoutMs: 5_000,

@@ -1,12 +1,11 @@
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import {
-  createGuardedClient,
-  createUpstreamClient,
-  GuardedRequestError,
-} from '../../src/http-client/index.ts';
-import type { GuardedClient, GuardedClientOptions } from '../../src/http-client/index.ts';
+import { createGuardedClient } from '../../src/http-client/guarded-client.ts';
+import { createUpstreamClient } from '../../src/http-client/upstream-client.ts';
+import { GuardedRequestError } from '../../src/http-client/index.ts';
+import type { GuardedClient } from '../../src/http-client/index.ts';
+import type { GuardedClientOptions } from '../../src/http-client/guarded-client.ts';
 import { failureOf, listen } from './support.ts';
 
 const corpus = readFileSync(new URL('../fixtures/ssrf-corpus.txt', import.meta.url), 'utf8')
@@ -14,7 +13,7 @@ const corpus = readFileSync(new URL('../fixtures/ssrf-corpus.txt', import.meta.u
   .filter((line) => line !== '' && !line.startsWith('#'));
 
 function client(options: Partial<GuardedClientOptions> = {}): GuardedClient {
-  const created = createGuardedClient({ allowPrivateNetworks: [], ...options });
+  const created = createGuardedClient({ networks: [], ...options });
   onTestFinished(() => created.close());
   return created;
 }
@@ -55,7 +54,7 @@ describe('the corpus', () => {
       listen((_, response) => response.end('secret'), '0.0.0.0'),
     );
     const request = createUpstreamClient({
-      allowPrivateNetworks: [],
+      networks: [],
       lookup: () => Promise.resolve(['127.0.0.1']),
     });
     onTestFinished(() => request.close());
@@ -140,7 +139,7 @@ describe('checkAddress', () => {
   });
 
   it('lets networks through that the operator names, and no others', () => {
-    const local = client({ allowPrivateNetworks: ['127.0.0.0/8', '10.1.0.0/16', 'fd00:1::/32'] });
+    const local = client({ networks: ['127.0.0.0/8', '10.1.0.0/16', 'fd00:1::/32'] });
     for (const url of [
       'http://127.0.0.1:8099/',
       'http://localhost:8099/',
@@ -187,7 +186,7 @@ describe('names', () => {
     const answers = [['127.0.0.2'], ['127.0.0.1']];
     let lookups = 0;
     const guarded = client({
-      allowPrivateNetworks: ['127.0.0.2/32'],
+      networks: ['127.0.0.2/32'],
       lookup: () => Promise.resolve(answers[lookups++] ?? ['127.0.0.1']),
     });
     const delivery = (port: number) => ({
@@ -206,7 +205,7 @@ describe('names', () => {
   it('localhost never asks a name server', async () => {
     const target = await listen((_, response) => response.end());
     const guarded = client({
-      allowPrivateNetworks: ['127.0.0.0/8'],
+      networks: ['127.0.0.0/8'],
       lookup: () => Promise.reject(new Error('asked')),
     });
     const url = `http://localhost:${target.port}/`;
@@ -224,7 +223,7 @@ describe('deliver', () => {
       response.writeHead(200, { 'content-length': body.length });
       response.end(body);
     });
-    const guarded = client({ allowPrivateNetworks: ['127.0.0.0/8'] });
+    const guarded = client({ networks: ['127.0.0.0/8'] });
     const delivery = { url: server.origin, headers: {}, body: '{}', timeoutMs: patienceMs };
     const connections: number[] = [];
     for (const _ of answers) {
@@ -237,7 +236,7 @@ describe('deliver', () => {
     expect(server.requests).toBe(answers.length);
   });
 
-  const local = () => client({ allowPrivateNetworks: ['127.0.0.0/8'] });
+  const local = () => client({ networks: ['127.0.0.0/8'] });
 
   it('posts the text with its headers', async () => {
     let seen = '';
@@ -298,7 +297,7 @@ describe('deliver', () => {
 });
 
 describe('openMedia', () => {
-  const local = () => client({ allowPrivateNetworks: ['127.0.0.2/32'] });
+  const local = () => client({ networks: ['127.0.0.2/32'] });
   const read = async (body: AsyncIterable<Uint8Array>) => {
     let bytes = 0;
     for await (const chunk of body) bytes += chunk.byteLength;

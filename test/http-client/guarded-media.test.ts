@@ -1,12 +1,14 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { createGuardedClient, GuardedRequestError } from '../../src/http-client/index.ts';
-import type { GuardedClient, GuardedClientOptions } from '../../src/http-client/index.ts';
+import { createGuardedClient } from '../../src/http-client/guarded-client.ts';
+import { GuardedRequestError } from '../../src/http-client/index.ts';
+import type { GuardedClient } from '../../src/http-client/index.ts';
+import type { GuardedClientOptions } from '../../src/http-client/guarded-client.ts';
 import { failureOf, listen, listenRaw } from './support.ts';
 
 /** Files from addresses that callers and upstreams name: what is read of them, and who learns what on the way. */
 
 function client(options: Partial<GuardedClientOptions> = {}): GuardedClient {
-  const created = createGuardedClient({ allowPrivateNetworks: ['127.0.0.0/8'], ...options });
+  const created = createGuardedClient({ networks: ['127.0.0.0/8'], ...options });
   onTestFinished(() => created.close());
   return created;
 }
@@ -92,7 +94,7 @@ describe('redirects', () => {
     );
     const addresses: Record<string, string> = { 'a.example': '127.0.0.2', 'b.example': '127.0.0.1' };
     const guarded = client({
-      allowPrivateNetworks: ['127.0.0.2/32'],
+      networks: ['127.0.0.2/32'],
       lookup: async (name) => [addresses[name] ?? ''],
     });
     const error = await failureOf(guarded.openMedia(fetchOf(`http://a.example:${open.port}/`)));

@@ -6,14 +6,14 @@ import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { createUpstreamClient } from '../../src/http-client/index.ts';
-import type { UpstreamClientOptions } from '../../src/http-client/index.ts';
+import { createUpstreamClient } from '../../src/http-client/upstream-client.ts';
+import type { UpstreamClientOptions } from '../../src/http-client/upstream-client.ts';
 import { UpstreamError } from '../../src/providers/provider.ts';
 import { FileDataUrl } from '../../src/providers/shared/file-data-url.ts';
 import { failureOf, listen, listenRaw, readAll } from './support.ts';
 
 function client(options: Partial<UpstreamClientOptions> = {}) {
-  const created = createUpstreamClient({ allowPrivateNetworks: ['127.0.0.0/8'], ...options });
+  const created = createUpstreamClient({ networks: ['127.0.0.0/8'], ...options });
   onTestFinished(() => created.close());
   return created;
 }
@@ -233,7 +233,7 @@ describe('not sent', () => {
 
   it('is an address that the operator did not let through', async () => {
     const server = await listen((_, response) => response.end('{}'));
-    const request = client({ allowPrivateNetworks: [] });
+    const request = client({ networks: [] });
     const asked = request({ method: 'POST', url: server.origin, json: {}, signal: soon() });
     expect(await outcome(asked)).toEqual(['not_sent', 'address_refused']);
     expect(server.connections).toBe(0);

@@ -31,6 +31,8 @@ channels:
   - id: replicate
     provider: replicate
     base_url: \${SIMULATOR_URL}/replicate/v1
+    private_networks: [127.0.0.0/8]
+    private_link_networks: [127.0.0.0/8]
     credentials: [{ id: a, api_key: simulated }]
     models:
       passing: { upstream: a/b, mapping: { fields: { prompt: prompt }, pass: [go_fast], result: output } }

@@ -9,6 +9,8 @@ channels:
   - id: main
     provider: google
     base_url: ${url}
+    private_networks: [127.0.0.0/8]
+    private_link_networks: [127.0.0.0/8]
     credentials: [{ id: a, api_key: k }]
     models: { nano: { upstream: gemini-3-pro-image } }
 models:

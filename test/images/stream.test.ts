@@ -162,11 +162,15 @@ channels:
   - id: openai
     provider: openai
     base_url: \${SIMULATOR_URL}/openai/v1
+    private_networks: [127.0.0.0/8]
+    private_link_networks: [127.0.0.0/8]
     credentials: [{ id: a, api_key: simulated }]
     models: { gpt-image: { upstream: gpt-image-1.5 } }
   - id: ark
     provider: ark
     base_url: \${SIMULATOR_URL}/ark/api/v3
+    private_networks: [127.0.0.0/8]
+    private_link_networks: [127.0.0.0/8]
     credentials: [{ id: a, api_key: simulated }]
     models: { seedream: { upstream: doubao-seedream-4-0-250828 } }
 models:

@@ -153,6 +153,8 @@ channels:
   - id: first
     provider: openai
     base_url: ${urls.first}
+    private_networks: [127.0.0.0/8]
+    private_link_networks: [127.0.0.0/8]
     priority: 10
     credentials: [{ id: a, api_key: simulated }]
     cost: { lines: [{ measure: image, price: "0.03" }] }
@@ -163,6 +165,8 @@ channels:
   - id: second
     provider: openai
     base_url: ${urls.second ?? urls.first}
+    private_networks: [127.0.0.0/8]
+    private_link_networks: [127.0.0.0/8]
     enabled: ${urls.second !== undefined}
     credentials: [{ id: a, api_key: simulated }]
     models:
@@ -170,6 +174,8 @@ channels:
   - id: ark
     provider: ark
     base_url: ${urls.ark ?? urls.first}
+    private_networks: [127.0.0.0/8]
+    private_link_networks: [127.0.0.0/8]
     credentials: [{ id: a, api_key: simulated }]
     models:
       seedream: { upstream: doubao-seedream-4-0-250828 }

@@ -419,6 +419,8 @@ channels:
   - id: tasks
     provider: dashscope
     base_url: ${url}
+    private_networks: [127.0.0.0/8]
+    private_link_networks: [127.0.0.0/8]
     credentials: [{ id: a, api_key: simulated }]
     limits: { submits_per_second: 100, polls_per_second: 100 }
     models:
@@ -429,6 +431,8 @@ channels:
   - id: at-once
     provider: openai
     base_url: ${url}
+    private_networks: [127.0.0.0/8]
+    private_link_networks: [127.0.0.0/8]
     priority: 10
     credentials: [{ id: a, api_key: simulated }]
     models: { both: { upstream: gpt-image-1.5 } }

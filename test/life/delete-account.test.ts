@@ -33,6 +33,8 @@ beforeAll(async () => {
   - id: pictures
     provider: openai
     base_url: ${upstream.url}
+    private_networks: [127.0.0.0/8]
+    private_link_networks: [127.0.0.0/8]
     credentials: [{ id: a, api_key: simulated }]
     models: { picture: { upstream: gpt-image-1.5 } }
 models:

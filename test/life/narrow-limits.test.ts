@@ -21,6 +21,8 @@ function yamlOf(
   - id: ${id}
     provider: ark
     base_url: \${SIMULATOR_URL}/ark/api/v3
+    private_networks: [127.0.0.0/8]
+    private_link_networks: [127.0.0.0/8]
     credentials: [{ id: a, api_key: simulated }]
     priority: ${priority}
     limits: { ${limits} }

@@ -1,8 +1,10 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startWorker } from '../../src/worker.ts';
 import type { RunningWorker } from '../../src/worker.ts';
 import type { TestAccount } from '../support/client.ts';
-import { startGateway, testYaml } from '../support/gateway.ts';
+import { startGateway, twoChannelsYaml } from '../support/gateway.ts';
 import type { TestGateway } from '../support/gateway.ts';
 import { waitUntil } from '../support/processes.ts';
 import { startRewritingUpstream } from '../support/rewriting-upstream.ts';
@@ -64,7 +66,9 @@ describe('a result whose link cannot be used', () => {
       (text) => text.replaceAll(/"video_url":\s*"[^"]*"/g, () => `"video_url":${JSON.stringify(link)}`),
     );
     gateway = await startGateway({
-      yaml: testYaml.replace('${SIMULATOR_URL}', upstream.url),
+      yaml: twoChannelsYaml
+        .replace('${SIMULATOR_URL}', upstream.url)
+        .replace('    private_link_networks: [127.0.0.0/8]\n', ''),
     });
     account = await gateway.account();
   });
@@ -87,6 +91,21 @@ describe('a result whose link cannot be used', () => {
     expect(await kindsOf(gateway, body.id)).toEqual(['hold', 'release']);
     const { body: shown } = await gateway.admin('GET', `/admin/v1/tasks/${body.id}`);
     expect(shown).toMatchObject({ withheld_links: [bad], charge: '0.000000', needs_attention: null });
+  });
+
+  it('leads to nothing in a private network that is open to another channel', async () => {
+    let requests = 0;
+    const secret = createServer((_request, response) => {
+      requests += 1;
+      response.end('secret');
+    });
+    await new Promise<void>((resolve) => secret.listen(0, '127.0.0.1', resolve));
+    const { port } = secret.address() as AddressInfo;
+    link = `http://127.0.0.1:${port}/video.mp4`;
+    const { body } = await account.create({ prompt: 'linked to a private network' });
+    expect(await account.finished(body.id)).toMatchObject({ error: { code: 'provider_error' } });
+    expect(requests).toBe(0);
+    secret.close();
   });
 
   it('is delivered and charged where it can be used', async () => {

@@ -10,6 +10,8 @@ const channel = `
   - id: alone
     provider: xai
     base_url: \${SIMULATOR_URL}/xai/v1
+    private_networks: [127.0.0.0/8]
+    private_link_networks: [127.0.0.0/8]
     credentials: [{ id: a, api_key: simulated }]
     callbacks: false
     timeouts: { submit_ms: 10000, poll_ms: 10000 }

@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createGuardedClient } from '../../src/http-client/index.ts';
+import { createGuardedClient } from '../../src/http-client/guarded-client.ts';
 import { createMeasureVideos } from '../../src/media/measure-videos.ts';
 import { createMediaProbe } from '../../src/media/media-probe.ts';
 import { clip, hostileFilms } from './hostile-films.ts';
@@ -11,7 +11,7 @@ import { clip, hostileFilms } from './hostile-films.ts';
 /** Videos at addresses that callers name, on a server that can do each of them in its way. */
 
 const probe = createMediaProbe();
-const client = createGuardedClient({ allowPrivateNetworks: ['127.0.0.0/8'] });
+const client = createGuardedClient({ networks: ['127.0.0.0/8'] });
 const openMedia: typeof client.openMedia = (fetch) => client.openMedia(fetch);
 const caller = { account: 'a', key: 'k' };
 const longEnough = createMeasureVideos({ probe, openMedia, timeoutMs: 60_000 });

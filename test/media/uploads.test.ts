@@ -205,6 +205,8 @@ const channel = (id: string, key: string, priority = 0) => `
   - id: ${id}
     provider: replicate
     base_url: UPSTREAM/replicate/v1
+    private_networks: [127.0.0.0/8]
+    private_link_networks: [127.0.0.0/8]
     priority: ${priority}
     credentials: [{ id: a, api_key: ${key} }]
     limits: { submits_per_second: 100, polls_per_second: 100 }
@@ -222,6 +224,8 @@ channels:${channel('one', 'first').replace('MODEL', 'wan')}${channel('two', 'sec
   - id: runway
     provider: runway
     base_url: UPSTREAM/runway
+    private_networks: [127.0.0.0/8]
+    private_link_networks: [127.0.0.0/8]
     credentials: [{ id: a, api_key: first }]
     limits: { submits_per_second: 100, polls_per_second: 100 }
     models: { runway: { upstream: seedance2 } }

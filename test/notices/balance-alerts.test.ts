@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createGuardedClient } from '../../src/http-client/index.ts';
+import { createGuardedClient } from '../../src/http-client/guarded-client.ts';
 import { createBalanceAlerts } from '../../src/notices/balance-alerts.ts';
 import type { BalanceAlertsDeps } from '../../src/notices/balance-alerts.ts';
 import { createBalanceAlertStore } from '../../src/store/balance-alerts.ts';
@@ -12,7 +12,7 @@ import { testSealing } from '../support/sealing.ts';
 
 const world = useLedgerWorld('balance_alerts');
 const secret = `whsec_${randomBytes(24).toString('base64')}`;
-const client = createGuardedClient({ allowPrivateNetworks: ['127.0.0.0/8'] });
+const client = createGuardedClient({ networks: ['127.0.0.0/8'] });
 let clock = 1_800_000_000_000;
 const receivers: Awaited<ReturnType<typeof startCallbackReceiver>>[] = [];
 
@@ -46,7 +46,7 @@ async function watched({ store, ledger }: Process, statuses?: readonly number[])
   const account = world.newAccount();
   const receiver = await startCallbackReceiver(statuses);
   receivers.push(receiver);
-  const address = testSealing.seal('alert-address', receiver.url);
+  const address = testSealing.seal({ purpose: 'alert-address', id: account }, receiver.url);
   let count = 0;
   const credit = (amount: bigint, by = ledger) =>
     by.credit({ account, amount, reference: `r${(count += 1)}` });

@@ -215,7 +215,8 @@ it('an account’s own address gets one event when its balance falls below its o
   const event = JSON.parse(text);
   expect(event).toMatchObject({ type: 'balance.low', data: { account: seen.id } });
 
-  const address = gateway.core.secrets.seal('alert-address', receiver.url);
+  const place = { purpose: 'alert-address', id: unseen.id } as const;
+  const address = gateway.core.secrets.seal(place, receiver.url);
   await gateway.core.stores.balanceAlerts.set({ account: unseen.id, threshold: 2_000_000n, address });
   const { upkeep } = await gateway.reconcile();
   expect(upkeep['balance_alerts']).toBe(1);

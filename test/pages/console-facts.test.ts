@@ -18,6 +18,8 @@ function channelYaml(id: string, more: { base?: string; limits?: string; cost?: 
   - id: ${id}
     provider: ark
     base_url: ${more.base ?? '${SIMULATOR_URL}'}/ark/api/v3
+    private_networks: [127.0.0.0/8]
+    private_link_networks: [127.0.0.0/8]
     credentials: [{ id: a, api_key: simulated }]
     limits: { submits_per_second: 500, polls_per_second: 500${more.limits ?? ''} }
     timeouts: { submit_ms: 10000, poll_ms: 10000 }${more.cost ?? ''}

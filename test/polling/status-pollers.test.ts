@@ -6,7 +6,7 @@ import type { ExchangeRecorder } from '../../src/flight/exchange-recorder.ts';
 import { createRateLimiter } from '../../src/capacity/rate-limiter.ts';
 import { adapters, providers } from '../../src/providers/index.ts';
 import { createChannels } from '../../src/routing/channels.ts';
-import type { ChannelsOptions } from '../../src/routing/channels.ts';
+import type { HttpRequest } from '../../src/providers/provider.ts';
 import { canned } from '../providers/support.ts';
 
 const yaml = `
@@ -37,13 +37,13 @@ function openPollers(
   {
     request,
     ...options
-  }: Pick<ChannelsOptions, 'request'> & Partial<Parameters<typeof createStatusPollers>[0]>,
+  }: { readonly request: HttpRequest } & Partial<Parameters<typeof createStatusPollers>[0]>,
 ) {
   return createStatusPollers({
     channels: createChannels({
       current,
       providers,
-      request,
+      requestOf: () => request,
       links: { check: () => undefined, onWithheld: () => undefined },
     }),
     recorder: { own: () => () => undefined },

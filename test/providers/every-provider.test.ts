@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { createGuardedClient } from '../../src/http-client/index.ts';
+import { createGuardedClient } from '../../src/http-client/guarded-client.ts';
 import type { GuardedClient } from '../../src/http-client/index.ts';
 import { noMediaUrl } from '../../src/models/stored-media.ts';
 import { presentTask, taskSchemas } from '../../src/http/presenters/video-task.ts';
@@ -24,7 +24,7 @@ const simulator = useSimulator({ renderSeconds });
 let guarded: GuardedClient;
 
 beforeAll(() => {
-  guarded = createGuardedClient({ allowPrivateNetworks: ['127.0.0.0/8'] });
+  guarded = createGuardedClient({ networks: ['127.0.0.0/8'] });
 });
 afterAll(() => guarded.close());
 

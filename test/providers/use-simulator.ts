@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach } from 'vitest';
-import { createUpstreamClient } from '../../src/http-client/index.ts';
-import type { UpstreamClient } from '../../src/http-client/index.ts';
+import { createUpstreamClient } from '../../src/http-client/upstream-client.ts';
+import type { UpstreamClient } from '../../src/http-client/upstream-client.ts';
 import { startSimulator } from '../../workshop/simulator/simulator.ts';
 import type { Simulator } from '../../workshop/simulator/simulator.ts';
 
@@ -34,7 +34,7 @@ export function useSimulator(options: {
         clock: () => now,
         ...options,
       }),
-      request: createUpstreamClient({ allowPrivateNetworks: ['127.0.0.0/8'] }),
+      request: createUpstreamClient({ networks: ['127.0.0.0/8'] }),
     };
   });
   afterAll(async () => {

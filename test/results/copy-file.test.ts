@@ -14,10 +14,10 @@ function copy(write: CopyFileDeps['storage']['write'], signal: AbortSignal, body
   return copyFile(
     {
       storage: { write },
-      openMedia: () => Promise.resolve({ mediaType: 'image/png', bytes: undefined, body }),
+      openLink: () => Promise.resolve({ mediaType: 'image/png', bytes: undefined, body }),
       maxBytes: 1000,
     },
-    { task: 't', url: 'https://cdn.example/a', stem: 'result', signal },
+    { task: 't', channel: 'c', url: 'https://cdn.example/a', stem: 'result', signal },
   );
 }
 

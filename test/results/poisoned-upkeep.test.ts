@@ -32,7 +32,7 @@ function copierOf(copies: ReturnType<typeof createResultCopyStore>) {
     storage: { write: unused, stat: unused, read: unused, remove, close: () => undefined },
     copies,
     tasks: { find: unused, replaceItems: unused, setConcern: unused, isOutage },
-    openMedia: unused,
+    openLink: unused,
     maxBytes: 1,
     channels: () => undefined,
     retentionSeconds: 60,

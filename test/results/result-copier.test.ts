@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ResultItem } from '../../src/task/task.ts';
-import { createGuardedClient } from '../../src/http-client/index.ts';
+import { createGuardedClient } from '../../src/http-client/guarded-client.ts';
 import { createLogger } from '../../src/observability/log.ts';
 import { createDirectoryStorage } from '../../src/results/directory-storage.ts';
 import { createResultCopier } from '../../src/results/result-copier.ts';
@@ -95,7 +95,7 @@ describe('the copy of a result', () => {
   let directory: string;
   let database: Awaited<ReturnType<typeof openDatabase>>;
   // No limit of the client's own: what ends a copy is the time that the copy has.
-  const client = createGuardedClient({ allowPrivateNetworks: ['127.0.0.0/8'], bodyTimeoutMs: 3_600_000 });
+  const client = createGuardedClient({ networks: ['127.0.0.0/8'], bodyTimeoutMs: 3_600_000 });
   beforeAll(async () => {
     [server, directory, database] = await Promise.all([
       serve(answer),
@@ -125,7 +125,7 @@ describe('the copy of a result', () => {
         setConcern: () => Promise.resolve(true),
         isOutage,
       },
-      openMedia: (fetch) => client.openMedia(fetch),
+      openLink: (_channel, fetch) => client.openMedia(fetch),
       maxBytes,
       channels: () => undefined,
       retentionSeconds: 60,
@@ -133,7 +133,8 @@ describe('the copy of a result', () => {
       now: Date.now,
     });
     const items: readonly ResultItem[] = [{ url: path.startsWith('http') ? path : `${server.url}${path}` }];
-    const delivered = await copier.deliver(task, items, { timeoutMs, headersFor: () => headers });
+    const options = { timeoutMs, channel: 'c', headersFor: () => headers };
+    const delivered = await copier.deliver(task, items, options);
     const [item] = delivered.items;
     return { item, evidence: delivered.problem?.evidence, record: await copies.find(task) };
   };

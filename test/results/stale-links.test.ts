@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { succeeded } from '../../activities/poll-answer.ts';
 import type { Delivering } from '../../activities/poll-answer.ts';
-import { createGuardedClient } from '../../src/http-client/index.ts';
-import type { GuardedClient } from '../../src/http-client/index.ts';
+import { createGuardedClient } from '../../src/http-client/guarded-client.ts';
+import type { GuardedClient, OpenLink } from '../../src/http-client/index.ts';
 import { createLogger } from '../../src/observability/log.ts';
 import type { OperationStatus, ProviderContext } from '../../src/providers/provider.ts';
 import { createDirectoryStorage } from '../../src/results/directory-storage.ts';
@@ -30,7 +30,7 @@ let directory: string;
 let database: Awaited<ReturnType<typeof openDatabase>>;
 
 beforeAll(async () => {
-  client = createGuardedClient({ allowPrivateNetworks: ['127.0.0.0/8'] });
+  client = createGuardedClient({ networks: ['127.0.0.0/8'] });
   [directory, database] = await Promise.all([mkdtemp(join(tmpdir(), 'mediary-stale-')), openDatabase()]);
 });
 afterAll(async () => {
@@ -39,8 +39,10 @@ afterAll(async () => {
   await database.drop();
 });
 
+const openLink: OpenLink = (_channel, fetch) => client.openMedia(fetch);
+
 function delivery(isStored: boolean): Deliver {
-  if (!isStored) return createOpenLinks(client, { maxBytes });
+  if (!isStored) return createOpenLinks(openLink, { maxBytes });
   return createResultCopier({
     storage: createDirectoryStorage(directory),
     copies: createResultCopyStore(database.db),
@@ -50,7 +52,7 @@ function delivery(isStored: boolean): Deliver {
       setConcern: () => Promise.resolve(true),
       isOutage,
     },
-    openMedia: (fetch) => client.openMedia(fetch),
+    openLink,
     maxBytes,
     channels: () => undefined,
     retentionSeconds: 60,
@@ -121,7 +123,9 @@ describe.each(jobVendors)('a result of $name', (vendor) => {
     expect(ended.items.length).toBeGreaterThan(0);
     expect(ended.items.every(({ stored }) => (stored !== undefined) === isStored)).toBe(true);
     for (const { url = '' } of ended.items)
-      expect(await lookAtLink(client, { url, maxBytes, headers: headersFor(url) })).toBeUndefined();
+      expect(
+        await lookAtLink(openLink, { channel: 'c', url, maxBytes, headers: headersFor(url) }),
+      ).toBeUndefined();
   });
 
   it.each(ways)('that is %s: links that stay refused are no success', async (_, isStored) => {

@@ -193,6 +193,8 @@ channels:
   - id: replicate
     provider: replicate
     base_url: \${SIMULATOR_URL}/replicate/v1
+    private_networks: [127.0.0.0/8]
+    private_link_networks: [127.0.0.0/8]
     credentials: [{ id: a, api_key: simulated }]
     limits: { submits_per_second: 100, polls_per_second: 100 }
     models:
@@ -204,6 +206,8 @@ channels:
   - id: ark
     provider: ark
     base_url: UPSTREAM
+    private_networks: [127.0.0.0/8]
+    private_link_networks: [127.0.0.0/8]
     credentials: [{ id: a, api_key: simulated }]
     limits: { submits_per_second: 100, polls_per_second: 100 }
     models:

@@ -17,6 +17,8 @@ const yaml = testYaml.replace('currency: USD\n', 'currency: USD\nresults: { stor
   - id: short-lived
     provider: replicate
     base_url: \${SIMULATOR_URL}/replicate/v1
+    private_networks: [127.0.0.0/8]
+    private_link_networks: [127.0.0.0/8]
     credentials: [{ id: a, api_key: simulated }]
     models:
       short-lived:

@@ -8,8 +8,8 @@ import type { PriceCondition } from '../../src/money/price.ts';
 import type { VideoRequest } from '../../src/models/request.ts';
 import type { SettleFacts } from '../../src/money/settle-facts.ts';
 import { fileSchema } from '../../src/config/gateway-schema.ts';
-import { createUpstreamClient } from '../../src/http-client/index.ts';
-import type { UpstreamClient } from '../../src/http-client/index.ts';
+import { createUpstreamClient } from '../../src/http-client/upstream-client.ts';
+import type { UpstreamClient } from '../../src/http-client/upstream-client.ts';
 import { startSimulator } from '../../workshop/simulator/simulator.ts';
 import type { Simulator } from '../../workshop/simulator/simulator.ts';
 import { providers } from '../../src/providers/index.ts';
@@ -26,7 +26,7 @@ let request: UpstreamClient;
 
 beforeAll(async () => {
   simulator = await startSimulator({ host: '127.0.0.1', port: 0, apiKeys: ['test-key'], renderSeconds: 0 });
-  request = createUpstreamClient({ allowPrivateNetworks: ['127.0.0.0/8'] });
+  request = createUpstreamClient({ networks: ['127.0.0.0/8'] });
 });
 
 afterAll(async () => {

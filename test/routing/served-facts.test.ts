@@ -131,7 +131,7 @@ describe('facts of a channel’s model', () => {
     const channel = createChannels({
       current: () => config,
       providers,
-      request: upstream.request,
+      requestOf: () => upstream.request,
       links,
     })('one');
     const request = videoRequest({ generateAudio: true, extra: { motion: 2 } });

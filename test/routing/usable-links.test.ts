@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createAddressRules } from '../../src/http-client/index.ts';
+import { createAddressRules } from '../../src/http-client/address-rules.ts';
 import { ark } from '../../src/providers/ark/index.ts';
 import type { OperationStatus } from '../../src/providers/provider.ts';
 import { withUsableLinks } from '../../src/routing/usable-links.ts';

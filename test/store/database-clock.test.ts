@@ -129,6 +129,18 @@ describe('a jump of the database’s clock', () => {
     ]);
   });
 
+  it('is not accepted by a read that is older than the jump', async () => {
+    const { world, marks, open, pass } = openClocks();
+    const clock = await open();
+    await pass(2);
+    world.databaseApart = 15 * minuteMs;
+    await pass();
+    const older = { at: start + world.passed + minuteMs + world.databaseApart, rev: 0 };
+    marks.find = async () => older;
+    await pass();
+    expect([clock.isRight(), clock.apart()]).toEqual([false, 0]);
+  });
+
   it('does not count where the machine slept, or up to two minutes', async () => {
     const { world, open, pass } = openClocks();
     const clock = await open();

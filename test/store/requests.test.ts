@@ -124,7 +124,7 @@ describe('the request of a task', () => {
     const requests = stored();
     await requests.insertOne({
       _id: 'broken',
-      sealed: toSealedDocument(testSealing.seal('request', 'null')),
+      sealed: toSealedDocument(testSealing.seal({ purpose: 'request', id: 'broken' }, 'null')),
       expires: new Date(9),
     });
     await expect(open().find('broken')).rejects.toThrow();

@@ -6,7 +6,7 @@ import type { TaskOutcome } from '../../src/task/record.ts';
 import { createTaskStore } from '../../src/store/tasks.ts';
 import { openDatabase } from '../capacity/support.ts';
 import { testSealing } from '../support/sealing.ts';
-import { firstCandidate, firstRecord, taskDriver } from '../support/task-records.ts';
+import { firstCandidate, firstRecord, secondCandidate, taskDriver } from '../support/task-records.ts';
 
 /** What upstreams said of a task's failures, which may be its prompt: sealed in MongoDB, and there for who reads the task. */
 
@@ -98,5 +98,40 @@ describe('the words of a task', () => {
       status: 'failed',
       error: { class: 'invalid_input', message: expect.stringContaining('SECRETS_KEY') },
     });
+  });
+
+  it('survive the changes of a process that lacks their key', async () => {
+    const id = 'task_both';
+    const tasks = database.db.collection<{ _id: string; words: Readonly<Record<string, unknown>> }>('tasks');
+    const held = async () => {
+      const { words } = (await tasks.findOne({ _id: id })) ?? {};
+      return new Map(Object.entries(words ?? {}).map(([part, value]) => [part, JSON.stringify(value)]));
+    };
+    await open().insert(firstRecord(id));
+    const own = taskDriver(open());
+    const n = await own.send(id);
+    const refused = { n, owner: 'run', code: 'busy', message: first, stays: false };
+    await own.step(id, { kind: 'not_accepted', candidate: firstCandidate, ...refused });
+    const before = await held();
+    expect([...before.keys()]).toEqual(['1']);
+
+    const other = open(createSealer([randomBytes(32)]));
+    const drive = taskDriver(other);
+    const again = await drive.send(id, secondCandidate);
+    await drive.step(id, { kind: 'rejected', n: again, owner: 'run', code: 'bad', message: third });
+    const [unread, read] = (await other.find(id))?.attempts ?? [];
+    expect(unread?.message).toContain('SECRETS_KEY');
+    expect(read?.message).toBe(third);
+    const between = await held();
+    expect([...between.keys()].toSorted()).toEqual(['1', '2', 'outcome']);
+    expect(between.get('1')).toBe(before.get('1'));
+
+    const error = { ...taskFailures.upstream, message: second, class: 'invalid_input' } as const;
+    const ended = { kind: 'ended', status: 'failed', charge: 0n, chargeEstimated: false, error } as const;
+    await taskDriver(open()).step(id, ended);
+    const after = await held();
+    expect([...after.keys()].toSorted()).toEqual(['1', '2', 'error', 'outcome']);
+    for (const part of ['1', '2', 'outcome']) expect(after.get(part)).toBe(between.get(part));
+    expect((await open().find(id))?.attempts[0]?.message).toBe(first);
   });
 });

@@ -182,7 +182,6 @@ export async function testEnvironment(
     SHUTDOWN_GRACE_SECONDS: '5',
     WEBHOOK_ALLOW_PRIVATE_NETWORKS: loopback,
     MEDIA_ALLOW_PRIVATE_NETWORKS: loopback,
-    UPSTREAM_ALLOW_PRIVATE_NETWORKS: loopback,
     ...more,
   };
 }

@@ -225,7 +225,7 @@ async function openWorld(database: string, change: NodeChange): Promise<[HttpWor
       channels: createChannels({
         current: () => config,
         providers,
-        request: unused,
+        requestOf: () => unused,
         links: { check: () => undefined, onWithheld: () => undefined },
       }),
       port,

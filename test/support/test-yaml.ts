@@ -8,6 +8,8 @@ channels:
   - id: ark
     provider: ark
     base_url: \${SIMULATOR_URL}/ark/api/v3
+    private_networks: [127.0.0.0/8]
+    private_link_networks: [127.0.0.0/8]
     credentials: [{ id: a, api_key: simulated }]
     limits: { submits_per_second: 500, polls_per_second: 500 }
     timeouts: { submit_ms: 10000, poll_ms: 10000 }

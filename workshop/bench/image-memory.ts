@@ -65,7 +65,6 @@ async function measure(): Promise<void> {
         ADMIN_TOKEN: adminToken,
         HOST: '127.0.0.1',
         PORT: '0',
-        UPSTREAM_ALLOW_PRIVATE_NETWORKS: '127.0.0.0/8',
       },
     );
     children.push(gateway.child);
@@ -183,6 +182,8 @@ channels:
   - id: upstream
     provider: openai
     base_url: ${upstream}
+    private_networks: [127.0.0.0/8]
+    private_link_networks: [127.0.0.0/8]
     credentials: [{ id: a, api_key: simulated }]
     models: { image: { upstream: gpt-image-1.5 } }
 models:

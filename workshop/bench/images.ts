@@ -185,6 +185,8 @@ async function gatewaySubject(
     channels: `  - id: images
     provider: openai
     base_url: ${upstream}/v1
+    private_networks: [127.0.0.0/8]
+    private_link_networks: [127.0.0.0/8]
     credentials: [{ id: a, api_key: mock }]
     models: { ${model}: { upstream: dall-e-3 } }
 `,

@@ -29,9 +29,9 @@ const loopback = '127.0.0.0/8';
 const gatewayYaml = `
 currency: USD
 channels:
-  - { id: videos, provider: ark, base_url: "\${SIMULATOR_URL}/ark/api/v3", credentials: [{ id: a, api_key: simulated }], limits: { submits_per_second: 1000, polls_per_second: 1000 }, models: { seedance: { upstream: dreamina-seedance-2-0-260128 } } }
-  - { id: images, provider: openai, base_url: "\${IMAGES_URL}/v1", credentials: [{ id: a, api_key: simulated }], models: { gpt-image: { upstream: gpt-image-1.5 } } }
-  - { id: ark, provider: ark, base_url: "\${IMAGES_URL}/v1", credentials: [{ id: a, api_key: simulated }], models: { seedream: { upstream: doubao-seedream-4-0-250828 } } }
+  - { id: videos, provider: ark, base_url: "\${SIMULATOR_URL}/ark/api/v3", private_networks: [127.0.0.0/8], private_link_networks: [127.0.0.0/8], credentials: [{ id: a, api_key: simulated }], limits: { submits_per_second: 1000, polls_per_second: 1000 }, models: { seedance: { upstream: dreamina-seedance-2-0-260128 } } }
+  - { id: images, provider: openai, base_url: "\${IMAGES_URL}/v1", private_networks: [127.0.0.0/8], private_link_networks: [127.0.0.0/8], credentials: [{ id: a, api_key: simulated }], models: { gpt-image: { upstream: gpt-image-1.5 } } }
+  - { id: ark, provider: ark, base_url: "\${IMAGES_URL}/v1", private_networks: [127.0.0.0/8], private_link_networks: [127.0.0.0/8], credentials: [{ id: a, api_key: simulated }], models: { seedream: { upstream: doubao-seedream-4-0-250828 } } }
 models:
   - { id: seedance, kind: video, durations: { min: 4, max: 12, default: 5 }, inputs: { images: { max: 9 } }, expected_seconds: 1, price: { lines: [{ measure: call, price: "0.01" }] } }
   - { id: gpt-image, kind: image, inputs: { images: { max: 16 } }, price: { lines: [{ measure: image, price: "0.01" }] } }
@@ -90,7 +90,6 @@ async function writeEnvironment(stand: Stand, { url, port, adminToken }: Address
     ADMIN_TOKEN: adminToken,
     DATA_DIR: join(stand.directory, 'data'),
     ...(await startUpstreams(stand)),
-    UPSTREAM_ALLOW_PRIVATE_NETWORKS: loopback,
     MEDIA_ALLOW_PRIVATE_NETWORKS: loopback,
     LOG_LEVEL: 'warn',
     PROBE_FILE: join(stand.directory, 'probe.json'),

@@ -20,9 +20,9 @@ export const spareChannel = 'spare';
 const gatewayYaml = `
 currency: USD
 channels:
-  - { id: videos, provider: ark, base_url: "\${SIMULATOR_URL}/ark/api/v3", credentials: [{ id: a, api_key: simulated }], limits: { submits_per_second: 1000, polls_per_second: 1000 }, models: { video: { upstream: dreamina-seedance-2-0-260128 } } }
-  - { id: images, provider: openai, base_url: "\${SIMULATOR_URL}/openai/v1", credentials: [{ id: a, api_key: simulated }], models: { image: { upstream: gpt-image-1.5 } } }
-  - { id: ${spareChannel}, provider: openai, base_url: "\${SIMULATOR_URL}/openai/v1", credentials: [{ id: a, api_key: simulated }], models: { spare-image: { upstream: gpt-image-1.5 } } }
+  - { id: videos, provider: ark, base_url: "\${SIMULATOR_URL}/ark/api/v3", private_networks: [127.0.0.0/8], private_link_networks: [127.0.0.0/8], credentials: [{ id: a, api_key: simulated }], limits: { submits_per_second: 1000, polls_per_second: 1000 }, models: { video: { upstream: dreamina-seedance-2-0-260128 } } }
+  - { id: images, provider: openai, base_url: "\${SIMULATOR_URL}/openai/v1", private_networks: [127.0.0.0/8], private_link_networks: [127.0.0.0/8], credentials: [{ id: a, api_key: simulated }], models: { image: { upstream: gpt-image-1.5 } } }
+  - { id: ${spareChannel}, provider: openai, base_url: "\${SIMULATOR_URL}/openai/v1", private_networks: [127.0.0.0/8], private_link_networks: [127.0.0.0/8], credentials: [{ id: a, api_key: simulated }], models: { spare-image: { upstream: gpt-image-1.5 } } }
 models:
   - { id: video, kind: video, resolutions: [720p], durations: { min: 4, max: 12, default: 5 }, inputs: { images: { max: 9 } }, expected_seconds: 1, price: { lines: [{ measure: call, price: "0.01" }] } }
   - { id: image, kind: image, inputs: { images: { max: 4 } }, price: { lines: [{ measure: image, price: "0.01" }] } }
@@ -50,7 +50,6 @@ export async function startOwnGateway(stand: Stand): Promise<Target> {
     SECRETS_KEY: randomBytes(32).toString('base64'),
     ADMIN_TOKEN: adminToken,
     SIMULATOR_URL: await startSimulatorProcess(stand),
-    UPSTREAM_ALLOW_PRIVATE_NETWORKS: loopback,
     MEDIA_ALLOW_PRIVATE_NETWORKS: loopback,
     // One key, and one address, is every caller here.
     ADDRESS_REQUESTS_PER_SECOND: '0',

@@ -46,6 +46,8 @@ function channel(id: string, credentials: string): string {
   return `  - id: ${id}
     provider: ark
     base_url: \${SIMULATOR_URL}/ark/api/v3
+    private_networks: [127.0.0.0/8]
+    private_link_networks: [127.0.0.0/8]
     credentials: [${credentials}]
     limits: { submits_per_second: 5, polls_per_second: 20, concurrent_tasks: 12 }
     timeouts: { submit_ms: 5000, poll_ms: 3000 }

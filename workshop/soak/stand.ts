@@ -228,7 +228,6 @@ async function writeEnvironments(
     KEY_CONCURRENT_REQUESTS: '0',
     WEBHOOK_ALLOW_PRIVATE_NETWORKS: loopback,
     MEDIA_ALLOW_PRIVATE_NETWORKS: loopback,
-    UPSTREAM_ALLOW_PRIVATE_NETWORKS: loopback,
   };
   return {
     gateway: { ...common, ...addresses(ports.temporalLink, ports.mongodbLink) },

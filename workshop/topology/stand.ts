@@ -210,7 +210,6 @@ function environmentFile(namespace: string): ReadonlyMap<string, string> {
     ['TEMPORAL_NAMESPACE', namespace],
     ['WEBHOOK_ALLOW_PRIVATE_NETWORKS', loopback],
     ['MEDIA_ALLOW_PRIVATE_NETWORKS', loopback],
-    ['UPSTREAM_ALLOW_PRIVATE_NETWORKS', loopback],
   ]);
 }
 

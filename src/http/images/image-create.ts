@@ -206,12 +206,13 @@ async function replyTo(
 }
 
 /** Undefined: a result cannot be opened now. It is paid, and its links are the answer. */
-async function dataOf({ id, outcome }: Task, meta: RequestMeta, { images, log }: ImageCreateDeps) {
+async function dataOf(task: Task, meta: RequestMeta, { images, log }: ImageCreateDeps) {
+  const { outcome } = task;
   if (outcome?.kind !== 'succeeded') return undefined;
   try {
-    return await images.asData(id, outcome.items, (bytes) => meta.reserve(bytes));
+    return await images.asData(task, outcome.items, (bytes) => meta.reserve(bytes));
   } catch (err) {
-    log.warn({ task: id, err }, 'results could not be given as data');
+    log.warn({ task: task.id, err }, 'results could not be given as data');
     return undefined;
   }
 }

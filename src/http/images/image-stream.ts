@@ -103,7 +103,7 @@ async function* endOf(task: Task, streamed: StreamedImage, deps: ImageCreateDeps
   const { images: links } = endedImages(task, deps);
   const { items, facts } = task.outcome?.kind === 'succeeded' ? task.outcome : { items: [], facts: {} };
   for (const [n, item] of items.entries()) {
-    const data = body.response_format === 'url' ? undefined : await openData(task.id, item, deps);
+    const data = body.response_format === 'url' ? undefined : await openData(task, item, deps);
     // A sum over the events is the sum of the images.
     const usage = presentImageUsage(n === items.length - 1 ? facts : {});
     const about = {
@@ -116,11 +116,11 @@ async function* endOf(task: Task, streamed: StreamedImage, deps: ImageCreateDeps
 }
 
 /** Undefined: it cannot be opened now. It is paid, and its link is the answer. */
-async function openData(task: string, item: ResultItem, { images, log }: ImageCreateDeps) {
+async function openData(task: Task, item: ResultItem, { images, log }: ImageCreateDeps) {
   try {
     return await images.streamData(task, item);
   } catch (err) {
-    log.warn({ task, err }, 'a result could not be given as data');
+    log.warn({ task: task.id, err }, 'a result could not be given as data');
     return undefined;
   }
 }

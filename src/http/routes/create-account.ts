@@ -42,11 +42,12 @@ export function createAccount({ accounts, secrets, randomBytes, now }: Deps): Ro
       if (overdraft_limit !== undefined && overdraft_limit > 0n) requireAccess({ name: by, roles }, 'money');
       const secret = newWebhookSecret(randomBytes);
       const at = now();
+      const own = id ?? `acct_${randomBase62(idCharacters, randomBytes)}`;
       const account = {
-        id: id ?? `acct_${randomBase62(idCharacters, randomBytes)}`,
+        id: own,
         name,
         overdraftLimit: overdraft_limit ?? 0n,
-        webhookSecrets: [secrets.seal('webhook-secret', secret)],
+        webhookSecrets: [secrets.seal({ purpose: 'webhook-secret', id: own }, secret)],
         createdAt: at,
         changes: [{ at, by, action: 'created', reason: '' }],
       };

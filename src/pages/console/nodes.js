@@ -25,7 +25,7 @@ export function Nodes({ api, may }) {
       <${LiveState} live=${live} />
     </main>`;
   const behind = config.nodes.filter(
-    ({ state, config: version }) => state === 'running' && version !== config.version,
+    ({ state, config: version }) => state === 'running' && version < config.version,
   );
   return html`<main>
     <div class="row apart head">
@@ -33,7 +33,7 @@ export function Nodes({ api, may }) {
       ${may('reloadConfig') && html`<button onClick=${() => setReloading(true)}>Reload the configuration</button>`}
     </div>
     <${LiveState} live=${live} />
-    ${behind.length > 0 && html`<p class="notice warn">${counted(behind.length, 'process')} of ${config.nodes.length} run another version.</p>`}
+    ${behind.length > 0 && html`<p class="notice warn">${counted(behind.length, 'process')} of ${config.nodes.length} run an older version.</p>`}
     <${Facts}
       rows=${[
         ['Configuration', html`version ${config.version} <span class="mono">${config.hash}</span>`],

@@ -29,7 +29,9 @@ it('creates it with a webhook secret that is shown once', async () => {
   expect(shown.body).toEqual(rest);
   const [stored] = (await world.stores.accounts.find('studio'))?.webhookSecrets ?? [];
   expect(Buffer.from(stored?.data ?? []).toString('latin1')).not.toContain(webhook_secret.slice(6));
-  expect(stored && world.deps.secrets.open('webhook-secret', stored)).toBe(webhook_secret);
+  expect(stored && world.deps.secrets.open({ purpose: 'webhook-secret', id: 'studio' }, stored)).toBe(
+    webhook_secret,
+  );
 });
 
 it('generates an id for one that brings none', async () => {

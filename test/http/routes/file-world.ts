@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll } from 'vitest';
 import { openImageWorkspaces } from '../../../src/images/workspace.ts';
 import { readClip } from '../../../workshop/simulator/media/clips.ts';
+import { createGuardedClient } from '../../../src/http-client/guarded-client.ts';
 import { openRequestMedia } from '../../../src/media/open-media.ts';
 import type { Files } from '../../../src/media/files.ts';
 import { createDirectoryStorage } from '../../../src/results/directory-storage.ts';
@@ -44,8 +45,9 @@ export function useFileWorld(database: string): FileWorld {
       retentionSeconds: 86_400,
       now,
     });
+    const client = createGuardedClient({ networks: ['127.0.0.0/8'] });
     const media = openRequestMedia({
-      allowPrivateNetworks: ['127.0.0.0/8'],
+      client,
       probeMs: 60_000,
       kept: { storage, links },
       files: {
@@ -64,6 +66,7 @@ export function useFileWorld(database: string): FileWorld {
     Object.assign(held, { node, storage, files });
     undo.push(
       () => media.close(),
+      () => client.close(),
       () => workspaces.close(),
       () => rm(directory, { recursive: true }),
     );

@@ -7,7 +7,7 @@ const path = '/v1/webhook-secret/rotate';
 
 async function secretsOf(account: string): Promise<readonly string[]> {
   const sealed = (await world.stores.accounts.find(account))?.webhookSecrets ?? [];
-  return sealed.map((secret) => world.deps.secrets.open('webhook-secret', secret));
+  return sealed.map((secret) => world.deps.secrets.open({ purpose: 'webhook-secret', id: account }, secret));
 }
 
 it('gives the account of the key a new secret; the two before it stay valid', async () => {

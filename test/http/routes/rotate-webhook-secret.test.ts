@@ -11,7 +11,8 @@ it('the webhook secret is replaced; three are valid', async () => {
   await rotate();
   await rotate();
   const sealed = (await world.stores.accounts.find('rotating'))?.webhookSecrets ?? [];
-  const open = sealed.map((secret) => world.deps.secrets.open('webhook-secret', secret));
+  const place = { purpose: 'webhook-secret', id: 'rotating' } as const;
+  const open = sealed.map((secret) => world.deps.secrets.open(place, secret));
   expect(open).toHaveLength(3);
   expect(open[2]).toBe(rotated.body.webhook_secret);
   expect(open).not.toContain(made.body.webhook_secret);

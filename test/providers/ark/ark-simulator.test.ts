@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { VideoRequest } from '../../../src/models/request.ts';
-import { createGuardedClient } from '../../../src/http-client/index.ts';
+import { createGuardedClient } from '../../../src/http-client/guarded-client.ts';
 import { arkVideo } from '../../../src/providers/ark/ark-video.ts';
 import type { OperationStatus, ProviderContext, SubmitContext } from '../../../src/providers/provider.ts';
 import { providerContext, submitContext, upstreamError, videoIssue, videoRequest } from '../support.ts';
@@ -61,7 +61,7 @@ describe('a job', () => {
     const nowSeconds = Date.now() / 1000 + 100;
     expect(item?.expiresAt).toBeGreaterThan(nowSeconds + 23 * 3600);
     expect(item?.expiresAt).toBeLessThan(nowSeconds + 25 * 3600);
-    const guarded = createGuardedClient({ allowPrivateNetworks: ['127.0.0.0/8'] });
+    const guarded = createGuardedClient({ networks: ['127.0.0.0/8'] });
     const media = await guarded.openMedia({ url: item?.url ?? '', maxBytes: 10_000_000, timeoutMs: 30_000 });
     expect(media.mediaType).toBe('video/mp4');
     for await (const chunk of media.body) expect(chunk.byteLength).toBeGreaterThan(0);

@@ -103,7 +103,6 @@ export async function startBenchGateway(stand: Stand, options: GatewayOptions): 
     KEY_CONCURRENT_REQUESTS: '0',
     WEBHOOK_ALLOW_PRIVATE_NETWORKS: loopback,
     MEDIA_ALLOW_PRIVATE_NETWORKS: loopback,
-    UPSTREAM_ALLOW_PRIVATE_NETWORKS: loopback,
   };
   const script = checkout === undefined ? ownProgram : pathToFileURL(resolve(checkout, 'src/cli.ts'));
   const flags = (name: string): readonly string[] => (options.profile ? profileFlags(prefix + name) : []);
@@ -177,6 +176,8 @@ function arkChannel(id: string, models: readonly string[]): string {
   return `  - id: ${id}
     provider: ark
     base_url: \${SIMULATOR_URL}/ark/api/v3
+    private_networks: [127.0.0.0/8]
+    private_link_networks: [127.0.0.0/8]
     credentials: [{ id: a, api_key: ${simulatorKey} }]
     callbacks: false
     limits: { submits_per_second: 1000, polls_per_second: 1000 }

@@ -151,6 +151,8 @@ export function channelYaml(upstream: Upstream): string {
   return `  - id: ${upstream}
     provider: ${isList ? 'kling' : 'xai'}
     base_url: \${SIMULATOR_URL}/${isList ? 'kling' : 'xai/v1'}
+    private_networks: [127.0.0.0/8]
+    private_link_networks: [127.0.0.0/8]
     credentials: [{ id: a, api_key: ${simulatorKey} }]
     callbacks: false
     limits: { submits_per_second: 1000, polls_per_second: 20 }

@@ -1,0 +1,104 @@
+import type { HttpRequest } from '../providers/provider.ts';
+import { createGuardedClient } from './guarded-client.ts';
+import type { GuardedClient, MediaFetch, OpenedMedia } from './guarded-client.ts';
+import { createUpstreamClient } from './upstream-client.ts';
+
+/** What of a channel's configuration decides where its requests may go. */
+interface ChannelNetworks {
+  readonly base_url: string;
+  readonly private_networks: readonly string[];
+  readonly private_link_networks: readonly string[];
+}
+
+/** The private networks that are open to addresses of callers. */
+interface CallerNetworks {
+  readonly media: readonly string[];
+  readonly callbacks: readonly string[];
+}
+
+/** A request that leaves the gateway, by who named its address. */
+type Purpose =
+  | { readonly kind: 'call'; readonly channel: ChannelNetworks; readonly url: string }
+  /** Undefined: the configuration no longer has the channel. */
+  | { readonly kind: 'link'; readonly channel: ChannelNetworks | undefined }
+  | { readonly kind: 'media' | 'callback' | 'notice' };
+
+const everywhere = ['0.0.0.0/0', '::/0'];
+
+/** Decides which networks beside the public internet a request may reach. */
+function networksFor(purpose: Purpose, callers: CallerNetworks): readonly string[] {
+  switch (purpose.kind) {
+    case 'call': {
+      const { channel, url } = purpose;
+      // Adapters also call addresses that answers name, such as the place for an upload.
+      return isOwn(url, channel) ? channel.private_networks : channel.private_link_networks;
+    }
+    case 'link':
+      return purpose.channel?.private_link_networks ?? [];
+    case 'media':
+      return callers.media;
+    case 'callback':
+      return callers.callbacks;
+    case 'notice':
+      // The operator's own addresses.
+      return everywhere;
+    default:
+      return purpose satisfies never;
+  }
+}
+
+function isOwn(url: string, { base_url: baseUrl }: ChannelNetworks): boolean {
+  return URL.canParse(url) && new URL(url).origin === new URL(baseUrl).origin;
+}
+
+/** Opens what an answer of the channel links to. */
+export type OpenLink = (channel: string, fetch: MediaFetch) => Promise<OpenedMedia>;
+
+/** Every way out of a process, each with the networks that it may reach. */
+export interface Outbound {
+  readonly requestOf: (channel: ChannelNetworks) => HttpRequest;
+  readonly linksOf: (
+    channel: ChannelNetworks | undefined,
+  ) => Pick<GuardedClient, 'checkAddress' | 'openMedia'>;
+  /** For addresses of callers. */
+  readonly media: Pick<GuardedClient, 'checkAddress' | 'openMedia'>;
+  readonly callbacks: Pick<GuardedClient, 'checkAddress' | 'deliver'>;
+  /** For addresses of the operator. */
+  readonly notices: Pick<GuardedClient, 'deliver'>;
+  close(): Promise<void>;
+}
+
+export function openOutbound(callers: CallerNetworks): Outbound {
+  const upstreams = onePerList((networks) => createUpstreamClient({ networks }));
+  const guarded = onePerList((networks) => createGuardedClient({ networks }));
+  const guardedFor = (purpose: Purpose) => guarded.of(networksFor(purpose, callers));
+  return {
+    requestOf: (channel) => (asked) =>
+      upstreams.of(networksFor({ kind: 'call', channel, url: asked.url }, callers))(asked),
+    linksOf: (channel) => guardedFor({ kind: 'link', channel }),
+    media: guardedFor({ kind: 'media' }),
+    callbacks: guardedFor({ kind: 'callback' }),
+    notices: guardedFor({ kind: 'notice' }),
+    async close() {
+      await Promise.all([upstreams.close(), guarded.close()]);
+    },
+  };
+}
+
+/** Requests that may reach different networks never share a connection. */
+function onePerList<Client extends { close(): Promise<void> }>(
+  create: (networks: readonly string[]) => Client,
+) {
+  const known = new Map<string, Client>();
+  return {
+    of(networks: readonly string[]): Client {
+      const key = networks.toSorted().join(',');
+      const client = known.get(key) ?? create(networks);
+      known.set(key, client);
+      return client;
+    },
+    async close(): Promise<void> {
+      await Promise.all([...known.values()].map((client) => client.close()));
+    },
+  };
+}

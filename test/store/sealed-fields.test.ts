@@ -1,0 +1,130 @@
+import { randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createSealer } from '../../src/access/sealer.ts';
+import { openSecrets } from '../../src/access/secrets.ts';
+import { webhookSecretsOf } from '../../src/access/webhook-secrets.ts';
+import { sealedFields, sealPurposes } from '../../src/base/sealed.ts';
+import type { SealPurpose } from '../../src/base/sealed.ts';
+import { createRootKeyStore } from '../../src/store/root-key.ts';
+import { createStores } from '../../src/store/stores.ts';
+import type { Stores } from '../../src/store/stores.ts';
+import { openDatabase } from '../capacity/support.ts';
+import { firstRecord } from '../support/task-records.ts';
+
+/** Somebody who can write to the database copies the sealed values of one record into another one. */
+
+const key = randomBytes(32);
+const secrets = createSealer([key]);
+let database: Awaited<ReturnType<typeof openDatabase>>;
+let stores: Stores;
+beforeAll(async () => {
+  database = await openDatabase();
+  stores = createStores(database.db, Date.now, secrets);
+});
+afterAll(() => database.drop());
+
+interface Field {
+  /** Writes a record of this name, whose secret is its name. */
+  readonly write: (id: string) => Promise<unknown>;
+  /** The secret, as the product reads it. */
+  readonly read: (id: string) => Promise<string | undefined>;
+}
+
+const fields: Readonly<Record<Exclude<SealPurpose, 'root-key' | 'configuration'>, Field>> = {
+  'webhook-secret': {
+    write: (id) => {
+      const sealed = secrets.seal({ purpose: 'webhook-secret', id }, `whsec_${id}`);
+      return stores.accounts.insert({
+        id,
+        name: '',
+        overdraftLimit: 0n,
+        webhookSecrets: [sealed],
+        createdAt: 1,
+      });
+    },
+    read: async (id) => (await webhookSecretsOf({ stores, secrets })(id))[0],
+  },
+  'alert-address': {
+    write: (id) => {
+      const address = secrets.seal({ purpose: 'alert-address', id }, `https://${id}`);
+      return stores.balanceAlerts.set({ account: id, threshold: 1n, address });
+    },
+    read: async (id) => {
+      const [alert] = await stores.balanceAlerts.findMany([id]);
+      return alert && secrets.open({ purpose: 'alert-address', id }, alert.address);
+    },
+  },
+  request: {
+    write: (task) =>
+      stores.requests.insert({
+        task,
+        account: 'acc',
+        request: { kind: 'video', prompt: `prompt of ${task}` } as never,
+        callbackToken: 'token',
+        deadlineAt: Date.now(),
+        warnings: [],
+        dropped: [],
+        by: 'try',
+      }),
+    read: async (task) => (await stores.requests.find(task))?.request.prompt,
+  },
+  'upstream-words': {
+    write: (id) => {
+      const message = `words about ${id}`;
+      const outcome = { kind: 'failed', code: 'x', message, failure: { class: 'internal' } } as const;
+      return stores.tasks.insert(firstRecord(id, { outcome }));
+    },
+    read: async (id) => {
+      const { outcome } = (await stores.tasks.find(id)) ?? {};
+      return outcome?.kind === 'failed' ? outcome.message : undefined;
+    },
+  },
+};
+
+describe.each(Object.entries(fields))('%s', (purpose, { write, read }) => {
+  const { collection, field } = sealedFields[purpose as SealPurpose];
+
+  it('of one record cannot be read as that of another', async () => {
+    const [own, other] = [`own_${purpose}`, `other_${purpose}`];
+    await write(own);
+    await write(other);
+    const said = await read(other);
+    expect(said).toContain(other);
+    expect(await read(own)).toContain(own);
+    const documents = database.db.collection<{ _id: string }>(collection);
+    const copied = (await documents.findOne({ _id: other }))?.[field as '_id'];
+    expect(copied).toBeDefined();
+    await documents.updateOne({ _id: own }, { $set: { [field]: copied } });
+    const shown = await read(own).catch((error: unknown) => String(error));
+    expect(shown).not.toContain(other);
+    expect(shown).toMatch(/cannot be (?:opened|read)/);
+    expect(await read(other)).toBe(said);
+  });
+});
+
+it('a root key that lies in another record opens nothing', async () => {
+  const store = createRootKeyStore(database.db);
+  await openSecrets([key], store);
+  await expect(openSecrets([key], { ...store, id: 'other' as never })).rejects.toThrow('cannot be opened');
+});
+
+it('the published configuration opens in its own record only', async () => {
+  await stores.configurations.publish({
+    text: 'a file',
+    hash: 'h',
+    currency: 'USD',
+    by: 'ada',
+    node: 'n',
+    at: 1,
+  });
+  expect((await stores.configurations.read())?.text).toBe('a file');
+  const sealed = secrets.seal({ purpose: 'configuration', id: 'other' }, 'another file');
+  const { collection, field } = sealedFields.configuration;
+  const data = Buffer.from(sealed.data);
+  await database.db.collection(collection).updateOne({}, { $set: { [`${field}.data`]: data } });
+  await expect(stores.configurations.read()).rejects.toThrow('cannot be opened');
+});
+
+it('are all fields that hold sealed values', () => {
+  expect([...Object.keys(fields), 'root-key', 'configuration'].toSorted()).toEqual(sealPurposes.toSorted());
+});
