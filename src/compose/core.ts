@@ -39,7 +39,7 @@ import { readLowBalances } from '../ledger/totals.ts';
 import { productVersion } from '../observability/product-version.ts';
 import { adapters, providers } from '../providers/index.ts';
 import { openNotices } from '../notices/open-notices.ts';
-import type { Notices } from '../notices/open-notices.ts';
+import type { Notices, NoticesDeps } from '../notices/open-notices.ts';
 import { openResults } from '../results/results.ts';
 import type { Results } from '../results/results.ts';
 import { SealError } from '../access/sealer.ts';
@@ -130,8 +130,13 @@ export async function openCore(
   const metrics = createMetrics({ configVersion: () => shared.config().hash });
   const workers = () => readService(stores.nodes);
   const margin: Ledger['margin'] = (asked) => ledger.margin(asked);
+  const books: NoticesDeps['books'] = {
+    balance: (account) => ledger.balance(account),
+    uses: (account, by) => ledger.uses(account, by),
+    spendings: (account, page) => ledger.spendings(account, page),
+  };
   const lowBalances = (below: Micros) => readLowBalances(mongo.db, below);
-  const notices = openNotices({ ...shared, variables, randomBytes, workers, margin, lowBalances });
+  const notices = openNotices({ ...shared, variables, randomBytes, workers, margin, lowBalances, books });
   const ledger = openBooks(mongo, { ...shared, metrics, notices, clock });
   const upstream = openUpstream(environment);
   const temporal = temporalSettings(environment, addresses, payloadKey(environment, secrets));

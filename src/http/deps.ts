@@ -5,7 +5,7 @@ import type { RenderClock } from '../capacity/render-clock.ts';
 import type { Circuits } from '../capacity/circuits.ts';
 import type { ChannelSwitches } from '../routing/switches.ts';
 import type { CreatedTask, CreateTaskCommand } from '../commands/create-task.ts';
-import type { BalanceAlerts } from '../notices/balance-alerts.ts';
+import type { AccountAlerts } from '../notices/account-alerts.ts';
 import type { NoticeWatch } from '../notices/watch.ts';
 import type { Census } from '../task/census.ts';
 import type { RandomBytes } from '../base/ids.ts';
@@ -26,7 +26,8 @@ import type { Tracer } from '../observability/tracing.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { Secrets } from '../access/secrets.ts';
 import type { AccountStore } from '../store/accounts.ts';
-import type { BalanceAlertStore } from '../store/balance-alerts.ts';
+import type { AccountAlertStore } from '../store/account-alerts.ts';
+import type { CapEventStore } from '../store/cap-events.ts';
 import type { ChannelStateStore } from '../store/channel-states.ts';
 import type { ConfigurationStore } from '../store/configurations.ts';
 import type { PreviewResult, PublishResult } from '../control/running-config.ts';
@@ -135,8 +136,9 @@ export interface AppDeps extends AddressChecks {
   readonly notices: Pick<NoticeStore, 'list'>;
   readonly testNotices: NoticeWatch['test'];
   /** What an account has left, for its limit. */
-  readonly noteBalance: BalanceAlerts['note'];
-  readonly balanceAlerts: Pick<BalanceAlertStore, 'set' | 'remove' | 'findMany'>;
+  readonly noteBalance: AccountAlerts['note'];
+  readonly accountAlerts: Pick<AccountAlertStore, 'set' | 'remove' | 'findMany' | 'noteCapsChanged'>;
+  readonly capEvents: Pick<CapEventStore, 'reported' | 'countUndelivered'>;
   readonly channelStates: Pick<ChannelStateStore, 'set'>;
   readonly channelSwitches: Pick<ChannelSwitches, 'find' | 'refresh'>;
   /** An operator's decision on a circuit; false: it is already closed. */

@@ -10,8 +10,8 @@ import { createGuardedClient } from '../http-client/index.ts';
 import type { GuardedClient } from '../http-client/index.ts';
 import type { Logger } from '../observability/log.ts';
 import type { Stores } from '../store/stores.ts';
-import { createBalanceAlerts } from './balance-alerts.ts';
-import type { BalanceAlerts } from './balance-alerts.ts';
+import { createAccountAlerts } from './account-alerts.ts';
+import type { AccountAlerts, AccountAlertsDeps } from './account-alerts.ts';
 import { createSources } from './conditions.ts';
 import type { SourceDeps } from './conditions.ts';
 import { createSendNotice } from './send.ts';
@@ -26,6 +26,7 @@ export interface NoticesDeps {
   readonly workers: SourceDeps['workers'];
   readonly margin: SourceDeps['margin'];
   readonly lowBalances: SourceDeps['lowBalances'];
+  readonly books: Pick<AccountAlertsDeps, 'balance' | 'uses' | 'spendings'>;
   /** Commands get PATH, HOME and LANG of it. */
   readonly variables: NodeJS.ProcessEnv;
   readonly log: Logger;
@@ -34,8 +35,8 @@ export interface NoticesDeps {
 }
 
 export interface Notices extends NoticeWatch {
-  readonly noteBalance: BalanceAlerts['note'];
-  readonly balances: Pick<BalanceAlerts, 'run' | 'repair'>;
+  readonly noteBalance: AccountAlerts['note'];
+  readonly accountAlerts: Pick<AccountAlerts, 'run' | 'repair'>;
   /** What has just been counted for the metrics is not counted again. */
   readonly noteAttention: (counts: readonly AttentionCount[]) => void;
 }
@@ -52,9 +53,13 @@ export function openNotices(deps: NoticesDeps): {
   const callers = createGuardedClient({
     allowPrivateNetworks: deps.environment.WEBHOOK_ALLOW_PRIVATE_NETWORKS,
   });
-  const alerts = createBalanceAlerts({
+  const alerts = createAccountAlerts({
     ...deps,
-    store: stores.balanceAlerts,
+    ...deps.books,
+    store: stores.accountAlerts,
+    events: stores.capEvents,
+    keys: stores.keys,
+    accounts: stores.accounts,
     webhookSecrets: webhookSecretsOf(deps),
     open: (purpose, sealed) => deps.secrets.open(purpose, sealed),
     deliver: (delivery) => callers.deliver(delivery),
@@ -71,7 +76,7 @@ export function openNotices(deps: NoticesDeps): {
       ...watch,
       noteAttention: attention.note,
       noteBalance: alerts.note,
-      balances: alerts,
+      accountAlerts: alerts,
       stop,
     },
     async close() {

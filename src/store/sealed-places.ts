@@ -26,7 +26,7 @@ export function createSealedPlaces(db: Db): readonly SealedPlace[] {
     createSealedPlace(db, { name: 'secrets', field: 'sealed', purpose: 'root-key' }),
     createSealedPlace(db, { name: 'configuration', field: 'sealed', purpose: 'configuration' }),
     createSealedPlace(db, { name: 'accounts', field: 'webhookSecrets', purpose: 'webhook-secret' }),
-    createSealedPlace(db, { name: 'balance_alerts', field: 'sealed', purpose: 'alert-address' }),
+    createSealedPlace(db, { name: 'account_alerts', field: 'sealed', purpose: 'alert-address' }),
     createSealedPlace(db, { name: 'requests', field: 'sealed', purpose: 'request' }),
     createSealedPlace(db, { name: 'tasks', field: 'words', purpose: 'upstream-words' }),
   ];

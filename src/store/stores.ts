@@ -4,7 +4,8 @@ import type { RetentionDays } from '../base/retention.ts';
 import { createAuditStore } from './audit.ts';
 import { createAccountStore } from './accounts.ts';
 import { createClockMarks } from './clock-marks.ts';
-import { createBalanceAlertStore } from './balance-alerts.ts';
+import { createAccountAlertStore } from './account-alerts.ts';
+import { createCapEventStore } from './cap-events.ts';
 import { createChannelHealthStore } from './channel-health.ts';
 import { createChannelStateStore } from './channel-states.ts';
 import { createConfigurationStore } from './configurations.ts';
@@ -46,7 +47,8 @@ export function createStores(db: Db, now: () => number, { retention, ...sealing 
     tasks: createTaskStore(db, now, sealing),
     requests: createRequestStore(db, now, { ...sealing, keptMs: () => kept().requestsMs }),
     accounts: createAccountStore(db),
-    balanceAlerts: createBalanceAlertStore(db),
+    accountAlerts: createAccountAlertStore(db),
+    capEvents: createCapEventStore(db),
     clockMarks: createClockMarks(db),
     keys: createKeyStore(db, now),
     operators: createOperatorStore(db, now),

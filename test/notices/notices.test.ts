@@ -202,11 +202,11 @@ it('an account’s own address gets one event when its balance falls below its o
   const receiver = await startCallbackReceiver();
   const [seen, unseen] = [await gateway.account({ credit: '100' }), await gateway.account({ credit: '1' })];
   const alert = { threshold: '99.5', url: receiver.url };
-  await seen.call('POST', '/v1/balance/alert', { body: alert });
-  await gateway.core.notices.balances.run();
+  await seen.call('POST', '/v1/alert', { body: alert });
+  await gateway.core.notices.accountAlerts.run();
   expect(receiver.received).toHaveLength(0);
   await seen.create();
-  await gateway.core.notices.balances.run();
+  await gateway.core.notices.accountAlerts.run();
   const [{ headers, text } = expect.fail('no event')] = receiver.received;
   // The gateway's clock is too far ahead by now for a verification of the time.
   const [id, sentAt] = [headers['webhook-id'], headers['webhook-timestamp']].map(String);
@@ -216,11 +216,11 @@ it('an account’s own address gets one event when its balance falls below its o
   expect(event).toMatchObject({ type: 'balance.low', data: { account: seen.id } });
 
   const address = gateway.core.secrets.seal('alert-address', receiver.url);
-  await gateway.core.stores.balanceAlerts.set({ account: unseen.id, threshold: 2_000_000n, address });
+  await gateway.core.stores.accountAlerts.set({ account: unseen.id, threshold: 2_000_000n, address });
   const { upkeep } = await gateway.reconcile();
-  expect(upkeep['balance_alerts']).toBe(1);
-  await gateway.core.notices.balances.run();
-  await gateway.core.notices.balances.run();
+  expect(upkeep['account_alerts']).toBe(1);
+  await gateway.core.notices.accountAlerts.run();
+  await gateway.core.notices.accountAlerts.run();
   receiver.close();
   expect(receiver.received.map(({ body }) => body.data.account)).toEqual([seen.id, unseen.id]);
 });
