@@ -173,6 +173,7 @@ function appDeps(core: Core, switches: Switches, guarded: Outside): AppDeps {
     secrets,
     catalogue,
     renders: core.renders,
+    charges: core.charges,
     channels: core.channels,
     port,
     auditLog: core.auditLog,

@@ -30,6 +30,7 @@ type OverdraftLine = [string, string, { reason: string }];
 export function addAccountCommands(accounts: Command, context: CliContext): void {
   addMakingCommands(accounts, context);
   addMoneyCommands(accounts, context);
+  addAlertCommands(accounts, context);
   addTermsCommands(accounts, context);
   addEndCommands(accounts, context);
 }
@@ -106,6 +107,21 @@ function addMoneyCommands(accounts: Command, context: CliContext): void {
     );
 
   accounts
+    .command('rotate-webhook-secret')
+    .description(
+      'Generates a new webhook secret; the two before it stay valid, and each rotation ends the oldest.',
+    )
+    .addHelpText('after', examples('accounts rotate-webhook-secret acme'))
+    .argument('<id>')
+    .action(
+      adminCommand(context, async ({ client, output }, id: string) => {
+        output.item(await client.call('POST', `/accounts/${encodeURIComponent(id)}/webhook-secret/rotate`));
+      }),
+    );
+}
+
+function addAlertCommands(accounts: Command, context: CliContext): void {
+  accounts
     .command('alert')
     .description(
       'Shows when an event is posted because an account has little left, of its balance or of a cap.',
@@ -140,19 +156,6 @@ function addMoneyCommands(accounts: Command, context: CliContext): void {
         const path = `/accounts/${encodeURIComponent(id)}/alert`;
         const set = threshold === 'off' ? {} : { threshold };
         output.item(await client.call('POST', path, { ...set, ...options }));
-      }),
-    );
-
-  accounts
-    .command('rotate-webhook-secret')
-    .description(
-      'Generates a new webhook secret; the two before it stay valid, and each rotation ends the oldest.',
-    )
-    .addHelpText('after', examples('accounts rotate-webhook-secret acme'))
-    .argument('<id>')
-    .action(
-      adminCommand(context, async ({ client, output }, id: string) => {
-        output.item(await client.call('POST', `/accounts/${encodeURIComponent(id)}/webhook-secret/rotate`));
       }),
     );
 }

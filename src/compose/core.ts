@@ -22,6 +22,8 @@ import { openConfig, startConfig } from './core-config.ts';
 import type { Micros } from '../money/money.ts';
 import { activityIds } from '../base/queues.ts';
 import { createHealth } from '../capacity/capacity.ts';
+import { createChargeBook } from '../capacity/charge-book.ts';
+import type { ChargeBook } from '../capacity/charge-book.ts';
 import { createRenderClock } from '../capacity/render-clock.ts';
 import type { RenderClock } from '../capacity/render-clock.ts';
 import type { Health } from '../capacity/capacity.ts';
@@ -79,6 +81,8 @@ export interface Core {
   readonly endStay: (task: string) => Promise<void>;
   /** What is known of render times. */
   readonly renders: RenderClock;
+  /** What requests have cost lately. */
+  readonly charges: ChargeBook;
   /** Our own copies of results. */
   readonly results: Results;
   /** Of what is exchanged with upstreams, for the record of each task. */
@@ -130,11 +134,7 @@ export async function openCore(
   const metrics = createMetrics({ configVersion: () => shared.config().hash });
   const workers = () => readService(stores.nodes);
   const margin: Ledger['margin'] = (asked) => ledger.margin(asked);
-  const books: NoticesDeps['books'] = {
-    balance: (account) => ledger.balance(account),
-    uses: (account, by) => ledger.uses(account, by),
-    spendings: (account, page) => ledger.spendings(account, page),
-  };
+  const books = booksOf(() => ledger);
   const lowBalances = (below: Micros) => readLowBalances(mongo.db, below);
   const notices = openNotices({ ...shared, variables, randomBytes, workers, margin, lowBalances, books });
   const ledger = openBooks(mongo, { ...shared, metrics, notices, clock });
@@ -147,11 +147,12 @@ export async function openCore(
   const tracing = await openTracing(environment, { node, log });
   const recorder = openRecorder({ ...shared, tracing });
   const renders = openRenderClock(shared);
+  const charges = openChargeBook(shared);
   await Promise.all([health.circuits.refresh(), renders.refresh()]);
-  for (const looking of [health.circuits, renders]) looking.start();
+  for (const looking of [health.circuits, renders, charges]) looking.start();
   const stopConfig = startConfig(runningConfig, { ...shared, node });
   const opened = { runningConfig, node, metrics, mongo, ledger, channels, health };
-  const rest = { renders, results, recorder, tracing };
+  const rest = { renders, charges, results, recorder, tracing };
   return {
     ...shared,
     ...opened,
@@ -165,7 +166,7 @@ export async function openCore(
       stopConfig();
       clock.stop();
       health.circuits.stop();
-      await Promise.all([renders.stop(), notices.close()]);
+      await Promise.all([renders.stop(), charges.stop(), notices.close()]);
       await Promise.all([client.connection.close(), mongo.close(), upstream.close(), results.close()]);
       await tracing?.tracer.close();
     },
@@ -206,6 +207,15 @@ function openClock(
 
 const clockIsApart =
   'the clock of this process is not that of the database, by which money is written and tasks live: let the network set both';
+
+/** The notices watch the ledger, which is opened after them. */
+function booksOf(ledger: () => Ledger): NoticesDeps['books'] {
+  return {
+    balance: (account) => ledger().balance(account),
+    uses: (account, by) => ledger().uses(account, by),
+    spendings: (account, page) => ledger().spendings(account, page),
+  };
+}
 
 interface BooksDeps extends Pick<Core, 'metrics' | 'secrets' | 'now'> {
   readonly clock: DatabaseClock;
@@ -272,6 +282,13 @@ function openRenderClock({ stores, log, now }: Pick<Core, 'stores' | 'log' | 'no
     now,
     random: Math.random,
     onError: (err) => log.warn({ err }, 'render times could not be read or written'),
+  });
+}
+
+function openChargeBook({ stores, log }: Pick<Core, 'stores' | 'log'>): ChargeBook {
+  return createChargeBook({
+    store: stores.shapeCharges,
+    onError: (err) => log.warn({ err }, 'charges could not be added to what is expected of such requests'),
   });
 }
 

@@ -1,6 +1,7 @@
 import type { Catalogue } from '../routing/catalogue.ts';
 import type { ChannelConfig } from '../config/gateway-file.ts';
 import type { Channels } from '../routing/channels.ts';
+import type { ChargeBook } from '../capacity/charge-book.ts';
 import type { RenderClock } from '../capacity/render-clock.ts';
 import type { Circuits } from '../capacity/circuits.ts';
 import type { ChannelSwitches } from '../routing/switches.ts';
@@ -74,6 +75,7 @@ export interface AppDeps extends AddressChecks {
   readonly catalogue: Catalogue;
   /** What is known of render times, from memory. */
   readonly renders: Pick<RenderClock, 'times'>;
+  readonly charges: Pick<ChargeBook, 'expected'>;
   /** For upstream callbacks: says whether one is worth a wake-up. */
   readonly channels: Channels;
   /** `createTaskService(…)` of src/commands/create-task.ts. */

@@ -25,7 +25,7 @@ export interface SpentSum {
   readonly held: Micros;
 }
 
-export const nothing: SpentSum = { used: 0n, held: 0n };
+const nothing: SpentSum = { used: 0n, held: 0n };
 
 /** The sums that a plan builds on, by scope. */
 export type SpentBook = ReadonlyMap<string, Spent>;

@@ -1,7 +1,7 @@
 import { capStates } from './caps.ts';
 import type { Cap, CapScope, CapState, SpentUse } from './caps.ts';
 
-/** The per cents of a cap that an account is told of. */
+/** The per cents of a cap that are reported to its account. */
 export const capPercents = [50, 80, 100] as const;
 export type CapPercent = (typeof capPercents)[number];
 

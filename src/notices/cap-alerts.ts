@@ -124,7 +124,7 @@ async function createCapFinder(
   };
 }
 
-/** By what is used now: of an account whose caps, or whose wish to be told, have changed. */
+/** By what is used now, for an account whose caps or alert have changed. */
 async function reachedNow(account: string, deps: CapAlertsDeps): Promise<ReachedCap[]> {
   const find = await createCapFinder(account, deps);
   const reached: ReachedCap[] = [];

@@ -48,7 +48,7 @@ export function createPostEvent({ log, now, random, ...deps }: PostEventDeps) {
     const dueAt = now() + unansweredMs;
     try {
       if (tries > callbackTriesMax) {
-        log.error({ account, type }, unreported);
+        log.error({ account, kind: type }, unreported);
         return void (await event.change(event.tries, undefined));
       }
       const means = await meansOf(event).catch(async (error: unknown) => {
@@ -59,11 +59,11 @@ export function createPostEvent({ log, now, random, ...deps }: PostEventDeps) {
       // Counted before it leaves: a process that dies leaves a request that is repeated.
       if (!(await event.change(event.tries, { tries, dueAt }))) return;
       const state = callbackStateAfter(await send(event, means), tries);
-      if (state === 'gave_up') log.error({ account, type }, unreported);
+      if (state === 'gave_up') log.error({ account, kind: type }, unreported);
       const retried = { tries, dueAt: now() + callbackRetryDelayMs(tries, random()) };
       await event.change(tries, state === 'pending' ? retried : undefined);
     } catch (err) {
-      log.warn({ account, type, err }, 'an event could not be posted');
+      log.warn({ account, kind: type, err }, 'an event could not be posted');
     }
   };
 

@@ -6,7 +6,7 @@ import { durable, ensureIndexes, openCollection } from './mongo.ts';
 import { toSealed, toSealedDocument } from './sealed-document.ts';
 import type { SealedDocument } from './sealed-document.ts';
 
-/** What an account is told of by events. Times in Unix milliseconds. */
+/** What events report to an account. Times in Unix milliseconds. */
 export interface AccountAlert {
   readonly account: string;
   /** One event for each time that the balance falls below it. Absent: none. */
@@ -77,8 +77,8 @@ export function createAccountAlertStore(db: Db) {
     /** Replaces the account's alert; what is reached already is an event. */
     async set({ account, threshold, caps, address }: NewAlert): Promise<void> {
       const sealed = toSealedDocument(address);
-      const told = defined({ threshold, caps });
-      const alert = { ...told, sealed, isBelow: false, seq: -1n, pending: [], rev: 0 };
+      const limits = defined({ threshold, caps });
+      const alert = { ...limits, sealed, isBelow: false, seq: -1n, pending: [], rev: 0 };
       await alerts.replaceOne({ _id: account }, alert, { upsert: true });
     },
 
@@ -126,7 +126,7 @@ function judgedCaps(alerts: Collection<AlertDocument>) {
       await alerts.updateOne({ _id: account, 'caps.upTo': { $lt: upTo } }, { $set: { 'caps.upTo': upTo } });
     },
 
-    /** What is used now is to be compared with them. Nothing happens for an account that is not told of its caps. */
+    /** What is used now is to be compared with them. Nothing happens for an account without events about caps. */
     async noteCapsChanged(account: string): Promise<void> {
       await alerts.updateOne(
         { _id: account, 'caps.revision': { $gte: 0 } },

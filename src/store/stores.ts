@@ -26,6 +26,7 @@ import { createRepeatStore } from './repeats.ts';
 import { createRequestStore } from './requests.ts';
 import type { Sealing } from './sealed-document.ts';
 import { createResultCopyStore } from './result-copies.ts';
+import { createShapeChargesStore } from './shape-charges.ts';
 import { createSlotStore } from './slots.ts';
 import { createStoredBytesStore } from './stored-bytes.ts';
 import { createTaskStore } from './tasks.ts';
@@ -65,6 +66,7 @@ export function createStores(db: Db, now: () => number, { retention, ...sealing 
     slots: createSlotStore(db, now),
     rateLimits: createRateLimitStore(db),
     renderTimes: createRenderTimesStore(db, now),
+    shapeCharges: createShapeChargesStore(db, now),
     partialImages: createPartialImageStore(db, now),
     storedBytes: createStoredBytesStore(db, now),
     imageLeases: createImageLeaseStore(db),

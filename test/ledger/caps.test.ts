@@ -166,6 +166,7 @@ it('a cap lets through what fits to the last micro-unit, and says of a refusal w
         window: 'day',
         limit: 100n,
         used: 60n,
+        held: 60n,
         left: 40n,
         resetsAt: Date.UTC(2026, 10, 30),
       },

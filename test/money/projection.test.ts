@@ -38,7 +38,7 @@ it('is never less than what is used', () => {
   fc.assert(
     fc.property(amount, amount, fc.integer({ min: 4, max: 30 }), (before, today, day) => {
       const { projected = -1n } = projectMonth({ used: before + today, today, now: at(day), since: long });
-      return projected >= before + today;
+      expect(projected).toBeGreaterThanOrEqual(before + today);
     }),
   );
 });

@@ -5,20 +5,20 @@ import { useLedgerWorld } from '../ledger/support.ts';
 import { startCallbackReceiver } from '../support/callback-receiver.ts';
 import { pauseFirstAt } from '../support/race.ts';
 import { testSealing } from '../support/sealing.ts';
-import { alertClient, ensureAlertIndexes, startAlertProcess, webhookSecret } from './alert-process.ts';
+import { ensureAlertIndexes, startAlertProcess, useDelivery, webhookSecret } from './alert-process.ts';
 
 const world = useLedgerWorld('account_alerts');
 let clock = 1_800_000_000_000;
+const deliver = useDelivery();
 const receivers: Awaited<ReturnType<typeof startCallbackReceiver>>[] = [];
 
 beforeAll(() => ensureAlertIndexes(world));
-afterAll(async () => {
-  await alertClient.close();
+afterAll(() => {
   for (const receiver of receivers) receiver.close();
 });
 
 const startProcess = (change: Partial<AccountAlertsDeps> = {}) =>
-  startAlertProcess(world, { now: () => clock, ...change });
+  startAlertProcess(world, { now: () => clock, deliver, ...change });
 
 type Process = Awaited<ReturnType<typeof startProcess>>;
 

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { afterAll } from 'vitest';
 import { createGuardedClient } from '../../src/http-client/index.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import { createAccountAlerts } from '../../src/notices/account-alerts.ts';
@@ -12,9 +13,15 @@ import type { LedgerWorld } from '../ledger/support.ts';
 import { testSealing } from '../support/sealing.ts';
 
 export const webhookSecret = `whsec_${randomBytes(24).toString('base64')}`;
-export const alertClient = createGuardedClient({ allowPrivateNetworks: ['127.0.0.0/8'] });
 
-export function alertStores({ db }: Pick<LedgerWorld, 'db'>, now: () => number) {
+/** What posts the events of one test file. */
+export function useDelivery(): AccountAlertsDeps['deliver'] {
+  const client = createGuardedClient({ allowPrivateNetworks: ['127.0.0.0/8'] });
+  afterAll(() => client.close());
+  return (delivery) => client.deliver(delivery);
+}
+
+function alertStores({ db }: Pick<LedgerWorld, 'db'>, now: () => number) {
   return {
     accountAlerts: createAccountAlertStore(db),
     capEvents: createCapEventStore(db),
@@ -27,6 +34,7 @@ export const ensureAlertIndexes = (world: Pick<LedgerWorld, 'db'>) =>
   ensureStoreIndexes(alertStores(world, Date.now));
 
 interface ProcessOptions extends Partial<AccountAlertsDeps> {
+  readonly deliver: AccountAlertsDeps['deliver'];
   readonly now: () => number;
   /** The time of the ledger's entries, if it is another one. */
   readonly ledgerNow?: () => number;
@@ -46,7 +54,6 @@ export async function startAlertProcess(world: LedgerWorld, { ledgerNow, ...chan
     spendings: (account, page) => books().spendings(account, page),
     webhookSecrets: () => Promise.resolve([webhookSecret]),
     open: (purpose, sealed) => testSealing.open(purpose, sealed),
-    deliver: (delivery) => alertClient.deliver(delivery),
     currency: () => 'USD',
     log: { warn: () => undefined, error: () => undefined },
     random: () => 0.5,

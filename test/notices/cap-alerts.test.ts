@@ -5,22 +5,22 @@ import type { ApiKey } from '../../src/store/keys.ts';
 import { heldText, useLedgerWorld } from '../ledger/support.ts';
 import { startCallbackReceiver } from '../support/callback-receiver.ts';
 import { testSealing } from '../support/sealing.ts';
-import { alertClient, ensureAlertIndexes, startAlertProcess } from './alert-process.ts';
+import { ensureAlertIndexes, startAlertProcess, useDelivery } from './alert-process.ts';
 
 const world = useLedgerWorld('cap_alerts');
 const noon = Date.UTC(2027, 0, 12, 12);
 let clock = noon;
 let names = 0;
+const deliver = useDelivery();
 const receivers: Awaited<ReturnType<typeof startCallbackReceiver>>[] = [];
 
 beforeAll(() => ensureAlertIndexes(world));
-afterAll(async () => {
-  await alertClient.close();
+afterAll(() => {
   for (const receiver of receivers) receiver.close();
 });
 
 type Process = Awaited<ReturnType<typeof startProcess>>;
-const startProcess = () => startAlertProcess(world, { now: () => clock, ledgerNow: () => clock });
+const startProcess = () => startAlertProcess(world, { now: () => clock, ledgerNow: () => clock, deliver });
 
 const keyOf = (account: string, id: string, terms: Partial<ApiKey>): ApiKey => ({
   hmac: `hmac of ${id}`,
@@ -42,7 +42,7 @@ interface Capped {
   readonly statuses?: readonly number[];
 }
 
-/** An account with a key, which is told of its caps. */
+/** An account with a key, whose caps are reported to it. */
 async function watched(process: Process, { caps = forAll({}), users, statuses }: Capped) {
   const account = world.newAccount();
   const key = `key_${account}`;
@@ -60,13 +60,13 @@ async function watched(process: Process, { caps = forAll({}), users, statuses }:
   }
   await process.keys.insert(keyOf(account, key, { caps }));
   await process.ledger.credit({ account, amount: 1_000_000n, reference: 'start' });
-  const tell = async (by = process) => {
+  const ask = async (by = process) => {
     const { seq: upTo } = await by.ledger.balance(account);
     const address = testSealing.seal('alert-address', receiver.url);
     await by.store.set({ account, address, caps: { upTo, revision: 1, judged: 0 } });
     by.alerts.note(account, await by.ledger.balance(account));
   };
-  await tell();
+  await ask();
   const spend = async (amount: bigint, { by = process, model = 'm', endUser = 'zoe' } = {}) => {
     const task = `task_${(names += 1)}`;
     const spender = { key, model, endUser };
@@ -85,7 +85,7 @@ async function watched(process: Process, { caps = forAll({}), users, statuses }:
     receiver.received
       .map(({ body: { data } }) => `${data.cap.scope} ${data.cap.window} ${data.percent}: ${data.cap.used}`)
       .toSorted();
-  return { account, key, receiver, tell, spend, events };
+  return { account, key, receiver, ask, spend, events };
 }
 
 it('each percentage of each cap is one event, of however many processes, and says whose cap it is', async () => {
@@ -172,15 +172,15 @@ it('what a process that died has written is found by the upkeep, with its peak',
   expect(events()).toEqual(['key month 100: 0.000100', 'key month 50: 0.000100', 'key month 80: 0.000100']);
 });
 
-it('what is used already counts when an account asks to be told, and when a cap is changed', async () => {
+it('what is used already counts when an account asks for events, and when a cap is changed', async () => {
   const one = await startProcess();
-  const { account, key, tell, spend, events } = await watched(one, { caps: forAll({ month: 100n }) });
+  const { account, key, ask, spend, events } = await watched(one, { caps: forAll({ month: 100n }) });
   await one.store.remove(account);
   await spend(60n);
-  await tell();
+  await ask();
   await one.alerts.run();
   expect(events()).toEqual(['key month 50: 0.000060']);
-  await tell();
+  await ask();
   await one.alerts.run();
   expect(events()).toHaveLength(1);
   const judge = async (month: bigint) => {

@@ -224,3 +224,20 @@ it('an account’s own address gets one event when its balance falls below its o
   receiver.close();
   expect(receiver.received.map(({ body }) => body.data.account)).toEqual([seen.id, unseen.id]);
 });
+
+it('an account’s own address gets an event when a cap of its key is reached by a hold', async () => {
+  const receiver = await startCallbackReceiver();
+  const account = await gateway.account();
+  await account.call('POST', '/v1/alert', { body: { caps: true, url: receiver.url } });
+  await account.create();
+  await gateway.core.notices.accountAlerts.run();
+  expect(receiver.received).toHaveLength(0);
+  await gateway.admin('POST', `/keys/${account.keyId}/caps`, { total: '1', reason: 'trial' });
+  await gateway.core.notices.accountAlerts.run();
+  await gateway.core.notices.accountAlerts.run();
+  receiver.close();
+  const cap = { scope: 'key', window: 'total', limit: '1.000000', used: '0.762300', left: '0.237700' };
+  const data = { account: account.id, percent: 50, key: account.keyId, cap };
+  expect(receiver.received.map(({ body }) => body)).toMatchObject([{ type: 'cap.reached', data }]);
+  expect((await account.call('GET', '/v1/key')).body.spent.total).toMatchObject({ reached: 50 });
+});

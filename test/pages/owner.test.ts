@@ -208,6 +208,25 @@ describe.skipIf(browserPath === undefined)(`pages for owners of keys${noBrowser}
     expect(faults).toEqual([]);
   });
 
+  it('adds up what a key has used of its month', async () => {
+    const account = await gateway.account();
+    await account.finished((await account.create(small)).body.id);
+    await account.create({ ...small, prompt: 'a ship [sim:never-finishes]' });
+    const { page, faults } = await browser.open(wide);
+    await signIn(page, account);
+    await page.goto(`${gateway.url}/account#/key`);
+    const shown = page.getByText(/charged \+ .* held for unfinished tasks/);
+    await shown.waitFor();
+    const figures = ((await shown.textContent()) ?? '').match(/\d+\.\d+/g) ?? [];
+    const [used = 0, charged = 0, held = 0] = figures.map(Number);
+    expect(Math.min(charged, held)).toBeGreaterThan(0);
+    expect(used).toBeCloseTo(charged + held, 6);
+    await page.getByText('Not known before three complete days').waitFor();
+    expect([await overhang(page), await seriousFindings(page)]).toEqual([0, []]);
+    await snap(page, 'key');
+    expect(faults).toEqual([]);
+  });
+
   it('asks once for a page, beside the balance', async () => {
     const account = await gateway.account();
     const { id } = (await account.create(small)).body;

@@ -54,7 +54,7 @@ const windowSchema = z.object({
   left: z.string().nullable(),
   reached: z.literal(capPercents).nullable().meta({
     description:
-      'How many per cent of the cap are used at least: the highest of these; null: less, or no cap. While the account is told of its caps (`POST /v1/alert`), what was reached earlier in the window and given back counts, too.',
+      'How many per cent of the cap are used at least: the highest of these; null: less, or no cap. While events report caps to the account (`POST /v1/alert`), what was reached earlier in the window and given back counts, too.',
   }),
   resets_at: resetsAt,
 });

@@ -86,12 +86,12 @@ function sumTable(statement: TitledStatement): string {
   return `${tableHead(['Sum of', 'Entries'], ['Amount'])}${rows.join('')}</tbody></table>\n`;
 }
 
-function money(amount: Micros): string {
-  return figure(formatMicros(amount));
+function money(balance: Micros): string {
+  return figure(formatMicros(balance));
 }
 
-function movement(amount: Micros): string {
-  return figure(formatMovement(amount));
+function movement(change: Micros): string {
+  return figure(formatMovement(change));
 }
 
 function figure(shown: string): string {

@@ -65,6 +65,7 @@ it('says which percentage of a cap is reached; what was reported of this window 
     window: 'day',
     limit: 10_000_000n,
     used: 8_000_000n,
+    held: 0n,
     left: 2_000_000n,
   } as const;
   await createCapEventStore(world.db).add([

@@ -16,7 +16,7 @@ it('every entry, oldest first, in pages', async () => {
       seq: 3,
       kind: 'release',
       task: body.id,
-      amount: '-0.500000',
+      amount: '0.500000',
       available: '10.000000',
       held: '0.000000',
     }),
