@@ -134,7 +134,7 @@ export async function openCore(
   const metrics = createMetrics({ configVersion: () => shared.config().hash });
   const workers = () => readService(stores.nodes);
   const margin: Ledger['margin'] = (asked) => ledger.margin(asked);
-  const books = booksOf(() => ledger);
+  const books: NoticesDeps['books'] = () => ledger;
   const lowBalances = (below: Micros) => readLowBalances(mongo.db, below);
   const notices = openNotices({ ...shared, variables, randomBytes, workers, margin, lowBalances, books });
   const ledger = openBooks(mongo, { ...shared, metrics, notices, clock });
@@ -207,15 +207,6 @@ function openClock(
 
 const clockIsApart =
   'the clock of this process is not that of the database, by which money is written and tasks live: let the network set both';
-
-/** The notices watch the ledger, which is opened after them. */
-function booksOf(ledger: () => Ledger): NoticesDeps['books'] {
-  return {
-    balance: (account) => ledger().balance(account),
-    uses: (account, by) => ledger().uses(account, by),
-    spendings: (account, page) => ledger().spendings(account, page),
-  };
-}
 
 interface BooksDeps extends Pick<Core, 'metrics' | 'secrets' | 'now'> {
   readonly clock: DatabaseClock;

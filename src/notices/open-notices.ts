@@ -26,7 +26,8 @@ export interface NoticesDeps {
   readonly workers: SourceDeps['workers'];
   readonly margin: SourceDeps['margin'];
   readonly lowBalances: SourceDeps['lowBalances'];
-  readonly books: Pick<AccountAlertsDeps, 'balance' | 'uses' | 'spendings'>;
+  /** The ledger, which is opened later. */
+  readonly books: () => Pick<AccountAlertsDeps, 'balance' | 'uses' | 'spendings'>;
   /** Commands get PATH, HOME and LANG of it. */
   readonly variables: NodeJS.ProcessEnv;
   readonly log: Logger;
@@ -55,7 +56,9 @@ export function openNotices(deps: NoticesDeps): {
   });
   const alerts = createAccountAlerts({
     ...deps,
-    ...deps.books,
+    balance: (account) => deps.books().balance(account),
+    uses: (account, by) => deps.books().uses(account, by),
+    spendings: (account, page) => deps.books().spendings(account, page),
     store: stores.accountAlerts,
     events: stores.capEvents,
     keys: stores.keys,
