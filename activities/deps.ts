@@ -3,6 +3,7 @@ import type { KeepImages } from '../src/models/stored-media.ts';
 import type { Logger } from '../src/observability/log.ts';
 import type { Metrics } from '../src/observability/metrics.ts';
 import type { Channels } from '../src/routing/channels.ts';
+import type { ChargeBook } from '../src/capacity/charge-book.ts';
 import type { HostPlaces } from '../src/capacity/host-places.ts';
 import type { RenderClock } from '../src/capacity/render-clock.ts';
 import type { StayPlaces } from '../src/capacity/stay-places.ts';
@@ -52,6 +53,7 @@ export interface TaskActivityDeps extends ActivityDeps {
   /** What else the reconciler repairs, in order. */
   readonly upkeep: readonly UpkeepStep[];
   readonly metrics: Pick<Metrics, 'countEnded' | 'countMargin'>;
+  readonly charges: Pick<ChargeBook, 'note'>;
 }
 
 export interface UpkeepStep {

@@ -1,5 +1,6 @@
 import { isUpstreamFailure } from '../src/task/attempt.ts';
 import { defined } from '../src/base/defined.ts';
+import { chargeShape } from '../src/money/charge-shape.ts';
 import { amountMax } from '../src/money/money.ts';
 import type { TaskCharge } from '../src/money/charge.ts';
 import { asksAnybody, needsReview, priceAt } from '../src/money/price.ts';
@@ -89,6 +90,9 @@ export function createFinishTask(deps: TaskActivityDeps) {
     // Nothing is held: nothing can be charged.
     if (closed.closed === 'no_hold') return fail(task, taskFailures.interrupted, basis);
     const { upstream } = closed.entry;
+    if (closed.closed === 'settled' && !closed.replayed) {
+      deps.charges.note(chargeShape(task.model, basis), closed.charged);
+    }
     if (closed.closed === 'released') return failed(task, taskFailures.interrupted, upstream);
     const { estimated: chargeEstimated } = settlement;
     return succeeded({ charge: closed.charged, chargeEstimated, ...defined({ upstream }) });

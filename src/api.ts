@@ -167,6 +167,7 @@ function appDeps(core: Core, switches: Switches, owned: Outside): AppDeps {
     secrets,
     catalogue,
     renders: core.renders,
+    charges: core.charges,
     channels: core.channels,
     port,
     auditLog: core.auditLog,

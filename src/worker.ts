@@ -183,6 +183,7 @@ function tasksOptions(
     slots: core.health.slots,
     upkeep: upkeepOf(core),
     metrics: core.metrics,
+    charges: core.charges,
     workflows: createWorkflowLookup(core.client, core.environment.TASK_QUEUE_PREFIX, core.endStay),
     workers: () => readService(core.stores.nodes),
     signals: others.channels.signals,

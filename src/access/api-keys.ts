@@ -1,4 +1,5 @@
 import { defined } from '../base/defined.ts';
+import { isKeyValid } from '../base/key-scope.ts';
 import type { KeyHolder } from './caller.ts';
 import type { RandomBytes } from '../base/ids.ts';
 import type { ApiKey, KeyStore } from '../store/keys.ts';
@@ -45,16 +46,12 @@ export function createKeyAuth({ keys, lastUsed, ...deps }: KeyAuthDeps): KeyAuth
     newKey: tokens.newToken,
     async authenticate(authorization) {
       const found = await tokens.find(authorization);
-      if (found === undefined || !isValid(found.key, deps.now())) return undefined;
+      if (found === undefined || !isKeyValid(found.key, deps.now())) return undefined;
       lastUsed.note(found.key.id);
       return found.caller;
     },
     forget: (keyId) => tokens.forget(({ key }) => key.id === keyId),
   };
-}
-
-function isValid(key: ApiKey, now: number): boolean {
-  return key.revokedAt === undefined && (key.expiresAt === undefined || now < key.expiresAt);
 }
 
 function toCaller(key: ApiKey): KeyHolder {

@@ -53,3 +53,11 @@ export function isWithin(
 ): boolean {
   return thing.account === account && (key === undefined || thing.key === key);
 }
+
+/** It was not revoked and has not expired. Times in Unix milliseconds. */
+export function isKeyValid(
+  key: { readonly revokedAt?: number; readonly expiresAt?: number },
+  now: number,
+): boolean {
+  return key.revokedAt === undefined && (key.expiresAt === undefined || now < key.expiresAt);
+}

@@ -3,7 +3,7 @@ export const sealedFields = {
   'root-key': { collection: 'secrets', field: 'sealed' },
   configuration: { collection: 'configuration', field: 'sealed' },
   'webhook-secret': { collection: 'accounts', field: 'webhookSecrets' },
-  'alert-address': { collection: 'balance_alerts', field: 'sealed' },
+  'alert-address': { collection: 'account_alerts', field: 'sealed' },
   request: { collection: 'requests', field: 'sealed' },
   /** One value for each thing that was said. */
   'upstream-words': { collection: 'tasks', field: 'words' },

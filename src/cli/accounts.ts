@@ -30,6 +30,7 @@ type OverdraftLine = [string, string, { reason: string }];
 export function addAccountCommands(accounts: Command, context: CliContext): void {
   addMakingCommands(accounts, context);
   addMoneyCommands(accounts, context);
+  addAlertCommands(accounts, context);
   addTermsCommands(accounts, context);
   addEndCommands(accounts, context);
 }
@@ -106,36 +107,6 @@ function addMoneyCommands(accounts: Command, context: CliContext): void {
     );
 
   accounts
-    .command('alert')
-    .description('Shows when an event is posted because an account has little left.')
-    .addHelpText('after', examples('accounts alert acme'))
-    .argument('<id>')
-    .action(
-      lookCommand(context, async ({ client, output }, id: string) => {
-        output.item(await client.call('GET', `/accounts/${encodeURIComponent(id)}/balance-alert`));
-      }),
-    );
-
-  accounts
-    .command('set-alert')
-    .description('Posts an event each time that an account’s balance falls below a threshold; `off` ends it.')
-    .addHelpText(
-      'after',
-      examples('accounts set-alert acme 10.00 --url https://acme.example/hooks --reason "asked for it"'),
-    )
-    .argument('<id>')
-    .argument('<threshold>', 'decimal, at most 6 places; or off')
-    .option('--url <address>', 'where events are posted')
-    .requiredOption('--reason <text>')
-    .action(
-      adminCommand(context, async ({ client, output }, ...[id, threshold, options]: AlertLine) => {
-        const path = `/accounts/${encodeURIComponent(id)}/balance-alert`;
-        const set = threshold === 'off' ? {} : { threshold };
-        output.item(await client.call('POST', path, { ...set, ...options }));
-      }),
-    );
-
-  accounts
     .command('rotate-webhook-secret')
     .description(
       'Generates a new webhook secret; the two before it stay valid, and each rotation ends the oldest.',
@@ -145,6 +116,46 @@ function addMoneyCommands(accounts: Command, context: CliContext): void {
     .action(
       adminCommand(context, async ({ client, output }, id: string) => {
         output.item(await client.call('POST', `/accounts/${encodeURIComponent(id)}/webhook-secret/rotate`));
+      }),
+    );
+}
+
+function addAlertCommands(accounts: Command, context: CliContext): void {
+  accounts
+    .command('alert')
+    .description(
+      'Shows when an event is posted because an account has little left, of its balance or of a cap.',
+    )
+    .addHelpText('after', examples('accounts alert acme'))
+    .argument('<id>')
+    .action(
+      lookCommand(context, async ({ client, output }, id: string) => {
+        output.item(await client.call('GET', `/accounts/${encodeURIComponent(id)}/alert`));
+      }),
+    );
+
+  accounts
+    .command('set-alert')
+    .description(
+      'Posts an event each time that an account’s balance falls below a threshold, and with `--caps` when 50, 80 and 100 per cent of a cap are used. Replaces what was set before.',
+    )
+    .addHelpText(
+      'after',
+      examples(
+        'accounts set-alert acme 10.00 --url https://acme.example/hooks --reason "asked for it"',
+        'accounts set-alert acme off --caps --url https://acme.example/hooks --reason "asked for it"',
+      ),
+    )
+    .argument('<id>')
+    .argument('<threshold>', 'decimal, at most 6 places; or off: no event about the balance')
+    .option('--caps', 'also when 50, 80 and 100 per cent of a cap are used')
+    .option('--url <address>', 'where events are posted')
+    .requiredOption('--reason <text>')
+    .action(
+      adminCommand(context, async ({ client, output }, ...[id, threshold, options]: AlertLine) => {
+        const path = `/accounts/${encodeURIComponent(id)}/alert`;
+        const set = threshold === 'off' ? {} : { threshold };
+        output.item(await client.call('POST', path, { ...set, ...options }));
       }),
     );
 }

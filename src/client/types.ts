@@ -399,6 +399,8 @@ export type Estimate = {
   readonly at_least: string;
   /** The highest possible charge. */
   readonly at_most: string;
+  /** What such requests have cost lately: the median of the last charges for this model at today's prices with the same resolution, duration, size, quality and counts. Absent: fewer than 3 are known. */
+  readonly expected?: string;
   /** How the hold is computed, by the function that computes the hold of a create. `usual` is the charge if the first channel renders the defaults. */
   readonly explanation: {
     readonly hold: Reckoning;

@@ -6,7 +6,8 @@ import type { RemovalMarks } from '../ledger/removal-marks.ts';
 import type { Logger } from '../observability/log.ts';
 import type { Account, AccountStore } from '../store/accounts.ts';
 import type { AuditStore } from '../store/audit.ts';
-import type { BalanceAlertStore } from '../store/balance-alerts.ts';
+import type { AccountAlertStore } from '../store/account-alerts.ts';
+import type { CapEventStore } from '../store/cap-events.ts';
 import type { KeySlotStore } from '../store/key-slots.ts';
 import type { KeyStore } from '../store/keys.ts';
 import type { NoticeStore } from '../store/notices.ts';
@@ -21,7 +22,8 @@ export interface DeleteAccountsDeps {
   readonly keys: Pick<KeyStore, 'idsOf' | 'removeMany'>;
   readonly keySlots: Pick<KeySlotStore, 'removeMany'>;
   readonly tasks: Pick<TaskStore, 'countOf' | 'idsOf'>;
-  readonly balanceAlerts: Pick<BalanceAlertStore, 'remove'>;
+  readonly accountAlerts: Pick<AccountAlertStore, 'remove'>;
+  readonly capEvents: Pick<CapEventStore, 'removeAll'>;
   readonly notices: Pick<NoticeStore, 'remove'>;
   readonly storedBytes: Pick<StoredBytesStore, 'removeAll'>;
   readonly repeats: Pick<RepeatStore, 'removeBodies'>;
@@ -76,7 +78,8 @@ async function continueDeletion(
   if (!(await removeAllTasks(id, endsAt, deps)) || !(await removeImages(account, endsAt, deps))) return false;
   if (!(await deps.removeFiles(id, endsAt))) return false;
   await Promise.all([
-    deps.balanceAlerts.remove(id),
+    deps.accountAlerts.remove(id),
+    deps.capEvents.removeAll(id),
     deps.notices.remove(`low_balance/${id}`),
     deps.storedBytes.removeAll(id),
     deps.audit.redact({ target: { $in: [id] } }),

@@ -21,6 +21,8 @@ import { openConfig, startConfig } from './core-config.ts';
 import type { Micros } from '../money/money.ts';
 import { activityIds } from '../base/queues.ts';
 import { createHealth } from '../capacity/capacity.ts';
+import { createChargeBook } from '../capacity/charge-book.ts';
+import type { ChargeBook } from '../capacity/charge-book.ts';
 import { createRenderClock } from '../capacity/render-clock.ts';
 import type { RenderClock } from '../capacity/render-clock.ts';
 import type { Health } from '../capacity/capacity.ts';
@@ -39,7 +41,7 @@ import { readLowBalances } from '../ledger/totals.ts';
 import { productVersion } from '../observability/product-version.ts';
 import { adapters, providers } from '../providers/index.ts';
 import { openNotices } from '../notices/open-notices.ts';
-import type { Notices } from '../notices/open-notices.ts';
+import type { Notices, NoticesDeps } from '../notices/open-notices.ts';
 import { openResults } from '../results/results.ts';
 import type { Results } from '../results/results.ts';
 import { SealError } from '../access/sealer.ts';
@@ -80,6 +82,8 @@ export interface Core {
   readonly endStay: (task: string) => Promise<void>;
   /** What is known of render times. */
   readonly renders: RenderClock;
+  /** What requests have cost lately. */
+  readonly charges: ChargeBook;
   /** Our own copies of results. */
   readonly results: Results;
   /** Of what is exchanged with upstreams, for the record of each task. */
@@ -133,8 +137,9 @@ export async function openCore(
   const metrics = createMetrics({ configVersion: () => shared.config().hash });
   const workers = () => readService(stores.nodes);
   const margin: Ledger['margin'] = (asked) => ledger.margin(asked);
+  const books: NoticesDeps['books'] = () => ledger;
   const lowBalances = (below: Micros) => readLowBalances(mongo.db, below);
-  const notices = openNotices({ ...shared, variables, randomBytes, workers, margin, lowBalances });
+  const notices = openNotices({ ...shared, variables, randomBytes, workers, margin, lowBalances, books });
   const ledger = openBooks(mongo, { ...shared, metrics, notices, clock });
   const temporal = temporalSettings(environment, addresses, payloadKey(environment, secrets));
   const client = createTemporalClient(temporal);
@@ -144,11 +149,12 @@ export async function openCore(
   const tracing = await openTracing(environment, { node, log });
   const recorder = openRecorder({ ...shared, tracing });
   const renders = openRenderClock(shared);
+  const charges = openChargeBook(shared);
   await Promise.all([health.circuits.refresh(), renders.refresh()]);
-  for (const looking of [health.circuits, renders]) looking.start();
+  for (const looking of [health.circuits, renders, charges]) looking.start();
   const stopConfig = startConfig(runningConfig, { ...shared, node });
   const opened = { runningConfig, node, metrics, mongo, ledger, channels, health };
-  const rest = { renders, results, recorder, tracing };
+  const rest = { renders, charges, results, recorder, tracing };
   return {
     ...shared,
     ...opened,
@@ -162,7 +168,7 @@ export async function openCore(
       stopConfig();
       clock.stop();
       health.circuits.stop();
-      await Promise.all([renders.stop(), notices.close()]);
+      await Promise.all([renders.stop(), charges.stop(), notices.close()]);
       await Promise.all([client.connection.close(), mongo.close(), outbound.close()]);
       results.close();
       await tracing?.tracer.close();
@@ -281,6 +287,13 @@ function openRenderClock({ stores, log, now }: Pick<Core, 'stores' | 'log' | 'no
     now,
     random: Math.random,
     onError: (err) => log.warn({ err }, 'render times could not be read or written'),
+  });
+}
+
+function openChargeBook({ stores, log }: Pick<Core, 'stores' | 'log'>): ChargeBook {
+  return createChargeBook({
+    store: stores.shapeCharges,
+    onError: (err) => log.warn({ err }, 'charges could not be added to what is expected of such requests'),
   });
 }
 

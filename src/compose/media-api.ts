@@ -60,7 +60,7 @@ export function imageDeps(
     catalogue,
     channels,
     generate: createTracedGenerate(
-      { channels, ledger, imageLeases, holdTerms, log, gate, countMargin },
+      { channels, ledger, imageLeases, holdTerms, log, gate, countMargin, charges: core.charges },
       core.tracing?.tasks,
     ),
     repeats,

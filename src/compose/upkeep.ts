@@ -14,13 +14,13 @@ import { createTaskRetention } from '../commands/task-retention.ts';
 
 /** What the reconciler does beside the tasks, in this order. */
 export function upkeepOf(core: Core): UpkeepStep[] {
-  const { stores, health, ledger, mongo, secrets, now } = core;
+  const { stores, health, mongo, secrets, now } = core;
   const anchors = createHeadAnchors(mongo.db, secrets.deriveKey('ledger-hash'));
   return [
     { name: 'ledger_heads', run: dailyAnchors(anchors, now) },
     { name: 'slots', run: () => tidySlots(health.slots, stores.tasks) },
     { name: 'key_slots', run: () => tidyKeySlots(stores.keySlots, stores.tasks, now) },
-    { name: 'balance_alerts', run: () => core.notices.balances.repair((id) => ledger.balance(id)) },
+    { name: 'account_alerts', run: () => core.notices.accountAlerts.repair() },
     ...(core.results.kept?.upkeep ?? []),
     ...uploadUpkeep(core),
     { name: 'leases', run: createReleaseDeadLeases({ ...core, leases: stores.imageLeases }) },

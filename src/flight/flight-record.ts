@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { entryKinds } from '../money/movement.ts';
 import { failureClasses } from '../errors/failure.ts';
 import { costSchema, factsSchema, recordedCallSchema } from './recorded-call.ts';
 
@@ -62,7 +63,7 @@ const attemptSchema = z.object({
 });
 
 const entrySchema = z.object({
-  kind: text,
+  kind: z.enum(entryKinds),
   amount: text,
   excess: text.nullable().meta({ description: 'Of a settlement: what was charged beyond the hold.' }),
   basis: z.string().max(50_000).nullable().meta({

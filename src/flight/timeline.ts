@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { parseMicros } from '../money/money.ts';
+import { formatMovement, movementOf } from '../money/movement.ts';
 import { parseJson } from '../base/parse-json.ts';
 import type { CallOutcome, RecordedCall } from './recorded-call.ts';
 import type { RecordEvent, FlightRecord } from './flight-record.ts';
@@ -203,7 +205,9 @@ function describeEntry({ kind, amount, excess, note, basis }: Facts['ledger'][nu
   const how =
     kind === 'settle' && basis !== null ? settledSchema.safeParse(parseJson(basis)).data : undefined;
   const rule = how?.rule === undefined ? '' : `; price rule ${how.rule + 1}, quantity ${how.quantity ?? '?'}`;
-  return `${kind} ${amount}${beyond}${rule}${note === null ? '' : ` (${note})`}`;
+  const micros = parseMicros(amount);
+  const moved = micros === undefined ? amount : formatMovement(movementOf({ kind, amount: micros }));
+  return `${kind} ${moved}${beyond}${rule}${note === null ? '' : ` (${note})`}`;
 }
 
 function endEvents({ task, result_copy: copy }: Facts): RecordEvent[] {

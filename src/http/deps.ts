@@ -1,11 +1,12 @@
 import type { Catalogue } from '../routing/catalogue.ts';
 import type { ChannelConfig } from '../config/gateway-file.ts';
 import type { Channels } from '../routing/channels.ts';
+import type { ChargeBook } from '../capacity/charge-book.ts';
 import type { RenderClock } from '../capacity/render-clock.ts';
 import type { Circuits } from '../capacity/circuits.ts';
 import type { ChannelSwitches } from '../routing/switches.ts';
 import type { CreatedTask, CreateTaskCommand } from '../commands/create-task.ts';
-import type { BalanceAlerts } from '../notices/balance-alerts.ts';
+import type { AccountAlerts } from '../notices/account-alerts.ts';
 import type { NoticeWatch } from '../notices/watch.ts';
 import type { Census } from '../task/census.ts';
 import type { RandomBytes } from '../base/ids.ts';
@@ -26,7 +27,8 @@ import type { Tracer } from '../observability/tracing.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { Secrets } from '../access/secrets.ts';
 import type { AccountStore } from '../store/accounts.ts';
-import type { BalanceAlertStore } from '../store/balance-alerts.ts';
+import type { AccountAlertStore } from '../store/account-alerts.ts';
+import type { CapEventStore } from '../store/cap-events.ts';
 import type { ChannelStateStore } from '../store/channel-states.ts';
 import type { ConfigurationStore } from '../store/configurations.ts';
 import type { PreviewResult, PublishResult } from '../control/running-config.ts';
@@ -73,6 +75,7 @@ export interface AppDeps extends AddressChecks {
   readonly catalogue: Catalogue;
   /** What is known of render times, from memory. */
   readonly renders: Pick<RenderClock, 'times'>;
+  readonly charges: Pick<ChargeBook, 'expected'>;
   /** For upstream callbacks: says whether one is worth a wake-up. */
   readonly channels: Channels;
   /** `createTaskService(…)` of src/commands/create-task.ts. */
@@ -135,8 +138,9 @@ export interface AppDeps extends AddressChecks {
   readonly notices: Pick<NoticeStore, 'list'>;
   readonly testNotices: NoticeWatch['test'];
   /** What an account has left, for its limit. */
-  readonly noteBalance: BalanceAlerts['note'];
-  readonly balanceAlerts: Pick<BalanceAlertStore, 'set' | 'remove' | 'findMany'>;
+  readonly noteBalance: AccountAlerts['note'];
+  readonly accountAlerts: Pick<AccountAlertStore, 'set' | 'remove' | 'findMany' | 'noteCapsChanged'>;
+  readonly capEvents: Pick<CapEventStore, 'reported' | 'countUndelivered'>;
   readonly channelStates: Pick<ChannelStateStore, 'set'>;
   readonly channelSwitches: Pick<ChannelSwitches, 'find' | 'refresh'>;
   /** An operator's decision on a circuit; false: it is already closed. */

@@ -1,5 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { defined } from '../base/defined.ts';
+import type { ChargeBook } from '../capacity/charge-book.ts';
+import { chargeShape } from '../money/charge-shape.ts';
 import { chargeImages } from '../money/charge.ts';
 import { needsReview } from '../money/price.ts';
 import type { Settlement } from '../money/settle.ts';
@@ -18,6 +20,7 @@ export interface SettleDeps {
   readonly log: Logger;
   /** What was charged, in micro-units, and what it cost. */
   readonly countMargin: (charge: bigint, upstream: UpstreamCost) => void;
+  readonly charges: Pick<ChargeBook, 'note'>;
 }
 
 /** An image whose hold is open. */
@@ -25,7 +28,7 @@ export interface Settling {
   readonly command: {
     readonly image: string;
     readonly account: string;
-    readonly plan: Pick<RoutePlan, 'basis' | 'hold'>;
+    readonly plan: Pick<RoutePlan, 'basis' | 'hold' | 'model'>;
   };
   readonly deps: SettleDeps;
   readonly hold: LedgerEntry;
@@ -119,8 +122,10 @@ async function settleOnce(
         ? { note: 'estimated: the upstream reported no usage that can be charged' }
         : {}),
     });
-    if (result.closed === 'settled') deps.countMargin(amount, upstream);
-    else {
+    if (result.closed === 'settled') {
+      deps.countMargin(amount, upstream);
+      if (!result.replayed) deps.charges.note(chargeShape(plan.model.id, plan.basis), amount);
+    } else {
       deps.log.error({ task, account }, 'delivered images were released before they could be charged');
     }
     return result.closed === 'no_hold' ? 0n : result.charged;

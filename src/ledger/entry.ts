@@ -1,19 +1,10 @@
 import { createHmac, createSecretKey } from 'node:crypto';
 import { defined } from '../base/defined.ts';
 import type { Micros } from '../money/money.ts';
+import type { EntryKind } from '../money/movement.ts';
 import type { UpstreamCost } from '../task/cost.ts';
 import { utcDay } from '../base/times.ts';
 import type { Attribution, Spent } from './spent.ts';
-
-export type EntryKind =
-  | 'credit'
-  | 'hold'
-  | 'void'
-  | 'settle'
-  | 'release'
-  | 'charge_extra'
-  | 'refund'
-  | 'adjust';
 
 /**
  * One line of an account; never changed, never removed.
@@ -168,7 +159,8 @@ export function chainEntry(head: Head, draft: Draft, { at, hash }: Seal): EntryD
   const seq = head.seq + 1n;
   const available = head.available + draft.available;
   const held = head.held + draft.held;
-  const sums = draft.spent?.flatMap(({ today, month, total }) => [today, month, total]) ?? [];
+  const windows = draft.spent?.flatMap(({ today, month, total }) => [today, month, total]) ?? [];
+  const sums = windows.flatMap(({ used, held: open }) => [used, open]);
   for (const value of [available, held, draft.amount, ...sums]) {
     if (value > int64Max || value < -int64Max) throw new RangeError(`account ${draft.account} leaves int64`);
   }

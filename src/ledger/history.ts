@@ -1,3 +1,5 @@
+import { defined } from '../base/defined.ts';
+import type { Spending } from '../money/cap-alerts.ts';
 import type { MarginAsked, MarginRow } from '../money/margin.ts';
 import type { UsageAsked, UsageRow } from '../money/usage.ts';
 import { findBalanceBefore } from './balance-before.ts';
@@ -11,6 +13,7 @@ import { readMargin } from './margin.ts';
 import { checkAccount } from './operation.ts';
 import { readSettledImages } from './settled-images.ts';
 import type { SettledImagesAsked } from './settled-images.ts';
+import { usesAfter } from './spent.ts';
 import { openStatement } from './statement.ts';
 import type { Period, Statement } from './statement.ts';
 import { readUsage } from './usage.ts';
@@ -19,6 +22,8 @@ import { readUsage } from './usage.ts';
 export interface History {
   /** In order, oldest first. */
   entries(account: string, page: EntriesPage): Promise<LedgerEntry[]>;
+  /** What the entries of such a page have left used: one for each entry. */
+  spendings(account: string, page: EntriesPage): Promise<(Spending & { readonly seq: bigint })[]>;
   /** What the balance was at a time (Unix milliseconds): after the last entry that was written before it. */
   balanceBefore(account: string, time: number): Promise<Balance>;
   /** What happened in a period, as the ledger is now. */
@@ -48,6 +53,10 @@ export function createHistory(collection: LedgerCollection, heads: Pick<Heads, '
       return (await findSuccessors(collection, checkAccount(account), range)).map(toEntry);
     },
 
+    async spendings(account, page) {
+      return (await history.entries(account, page)).map(toSpending);
+    },
+
     async balanceBefore(account, time) {
       const { seq: last } = await heads.refresh(checkAccount(account));
       return findBalanceBefore(collection, { account, last, time });
@@ -60,4 +69,9 @@ export function createHistory(collection: LedgerCollection, heads: Pick<Heads, '
     statement: (account, period) => openStatement(history, account, period),
   };
   return history;
+}
+
+function toSpending(entry: LedgerEntry): Spending & { readonly seq: bigint } {
+  const { seq, at, key_id: key, model, end_user: endUser } = entry;
+  return { seq, at, by: defined({ key, model, endUser }), uses: usesAfter(entry) };
 }

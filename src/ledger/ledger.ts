@@ -7,7 +7,7 @@ import type { CapScope, CapState, SpentUse } from '../money/caps.ts';
 import type { Spender } from '../access/spender.ts';
 import type { UpstreamCost } from '../task/cost.ts';
 import { attributionOfSpender } from './drafts.ts';
-import { dayOfHold, nothingSpent, scopesOf, useOn } from './spent.ts';
+import { dayOfHold, nothingSpent, scopesOf, useOn, usesAfter } from './spent.ts';
 import { createAppender } from './appender.ts';
 import type { TurnLines } from './turn-lines.ts';
 import { findByKeys } from './collection.ts';
@@ -257,15 +257,6 @@ async function readUses(
   const spent = await heads.spent(account, head, new Set(scopes.map(({ id }) => id)));
   const sums = scopes.map(({ of, id }) => [of, spent.get(id) ?? nothingSpent(id)] as const);
   return new Map(sums.map(([of, sum]) => [of, useOn(sum, dayOfHold(at, [sum]))]));
-}
-
-function usesAfter(entry: LedgerEntry): ReadonlyMap<CapScope, SpentUse> {
-  const sums = new Map(entry.spent?.map((spent) => [spent.scope, spent]));
-  return new Map(
-    scopesOf(entry).map(
-      ({ of, id }) => [of, useOn(sums.get(id) ?? nothingSpent(id), entry.day ?? '')] as const,
-    ),
-  );
 }
 
 function closeResult({ entry, replayed }: AppendResult, wanted: CloseResult['closed']): CloseResult {

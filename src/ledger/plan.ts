@@ -16,7 +16,7 @@ import {
 import { chainEntry, keys } from './entry.ts';
 import type { Draft, Head, EntryDocument, Seal } from './entry.ts';
 import { LedgerIntegrityError } from './ledger-errors.ts';
-import { addSpent, dayOfHold, scopesOf, useOn } from './spent.ts';
+import { addSpent, dayOfHold, scopesOf, spentChange, useOn } from './spent.ts';
 import type { Spent, SpentBook } from './spent.ts';
 import type {
   CreditOperation,
@@ -212,9 +212,8 @@ function sumsOf(spent: SpentBook, scope: string): Spent {
   return sums;
 }
 
-/** An entry adds to what is spent whatever it takes from `available`. */
 function spentAfter(draft: Draft, before: (scope: string) => Spent): Spent[] {
-  return scopesOf(draft).map(({ id }) => addSpent(before(id), -draft.available, draft.day ?? ''));
+  return scopesOf(draft).map(({ id }) => addSpent(before(id), spentChange(draft), draft.day ?? ''));
 }
 
 function planClose(operation: SettleOperation | ReleaseOperation, known: KnownEntries): Step {

@@ -3,19 +3,29 @@ import type { Micros } from '../money/money.ts';
 import { utcDay } from '../base/times.ts';
 
 /**
- * What a key, an end user, or a key with one model has spent once an entry is written: charges and open holds, each in
- * the windows of its hold. A scope's sums stand in each of its entries, so that the last one has them all.
+ * What a key, an end user, or a key with one model has spent once an entry is written, each task in the windows of its
+ * hold. A scope's sums stand in each of its entries, so that the last one has them all.
  */
 export interface Spent {
   /** As `scopesOf` names it. */
   readonly scope: string;
   /** The last day (UTC, `2026-11-23`) on which the scope took a hold. */
   readonly day: string;
-  /** Micro-units: on that day, in its month, and in all. */
-  readonly today: Micros;
-  readonly month: Micros;
-  readonly total: Micros;
+  /** On that day, in its month, and in all. */
+  readonly today: SpentSum;
+  readonly month: SpentSum;
+  readonly total: SpentSum;
 }
+
+/** Micro-units. */
+export interface SpentSum {
+  /** Charges, less refunds, and open holds. */
+  readonly used: Micros;
+  /** Open holds. */
+  readonly held: Micros;
+}
+
+const nothing: SpentSum = { used: 0n, held: 0n };
 
 /** The sums that a plan builds on, by scope. */
 export type SpentBook = ReadonlyMap<string, Spent>;
@@ -42,24 +52,39 @@ export interface Scope {
 }
 
 export function nothingSpent(scope: string): Spent {
-  return { scope, day: '', today: 0n, month: 0n, total: 0n };
+  return { scope, day: '', today: nothing, month: nothing, total: nothing };
 }
 
-/** Adds an amount, which may be negative, to the windows of its day; one that has ended is not shown any more. */
-export function addSpent(before: Spent, amount: Micros, day: string): Spent {
+/** What an entry adds, by what it changes in the balances: whatever it takes from `available` is used. */
+export function spentChange({
+  available,
+  held,
+}: {
+  readonly available: Micros;
+  readonly held: Micros;
+}): SpentSum {
+  return { used: -available, held };
+}
+
+/** Adds amounts, which may be negative, to the windows of their day; one that has ended is not shown any more. */
+export function addSpent(before: Spent, change: SpentSum, day: string): Spent {
   const { scope, total } = before;
   const last = latestDay([before.day, day]);
-  const ofWindow = (sum: Micros, size: number): Micros => {
-    const kept = windowOf(before.day, size) === windowOf(last, size) ? sum : 0n;
-    return windowOf(day, size) === windowOf(last, size) ? kept + amount : kept;
+  const ofWindow = (sum: SpentSum, size: number): SpentSum => {
+    const kept = windowOf(before.day, size) === windowOf(last, size) ? sum : nothing;
+    return windowOf(day, size) === windowOf(last, size) ? plus(kept, change) : kept;
   };
   return {
     scope,
     day: last,
     today: ofWindow(before.today, dayCharacters),
     month: ofWindow(before.month, monthCharacters),
-    total: total + amount,
+    total: plus(total, change),
   };
+}
+
+function plus(one: SpentSum, other: SpentSum): SpentSum {
+  return { used: one.used + other.used, held: one.held + other.held };
 }
 
 const dayCharacters = '2026-11-23'.length;
@@ -83,12 +108,25 @@ function latestDay(days: readonly string[]): string {
 
 /** What a scope has used in the windows of a day that is not before its last. */
 export function useOn(spent: Spent, day: string): SpentUse {
-  const { today, month, total } = addSpent(spent, 0n, day);
+  const { today, month, total } = addSpent(spent, nothing, day);
   return {
-    day: { used: today, resetsAt: resetOf('day', day) },
-    month: { used: month, resetsAt: resetOf('month', day) },
-    total: { used: total },
+    day: { ...today, resetsAt: resetOf('day', day) },
+    month: { ...month, resetsAt: resetOf('month', day) },
+    total,
   };
+}
+
+/** What the scopes of an entry had used once it was written, each in the windows of its last hold. */
+export function usesAfter(
+  entry: Attribution & { readonly spent?: readonly Spent[] },
+): ReadonlyMap<CapScope, SpentUse> {
+  const sums = new Map(entry.spent?.map((spent) => [spent.scope, spent]));
+  return new Map(
+    scopesOf(entry).flatMap(({ of, id }) => {
+      const sum = sums.get(id);
+      return sum === undefined ? [] : [[of, useOn(sum, sum.day)] as const];
+    }),
+  );
 }
 
 function resetOf(window: 'day' | 'month', day: string): number {

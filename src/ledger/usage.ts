@@ -4,7 +4,8 @@ import { TooManyGroupsError, usageDimensions } from '../money/usage.ts';
 import type { UsageAsked, UsageDimension, UsageRow } from '../money/usage.ts';
 import { usageIndex } from './collection.ts';
 import type { LedgerCollection } from './collection.ts';
-import type { EntryDocument, EntryKind } from './entry.ts';
+import type { EntryKind } from '../money/movement.ts';
+import type { EntryDocument } from './entry.ts';
 import { LedgerIntegrityError } from './ledger-errors.ts';
 import { utcDays } from '../base/times.ts';
 

@@ -3,6 +3,7 @@ import { defined } from '../base/defined.ts';
 import { emptyHead, entryId, keys } from './entry.ts';
 import type { EntryDocument, EntryHash, Head } from './entry.ts';
 import type { Micros } from '../money/money.ts';
+import { spentChange } from './spent.ts';
 import { createSpentCheck } from './verify-spent.ts';
 
 export const invariants = [
@@ -82,7 +83,7 @@ export function createAccountCheck(account: string, { hash, report }: AccountChe
     const change = replay(entry, open, onViolation);
     if (change !== undefined) {
       compareBalances(entry, balancesAfter(last, change), onViolation);
-      const fault = spent.next(entry, -change.available);
+      const fault = spent.next(entry, spentChange(change));
       if (fault !== undefined) onViolation('spent_equals_entries', fault);
     }
     last = entry;

@@ -1,8 +1,8 @@
+import { isDeepStrictEqual } from 'node:util';
 import { defined } from '../base/defined.ts';
-import type { Micros } from '../money/money.ts';
 import type { EntryDocument } from './entry.ts';
 import { addSpent, nothingSpent, scopesOf } from './spent.ts';
-import type { Spent } from './spent.ts';
+import type { Spent, SpentSum } from './spent.ts';
 
 /** Of one account: beyond that many the one not seen for longest is believed when it comes back. */
 const scopesMax = 50_000;
@@ -24,8 +24,8 @@ export function createSpentCheck() {
   }
 
   return {
-    /** @param change - By how much the entry raises what is spent, in micro-units. */
-    next(entry: EntryDocument, change: Micros): string | undefined {
+    /** @param change - What the entry adds to what is spent. */
+    next(entry: EntryDocument, change: SpentSum): string | undefined {
       const day = entry.day ?? '';
       const stored = entry.spent ?? [];
       const scopes = scopesOf(entry);
@@ -76,15 +76,19 @@ function named({ key_id, model, end_user, day }: Spender): string {
 
 function isSame(one: Spent | undefined, other: Spent | undefined): boolean {
   if (one === undefined || other === undefined) return one === other;
-  const { day, today, month, total } = one;
-  return day === other.day && today === other.today && month === other.month && total === other.total;
+  return one.day === other.day && isDeepStrictEqual(sumsOf(one), sumsOf(other));
 }
 
 /** Manual edits of MongoDB may leave doubles and strings. */
-function isWellFormed({ day, today, month, total }: Spent): boolean {
-  return typeof day === 'string' && [today, month, total].every((sum) => typeof sum === 'bigint');
+function isWellFormed(spent: Spent): boolean {
+  return typeof spent.day === 'string' && sumsOf(spent).every((sum) => typeof sum === 'bigint');
 }
 
 function shown(spent: Spent | undefined): string {
-  return spent === undefined ? 'nothing' : `${spent.day} ${spent.today}, ${spent.month}, ${spent.total}`;
+  return spent === undefined ? 'nothing' : `${spent.day} ${sumsOf(spent).map(String).join(', ')}`;
+}
+
+/** Of each window what is used and held; in a document that was edited anything. */
+function sumsOf({ today, month, total }: Spent): readonly unknown[] {
+  return [today, month, total].flatMap((sum: Partial<SpentSum> | undefined) => [sum?.used, sum?.held]);
 }

@@ -29,10 +29,17 @@ export interface Cap {
 }
 
 interface WindowUse {
-  /** Micro-units: charges and open holds of the requests in the window. */
+  /** Micro-units: charges, less refunds, and open holds of the requests in the window. */
   readonly used: Micros;
+  /** The open holds. */
+  readonly held: Micros;
   /** Unix milliseconds; absent: never. */
   readonly resetsAt?: number;
+}
+
+/** What is charged, refunds deducted, of what is used: `used = charged + held`. */
+export function chargedOf({ used, held }: Pick<WindowUse, 'used' | 'held'>): Micros {
+  return used - held;
 }
 
 export type SpentUse = Readonly<Record<CapWindow, WindowUse>>;

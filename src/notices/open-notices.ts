@@ -8,8 +8,8 @@ import type { RandomBytes } from '../base/ids.ts';
 import type { Outbound } from '../http-client/index.ts';
 import type { Logger } from '../observability/log.ts';
 import type { Stores } from '../store/stores.ts';
-import { createBalanceAlerts } from './balance-alerts.ts';
-import type { BalanceAlerts } from './balance-alerts.ts';
+import { createAccountAlerts } from './account-alerts.ts';
+import type { AccountAlerts, AccountAlertsDeps } from './account-alerts.ts';
 import { createSources } from './conditions.ts';
 import type { SourceDeps } from './conditions.ts';
 import { createSendNotice } from './send.ts';
@@ -24,6 +24,8 @@ export interface NoticesDeps {
   readonly workers: SourceDeps['workers'];
   readonly margin: SourceDeps['margin'];
   readonly lowBalances: SourceDeps['lowBalances'];
+  /** The ledger, which is opened later. */
+  readonly books: () => Pick<AccountAlertsDeps, 'balance' | 'uses' | 'spendings'>;
   /** Commands get PATH, HOME and LANG of it. */
   readonly variables: NodeJS.ProcessEnv;
   readonly log: Logger;
@@ -32,8 +34,8 @@ export interface NoticesDeps {
 }
 
 export interface Notices extends NoticeWatch {
-  readonly noteBalance: BalanceAlerts['note'];
-  readonly balances: Pick<BalanceAlerts, 'run' | 'repair'>;
+  readonly noteBalance: AccountAlerts['note'];
+  readonly accountAlerts: Pick<AccountAlerts, 'run' | 'repair'>;
   /** What has just been counted for the metrics is not counted again. */
   readonly noteAttention: (counts: readonly AttentionCount[]) => void;
 }
@@ -45,9 +47,15 @@ export function openNotices(deps: NoticesDeps): {
   const { now, log, stores } = deps;
   const attention = createAttentionCounts(deps);
   const watch = openWatch(deps, attention.count);
-  const alerts = createBalanceAlerts({
+  const alerts = createAccountAlerts({
     ...deps,
-    store: stores.balanceAlerts,
+    balance: (account) => deps.books().balance(account),
+    uses: (account, by) => deps.books().uses(account, by),
+    spendings: (account, page) => deps.books().spendings(account, page),
+    store: stores.accountAlerts,
+    events: stores.capEvents,
+    keys: stores.keys,
+    accounts: stores.accounts,
     webhookSecrets: webhookSecretsOf(deps),
     open: (at, sealed) => deps.secrets.open(at, sealed),
     deliver: (delivery) => deps.outbound.callbacks.deliver(delivery),
@@ -64,7 +72,7 @@ export function openNotices(deps: NoticesDeps): {
       ...watch,
       noteAttention: attention.note,
       noteBalance: alerts.note,
-      balances: alerts,
+      accountAlerts: alerts,
       stop,
     },
     close: stop,

@@ -1,5 +1,6 @@
 import type { Collection, Db } from 'mongodb';
 import { defined } from '../base/defined.ts';
+import { isKeyValid } from '../base/key-scope.ts';
 import type { KeyScope } from '../base/key-scope.ts';
 import type { KeyCaps } from '../money/caps.ts';
 import { toCaps, toCapsDocuments } from './caps-document.ts';
@@ -123,7 +124,7 @@ export function createKeyStore(db: Db, now: () => number) {
       return changed.modifiedCount === 1;
     },
 
-    ...keyTerms(keys),
+    ...keyTerms(keys, now),
     ...keysOfAccount(keys),
     ...keyLists(keys),
 
@@ -139,8 +140,17 @@ export function createKeyStore(db: Db, now: () => number) {
   };
 }
 
-function keyTerms(keys: Collection<KeyDocument>) {
+function keyTerms(keys: Collection<KeyDocument>, now: () => number) {
   return {
+    /** What limits a key and those that replaced it: the caps of the last one, unless that has ended. */
+    async capsInForce(id: string): Promise<KeyCaps | undefined> {
+      let key = await keys.findOne({ id });
+      while (key?.replacedBy !== undefined) key = await keys.findOne({ id: key.replacedBy });
+      return key === null || !isKeyValid(key, now()) || key.caps === undefined
+        ? undefined
+        : toKeyCaps(key.caps);
+    },
+
     /** By public id; replaces them. False: no such key. */
     async setCaps(id: string, caps: KeyCaps, change: Change): Promise<boolean> {
       const changed = await keys.updateOne(

@@ -4,7 +4,8 @@ import type { RetentionDays } from '../base/retention.ts';
 import { createAuditStore } from './audit.ts';
 import { createAccountStore } from './accounts.ts';
 import { createClockMarks } from './clock-marks.ts';
-import { createBalanceAlertStore } from './balance-alerts.ts';
+import { createAccountAlertStore } from './account-alerts.ts';
+import { createCapEventStore } from './cap-events.ts';
 import { createChannelHealthStore } from './channel-health.ts';
 import { createChannelStateStore } from './channel-states.ts';
 import { createConfigurationStore } from './configurations.ts';
@@ -25,6 +26,7 @@ import { createRepeatStore } from './repeats.ts';
 import { createRequestStore } from './requests.ts';
 import type { Sealing } from './sealed-document.ts';
 import { createResultCopyStore } from './result-copies.ts';
+import { createShapeChargesStore } from './shape-charges.ts';
 import { createSlotStore } from './slots.ts';
 import { createStoredBytesStore } from './stored-bytes.ts';
 import { createTaskStore } from './tasks.ts';
@@ -46,7 +48,8 @@ export function createStores(db: Db, now: () => number, { retention, ...sealing 
     tasks: createTaskStore(db, now, sealing),
     requests: createRequestStore(db, now, { ...sealing, keptMs: () => kept().requestsMs }),
     accounts: createAccountStore(db),
-    balanceAlerts: createBalanceAlertStore(db),
+    accountAlerts: createAccountAlertStore(db),
+    capEvents: createCapEventStore(db),
     clockMarks: createClockMarks(db),
     keys: createKeyStore(db, now),
     operators: createOperatorStore(db, now),
@@ -63,6 +66,7 @@ export function createStores(db: Db, now: () => number, { retention, ...sealing 
     slots: createSlotStore(db, now),
     rateLimits: createRateLimitStore(db),
     renderTimes: createRenderTimesStore(db, now),
+    shapeCharges: createShapeChargesStore(db, now),
     partialImages: createPartialImageStore(db, now),
     storedBytes: createStoredBytesStore(db, now),
     imageLeases: createImageLeaseStore(db),

@@ -5,7 +5,7 @@ import { rotateSecrets } from '../../src/access/rotate-secrets.ts';
 import { createSealer, SealError } from '../../src/access/sealer.ts';
 import { openSecrets } from '../../src/access/secrets.ts';
 import { createAccountStore } from '../../src/store/accounts.ts';
-import { createBalanceAlertStore } from '../../src/store/balance-alerts.ts';
+import { createAccountAlertStore } from '../../src/store/account-alerts.ts';
 import { createRequestStore } from '../../src/store/requests.ts';
 import { createTaskStore } from '../../src/store/tasks.ts';
 import { createRootKeyStore } from '../../src/store/root-key.ts';
@@ -31,7 +31,7 @@ const tasks = Array.from({ length: 7 }, (_, n) => `task_${n}`);
 const change = { at: 1, by: 'ada', action: 'rotated', reason: '' };
 const requests = (...keys: Buffer[]) => createRequestStore(db, Date.now, createSealer(keys));
 const accounts = createAccountStore(db);
-const alerts = createBalanceAlertStore(db);
+const alerts = createAccountAlertStore(db);
 
 /** Everything that the product seals, with the key A. */
 async function fill(): Promise<void> {
@@ -104,7 +104,7 @@ describe('rotating SECRETS_KEY', () => {
         .project({ sealed: 0, webhookSecrets: 0, words: 0 })
         .sort({ _id: 1 })
         .toArray();
-    const names = ['requests', 'accounts', 'secrets', 'tasks', 'balance_alerts'];
+    const names = ['requests', 'accounts', 'secrets', 'tasks', 'account_alerts'];
     const before = await Promise.all(names.map(others));
     await rotate([b, a]);
     expect(await Promise.all(names.map(others))).toEqual(before);

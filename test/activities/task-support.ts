@@ -120,6 +120,7 @@ export async function openTaskWorld(): Promise<TaskWorld> {
         channels: () => undefined,
         slots: { release: async () => undefined },
         metrics: { countEnded: () => undefined, countMargin: () => undefined },
+        charges: { note: () => undefined },
         workflows: {
           async *running() {
             yield* workflows.running;

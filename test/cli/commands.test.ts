@@ -263,7 +263,7 @@ describe('tasks', () => {
       'None.',
     );
     const shown = await gateway(['tasks', 'show', id]);
-    expect(shown.text).toMatch(/^ledger\n {2}KIND +AMOUNT .* AT\n {2}hold +0\.500000 /m);
+    expect(shown.text).toMatch(/^ledger\n {2}KIND +AMOUNT .* AT\n {2}hold +-0\.500000 /m);
     expect(shown.text).toMatch(/^ {2}20\S+Z {2}\+0\.000 s {2}admission {2}clip for /m);
     expect((await json(['tasks', 'show', id])).record.task.id).toBe(id);
     const out = join(await mkdtemp(join(tmpdir(), 'mediary-export-')), 'record.json');
@@ -385,7 +385,7 @@ describe('ledger', () => {
     expect(text.split('\n')[1]).toMatch(
       /^ +1 +\d{4}-\S+Z +credit +10\.000000 +10\.000000 +0\.000000 +- +by admin$/,
     );
-    expect(text.split('\n')[2]).toMatch(/hold +0\.500000 +9\.500000 +0\.500000 +task_/);
+    expect(text.split('\n')[2]).toMatch(/hold +-0\.500000 +9\.500000 +0\.500000 +task_/);
     expect((await gateway(['ledger', 'show', account.id, '--after', '1'])).text).not.toContain('credit');
   });
 

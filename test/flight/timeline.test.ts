@@ -151,17 +151,17 @@ describe('in words', () => {
   });
 
   it.each<[string, Partial<typeof entry>, string]>([
-    ['a hold', {}, 'hold 0.500000'],
-    ['a release', { kind: 'release', note: 'the job failed' }, 'release 0.500000 (the job failed)'],
-    ['a charge beyond', { kind: 'settle', excess: '0.2' }, 'settle 0.500000 and 0.2 beyond the hold'],
+    ['a hold', {}, 'hold -0.500000'],
+    ['a release', { kind: 'release', note: 'the job failed' }, 'release +0.500000 (the job failed)'],
+    ['a charge beyond', { kind: 'settle', excess: '0.2' }, 'settle -0.500000 and 0.2 beyond the hold'],
     [
       'a settlement, by its rule as people count',
       { kind: 'settle', basis: '{"rule":0,"quantity":"5"}' },
-      'settle 0.500000; price rule 1, quantity 5',
+      'settle -0.500000; price rule 1, quantity 5',
     ],
-    ['a basis whose rule is a word', { kind: 'settle', basis: '{"rule":"first"}' }, 'settle 0.500000'],
-    ['a basis that is not JSON', { kind: 'settle', basis: '{' }, 'settle 0.500000'],
-    ['the basis of a hold', { basis: '{"rule":0}' }, 'hold 0.500000'],
+    ['a basis whose rule is a word', { kind: 'settle', basis: '{"rule":"first"}' }, 'settle -0.500000'],
+    ['a basis that is not JSON', { kind: 'settle', basis: '{' }, 'settle -0.500000'],
+    ['the basis of a hold', { basis: '{"rule":0}' }, 'hold -0.500000'],
   ])('of the ledger: %s', (_, over, said) => {
     expect(saidOf('ledger', { ledger: [{ ...entry, ...over }] })).toEqual([said]);
   });

@@ -166,13 +166,13 @@ describe.each(rows)('$name', ({ name, opened }) => {
 
 /** What only few may do, said a second time: a declaration that becomes laxer is noticed here. */
 const guarded: Readonly<Record<string, readonly string[]>> = {
-  read_account: ['getBalance', 'getOwnBalanceAlert', 'getStatement'],
-  manage: ['rotateOwnWebhookSecret', 'setOwnBalanceAlert'],
+  read_account: ['getBalance', 'getOwnAlert', 'getStatement'],
+  manage: ['rotateOwnWebhookSecret', 'setOwnAlert'],
   money: [
     'actOnTask',
     'creditAccount',
     'refundImages',
-    'setBalanceAlert',
+    'setAccountAlert',
     'setEndUserCaps',
     'setKeyCaps',
     'setOverdraft',

@@ -60,15 +60,19 @@ const hold = (task: string, amount: bigint, { caps = limits, user = 'u1', key = 
     overdraftLimit: 0n,
   });
 
-/** What the entries of the days that begin so took from `available`, whatever their sums say. */
-function usedIn(entries: readonly EntryDocument[], scope: string, window: string): bigint {
-  let before = emptyHead.available;
-  return entries.reduce((sum, entry) => {
-    const change = before - entry.available;
-    before = entry.available;
+/** What the entries of the days that begin so took from `available` and hold, whatever their sums say. */
+function sumsIn(entries: readonly EntryDocument[], scope: string, window: string) {
+  const sums = { used: 0n, held: 0n };
+  let before: Pick<EntryDocument, 'available' | 'held'> = emptyHead;
+  for (const entry of entries) {
     const counts = entry.day?.startsWith(window) === true && scopesOf(entry).some(({ id }) => id === scope);
-    return counts ? sum + change : sum;
-  }, 0n);
+    if (counts) {
+      sums.used += before.available - entry.available;
+      sums.held += entry.held - before.held;
+    }
+    before = entry;
+  }
+  return sums;
 }
 
 const taskNumber = fc.nat({ max: 11 });
@@ -100,9 +104,9 @@ function expectSums(entries: readonly EntryDocument[]): void {
   const last = new Map(entries.flatMap(({ spent }) => spent ?? []).map((spent) => [spent.scope, spent]));
   for (const [scope, { day, today, month, total }] of last) {
     expect([today, month, total]).toEqual([
-      usedIn(entries, scope, day),
-      usedIn(entries, scope, day.slice(0, 7)),
-      usedIn(entries, scope, ''),
+      sumsIn(entries, scope, day),
+      sumsIn(entries, scope, day.slice(0, 7)),
+      sumsIn(entries, scope, ''),
     ]);
   }
 }
@@ -122,7 +126,7 @@ describe('any history, by writers whose clocks differ, over the end of days and 
           const { entry } = outcome;
           for (const { scope, window, limit } of limits) {
             const id = scopesOf(entry).find(({ of }) => of === scope)?.id ?? '';
-            const used = usedIn(book.entries, id, entry.day?.slice(0, windowOf[window]) ?? '');
+            const { used } = sumsIn(book.entries, id, entry.day?.slice(0, windowOf[window]) ?? '');
             expect(used).toBeLessThanOrEqual(limit);
           }
         }
@@ -162,6 +166,7 @@ it('a cap lets through what fits to the last micro-unit, and says of a refusal w
         window: 'day',
         limit: 100n,
         used: 60n,
+        held: 60n,
         left: 40n,
         resetsAt: Date.UTC(2026, 10, 30),
       },
@@ -225,7 +230,11 @@ it('a hold of yesterday that is released, or settled for less, gives nothing to 
   ];
   book.run(close, midnight + hourMs);
   const [key] = book.entries.at(-1)?.spent ?? [];
-  expect(key).toEqual({ scope: 'key:k1', day: '2026-11-30', today: 5n, month: 15n, total: 15n });
+  const [today, both] = [
+    { used: 5n, held: 5n },
+    { used: 15n, held: 5n },
+  ];
+  expect(key).toEqual({ scope: 'key:k1', day: '2026-11-30', today, month: both, total: both });
 });
 
 it('of what ends on its own day, a charge beyond the hold counts, and a refund is given back', () => {
@@ -261,7 +270,7 @@ it('two keys, two models and two end users do not share a cap', () => {
 });
 
 it('a sum that would leave int64 fails alone', () => {
-  const spent = [{ ...nothingSpent('key:k1'), total: 2n ** 63n - 5n }, nothingSpent('model:k1/m1'), nothingSpent('user:u1')]; // prettier-ignore
+  const spent = [{ ...nothingSpent('key:k1'), total: { used: 2n ** 63n - 5n, held: 0n } }, nothingSpent('model:k1/m1'), nothingSpent('user:u1')]; // prettier-ignore
   const head = { ...emptyHead, available: 100n };
   const start = {
     head,

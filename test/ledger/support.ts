@@ -56,6 +56,7 @@ interface LedgerOptions {
   readonly headsMax?: number;
   readonly meter?: LedgerMeter;
   readonly onBalance?: NonNullable<LedgerDeps['onBalance']>;
+  readonly now?: () => number;
 }
 
 /** A database for this file: made before its tests, dropped after them. */

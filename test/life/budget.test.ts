@@ -23,6 +23,7 @@ const aside = new Set([
   'nodes',
   'render_times',
   'served_channels',
+  'shape_charges',
   'stored_bytes',
 ]);
 

@@ -88,7 +88,7 @@ async function liveAccount(id: string) {
   const users = [{ user: 'canary-user', day: '5' }];
   await admin('POST', `/accounts/${id}/end-user-caps`, { users, reason: 'canary asked' });
   const alert = { threshold: '1', url: 'https://canary.example/hooks', reason: 'canary asked' };
-  await admin('POST', `/accounts/${id}/balance-alert`, alert);
+  await admin('POST', `/accounts/${id}/alert`, alert);
   await admin('POST', `/tasks/${made.id}/actions`, {
     action: 'refund',
     amount: '0.1',

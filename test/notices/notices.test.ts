@@ -202,11 +202,11 @@ it('an account’s own address gets one event when its balance falls below its o
   const receiver = await startCallbackReceiver();
   const [seen, unseen] = [await gateway.account({ credit: '100' }), await gateway.account({ credit: '1' })];
   const alert = { threshold: '99.5', url: receiver.url };
-  await seen.call('POST', '/v1/balance/alert', { body: alert });
-  await gateway.core.notices.balances.run();
+  await seen.call('POST', '/v1/alert', { body: alert });
+  await gateway.core.notices.accountAlerts.run();
   expect(receiver.received).toHaveLength(0);
   await seen.create();
-  await gateway.core.notices.balances.run();
+  await gateway.core.notices.accountAlerts.run();
   const [{ headers, text } = expect.fail('no event')] = receiver.received;
   // The gateway's clock is too far ahead by now for a verification of the time.
   const [id, sentAt] = [headers['webhook-id'], headers['webhook-timestamp']].map(String);
@@ -217,11 +217,28 @@ it('an account’s own address gets one event when its balance falls below its o
 
   const place = { purpose: 'alert-address', id: unseen.id } as const;
   const address = gateway.core.secrets.seal(place, receiver.url);
-  await gateway.core.stores.balanceAlerts.set({ account: unseen.id, threshold: 2_000_000n, address });
+  await gateway.core.stores.accountAlerts.set({ account: unseen.id, threshold: 2_000_000n, address });
   const { upkeep } = await gateway.reconcile();
-  expect(upkeep['balance_alerts']).toBe(1);
-  await gateway.core.notices.balances.run();
-  await gateway.core.notices.balances.run();
+  expect(upkeep['account_alerts']).toBe(1);
+  await gateway.core.notices.accountAlerts.run();
+  await gateway.core.notices.accountAlerts.run();
   receiver.close();
   expect(receiver.received.map(({ body }) => body.data.account)).toEqual([seen.id, unseen.id]);
+});
+
+it('an account’s own address gets an event when a cap of its key is reached by a hold', async () => {
+  const receiver = await startCallbackReceiver();
+  const account = await gateway.account();
+  await account.call('POST', '/v1/alert', { body: { caps: true, url: receiver.url } });
+  await account.create();
+  await gateway.core.notices.accountAlerts.run();
+  expect(receiver.received).toHaveLength(0);
+  await gateway.admin('POST', `/keys/${account.keyId}/caps`, { total: '1', reason: 'trial' });
+  await gateway.core.notices.accountAlerts.run();
+  await gateway.core.notices.accountAlerts.run();
+  receiver.close();
+  const cap = { scope: 'key', window: 'total', limit: '1.000000', used: '0.762300', left: '0.237700' };
+  const data = { account: account.id, percent: 50, key: account.keyId, cap };
+  expect(receiver.received.map(({ body }) => body)).toMatchObject([{ type: 'cap.reached', data }]);
+  expect((await account.call('GET', '/v1/key')).body.spent.total).toMatchObject({ reached: 50 });
 });

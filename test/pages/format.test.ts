@@ -1,5 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { counted, dateTime, money, relative, span, sumMoney, words } from '../../src/pages/shared/format.js';
+import {
+  counted,
+  dateTime,
+  money,
+  movement,
+  relative,
+  span,
+  sumMoney,
+  words,
+} from '../../src/pages/shared/format.js';
 import { sourceOf } from '../../src/pages/shared/source.js';
 import { withQuery } from '../../src/pages/shared/query.js';
 
@@ -15,6 +24,14 @@ describe('money', () => {
     ['<b>', '<b>'],
   ])('%s is written as %s', (amount, written) => expect(money(amount)).toBe(written));
 });
+
+it.each([
+  ['0.500000', '+0.50'],
+  ['-0.762300', '−0.7623'],
+  ['0.000000', '0.00'],
+  [null, '–'],
+  ['<b>', '<b>'],
+])('the movement %s is written as %s', (amount, written) => expect(movement(amount)).toBe(written));
 
 it('adds money exactly', () => {
   expect(sumMoney(['0.1', '0.2', '9007199254740993.000001'])).toBe('9007199254740993.300001');

@@ -71,12 +71,7 @@ describe.skipIf(browserPath === undefined)(`pages for owners of keys${noBrowser}
       if (path.includes('{')) continue;
       for (const body of examples) tried.push([path, (await call('POST', path, { body })).status]);
     }
-    const posts = [
-      '/v1/videos/generations',
-      '/v1/images/generations',
-      '/v1/images/edits',
-      '/v1/balance/alert',
-    ];
+    const posts = ['/v1/videos/generations', '/v1/images/generations', '/v1/images/edits', '/v1/alert'];
     expect(tried).toEqual(expect.arrayContaining(posts.map((path) => [path, 200])));
     expect(tried.filter(([, status]) => status < 200 || status > 299)).toEqual([]);
   });
@@ -210,6 +205,25 @@ describe.skipIf(browserPath === undefined)(`pages for owners of keys${noBrowser}
     await page.locator('.media').getByText(file.name).waitFor();
     const [, id = ''] = /asset:\/\/(file_\w+)/.exec((await page.textContent('.code pre')) ?? '') ?? [];
     expect((await account.call('GET', `/v1/files/${id}`)).body).toMatchObject({ bytes: large.length });
+    expect(faults).toEqual([]);
+  });
+
+  it('adds up what a key has used of its month', async () => {
+    const account = await gateway.account();
+    await account.finished((await account.create(small)).body.id);
+    await account.create({ ...small, prompt: 'a ship [sim:never-finishes]' });
+    const { page, faults } = await browser.open(wide);
+    await signIn(page, account);
+    await page.goto(`${gateway.url}/account#/key`);
+    const shown = page.getByText(/charged \+ .* held for unfinished tasks/);
+    await shown.waitFor();
+    const figures = ((await shown.textContent()) ?? '').match(/\d+\.\d+/g) ?? [];
+    const [used = 0, charged = 0, held = 0] = figures.map(Number);
+    expect(Math.min(charged, held)).toBeGreaterThan(0);
+    expect(used).toBeCloseTo(charged + held, 6);
+    await page.getByText('Not known before three complete days').waitFor();
+    expect([await overhang(page), await seriousFindings(page)]).toEqual([0, []]);
+    await snap(page, 'key');
     expect(faults).toEqual([]);
   });
 

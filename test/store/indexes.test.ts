@@ -73,6 +73,7 @@ describe('the declared indexes', () => {
 
   it('let MongoDB remove what has an end, at the time that the document names, and nothing else', async () => {
     expect(await shapesOf('expireAfterSeconds')).toEqual([
+      'cap_events: expires 0',
       'exchanges: expires 0',
       'idempotency: expires 0',
       'image_result_bodies: expires 0',
@@ -82,6 +83,7 @@ describe('the declared indexes', () => {
       'rate_limits: expires 0',
       'render_times: expires 0',
       'requests: expires 0',
+      'shape_charges: expires 0',
       'slot_rounds: expires 0',
       'slot_tickets: expires 0',
       'stored_bytes: expires 0',

@@ -47,10 +47,10 @@ const fields: Readonly<Record<Exclude<SealPurpose, 'root-key' | 'configuration'>
   'alert-address': {
     write: (id) => {
       const address = secrets.seal({ purpose: 'alert-address', id }, `https://${id}`);
-      return stores.balanceAlerts.set({ account: id, threshold: 1n, address });
+      return stores.accountAlerts.set({ account: id, threshold: 1n, address });
     },
     read: async (id) => {
-      const [alert] = await stores.balanceAlerts.findMany([id]);
+      const [alert] = await stores.accountAlerts.findMany([id]);
       return alert && secrets.open({ purpose: 'alert-address', id }, alert.address);
     },
   },

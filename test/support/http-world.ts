@@ -222,6 +222,7 @@ async function openWorld(database: string, change: NodeChange): Promise<[HttpWor
       secrets,
       catalogue,
       renders: { times: () => undefined },
+      charges: { expected: () => Promise.resolve(undefined) },
       channels: createChannels({
         current: () => config,
         providers,

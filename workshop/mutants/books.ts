@@ -61,8 +61,8 @@ export const bookMutants: readonly Mutant[] = [
     name: 'caps-own-window',
     breaks: 'What is given back returns to the window of its hold.',
     file: 'src/ledger/spent.ts',
-    find: 'windowOf(day, size) === windowOf(last, size) ? kept + amount : kept',
-    replace: 'kept + amount',
+    find: 'windowOf(day, size) === windowOf(last, size) ? plus(kept, change) : kept',
+    replace: 'plus(kept, change)',
     tests: caps,
   },
   {

@@ -1,6 +1,8 @@
 import { z } from 'zod';
-import { capStates, capsOf, capWindows } from '../../money/caps.ts';
-import type { Caps, CapState, SpentUse } from '../../money/caps.ts';
+import { capPercents, highestReached } from '../../money/cap-alerts.ts';
+import type { CapPercent, ReachedCap } from '../../money/cap-alerts.ts';
+import { capWindows, chargedOf } from '../../money/caps.ts';
+import type { Caps, CapState, CapWindow, SpentUse } from '../../money/caps.ts';
 import { defined } from '../../base/defined.ts';
 import { formatMicros } from '../../money/money.ts';
 import { toSeconds, unixSeconds } from './unix-seconds.ts';
@@ -45,30 +47,52 @@ export function presentCaps(caps: Caps): z.output<typeof capsSchema> {
 }
 
 const windowSchema = z.object({
-  used: z.string().meta({ description: 'Charges and open holds.' }),
+  used: z.string().meta({ description: 'What counts against the cap: `charged` + `held`.' }),
+  charged: z.string().meta({ description: 'Charges, less what was refunded.' }),
+  held: z.string().meta({ description: 'Open holds.' }),
   limit: z.string().nullable().meta({ description: 'null: no cap.' }),
   left: z.string().nullable(),
+  reached: z.literal(capPercents).nullable().meta({
+    description:
+      'How many per cent of the cap are used at least: the highest of these; null: less, or no cap. While events report caps to the account (`POST /v1/alert`), what was reached earlier in the window and given back counts, too.',
+  }),
   resets_at: resetsAt,
 });
 
 export const spentSchema = z.object({ day: windowSchema, month: windowSchema, total: windowSchema });
 
-const unused: SpentUse = { day: { used: 0n }, month: { used: 0n }, total: { used: 0n } };
+const nothing = { used: 0n, held: 0n };
+const unused: SpentUse = { day: nothing, month: nothing, total: nothing };
+
+export interface SpentOfScope {
+  readonly use?: SpentUse | undefined;
+  readonly caps: readonly CapState[];
+  /** What was reported of these caps. */
+  readonly reported: readonly Pick<ReachedCap, 'cap' | 'percent'>[];
+}
 
 /** What a scope has used in each window, beside its cap. */
-export function presentSpent(use: SpentUse = unused, caps: Caps = {}): z.output<typeof spentSchema> {
-  const states = capStates(capsOf('key', caps), new Map([['key', use]]));
-  const window = (name: (typeof capWindows)[number]) => {
-    const state = states.find((cap) => cap.window === name);
-    const { used, resetsAt: at } = use[name];
+export function presentSpent({ use = unused, caps, reported }: SpentOfScope): z.output<typeof spentSchema> {
+  const window = (name: CapWindow) => {
+    const cap = caps.find((one) => one.window === name);
+    const { used, held, resetsAt: at } = use[name];
     return {
       used: formatMicros(used),
-      limit: state === undefined ? null : formatMicros(state.limit),
-      left: state === undefined ? null : formatMicros(state.left),
+      charged: formatMicros(chargedOf({ used, held })),
+      held: formatMicros(held),
+      limit: cap === undefined ? null : formatMicros(cap.limit),
+      left: cap === undefined ? null : formatMicros(cap.left),
+      reached: cap === undefined ? null : reachedOf(cap, reported),
       ...defined({ resets_at: at === undefined ? undefined : toSeconds(at) }),
     };
   };
   return { day: window('day'), month: window('month'), total: window('total') };
+}
+
+function reachedOf(cap: CapState, reported: SpentOfScope['reported']): CapPercent | null {
+  const earlier = reported.filter((one) => one.cap === cap).map(({ percent }) => percent);
+  const now = highestReached(cap) ?? 0;
+  return capPercents.findLast((percent) => percent <= now || earlier.includes(percent)) ?? null;
 }
 
 /** Of a create: the cap that has least left after its hold. */

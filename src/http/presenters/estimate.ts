@@ -6,7 +6,9 @@ import type { Eta } from '../../models/render-times.ts';
 import { capSchema, presentCap } from './cap.ts';
 import { presentReckoning, reckoningSchema } from './reckoning.ts';
 import { etaSchema } from './video-task.ts';
+import { shapeChargesMin } from '../../money/charge-shape.ts';
 import { formatMicros } from '../../money/money.ts';
+import type { Micros } from '../../money/money.ts';
 import { priceAt } from '../../money/price.ts';
 import type { Reckoning } from '../../money/reckoning.ts';
 
@@ -25,6 +27,12 @@ export const estimateSchema = z
       description: 'The lowest possible charge. Unknown counts are not charged.',
     }),
     at_most: z.string().meta({ description: 'The highest possible charge.' }),
+    expected: z
+      .string()
+      .optional()
+      .meta({
+        description: `What such requests have cost lately: the median of the last charges for this model at today's prices with the same resolution, duration, size, quality and counts. Absent: fewer than ${shapeChargesMin} are known.`,
+      }),
     explanation: z.object({ hold: reckoningSchema, usual: reckoningSchema }).meta({
       description:
         'How the hold is computed, by the function that computes the hold of a create. `usual` is the charge if the first channel renders the defaults.',
@@ -75,6 +83,8 @@ export interface EstimateOptions {
   readonly eta?: Eta;
   /** Absent: none would refuse. */
   readonly cap?: CapState;
+  /** Of its shape; absent: not known. */
+  readonly expected?: Micros;
 }
 
 export function presentEstimate(plan: RoutePlan, options: EstimateOptions): z.output<typeof estimateSchema> {
@@ -85,6 +95,10 @@ export function presentEstimate(plan: RoutePlan, options: EstimateOptions): z.ou
     hold: formatMicros(plan.hold),
     at_least: formatMicros(plan.range.least),
     at_most: formatMicros(plan.range.most),
+    ...defined({
+      expected:
+        options.expected === undefined ? undefined : formatMicros(within(plan.range, options.expected)),
+    }),
     explanation: presentPlanReckoning(plan),
     ...defined({ eta_seconds: options.eta, refused_by: options.cap && presentCap(options.cap) }),
     warnings: [...options.ignored, ...plan.warnings],
@@ -92,6 +106,11 @@ export function presentEstimate(plan: RoutePlan, options: EstimateOptions): z.ou
       ? { route: { candidates: [...plan.candidates], dropped: [...plan.dropped] } }
       : {}),
   };
+}
+
+function within({ least, most }: RoutePlan['range'], amount: Micros): Micros {
+  if (amount < least) return least;
+  return amount > most ? most : amount;
 }
 
 /** Presents how the hold and the usual charge of a request are computed. */

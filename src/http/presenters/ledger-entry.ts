@@ -1,8 +1,11 @@
 import { z } from 'zod';
 import { formatMicros } from '../../money/money.ts';
+import { entryKinds, movementOf } from '../../money/movement.ts';
 import type { LedgerEntry } from '../../ledger/entry.ts';
 import { settledCost } from '../../money/settled-facts.ts';
 import { toSeconds, unixSeconds } from './unix-seconds.ts';
+
+export const movementMeaning = 'Negative: held or charged; positive: given back or paid in.';
 
 export const ledgerEntrySchema = z
   .object({
@@ -10,7 +13,7 @@ export const ledgerEntrySchema = z
     id: z.string(),
     account: z.string(),
     seq: z.int(),
-    kind: z.enum(['credit', 'hold', 'void', 'settle', 'release', 'charge_extra', 'refund', 'adjust']),
+    kind: z.enum(entryKinds),
     task: z.string().nullable(),
     key_id: z.string().nullable(),
     model: z.string().nullable(),
@@ -18,7 +21,7 @@ export const ledgerEntrySchema = z
     day: z.string().nullable().meta({
       description: 'The UTC day that the amount counts for: that of the hold. null: of no task.',
     }),
-    amount: z.string(),
+    amount: z.string().meta({ description: movementMeaning }),
     available: z.string().meta({ description: 'After this entry.' }),
     held: z.string().meta({ description: 'After this entry.' }),
     note: z.string().nullable(),
@@ -46,7 +49,7 @@ export function presentLedgerEntry(entry: LedgerEntry): z.output<typeof ledgerEn
     model: entry.model ?? null,
     end_user: entry.end_user ?? null,
     day: entry.day ?? null,
-    amount: formatMicros(entry.amount),
+    amount: formatMicros(movementOf(entry)),
     available: formatMicros(entry.available),
     held: formatMicros(entry.held),
     note: entry.note ?? null,

@@ -3,12 +3,14 @@ import { z } from 'zod';
 import { canonicalJson } from '../../base/canonical-json.ts';
 import { heldBasis, readHoldReckoning, readSettleReckoning } from '../../money/ledger-basis.ts';
 import { formatMicros } from '../../money/money.ts';
+import { movementOf } from '../../money/movement.ts';
 import type { Price } from '../../money/price.ts';
 import type { Reckoning } from '../../money/reckoning.ts';
 import type { SettleFacts } from '../../money/settle-facts.ts';
 import type { Task } from '../../task/record.ts';
 import type { LedgerEntry } from '../../ledger/entry.ts';
 import type { RequestRecord } from '../../store/requests.ts';
+import { movementMeaning } from './ledger-entry.ts';
 import { secondsOrNull, toSeconds, unixSeconds } from './unix-seconds.ts';
 
 const hashSchema = z.string().meta({ description: 'SHA-256, in hexadecimal.' });
@@ -67,8 +69,8 @@ const payloadSchema = z.object({
       z.object({
         entry: z.string().meta({ description: 'Its place in the chain: the account and its number there.' }),
         kind: z.string(),
-        amount: z.string(),
-        excess: z.string().nullable(),
+        amount: z.string().meta({ description: movementMeaning }),
+        excess: z.string().nullable().meta({ description: 'Charged beyond the hold, by the next entry.' }),
         available: z.string(),
         held: z.string(),
         at: unixSeconds(),
@@ -212,12 +214,13 @@ function presentMedia(outcome: Subject['outcome']) {
   return media.length === 0 ? null : media;
 }
 
-function presentEntry({ id, kind, amount, excess, available, held, at, hash: own }: LedgerEntry) {
+function presentEntry(entry: LedgerEntry) {
+  const { id, kind, excess, available, held, at, hash: own } = entry;
   return {
     entry: id,
     kind,
-    amount: formatMicros(amount),
-    excess: excess === undefined ? null : formatMicros(excess),
+    amount: formatMicros(movementOf(entry)),
+    excess: excess === undefined ? null : formatMicros(movementOf({ kind: 'charge_extra', amount: excess })),
     available: formatMicros(available),
     held: formatMicros(held),
     at: toSeconds(at),

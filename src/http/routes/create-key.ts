@@ -37,7 +37,7 @@ const body = z.object({
     .default([...defaultScopes])
     .meta({
       description:
-        '`create`: tasks and files, and ending its own. `read_own`: what it created itself. `read_account`: also what other keys created, the balance and the statement. `manage`: the webhook secret, balance alerts, and ending what other keys created.',
+        '`create`: tasks and files, and ending its own. `read_own`: what it created itself. `read_account`: also what other keys created, the balance and the statement. `manage`: the webhook secret, the account’s alert, and ending what other keys created.',
     }),
   addresses: z
     .array(address)

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { chargeShape } from '../../money/charge-shape.ts';
 import { defined } from '../../base/defined.ts';
 import type { RouteDeps } from '../deps.ts';
 import { estimatedCap } from '../estimated-cap.ts';
@@ -13,7 +14,14 @@ import type { Route } from '../route.ts';
 
 type Deps = Pick<
   RouteDeps,
-  'holdTerms' | 'ledger' | 'catalogue' | 'images' | 'storedFiles' | 'checkCallbackUrl' | 'checkMediaUrl'
+  | 'holdTerms'
+  | 'ledger'
+  | 'catalogue'
+  | 'charges'
+  | 'images'
+  | 'storedFiles'
+  | 'checkCallbackUrl'
+  | 'checkMediaUrl'
 >;
 
 export function estimateImage(deps: Deps): Route {
@@ -39,7 +47,9 @@ export function estimateImage(deps: Deps): Route {
       const explainRoute = meta.header('x-explain-route') === '1';
       const { currency } = catalogue.current();
       const cap = await estimatedCap({ caller, request }, plan, deps);
-      return jsonReply(presentEstimate(plan, { currency, ignored, explainRoute, ...defined({ cap }) }));
+      const expected = await deps.charges.expected(chargeShape(plan.model.id, plan.basis));
+      const known = defined({ cap, expected });
+      return jsonReply(presentEstimate(plan, { currency, ignored, explainRoute, ...known }));
     },
   });
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { chargeShape } from '../../money/charge-shape.ts';
 import { defined } from '../../base/defined.ts';
 import { etaOf, renderedOutput } from '../../models/render-times.ts';
 import { jsonBody } from '../body.ts';
@@ -14,7 +15,7 @@ import { readVideo } from '../videos/video-request.ts';
 
 type Deps = Pick<
   RouteDeps,
-  'holdTerms' | 'ledger' | 'catalogue' | 'renders' | 'checkCallbackUrl' | 'checkMediaUrl'
+  'holdTerms' | 'ledger' | 'catalogue' | 'charges' | 'renders' | 'checkCallbackUrl' | 'checkMediaUrl'
 >;
 
 export function estimateVideo(deps: Deps): Route {
@@ -43,6 +44,7 @@ export function estimateVideo(deps: Deps): Route {
           ignored,
           ...defined({
             eta: etaOf(deps.renders.times(kind), 0),
+            expected: await deps.charges.expected(chargeShape(plan.model.id, plan.basis)),
             cap: await estimatedCap({ caller, request }, plan, deps),
           }),
           explainRoute: meta.header('x-explain-route') === '1',

@@ -1,11 +1,37 @@
 import { z } from 'zod';
 import type { RouteDeps } from '../deps.ts';
 import { keyScopes } from '../../base/key-scope.ts';
+import { capPercents } from '../../money/cap-alerts.ts';
+import type { SpentBy } from '../../money/cap-alerts.ts';
+import { capsOf, capStates } from '../../money/caps.ts';
+import type { Cap, SpentUse } from '../../money/caps.ts';
+import { formatMicros } from '../../money/money.ts';
+import { projectionDaysMin, projectMonth } from '../../money/projection.ts';
 import { presentSpent, spentSchema } from '../presenters/cap.ts';
+import { toSeconds, unixSeconds } from '../presenters/unix-seconds.ts';
 import { jsonReply, keyRoute } from '../route.ts';
 import type { Route } from '../route.ts';
 
-export function getKey({ ledger, catalogue }: Pick<RouteDeps, 'ledger' | 'catalogue'>): Route {
+type Deps = Pick<RouteDeps, 'capEvents' | 'catalogue' | 'keys' | 'ledger' | 'now'>;
+
+const projectionSchema = z
+  .object({
+    projected: z
+      .string()
+      .nullable()
+      .meta({
+        description: `What the whole month comes to; null: fewer than ${projectionDaysMin} complete days of it are known.`,
+      }),
+    complete_days: z.int().meta({ description: 'Days that the projection rests on.' }),
+    ends_at: unixSeconds('The begin of the next month.'),
+  })
+  .meta({
+    description:
+      'Each remaining day of the month is taken to cost as much as its complete days (since the key was created) did on average; today at least what it has cost until now.',
+  });
+
+export function getKey(deps: Deps): Route {
+  const { ledger, catalogue } = deps;
   return keyRoute({
     operationId: 'getKey',
     scope: 'any',
@@ -30,6 +56,7 @@ export function getKey({ ledger, catalogue }: Pick<RouteDeps, 'ledger' | 'catalo
           requests_per_minute: z.int().nullable().meta({ description: 'null: no limit.' }),
           concurrent_tasks: z.int().nullable().meta({ description: 'null: no limit.' }),
           spent: spentSchema,
+          projection: projectionSchema,
           models: z
             .array(z.object({ model: z.string(), spent: spentSchema }))
             .meta({ description: 'Models for which the key has a cap.' }),
@@ -38,12 +65,13 @@ export function getKey({ ledger, catalogue }: Pick<RouteDeps, 'ledger' | 'catalo
     },
     async handle({ caller }) {
       const { account, key, caps } = caller;
-      const useOf = async (of: 'key' | 'model', by: { readonly model?: string }) =>
-        (await ledger.uses(account, { key, ...by })).get(of);
-      const models = [...(caps?.models ?? [])].map(async ([model, limits]) => ({
-        model,
-        spent: presentSpent(await useOf('model', { model }), limits),
-      }));
+      const use = (await ledger.uses(account, { key })).get('key');
+      const models = [...(caps?.models ?? [])].map(async ([model, limits]) => {
+        const uses = await ledger.uses(account, { key, model });
+        const spent = { account, by: { key, model }, use: uses.get('model'), caps: capsOf('model', limits) };
+        return { model, spent: await presentSpending(spent, deps) };
+      });
+      const spent = { account, by: { key }, use, caps: capsOf('key', caps?.all) };
       return jsonReply({
         object: 'key',
         id: key,
@@ -54,9 +82,43 @@ export function getKey({ ledger, catalogue }: Pick<RouteDeps, 'ledger' | 'catalo
         resolution_max: caller.resolutionMax ?? null,
         requests_per_minute: caller.requestsPerMinute ?? null,
         concurrent_tasks: caller.concurrentTasks ?? null,
-        spent: presentSpent(await useOf('key', {}), caps?.all),
+        spent: await presentSpending(spent, deps),
+        projection: await presentProjection(key, use, deps),
         models: await Promise.all(models),
       });
     },
   });
+}
+
+interface ScopeSpending {
+  readonly account: string;
+  readonly by: SpentBy;
+  readonly use: SpentUse | undefined;
+  readonly caps: readonly Cap[];
+}
+
+async function presentSpending(
+  { account, by, use, caps }: ScopeSpending,
+  { capEvents }: Deps,
+): Promise<z.output<typeof spentSchema>> {
+  const states = use === undefined ? [] : capStates(caps, new Map(caps.map(({ scope }) => [scope, use])));
+  const asked = states.flatMap((cap) => capPercents.map((percent) => ({ cap, by, percent })));
+  return presentSpent({ use, caps: states, reported: await capEvents.reported(account, asked) });
+}
+
+async function presentProjection(
+  key: string,
+  use: SpentUse | undefined,
+  { keys, now }: Deps,
+): Promise<z.output<typeof projectionSchema>> {
+  const at = now();
+  const [used, today] = [use?.month.used ?? 0n, use?.day.used ?? 0n];
+  const since = (await keys.find(key))?.createdAt ?? 0;
+  const { projected, days } = projectMonth({ used, today, now: at, since });
+  const date = new Date(at);
+  return {
+    projected: projected === undefined ? null : formatMicros(projected),
+    complete_days: days,
+    ends_at: toSeconds(Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1)),
+  };
 }

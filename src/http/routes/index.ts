@@ -32,8 +32,8 @@ import { getAccountStatement } from './get-account-statement.ts';
 import { getAccountPage } from './get-account-page.ts';
 import { getCallback } from './get-callback.ts';
 import { getBalance } from './get-balance.ts';
-import { getBalanceAlert } from './get-balance-alert.ts';
-import { getOwnBalanceAlert } from './get-own-balance-alert.ts';
+import { getAccountAlert } from './get-account-alert.ts';
+import { getOwnAlert } from './get-own-alert.ts';
 import { getDocs } from './get-docs.ts';
 import { getGuide } from './get-guide.ts';
 import { getImageTask } from './get-image-task.ts';
@@ -93,8 +93,8 @@ import { explainTaskPrice } from './explain-task-price.ts';
 import { refundImages } from './refund-images.ts';
 import { tryPrices } from './try-prices.ts';
 import { verifyLedger } from './verify-ledger.ts';
-import { setBalanceAlert } from './set-balance-alert.ts';
-import { setOwnBalanceAlert } from './set-own-balance-alert.ts';
+import { setAccountAlert } from './set-account-alert.ts';
+import { setOwnAlert } from './set-own-alert.ts';
 import { setOverdraft } from './set-overdraft.ts';
 import { testNotices } from './test-notices.ts';
 import { setChannel } from './set-channel.ts';
@@ -126,8 +126,8 @@ export function createRoutes(deps: RouteDeps): readonly Route[] {
     listModels(deps),
     getModel(deps),
     getBalance(deps),
-    getOwnBalanceAlert(deps),
-    setOwnBalanceAlert(deps),
+    getOwnAlert(deps),
+    setOwnAlert(deps),
     getStatement(deps),
     getKey(deps),
     getUsage(deps),
@@ -180,8 +180,8 @@ function operatorRoutes(deps: RouteDeps, operatorAuth: OperatorAuth, all: AllRou
     getMargin(deps),
     rotateWebhookSecret(deps),
     setOverdraft(deps),
-    getBalanceAlert(deps),
-    setBalanceAlert(deps),
+    getAccountAlert(deps),
+    setAccountAlert(deps),
     setEndUserCaps(deps),
     setKeyCaps(deps),
     closeAccount(deps),

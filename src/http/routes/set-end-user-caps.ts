@@ -1,5 +1,7 @@
 import { z } from 'zod';
 import { invalidParameter } from '../../errors/errors.ts';
+import { judgeCaps } from '../account-alert.ts';
+import type { CapChangeDeps } from '../account-alert.ts';
 import { accountParams, findAccount, plainWords, reason } from '../admin-input.ts';
 import { capsFields, parseCaps, parseParts } from '../caps-input.ts';
 import type { RouteDeps } from '../deps.ts';
@@ -20,9 +22,10 @@ const body = z.object({
   reason,
 });
 
-type Deps = Pick<RouteDeps, 'accounts' | 'ledger' | 'now'>;
+type Deps = Pick<RouteDeps, 'accounts' | 'now'> & CapChangeDeps;
 
-export function setEndUserCaps({ accounts, ledger, now }: Deps): Route {
+export function setEndUserCaps(deps: Deps): Route {
+  const { accounts, ledger, now } = deps;
   return adminRoute({
     operationId: 'setEndUserCaps',
     access: 'money',
@@ -42,6 +45,7 @@ export function setEndUserCaps({ accounts, ledger, now }: Deps): Route {
       }
       const change = { at: now(), by, action: 'end_user_caps changed', reason: why };
       await accounts.setEndUserCaps(id, { default: parseCaps(everybody), named }, change);
+      await judgeCaps(id, deps);
       return jsonReply(presentAccount(await findAccount(accounts, id), await ledger.balance(id)));
     },
   });

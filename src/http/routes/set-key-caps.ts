@@ -1,5 +1,7 @@
 import { z } from 'zod';
 import { invalidParameter } from '../../errors/errors.ts';
+import { judgeCaps } from '../account-alert.ts';
+import type { CapChangeDeps } from '../account-alert.ts';
 import { findKey, keyNotFound, keyParams, reason } from '../admin-input.ts';
 import { capsFields, parseCaps, parseParts } from '../caps-input.ts';
 import type { RouteDeps } from '../deps.ts';
@@ -19,9 +21,10 @@ const body = z.object({
   reason,
 });
 
-type Deps = Pick<RouteDeps, 'keys' | 'auth' | 'catalogue' | 'now'>;
+type Deps = Pick<RouteDeps, 'keys' | 'auth' | 'catalogue' | 'now'> & CapChangeDeps;
 
-export function setKeyCaps({ keys, auth, catalogue, now }: Deps): Route {
+export function setKeyCaps(deps: Deps): Route {
+  const { keys, auth, catalogue, now } = deps;
   return adminRoute({
     operationId: 'setKeyCaps',
     access: 'money',
@@ -45,7 +48,9 @@ export function setKeyCaps({ keys, auth, catalogue, now }: Deps): Route {
       const caps = { all: parseCaps(all), models: parts };
       if (!(await keys.setCaps(id, caps, change))) throw keyNotFound();
       auth.forget(id);
-      return jsonReply(presentKey(await findKey(keys, id)));
+      const key = await findKey(keys, id);
+      await judgeCaps(key.account, deps);
+      return jsonReply(presentKey(key));
     },
   });
 }

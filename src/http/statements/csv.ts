@@ -1,5 +1,6 @@
 import type { Balance } from '../../ledger/ledger.ts';
 import type { StatementEntry } from '../../ledger/statement.ts';
+import { movementOf } from '../../money/movement.ts';
 import { csvLine, csvMediaType } from '../../money/csv.ts';
 import { reasonOf } from './form.ts';
 import type { StatementForm } from './form.ts';
@@ -28,7 +29,8 @@ export const csv: StatementForm = {
 };
 
 function entryLine(entry: StatementEntry): string {
-  const { at, seq, kind, task, amount, change, available, held } = entry;
+  const { at, seq, kind, task, change, available, held } = entry;
+  const amount = movementOf(entry);
   const words = [entry.reference, reasonOf(entry)];
   return csvLine([isoSeconds(at), Number(seq), kind, task, amount, change, available, held, ...words]);
 }

@@ -1,4 +1,5 @@
 import { formatMicros } from '../../money/money.ts';
+import { movementOf } from '../../money/movement.ts';
 import type { Statement, StatementEntry } from '../../ledger/statement.ts';
 import type { Balance } from '../../ledger/ledger.ts';
 import { toSeconds } from '../presenters/unix-seconds.ts';
@@ -40,7 +41,7 @@ function entryFields(entry: StatementEntry): object {
     at: toSeconds(entry.at),
     kind: entry.kind,
     task: entry.task ?? null,
-    amount: formatMicros(entry.amount),
+    amount: formatMicros(movementOf(entry)),
     change: formatMicros(entry.change),
     available: formatMicros(entry.available),
     held: formatMicros(entry.held),
@@ -52,6 +53,6 @@ function entryFields(entry: StatementEntry): object {
 function sumFields(statement: Statement): Record<string, object> {
   const sums = statement.sums();
   return Object.fromEntries(
-    sums.map(({ kind, entries, amount }) => [kind, { entries, amount: formatMicros(amount) }]),
+    sums.map((sum) => [sum.kind, { entries: sum.entries, amount: formatMicros(movementOf(sum)) }]),
   );
 }

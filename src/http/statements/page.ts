@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto';
 import { formatMicros } from '../../money/money.ts';
+import type { Micros } from '../../money/money.ts';
+import { formatMovement, movementOf } from '../../money/movement.ts';
 import { plainText } from '../../base/plain-text.ts';
 import type { Balance } from '../../ledger/ledger.ts';
 import type { StatementEntry } from '../../ledger/statement.ts';
@@ -68,19 +70,32 @@ function entryRow(entry: StatementEntry): string {
     entry.task ?? entry.reference ?? '',
     reasonOf(entry) ?? '',
   ];
-  const amounts = [entry.amount, entry.change, entry.available, entry.held];
-  return `<tr>${words.map((word) => `<td>${text(word)}</td>`).join('')}${amounts.map(money).join('')}</tr>\n`;
+  const amounts = [
+    movement(movementOf(entry)),
+    movement(entry.change),
+    money(entry.available),
+    money(entry.held),
+  ];
+  return `<tr>${words.map((word) => `<td>${text(word)}</td>`).join('')}${amounts.join('')}</tr>\n`;
 }
 
 function sumTable(statement: TitledStatement): string {
   const rows = statement
     .sums()
-    .map(({ kind, entries, amount }) => `<tr><td>${kind}</td><td>${entries}</td>${money(amount)}</tr>\n`);
+    .map((sum) => `<tr><td>${sum.kind}</td><td>${sum.entries}</td>${movement(movementOf(sum))}</tr>\n`);
   return `${tableHead(['Sum of', 'Entries'], ['Amount'])}${rows.join('')}</tbody></table>\n`;
 }
 
-function money(amount: bigint): string {
-  return `<td class="n">${formatMicros(amount)}</td>`;
+function money(balance: Micros): string {
+  return figure(formatMicros(balance));
+}
+
+function movement(change: Micros): string {
+  return figure(formatMovement(change));
+}
+
+function figure(shown: string): string {
+  return `<td class="n">${shown}</td>`;
 }
 
 function text(words: string): string {

@@ -1,18 +1,22 @@
 /** The question: what may this key do, how much of it is left, and what signs my callbacks? */
 import { errorOf } from '../shared/api.js';
 import { Dialog } from '../shared/dialog.js';
-import { money } from '../shared/format.js';
+import { counted, money } from '../shared/format.js';
 import { useLive } from '../shared/live.js';
 import { Facts, LiveState, Refusal, Time } from '../shared/parts.js';
 import { html, useState } from '../shared/preact.js';
 import { Table } from '../shared/table.js';
 
 /**
- * @typedef {{ used: string, limit: string | null, left: string | null, resets_at?: number }} Use
+ * @typedef {{
+ *   used: string, charged: string, held: string, limit: string | null, left: string | null, reached: number | null,
+ *   resets_at?: number,
+ * }} Use
  * @typedef {{ day: Use, month: Use, total: Use }} Spent
  * @typedef {{
  *   id: string, account: string, currency: string, requests_per_minute: number | null, concurrent_tasks: number | null,
  *   spent: Spent, models: readonly { model: string, spent: Spent }[],
+ *   projection: { projected: string | null, complete_days: number, ends_at: number },
  * }} Key
  */
 
@@ -36,11 +40,35 @@ export function KeyPage({ api }) {
             ['Unfinished tasks', key.concurrent_tasks ?? 'no limit'],
           ]}
         />
+        <h2>This month</h2>
+        <${Month} shown=${key} />
         <h2>Caps</h2>
         <${Caps} shown=${key} />`
     }
     <${WebhookSecret} api=${api} />
   </main>`;
+}
+
+/** @param {Use} use */
+function usedSum({ charged, held }) {
+  return `${money(charged)} charged + ${money(held)} held for unfinished tasks`;
+}
+
+/** @param {{ shown: Key }} props */
+function Month({ shown: { projection, spent, currency } }) {
+  const { projected, complete_days: days, ends_at: end } = projection;
+  return html`<${Facts}
+    rows=${[
+      ['Used', `${money(spent.month.used)} ${currency}: ${usedSum(spent.month)}`],
+      [
+        'Projected',
+        projected === null
+          ? 'Not known before three complete days (UTC).'
+          : `${money(projected)} ${currency}, if the days that remain cost what ${counted(days, 'complete day')} did on average`,
+      ],
+      ['Ends', html`<${Time} at=${end} />`],
+    ]}
+  />`;
 }
 
 const windows = /** @type {const} */ ([
@@ -59,11 +87,22 @@ function Caps({ shown: { spent, models, currency } }) {
   const columns = [
     { title: 'Models', cell: (/** @type {Row} */ { model }) => model },
     { title: 'In', cell: (/** @type {Row} */ { title }) => title },
-    { title: `Used, ${currency}`, isNumber: true, cell: (/** @type {Row} */ { used }) => money(used) },
+    {
+      title: `Charged, ${currency}`,
+      isNumber: true,
+      cell: (/** @type {Row} */ { charged }) => money(charged),
+    },
+    { title: 'Held', isNumber: true, cell: (/** @type {Row} */ { held }) => money(held) },
+    { title: 'Used: both', isNumber: true, cell: (/** @type {Row} */ { used }) => money(used) },
     {
       title: 'Cap',
       isNumber: true,
       cell: (/** @type {Row} */ { limit }) => (limit === null ? 'none' : money(limit)),
+    },
+    {
+      title: 'Reached',
+      isNumber: true,
+      cell: (/** @type {Row} */ { reached }) => (reached === null ? '' : `${reached} %`),
     },
     { title: 'Left', isNumber: true, cell: (/** @type {Row} */ { left }) => money(left) },
     {

@@ -234,11 +234,20 @@ async function estimateOf(api, { path, body }) {
   // Edits have the estimate of generations.
   const estimate = `${path.replace('/edits', '/generations')}/estimate`;
   try {
-    /** @type {{ at_least: string, at_most: string, hold: string, currency: string, warnings: string[] }} */
-    const { at_least: least, at_most: most, hold, currency, warnings } = await api.post(estimate, body);
+    /** @type {{ at_least: string, at_most: string, expected?: string, hold: string, currency: string, warnings: string[] }} */
+    const {
+      at_least: least,
+      at_most: most,
+      expected,
+      hold,
+      currency,
+      warnings,
+    } = await api.post(estimate, body);
+    const range = least === most ? money(most) : `${money(least)} to ${money(most)}`;
+    const lately = expected === undefined || least === most ? '' : `About ${money(expected)}: `;
     const ignored = warnings.length === 0 ? '' : ` Not used by this model: ${warnings.join(', ')}.`;
     return {
-      text: `${least === most ? money(most) : `${money(least)} to ${money(most)}`} ${currency}, ${money(hold)} held.${ignored}`,
+      text: `${lately}${range} ${currency}, ${money(hold)} held.${ignored}`,
       isRefusal: false,
     };
   } catch (thrown) {

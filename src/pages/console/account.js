@@ -90,7 +90,7 @@ function Ledger({ api, path, currency }) {
   const columns = [
     { title: '#', isNumber: true, cell: (/** @type {LedgerEntry} */ { seq }) => seq },
     { title: 'Entry', cell: (/** @type {LedgerEntry} */ { kind }) => words(kind) },
-    { title: `Amount ${currency}`, money: (/** @type {LedgerEntry} */ { amount }) => amount },
+    { title: `Amount ${currency}`, movement: (/** @type {LedgerEntry} */ { amount }) => amount },
     { title: `Available ${currency}`, money: (/** @type {LedgerEntry} */ { available }) => available },
     { title: `Held ${currency}`, money: (/** @type {LedgerEntry} */ { held }) => held },
     {

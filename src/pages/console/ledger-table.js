@@ -14,7 +14,7 @@ export function LedgerTable({ entries, currency }) {
   return html`<${Table}
     label="Ledger"
     columns=${[
-      { title: `Amount ${currency}`, money: (/** @type {LedgerEntry} */ { amount }) => amount },
+      { title: `Amount ${currency}`, movement: (/** @type {LedgerEntry} */ { amount }) => amount },
       { title: 'Entry', cell: (/** @type {LedgerEntry} */ { kind }) => words(kind) },
       { title: 'Note', isProse: true, cell: (/** @type {LedgerEntry} */ { note }) => note ?? '' },
       { title: 'At', cell: (/** @type {LedgerEntry} */ { at }) => html`<${Time} at=${at} />` },

@@ -20,6 +20,17 @@ export function money(amount, least = 2) {
 }
 
 /**
+ * As `money`, with the sign of a movement: `0.500000` → `+0.50`, `-0.4` → `−0.40`.
+ *
+ * @param {string | null | undefined} amount
+ * @param {number} [least] How many places at least.
+ */
+export function movement(amount, least = 2) {
+  const shown = money(amount, least);
+  return /^\d/.test(shown) && /[1-9]/.test(shown) ? `+${shown}` : shown;
+}
+
+/**
  * How many places the longest of these amounts needs; two at least.
  *
  * @param {readonly (string | null)[]} amounts

@@ -1,14 +1,14 @@
-import { money, placesOf } from './format.js';
+import { money, movement, placesOf } from './format.js';
 import { html, useEffect, useRef } from './preact.js';
 
 /**
  * `isProse`: its text may have several lines. `money`, in place of a cell: an amount, written with as many places as all
- * of its column need, so that points stand below each other.
+ * of its column need, so that points stand below each other. `movement`: the same, with a sign.
  *
  * @template Row
  * @typedef {{
  *   title: string, cell?: (row: Row) => unknown, money?: (row: Row) => string | null,
- *   isNumber?: boolean, isProse?: boolean,
+ *   movement?: (row: Row) => string, isNumber?: boolean, isProse?: boolean,
  * }} Column
  */
 
@@ -108,17 +108,18 @@ function useHeadInSight() {
  * @param {readonly Row[]} rows
  * @returns {(row: Row) => unknown}
  */
-function cellOf({ cell, money: amountOf }, rows) {
-  if (amountOf === undefined) return cell ?? (() => '');
-  const places = placesOf(rows.map(amountOf));
-  return (row) => money(amountOf(row), places);
+function cellOf({ cell, money: amountOf, movement: signedOf }, rows) {
+  const valueOf = signedOf ?? amountOf;
+  if (valueOf === undefined) return cell ?? (() => '');
+  const places = placesOf(rows.map(valueOf));
+  const written = signedOf === undefined ? money : movement;
+  return (row) => written(valueOf(row), places);
 }
 
-/** @param {{ isNumber?: boolean, isProse?: boolean, money?: unknown }} column */
-function classOf({ isNumber, isProse, money: amountOf }) {
-  return [isNumber === true || amountOf !== undefined ? 'number' : '', isProse === true ? 'prose' : '']
-    .join(' ')
-    .trim();
+/** @param {{ isNumber?: boolean, isProse?: boolean, money?: unknown, movement?: unknown }} column */
+function classOf({ isNumber, isProse, money: amountOf, movement: signedOf }) {
+  const isFigure = isNumber === true || amountOf !== undefined || signedOf !== undefined;
+  return [isFigure ? 'number' : '', isProse === true ? 'prose' : ''].join(' ').trim();
 }
 
 /** @param {EventTarget | null} target */

@@ -73,6 +73,25 @@ it('how long such renders take, once that was learned of its first channel', asy
   expect(await ask(5)).not.toHaveProperty('eta_seconds');
 });
 
+it('what such requests have cost lately, within what this one can cost', async () => {
+  const ask = async (expected: bigint | undefined) => {
+    const node = await world.startNode({ charges: { expected: () => Promise.resolve(expected) } });
+    const { key } = await world.newAccount();
+    const body = { ...videoBody, duration: 8 };
+    const {
+      at_least: least,
+      at_most: most,
+      expected: said,
+    } = (await caller(node.url, key)('POST', '/v1/videos/generations/estimate', { body })).body;
+    return { said, least, most };
+  };
+  expect((await ask(undefined)).said).toBeUndefined();
+  const { said, least } = await ask(1n);
+  expect(said).toBe(least);
+  const { said: highest, most } = await ask(10n ** 12n);
+  expect(highest).toBe(most);
+});
+
 it('the cap that would refuse the create, also of an end user whose name cannot be shown', async () => {
   const account = await world.newAccount();
   const caps = { total: '0.5', reason: 'free plan' };

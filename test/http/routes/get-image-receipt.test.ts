@@ -73,7 +73,7 @@ it('of images that were answered at once, by the ledger alone, to their own acco
         charge: '0.040000',
         request: null,
         usage: null,
-        ledger: [{ kind: 'hold' }, { kind: 'settle', amount: '0.040000' }],
+        ledger: [{ kind: 'hold' }, { kind: 'settle', amount: '-0.040000' }],
       },
     },
   ]);

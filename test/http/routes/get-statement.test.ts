@@ -72,11 +72,11 @@ it('of two months: the second opens with what the first closed with, and no entr
       change: '10.000000',
       reason: 'by admin',
     }),
-    expect.objectContaining({ seq: 2, kind: 'hold', task, amount: '0.500000', change: '-0.500000' }),
+    expect.objectContaining({ seq: 2, kind: 'hold', task, amount: '-0.500000', change: '-0.500000' }),
     {
       object: 'statement.end',
       closing: { available: '9.500000', held: '0.500000', seq: 2 },
-      sums: { credit: { entries: 1, amount: '10.000000' }, hold: { entries: 1, amount: '0.500000' } },
+      sums: { credit: { entries: 1, amount: '10.000000' }, hold: { entries: 1, amount: '-0.500000' } },
     },
   ]);
   const [opening, ...rest] = linesOf((await account.call('GET', '/v1/statement?month=2026-11')).text);

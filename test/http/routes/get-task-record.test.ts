@@ -51,7 +51,7 @@ it('is everything that is known, in order, without what the caller wrote', async
   expect(record.events.map(({ what, text: words }) => [what, words])).toEqual([
     ['admission', `clip for ${account.id} with key ${account.keyId}; hold 0.500000`],
     ['plan', 'one/a, two/b'],
-    ['ledger', 'hold 0.500000'],
+    ['ledger', 'hold -0.500000'],
     ['attempt', '1 begins at one/a'],
     ['attempt', `1 accepted, job up-${id}`],
     ['exchange', 'status at one: GET /jobs/1 → 200: running (12 ms)'],

@@ -39,7 +39,7 @@ it('shows attempts, ledger entries, callbacks and actions, and not what was aske
         code: null,
       },
     ],
-    ledger: [{ kind: 'hold', amount: '0.500000', task: id }],
+    ledger: [{ kind: 'hold', amount: '-0.500000', task: id }],
     callback: { state: 'pending', target: 'https://me.example', attempts: [{ status: 500, error: null }] },
   });
   expect(text).not.toContain('private prompt');

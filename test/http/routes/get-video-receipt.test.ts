@@ -87,8 +87,8 @@ it('of a task that succeeded: request, basis, usage, charge and entries, signed'
       hold_reckoning: { lines: [{ line: 1, quantity: '5000/1000' }] },
       charge_reckoning: { lines: [{ line: 1, quantity: '4000/1000', source: 'upstream' }] },
       ledger: [
-        { entry: `${account.id}/2`, kind: 'hold', amount: '0.500000' },
-        { entry: `${account.id}/3`, kind: 'settle', amount: '0.400000', hash: expect.any(String) },
+        { entry: `${account.id}/2`, kind: 'hold', amount: '-0.500000' },
+        { entry: `${account.id}/3`, kind: 'settle', amount: '-0.400000', hash: expect.any(String) },
       ],
     },
   });

@@ -1,44 +1,24 @@
-import { randomBytes } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createGuardedClient } from '../../src/http-client/guarded-client.ts';
-import { createBalanceAlerts } from '../../src/notices/balance-alerts.ts';
-import type { BalanceAlertsDeps } from '../../src/notices/balance-alerts.ts';
-import { createBalanceAlertStore } from '../../src/store/balance-alerts.ts';
+import type { AccountAlertsDeps } from '../../src/notices/account-alerts.ts';
 import { useLedgerWorld } from '../ledger/support.ts';
 import { startCallbackReceiver } from '../support/callback-receiver.ts';
 import { pauseFirstAt } from '../support/race.ts';
 import { testSealing } from '../support/sealing.ts';
+import { ensureAlertIndexes, startAlertProcess, useDelivery, webhookSecret } from './alert-process.ts';
 
-const world = useLedgerWorld('balance_alerts');
-const secret = `whsec_${randomBytes(24).toString('base64')}`;
-const client = createGuardedClient({ networks: ['127.0.0.0/8'] });
+const world = useLedgerWorld('account_alerts');
 let clock = 1_800_000_000_000;
+const deliver = useDelivery();
 const receivers: Awaited<ReturnType<typeof startCallbackReceiver>>[] = [];
 
-beforeAll(() => createBalanceAlertStore(world.db).ensureIndexes());
-afterAll(async () => {
-  await client.close();
+beforeAll(() => ensureAlertIndexes(world));
+afterAll(() => {
   for (const receiver of receivers) receiver.close();
 });
 
-/** A ledger and what watches its balances, as one process has them. */
-async function startProcess(change: Partial<BalanceAlertsDeps> = {}) {
-  const store = createBalanceAlertStore(world.db);
-  const alerts = createBalanceAlerts({
-    store,
-    webhookSecrets: () => Promise.resolve([secret]),
-    open: (purpose, sealed) => testSealing.open(purpose, sealed),
-    deliver: (delivery) => client.deliver(delivery),
-    currency: () => 'USD',
-    log: { warn: () => undefined, error: () => undefined },
-    now: () => clock,
-    random: () => 0.5,
-    randomBytes,
-    ...change,
-  });
-  return { alerts, store, ledger: await world.openLedger({ onBalance: alerts.note }) };
-}
+const startProcess = (change: Partial<AccountAlertsDeps> = {}) =>
+  startAlertProcess(world, { now: () => clock, deliver, ...change });
 
 type Process = Awaited<ReturnType<typeof startProcess>>;
 
@@ -81,9 +61,9 @@ it('a fall below the threshold is one signed event, of however many processes; t
     },
   });
   const atItsTime = headers as Record<string, string>;
-  expect(() => new Webhook(secret).verify(text, atItsTime)).toThrow('Message timestamp too new');
+  expect(() => new Webhook(webhookSecret).verify(text, atItsTime)).toThrow('Message timestamp too new');
   expect(headers['webhook-signature']).toBe(
-    new Webhook(secret).sign(String(headers['webhook-id']), new Date(clock), text),
+    new Webhook(webhookSecret).sign(String(headers['webhook-id']), new Date(clock), text),
   );
   await credit(-1n);
   await one.alerts.run();
@@ -167,7 +147,7 @@ it('an address that says 410, or that never accepts, is left alone', async () =>
 it('a secret that cannot be opened uses up no request', async () => {
   let isUnreadable = true;
   const one = await startProcess({
-    webhookSecrets: async () => (isUnreadable ? Promise.reject(new Error('no such key')) : [secret]),
+    webhookSecrets: async () => (isUnreadable ? Promise.reject(new Error('no such key')) : [webhookSecret]),
   });
   const { receiver, credit } = await watched(one, [503, 204]);
   await credit(-11n);
@@ -187,9 +167,8 @@ it('what a process that died has seen is found by the upkeep', async () => {
   const [dead, alive] = [await startProcess(), await startProcess()];
   const { credit, events } = await watched(dead);
   await credit(-11n);
-  const balance = (account: string) => alive.ledger.balance(account);
-  expect(await alive.alerts.repair(balance)).toBe(1);
-  expect(await alive.alerts.repair(balance)).toBe(0);
+  expect(await alive.alerts.repair()).toBe(1);
+  expect(await alive.alerts.repair()).toBe(0);
   await alive.alerts.run();
   await dead.alerts.run();
   expect(events()).toHaveLength(1);

@@ -1,19 +1,19 @@
 import { z } from 'zod';
-import { balanceAlertSuccess, showAlert } from '../balance-alert.ts';
-import type { BalanceAlertDeps } from '../balance-alert.ts';
+import { accountAlertSuccess, showAlert } from '../account-alert.ts';
+import type { AccountAlertDeps } from '../account-alert.ts';
 import { keyRoute } from '../route.ts';
 import type { Route } from '../route.ts';
 
-export function getOwnBalanceAlert(deps: Pick<BalanceAlertDeps, 'balanceAlerts' | 'secrets'>): Route {
+export function getOwnAlert(deps: Pick<AccountAlertDeps, 'accountAlerts' | 'capEvents' | 'secrets'>): Route {
   return keyRoute({
-    operationId: 'getOwnBalanceAlert',
+    operationId: 'getOwnAlert',
     scope: 'read_account',
     summary: 'When an event is posted because little is left',
     tag: 'Account',
     method: 'get',
-    paths: ['/v1/balance/alert'],
+    paths: ['/v1/alert'],
     input: z.object({}),
-    success: balanceAlertSuccess,
+    success: accountAlertSuccess,
     handle: ({ caller }) => showAlert(caller.account, deps),
   });
 }

@@ -1,26 +1,26 @@
 import { z } from 'zod';
-import { balanceAlertFields, balanceAlertMeaning, balanceAlertSuccess, setAlert } from '../balance-alert.ts';
-import type { BalanceAlertDeps } from '../balance-alert.ts';
+import { accountAlertFields, accountAlertMeaning, accountAlertSuccess, setAlert } from '../account-alert.ts';
+import type { AccountAlertDeps } from '../account-alert.ts';
 import { jsonBody } from '../body.ts';
 import { keyRoute } from '../route.ts';
 import type { Route } from '../route.ts';
 
 const body = z
-  .object(balanceAlertFields)
+  .object(accountAlertFields)
   .meta({ examples: [{ threshold: '10.00', url: 'https://example.com/hooks' }] });
 
-export function setOwnBalanceAlert(deps: BalanceAlertDeps): Route {
+export function setOwnAlert(deps: AccountAlertDeps): Route {
   return keyRoute({
-    operationId: 'setOwnBalanceAlert',
+    operationId: 'setOwnAlert',
     scope: 'manage',
     summary: 'Have an event posted when little is left',
-    description: balanceAlertMeaning,
+    description: accountAlertMeaning,
     tag: 'Account',
     method: 'post',
-    paths: ['/v1/balance/alert'],
+    paths: ['/v1/alert'],
     input: z.object({ body }),
     readBody: jsonBody,
-    success: balanceAlertSuccess,
+    success: accountAlertSuccess,
     errors: ['callback_url_not_allowed'],
     handle: ({ body, caller }) => setAlert(caller.account, body, deps),
   });

@@ -1,14 +1,18 @@
 import type { Collection, Db } from 'mongodb';
+import { defined } from '../base/defined.ts';
 import type { Micros } from '../money/money.ts';
 import type { Sealed } from '../base/sealed.ts';
 import { durable, ensureIndexes, openCollection } from './mongo.ts';
 import { toSealed, toSealedDocument } from './sealed-document.ts';
 import type { SealedDocument } from './sealed-document.ts';
 
-/** One event for each time that an account's balance falls below a limit. Times in Unix milliseconds. */
-export interface BalanceAlert {
+/** What events report to an account. Times in Unix milliseconds. */
+export interface AccountAlert {
   readonly account: string;
-  readonly threshold: Micros;
+  /** One event for each time that the balance falls below it. Absent: none. */
+  readonly threshold?: Micros;
+  /** One event for each percentage of a cap that is reached. Absent: none. */
+  readonly caps?: JudgedCaps;
   /** Where events are posted; it may hold secrets. */
   readonly address: Sealed;
   readonly isBelow: boolean;
@@ -16,6 +20,15 @@ export interface BalanceAlert {
   readonly seq: bigint;
   /** Events that were not delivered yet. */
   readonly pending: readonly BalanceEvent[];
+}
+
+export interface JudgedCaps {
+  /** The ledger entry up to which every entry was compared with the caps. */
+  readonly upTo: bigint;
+  /** Counts how often the caps were changed. */
+  readonly revision: number;
+  /** The revision that was last compared with what is used. */
+  readonly judged: number;
 }
 
 export interface BalanceEvent {
@@ -37,7 +50,7 @@ export interface Crossing {
   readonly event?: BalanceEvent;
 }
 
-interface AlertDocument extends Omit<BalanceAlert, 'account' | 'address'> {
+interface AlertDocument extends Omit<AccountAlert, 'account' | 'address'> {
   readonly _id: string;
   /** The address. */
   readonly sealed: SealedDocument;
@@ -48,21 +61,24 @@ interface AlertDocument extends Omit<BalanceAlert, 'account' | 'address'> {
 /** Of a receiver that is away while the balance falls again and again, the newest are kept. */
 const pendingMax = 20;
 
-export type BalanceAlertStore = ReturnType<typeof createBalanceAlertStore>;
+export interface BalanceLimit extends AccountAlert {
+  readonly threshold: Micros;
+}
 
-export function createBalanceAlertStore(db: Db) {
-  const alerts = openCollection<AlertDocument>(db, 'balance_alerts', durable);
+type NewAlert = Pick<AccountAlert, 'account' | 'threshold' | 'caps' | 'address'>;
+
+export type AccountAlertStore = ReturnType<typeof createAccountAlertStore>;
+
+export function createAccountAlertStore(db: Db) {
+  const alerts = openCollection<AlertDocument>(db, 'account_alerts', durable);
   return {
     ensureIndexes: () => ensureIndexes(alerts, [{ name: 'due', key: { 'pending.dueAt': 1 } }]),
 
-    /** Replaces the account's alert; a balance that is below the limit already is an event. */
-    async set({
-      account,
-      threshold,
-      address,
-    }: Pick<BalanceAlert, 'account' | 'threshold' | 'address'>): Promise<void> {
+    /** Replaces the account's alert; what is reached already is an event. */
+    async set({ account, threshold, caps, address }: NewAlert): Promise<void> {
       const sealed = toSealedDocument(address);
-      const alert = { threshold, sealed, isBelow: false, seq: -1n, pending: [], rev: 0 };
+      const limits = defined({ threshold, caps });
+      const alert = { ...limits, sealed, isBelow: false, seq: -1n, pending: [], rev: 0 };
       await alerts.replaceOne({ _id: account }, alert, { upsert: true });
     },
 
@@ -70,7 +86,7 @@ export function createBalanceAlertStore(db: Db) {
       await alerts.deleteOne({ _id: account });
     },
 
-    async findMany(accounts: readonly string[]): Promise<BalanceAlert[]> {
+    async findMany(accounts: readonly string[]): Promise<AccountAlert[]> {
       return (await alerts.find({ _id: { $in: [...accounts] } }).toArray()).map(toAlert);
     },
 
@@ -81,13 +97,13 @@ export function createBalanceAlertStore(db: Db) {
     }: {
       readonly after: string;
       readonly limit: number;
-    }): Promise<BalanceAlert[]> {
+    }): Promise<AccountAlert[]> {
       const found = alerts.find({ _id: { $gt: after } }).sort({ _id: 1 });
       return (await found.limit(limit).toArray()).map(toAlert);
     },
 
     /** False: another process has said so already, or a later entry has decided. */
-    async cross({ account, threshold }: BalanceAlert, { isBelow, seq, event }: Crossing): Promise<boolean> {
+    async cross({ account, threshold }: BalanceLimit, { isBelow, seq, event }: Crossing): Promise<boolean> {
       const crossed = await alerts.updateOne(
         { _id: account, threshold, isBelow: !isBelow, seq: { $lt: seq } },
         {
@@ -98,14 +114,39 @@ export function createBalanceAlertStore(db: Db) {
       );
       return crossed.matchedCount === 1;
     },
+    ...judgedCaps(alerts),
     ...alertEvents(alerts),
+  };
+}
+
+function judgedCaps(alerts: Collection<AlertDocument>) {
+  return {
+    /** Entries up to this one need not be compared again. */
+    async noteJudged(account: string, upTo: bigint): Promise<void> {
+      await alerts.updateOne({ _id: account, 'caps.upTo': { $lt: upTo } }, { $set: { 'caps.upTo': upTo } });
+    },
+
+    /** What is used now is to be compared with them. Nothing happens for an account without events about caps. */
+    async noteCapsChanged(account: string): Promise<void> {
+      await alerts.updateOne(
+        { _id: account, 'caps.revision': { $gte: 0 } },
+        { $inc: { 'caps.revision': 1 } },
+      );
+    },
+
+    async noteRevisionJudged(account: string, revision: number): Promise<void> {
+      await alerts.updateOne(
+        { _id: account, 'caps.judged': { $lt: revision } },
+        { $set: { 'caps.judged': revision } },
+      );
+    },
   };
 }
 
 function alertEvents(alerts: Collection<AlertDocument>) {
   return {
     /** Alerts with an event whose next request is due. */
-    async due(now: number, limit: number): Promise<BalanceAlert[]> {
+    async due(now: number, limit: number): Promise<AccountAlert[]> {
       return (
         await alerts
           .find({ 'pending.dueAt': { $lte: now } })
@@ -132,6 +173,6 @@ function alertEvents(alerts: Collection<AlertDocument>) {
   };
 }
 
-function toAlert({ _id: account, sealed, rev: _rev, ...alert }: AlertDocument): BalanceAlert {
+function toAlert({ _id: account, sealed, rev: _rev, ...alert }: AlertDocument): AccountAlert {
   return { account, address: toSealed(sealed), ...alert };
 }

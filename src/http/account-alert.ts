@@ -1,0 +1,89 @@
+import { z } from 'zod';
+import { defined } from '../base/defined.ts';
+import { capPercents } from '../money/cap-alerts.ts';
+import { GatewayError } from '../errors/errors.ts';
+import { checkCallback } from './address-checks.ts';
+import { money } from './admin-input.ts';
+import { callbackUrl } from './body-fields.ts';
+import type { RouteDeps } from './deps.ts';
+import { accountAlertSchema, presentAccountAlert } from './presenters/account-alert.ts';
+import { jsonReply } from './route.ts';
+import type { Reply } from './route.ts';
+
+/** What an operator's and the owner's route share. */
+export type AccountAlertDeps = Pick<
+  RouteDeps,
+  'accounts' | 'accountAlerts' | 'capEvents' | 'checkCallbackUrl' | 'ledger' | 'noteBalance' | 'secrets'
+>;
+
+export type CapChangeDeps = Pick<RouteDeps, 'accountAlerts' | 'noteBalance' | 'ledger'>;
+
+const percentWords = `${capPercents.slice(0, -1).join(', ')} and ${capPercents.at(-1)}`;
+
+export const accountAlertFields = {
+  threshold: money.optional().meta({
+    description: 'An event is posted when less than this is available; absent: none about the balance.',
+  }),
+  caps: z
+    .boolean()
+    .default(false)
+    .meta({
+      description: `Whether an event is posted when ${percentWords} per cent of a cap are used.`,
+    }),
+  url: callbackUrl.meta({ description: 'Where events are posted, as callbacks are.' }),
+};
+
+export interface AccountAlertInput {
+  readonly threshold?: bigint | undefined;
+  readonly caps: boolean;
+  readonly url?: string | undefined;
+}
+
+export const accountAlertSuccess = { description: 'The alert as it is now.', schema: accountAlertSchema };
+
+export const accountAlertMeaning =
+  'Events are signed with the webhook secret of the account. `balance.low` is posted each time that the available balance falls below the threshold, and again only after it was above. ' +
+  `With \`caps\`, \`cap.reached\` is posted when ${percentWords} per cent of a cap are used, once for each window of the cap: caps of keys, of keys with one model, and of end users, open holds included. ` +
+  'What is so already is an event, too. Replaces what was set before; without `threshold` and `caps` nothing is posted any more.';
+
+/** Throws GatewayError. */
+export async function setAlert(
+  account: string,
+  { threshold, caps, url }: AccountAlertInput,
+  deps: AccountAlertDeps,
+): Promise<Reply> {
+  if (threshold === undefined && !caps) {
+    await deps.accountAlerts.remove(account);
+    return showAlert(account, deps);
+  }
+  if (url === undefined) {
+    throw new GatewayError('missing_parameter', 'An alert needs an address.', { param: 'url' });
+  }
+  checkCallback(url, deps, 'url');
+  const address = deps.secrets.seal({ purpose: 'alert-address', id: account }, url);
+  const balance = await deps.ledger.balance(account);
+  const judged = caps ? { upTo: balance.seq, revision: 1, judged: 0 } : undefined;
+  await deps.accountAlerts.set({ account, address, ...defined({ threshold, caps: judged }) });
+  deps.noteBalance(account, balance);
+  return showAlert(account, deps);
+}
+
+/** Of an account whose caps are others now. */
+export async function judgeCaps(
+  account: string,
+  { accountAlerts, noteBalance, ledger }: CapChangeDeps,
+): Promise<void> {
+  await accountAlerts.noteCapsChanged(account);
+  noteBalance(account, await ledger.balance(account));
+}
+
+export async function showAlert(
+  account: string,
+  { accountAlerts, capEvents, secrets }: Pick<AccountAlertDeps, 'accountAlerts' | 'capEvents' | 'secrets'>,
+): Promise<Reply> {
+  const [alert] = await accountAlerts.findMany([account]);
+  if (alert === undefined) return jsonReply(presentAccountAlert(account));
+  const url = secrets.open({ purpose: 'alert-address', id: account }, alert.address);
+  const undelivered = alert.pending.length + (await capEvents.countUndelivered(account));
+  return jsonReply(presentAccountAlert(account, { alert, url, undelivered }));
+}

@@ -1,0 +1,29 @@
+import { canonicalJson } from '../base/canonical-json.ts';
+import { divideHalfUp } from './money.ts';
+import type { Micros } from './money.ts';
+import type { PriceBasis } from './price.ts';
+
+/** Fewer charges say too little. */
+export const shapeChargesMin = 3;
+/** Older ones are forgotten. */
+export const shapeChargesMax = 32;
+
+/**
+ * The same text for requests that should cost alike: of one model at the same prices, with the same resolution, duration,
+ * quality and size, as many images, and as many inputs.
+ */
+export function chargeShape(model: string, { price, channels, facts, most, bounds }: PriceBasis): string {
+  const given = Object.entries(bounds ?? {}).filter(([, { source }]) => source === 'request');
+  const images = most?.images;
+  return canonicalJson({ model, price, channels, facts, images, given: Object.fromEntries(given) });
+}
+
+/** The median of the last charges of a shape. Undefined: there are too few. */
+export function expectedCharge(charges: readonly Micros[]): Micros | undefined {
+  if (charges.length < shapeChargesMin) return undefined;
+  const sorted = charges.toSorted((one, other) => (one < other ? -1 : Number(one > other)));
+  const [low = 0n, high = 0n] = [(sorted.length - 1) / 2, sorted.length / 2].map(
+    (place) => sorted[Math.floor(place)],
+  );
+  return divideHalfUp(low + high, 2n);
+}

@@ -1,0 +1,30 @@
+import { formatMicros } from './money.ts';
+import type { Micros } from './money.ts';
+
+export const entryKinds = [
+  'credit',
+  'hold',
+  'void',
+  'settle',
+  'release',
+  'charge_extra',
+  'refund',
+  'adjust',
+] as const;
+export type EntryKind = (typeof entryKinds)[number];
+
+/** Their amounts stand in the ledger without a sign. */
+const taking: ReadonlySet<EntryKind> = new Set(['hold', 'settle', 'charge_extra']);
+
+/**
+ * The amount of a ledger entry as everybody reads it: what is held or charged is negative, what is given back or paid in
+ * is positive.
+ */
+export function movementOf({ kind, amount }: { readonly kind: EntryKind; readonly amount: Micros }): Micros {
+  return taking.has(kind) ? -amount : amount;
+}
+
+/** For people: `+0.500000`, `-0.400000`. */
+export function formatMovement(amount: Micros): string {
+  return `${amount > 0n ? '+' : ''}${formatMicros(amount)}`;
+}

@@ -1,0 +1,160 @@
+import { reachedCaps } from '../money/cap-alerts.ts';
+import type { ReachedCap, SpentBy, Spending } from '../money/cap-alerts.ts';
+import { capsOf, capsOfEndUser } from '../money/caps.ts';
+import type { Cap, CapScope, CapState, KeyCaps, SpentUse } from '../money/caps.ts';
+import { defined } from '../base/defined.ts';
+import { isKeyValid } from '../base/key-scope.ts';
+import { formatMicros } from '../money/money.ts';
+import type { AccountStore } from '../store/accounts.ts';
+import type { AccountAlert, AccountAlertStore } from '../store/account-alerts.ts';
+import type { CapEvent, CapEventStore } from '../store/cap-events.ts';
+import type { KeyStore } from '../store/keys.ts';
+import type { OwedEvent } from './post-event.ts';
+
+/** What the ledger knows of spending. */
+export interface Spendings {
+  /** What the entries after `after` have left used, in order. */
+  readonly spendings: (
+    account: string,
+    page: { readonly after: bigint; readonly limit: number },
+  ) => Promise<readonly (Spending & { readonly seq: bigint })[]>;
+  readonly uses: (account: string, by: Partial<SpentBy>) => Promise<ReadonlyMap<CapScope, SpentUse>>;
+}
+
+export interface CapAlertsDeps extends Spendings {
+  readonly store: Pick<AccountAlertStore, 'findMany' | 'noteJudged' | 'noteRevisionJudged'>;
+  readonly events: CapEventStore;
+  readonly keys: Pick<KeyStore, 'capsInForce' | 'ofAccount'>;
+  readonly accounts: Pick<AccountStore, 'find'>;
+  readonly newEventId: () => string;
+  readonly currency: () => string;
+  readonly now: () => number;
+}
+
+const pageEntries = 200;
+const dueOfAccountMax = 20;
+
+/**
+ * One event for each percentage of a cap that is reached in a window. Every entry of the ledger is compared, up to a place
+ * that all processes share, so that a cap that was reached and released is found, whoever wrote the entry and died.
+ */
+export function createCapAlerts(deps: CapAlertsDeps) {
+  const { store, events, newEventId, now } = deps;
+
+  /** False: there was nothing new. */
+  async function judge({ account, caps }: AccountAlert): Promise<boolean> {
+    if (caps === undefined) return false;
+    const hasChanged = caps.revision > caps.judged;
+    if (hasChanged) {
+      await report(account, await reachedNow(account, deps));
+      await store.noteRevisionJudged(account, caps.revision);
+    }
+    const isNew = await judgeEntries(account, caps.upTo);
+    return hasChanged || isNew;
+  }
+
+  async function judgeEntries(account: string, upTo: bigint): Promise<boolean> {
+    const find = await createCapFinder(account, deps);
+    let after = upTo;
+    for (;;) {
+      const page = await deps.spendings(account, { after, limit: pageEntries });
+      const reached: ReachedCap[] = [];
+      for (const spending of page) reached.push(...reachedCaps(spending, await find(spending.by)));
+      await report(account, reached);
+      after = page.at(-1)?.seq ?? after;
+      if (page.length < pageEntries) break;
+    }
+    if (after === upTo) return false;
+    await store.noteJudged(account, after);
+    return true;
+  }
+
+  function report(account: string, reached: readonly ReachedCap[]): Promise<void> {
+    return events.add(reached.map((one) => ({ id: newEventId(), account, ...one, tries: 0, dueAt: now() })));
+  }
+
+  /** Events whose next request is due: some of each account, so that one that does not answer delays no other. */
+  async function due(): Promise<OwedEvent[]> {
+    const accounts = await events.dueAccounts(now());
+    const alerts = new Map((await store.findMany(accounts)).map((alert) => [alert.account, alert]));
+    const owed: OwedEvent[] = [];
+    for (const account of accounts) {
+      const alert = alerts.get(account);
+      for (const event of await events.due(account, now(), dueOfAccountMax)) {
+        if (alert?.caps === undefined) await events.change(event, undefined);
+        else owed.push(owedEvent(alert, event));
+      }
+    }
+    return owed;
+  }
+
+  function owedEvent({ account, address }: AccountAlert, event: CapEvent): OwedEvent {
+    const { id, tries, percent, cap, by, at } = event;
+    const { key, model, endUser } = by;
+    const data = {
+      account,
+      currency: deps.currency(),
+      percent,
+      ...defined({ key, model, end_user: endUser }),
+      cap: capData(cap),
+      at: Math.floor(at / 1000),
+    };
+    const change: OwedEvent['change'] = (seen, left) => events.change({ ...event, tries: seen }, left);
+    return { id, account, address, tries, type: 'cap.reached', at, data, change };
+  }
+
+  return { judge, due };
+}
+
+/** The caps that an entry counts for, as they are now. */
+async function createCapFinder(
+  account: string,
+  { keys, accounts }: Pick<CapAlertsDeps, 'keys' | 'accounts'>,
+) {
+  const { endUserCaps } = (await accounts.find(account)) ?? {};
+  const byKey = new Map<string, KeyCaps | undefined>();
+  return async ({ key, model, endUser }: SpentBy): Promise<Cap[]> => {
+    if (key !== undefined && !byKey.has(key)) byKey.set(key, await keys.capsInForce(key));
+    const own = key === undefined ? undefined : byKey.get(key);
+    return [
+      ...capsOf('key', own?.all),
+      ...capsOf('model', model === undefined ? undefined : own?.models.get(model)),
+      ...capsOfEndUser(endUserCaps, endUser),
+    ];
+  };
+}
+
+/** By what is used now, for an account whose caps or alert have changed. */
+async function reachedNow(account: string, deps: CapAlertsDeps): Promise<ReachedCap[]> {
+  const find = await createCapFinder(account, deps);
+  const reached: ReachedCap[] = [];
+  for await (const by of cappedSpenders(account, deps)) {
+    const uses = await deps.uses(account, by);
+    reached.push(...reachedCaps({ by, uses, at: deps.now() }, await find(by)));
+  }
+  return reached;
+}
+
+/** Who has caps of their own. End users who are not named are compared when they spend. */
+async function* cappedSpenders(
+  account: string,
+  { keys, accounts, now }: CapAlertsDeps,
+): AsyncIterable<SpentBy> {
+  for await (const { id, countedAs: key = id, caps, ...ends } of keys.ofAccount(account)) {
+    if (caps === undefined || !isKeyValid(ends, now())) continue;
+    yield { key };
+    for (const model of caps.models.keys()) yield { key, model };
+  }
+  for (const endUser of (await accounts.find(account))?.endUserCaps?.named.keys() ?? []) yield { endUser };
+}
+
+function capData({ scope, window, limit, used, left, resetsAt }: CapState) {
+  return {
+    scope,
+    window,
+    limit: formatMicros(limit),
+    used: formatMicros(used),
+    left: formatMicros(left),
+    ...defined({ resets_at: resetsAt === undefined ? undefined : Math.floor(resetsAt / 1000) }),
+  };
+}

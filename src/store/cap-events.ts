@@ -1,0 +1,108 @@
+import type { Db } from 'mongodb';
+import { windowName } from '../money/cap-alerts.ts';
+import type { CapPercent, ReachedCap } from '../money/cap-alerts.ts';
+import { dayMs } from '../base/times.ts';
+import { durable, ensureIndexes, expiring, openCollection, unlessThere } from './mongo.ts';
+
+/** That a cap has reached a percentage: one for each window, kept after its delivery so that it stays one. */
+export interface CapEvent extends ReachedCap {
+  readonly id: string;
+  readonly account: string;
+  /** Requests that were begun. */
+  readonly tries: number;
+  /** Unix milliseconds. */
+  readonly dueAt: number;
+}
+
+interface CapEventDocument extends Omit<CapEvent, 'id' | 'dueAt'> {
+  /** The account, the window and the percentage: two processes cannot both report it. */
+  readonly _id: string;
+  readonly event: string;
+  /** Absent: there is nothing more to be posted. */
+  readonly dueAt?: number;
+  /** Absent for caps without an end. */
+  readonly expires?: Date;
+}
+
+/** After the end of the window: longer than an event is repeated. */
+const keptMs = 8 * dayMs;
+
+export type CapEventStore = ReturnType<typeof createCapEventStore>;
+
+export function createCapEventStore(db: Db) {
+  const events = openCollection<CapEventDocument>(db, 'cap_events', durable);
+
+  /** Those that exist. */
+  async function existing(asked: readonly string[]): Promise<string[]> {
+    if (asked.length === 0) return [];
+    const found = events.find({ _id: { $in: [...asked] } }, { projection: { _id: 1 } });
+    return (await found.toArray()).map(({ _id }) => _id);
+  }
+
+  return {
+    ensureIndexes: () =>
+      ensureIndexes(events, [
+        expiring,
+        { name: 'account_due', key: { account: 1, dueAt: 1 } },
+        { name: 'due', key: { dueAt: 1 }, sparse: true },
+      ]),
+
+    /** In order. Those that are known already are left as they are. */
+    async add(found: readonly CapEvent[]): Promise<void> {
+      const reported = new Set(await existing(found.map((event) => placeOf(event.account, event))));
+      for (const { id: event, ...rest } of found) {
+        const _id = placeOf(rest.account, rest);
+        if (reported.has(_id)) continue;
+        reported.add(_id);
+        const { resetsAt } = rest.cap;
+        const expires = resetsAt === undefined ? {} : { expires: new Date(resetsAt + keptMs) };
+        await unlessThere(() => events.insertOne({ _id, event, ...rest, ...expires }));
+      }
+    },
+
+    /** Those of these percentages that were reported. */
+    async reported<Asked extends Pick<ReachedCap, 'cap' | 'by' | 'percent'>>(
+      account: string,
+      asked: readonly Asked[],
+    ): Promise<Asked[]> {
+      const known = new Set(await existing(asked.map((one) => placeOf(account, one))));
+      return asked.filter((one) => known.has(placeOf(account, one)));
+    },
+
+    /** Accounts with an event whose next request is due. */
+    dueAccounts: (now: number): Promise<string[]> => events.distinct('account', { dueAt: { $lte: now } }),
+
+    async due(account: string, now: number, limit: number): Promise<CapEvent[]> {
+      const found = events.find({ account, dueAt: { $lte: now } }).sort({ dueAt: 1 });
+      return (await found.limit(limit).toArray()).map(toEvent);
+    },
+
+    /** How many were not delivered yet. */
+    countUndelivered: (account: string): Promise<number> =>
+      events.countDocuments({ account, dueAt: { $gt: 0 } }),
+
+    /** Undefined: there is nothing more to be posted. False: another process has begun it since it was seen. */
+    async change(
+      seen: Pick<CapEvent, 'account' | 'tries' | 'cap' | 'by' | 'percent'>,
+      changed: Pick<CapEvent, 'tries' | 'dueAt'> | undefined,
+    ): Promise<boolean> {
+      const { matchedCount } = await events.updateOne(
+        { _id: placeOf(seen.account, seen), tries: seen.tries },
+        changed === undefined ? { $unset: { dueAt: '' } } : { $set: changed },
+      );
+      return matchedCount === 1;
+    },
+
+    async removeAll(account: string): Promise<void> {
+      await events.deleteMany({ account });
+    },
+  };
+}
+
+function placeOf(account: string, reached: Pick<ReachedCap, 'cap' | 'by' | 'percent'>): string {
+  return `${account}/${windowName(reached)}/${reached.percent satisfies CapPercent}`;
+}
+
+function toEvent({ _id, event: id, expires: _expires, dueAt = 0, ...rest }: CapEventDocument): CapEvent {
+  return { id, dueAt, ...rest };
+}
