@@ -36,7 +36,7 @@ function environment(more: Readonly<Record<string, string>> = {}): NodeJS.Proces
 
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'mediary-package-test-'));
-  const command = ['--import', 'tsx', 'workshop/package.ts', '--destination', directory];
+  const command = [...loadsTypeScript, 'workshop/package.ts', '--destination', directory];
   const release = { GITHUB_SERVER_URL: 'https://code.example', GITHUB_REPOSITORY: 'team/mediary' };
   const { stdout } = await run(process.execPath, command, { cwd: root, env: environment(release) });
   tarball = stdout.trim();
@@ -148,6 +148,7 @@ it('the release continues only where its tag is the version', async () => {
 /** A program of somebody else, with a strict compiler and without the types of Node. */
 const program = `import { createClient, readCallback, MediaryError } from 'mediary/client';
 import type { VideoRequest } from 'mediary/client';
+import { loadsTypeScript } from '../support/typescript.ts';
 
 const client = createClient({ baseUrl: 'https://gateway.example', apiKey: 'sk-x' });
 const body: VideoRequest = { model: 'm', prompt: 'p', duration: 5, metadata: { seed: 7 } };
