@@ -10,6 +10,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { parse } from 'yaml';
 import { databaseUri, temporalAddress } from '../support/run-servers.ts';
+import { loadsTypeScript } from '../support/typescript.ts';
 
 /** What `npm run package` writes: it is published by the steps of the release, and installed as anybody installs it. */
 
@@ -148,7 +149,6 @@ it('the release continues only where its tag is the version', async () => {
 /** A program of somebody else, with a strict compiler and without the types of Node. */
 const program = `import { createClient, readCallback, MediaryError } from 'mediary/client';
 import type { VideoRequest } from 'mediary/client';
-import { loadsTypeScript } from '../support/typescript.ts';
 
 const client = createClient({ baseUrl: 'https://gateway.example', apiKey: 'sk-x' });
 const body: VideoRequest = { model: 'm', prompt: 'p', duration: 5, metadata: { seed: 7 } };
