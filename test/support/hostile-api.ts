@@ -44,7 +44,8 @@ export async function startHostileApi(name: string): Promise<HostileApi> {
       `--max-old-space-size=${heapMegabytes}`,
       '--expose-gc',
       ...loadsTypeScript,
-      ...['--import', './test/support/event-loop-probe.ts'],
+      '--import',
+      './test/support/event-loop-probe.ts',
       'test/images/api-process.ts',
     ],
     {
