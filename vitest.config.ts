@@ -21,6 +21,8 @@ export default defineConfig({
     maxWorkers: 6,
     // The files that a process runs share what they load: to load it takes longer than many of them run.
     isolate: false,
+    // Kept below node_modules, by their content: a second run of one file loads in half the time.
+    experimental: { fsModuleCache: true },
     sequence: { sequencer: MixedOrder },
     // What never comes fails all the same. Each is far above what the longest legitimate waits of a test add up to on a
     // busy machine: one wait alone is 80 s when the server loses an activity on its way to a worker (the heartbeat of a
