@@ -88,6 +88,8 @@ function compile({
     compilerOptions: {
       ...more,
       noEmit: false,
+      // `npm run check` has checked them.
+      noCheck: true,
       rootDir: root,
       outDir: directory,
       rewriteRelativeImportExtensions: true,

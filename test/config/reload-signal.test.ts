@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { onReloadSignal, watchReloadSignal } from '../../src/config/reload-signal.ts';
 import { testYaml } from '../support/test-yaml.ts';
+import { loadsTypeScript } from '../support/typescript.ts';
 
 const project = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -36,7 +37,7 @@ describe('SIGHUP', () => {
     await once(server, 'listening');
     const address = server.address();
     const port = typeof address === 'object' ? address?.port : undefined;
-    const child = spawn(process.execPath, ['--import', 'tsx', 'src/cli.ts', role.toLowerCase()], {
+    const child = spawn(process.execPath, [...loadsTypeScript, 'src/cli.ts', role.toLowerCase()], {
       cwd: project,
       env: {
         PATH: process.env['PATH'],

@@ -12,7 +12,7 @@ export interface SameInterface extends ImageUpstream {
   videoCreate(prompt: string): Promise<Record<string, any>>;
 }
 
-const upstreamVideoUrl = 'https://files.example/video.mp4';
+const videoPath = '/video.mp4';
 
 export async function startSameInterface(): Promise<SameInterface> {
   const upstream = await startImageUpstream();
@@ -30,14 +30,17 @@ export async function startSameInterface(): Promise<SameInterface> {
 
 export function answerAsDocumented(call: UpstreamCall, response: ServerResponse): void {
   if (call.path.includes('/images/')) return sendImages(call, response);
+  if (call.path === videoPath) return void response.end('a video');
   if (call.headers['content-type'] !== undefined)
     return sendJson(response, 200, { id: 'task_up', task_id: 'task_up', status: 'submitted' });
+  // A link that does not open would be asked for again for a minute.
+  const link = `http://${call.headers.host}${videoPath}`;
   sendJson(response, 200, {
     id: 'task_up',
     object: 'video.generation.task',
     status: 'succeeded',
-    data: [{ url: upstreamVideoUrl }],
-    video_url: upstreamVideoUrl,
+    data: [{ url: link }],
+    video_url: link,
     duration: 5,
     usage: { completion_tokens: 100_000, total_tokens: 100_000 },
   });

@@ -170,7 +170,10 @@ done
       commands
         .filter((command) => command.startsWith(`${version} `))
         .map((command) => /(?:run \S+|node@\S+| ci| test)/.exec(command)?.[0].trim());
-    expect(namesOf(process.version)).toEqual(['ci', 'node@24', 'run test:node']);
+    const oldest = namesOf(process.version);
+    // Both are installed at once.
+    expect(new Set(oldest.slice(0, 2))).toEqual(new Set(['ci', 'node@24']));
+    expect(oldest.slice(2)).toEqual(['run test:node']);
     const newest = namesOf('v24');
     expect(newest.slice(0, 2)).toEqual(['run check', 'test']);
     // The others run beside each other.

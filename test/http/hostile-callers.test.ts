@@ -17,6 +17,7 @@ import { testEnvironment, testYaml } from '../support/gateway.ts';
 import { send } from '../support/client.ts';
 import type { Call } from '../support/client.ts';
 import { useHttpWorld, videoBody } from '../support/http-world.ts';
+import { loadsTypeScript } from '../support/typescript.ts';
 
 const world = useHttpWorld('http_hostile_callers');
 const sockets: Socket[] = [];
@@ -421,7 +422,13 @@ describe('connections', () => {
     // Node opens the files of the program at once, which are more than five hundred.
     const child = spawn(
       'sh',
-      ['-c', 'ulimit -n 1024; exec "$0" --import tsx test/images/api-process.ts', process.execPath],
+      [
+        '-c',
+        'ulimit -n 1024; exec "$0" "$@"',
+        process.execPath,
+        ...loadsTypeScript,
+        'test/images/api-process.ts',
+      ],
       {
         cwd: fileURLToPath(new URL('../..', import.meta.url)),
         env: {

@@ -12,19 +12,19 @@ import { exampleOf, summedUp } from './vendor-matrix.ts';
 const addresses = ['https://ex.com/one.png', 'https://ex.com/two.png', 'https://ex.com/mask.png'] as const;
 const data = ['T25lT25l', 'VHdvVHdv', 'TWFza01h'] as const;
 
-/** What a request may be given, in every way that some adapter wants it. */
-const given: readonly Partial<ImageRequest>[] = [0, 1].flatMap((form) => {
+/** Without what a cell is about: whatever a request may be given, in every way that some adapter wants it. */
+const plainRequests: readonly ImageRequest[] = [0, 1].flatMap((form) => {
   const input = (index: 0 | 1 | 2): ImageInput =>
     form === 0
       ? { form: 'url', url: addresses[index] }
       : { form: 'data', mediaType: 'image/png', base64: data[index] };
   const images = [input(0)];
   return [
-    {},
-    { images },
-    { images, extra: { strength: 0.25 } },
-    { images: [...images, input(1)] },
-    { images, mask: input(2) },
+    imageRequest({}),
+    imageRequest({ images }),
+    imageRequest({ images, extra: { strength: 0.25 } }),
+    imageRequest({ images: [...images, input(1)] }),
+    imageRequest({ images, mask: input(2) }),
   ];
 });
 
@@ -68,8 +68,7 @@ export interface ImageProbe {
 }
 
 export function imageProbesOf(column: string): ImageProbe[] {
-  return given.flatMap((over): ImageProbe[] => {
-    const plain = imageRequest(over);
+  return plainRequests.flatMap((plain): ImageProbe[] => {
     const textsOf = (inputs: readonly ImageInput[]) =>
       inputs.map((input) => (input.form === 'url' ? input.url : input.form === 'data' ? input.base64 : ''));
     if (column === 'references')

@@ -80,7 +80,7 @@ interface AxeViolation {
 
 /** What axe finds serious or critical on the page, as `rule: element` with what to change. */
 export async function seriousFindings(page: Page): Promise<readonly string[]> {
-  await page.evaluate(axeSource);
+  if (await page.evaluate('globalThis.axe === undefined')) await page.evaluate(axeSource);
   const violations = (await page.evaluate(
     'axe.run(document, { resultTypes: ["violations"] }).then(({ violations }) => violations)',
   )) as readonly AxeViolation[];

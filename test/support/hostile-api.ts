@@ -12,6 +12,7 @@ import type { TestAccount } from './client.ts';
 import type { Probe } from './event-loop-probe.ts';
 import { testEnvironment } from './gateway.ts';
 import { beginProbe } from './read-probe.ts';
+import { loadsTypeScript } from './typescript.ts';
 
 /** An API of images in a process of its own, with the heap that the container has, and what it goes through. */
 export interface HostileApi {
@@ -42,7 +43,9 @@ export async function startHostileApi(name: string): Promise<HostileApi> {
     [
       `--max-old-space-size=${heapMegabytes}`,
       '--expose-gc',
-      ...['tsx', './test/support/event-loop-probe.ts'].flatMap((module) => ['--import', module]),
+      ...loadsTypeScript,
+      '--import',
+      './test/support/event-loop-probe.ts',
       'test/images/api-process.ts',
     ],
     {

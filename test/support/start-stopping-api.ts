@@ -5,6 +5,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
 import type { RacePoint } from '../../src/base/race-point.ts';
+import { loadsTypeScript } from './typescript.ts';
 
 /** An API in a process of its own, which a test may kill. */
 export interface StoppingApi {
@@ -30,7 +31,7 @@ export async function startStoppingApi(
 ): Promise<StoppingApi> {
   const script = fileURLToPath(new URL('stopping-api.ts', import.meta.url));
   const role = works === true ? 'worker' : 'api';
-  const child = spawn(process.execPath, ['--import', 'tsx', script, at ?? 'never', `${aheadMs}`, role], {
+  const child = spawn(process.execPath, [...loadsTypeScript, script, at ?? 'never', `${aheadMs}`, role], {
     env: { PATH: process.env['PATH'], ...environment },
     stdio: ['ignore', 'pipe', 'inherit'],
   });

@@ -12,6 +12,7 @@ import { temporalAddress } from '../support/run-servers.ts';
 import { findWaiting } from '../../src/temporal/waiting-activity.ts';
 import { startSilentServer } from '../support/silent-server.ts';
 import { newInput, openTemporal } from './support.ts';
+import { loadsTypeScript } from '../support/typescript.ts';
 
 const world = openTemporal();
 
@@ -161,7 +162,7 @@ it('a wake-up of a task that waits for nobody does nothing', async () => {
 it('no call makes Node run hooks at every promise of the process', async () => {
   // In a process of its own: a worker in this one, of any test file, has hooked its promises.
   const script = fileURLToPath(new URL('hooked-promises.ts', import.meta.url));
-  const { stdout } = await promisify(execFile)(process.execPath, ['--import', 'tsx', script], {
+  const { stdout } = await promisify(execFile)(process.execPath, [...loadsTypeScript, script], {
     env: { ...process.env, TEMPORAL_ADDRESS: temporalAddress() },
   });
   expect(JSON.parse(stdout)).toEqual({ before: false, after: false });

@@ -3,12 +3,13 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { expect, it, onTestFinished } from 'vitest';
 import { waitUntil } from '../support/processes.ts';
+import { loadsTypeScript } from '../support/typescript.ts';
 
 const program = fileURLToPath(new URL('./programs/bundle-workflows.ts', import.meta.url));
 
 it('a Ctrl-C while workflows are bundled is for the worker to decide about: the bundler finishes', async () => {
   // In a group of its own, as a terminal gives to each command.
-  const child = spawn(process.execPath, ['--import', 'tsx', program], {
+  const child = spawn(process.execPath, [...loadsTypeScript, program], {
     stdio: ['ignore', 'pipe', 'pipe'],
     detached: true,
   });

@@ -10,6 +10,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { parse } from 'yaml';
 import { databaseUri, temporalAddress } from '../support/run-servers.ts';
+import { loadsTypeScript } from '../support/typescript.ts';
 
 /** What `npm run package` writes: it is published by the steps of the release, and installed as anybody installs it. */
 
@@ -36,7 +37,7 @@ function environment(more: Readonly<Record<string, string>> = {}): NodeJS.Proces
 
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'mediary-package-test-'));
-  const command = ['--import', 'tsx', 'workshop/package.ts', '--destination', directory];
+  const command = [...loadsTypeScript, 'workshop/package.ts', '--destination', directory];
   const release = { GITHUB_SERVER_URL: 'https://code.example', GITHUB_REPOSITORY: 'team/mediary' };
   const { stdout } = await run(process.execPath, command, { cwd: root, env: environment(release) });
   tarball = stdout.trim();

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
+import { loadsTypeScript } from '../support/typescript.ts';
 
 const run = promisify(execFile);
 
@@ -15,7 +16,7 @@ it.each([
   ],
 ])('without Python %s fails, and does not pass in silence', async (name, words) => {
   const directory = await mkdtemp(join(tmpdir(), 'mediary-no-python-'));
-  const started = run(process.execPath, ['--import', 'tsx', `workshop/${name}.ts`], {
+  const started = run(process.execPath, [...loadsTypeScript, `workshop/${name}.ts`], {
     env: { PATH: directory, MEDIARY_CACHE_DIR: directory },
   });
   await expect(started).rejects.toMatchObject({

@@ -48,11 +48,18 @@ const basePlaceholder = '{{base}}';
 const isInFolder = (name: string): boolean => guideNames.some((guide) => name === `docs/${guide}.html`);
 
 /**
- * The browser's files, from src/pages/<folder>/ and from packages. They are read once. A page may name its files by
+ * The browser's files, from src/pages/<folder>/ and from packages. A process reads them once. A page may name its files by
  * `{{base}}/<folder>/<file>`; modules import each other by relative paths. No address begins with a slash: a proxy may
  * put the gateway below a path.
  */
 export function readPageFiles(): PageFiles {
+  pageFiles ??= readAll();
+  return pageFiles;
+}
+
+let pageFiles: PageFiles | undefined;
+
+function readAll(): PageFiles {
   const texts = joined(new Map([...ownTexts(), ...packageTexts()]));
   for (const [name, text] of readGuides(texts.get('docs/guide.html') ?? '')) texts.set(name, text);
   const welcome = texts.get('docs/welcome.html') ?? '';

@@ -13,6 +13,7 @@ import type { TestAccount } from '../../support/client.ts';
 import type { TestGateway } from '../../support/gateway.ts';
 import { imageYaml, sendImages, startImageUpstream, whileMinutesPass } from '../support.ts';
 import type { ImageUpstream } from '../support.ts';
+import { loadsTypeScript } from '../../support/typescript.ts';
 
 let upstream: ImageUpstream;
 let gateway: TestGateway;
@@ -49,7 +50,7 @@ async function lookTwice(apartMs: number): Promise<number> {
 /** Another API process on the same database. */
 async function startProcess(): Promise<string> {
   const script = fileURLToPath(new URL('../api-process.ts', import.meta.url));
-  const started = spawn(process.execPath, ['--import', 'tsx', script], {
+  const started = spawn(process.execPath, [...loadsTypeScript, script], {
     env: { ...process.env, ...gateway.environment },
     stdio: ['ignore', 'pipe', 'inherit'],
   });

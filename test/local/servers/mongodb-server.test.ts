@@ -9,6 +9,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import type { LocalOptions } from '../../../src/local/servers/local-options.ts';
 import { startMongoServer } from '../../../src/local/servers/mongodb-server.ts';
 import { scratchOptions } from './scratch.ts';
+import { loadsTypeScript } from '../../support/typescript.ts';
 
 async function programRunning(options: LocalOptions, script: string) {
   const path = join(options.dataDir, 'mongod');
@@ -26,7 +27,10 @@ it('a mongod is given one address, and makes no socket file, which another user 
 it('a mongod becomes a replica set of one, and stays that set on another port', async () => {
   const options = await scratchOptions();
   const member = fileURLToPath(new URL('./programs/replica-set-member.ts', import.meta.url));
-  const program = await programRunning(options, `exec '${process.execPath}' --import tsx '${member}' "$@"`);
+  const program = await programRunning(
+    options,
+    `exec '${process.execPath}' ${loadsTypeScript.join(' ')} '${member}' "$@"`,
+  );
   const start = async () => {
     const server = await startMongoServer({ ...options, program, port: 'any' });
     onTestFinished(() => server.stop());

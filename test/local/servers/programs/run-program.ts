@@ -3,13 +3,14 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 
 import { onTestFinished } from 'vitest';
+import { loadsTypeScript } from '../../../support/typescript.ts';
 
 /** Runs a TypeScript file in a process of its own until it has said a line. */
 export async function runProgram(
   program: URL,
   ...args: string[]
 ): Promise<{ child: ChildProcess; line: string; kill: () => Promise<void> }> {
-  const child = spawn(process.execPath, ['--import', 'tsx', fileURLToPath(program), ...args], {
+  const child = spawn(process.execPath, [...loadsTypeScript, fileURLToPath(program), ...args], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const kill = async (): Promise<void> => {

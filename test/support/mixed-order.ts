@@ -1,0 +1,58 @@
+import { statSync } from 'node:fs';
+import { relative, sep } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { BaseSequencer } from 'vitest/node';
+import type { TestSpecification } from 'vitest/node';
+
+const testDir = fileURLToPath(new URL('..', import.meta.url));
+/** Folders and files whose tests wait for whole gateways, renders and browsers most of their time. */
+const waiting: ReadonlySet<string> = new Set([
+  'capacity',
+  'clients',
+  'contract',
+  'control',
+  'event-loop.test.ts',
+  'faults',
+  'life',
+  'local',
+  'package.test.ts',
+  'pages',
+  'workflows',
+]);
+
+/**
+ * Files that wait and files that compute take turns, so that the cores are neither idle nor wanted by all at once. The
+ * largest file of each kind comes first, so that nothing long is left for the end. The project `pure` comes last: it
+ * fills the time in which the last servers are waited for. A process serves one project only.
+ */
+export class MixedOrder extends BaseSequencer {
+  override sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const ofProject = (name: string) => files.filter(({ project }) => project.name === name);
+    const names = new Set(files.map(({ project }) => project.name));
+    const inOrder = [...names].toSorted().toReversed();
+    return Promise.resolve(inOrder.flatMap((name) => mixed(ofProject(name), waits, sizeOf)));
+  }
+}
+
+/** The items of both kinds, the largest first; each kind is used up as fast as the other one. */
+export function mixed<Item>(
+  items: readonly Item[],
+  isOfFirstKind: (item: Item) => boolean,
+  size: (item: Item) => number,
+): Item[] {
+  const placed = [true, false].flatMap((kind) => {
+    const ofKind = items.filter((item) => isOfFirstKind(item) === kind).toSorted((a, b) => size(b) - size(a));
+    return ofKind.map((item, index) => ({ item, share: index / ofKind.length }));
+  });
+  return placed.toSorted((a, b) => a.share - b.share).map(({ item }) => item);
+}
+
+function waits({ moduleId }: TestSpecification): boolean {
+  return relative(testDir, moduleId)
+    .split(sep)
+    .some((part) => waiting.has(part));
+}
+
+function sizeOf({ moduleId }: TestSpecification): number {
+  return statSync(moduleId).size;
+}
