@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { request } from 'undici';
+import { rawEnvironment } from '../src/config/environment.ts';
 import { openStand } from './bench/support/stand.ts';
 import { installFromPypi } from './pypi-venv.ts';
 import { typescriptClient } from './generated-clients/typescript.ts';
@@ -53,8 +54,8 @@ function runPython(target: readonly string[]): void {
   const packages = ['openapi-python-client==0.29.1', 'ruff==0.17.6', 'httpx==0.28.1'];
   const programs = installFromPypi('openapi-python-client-0.29.1', packages);
   const environment = {
-    ...process.env,
-    PATH: `${programs}:${process.env['PATH'] ?? ''}`,
+    ...rawEnvironment(),
+    PATH: `${programs}:${rawEnvironment()['PATH'] ?? ''}`,
     PYTHONPATH: join(directory, 'python'),
   };
   const generate = ['generate', '--path', 'openapi.json', '--output-path', 'python'];
@@ -63,6 +64,6 @@ function runPython(target: readonly string[]): void {
   run(join(programs, 'python'), [program, ...target], environment);
 }
 
-function run(program: string, args: readonly string[], env: NodeJS.ProcessEnv = process.env): void {
+function run(program: string, args: readonly string[], env = rawEnvironment()): void {
   execFileSync(program, args, { cwd: directory, stdio: ['ignore', 'inherit', 'inherit'], env });
 }

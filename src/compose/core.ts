@@ -154,11 +154,9 @@ export async function openCore(
   for (const looking of [health.circuits, renders, charges]) looking.start();
   const stopConfig = startConfig(runningConfig, { ...shared, node });
   const opened = { runningConfig, node, metrics, mongo, ledger, channels, health };
-  const rest = { renders, charges, results, recorder, tracing };
   return {
     ...shared,
-    ...opened,
-    ...rest,
+    ...{ ...opened, renders, charges, results, recorder, tracing },
     endStay: createEndStay(stores, log),
     notices: notices.watch,
     temporal,

@@ -1,6 +1,6 @@
 import { defined } from '../base/defined.ts';
 import { OpenAPIRegistry, OpenApiGeneratorV31 } from '@asteasolutions/zod-to-openapi';
-import type { RouteConfig } from '@asteasolutions/zod-to-openapi';
+import type { RouteConfig, ZodMediaTypeObject } from '@asteasolutions/zod-to-openapi';
 import { z } from 'zod';
 import { errorTable } from '../errors/errors.ts';
 import type { ErrorCode } from '../errors/errors.ts';
@@ -165,15 +165,15 @@ const eventsSchema = {
 function describeSuccess(success: Success): RouteConfig['responses'][string] {
   const { description, schema, event, mediaType = 'application/json' } = success;
   if (mediaType === 'none') return { description };
-  const types = [mediaType].flat();
+  const contentOf = (type: string): ZodMediaTypeObject => {
+    if (type !== eventStreamType)
+      return { schema: type === 'application/json' ? (schema ?? {}) : { type: 'string' } };
+    // Tools take the schema of a stream for that of each of its events, whose fields are not JSON.
+    return event === undefined ? { schema: {} } : { schema: eventsSchema };
+  };
   return {
     description,
-    content: Object.fromEntries(
-      types.map((type) => {
-        if (type === eventStreamType) return [type, event === undefined ? {} : { schema: eventsSchema }];
-        return [type, { schema: type === 'application/json' ? (schema ?? {}) : { type: 'string' } }];
-      }),
-    ),
+    content: Object.fromEntries([mediaType].flat().map((type) => [type, contentOf(type)])),
   };
 }
 
