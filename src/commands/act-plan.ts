@@ -15,7 +15,7 @@ export interface Planned {
 const planCharacters = 16;
 
 /** Identifies what a dry run shows: this act, with these fields, on the task as it is. Another operator may act by it. */
-export function planOf({ id, rev, action, input }: Planned): string {
+function planOf({ id, rev, action, input }: Planned): string {
   const { by: _by, reason: _reason, dry_run: _isDryRun, plan: _plan, ...fields } = input;
   const text = canonicalJson([id, rev, action, fields]);
   return createHash('sha256').update(text).digest('hex').slice(0, planCharacters);

@@ -268,7 +268,7 @@ describe.skipIf(browserPath === undefined)(`acts in the console${noBrowser}`, ()
     await page.getByText('Done for 30 tasks.').waitFor();
     await page.getByRole('button', { name: 'Back', exact: true }).click();
     await page.getByRole('dialog').waitFor({ state: 'detached' });
-    expect(await page.evaluate('document.activeElement === document.body')).toBe(false);
+    await expect.poll(() => page.evaluate('document.activeElement.textContent')).toBe('Tasks');
     await page.goto(`${world.url}/console#/audit`);
     const row = page.getByRole('row').filter({ hasText: 'an outage' });
     await row.getByText('30 tasks').click();

@@ -26,7 +26,7 @@ export function Dialog({ title, onClose, isFirm = false, children }) {
     return () => {
       document.removeEventListener('keydown', onKey, true);
       dialog?.close();
-      if (document.activeElement === document.body) focusPage();
+      requestAnimationFrame(keepFocus);
     };
   }, []);
   return html`<dialog
@@ -51,7 +51,9 @@ export function hold(event) {
 }
 
 /** What opened the dialog may be gone, or disabled by what was done: the focus stays on the page. */
-function focusPage() {
+function keepFocus() {
+  const focused = document.activeElement;
+  if (focused !== null && focused !== document.body && !focused.matches(':disabled')) return;
   /** @type {HTMLElement | null} */
   const heading = document.querySelector('main h1');
   heading?.setAttribute('tabindex', '-1');
