@@ -169,7 +169,8 @@ describe.skipIf(browserPath === undefined)(`acts in the console${noBrowser}`, ()
     await opener.focus();
     await pressEnter(page);
     await leave(page);
-    const isEmpty = async () => (await page.locator('dialog').count()) > 0 && !(await preview(page).isVisible());
+    const dialog = page.getByRole('dialog');
+    const isEmpty = async () => (await dialog.isVisible()) && !(await preview(page).isVisible());
     await misuse(page, { open, isOpen: isEmpty });
     await misuse(page, { open: opened, isOpen: () => preview(page).isVisible(), final: `${title} now` });
     expect(await changed([id])).toEqual(before);

@@ -271,8 +271,9 @@ describe('what an operator did', () => {
     const extend = (name: string, rev: number) =>
       openStore().step(id, { kind: 'extended', seconds: 60 }, { ...act(name), rev });
     const both = await Promise.all([extend('update-1', 0), extend('update-2', 0)]);
-    expect(both.map(({ ok }) => ok).toSorted()).toEqual([false, true]);
-    expect(await extend('update-3', 7)).toMatchObject({ ok: false, message: expect.stringContaining('plan') });
+    expect(both.filter(({ ok }) => ok)).toHaveLength(1);
+    const refused = { ok: false, message: expect.stringContaining('plan') };
+    expect(await extend('update-3', 7)).toMatchObject(refused);
     expect((await read(id)).actions).toHaveLength(1);
     expect((await read(id)).actions?.[0]).not.toHaveProperty('rev');
   });
