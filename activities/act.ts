@@ -1,6 +1,7 @@
 import { defined } from '../src/base/defined.ts';
 import { formatAmount } from '../src/money/money.ts';
 import { refusalOf } from '../src/task/acts.ts';
+import { planRefusal, resultOf } from '../src/commands/act-plan.ts';
 import type { ActionInput } from '../src/task/act-fields.ts';
 import type { ActionEvent, RunningActionName, Said } from '../src/task/acts.ts';
 import { proposedCharge } from '../src/task/situation.ts';
@@ -21,6 +22,8 @@ import type { ActReply, ActRequest } from './types.ts';
 /** What an act would do: one of the events that its row names. */
 interface Proposal<Name extends RunningActionName = RunningActionName> extends Said {
   readonly event: EventOf<ActionEvent<Name>>;
+  /** What the record keeps beside its sentence. */
+  readonly note?: string;
 }
 
 /** Nothing was changed. `message`: a sentence for the operator. */
@@ -66,20 +69,30 @@ export function createActOnTask(deps: Deps) {
     }
     const refusal = refusalOf(action, task.state.at);
     if (refusal !== undefined) return { done: false, message: refusal };
+    const planned = { id, rev: task.rev, action, input };
+    const outdated = planRefusal(planned);
+    if (outdated !== undefined) return { done: false, message: `${outdated} Nothing was changed.` };
     const proposal = await proposals[action](task, request, deps);
     if ('refused' in proposal) return { done: false, message: `${proposal.refused} Nothing was changed.` };
-    const { event, ...said } = proposal;
+    const { event, note = '', ...said } = proposal;
+    const result = resultOf(said, planned);
     if (input.dry_run === true) {
       const decided = next(task, event, deps.now());
       return decided.ok
-        ? { done: true, view: viewOf(task), said: { would: said } }
+        ? { done: true, view: viewOf(task), said: result }
         : { done: false, message: decided.message };
     }
-    const written = { id: request.id, at: deps.now(), action, reason: input.reason, detail: said.task };
-    const stepped = await tasks.step(id, event, by === undefined ? undefined : { ...written, by });
+    const detail = `${said.task}${note}`;
+    const written = { id: request.id, at: deps.now(), action, reason: input.reason, detail };
+    const rev = input.plan === undefined ? undefined : task.rev;
+    const stepped = await tasks.step(
+      id,
+      event,
+      by === undefined ? undefined : { ...written, by, ...defined({ rev }) },
+    );
     if (!stepped.ok) return { done: false, message: stepped.message };
     await keepAlong(stepped.task, request);
-    return { done: true, view: viewOf(stepped.task), said: { did: said } };
+    return { done: true, view: viewOf(stepped.task), said: result };
   }
 
   /** What its caller wrote, and the places that it has, are kept as long as the task. */
@@ -180,7 +193,8 @@ function resubmit(task: Task, request: ActRequest): Proposal<'resubmit'> {
   const lostAt = attempt?.channel ?? '';
   return {
     event: { kind: 'resubmitted', ...defined({ channel }) },
-    task: `The task is submitted to ${channel ?? lostAt} again. If ${lostAt} accepted the first submission, cancel its job there (marker ${attempt?.marker ?? ''}).`,
+    task: `The task is submitted to ${channel ?? lostAt} again. If ${lostAt} accepted the first submission, cancel its job there.`,
+    note: ` Its marker is ${attempt?.marker ?? ''}.`,
     money: `${holdStays(task, request)} It pays for one job: if the first submission was accepted, the upstream bills two.`,
   };
 }

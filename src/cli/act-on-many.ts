@@ -1,16 +1,25 @@
+import { createHash, randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { formatMicros, parseMicros } from '../money/money.ts';
-import { unfinishedStatuses } from '../task/task.ts';
+import { needsPlan } from '../task/acts.ts';
 import type { OperatorActionName } from '../task/acts.ts';
+import { moneyInWords } from '../task/money-preview.ts';
+import { unfinishedStatuses } from '../task/task.ts';
 import type { AdminClient, Row } from './admin-client.ts';
 import { CommandError } from './command-error.ts';
 import type { Output } from './output.ts';
+import { doneSchema, isConfirmed, requireConfirmable, triedSchema } from './planned-act.ts';
 import type { Terminal } from './terminal.ts';
 
 const pageSize = '100';
 const atOnce = 4;
 /** As many consecutive failures that are not refusals mean that the gateway is away. */
 const consecutiveFailuresMax = 5;
+/** As many items as an entry of the audit log has. */
+const bulkMax = 1_000;
+
+const manyOutdated =
+  'The plan no longer fits: a task has changed since its dry run, or other tasks are found now. Nothing was done. Look at --dry-run again.';
 
 export interface ManyTasks {
   /** Filters of the list of tasks. */
@@ -19,6 +28,8 @@ export interface ManyTasks {
   /** What the API is sent for each task: the action, its reason and its fields. */
   readonly body: Row & { readonly reason: string };
   readonly dryRun: boolean;
+  /** Of a dry run of the same line: the act is done only if that would still show the same. */
+  readonly plan?: string | undefined;
   /** Acts without asking. */
   readonly isConfirmed: boolean;
   /** Leaves out tasks on whose record this action with this reason stands: an earlier run was interrupted. */
@@ -35,22 +46,51 @@ export interface BulkSession {
 /** Acts on every task that the list finds. Resolves with whether all was done; each task that was not is named. */
 export async function actOnMany(many: ManyTasks, session: BulkSession): Promise<boolean> {
   const { client, output, terminal } = session;
+  const confirmation = { ...many, terminal };
+  if (!many.dryRun) requireConfirmable(confirmation);
   const found = await collect(many, client);
   const chosen = many.continues ? found.filter((task) => !isDone(task, many)) : found;
   const skipped = found.length - chosen.length;
   const held = formatMicros(sum(chosen.filter(isUnfinished).map(({ hold }) => hold)));
   const left = skipped === 0 ? '' : ` (${skipped} were done before)`;
-  output.note(`${many.action}: ${chosen.length} tasks${left}, ${held} is held for them.`);
-  if (chosen.length > 0 && !(await mayAct(many, terminal))) {
+  const { action } = many;
+  output.note(`${action}: ${chosen.length} tasks${left}, ${held} is held for them.`);
+  const isPlanned = many.dryRun || needsPlan(action) || many.plan !== undefined;
+  const tried = isPlanned ? await each(chosen, { ...many, dryRun: true }, session) : undefined;
+  const plan = tried === undefined ? undefined : planOfMany(tried);
+  const facts = { action, dry_run: many.dryRun, tasks: chosen.length, held, skipped };
+  if (many.dryRun && tried !== undefined) {
+    output.result({ ...facts, plan, ...listed(tried) }, `${report(many, tried)}\nplan  ${plan}`);
+    return tried.done.length === chosen.length;
+  }
+  if (tried !== undefined && many.plan === undefined) output.note(report({ ...many, dryRun: true }, tried));
+  if (many.plan !== undefined && many.plan !== plan) throw new CommandError('refused', manyOutdated);
+  if (chosen.length > 0 && !(await isConfirmed(confirmation))) {
     output.note('Nothing was done.');
     return false;
   }
-  const { done, refused } = await each(chosen, many, session);
-  output.result(
-    { action: many.action, dry_run: many.dryRun, tasks: chosen.length, held, skipped, done, refused },
-    report(many, { tasks: chosen.length, done, refused }),
+  const done = await each(
+    tried?.done.map(({ row, plan: own }) => ({ ...row, plan: own })) ?? chosen,
+    many,
+    session,
   );
-  return done === chosen.length;
+  const all = {
+    ...done,
+    refused: [...(tried?.refused ?? []), ...done.refused],
+    untried: done.untried + (tried?.untried ?? 0),
+  };
+  output.result({ ...facts, ...listed(all) }, report(many, all));
+  return all.done.length === chosen.length;
+}
+
+function listed({ done, refused }: Outcome): Row {
+  return { done: done.map(({ row }) => row['id']), refused };
+}
+
+/** Names what a dry run of many has shown: which tasks would be touched, and how. */
+function planOfMany({ done }: Outcome): string {
+  const plans = done.map(({ plan = '' }) => plan).toSorted((one, other) => (one < other ? -1 : 1));
+  return createHash('sha256').update(plans.join()).digest('hex').slice(0, 16);
 }
 
 /** All of them first: acting changes what the list finds. */
@@ -76,72 +116,114 @@ function sum(amounts: readonly unknown[]): bigint {
   return amounts.reduce<bigint>((total, amount) => total + (parseMicros(String(amount)) ?? 0n), 0n);
 }
 
-async function mayAct({ dryRun, isConfirmed }: ManyTasks, terminal: Terminal | undefined): Promise<boolean> {
-  if (dryRun || isConfirmed) return true;
-  if (terminal === undefined) {
-    throw new CommandError(
-      'usage',
-      'There is no terminal to ask for confirmation. Add --yes, or try it with --dry-run.',
-    );
-  }
-  return terminal.confirm('Continue?');
-}
-
 interface NotDone {
   readonly task: string;
   readonly message: string;
 }
 
-interface Outcome {
-  readonly done: number;
-  readonly refused: readonly NotDone[];
+/** `plan` and `preview`: of a dry run. */
+interface Touched {
+  readonly row: Row;
+  readonly sentence: string;
+  readonly plan?: string | undefined;
+  readonly preview?: z.output<typeof previewSchema> | undefined;
 }
 
-/** A few at a time. Stops beginning new ones when the gateway does not answer any more. */
+interface Outcome {
+  readonly done: readonly Touched[];
+  readonly refused: readonly NotDone[];
+  readonly untried: number;
+}
+
+const amount = z.string().nullable();
+const previewSchema = z.object({
+  name: z.string(),
+  charged: amount,
+  released: amount,
+  refunded: amount,
+  unpaid_jobs: z.int(),
+});
+const answerSchema = z.object({
+  result: z.union([triedSchema, doneSchema]),
+  situation: z.object({ actions: z.array(previewSchema) }),
+});
+
+/** A few at a time. Stops beginning new ones at Ctrl-C, and when the gateway does not answer any more. */
 async function each(
   tasks: readonly Row[],
-  { body, dryRun }: ManyTasks,
+  { body, dryRun, action }: ManyTasks,
   { client, terminal }: BulkSession,
 ): Promise<Outcome> {
+  const done: Touched[] = [];
   const refused: NotDone[] = [];
-  let done = 0;
+  const bulks: string[] = [];
   let begun = 0;
   let consecutiveFailures = 0;
+  let isStopped = false;
+  const stop = () => void (isStopped = true);
+  const act = async (row: Row, index: number): Promise<Touched> => {
+    const bulk = (bulks[Math.floor(index / bulkMax)] ??= randomUUID());
+    const sent = dryRun ? { ...body, dry_run: true } : { ...body, plan: row['plan'], bulk };
+    const path = `/tasks/${encodeURIComponent(String(row['id']))}/actions`;
+    const { result, situation } = answerSchema.parse(await client.call('POST', path, sent));
+    if ('did' in result) return { row, sentence: result.did.task };
+    const preview = situation.actions.find(({ name }) => name === action);
+    return { row, sentence: result.would.task, plan: result.plan, preview };
+  };
   const workOff = async (): Promise<void> => {
     for (;;) {
-      const task = tasks[begun];
-      if (task === undefined || consecutiveFailures >= consecutiveFailuresMax) return;
+      const index = begun;
+      const row = tasks[index];
+      if (row === undefined || isStopped || consecutiveFailures >= consecutiveFailuresMax) return;
       begun += 1;
-      const id = String(task['id']);
       try {
-        await client.call('POST', `/tasks/${encodeURIComponent(id)}/actions`, { ...body, dry_run: dryRun });
-        done += 1;
+        done.push(await act(row, index));
         consecutiveFailures = 0;
       } catch (error) {
         if (!(error instanceof CommandError)) throw error;
         consecutiveFailures = error.code === 'action_not_possible' ? 0 : consecutiveFailures + 1;
-        refused.push({ task: id, message: error.message });
+        refused.push({ task: String(row['id']), message: error.message });
       }
-      terminal?.progress(`${done + refused.length} of ${tasks.length}, ${refused.length} not done`);
+      terminal?.progress(`${done.length + refused.length} of ${tasks.length}, ${refused.length} not done`);
     }
   };
-  await Promise.all(Array.from({ length: atOnce }, workOff));
+  process.once('SIGINT', stop);
+  try {
+    await Promise.all(Array.from({ length: atOnce }, workOff));
+  } finally {
+    process.off('SIGINT', stop);
+  }
   terminal?.progress('');
-  return { done, refused };
+  return { done, refused, untried: tasks.length - done.length - refused.length };
 }
 
-function report(
-  { dryRun }: ManyTasks,
-  { tasks, done, refused }: Outcome & { readonly tasks: number },
-): string {
-  const untried = tasks - done - refused.length;
+function report({ dryRun, body }: ManyTasks, { done, refused, untried }: Outcome): string {
+  const tasks = done.length + refused.length + untried;
+  const counts = new Map<string, number>();
+  for (const { sentence } of done) counts.set(sentence, (counts.get(sentence) ?? 0) + 1);
   return [
-    `${done} of ${tasks} ${dryRun ? 'would be done' : 'done'}.`,
+    `${done.length} of ${tasks} ${dryRun ? 'would be done' : 'done'}.`,
+    ...[...counts].map(([sentence, count]) => `${count} × ${sentence}`),
+    ...(dryRun && done.length > 0 ? [`In all it ${moneyOfMany(done, body['amount'])}.`] : []),
     ...refused.map(({ task, message }) => `${task}  ${message}`),
     ...(untried === 0
       ? []
       : [
-          `${untried} were not tried: the gateway does not answer. Run the same command with --continue for the rest.`,
+          `${untried} were not tried: it was stopped, or the gateway does not answer. Run the same command with --continue for the rest.`,
         ]),
   ].join('\n');
+}
+
+/** `written`: how much of each is given back. */
+function moneyOfMany(done: readonly Touched[], written: unknown): string {
+  const previews = done.flatMap(({ preview }) => preview ?? []);
+  const total = (amounts: readonly (string | null)[]) =>
+    amounts.includes(null) ? null : formatMicros(sum(amounts));
+  const given = previews.map(({ refunded }) => (typeof written === 'string' ? written : refunded));
+  return moneyInWords({
+    charged: total(previews.map(({ charged }) => charged)),
+    released: total(previews.map(({ released }) => released)),
+    refunded: total(given) ?? '0.000000',
+    unpaidJobs: previews.reduce((jobs, { unpaid_jobs: more }) => jobs + more, 0),
+  });
 }

@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { z } from 'zod';
 import { formatEvents } from '../flight/timeline.ts';
 import { flightRecordSchema } from '../flight/flight-record.ts';
-import { moneyInWords } from '../task/situation.ts';
+import { moneyInWords } from '../task/money-preview.ts';
 import type { AdminClient, Row } from './admin-client.ts';
 import { CommandError } from './command-error.ts';
 import { adminCommand, lookCommand } from './context.ts';
@@ -89,7 +89,13 @@ const situationSchema = z.object({
   marker: z.string().nullable(),
   charge: z.string().nullable(),
   actions: z.array(
-    z.object({ command: z.string(), charged: amount, released: amount, refunded: z.string() }),
+    z.object({
+      command: z.string(),
+      charged: amount,
+      released: amount,
+      refunded: z.string(),
+      unpaid_jobs: z.int(),
+    }),
   ),
 });
 
@@ -106,7 +112,10 @@ function situationLines(situation: unknown): string {
     where === null || marker === null ? '' : `Look at ${where.channel}/${where.credential} for ${marker}.`,
     charge === null ? '' : `The charge would be ${charge}.`,
     ...(actions.length === 0 ? [] : ['What can be done, each first with --dry-run:']),
-    ...actions.flatMap(({ command, ...money }) => [`  ${command}`, `    ${moneyInWords(money)}`]),
+    ...actions.flatMap(({ command, unpaid_jobs: unpaidJobs, ...money }) => [
+      `  ${command}`,
+      `    ${moneyInWords({ ...money, unpaidJobs })}`,
+    ]),
   ];
   return `${lines.filter((line) => line !== '').join('\n')}\n`;
 }

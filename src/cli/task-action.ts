@@ -3,16 +3,17 @@ import type { Command } from 'commander';
 import { isImageId } from '../base/ids.ts';
 import { actionFieldNames, actionFields, optionOf } from '../task/act-fields.ts';
 import type { ActionField } from '../task/act-fields.ts';
-import { actionTable, actsWith, operatorActions } from '../task/acts.ts';
+import { actionTable, actsWith, needsPlan, operatorActions } from '../task/acts.ts';
 import type { OperatorActionName } from '../task/acts.ts';
 import { stateWords } from '../task/state.ts';
 import { actOnMany } from './act-on-many.ts';
-import type { ManyTasks } from './act-on-many.ts';
+import type { BulkSession, ManyTasks } from './act-on-many.ts';
 import type { Row } from './admin-client.ts';
 import { CommandError } from './command-error.ts';
 import { adminCommand } from './context.ts';
 import type { CliContext } from './context.ts';
 import { parseAmount, parseCount } from './option-values.ts';
+import { isConfirmed, requireConfirmable, triedSchema } from './planned-act.ts';
 import { examples } from './program.js';
 
 export const queryMeaning = 'tasks that a query of Temporal finds: \'NeedsAttention = "submit_ambiguous"\'';
@@ -25,6 +26,7 @@ interface ActionOptions {
   readonly yes?: true;
   readonly continue?: true;
   readonly dryRun?: true;
+  readonly plan?: string;
 }
 
 export function addTaskAction(tasks: Command, context: CliContext): void {
@@ -38,10 +40,11 @@ export function addTaskAction(tasks: Command, context: CliContext): void {
     .addArgument(new Argument('[action]').choices(operatorActions))
     .requiredOption('--reason <text>')
     .option('--dry-run', 'say what would happen to the task and the money, and do nothing')
+    .option('--plan <plan>', 'of its dry run: act only if that would still show the same')
     .option('--query <query>', `many tasks, without an id: ${queryMeaning}`)
     .option('--callback-failed', 'many tasks: those whose callback was abandoned')
     .addOption(new Option('--action <action>', 'many tasks: what to do').choices(operatorActions))
-    .option('--yes', 'many tasks: do not ask')
+    .option('--yes', 'many tasks: do not ask; for what moves no money and cannot be billed twice')
     .option('--continue', 'many tasks: leave out those that this action with this reason has reached before')
     .action(
       adminCommand(
@@ -56,8 +59,7 @@ export function addTaskAction(tasks: Command, context: CliContext): void {
             if (!(await actOnMany(target.many, { client, output, terminal }))) context.fail(1);
             return;
           }
-          const { one } = target;
-          output.answer(await client.call('POST', one.path, one.body), 'result');
+          await actOnOne(target.one, { client, output, terminal: context.terminal });
         },
       ),
     );
@@ -103,20 +105,43 @@ function helpOfAct(act: OperatorActionName | undefined): string {
   return `\n${act}: ${description}\n\nPossible while the task is:\n${states.join('\n')}\n${line}`;
 }
 
+interface OneTask {
+  readonly action: OperatorActionName;
+  readonly path: string;
+  readonly body: Row;
+  readonly dryRun: boolean;
+  readonly plan: string | undefined;
+}
+
+/** What moves money, or can be billed twice, is shown before it is done. */
+async function actOnOne(
+  { action, path, body, dryRun, plan }: OneTask,
+  { client, output, terminal }: BulkSession,
+): Promise<void> {
+  const confirmation = { action, plan, isConfirmed: !needsPlan(action), terminal };
+  if (!dryRun) requireConfirmable(confirmation);
+  const isPlanned = plan !== undefined || !needsPlan(action);
+  const tried =
+    dryRun || !isPlanned ? await client.call('POST', path, { ...body, dry_run: true }) : undefined;
+  if (tried !== undefined) output.answer(tried, 'result');
+  if (dryRun) return;
+  const { plan: shown } = tried === undefined ? { plan } : triedSchema.parse(tried['result']);
+  if (!(await isConfirmed(confirmation))) throw new CommandError('failed', 'Nothing was done.');
+  output.answer(await client.call('POST', path, { ...body, plan: shown }), 'result');
+}
+
 interface Typed {
   readonly id?: string | undefined;
   readonly action?: OperatorActionName | undefined;
   readonly options: ActionOptions;
 }
 
-type Target =
-  | { readonly one: { readonly path: string; readonly body: Row }; readonly many?: undefined }
-  | { readonly many: ManyTasks };
+type Target = { readonly one: OneTask; readonly many?: undefined } | { readonly many: ManyTasks };
 
 /** Throws CommandError for a line that names neither one task nor a selection of them, or both. */
 function readTarget({ id, action: named, options }: Typed): Target {
   const { query, callbackFailed, action: forMany, yes, continue: continues, ...given } = options;
-  const { dryRun, reason, ...written } = given;
+  const { dryRun, reason, plan, ...written } = given;
   const action = named ?? forMany;
   const isMany = query !== undefined || callbackFailed === true;
   if (action === undefined || isMany === (id !== undefined)) {
@@ -126,7 +151,7 @@ function readTarget({ id, action: named, options }: Typed): Target {
     );
   }
   const body = { ...fieldsIn(written), action, reason };
-  if (id !== undefined) return { one: actOnOne(id, { ...body, dry_run: dryRun }) };
+  if (id !== undefined) return { one: { action, ...callFor(id, body), dryRun: dryRun === true, plan } };
   if (actionTable[action].isForOne === true) {
     throw new CommandError(
       'usage',
@@ -140,6 +165,7 @@ function readTarget({ id, action: named, options }: Typed): Target {
       action,
       body,
       dryRun: dryRun === true,
+      plan,
       isConfirmed: yes === true,
       continues: continues === true,
     },
@@ -157,7 +183,7 @@ function fieldsIn(written: object): Row {
 }
 
 /** Images that were answered at once have no task, and nothing to be done to them but this. */
-function actOnOne(id: string, { action, ...body }: Row): { readonly path: string; readonly body: Row } {
+function callFor(id: string, { action, ...body }: Row): Pick<OneTask, 'path' | 'body'> {
   const isOfImages = isImageId(id) && action === 'refund';
   return isOfImages
     ? { path: `/images/${encodeURIComponent(id)}/refund`, body }

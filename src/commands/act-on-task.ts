@@ -1,7 +1,8 @@
 import { newActionId } from '../base/ids.ts';
 import type { RandomBytes } from '../base/ids.ts';
 import { GatewayError } from '../errors/errors.ts';
-import { readActionInput, saidOf } from '../task/acts.ts';
+import { planRefusal, resultOf } from './act-plan.ts';
+import { readActionInput } from '../task/acts.ts';
 import type { ActionInput } from '../task/act-fields.ts';
 import type { ActionResult, OperatorActionName } from '../task/acts.ts';
 import { requireRedeliverable } from '../task/require-redeliverable.ts';
@@ -58,6 +59,9 @@ async function redeliver(
   { requests, port, tasks, now, randomBytes }: ActOnTaskDeps,
 ): Promise<ActionResult> {
   requireRedeliverable(task, await requests.find(task.id));
+  const planned = { id: task.id, rev: task.rev, action: 'redeliver', input } as const;
+  const outdated = planRefusal(planned);
+  if (outdated !== undefined) throw refused(outdated);
   const detail = 'The callback is redelivered, in a series of attempts of its own.';
   const said = { task: detail, money: 'It changes nothing about the money.' };
   if (input.dry_run !== true) {
@@ -67,5 +71,5 @@ async function redeliver(
     const act = { id, at: now(), by, action: 'redeliver', reason, detail } as const;
     await recordSeen(task, act, tasks);
   }
-  return saidOf(said, input);
+  return resultOf(said, planned);
 }

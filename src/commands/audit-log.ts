@@ -10,10 +10,12 @@ import { sortKey } from '../store/task-document.ts';
 /** What an operator is about to do. */
 export interface OperatorAct extends Omit<
   AuditEntry,
-  'id' | 'at' | 'what' | 'outcome' | 'result' | 'endedAt'
+  'id' | 'at' | 'what' | 'outcome' | 'result' | 'endedAt' | 'items'
 > {
   /** Of an act that may be repeated: its own name and time. Absent: it is one of its own. */
   readonly key?: { readonly id: string; readonly at: number };
+  /** Acts of one operator that belong together have the same: they are items of one entry. */
+  readonly bulk?: string;
   /** What was asked for, without the reason. */
   readonly input: Readonly<Record<string, unknown>>;
 }
@@ -32,7 +34,7 @@ export interface AuditLog {
 }
 
 export interface AuditLogDeps {
-  readonly audit: Pick<AuditStore, 'begin' | 'end'>;
+  readonly audit: Pick<AuditStore, 'begin' | 'end' | 'beginItem' | 'endItem'>;
   readonly log: Pick<Logger, 'info' | 'warn'>;
   readonly now: () => number;
   readonly randomBytes: RandomBytes;
@@ -40,31 +42,54 @@ export interface AuditLogDeps {
 
 type Ended = Pick<AuditEntry, 'outcome' | 'result'>;
 
+interface Begun {
+  readonly id: string;
+  readonly item?: string;
+}
+
+const bulkFull = 'A bulk has at most 1,000 acts: begin another one.';
+
 export function createAuditLog({ audit, log, now, randomBytes }: AuditLogDeps): AuditLog {
   /** Never throws: what was done is not undone. */
-  async function end(id: string, ended: Ended): Promise<void> {
+  async function end({ id, item }: Begun, ended: Ended): Promise<void> {
+    const written = { ...ended, endedAt: now() };
     try {
-      await audit.end(id, { ...ended, endedAt: now() });
+      await (item === undefined ? audit.end(id, written) : audit.endItem(id, item, written));
     } catch (err) {
       log.warn({ detail: id, err }, 'could not write what came of an operator’s act');
     }
   }
 
+  async function begin({ key, input, bulk, ...facts }: OperatorAct): Promise<Begun> {
+    const { id: name, at } = key ?? { id: randomBase62(12, randomBytes), at: now() };
+    const id = sortKey(at, name);
+    const what = wordsOf(input);
+    const { task, target: _target, ...shared } = facts;
+    if (bulk === undefined || task === undefined) {
+      await audit.begin({ ...facts, id, at, what, outcome: 'begun' });
+      return { id };
+    }
+    const entry = await audit.beginItem({ ...shared, id, at, what, bulk }, { key: name, task, at });
+    if (entry === undefined) throw new GatewayError('invalid_parameter', bulkFull, { param: 'bulk' });
+    return { id: entry, item: name };
+  }
+
   return {
     async keep(act, run, refusal) {
-      const { key = { id: randomBase62(12, randomBytes), at: now() }, input, ...facts } = act;
-      const id = sortKey(key.at, key.id);
-      await audit.begin({ ...facts, id, at: key.at, what: wordsOf(input), outcome: 'begun' });
-      const { by: actor, action, reason, task } = facts;
-      log.info({ actor, action, reason, detail: facts.target, ...defined({ task }) }, 'an operator acts');
+      const begun = await begin(act);
+      const { by: actor, action, reason, task, target } = act;
+      log.info({ actor, action, reason, detail: target, ...defined({ task }) }, 'an operator acts');
       try {
         const answer = await run();
-        await racePoint('audit.acted', facts.target);
+        await racePoint('audit.acted', target);
         const refused = refusal?.(answer);
-        await end(id, refused === undefined ? { outcome: 'done' } : { outcome: 'refused', result: refused });
+        await end(
+          begun,
+          refused === undefined ? { outcome: 'done' } : { outcome: 'refused', result: refused },
+        );
         return answer;
       } catch (error) {
-        await end(id, endOf(error));
+        await end(begun, endOf(error));
         throw error;
       }
     },

@@ -3,7 +3,8 @@ import { GatewayError } from '../errors/errors.ts';
 import { isImageId } from '../base/ids.ts';
 import { formatAmount, parseMicros } from '../money/money.ts';
 import type { Micros } from '../money/money.ts';
-import { saidOf } from '../task/acts.ts';
+import { planRefusal, resultOf } from './act-plan.ts';
+import type { Planned } from './act-plan.ts';
 import type { ActionInput } from '../task/act-fields.ts';
 import type { ActionResult } from '../task/acts.ts';
 import { isTerminal } from '../task/task.ts';
@@ -31,10 +32,11 @@ export async function refundTask(
 ): Promise<ActionResult> {
   if (!isTerminal(task.status)) throw refused('Only a task that has ended can be refunded.');
   const entries = await deps.ledger.entriesOfTask(task.id);
-  const { id, account, status, model, channel = '' } = task;
-  const subject = { id, account, model, channel, words: `The task has ${status}`, entries };
-  const money = await refund(subject, input, { ...deps, record: (entry) => record(entry, task, deps) });
-  return saidOf({ task: `The task stays ${status}.`, money }, input);
+  const { id, rev, account, status, model, channel = '' } = task;
+  const planned = { id, rev, action: 'refund', input } as const;
+  const subject = { account, model, channel, words: `The task has ${status}`, entries };
+  const money = await refund(subject, planned, { ...deps, record: (entry) => record(entry, task, deps) });
+  return resultOf({ task: `The task stays ${status}.`, money }, planned);
 }
 
 /**
@@ -53,12 +55,13 @@ export async function refundImages(
   const close = entries.find(({ kind }) => kind === 'settle' || kind === 'release');
   if (close === undefined) throw refused('The images are still being made.');
   const { channel = '' } = close.upstream ?? {};
-  const subject = { id, account, model, channel, words: 'The request has failed', entries };
-  const money = await refund(subject, input, { ...deps, record: async () => undefined });
-  return saidOf({ task: 'The images stay as they are.', money }, input);
+  const planned = { id, rev: entries.length, action: 'refund', input } as const;
+  const subject = { account, model, channel, words: 'The request has failed', entries };
+  const money = await refund(subject, planned, { ...deps, record: async () => undefined });
+  return resultOf({ task: 'The images stay as they are.', money }, planned);
 }
 
-interface Refundable extends Pick<Task, 'id' | 'account' | 'model'> {
+interface Refundable extends Pick<Task, 'account' | 'model'> {
   readonly channel: string;
   /** Of something that costs nothing: why. */
   readonly words: string;
@@ -67,12 +70,14 @@ interface Refundable extends Pick<Task, 'id' | 'account' | 'model'> {
 
 /** Returns what was given back, or would be, as a sentence. */
 async function refund(
-  { id, account, model, channel, words, entries }: Refundable,
-  { by, reason, amount: asked, dry_run: dryRun = false }: ActionInput,
+  { account, model, channel, words, entries }: Refundable,
+  planned: Planned,
   deps: Pick<RefundTaskDeps, 'ledger' | 'currency'> & {
     readonly record: (entry: LedgerEntry) => Promise<void>;
   },
 ): Promise<string> {
+  const { id, input } = planned;
+  const { by, reason, amount: asked, dry_run: dryRun = false } = input;
   const currency = deps.currency();
   const earlier = entries.find(({ kind }) => kind === 'refund');
   if (earlier !== undefined) {
@@ -84,6 +89,8 @@ async function refund(
   if (charged === 0n) throw refused(`${words}, and nothing was charged for it.`);
   const amount = asked === undefined ? charged : (parseMicros(asked) ?? 0n);
   if (amount > charged) throw refusedAsTooMuch(charged, currency);
+  const outdated = planRefusal(planned);
+  if (outdated !== undefined) throw refused(outdated);
   if (!dryRun) {
     const note = `by ${by}: ${reason}`;
     const upstream = { model, channel, cost: 0n, unknown: 0 };

@@ -154,9 +154,11 @@ export async function openCore(
   for (const looking of [health.circuits, renders, charges]) looking.start();
   const stopConfig = startConfig(runningConfig, { ...shared, node });
   const opened = { runningConfig, node, metrics, mongo, ledger, channels, health };
+  const rest = { renders, charges, results, recorder, tracing };
   return {
     ...shared,
-    ...{ ...opened, renders, charges, results, recorder, tracing },
+    ...opened,
+    ...rest,
     endStay: createEndStay(stores, log),
     notices: notices.watch,
     temporal,
@@ -164,11 +166,10 @@ export async function openCore(
     random: Math.random,
     async close() {
       stopConfig();
-      clock.stop();
-      health.circuits.stop();
+      for (const looking of [clock, health.circuits]) looking.stop();
       await Promise.all([renders.stop(), charges.stop(), notices.close()]);
-      await Promise.all([client.connection.close(), mongo.close(), outbound.close()]);
       results.close();
+      await Promise.all([client.connection.close(), mongo.close(), outbound.close()]);
       await tracing?.tracer.close();
     },
   };

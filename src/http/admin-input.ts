@@ -2,8 +2,11 @@ import { z } from 'zod';
 import type { ChannelConfig } from '../config/gateway-file.ts';
 import { GatewayError } from '../errors/errors.ts';
 import { parseMicros } from '../money/money.ts';
-import { isPlain, mustBePlain } from '../base/plain-text.ts';
+import { isPlain, isToken, mustBePlain } from '../base/plain-text.ts';
 import type { Catalogue } from '../routing/catalogue.ts';
+import { planCharactersMax } from '../task/act-fields.ts';
+import { needsPlan } from '../task/acts.ts';
+import type { OperatorActionName } from '../task/acts.ts';
 import { queryNumber } from './query-fields.ts';
 import type { Account, AccountStore } from '../store/accounts.ts';
 import type { ApiKey, KeyStore } from '../store/keys.ts';
@@ -15,6 +18,7 @@ const pageSizeDefault = 20;
 const accountCharactersMax = 64;
 const nameCharactersMax = 128;
 const reasonCharactersMax = 500;
+const bulkCharactersMax = 64;
 /** Of the public id of an API key. */
 export const keyIdCharacters = 16;
 
@@ -60,6 +64,43 @@ export const refundAmount = z
   )
   .optional()
   .meta({ description: 'How much, as a decimal string. Default: all that was charged.' });
+
+export const actPlan = z
+  .string()
+  .max(planCharactersMax)
+  .refine((plan) => isToken(plan, planCharactersMax), 'must be the `plan` of a dry run')
+  .optional()
+  .meta({
+    description:
+      'The `plan` that the dry run of this act answered: the act is refused if the task has changed since, or if its fields differ.',
+  });
+
+/** Names the acts that belong to one. */
+export const bulkId = z
+  .string()
+  .min(8)
+  .max(bulkCharactersMax)
+  .refine((id) => isToken(id, bulkCharactersMax), 'must be a token')
+  .optional()
+  .meta({
+    description:
+      'Groups acts on several tasks: those of one operator with the same `bulk`, action, reason and fields are one entry of the audit log, with an item for each task (1,000 at most).',
+  });
+
+export const isDryRun = z.boolean().optional().meta({
+  description: 'Say what would happen and answer a `plan`, and do nothing.',
+});
+
+/** Adds an issue to an act that moves money, or can be billed twice, and names no plan. */
+export function requirePlan(
+  action: OperatorActionName,
+  { plan, dry_run: dryRun }: { readonly plan?: string | undefined; readonly dry_run?: boolean | undefined },
+  context: z.RefinementCtx,
+): void {
+  if (!needsPlan(action) || dryRun === true || plan !== undefined) return;
+  const message = `is required for ${action}: send it with \`dry_run\` first, and name the \`plan\` of the answer`;
+  context.addIssue({ code: 'custom', path: ['plan'], message });
+}
 
 export async function findAccount(
   accounts: Pick<AccountStore, 'find'>,

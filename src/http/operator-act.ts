@@ -2,7 +2,7 @@ import { isRecord } from '../base/is-record.ts';
 import { formatMicros } from '../money/money.ts';
 import type { OperatorAct } from '../commands/audit-log.ts';
 
-export type ActFacts = Pick<OperatorAct, 'action' | 'target' | 'task' | 'reason' | 'input'>;
+export type ActFacts = Pick<OperatorAct, 'action' | 'target' | 'task' | 'reason' | 'input' | 'bulk'>;
 
 /** What an operator's request does, for the audit log; undefined: it only tries. */
 export function operatorActOf(
@@ -12,7 +12,7 @@ export function operatorActOf(
   const params = fieldsOf(input['params']);
   const body = { ...fieldsOf(input['query']), ...fieldsOf(input['body']) };
   if (body['dry_run'] === true) return undefined;
-  const { reason, note, ...rest } = body;
+  const { reason, note, plan: _plan, bulk, ...rest } = body;
   const { task_id: task } = params;
   const isOnTask = typeof task === 'string';
   const names =
@@ -23,6 +23,7 @@ export function operatorActOf(
     action: isOnTask && typeof rest['action'] === 'string' ? rest['action'] : operationId,
     target: names.map(String).join('/'),
     ...(isOnTask ? { task } : {}),
+    ...(isOnTask && typeof bulk === 'string' ? { bulk } : {}),
     reason: [reason, note].find((words) => typeof words === 'string') ?? '',
     input: Object.fromEntries(
       Object.entries(rest).map(([name, value]) => [

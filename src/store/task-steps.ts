@@ -1,5 +1,6 @@
 import type { LRUCache } from 'lru-cache';
 import type { Collection } from 'mongodb';
+import { planOutdated } from '../task/acts.ts';
 import { next } from '../task/next.ts';
 import type { Changes, Next, RefusalCode } from '../task/next.ts';
 import type { Task, TaskActionRecord } from '../task/record.ts';
@@ -18,6 +19,11 @@ export type Stepped =
       readonly task: Task;
     }
   | { readonly ok: false; readonly code: 'absent'; readonly message: string; readonly task?: undefined };
+
+/** `rev`: the act was planned for this revision of the record, and is refused at any other. It is not kept. */
+export interface PlannedAct extends TaskActionRecord {
+  readonly rev?: number;
+}
 
 export interface TaskStepsDeps {
   readonly tasks: Collection<TaskDocument>;
@@ -57,7 +63,7 @@ export function taskSteps({ tasks, hints, now, form }: TaskStepsDeps) {
     return found !== undefined && found.rev >= rev ? found : confirm(id);
   }
 
-  async function step(id: string, event: TaskEvent, act?: TaskActionRecord): Promise<Stepped> {
+  async function step(id: string, event: TaskEvent, act?: PlannedAct): Promise<Stepped> {
     let task = await look(id);
     for (let tries = 0; tries < collisionsMax; tries += 1) {
       const decided = task === undefined ? undefined : decide(task, event, { at: now(), act });
@@ -112,15 +118,17 @@ function answer(task: Task | undefined, decided: Next | undefined): Stepped {
 
 interface Deciding {
   readonly at: number;
-  readonly act: TaskActionRecord | undefined;
+  readonly act: PlannedAct | undefined;
 }
 
 /** An act that is on record already was carried out. */
 function decide(task: Task, event: TaskEvent, { at, act }: Deciding): Next {
   if (act === undefined) return next(task, event, at);
   const actions = task.actions ?? [];
-  if (actions.some(({ id }) => id === act.id)) return { ok: true, changes: {} };
+  const { rev = task.rev, ...record } = act;
+  if (actions.some(({ id }) => id === record.id)) return { ok: true, changes: {} };
+  if (rev !== task.rev) return { ok: false, code: 'decided', message: planOutdated };
   const decided = next(task, event, at);
   if (!decided.ok) return decided;
-  return { ok: true, changes: { ...decided.changes, actions: [...actions, act].slice(-actionsMax) } };
+  return { ok: true, changes: { ...decided.changes, actions: [...actions, record].slice(-actionsMax) } };
 }

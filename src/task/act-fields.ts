@@ -10,6 +10,8 @@ export interface ActionInput {
   readonly by: string;
   /** Says what would happen, and does nothing. */
   readonly dry_run?: boolean;
+  /** Of its dry run: the act is done only while the task is as it was shown. */
+  readonly plan?: string;
   readonly upstream_id?: string;
   readonly channel?: string;
   readonly seconds?: number;
@@ -22,7 +24,7 @@ export interface ActionInput {
   readonly amount?: string;
 }
 
-export type ActionField = Exclude<keyof ActionInput, 'reason' | 'by' | 'dry_run'>;
+export type ActionField = Exclude<keyof ActionInput, 'reason' | 'by' | 'dry_run' | 'plan'>;
 
 interface FieldRow {
   /** Of its input in a form. */
@@ -107,6 +109,7 @@ export function optionOf(field: ActionField): string {
 
 const reasonCharactersMax = 500;
 const nameCharactersMax = 64;
+export const planCharactersMax = 64;
 const textCharactersMax = 2048;
 const secondsMin = 60;
 const secondsMax = 604_800;
@@ -125,6 +128,7 @@ const fieldTypes: Readonly<Record<keyof ActionInput, FieldType>> = {
   reason: text(reasonCharactersMax),
   by: text(nameCharactersMax),
   dry_run: (value) => typeof value === 'boolean',
+  plan: (value) => typeof value === 'string' && isToken(value, planCharactersMax),
   upstream_id: (value) => typeof value === 'string' && isToken(value, idCharactersMax),
   channel: text(128),
   seconds: integer(secondsMin, secondsMax),

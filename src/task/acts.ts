@@ -20,7 +20,9 @@ interface ActionRow {
   /** What a person fills in, beside `reason`. */
   readonly example: Readonly<Partial<Record<ActionField, string | number>>>;
   readonly money: MoneyEffect;
-  readonly risk: ActionRisk;
+  readonly bills: UpstreamBill;
+  /** The task fails by it. */
+  readonly ends?: true;
   /** What a person has to have done before, as the words beside a box that is ticked. Absent: nothing. */
   readonly confirmation?: string;
   /** What it does to the record's state: one of these events. None: the task has ended, and no workflow takes part. */
@@ -32,8 +34,8 @@ interface ActionRow {
 /** `by_facts`: the facts that are given decide the charge. `proposed`: the charge that waits for a decision. */
 export type MoneyEffect = 'none' | 'releases' | 'by_facts' | 'proposed' | 'refunds';
 
-/** `ends`: the task fails by it. `bills_twice`: the upstream may bill a second job. */
-export type ActionRisk = 'none' | 'ends' | 'bills_twice';
+/** A job that the upstream may bill and that no charge pays for. `twice`: a second one. `unpaid`: the one that the task has. */
+export type UpstreamBill = 'none' | 'unpaid' | 'twice';
 
 const submitting = ['creating', 'queued', 'sending', 'pausing'] as const;
 const lost = ['searching', 'asking'] as const;
@@ -41,7 +43,7 @@ const withJob = ['waiting', 'stopping', 'broken'] as const;
 const beforeItsEnd = [...submitting, ...lost, ...withJob, 'review'] as const;
 
 const withoutFields = { fields: {}, example: {} } as const;
-const harmless = { money: 'none', risk: 'none' } as const;
+const harmless = { money: 'none', bills: 'none' } as const;
 
 const table = {
   retry_now: {
@@ -71,7 +73,7 @@ const table = {
     fields: { channel: false },
     example: { channel: 'main' },
     money: 'none',
-    risk: 'bills_twice',
+    bills: 'twice',
     confirmation: 'I looked at the upstream: it has no job of the first submission.',
     events: ['resubmitted'],
   },
@@ -81,7 +83,8 @@ const table = {
     possible: [...beforeItsEnd, 'ending'],
     ...withoutFields,
     money: 'releases',
-    risk: 'ends',
+    bills: 'unpaid',
+    ends: true,
     events: ['wanted'],
   },
   cancel: {
@@ -90,7 +93,8 @@ const table = {
     possible: [...submitting, ...withJob],
     ...withoutFields,
     money: 'releases',
-    risk: 'ends',
+    bills: 'none',
+    ends: true,
     events: ['wanted'],
   },
   complete: {
@@ -100,7 +104,7 @@ const table = {
     fields: { result_url: true, duration: false, resolution: false, total_tokens: false, images: false },
     example: { result_url: 'https://files.example/video.mp4', duration: 5 },
     money: 'by_facts',
-    risk: 'none',
+    bills: 'none',
     events: ['completed'],
     isForOne: true,
   },
@@ -119,7 +123,7 @@ const table = {
     possible: ['review'],
     ...withoutFields,
     money: 'proposed',
-    risk: 'none',
+    bills: 'none',
     events: ['approved'],
   },
   undo: {
@@ -145,7 +149,7 @@ const table = {
     fields: { amount: false },
     example: { amount: '0.5' },
     money: 'refunds',
-    risk: 'none',
+    bills: 'none',
     events: [],
   },
 } as const satisfies Record<string, ActionRow>;
@@ -171,6 +175,18 @@ export function accessOfAct(name: OperatorActionName): 'tasks' | 'money' {
   return money === 'none' || money === 'releases' ? 'tasks' : 'money';
 }
 
+/**
+ * Whether the API and the command line do it only by the plan of its dry run: a slip of the hand must not move money, nor
+ * let an upstream bill twice.
+ */
+export function needsPlan(name: OperatorActionName): boolean {
+  const { money, bills } = actionTable[name];
+  return money !== 'none' || bills !== 'none';
+}
+
+export const planOutdated =
+  'The plan no longer fits: the task has changed since its dry run, or the act has other fields. Try it again, and look at what it would do now.';
+
 /** Those for tasks that have ended: no workflow takes part. */
 export type EndedActionName = {
   [Name in OperatorActionName]: Table[Name]['events'] extends readonly [] ? Name : never;
@@ -191,17 +207,16 @@ export interface Said {
   readonly money: string;
 }
 
-/** What an action did; or, where the input says `dry_run`, what it would do: its first word says which. */
-export type ActionResult = { readonly did: Said } | { readonly would: Said };
-
-export function saidOf(said: Said, { dry_run: isDryRun }: ActionInput): ActionResult {
-  return isDryRun === true ? { would: said } : { did: said };
-}
+/**
+ * What an action did; or, where the input says `dry_run`, what it would do: its first word says which. `plan`: names what was
+ * shown, for the act that follows.
+ */
+export type ActionResult = { readonly did: Said } | { readonly would: Said; readonly plan: string };
 
 export function describeAction(name: OperatorActionName): string {
   const { description, example } = actionTable[name];
   const input = JSON.stringify({ ...example, reason: 'why', by: 'your name' });
-  return `${description} Input: ${input}; with "dry_run": true it does nothing, and answers what it would do.`;
+  return `${description} Input: ${input}; with "dry_run": true it does nothing, and answers what it would do, and a \`plan\`: with it, the act is done only while the task is as it was shown.`;
 }
 
 /** Undefined: the action is possible. Otherwise one sentence that says why not, and what is. */
@@ -234,7 +249,7 @@ export function readActionInput(name: OperatorActionName, given: unknown): ReadI
     );
   const values: Readonly<Record<string, unknown>> = { ...given };
   const { fields } = actionTable[name];
-  const known = new Set(['reason', 'by', 'dry_run', ...Object.keys(fields)]);
+  const known = new Set(['reason', 'by', 'dry_run', 'plan', ...Object.keys(fields)]);
   const unknown = Object.keys(values).find((field) => !known.has(field) && values[field] !== undefined);
   if (unknown !== undefined) return refuse(`\`${unknown.slice(0, nameCharactersMax)}\` is not a field.`);
   const required = ['reason', 'by', ...Object.entries(fields).flatMap(([field, is]) => (is ? [field] : []))];

@@ -4,8 +4,9 @@ import { defined } from '../base/defined.ts';
 import type { Micros } from '../money/money.ts';
 import { actionFieldNames, actionFields, optionOf } from './act-fields.ts';
 import { actionTable, operatorActions, refusalOf } from './acts.ts';
-import type { MoneyEffect, OperatorActionName } from './acts.ts';
+import type { MoneyEffect, OperatorActionName, UpstreamBill } from './acts.ts';
 import type { RouteCandidate } from './candidates.ts';
+import type { MoneyPreview } from './money-preview.ts';
 import { nextStep } from './service.ts';
 import type { Service, Unserved } from './service.ts';
 import type { Task } from './record.ts';
@@ -63,13 +64,6 @@ interface PossibleAction {
   /** A line that can be copied. */
   readonly command: string;
   readonly money: MoneyPreview;
-}
-
-/** What an act does to the money of the task; null: what is stated with it decides. */
-export interface MoneyPreview<Amount = Micros> {
-  readonly charged: Amount | null;
-  readonly released: Amount | null;
-  readonly refunded: Amount;
 }
 
 const reset =
@@ -164,7 +158,7 @@ export function situation(standing: Standing): Situation {
     actions: possibleNow(standing, asked).map((action) => ({
       name: action,
       command: commandLine(id, action),
-      money: { ...nothing, ...moneyMoved[actionTable[action].money](standing) },
+      money: moneyOf(action, standing),
     })),
   };
 }
@@ -223,7 +217,18 @@ const isSensible: Readonly<Partial<Record<OperatorActionName, (standing: Standin
   refund: ({ charge = 0n, isRefunded }) => charge > 0n && isRefunded === undefined,
 };
 
-const nothing: MoneyPreview = { charged: 0n, released: 0n, refunded: 0n };
+function moneyOf(action: OperatorActionName, standing: Standing): MoneyPreview {
+  const { money, bills } = actionTable[action];
+  return { ...nothing, ...moneyMoved[money](standing), unpaidJobs: unpaidJobs[bills](standing) };
+}
+
+const nothing: MoneyPreview = { charged: 0n, released: 0n, refunded: 0n, unpaidJobs: 0 };
+
+const unpaidJobs: Readonly<Record<UpstreamBill, (standing: Standing) => number>> = {
+  none: () => 0,
+  unpaid: ({ state }) => (hasJob(state) || isLost(state) ? 1 : 0),
+  twice: () => 1,
+};
 
 const moneyMoved: Readonly<Record<MoneyEffect, (standing: Standing) => Partial<MoneyPreview>>> = {
   none: () => ({}),
@@ -238,29 +243,6 @@ const moneyMoved: Readonly<Record<MoneyEffect, (standing: Standing) => Partial<M
   },
   refunds: ({ charge = 0n }) => ({ refunded: charge }),
 };
-
-export function mapMoney<From, To>(
-  { charged, released, refunded }: MoneyPreview<From>,
-  present: (amount: From) => To,
-): MoneyPreview<To> {
-  const known = (amount: From | null): To | null => (amount === null ? null : present(amount));
-  return { charged: known(charged), released: known(released), refunded: present(refunded) };
-}
-
-/** The preview in words, of amounts as they are to be read. */
-export function moneyInWords({ charged, released, refunded }: MoneyPreview<string>): string {
-  if (charged === null || released === null) return 'charges by the facts that you give';
-  const parts = [
-    isZero(charged) ? '' : `charges ${charged}`,
-    isZero(released) ? '' : `releases ${released}`,
-    isZero(refunded) ? '' : `gives back ${refunded}`,
-  ].filter((part) => part !== '');
-  return parts.length === 0 ? 'changes nothing about the money' : parts.join(', ');
-}
-
-function isZero(amount: string): boolean {
-  return /^0\.0+(?: |$)/.test(amount);
-}
 
 const stopSentences: Readonly<Record<Stop, string>> = {
   cancel: ' It is to be cancelled.',

@@ -299,6 +299,20 @@ describe('a dry run', () => {
     expect((await world.record(input)).rev).toBeGreaterThan(before.rev);
   });
 
+  it('names a plan, which is refused once the record has moved', async () => {
+    const { input } = await lost('planned');
+    const tried = await act(input, 'resubmit', { dry_run: true });
+    const plan = tried.done && 'would' in tried.said ? tried.said.plan : '';
+    await act(input, 'extend', { seconds: 600 });
+    expect(await act(input, 'resubmit', { plan })).toEqual(
+      refusedWith(/^The plan no longer fits: .*Nothing was changed\.$/),
+    );
+    expect(await stateOf(input)).toMatchObject({ at: 'searching' });
+    const again = await act(input, 'resubmit', { dry_run: true });
+    const fresh = again.done && 'would' in again.said ? again.said.plan : '';
+    expect((await act(input, 'resubmit', { plan: fresh })).done).toBe(true);
+  });
+
   it.each([
     ['resubmit', { channel: 'elsewhere' }, 'has no channel `elsewhere`'],
     ['accept_charge', {}, '`accept_charge` is not possible'],

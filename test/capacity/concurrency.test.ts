@@ -5,6 +5,7 @@ import type { Core } from '../../src/compose/core.ts';
 import { createLogger } from '../../src/observability/log.ts';
 import { startWorker } from '../../src/worker.ts';
 import type { RunningWorker } from '../../src/worker.ts';
+import { actOn } from '../support/client.ts';
 import { startGateway, testYaml } from '../support/gateway.ts';
 import type { TestAccount } from '../support/client.ts';
 import type { TestGateway } from '../support/gateway.ts';
@@ -106,7 +107,7 @@ describe('the concurrency limit of a credential', () => {
     expect(cancelled.status).toBe(200);
     await tickets(0);
     for (const id of first) {
-      await gateway.admin('POST', `/admin/v1/tasks/${id}/actions`, { action: 'fail', reason: 'end of test' });
+      await actOn(gateway.admin, id, { action: 'fail', reason: 'end of test' });
     }
     await slots(0);
   });
@@ -146,7 +147,7 @@ describe('the concurrency limit of a credential', () => {
     const held = await gateway.core.stores.slots.held();
     expect(held.map(({ task }) => task).toSorted()).toEqual(ids.toSorted());
     for (const id of [...ids, waiting]) {
-      await gateway.admin('POST', `/admin/v1/tasks/${id}/actions`, { action: 'fail', reason: 'end of test' });
+      await actOn(gateway.admin, id, { action: 'fail', reason: 'end of test' });
     }
     await slots(0);
   });

@@ -4,9 +4,11 @@ import { beforeEach, expect, it } from 'vitest';
 import { taskFailures } from '../../src/task/failures.ts';
 import { createTerminal } from '../../src/cli/terminal.ts';
 import type { Terminal } from '../../src/cli/terminal.ts';
+import { actionTable } from '../../src/task/acts.ts';
+import { actOn } from '../support/client.ts';
 import { useHttpWorld } from '../support/http-world.ts';
 import { waitUntil } from '../support/processes.ts';
-import { runLine } from './support.ts';
+import { runLine, runPlanned } from './support.ts';
 
 const world = useHttpWorld('cli_act_on_many');
 const query = 'NeedsAttention = "submit_ambiguous" AND MediaChannel = "one"';
@@ -23,7 +25,11 @@ beforeEach(async () => {
   world.port.acts.length = 0;
 });
 
-const actedOn = () => world.port.acts.map(({ task }) => task).toSorted();
+const really = () => world.port.acts.filter(({ input }) => input.dry_run !== true);
+const actedOn = () =>
+  really()
+    .map(({ task }) => task)
+    .toSorted();
 const terminal = (answer: boolean, shown: string[] = []): Terminal => ({
   confirm: async (question) => {
     shown.push(question);
@@ -33,11 +39,15 @@ const terminal = (answer: boolean, shown: string[] = []): Terminal => ({
 });
 
 it('acts on every task that a query finds, and says first how many and how much is held', async () => {
-  const { text, status } = await runLine(world, [...line, '--yes']);
-  expect(text.split('\n')).toEqual(['resubmit: 5 tasks, 2.500000 is held for them.', '5 of 5 done.']);
+  const { text, status } = await runPlanned(world, line);
+  expect(text.split('\n')).toEqual([
+    'resubmit: 5 tasks, 2.500000 is held for them.',
+    '5 of 5 done.',
+    '5 × Done.',
+  ]);
   expect(status).toBe(0);
   expect(actedOn()).toEqual(made.toSorted());
-  expect(world.port.acts[0]).toMatchObject({
+  expect(really()[0]).toMatchObject({
     action: 'resubmit',
     input: { reason: 'the incident', by: 'admin' },
   });
@@ -50,7 +60,7 @@ it('acts on every task that a query finds, and says first how many and how much 
 it('reads the whole list, however many pages it has', async () => {
   const account = await world.newAccount({ credit: '1000' });
   for (let n = 0; n < 105; n += 1) made.push((await account.create()).body.id);
-  const { text } = await runLine(world, [...line, '--yes']);
+  const { text } = await runPlanned(world, line);
   expect(text).toContain('110 of 110 done.');
   expect(new Set(actedOn()).size).toBe(110);
 });
@@ -69,11 +79,11 @@ it('--dry-run asks about each task, and changes none', async () => {
 it('names every task that was refused, with the sentence, and ends with status 1', async () => {
   const refused = made[2] ?? '';
   world.port.situations.set(refused, 'waiting');
-  const { text, status } = await runLine(world, [...line, '--yes', '-o', 'json']);
+  const { text, status } = await runPlanned(world, [...line, '-o', 'json']);
   expect(JSON.parse(text)).toMatchObject({
     tasks: 5,
     held: '2.500000',
-    done: 4,
+    done: expect.arrayContaining(made.filter((id) => id !== refused)),
     refused: [{ task: refused, message: expect.stringContaining('Possible now: retry_now') }],
   });
   expect(status).toBe(1);
@@ -81,7 +91,7 @@ it('names every task that was refused, with the sentence, and ends with status 1
 
 it('refusals, however many, do not end the run', async () => {
   world.port.situation = 'waiting';
-  const { text } = await runLine(world, [...line, '--yes']);
+  const { text } = await runPlanned(world, line);
   expect(text).toContain('0 of 5 done.');
   expect(text.match(/is not possible/g)).toHaveLength(5);
 });
@@ -89,16 +99,21 @@ it('refusals, however many, do not end the run', async () => {
 it('asks the person at the terminal, and does nothing without a yes', async () => {
   const shown: string[] = [];
   const { text, status } = await runLine(world, line, { terminal: terminal(false, shown) });
-  expect(shown).toEqual(['Continue?']);
+  const question = `${actionTable.resubmit.confirmation} Continue?`;
+  expect(shown.filter((words) => words.endsWith('?'))).toEqual([question]);
+  expect(text).toContain('5 × Done.');
   expect(text).toContain('Nothing was done.');
-  expect([status, world.port.acts]).toEqual([1, []]);
+  expect([status, really()]).toEqual([1, []]);
   await runLine(world, line, { terminal: terminal(true, shown) });
   expect(shown).toContain('5 of 5, 0 not done');
-  expect(world.port.acts).toHaveLength(5);
+  expect(really()).toHaveLength(5);
 });
 
 it('does not act where nobody can be asked, and not for what belongs to one task', async () => {
-  await expect(runLine(world, line)).rejects.toThrow('Add --yes');
+  for (const more of [[], ['--yes']])
+    await expect(runLine(world, [...line, ...more])).rejects.toThrow('--plan PLAN');
+  const wake = line.with(5, 'retry_now');
+  await expect(runLine(world, wake)).rejects.toThrow('Add --yes');
   await expect(runLine(world, ['tasks', 'act', '--action', 'fail', '--reason', 'r'])).rejects.toThrow(
     'or many',
   );
@@ -124,10 +139,10 @@ it('does not act where nobody can be asked, and not for what belongs to one task
 it('--continue leaves out what an interrupted run has done', async () => {
   const [first = ''] = made;
   const one = { action: 'resubmit', reason: 'the incident' };
-  await world.admin('POST', `/tasks/${first}/actions`, one);
-  await world.admin('POST', `/tasks/${made[1]}/actions`, { ...one, reason: 'something else' });
+  await actOn(world.admin, first, one);
+  await actOn(world.admin, made[1] ?? '', { ...one, reason: 'something else' });
   world.port.acts.length = 0;
-  const { text } = await runLine(world, [...line, '--yes', '--continue']);
+  const { text } = await runPlanned(world, [...line, '--continue']);
   expect(text).toContain('resubmit: 4 tasks (1 were done before), 2.000000 is held');
   expect(actedOn()).toEqual(made.slice(1).toSorted());
 });
@@ -135,11 +150,12 @@ it('--continue leaves out what an interrupted run has done', async () => {
 it('stops when the gateway goes away, says what is left, and --continue does it', async () => {
   let calls = 0;
   const proxy = createServer((request, response) => {
-    calls += request.method === 'POST' ? 1 : 0;
-    if (request.method === 'POST' && calls > 2) return void request.socket.destroy();
     void (async () => {
       const chunks: Buffer[] = [];
       for await (const chunk of request) chunks.push(Buffer.from(chunk));
+      const isAct = request.method === 'POST' && !Buffer.concat(chunks).includes('"dry_run":true');
+      calls += isAct ? 1 : 0;
+      if (isAct && calls > 2) return void request.socket.destroy();
       const { authorization = '', 'content-type': type = 'application/json' } = request.headers;
       const answer = await fetch(`${world.url}${request.url}`, {
         method: request.method ?? 'GET',
@@ -155,15 +171,32 @@ it('stops when the gateway goes away, says what is left, and --continue does it'
   const account = await world.newAccount();
   for (let n = 0; n < 20; n += 1) made.push((await account.create()).body.id);
 
-  const { text, status } = await runLine(world, [...line, '--yes'], { url: `http://127.0.0.1:${port}` });
+  const { plan } = JSON.parse((await runLine(world, [...line, '--dry-run', '-o', 'json'])).text);
+  const away = { url: `http://127.0.0.1:${port}` };
+  const { text, status } = await runLine(world, [...line, '--plan', plan], away);
   expect(text).toMatch(/^2 of 25 done\.$/m);
   expect(text).toMatch(/^\d+ were not tried: .* --continue for the rest\.$/m);
   expect(status).toBe(1);
   proxy.close();
 
-  const rest = await runLine(world, [...line, '--yes', '--continue']);
+  const rest = await runPlanned(world, [...line, '--continue']);
   expect(rest.text).toContain('23 of 23 done.');
   expect(new Set(actedOn()).size).toBe(25);
+});
+
+it('is one entry of the audit log', async () => {
+  await runPlanned(world, line);
+  const { body } = await world.admin('GET', '/audit?limit=1');
+  expect(body.data).toMatchObject([{ action: 'resubmit', target: '5 tasks', result: '5 done', via: 'cli' }]);
+});
+
+it('does nothing by a plan that no longer fits: a task has changed, or there are others', async () => {
+  const { plan } = JSON.parse((await runLine(world, [...line, '--dry-run', '-o', 'json'])).text);
+  const planned = () => runLine(world, [...line, '--plan', plan]);
+  await world.admin('POST', `/tasks/${made[1]}/actions`, { action: 'extend', seconds: 60, reason: 'r' });
+  world.port.acts.length = 0;
+  await expect(planned()).rejects.toThrow('The plan no longer fits');
+  expect(really()).toEqual([]);
 });
 
 it('sends abandoned callbacks again', async () => {

@@ -40,7 +40,7 @@ const samples = [...page.matchAll(/^( *)```console\n([^]*?)\n\1```$/gm)]
     return { command, printed: printed.join('\n') };
   });
 /** What changes that which the others show comes last. */
-const last = [/ --yes$/, /^gateway secrets rotate/];
+const last = [/ --plan \w+$/, /^gateway secrets rotate/];
 const rank = ({ command }: Sample) => last.findIndex((line) => line.test(command));
 
 /** What the page calls the tasks, the marker and the job that it shows. */
@@ -184,6 +184,7 @@ function stable(text: string): string {
       .replaceAll(/https?:\/\/[\w.:-]+(?= answered)/g, 'URL')
       .replaceAll(/; \d+ like the one before are not shown/g, '')
       .replaceAll(/^(key +)[0-9a-f]{8}$/gm, '$1HEX')
+      .replaceAll(/^(plan +)[0-9a-f]{16}$/gm, '$1HEX')
       .replaceAll(/^(documents_rewritten +)\d+$/gm, '$1N')
       .replaceAll(/\b\d+(?:\.\d+)?(?= (?:ms|s|failed)\b)/g, 'N')
       .replaceAll(/\b\d+ polls?\b/g, 'N polls')
@@ -205,6 +206,8 @@ it.each(samples.toSorted((a, b) => rank(a) - rank(b)))('$command', async ({ comm
   if (command.includes(shown.unwanted)) await makeUnwanted();
   const typed = [...here].reduce((line, [there, id]) => line.replaceAll(there, id), command);
   const { text } = await cli(typed);
+  const [plan, ours] = [printed, text].map((words) => /^plan +(\w{16})$/m.exec(words)?.[1]);
+  if (plan !== undefined && ours !== undefined) here.set(plan, ours);
   let rest = stable(text)
     .split('\n')
     .filter((line) => line !== '');

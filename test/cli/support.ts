@@ -12,6 +12,22 @@ export interface LineChange {
   readonly terminal?: Terminal;
 }
 
+/** Runs a line by the plan of its dry run, and anew while a task moves in between. */
+export async function runPlanned(
+  world: { readonly url: string },
+  line: readonly string[],
+  change: LineChange = {},
+): Promise<{ text: string; status: number }> {
+  for (;;) {
+    const tried = JSON.parse((await runLine(world, [...line, '--dry-run', '-o', 'json'], change)).text);
+    try {
+      return await runLine(world, [...line, '--plan', tried.plan ?? tried.result.plan], change);
+    } catch (error) {
+      if (!String(error).includes('The plan no longer fits')) throw error;
+    }
+  }
+}
+
 /** Runs one line of the command line in this process; resolves with what it printed. */
 export async function runLine(
   world: { readonly url: string },

@@ -25,7 +25,7 @@ import type { RewritingUpstream } from '../support/rewriting-upstream.ts';
 import { temporalAddress } from '../support/run-servers.ts';
 import { attendedYaml } from '../support/test-yaml.ts';
 import { concernSignal } from '../../workflows/messages.ts';
-import { runLine } from './support.ts';
+import { runLine, runPlanned } from './support.ts';
 
 /**
  * An operator's walk: each state that needs somebody is in the metrics that the alerts ask, in the list, in `tasks show`
@@ -90,7 +90,8 @@ async function look(times: number): Promise<void> {
 async function type(command: string): Promise<void> {
   const [program, ...words] = command.replace(/ --reason "…"$/, '').split(' ');
   const line = [...words, '--reason', 'as advised'];
-  if (program === 'gateway') expect((await cli(...line)).status).toBe(0);
+  if (program === 'gateway')
+    expect((await runPlanned(gateway, line, { token: gateway.adminToken })).status).toBe(0);
   else await promisify(execFile)(await temporal(), [...line, '--address', temporalAddress()]);
 }
 

@@ -18,7 +18,7 @@ import { waitUntil } from '../support/processes.ts';
 import { temporalAddress } from '../support/run-servers.ts';
 import { cacheDir } from '../support/cache-dir.ts';
 import { attendedYaml } from '../support/test-yaml.ts';
-import { runLine } from './support.ts';
+import { runLine, runPlanned } from './support.ts';
 
 /**
  * The operators' ways to act, as a person types them: our command line and Temporal's own, against a gateway with all
@@ -67,8 +67,10 @@ const json = async (...line: string[]) => JSON.parse((await cli(...line, '-o', '
 const show = (task: string) => json('tasks', 'show', task);
 /** Tasks whose histories are replayed in the end. */
 const created: string[] = [];
-const act = (task: string, action: string, ...more: string[]) =>
-  cli('tasks', 'action', task, action, '--reason', `${action} it`, ...more);
+const act = (task: string, action: string, ...more: string[]) => {
+  const line = ['tasks', 'action', task, action, '--reason', `${action} it`, ...more];
+  return more.includes('--dry-run') ? cli(...line) : runPlanned(gateway, line, { token });
+};
 const kindsOf = async (task: string) =>
   (await gateway.core.ledger.entriesOfTask(task)).map(({ kind }) => kind);
 
@@ -228,15 +230,20 @@ describe('our command line', () => {
     expect(attended.map(({ id }: { id: string }) => id)).toEqual(expect.arrayContaining(tasks));
     const line = ['tasks', 'act', '--query', query, '--action', 'fail', '--reason', 'an outage'];
     const dry = await cli(...line, '--dry-run');
-    expect(dry.text).toBe('fail: 2 tasks, 1.000000 is held for them.\n2 of 2 would be done.');
+    expect(dry.text).toMatch(
+      /^fail: 2 tasks, 1\.000000 is held for them\.\n2 of 2 would be done\.\n2 × The task fails/,
+    );
+    expect(dry.text).toContain(
+      'In all it releases 1.000000; the upstream may bill 2 jobs that nobody pays for.',
+    );
     expect(await recordOf(tasks[0] ?? '')).toEqual([]);
-    await isRefused(cli(...line), '--yes');
-    expect((await cli(...line, '--yes')).text).toContain('2 of 2 done.');
+    await isRefused(cli(...line), '--plan PLAN');
+    expect((await runPlanned(gateway, line, { token })).text).toContain('2 of 2 done.');
     for (const task of tasks) {
       expect(await account.finished(task)).toMatchObject({ status: 'failed' });
       expect(await recordOf(task)).toEqual(['anna: fail']);
     }
-    expect((await cli(...line, '--yes', '--continue')).status).toBe(0);
+    expect((await runPlanned(gateway, [...line, '--continue'], { token })).status).toBe(0);
   });
 
   it('rotates a key, closes an account, and opens a circuit: each counts at once, and names who did it', async () => {
@@ -268,14 +275,16 @@ describe('our command line', () => {
       promisify(execFile)(process.execPath, ['src/gateway.js', 'tasks', ...line], {
         env: { PATH: process.env['PATH'], PUBLIC_URL: gateway.url, OPERATOR_TOKEN: token },
       });
-    await expect(run('action', task, 'accept_charge', '--reason', 'x')).rejects.toMatchObject({
+    await expect(run('action', task, 'accept_charge', '--reason', 'x', '--dry-run')).rejects.toMatchObject({
       code: 3,
       stdout: '',
       stderr: expect.stringMatching(
         /^`accept_charge` is not possible: .*\(action_not_possible, request \S+\)\n$/,
       ),
     });
-    expect((await run('action', task, 'fail', '--reason', 'spawned')).stdout).toMatch(
+    const fail = ['action', task, 'fail', '--reason', 'spawned'];
+    const { plan } = JSON.parse((await run(...fail, '--dry-run', '-o', 'json')).stdout).result;
+    expect((await run(...fail, '--plan', plan)).stdout).toMatch(
       /^did\n +task .*\n +money +The hold of 0\.500000 USD is released in full/,
     );
     expect((await run('show', task)).stdout).toMatch(

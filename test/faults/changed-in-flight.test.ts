@@ -6,6 +6,7 @@ import type { Core } from '../../src/compose/core.ts';
 import { createLogger } from '../../src/observability/log.ts';
 import { startWorker } from '../../src/worker.ts';
 import type { RunningWorker } from '../../src/worker.ts';
+import { actOn } from '../support/client.ts';
 import type { TestAccount } from '../support/client.ts';
 import { startGateway, twoChannelsYaml, videoBody, videoCharge } from '../support/gateway.ts';
 import type { TestGateway } from '../support/gateway.ts';
@@ -91,7 +92,7 @@ const kindsOf = async (id: string) =>
 
 async function act(id: string, action: string): Promise<void> {
   const begunAt = performance.now();
-  const { status, text } = await gateway.admin('POST', `/tasks/${id}/actions`, { action, reason: 'a test' });
+  const { status, text } = await actOn(gateway.admin, id, { action, reason: 'a test' });
   expect([status, text]).toEqual([200, expect.any(String)]);
   expect(performance.now() - begunAt).toBeLessThan(atOnceMs);
 }

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { MongoNetworkError } from 'mongodb';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { startCallbackReceiver } from '../support/callback-receiver.ts';
-import { postForm } from '../support/client.ts';
+import { actOn, postForm } from '../support/client.ts';
 import type { Answer, TestAccount } from '../support/client.ts';
 import { startGateway } from '../support/gateway.ts';
 import type { TestGateway } from '../support/gateway.ts';
@@ -192,7 +192,7 @@ it('a lost answer is never asked for again: a person decides', async () => {
   const record = async () => (await gateway.admin('GET', `/tasks/${body.id}`)).body;
   await expect.poll(async () => (await record()).situation.attention).toBe('submit_ambiguous');
   expect(upstream.calls).toHaveLength(1);
-  await gateway.admin('POST', `/tasks/${body.id}/actions`, { action: 'fail', reason: 'not in their log' });
+  await actOn(gateway.admin, body.id, { action: 'fail', reason: 'not in their log' });
   expect(await finished(body.id)).toMatchObject({ status: 'failed' });
   expect(await account.balance()).toEqual(before);
 });

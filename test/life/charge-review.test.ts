@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { actOn } from '../support/client.ts';
 import { startGateway, testYaml, videoCharge } from '../support/gateway.ts';
 import type { TestAccount } from '../support/client.ts';
 import type { TestGateway } from '../support/gateway.ts';
@@ -18,8 +19,7 @@ describe('a charge far above the hold', () => {
 
   const kindsOf = async (task: string) =>
     (await gateway.core.ledger.entriesOfTask(task)).map(({ kind }) => kind);
-  const act = (id: string, action: string) =>
-    gateway.admin('POST', `/admin/v1/tasks/${id}/actions`, { action, reason: 'looked at it' });
+  const act = (id: string, action: string) => actOn(gateway.admin, id, { action, reason: 'looked at it' });
 
   async function parked(more: Record<string, unknown> = {}): Promise<string> {
     const { body } = await account.create({

@@ -8,7 +8,7 @@ import { encodePng } from '../../workshop/simulator/media/images.ts';
 import { startImageUpstream } from '../images/support.ts';
 import type { ImageUpstream } from '../images/support.ts';
 import { startCallbackReceiver } from '../support/callback-receiver.ts';
-import { caller } from '../support/client.ts';
+import { actOn, caller } from '../support/client.ts';
 import { startGateway, testYaml } from '../support/gateway.ts';
 import type { TestGateway } from '../support/gateway.ts';
 import { expectSoundLedger } from '../support/sound-ledger.ts';
@@ -89,11 +89,7 @@ async function liveAccount(id: string) {
   await admin('POST', `/accounts/${id}/end-user-caps`, { users, reason: 'canary asked' });
   const alert = { threshold: '1', url: 'https://canary.example/hooks', reason: 'canary asked' };
   await admin('POST', `/accounts/${id}/alert`, alert);
-  await admin('POST', `/tasks/${made.id}/actions`, {
-    action: 'refund',
-    amount: '0.1',
-    reason: 'too short',
-  });
+  await actOn(admin, made.id, { action: 'refund', amount: '0.1', reason: 'too short' });
   return { id, call, task: made.id as string };
 }
 

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { actOn } from '../support/client.ts';
 import { startCallbackReceiver } from '../support/callback-receiver.ts';
 import { startGateway } from '../support/gateway.ts';
 import type { TestAccount } from '../support/client.ts';
@@ -186,7 +187,7 @@ describe('endings', () => {
       expect(refused.status).toBe(409);
       expect(await kindsOf(vanished)).toEqual(['hold']);
       const action = { action: 'fail', reason: 'not in the console' };
-      const answer = await gateway.admin('POST', `/admin/v1/tasks/${vanished}/actions`, action);
+      const answer = await actOn(gateway.admin, vanished, action);
       expect(answer.status).toBe(200);
       expect(await account.finished(vanished)).toMatchObject({
         status: 'failed',
@@ -213,7 +214,7 @@ describe('endings', () => {
         const of = { account: account.id, task: id, held: 762_300n };
         await gateway.core.ledger.settle({ ...of, amount: 500_000n, basis: '{}' });
         const asked = { action: act, reason: 'a test' };
-        const { status, body } = await gateway.admin('POST', `/tasks/${id}/actions`, asked);
+        const { status, body } = await actOn(gateway.admin, id, asked);
         expect([status, body.error]).toEqual([
           409,
           expect.objectContaining({

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { actOn } from '../support/client.ts';
 import { startGateway } from '../support/gateway.ts';
 import type { TestAccount } from '../support/client.ts';
 import type { TestGateway } from '../support/gateway.ts';
@@ -56,7 +57,7 @@ it('polls that the upstream refuses are shown everywhere, and forgotten when one
     return (await shown()).needs_attention === null;
   });
   const fail = { action: 'fail', reason: 'the test ends' };
-  expect((await gateway.admin('POST', `/admin/v1/tasks/${body.id}/actions`, fail)).status).toBe(200);
+  expect((await actOn(gateway.admin, body.id, fail)).status).toBe(200);
   const actions: { action: string; by: string }[] = (await shown()).actions;
   expect(actions.at(-1)).toMatchObject({ action: 'fail', reason: 'the test ends' });
 });

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { actOn } from '../support/client.ts';
 import type { TestAccount } from '../support/client.ts';
 import { startGateway, testYaml } from '../support/gateway.ts';
 import type { TestGateway } from '../support/gateway.ts';
@@ -32,8 +33,7 @@ describe('a success without usage, and a length that cannot be true', () => {
   const kindsOf = async (task: string) =>
     (await gateway.core.ledger.entriesOfTask(task)).map(({ kind }) => kind);
   const shown = async (id: string) => (await gateway.admin('GET', `/admin/v1/tasks/${id}`)).body;
-  const act = (id: string, action: string) =>
-    gateway.admin('POST', `/admin/v1/tasks/${id}/actions`, { action, reason: 'looked at it' });
+  const act = (id: string, action: string) => actOn(gateway.admin, id, { action, reason: 'looked at it' });
 
   async function asked(reported: string, more: Record<string, unknown> = {}): Promise<string> {
     duration = reported;

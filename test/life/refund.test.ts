@@ -7,7 +7,7 @@ import { createActOnTask } from '../../src/commands/act-on-task.ts';
 import type { ActOnTaskDeps } from '../../src/commands/act-on-task.ts';
 import { runLine } from '../cli/support.ts';
 import { faultsInOrder, faulty } from '../ledger/support.ts';
-import { send } from '../support/client.ts';
+import { actOn, send } from '../support/client.ts';
 import type { TestAccount } from '../support/client.ts';
 import { startGateway, videoCharge } from '../support/gateway.ts';
 import type { TestGateway } from '../support/gateway.ts';
@@ -35,11 +35,16 @@ async function ended(more: object = {}): Promise<{ account: TestAccount; task: s
   return { account, task: body.id };
 }
 
-const refund = (task: string, more: object = {}, key = ada) =>
-  send(gateway.url, 'POST', `/admin/v1/tasks/${task}/actions`, {
-    key,
-    body: { action: 'refund', reason: 'it shows nothing', ...more },
-  });
+/** By the plan of a dry run; what cannot be tried is asked for all the same. */
+async function refund(task: string, more: Readonly<Record<string, unknown>> = {}, key = ada) {
+  const ask = (also: object) =>
+    send(gateway.url, 'POST', `/admin/v1/tasks/${task}/actions`, {
+      key,
+      body: { action: 'refund', reason: 'it shows nothing', ...more, ...also },
+    });
+  const tried = await ask({ dry_run: true });
+  return more['dry_run'] === true ? tried : ask({ plan: tried.body.result?.plan ?? 'none' });
+}
 const show = async (task: string) => (await gateway.admin('GET', `/tasks/${task}`)).body;
 const refundsOf = async (task: string) =>
   (await show(task)).ledger.filter(({ kind }: { kind: string }) => kind === 'refund');
@@ -54,7 +59,11 @@ async function expectSound(): Promise<void> {
 }
 
 /** What is refused changes nothing: no entry, no act. */
-async function expectRefused(task: string, more: object, [status, message]: [number, string]): Promise<void> {
+async function expectRefused(
+  task: string,
+  more: Readonly<Record<string, unknown>>,
+  [status, message]: [number, string],
+): Promise<void> {
   const { body, status: answered } = await refund(task, more);
   expect([answered, body.error.message]).toEqual([status, expect.stringContaining(message)]);
   expect(await show(task)).toMatchObject({ refunded: null, actions: [] });
@@ -203,6 +212,7 @@ describe('a task that succeeded', () => {
           task: 'The task stays succeeded.',
           money: `0.500000 USD is given back to the account ${account.id}; ${videoCharge} USD was charged.`,
         },
+        plan: expect.stringMatching(/^[0-9a-f]{16}$/),
       },
     ]);
     expect(await show(task)).toMatchObject({ refunded: null, actions: [] });
@@ -224,7 +234,7 @@ it('a task that failed, or runs, has nothing to refund', async () => {
   const running = (await account.create({ prompt: 'not yet [sim:render=600]' })).body.id;
   await expectRefused(running, {}, [409, 'Only a task that has ended can be refunded.']);
   expect(await account.balance()).toMatchObject({ available: '9.237700', held: videoCharge });
-  await gateway.admin('POST', `/tasks/${running}/actions`, { action: 'fail', reason: 'enough' });
+  await actOn(gateway.admin, running, { action: 'fail', reason: 'enough' });
   await account.finished(running);
 });
 
@@ -244,12 +254,16 @@ it('the command line refunds an amount, tries it first, and shows it', async () 
     /^would\n +task +The task stays succeeded\.\n +money +0\.500000 USD is given back/,
   );
   expect(await account.balance()).toMatchObject({ available: '9.237700' });
-  expect((await cli(...line)).text).toMatch(/^did\n/);
+  await expect(cli(...line)).rejects.toThrow('--plan PLAN');
+  const plan = /^plan +(\w+)$/m.exec(dry.text)?.[1] ?? '';
+  expect((await cli(...line, '--plan', plan)).text).toMatch(/^did\n/);
   expect(await account.balance()).toMatchObject({ available: '9.737700' });
-  await expect(cli(...line)).rejects.toThrow('refunded already: 0.500000 USD by ada: half of it is black');
-  await expect(cli('tasks', 'action', task, 'refund', '--amount', 'much', '--reason', 'r')).rejects.toThrow(
-    'positive decimal',
+  await expect(cli(...line, '--plan', plan)).rejects.toThrow(
+    'refunded already: 0.500000 USD by ada: half of it is black',
   );
+  await expect(
+    cli('tasks', 'action', task, 'refund', '--amount', 'much', '--reason', 'r', '--dry-run'),
+  ).rejects.toThrow('positive decimal');
   const { text } = await cli('tasks', 'show', task);
   expect(text).toMatch(/refunded +0\.500000/);
   expect(text).toContain('refund 0.500000 (by ada: half of it is black)');

@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startWorker } from '../../src/worker.ts';
 import type { RunningWorker } from '../../src/worker.ts';
+import { actOn } from '../support/client.ts';
 import type { TestAccount } from '../support/client.ts';
 import { startGateway, twoChannelsYaml } from '../support/gateway.ts';
 import type { TestGateway } from '../support/gateway.ts';
@@ -49,7 +50,7 @@ describe('an upstream that no longer knows a job it has accepted', () => {
     expect(gateway.simulator.submissions('forgotten')).toEqual({ submits: 1, creates: 1 });
 
     const action = { action: 'fail', reason: 'not in the console' };
-    expect((await gateway.admin('POST', `/admin/v1/tasks/${body.id}/actions`, action)).status).toBe(200);
+    expect((await actOn(gateway.admin, body.id, action)).status).toBe(200);
     expect(await account.finished(body.id)).toMatchObject({ status: 'failed' });
     expect(await kindsOf(gateway, body.id)).toEqual(['hold', 'release']);
   });

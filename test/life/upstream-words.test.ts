@@ -4,6 +4,7 @@ import type { Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { imageYaml, sendJson } from '../images/support.ts';
+import { actOn } from '../support/client.ts';
 import type { TestAccount } from '../support/client.ts';
 import { startGateway, testYaml } from '../support/gateway.ts';
 import type { TestGateway } from '../support/gateway.ts';
@@ -124,7 +125,7 @@ describe('an upstream that writes what terminals obey', () => {
       ledger: [{ kind: 'hold' }],
     });
     const action = { action: 'fail', reason: 'not in the console' };
-    expect((await gateway.admin('POST', `/tasks/${body.id}/actions`, action)).status).toBe(200);
+    expect((await actOn(gateway.admin, body.id, action)).status).toBe(200);
   });
 });
 

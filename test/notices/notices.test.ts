@@ -9,7 +9,7 @@ import type { Core } from '../../src/compose/core.ts';
 import { readEnvironment } from '../../src/config/environment.ts';
 import { createLogger } from '../../src/observability/log.ts';
 import { startCallbackReceiver } from '../support/callback-receiver.ts';
-import { adminCaller } from '../support/client.ts';
+import { actOn, adminCaller } from '../support/client.ts';
 import { startGateway, testYaml } from '../support/gateway.ts';
 import type { TestGateway } from '../support/gateway.ts';
 
@@ -90,7 +90,7 @@ it('of a task that waits for a person each target is notified once, as soon as i
     ['notice.open attention'],
   ]);
 
-  await gateway.admin('POST', `/tasks/${body.id}/actions`, { action: 'fail', reason: 'a wrong count' });
+  await actOn(gateway.admin, body.id, { action: 'fail', reason: 'a wrong count' });
   await expect
     .poll(async () => (await account.call('GET', `/v1/videos/generations/${body.id}`)).body.status)
     .toBe('failed');

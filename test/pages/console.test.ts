@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { browserPath, noBrowser, overhang, seriousFindings, startBrowser } from '../support/browser.ts';
 import type { Locator } from 'playwright-core';
 import type { TestBrowser, WatchedPage } from '../support/browser.ts';
+import { actOn } from '../support/client.ts';
 import type { TestAccount } from '../support/client.ts';
 import { startGateway } from '../support/gateway.ts';
 import type { TestGateway } from '../support/gateway.ts';
@@ -116,6 +117,9 @@ describe.skipIf(browserPath === undefined)(`the console${noBrowser}`, () => {
     expect(await account.balance()).toMatchObject({ held });
     await snap(page, 'act');
     await page.keyboard.press('Enter');
+    expect(await account.balance()).toMatchObject({ held });
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Enter');
     await page.locator('h1 .badge', { hasText: 'failed' }).waitFor();
     expect(Number((await account.balance()).held)).toBeCloseTo(Number(held) - 0.5, 6);
     await page.locator('.timeline').getByText(hostile).waitFor();
@@ -137,7 +141,7 @@ describe.skipIf(browserPath === undefined)(`the console${noBrowser}`, () => {
     const [gone = ''] = chosen;
     await page.getByRole('button', { name: 'Act on 3 selected' }).click();
     await page.getByRole('region', { name: 'Selected' }).getByText(gone).waitFor();
-    await gateway.admin('POST', `/tasks/${gone}/actions`, { action: 'fail', reason: 'somebody else' });
+    await actOn(gateway.admin, gone, { action: 'fail', reason: 'somebody else' });
     await page.getByLabel('Act', { exact: true }).selectOption('fail');
     await page.getByRole('textbox', { name: /^Reason/ }).fill('outage');
     await page.getByRole('button', { name: 'Preview for 3' }).click();

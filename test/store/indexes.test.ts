@@ -64,6 +64,7 @@ describe('the declared indexes', () => {
 
   it('make unique what two writers must never both have', async () => {
     expect(await shapesOf('unique')).toEqual([
+      'audit: bulk true',
       'keys: id true',
       'ledger: key true',
       'operators: hmac true',

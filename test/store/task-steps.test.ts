@@ -266,6 +266,18 @@ describe('what an operator did', () => {
     expect(await read(id)).toMatchObject({ rev: 1, deadlineAt: 120_001 });
   });
 
+  it('was planned for one revision, and is refused at any other', async () => {
+    const id = await newTask();
+    const extend = (name: string, rev: number) =>
+      openStore().step(id, { kind: 'extended', seconds: 60 }, { ...act(name), rev });
+    const both = await Promise.all([extend('update-1', 0), extend('update-2', 0)]);
+    expect(both.filter(({ ok }) => ok)).toHaveLength(1);
+    const refused = { ok: false, message: expect.stringContaining('plan') };
+    expect(await extend('update-3', 7)).toMatchObject(refused);
+    expect((await read(id)).actions).toHaveLength(1);
+    expect((await read(id)).actions?.[0]).not.toHaveProperty('rev');
+  });
+
   it('and could not be done is not on record', async () => {
     const id = await newTask();
     expect(await tasks.step(id, { kind: 'approved' }, act('update-1'))).toMatchObject({ ok: false });

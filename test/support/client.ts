@@ -2,6 +2,7 @@ import { keyScopes } from '../../src/base/key-scope.ts';
 import { randomBytes } from 'node:crypto';
 import { request as httpRequest } from 'node:http';
 import type { IncomingHttpHeaders } from 'node:http';
+import { planOutdated } from '../../src/task/acts.ts';
 
 /** How tests call a gateway: as a user, with a key or none, and as an operator. */
 
@@ -67,6 +68,21 @@ export async function persevere(call: () => Promise<Answer>): Promise<Answer> {
 export function adminCaller(url: string, token: string): AdminCall {
   return (method, path, body) =>
     send(url, method, path.startsWith('/admin') ? path : `/admin/v1${path}`, { body, key: token });
+}
+
+/** Acts on a task as an operator does: by the plan of a dry run, and anew while the task moves in between. */
+export async function actOn(
+  admin: AdminCall,
+  task: string,
+  act: Readonly<Record<string, unknown>>,
+): Promise<Answer> {
+  const path = `/tasks/${task}/actions`;
+  for (;;) {
+    const tried = await admin('POST', path, { ...act, dry_run: true });
+    if (tried.status !== 200) return tried;
+    const done = await admin('POST', path, { ...act, plan: tried.body.result.plan });
+    if (!String(done.body.error?.message).startsWith(planOutdated)) return done;
+  }
 }
 
 /** An account with a credit and a key. `video` is what its `create` asks for. */

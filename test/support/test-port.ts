@@ -1,4 +1,5 @@
 import { GatewayError } from '../../src/errors/errors.ts';
+import { planRefusal, resultOf } from '../../src/commands/act-plan.ts';
 import { refusalOf } from '../../src/task/acts.ts';
 import type { ActionInput } from '../../src/task/act-fields.ts';
 import type { RunningActionName } from '../../src/task/acts.ts';
@@ -86,13 +87,15 @@ export function createTestPort({ tasks, ledger, now }: TestPortDeps): TestPort {
     async act(task, action, input) {
       const refusal = refusalOf(action, port.situations.get(task) ?? port.situation);
       if (refusal !== undefined) throw new GatewayError('action_not_possible', refusal);
+      const planned = { id: task, rev: (await tasks.find(task))?.rev ?? 0, action, input };
+      const outdated = planRefusal(planned);
+      if (outdated !== undefined) throw new GatewayError('action_not_possible', outdated);
       port.acts.push({ task, action, input });
       const { by, reason, dry_run: dryRun = false } = input;
       acts += 1;
       const record = { id: `act-${acts}`, at: now(), by, action, reason, detail: 'Done.' };
       if (!dryRun) await tasks.step(task, { kind: 'acted' }, record);
-      const said = { task: 'Done.', money: 'Nothing.' };
-      return dryRun ? { would: said } : { did: said };
+      return resultOf({ task: 'Done.', money: 'Nothing.' }, planned);
     },
 
     waiting: () => Promise.resolve(undefined),

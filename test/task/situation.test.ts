@@ -3,7 +3,7 @@ import type { TaskState } from '../../src/task/state.ts';
 import { situation } from '../../src/task/situation.ts';
 
 const standing = { deadlineAt: 0, stateSince: 0, hold: 3n, hasCallback: true };
-const nothing = { charged: 0n, released: 0n, refunded: 0n };
+const nothing = { charged: 0n, released: 0n, refunded: 0n, unpaidJobs: 0 };
 
 it('of a task that has ended and was not delivered suggests another callback, or a refund', () => {
   const { name, attention, advice, actions } = situation({
@@ -46,20 +46,20 @@ it.each([
     'of a proposed charge below the hold',
     { charge: '2' },
     'accept_charge',
-    { charged: 2n, released: 1n, refunded: 0n },
+    { charged: 2n, released: 1n, refunded: 0n, unpaidJobs: 0 },
   ],
   [
     'of a proposed charge above the hold',
     { charge: '5' },
     'accept_charge',
-    { charged: 5n, released: 0n, refunded: 0n },
+    { charged: 5n, released: 0n, refunded: 0n, unpaidJobs: 0 },
   ],
-  ['of a failure', { charge: '5' }, 'fail', { charged: 0n, released: 3n, refunded: 0n }],
+  ['of a failure', { charge: '5' }, 'fail', { charged: 0n, released: 3n, refunded: 0n, unpaidJobs: 0 }],
   [
     'of facts that a person gives',
     { charge: '5' },
     'complete',
-    { charged: null, released: null, refunded: 0n },
+    { charged: null, released: null, refunded: 0n, unpaidJobs: 0 },
   ],
 ] as const)('the preview of the money %s', (_, { charge }, name, money) => {
   const { actions, charge: proposed } = situation({
@@ -69,6 +69,16 @@ it.each([
   });
   expect(proposed).toBe(BigInt(charge));
   expect(actions.find((action) => action.name === name)?.money).toEqual(money);
+});
+
+it('counts the job that the upstream may bill and no charge pays for', () => {
+  const jobs = (state: TaskState, name: string): number | undefined =>
+    situation({ id: 'task_1', state, ...standing, attempt: at }).actions.find((one) => one.name === name)
+      ?.money.unpaidJobs;
+  const asking = { at: 'asking', n: 1, code: 'lost' } as const;
+  expect([jobs(asking, 'resubmit'), jobs(asking, 'fail'), jobs(asking, 'complete')]).toEqual([1, 1, 0]);
+  expect([jobs({ at: 'waiting', n: 1 }, 'fail'), jobs({ at: 'waiting', n: 1 }, 'cancel')]).toEqual([1, 0]);
+  expect(jobs({ at: 'review', charge: '9', why: 'above_hold' }, 'fail')).toBe(0);
 });
 
 it('suggests nothing that there is nothing to do about', () => {

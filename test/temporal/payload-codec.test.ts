@@ -44,7 +44,7 @@ it('what was written before there was a key is passed through', async () => {
 it('what people read with Temporal’s own tools stays readable, and nothing that only begins alike does', async () => {
   const readable = [
     { did: { task: 'The task fails.', money: 'Nothing is charged.' } },
-    { would: { task: 'The task fails.', money: 'Nothing is charged.' } },
+    { would: { task: 'The task fails.', money: 'Nothing is charged.' }, plan: '0f' },
     'Waits: needs attention (poll_failed): polling has stopped.',
     { definition: { type: 'generationTask' }, currentDetails: 'Needs attention' },
   ];

@@ -79,6 +79,7 @@ describe.each(Object.keys(situations) as (keyof typeof situations)[])('while a t
       } else {
         expect(await task.act(action, { ...input, dry_run: true })).toEqual({
           would: { task: expect.any(String), money: expect.any(String) },
+          plan: expect.any(String),
         });
       }
       expect(task.record()).toEqual(before);

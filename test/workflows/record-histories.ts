@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
 import { resolveTemporal } from '../../src/local/servers/temporal-source.ts';
+import { actOn } from '../support/client.ts';
 import { startCallbackReceiver } from '../support/callback-receiver.ts';
 import { openFallbackWorld } from '../life/fallback-world.ts';
 import { startGateway } from '../support/gateway.ts';
@@ -63,7 +64,7 @@ it('writes the histories of every kind of ending', async () => {
   });
   await run('ended-by-operator', { prompt: 'g [sim:create:timeout]' }, async (id) => {
     await new Promise((resolve) => setTimeout(resolve, 45_000));
-    await gateway.admin('POST', `/admin/v1/tasks/${id}/actions`, { action: 'fail', reason: 'recording' });
+    await actOn(gateway.admin, id, { action: 'fail', reason: 'recording' });
   });
   receiver.close();
   await gateway.stop();

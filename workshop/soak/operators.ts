@@ -18,6 +18,8 @@ const listed = z.object({
   data: z.array(z.object({ id: z.string(), needs_attention: z.string().nullable() })),
 });
 
+const planned = z.object({ result: z.object({ plan: z.string() }) });
+
 export function createOperators(stand: Stand): Operators {
   const done: { task: string; action: OperatorActionName | 'reset' }[] = [];
   const { client } = stand.core;
@@ -25,12 +27,12 @@ export function createOperators(stand: Stand): Operators {
   async function act(task: string, action: OperatorActionName): Promise<boolean> {
     done.push({ task, action });
     const url = `${stand.url}/admin/v1/tasks/${task}/actions`;
-    const { status } = await ask(url, {
-      method: 'POST',
-      token: stand.adminToken,
-      body: { action, reason: 'the soak' },
-    });
-    return status === 200;
+    const post = (body: object) => ask(url, { method: 'POST', token: stand.adminToken, body });
+    const asked = { action, reason: 'the soak' };
+    const tried = await post({ ...asked, dry_run: true });
+    if (tried.status !== 200) return false;
+    const { plan } = planned.parse(tried.body).result;
+    return (await post({ ...asked, plan })).status === 200;
   }
 
   return {

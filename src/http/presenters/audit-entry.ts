@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { actOrigins, actOutcomes } from '../../base/operator.ts';
-import type { AuditEntry } from '../../store/audit.ts';
+import type { AuditEntry, AuditItem } from '../../store/audit.ts';
 import { secondsOrNull, toSeconds, unixSeconds } from './unix-seconds.ts';
 
 export const auditEntrySchema = z
@@ -24,17 +24,40 @@ export const auditEntrySchema = z
     }),
     result: z.string().nullable().meta({ description: 'Why it was refused, or failed.' }),
     ended_at: unixSeconds().nullable(),
+    items: z
+      .array(
+        z.object({
+          task: z.string(),
+          at: unixSeconds(),
+          outcome: z.enum(actOutcomes),
+          result: z.string().nullable(),
+          ended_at: unixSeconds().nullable(),
+        }),
+      )
+      .nullable()
+      .meta({ description: 'Of an act on many tasks: what was done to each. Null: it was on one.' }),
   })
   .meta({ id: 'AuditEntry' });
 
 export function presentAuditEntry(entry: AuditEntry): z.output<typeof auditEntrySchema> {
-  const { at, address, task, result, endedAt, ...same } = entry;
+  const { at, address, task, result, endedAt, items, ...same } = entry;
   return {
     object: 'audit.entry',
     ...same,
     at: toSeconds(at),
     address: address ?? null,
     task: task ?? null,
+    result: result ?? null,
+    ended_at: secondsOrNull(endedAt),
+    items: items === undefined ? null : items.map(presentItem),
+  };
+}
+
+function presentItem({ task, at, outcome, result, endedAt }: AuditItem) {
+  return {
+    task,
+    at: toSeconds(at),
+    outcome,
     result: result ?? null,
     ended_at: secondsOrNull(endedAt),
   };

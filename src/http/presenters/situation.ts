@@ -2,7 +2,8 @@ import { z } from 'zod';
 import { attentionReasons } from '../../task/attention.ts';
 import { formatMicros } from '../../money/money.ts';
 import { accessOfAct, operatorActions } from '../../task/acts.ts';
-import { mapMoney, situation, standingOf, waits } from '../../task/situation.ts';
+import { mapMoney } from '../../task/money-preview.ts';
+import { situation, standingOf, waits } from '../../task/situation.ts';
 import type { Service } from '../../task/service.ts';
 import type { Task } from '../../task/record.ts';
 import { stateNames } from '../../task/state.ts';
@@ -45,6 +46,9 @@ export const situationSchema = z
           charged: previewAmount,
           released: previewAmount,
           refunded: z.string(),
+          unpaid_jobs: z.int().meta({
+            description: 'So many jobs the upstream may bill although no charge pays for them.',
+          }),
         }),
       )
       .meta({
@@ -72,11 +76,15 @@ export function presentSituation(
     upstream_id: upstreamId ?? null,
     marker: marker ?? null,
     charge: charge === undefined ? null : formatMicros(charge),
-    actions: found.actions.map(({ money, name: action, ...rest }) => ({
-      name: action,
-      access: accessOfAct(action),
-      ...rest,
-      ...mapMoney(money, formatMicros),
-    })),
+    actions: found.actions.map(({ money, name: action, ...rest }) => {
+      const { unpaidJobs, ...amounts } = mapMoney(money, formatMicros);
+      return {
+        name: action,
+        access: accessOfAct(action),
+        ...rest,
+        ...amounts,
+        unpaid_jobs: unpaidJobs,
+      };
+    }),
   };
 }

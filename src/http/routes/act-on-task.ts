@@ -3,8 +3,15 @@ import { defined } from '../../base/defined.ts';
 import { idCharactersMax, isToken } from '../../base/plain-text.ts';
 import { actionFields } from '../../task/act-fields.ts';
 import type { ActionField } from '../../task/act-fields.ts';
-import { accessOfAct, actionTable, actsWith, describeAction, operatorActions } from '../../task/acts.ts';
-import { plainWords, reason, refundAmount } from '../admin-input.ts';
+import {
+  accessOfAct,
+  actionTable,
+  actsWith,
+  describeAction,
+  needsPlan,
+  operatorActions,
+} from '../../task/acts.ts';
+import { actPlan, bulkId, isDryRun, plainWords, reason, refundAmount, requirePlan } from '../admin-input.ts';
 import type { RouteDeps } from '../deps.ts';
 import { requireAccess } from '../identify.ts';
 import { taskNotFound, taskParams } from '../videos/own-task.ts';
@@ -41,10 +48,13 @@ const body = z
   .object({
     action: z.enum(operatorActions),
     reason,
-    dry_run: z.boolean().optional().meta({ description: 'Say what would happen, and do nothing.' }),
+    dry_run: isDryRun,
+    plan: actPlan,
+    bulk: bulkId,
     ...fields,
   })
   .superRefine(({ action, ...given }, context) => {
+    requirePlan(action, given, context);
     for (const [name, isRequired] of Object.entries(actionTable[action].fields)) {
       const isMissing =
         isRequired && !Object.entries(given).some(([field, value]) => field === name && value !== undefined);
@@ -52,6 +62,7 @@ const body = z
     }
   });
 
+const planned = operatorActions.filter(needsPlan).map((name) => `\`${name}\``);
 const descriptions = operatorActions.map((name) => `- \`${name}\`: ${describeAction(name)}`).join('\n');
 
 export function actOnTask({ tasks, actOnTask: act, mediaUrl, nodes }: Deps): Route {
@@ -59,7 +70,7 @@ export function actOnTask({ tasks, actOnTask: act, mediaUrl, nodes }: Deps): Rou
     operationId: 'actOnTask',
     access: ['tasks', 'money'],
     summary: 'Act on a task',
-    description: `The task's record keeps who acted, when and why. An action that is refused changes nothing.\n\n${descriptions}`,
+    description: `The task's record keeps who acted, when and why. An action that is refused changes nothing. What moves money or can be billed twice is done only by the \`plan\` of its dry run: ${planned.join(', ')}.\n\n${descriptions}`,
     method: 'post',
     paths: ['/admin/v1/tasks/:task_id/actions'],
     input: z.object({ params: taskParams, body }),
@@ -70,7 +81,7 @@ export function actOnTask({ tasks, actOnTask: act, mediaUrl, nodes }: Deps): Rou
       }),
     },
     errors: ['task_not_found', 'action_not_possible'],
-    async handle({ params: { task_id: id }, body: { action, ...fields }, operator, roles }) {
+    async handle({ params: { task_id: id }, body: { action, bulk: _bulk, ...fields }, operator, roles }) {
       requireAccess({ name: operator, roles }, accessOfAct(action));
       // A refusal is followed by no write that could know better.
       const task = await tasks.confirm(id);

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { actionFieldNames, actionFields } from '../../task/act-fields.ts';
-import { actionTable, operatorActions } from '../../task/acts.ts';
+import { actionTable, needsPlan, operatorActions } from '../../task/acts.ts';
 import { listSchema } from '../presenters/list.ts';
 import { adminRoute, jsonReply } from '../route.ts';
 import type { Route } from '../route.ts';
@@ -21,9 +21,12 @@ export const actSchema = z
     ),
     for_one: z.boolean().meta({ description: 'Its fields name something that belongs to one task.' }),
     money: z.enum(['none', 'releases', 'by_facts', 'proposed', 'refunds']),
-    risk: z.enum(['none', 'ends', 'bills_twice']).meta({
-      description: '`ends`: the task fails by it. `bills_twice`: the upstream may bill a second job.',
+    bills: z.enum(['none', 'unpaid', 'twice']).meta({
+      description:
+        'What the upstream may bill that no charge pays for: the job that the task has (`unpaid`), or a second one (`twice`).',
     }),
+    ends: z.boolean().meta({ description: 'The task fails by it.' }),
+    needs_plan: z.boolean().meta({ description: 'It is done only by the `plan` of its dry run.' }),
     confirmation: z
       .string()
       .nullable()
@@ -52,7 +55,8 @@ function presentAct(name: (typeof operatorActions)[number]): z.output<typeof act
     fields,
     isForOne = false,
     money,
-    risk,
+    bills,
+    ends = false,
     confirmation = null,
   } = actionTable[name];
   return {
@@ -66,7 +70,9 @@ function presentAct(name: (typeof operatorActions)[number]): z.output<typeof act
     }),
     for_one: isForOne,
     money,
-    risk,
+    bills,
+    ends,
+    needs_plan: needsPlan(name),
     confirmation,
   };
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { defined } from '../../base/defined.ts';
-import { reason, refundAmount } from '../admin-input.ts';
+import { actPlan, isDryRun, reason, refundAmount, requirePlan } from '../admin-input.ts';
 import type { RouteDeps } from '../deps.ts';
 import { actionResult } from '../presenters/action-result.ts';
 import { adminRoute, jsonReply } from '../route.ts';
@@ -18,11 +18,9 @@ export function refundImages({ refundImages: giveBack }: Pick<RouteDeps, 'refund
     paths: ['/admin/v1/images/:task_id/refund'],
     input: z.object({
       params: taskParams,
-      body: z.object({
-        reason,
-        amount: refundAmount,
-        dry_run: z.boolean().optional().meta({ description: 'Say what would happen, and do nothing.' }),
-      }),
+      body: z
+        .object({ reason, amount: refundAmount, dry_run: isDryRun, plan: actPlan })
+        .superRefine((given, context) => requirePlan('refund', given, context)),
     }),
     success: { description: 'What was given back.', schema: z.object({ result: actionResult }) },
     errors: ['task_not_found', 'action_not_possible'],

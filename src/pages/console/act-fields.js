@@ -28,7 +28,7 @@ export function actNamed(name) {
  *
  * @param {ActionName} action
  * @param {Record<string, string>} written
- * @returns {Record<string, string | number>}
+ * @returns {{ action: ActionName, amount?: string | number } & Record<string, string | number>}
  */
 export function actBody(action, written) {
   const given = actNamed(action).fields.flatMap(({ name, type }) => {

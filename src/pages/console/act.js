@@ -1,80 +1,162 @@
-/** The question: what would this act do to the task and to the money? */
-import { errorOf } from '../shared/api.js';
+/** The question: what would this act do to these tasks, to the money and at the upstream, and which cannot have it? */
 import { Dialog } from '../shared/dialog.js';
-import { Prose, Refusal } from '../shared/parts.js';
+import { counted, money } from '../shared/format.js';
 import { html, useState } from '../shared/preact.js';
 import { ActFields, actBody, actNamed } from './act-fields.js';
+import { IdList, Preview, Refused } from './act-preview.js';
+import { useRuns } from './act-runs.js';
+import { Choice } from './filters.js';
+import { amountOf } from './task-state.js';
+import { named } from './names.js';
 
-/** @typedef {import('./types.d.ts').Said} Said */
-
+/** @typedef {import('./types.d.ts').Task} Task */
+/** @typedef {import('./act-fields.js').ActionName} ActionName */
+/** @typedef {import('./act-runs.js').Outcome} Outcome */
 /**
- * One act on one task: filled in, previewed, then done. A change after the preview asks for another one.
- *
- * @param {{ api: import('./types.d.ts').Api, task: string, action: import('./act-fields.js').ActionName, onClose: () => void }} props
+ * @typedef {{
+ *   api: import('./types.d.ts').Api, tasks: readonly Task[], action?: ActionName, currency: string,
+ *   onClose: () => void, onDone: () => void,
+ * }} Props `action`: the one that was chosen before; `onDone`: after the act, or when it was looked at what was done.
  */
-export function Act({ api, task, action, onClose }) {
-  const [written, setWritten] = useState(/** @type {Record<string, string>} */ ({}));
-  const [preview, setPreview] = useState(/** @type {Said | undefined} */ (undefined));
-  const [error, setError] = useState(/** @type {Error | undefined} */ (undefined));
-  const [isBusy, setBusy] = useState(false);
-  const { title, risk } = actNamed(action);
 
-  /** @param {boolean} dryRun */
-  async function send(dryRun) {
-    setBusy(true);
-    setError(undefined);
-    try {
-      const body = { ...actBody(action, written), ...(dryRun ? { dry_run: true } : {}) };
-      /** @type {{ result: { would?: Said } }} */
-      const { result } = await api.post(`/admin/v1/tasks/${encodeURIComponent(task)}/actions`, body);
-      if (dryRun) setPreview(result.would);
-      else onClose();
-    } catch (thrown) {
-      setError(errorOf(thrown));
-      setPreview(undefined);
-    }
-    setBusy(false);
-  }
-
-  return html`<${Dialog} title=${title} onClose=${onClose}>
-    <form
-      onSubmit=${(/** @type {SubmitEvent} */ event) => {
-        event.preventDefault();
-        void send(preview === undefined);
-      }}
-    >
-      <${ActFields}
-        action=${action}
-        written=${written}
-        onChange=${(/** @type {Record<string, string>} */ changed) => {
-          setWritten(changed);
-          setPreview(undefined);
-        }}
-      />
-      ${preview && html`<${Preview} said=${preview} />`}
-      ${error && html`<p class="notice bad" role="alert"><${Refusal} error=${error} /></p>`}
-      <div class="row ends">
-        <button type="button" onClick=${onClose}>Back</button>
-        <button
-          class=${risk === 'ends' && preview !== undefined ? 'main destructive' : 'main'}
-          disabled=${isBusy}
-        >
-          ${preview === undefined ? 'Preview' : `${title} now`}
-        </button>
-      </div>
-    </form>
+/** @param {Props} props */
+export function Act(props) {
+  const { tasks, action, onClose } = props;
+  const possible = action === undefined ? actsOfAny(tasks) : [action];
+  if (possible.length > 0) return html`<${Form} ...${props} possible=${possible} />`;
+  return html`<${Dialog} title=${`Act on ${counted(tasks.length, 'task')}`} onClose=${onClose}>
+    <p>No act is possible for these tasks together. The page of each says what can be done.</p>
+    <div class="row ends"><button autofocus onClick=${onClose}>Back</button></div>
   <//>`;
 }
 
-/** @param {{ said: Said }} props */
-function Preview({ said }) {
-  return html`<div class="notice good" role="status">
-    <p class="small soft">Nothing has been done yet. It would do this:</p>
-    <dl class="facts">
-      <dt>Task</dt>
-      <dd><${Prose} text=${said.task} /></dd>
-      <dt>Money</dt>
-      <dd><${Prose} text=${said.money} /></dd>
-    </dl>
-  </div>`;
+/**
+ * One act: filled in, previewed, then done by a button of its own. A change after the preview asks for another one. Enter in
+ * a field only ever previews.
+ *
+ * @param {Props & { possible: readonly ActionName[] }} props
+ */
+function Form({ api, tasks, action: given, currency, onClose, onDone, possible }) {
+  const [chosen, setChosen] = useState(given);
+  const [written, setWritten] = useState(/** @type {Record<string, string>} */ ({}));
+  const [done, setDone] = useState(/** @type {Outcome | undefined} */ (undefined));
+  const { frozen, progress, preview, act, stop, forget } = useRuns(api);
+  const title = chosen === undefined ? '' : actNamed(chosen).title;
+  if (done !== undefined) return html`<${Done} outcome=${done} title=${title} onClose=${onDone} />`;
+  const isBusy = progress !== undefined;
+  const isActing = isBusy && frozen !== undefined;
+  const leave = isActing ? stop : onClose;
+  const body = chosen === undefined ? undefined : actBody(chosen, written);
+  const head = given === undefined ? `Act on ${counted(tasks.length, 'task')}` : title;
+  return html`<${Dialog} title=${head} onClose=${leave}>
+    <form
+      onSubmit=${(/** @type {SubmitEvent} */ event) => {
+        event.preventDefault();
+        if (body !== undefined) void preview(tasks, body);
+      }}
+    >
+      <${Entries}
+        isFixed=${given !== undefined}
+        isBusy=${isBusy}
+        possible=${possible}
+        chosen=${chosen}
+        written=${written}
+        onChoose=${setChosen}
+        onWrite=${setWritten}
+        onChange=${forget}
+      />
+      ${frozen === undefined && given === undefined && html`<${IdList} label="Selected" rows=${tasks.map(selectedRow)} />`}
+      <div class="row ends">
+        <button type="button" onClick=${leave}>${isActing ? 'Stop' : 'Back'}</button>
+        <button disabled=${isBusy || chosen === undefined} class=${frozen === undefined ? 'main' : ''}>
+          ${given === undefined ? `Preview for ${tasks.length}` : 'Preview'}
+        </button>
+      </div>
+    </form>
+    ${
+      frozen !== undefined &&
+      body !== undefined &&
+      html`<${Preview}
+        frozen=${frozen}
+        of=${tasks.length}
+        body=${body}
+        currency=${currency}
+        button=${given === undefined ? `${title}: ${counted(frozen.done.length, 'task')}` : `${title} now`}
+        isBusy=${isBusy}
+        onAct=${async () => {
+          const outcome = await act(frozen, body);
+          if (given !== undefined && outcome.done.length > 0) onDone();
+          else setDone(outcome);
+        }}
+      />`
+    }
+    ${progress !== undefined && html`<p class="soft" role="status">${`${progress} of ${frozen?.done.length ?? tasks.length}`}</p>`}
+  <//>`;
+}
+
+/**
+ * The act, unless it was chosen before, and its fields. None is chosen to begin with.
+ *
+ * @param {{
+ *   isFixed: boolean, isBusy: boolean, possible: readonly ActionName[], chosen: ActionName | undefined,
+ *   written: Record<string, string>, onChoose: (name: ActionName | undefined) => void,
+ *   onWrite: (written: Record<string, string>) => void, onChange: () => void,
+ * }} props `onChange`: after either; what was previewed no longer holds.
+ */
+function Entries({ isFixed, isBusy, possible, chosen, written, onChoose, onWrite, onChange }) {
+  return html`<fieldset disabled=${isBusy}>
+    ${
+      !isFixed &&
+      html`<${Choice}
+        label="Act"
+        isFirst
+        value=${chosen ?? ''}
+        options=${[['', 'Choose an act'], ...possible.map((name) => [name, actNamed(name).title])]}
+        onChange=${(/** @type {string} */ name) => {
+          onChoose(possible.find((one) => one === name));
+          onChange();
+        }}
+      />`
+    }
+    ${
+      chosen !== undefined &&
+      html`<${ActFields}
+        action=${chosen}
+        written=${written}
+        onChange=${(/** @type {Record<string, string>} */ changed) => {
+          onWrite(changed);
+          onChange();
+        }}
+      />`
+    }
+  </fieldset>`;
+}
+
+/** @param {readonly Task[]} tasks */
+function actsOfAny(tasks) {
+  const names = new Set(tasks.flatMap(({ situation }) => situation.actions.map(({ name }) => name)));
+  return [...names].filter((name) => !actNamed(name).for_one);
+}
+
+/** @param {Task} task */
+function selectedRow(task) {
+  const { amount, word } = amountOf(task);
+  return { id: task.id, text: `${money(amount)} ${word}, ${named(task.needs_attention ?? task.status)}` };
+}
+
+/** @param {{ outcome: Outcome, title: string, onClose: () => void }} props */
+function Done({ outcome: { done, refused, left }, title, onClose }) {
+  return html`<${Dialog} title=${title} onClose=${onClose}>
+    ${done.length > 0 && html`<p class="notice good" role="status">Done for ${counted(done.length, 'task')}.</p>`}
+    ${left.length > 0 && html`<p class="notice warn">You stopped it: ${counted(left.length, 'task')} not touched.</p>`}
+    <${Refused} refused=${refused} />
+    <${IdList}
+      label="Tasks"
+      rows=${[
+        ...done.map(({ task }) => ({ id: task.id, text: 'done' })),
+        ...left.map(({ id }) => ({ id, text: 'not touched' })),
+      ]}
+    />
+    <div class="row ends"><button class="main" autofocus onClick=${onClose}>Back</button></div>
+  <//>`;
 }

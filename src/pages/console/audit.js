@@ -51,6 +51,22 @@ export function Audit({ api, place }) {
   </main>`;
 }
 
+/** @param {string} task */
+const taskLink = (task) => html`<a class="mono" href=${linkTo(['tasks', task])}>${task}</a>`;
+
+/** @param {{ title: string, items: NonNullable<AuditEntry['items']> }} props */
+function Items({ title, items }) {
+  return html`<details class="items">
+    <summary>${title}</summary>
+    <ul class="ids small" tabindex="0" role="region" aria-label="Tasks of the act">
+      ${items.map(
+        ({ task, outcome, result }) =>
+          html`<li key=${task}>${taskLink(task)} ${outcome}${result === null ? '' : `: ${result}`}</li>`,
+      )}
+    </ul>
+  </details>`;
+}
+
 /** @type {readonly import('../shared/table.js').Column<AuditEntry>[]} */
 const columns = [
   { title: 'At', cell: ({ at }) => html`<${Time} at=${at} />` },
@@ -60,8 +76,12 @@ const columns = [
   {
     title: 'On',
     isProse: true,
-    cell: ({ task, target }) =>
-      task === null ? target : html`<a class="mono" href=${linkTo(['tasks', task])}>${task}</a>`,
+    cell: ({ task, target, items }) =>
+      items !== null
+        ? html`<${Items} title=${target} items=${items} />`
+        : task === null
+          ? target
+          : taskLink(task),
   },
   { title: 'Reason', isProse: true, cell: ({ reason }) => reason },
   { title: 'Outcome', cell: ({ outcome }) => html`<${Badge} tone=${tones[outcome]} word=${outcome} />` },

@@ -1,6 +1,6 @@
 /** The question: what may be spent, in which time, and by what? */
 import { errorOf } from '../shared/api.js';
-import { Dialog } from '../shared/dialog.js';
+import { Dialog, hold } from '../shared/dialog.js';
 import { money } from '../shared/format.js';
 import { Refusal } from '../shared/parts.js';
 import { html, useState } from '../shared/preact.js';
@@ -51,9 +51,9 @@ export function CapsDialog({ title, all, partTitle, partNames, caps, parts, curr
   const change = (/** @type {number} */ at, /** @type {Part} */ row) =>
     setRows(rows.map((before, index) => (index === at ? row : before)));
 
-  /** @param {SubmitEvent} event */
-  async function submit(event) {
-    event.preventDefault();
+  /** @param {MouseEvent & { currentTarget: HTMLButtonElement }} event */
+  async function act(event) {
+    if (event.currentTarget.form?.reportValidity() === false) return;
     setBusy(true);
     try {
       const [first, ...named] = rows.map((row) => ({ name: row.name.trim(), caps: givenOf(row.caps) }));
@@ -66,7 +66,7 @@ export function CapsDialog({ title, all, partTitle, partNames, caps, parts, curr
   }
 
   return html`<${Dialog} title=${title} onClose=${onClose}>
-    <form onSubmit=${submit}>
+    <form onSubmit=${hold}>
       <p class="soft small">
         In ${currency}; what is empty is not limited. What is held already stays held, and what was spent
         before counts.
@@ -100,7 +100,7 @@ export function CapsDialog({ title, all, partTitle, partNames, caps, parts, curr
       ${error && html`<p class="notice bad" role="alert"><${Refusal} error=${error} /></p>`}
       <div class="row ends">
         <button type="button" onClick=${onClose}>Back</button>
-        <button class="main" disabled=${isBusy}>Set the caps</button>
+        <button type="button" class="main" disabled=${isBusy} onClick=${act}>Set the caps</button>
       </div>
     </form>
   <//>`;

@@ -1,5 +1,5 @@
 import { errorOf } from '../shared/api.js';
-import { Dialog } from '../shared/dialog.js';
+import { Dialog, hold } from '../shared/dialog.js';
 import { Refusal } from '../shared/parts.js';
 import { html, useState } from '../shared/preact.js';
 import { Choice } from './filters.js';
@@ -27,9 +27,9 @@ export function Confirm({ title, effect, button, fields, run, onClose }) {
   const [error, setError] = useState(/** @type {Error | undefined} */ (undefined));
   const [isBusy, setBusy] = useState(false);
 
-  /** @param {SubmitEvent} event */
-  async function submit(event) {
-    event.preventDefault();
+  /** @param {MouseEvent & { currentTarget: HTMLButtonElement }} event */
+  async function act(event) {
+    if (event.currentTarget.form?.reportValidity() === false) return;
     setBusy(true);
     try {
       await run(Object.fromEntries(Object.entries(written).map(([name, value]) => [name, value.trim()])));
@@ -41,7 +41,7 @@ export function Confirm({ title, effect, button, fields, run, onClose }) {
   }
 
   return html`<${Dialog} title=${title} onClose=${onClose}>
-    <form onSubmit=${submit}>
+    <form onSubmit=${hold}>
       ${fields.map(
         (field, index) =>
           html`<${Entry}
@@ -56,7 +56,7 @@ export function Confirm({ title, effect, button, fields, run, onClose }) {
       ${error && html`<p class="notice bad" role="alert"><${Refusal} error=${error} /></p>`}
       <div class="row ends">
         <button type="button" onClick=${onClose}>Back</button>
-        <button class="main" disabled=${isBusy}>${button}</button>
+        <button type="button" class="main" disabled=${isBusy} onClick=${act}>${button}</button>
       </div>
     </form>
   <//>`;

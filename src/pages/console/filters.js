@@ -128,13 +128,16 @@ function options(names) {
 }
 
 /**
- * @param {{ label: string, value: string, options: readonly (readonly string[])[], onChange: (value: string) => void }} props
+ * @param {{
+ *   label: string, value: string, options: readonly (readonly string[])[], onChange: (value: string) => void, isFirst?: boolean,
+ * }} props `isFirst`: of its dialog.
  */
-export function Choice({ label, value, options: given, onChange }) {
+export function Choice({ label, value, options: given, onChange, isFirst = false }) {
   return html`<label class="field">
     <span class="small soft">${label}</span>
     <select
       aria-label=${label}
+      autofocus=${isFirst}
       value=${value}
       onChange=${(/** @type {Event & { currentTarget: HTMLSelectElement }} */ event) => onChange(event.currentTarget.value)}
     >

@@ -74,9 +74,11 @@ export function TaskPage({ api, may, currency, workflowsUrl, id }) {
       action &&
       html`<${Act}
         api=${api}
-        task=${task.id}
+        tasks=${[task]}
         action=${action}
-        onClose=${() => {
+        currency=${currency}
+        onClose=${() => setAction(undefined)}
+        onDone=${() => {
           setAction(undefined);
           live.refresh();
         }}
@@ -128,9 +130,9 @@ function Situation({ task: { situation, waiting }, may, currency, onAct }) {
       actions.length > 0 &&
       html`<div class="row acts">
         ${actions.map(
-          ({ name, access: _access, ...sums }, index) =>
+          ({ name, access: _access, unpaid_jobs: _jobs, ...sums }, index) =>
             html`<button
-              class=${actNamed(name).risk === 'ends' ? 'destructive' : index === 0 && attention !== null ? 'main' : ''}
+              class=${classOf(name, index === 0 && attention !== null)}
               onClick=${() => onAct(name)}
             >
               ${actNamed(name).title}${effect(sums)}
@@ -139,6 +141,13 @@ function Situation({ task: { situation, waiting }, may, currency, onAct }) {
       </div>`
     }
   </section>`;
+}
+
+/** @param {ActionName} name @param {boolean} isAdvised */
+function classOf(name, isAdvised) {
+  const { bills, ends } = actNamed(name);
+  if (bills === 'twice') return 'risky';
+  return ends ? 'destructive' : isAdvised ? 'main' : '';
 }
 
 /** What an act does to the money, in two words; nothing where what is stated with it decides. */

@@ -5,7 +5,7 @@ import { LiveState, Refusal } from '../shared/parts.js';
 import { html, useRef, useState } from '../shared/preact.js';
 import { withQuery } from '../shared/query.js';
 import { Table } from '../shared/table.js';
-import { BulkAct } from './bulk-act.js';
+import { Act } from './act.js';
 import { Filters } from './filters.js';
 import { useKeys } from './keyboard.js';
 import { LedgerTable } from './ledger-table.js';
@@ -66,7 +66,7 @@ export function Tasks({ api, may, currency, place }) {
     }
     ${
       acted &&
-      html`<${BulkAct}
+      html`<${Act}
         api=${api}
         tasks=${acted}
         currency=${currency}

@@ -9,6 +9,7 @@ import type { overviewSchema } from '../../http/presenters/overview.ts';
 import type { flightRecordSchema } from '../../flight/flight-record.ts';
 import type { configChangeSchema, configSchema } from '../../http/presenters/config.ts';
 import type { reckoningSchema } from '../../http/presenters/reckoning.ts';
+import type { actionResult } from '../../http/presenters/action-result.ts';
 import type { actSchema } from '../../http/routes/list-acts.ts';
 import type { modelSchema } from '../../http/presenters/model.ts';
 import type { taskRequestSchema } from '../../http/presenters/task-request.ts';
@@ -35,6 +36,7 @@ export type ConfigChange = z.output<typeof configChangeSchema>;
 export type Reckoning = z.output<typeof reckoningSchema>;
 export type TaskRequest = z.output<typeof taskRequestSchema>;
 export type Act = z.output<typeof actSchema>;
+export type ActResult = z.output<typeof actionResult>;
 export type Node = Config['nodes'][number];
 
 export type Model = z.output<typeof modelSchema> & {

@@ -26,6 +26,7 @@ export function Dialog({ title, onClose, isFirm = false, children }) {
     return () => {
       document.removeEventListener('keydown', onKey, true);
       dialog?.close();
+      requestAnimationFrame(keepFocus);
     };
   }, []);
   return html`<dialog
@@ -42,4 +43,19 @@ export function Dialog({ title, onClose, isFirm = false, children }) {
     </div>
     ${children}
   </dialog>`;
+}
+
+/** Of a form: Enter in a field does nothing, and the button that acts is pressed for itself. @param {SubmitEvent} event */
+export function hold(event) {
+  event.preventDefault();
+}
+
+/** What opened the dialog may be gone, or disabled by what was done: the focus stays on the page. */
+function keepFocus() {
+  const focused = document.activeElement;
+  if (focused !== null && focused !== document.body && !focused.matches(':disabled')) return;
+  /** @type {HTMLElement | null} */
+  const heading = document.querySelector('main h1');
+  heading?.setAttribute('tabindex', '-1');
+  heading?.focus({ preventScroll: true });
 }

@@ -1,6 +1,6 @@
-import { beforeEach, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { accessOfAct, actionTable, operatorActions } from '../../../src/task/acts.ts';
-import { send } from '../../support/client.ts';
+import { actOn, send } from '../../support/client.ts';
 import { useHttpWorld } from '../../support/http-world.ts';
 
 const world = useHttpWorld('route_act_on_task');
@@ -46,13 +46,17 @@ it('with dry_run says what would happen, and records nothing', async () => {
   const id = await newTask();
   const body = { action: 'fail', reason: 'r', dry_run: true };
   const answer = await world.admin('POST', `/tasks/${id}/actions`, body);
-  expect([answer.status, answer.body.result.would.task, answer.body.actions]).toEqual([200, 'Done.', []]);
+  expect([answer.status, answer.body.result, answer.body.actions]).toEqual([
+    200,
+    { would: { task: 'Done.', money: 'Nothing.' }, plan: expect.stringMatching(/^[0-9a-f]{16}$/) },
+    [],
+  ]);
 });
 
 it('409: the action is not possible, says what is, and is not recorded', async () => {
   const id = await newTask();
   world.port.situation = 'waiting';
-  const answer = await world.admin('POST', `/tasks/${id}/actions`, { action: 'resubmit', reason: 'try' });
+  const answer = await actOn(world.admin, id, { action: 'resubmit', reason: 'try' });
   expect([answer.status, answer.body.error.code]).toEqual([409, 'action_not_possible']);
   expect(answer.body.error.message).toContain('Possible now: retry_now, fail, cancel');
   expect((await world.admin('GET', `/tasks/${id}`)).body.actions).toEqual([]);
@@ -61,7 +65,7 @@ it('409: the action is not possible, says what is, and is not recorded', async (
 it('409: a task that has ended, whatever its workflow would say', async () => {
   const id = await newTask();
   await world.port.cancel(id);
-  const answer = await world.admin('POST', `/tasks/${id}/actions`, { action: 'fail', reason: 'r' });
+  const answer = await actOn(world.admin, id, { action: 'fail', reason: 'r' });
   expect([answer.status, answer.body.error.message]).toEqual([409, 'The task has already failed.']);
 });
 
@@ -78,6 +82,62 @@ it('redeliver: only where there is a callback address, and the task has ended', 
   expect(world.port.redelivered).toEqual([withOne]);
 });
 
+describe('the plan of a dry run', () => {
+  it.each(operatorActions)('%s needs one exactly if its row moves money or can be billed', async (action) => {
+    const id = await newTask();
+    const { example, money, bills } = actionTable[action];
+    const body = { action, reason: 'r', ...example };
+    const { status, body: answer } = await world.admin('POST', `/tasks/${id}/actions`, body);
+    const isRefused = status === 400 && answer.error.param === 'plan';
+    expect(isRefused).toBe(money !== 'none' || bills !== 'none');
+    expect(isRefused && (await world.admin('GET', `/audit?task=${id}`)).body.data.length > 0).toBe(false);
+  });
+
+  const refusal = async (id: string, body: object) => {
+    const before = world.port.acts.length;
+    const answer = await world.admin('POST', `/tasks/${id}/actions`, {
+      action: 'resubmit',
+      reason: 'r',
+      ...body,
+    });
+    expect(world.port.acts).toHaveLength(before);
+    return [answer.status, answer.body.error?.message];
+  };
+  const planOf = async (id: string, body: object = {}) => {
+    const asked = { action: 'resubmit', reason: 'seen', dry_run: true, ...body };
+    return (await world.admin('POST', `/tasks/${id}/actions`, asked)).body.result.plan;
+  };
+  const outdated = [409, expect.stringMatching(/^The plan no longer fits: .*Try it again/)];
+
+  it('fits while the task is as it was, whoever acts, and for the same fields only', async () => {
+    const [id, other] = [await newTask(), await newTask()];
+    const plan = await planOf(id, { channel: 'two' });
+    expect(await refusal(id, { plan })).toEqual(outdated);
+    expect(await refusal(id, { plan, channel: 'one' })).toEqual(outdated);
+    expect(await refusal(id, { plan, channel: 'two', action: 'fail' })).not.toEqual([200, undefined]);
+    expect(await refusal(other, { plan, channel: 'two' })).toEqual(outdated);
+    const done = await actOn(world.admin, id, { action: 'resubmit', reason: 'another', channel: 'two' });
+    expect(done.status).toBe(200);
+  });
+
+  it('does not fit any more when the record of the task has moved', async () => {
+    const id = await newTask();
+    const plan = await planOf(id);
+    await world.admin('POST', `/tasks/${id}/actions`, { action: 'extend', reason: 'r', seconds: 60 });
+    expect(await refusal(id, { plan })).toEqual(outdated);
+    expect((await actOn(world.admin, id, { action: 'resubmit', reason: 'r' })).status).toBe(200);
+  });
+
+  it('of an act that needs none is respected where it is named', async () => {
+    const id = await newTask();
+    const asked = { action: 'extend', reason: 'r', seconds: 60 };
+    const { plan } = (await world.admin('POST', `/tasks/${id}/actions`, { ...asked, dry_run: true })).body
+      .result;
+    expect((await world.admin('POST', `/tasks/${id}/actions`, { ...asked, plan })).status).toBe(200);
+    expect((await world.admin('POST', `/tasks/${id}/actions`, { ...asked, plan })).status).toBe(409);
+  });
+});
+
 it.each([
   [{ reason: 'r' }, 'missing_parameter', 'action'],
   [{ action: 'explode', reason: 'r' }, 'invalid_parameter', 'action'],
@@ -92,7 +152,7 @@ it.each([
 
 it('400: a field of another action', async () => {
   const id = await newTask();
-  const body = { action: 'fail', reason: 'r', channel: 'one' };
+  const body = { action: 'fail', reason: 'r', dry_run: true, channel: 'one' };
   const answer = await world.admin('POST', `/tasks/${id}/actions`, body);
   expect([answer.status, answer.body.error.message]).toEqual([
     400,

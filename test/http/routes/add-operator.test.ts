@@ -46,7 +46,7 @@ it('what an operator does is recorded under the name of its token, whatever else
   const id: string = (await account.create()).body.id;
   const acted = await send(world.url, 'POST', `/admin/v1/tasks/${id}/actions`, {
     ...said,
-    body: { action: 'fail', reason: 'asked to', by: 'eve', operator: 'eve' },
+    body: { action: 'retry_now', reason: 'asked to', by: 'eve', operator: 'eve' },
   });
   expect(acted.body.actions).toMatchObject([{ by: 'bert', reason: 'asked to' }]);
   expect(world.port.acts.at(-1)?.input.by).toBe('bert');

@@ -56,7 +56,7 @@ describe('the situation', () => {
     marker: null,
     charge: null,
   };
-  const amounts = { charged: '0.000000', released: '0.000000', refunded: '0.000000' };
+  const amounts = { charged: '0.000000', released: '0.000000', refunded: '0.000000', unpaid_jobs: 0 };
   const command = (id: string, words: string) => `gateway tasks action ${id} ${words} --reason "…"`;
 
   it('of a task that waits says for what and until when', async () => {

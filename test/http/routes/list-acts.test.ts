@@ -22,7 +22,9 @@ it('every act of the table, with its fields and what it can cost', async () => {
     fields: [{ name: 'channel', label: 'Channel (empty: the same)', type: 'text', required: false }],
     for_one: false,
     money: 'none',
-    risk: 'bills_twice',
+    bills: 'twice',
+    ends: false,
+    needs_plan: true,
     confirmation: 'I looked at the upstream: it has no job of the first submission.',
   });
 });

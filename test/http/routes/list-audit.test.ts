@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createAuditLog } from '../../../src/commands/audit-log.ts';
-import { adminCaller } from '../../support/client.ts';
+import { actOn, adminCaller } from '../../support/client.ts';
 import { useHttpWorld } from '../../support/http-world.ts';
 import { pauseFirstAt } from '../../support/race.ts';
 
@@ -72,6 +72,7 @@ it('has one entry for each thing that an operator changed, with who, why, from w
     outcome: 'done',
     result: null,
     ended_at: expect.any(Number),
+    items: null,
   });
   expect(entries.at(-2)).toMatchObject({
     reason: 'sorry',
@@ -98,11 +99,80 @@ it('has what was refused, and why; not what was only looked at, tried, or not un
   ]);
 });
 
+describe('an act on many tasks', () => {
+  const bulkActs = async (operator: Awaited<ReturnType<typeof newOperator>>, more: object = {}) => {
+    const account = await world.newAccount();
+    const ids: string[] = [];
+    for (let n = 0; n < 3; n += 1) ids.push((await account.create()).body.id);
+    const [first = ''] = ids;
+    world.port.situations.set(first, 'ended');
+    const act = { action: 'extend', seconds: 600, reason: 'an outage', bulk: 'outage-0001', ...more };
+    await Promise.all(ids.map((id) => operator('POST', `/tasks/${id}/actions`, act)));
+    return ids;
+  };
+
+  it('is one entry, with an item for each task and what came of it', async () => {
+    const ids = await bulkActs(await newOperator('dora'));
+    const [entry, ...others] = await audit('&by=dora');
+    expect(others).toEqual([]);
+    expect(entry).toMatchObject({
+      action: 'extend',
+      target: '3 tasks',
+      task: null,
+      reason: 'an outage',
+      what: '{"action":"extend","seconds":600}',
+      outcome: 'done',
+      result: '2 done, 1 refused',
+      ended_at: expect.any(Number),
+    });
+    const items: { task: string; outcome: string; result: string | null }[] = Reflect.get(
+      entry ?? {},
+      'items',
+    );
+    expect(items.map(({ task }) => task).toSorted()).toEqual(ids.toSorted());
+    for (const { task, outcome, result } of items)
+      expect([outcome, result]).toEqual(
+        task === ids[0] ? ['refused', expect.stringContaining('not possible')] : ['done', null],
+      );
+    for (const id of ids) expect(await audit(`&task=${id}`)).toEqual([entry]);
+  });
+
+  it('is another one for another operator, reason, field or name', async () => {
+    const [eva, finn] = [await newOperator('eva'), await newOperator('finn')];
+    await bulkActs(eva);
+    await bulkActs(finn);
+    for (const more of [{ reason: 'b' }, { seconds: 700 }, { bulk: 'outage-0002' }])
+      await bulkActs(eva, more);
+    expect([(await audit('&by=eva')).length, (await audit('&by=finn')).length]).toEqual([4, 1]);
+  });
+
+  it('has at most a thousand items: one more is refused, and not done', async () => {
+    const gus = await newOperator('gus');
+    await bulkActs(gus);
+    const item = { task: 'task_x', at: 1, outcome: 'done' };
+    const filled = { $push: { items: { $each: Array.from({ length: 997 }, () => item) } } };
+    await world.db.collection<{ items: object[] }>('audit').updateOne({ by: 'gus' }, filled);
+    const before = world.port.acts.length;
+    const id: string = (await (await world.newAccount()).create()).body.id;
+    const act = { action: 'extend', seconds: 600, reason: 'an outage', bulk: 'outage-0001' };
+    const { status, body } = await gus('POST', `/tasks/${id}/actions`, act);
+    expect([status, body.error.param, world.port.acts.length]).toEqual([400, 'bulk', before]);
+  });
+
+  it('of an account that is deleted keeps that it was done, and not why', async () => {
+    const ids = await bulkActs(await newOperator('hans'));
+    await world.stores.audit.redact({ task: { $in: ids } });
+    const [entry] = await audit('&by=hans');
+    expect(entry).toMatchObject({ reason: '', what: '{}', target: '3 tasks' });
+    expect(JSON.stringify(entry)).not.toContain('not possible');
+  });
+});
+
 it('knows a link only without what opens it', async () => {
   const id: string = (await (await world.newAccount()).create()).body.id;
   const url = 'https://files.example/a.mp4?X-Signature=secret#f';
   await world.drive.accept(id);
-  await world.admin('POST', `/tasks/${id}/actions`, { action: 'complete', reason: 'r', result_url: url });
+  await actOn(world.admin, id, { action: 'complete', reason: 'r', result_url: url });
   expect(await audit(`&task=${id}`)).toMatchObject([
     { what: '{"action":"complete","result_url":"https://files.example/a.mp4"}' },
   ]);
@@ -125,7 +195,10 @@ it('an act whose process dies before it can say what came of it has its entry', 
 
 it('what cannot be written down is not done', async () => {
   const begin = () => Promise.reject(new Error('MongoDB is away'));
-  const auditLog = createAuditLog({ ...world.deps, audit: { begin, end: begin } });
+  const auditLog = createAuditLog({
+    ...world.deps,
+    audit: { begin, end: begin, beginItem: begin, endItem: begin },
+  });
   const node = await world.startNode({ auditLog });
   onTestFinished(() => node.close(0));
   const { id: account } = await world.newAccount();

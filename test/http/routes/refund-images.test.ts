@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { runLine } from '../../cli/support.ts';
+import { runPlanned } from '../../cli/support.ts';
 import type { TestAccount } from '../../support/client.ts';
 import { startGateway } from '../../support/gateway.ts';
 import type { TestGateway } from '../../support/gateway.ts';
@@ -26,8 +26,13 @@ async function generated(account: TestAccount, n = 1): Promise<string> {
   return String(answer.headers['x-mediary-image']);
 }
 
-const refund = (image: string, body: object = {}) =>
-  gateway.admin('POST', `/images/${image}/refund`, { reason: 'a stain', ...body });
+/** By the plan of a dry run; what cannot be tried is asked for all the same. */
+async function refund(image: string, body: Readonly<Record<string, unknown>> = {}) {
+  const ask = (also: object) =>
+    gateway.admin('POST', `/images/${image}/refund`, { reason: 'a stain', ...body, ...also });
+  const tried = await ask({ dry_run: true });
+  return body['dry_run'] === true ? tried : ask({ plan: tried.body.result?.plan ?? 'none' });
+}
 
 it('are refunded once, with who and why in the ledger and in the audit log', async () => {
   const account = await gateway.account({ credit: '10' });
@@ -36,7 +41,10 @@ it('are refunded once, with who and why in the ledger and in the audit log', asy
   const charged = (10 - Number(available)).toFixed(6);
   const money = `${charged} USD is given back to the account ${account.id}; ${charged} USD was charged.`;
   const tried = await refund(image, { dry_run: true });
-  expect(tried.body).toEqual({ result: { would: { task: 'The images stay as they are.', money } } });
+  const would = { task: 'The images stay as they are.', money };
+  expect(tried.body).toEqual({ result: { would, plan: expect.any(String) } });
+  const unseen = await gateway.admin('POST', `/images/${image}/refund`, { reason: 'a stain' });
+  expect([unseen.status, unseen.body.error.param]).toEqual([400, 'plan']);
   expect(await account.balance()).toMatchObject({ available });
 
   const [one, other] = await Promise.all([refund(image), refund(image, { reason: 'a spot' })]);
@@ -67,7 +75,7 @@ it('are refunded in part by the command line', async () => {
   const image = await generated(account);
   const { available } = await account.balance();
   const line = ['tasks', 'action', image, 'refund', '--amount', '0.01', '--reason', 'a stain'];
-  const { text } = await runLine(gateway, line, { token: gateway.adminToken });
+  const { text } = await runPlanned(gateway, line, { token: gateway.adminToken });
   expect(text).toContain('0.010000 USD is given back');
   expect((await account.balance()).available).toBe((Number(available) + 0.01).toFixed(6));
 });

@@ -2,7 +2,8 @@ import { errorOf } from '../shared/api.js';
 import { useEffect, useRef, useState } from '../shared/preact.js';
 
 /** @typedef {import('./types.d.ts').Task} Task */
-/** @typedef {{ task: Task, would: import('./types.d.ts').Said | undefined }} Touched `task`: after the act. */
+/** @typedef {import('./types.d.ts').ActResult} ActResult */
+/** @typedef {{ task: Task, would: import('./types.d.ts').Said | undefined, plan: string | undefined }} Touched `task`: after the act. */
 /**
  * @typedef {{
  *   done: readonly Touched[], refused: readonly { id: string, text: string }[], left: readonly Task[],
@@ -12,14 +13,13 @@ import { useEffect, useRef, useState } from '../shared/preact.js';
 const atOnce = 4;
 
 /**
- * The dry run, and then the act. `frozen`: what the dry run found possible, the list that the act will touch, and no
- * other. Nothing more is begun after `stop`, or once the dialog is gone.
+ * The dry run, and then the act. `frozen`: what the dry run found possible, the list that the act will touch by its plans,
+ * and no other. Nothing more is begun after `stop`, or once the dialog is gone.
  *
  * @param {import('./types.d.ts').Api} api
  */
 export function useRuns(api) {
   const [frozen, setFrozen] = useState(/** @type {Outcome | undefined} */ (undefined));
-  const [done, setDone] = useState(/** @type {Outcome | undefined} */ (undefined));
   const [progress, setProgress] = useState(/** @type {number | undefined} */ (undefined));
   const isStopped = useRef(false);
   const stop = () => {
@@ -29,26 +29,47 @@ export function useRuns(api) {
 
   /**
    * @param {readonly Task[]} tasks
-   * @param {object} body
-   * @param {boolean} dryRun
+   * @param {(id: string) => object} bodyFor
    */
-  async function run(tasks, body, dryRun) {
+  async function each(tasks, bodyFor) {
     setProgress(0);
-    const sent = dryRun ? { ...body, dry_run: true } : body;
     const outcome = await onEach(tasks, {
       onProgress: setProgress,
       isStopped: () => isStopped.current,
       async act({ id }) {
-        /** @type {Task & { result: { would?: import('./types.d.ts').Said } }} */
-        const task = await api.post(`/admin/v1/tasks/${encodeURIComponent(id)}/actions`, sent);
-        return { task, would: task.result.would };
+        /** @type {Task & { result: ActResult }} */
+        const task = await api.post(`/admin/v1/tasks/${encodeURIComponent(id)}/actions`, bodyFor(id));
+        const { result } = task;
+        return 'would' in result ? { task, ...result } : { task, would: undefined, plan: undefined };
       },
     });
     setProgress(undefined);
-    if (dryRun) setFrozen(outcome);
-    else setDone(outcome);
+    return outcome;
   }
-  return { frozen, done, progress, run, stop, forget: () => setFrozen(undefined) };
+
+  return {
+    frozen,
+    progress,
+    stop,
+    forget: () => setFrozen(undefined),
+    preview: async (/** @type {readonly Task[]} */ tasks, /** @type {object} */ body) => {
+      setFrozen(undefined);
+      setFrozen(await each(tasks, () => ({ ...body, dry_run: true })));
+    },
+    act: (/** @type {Outcome} */ { done: touched }, /** @type {object} */ body) => {
+      const plans = new Map(touched.map(({ task, plan }) => [task.id, plan]));
+      const bulk = touched.length > 1 ? { bulk: newId() } : {};
+      const tasks = touched.map(({ task }) => task);
+      return each(tasks, (id) => ({ ...body, ...bulk, plan: plans.get(id) }));
+    },
+  };
+}
+
+/** `crypto.randomUUID` is missing where a page was loaded without TLS. */
+function newId() {
+  return [...crypto.getRandomValues(new Uint8Array(12))]
+    .map((byte) => byte.toString(16).padStart(2, '0'))
+    .join('');
 }
 
 /**

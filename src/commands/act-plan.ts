@@ -1,0 +1,32 @@
+import { createHash } from 'node:crypto';
+import { canonicalJson } from '../base/canonical-json.ts';
+import type { ActionInput } from '../task/act-fields.ts';
+import { planOutdated } from '../task/acts.ts';
+import type { ActionResult, OperatorActionName, Said } from '../task/acts.ts';
+
+/** An act on a task at a revision of its record. Images have no record: their `rev` is the number of their ledger entries. */
+export interface Planned {
+  readonly id: string;
+  readonly rev: number;
+  readonly action: OperatorActionName;
+  readonly input: ActionInput;
+}
+
+const planCharacters = 16;
+
+/** Identifies what a dry run shows: this act, with these fields, on the task as it is. Another operator may act by it. */
+function planOf({ id, rev, action, input }: Planned): string {
+  const { by: _by, reason: _reason, dry_run: _isDryRun, plan: _plan, ...fields } = input;
+  const text = canonicalJson([id, rev, action, fields]);
+  return createHash('sha256').update(text).digest('hex').slice(0, planCharacters);
+}
+
+/** Undefined: the plan that is named fits, or none is. */
+export function planRefusal(planned: Planned): string | undefined {
+  const { plan } = planned.input;
+  return plan === undefined || plan === planOf(planned) ? undefined : planOutdated;
+}
+
+export function resultOf(said: Said, planned: Planned): ActionResult {
+  return planned.input.dry_run === true ? { would: said, plan: planOf(planned) } : { did: said };
+}
