@@ -151,6 +151,7 @@ it('with wait=N the images come in the synchronous form, if they come in time', 
   expect(answer.body).toEqual({
     created: expect.any(Number),
     data: [{ url: expect.stringContaining('/media/'), expires_at: expect.any(Number) }],
+    usage: expect.objectContaining({ total_tokens: expect.any(Number) }),
   });
 });
 

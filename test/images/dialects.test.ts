@@ -10,7 +10,7 @@ import { inspectImage } from '../../src/images/inspect-image.ts';
 import type { TestAccount } from '../support/client.ts';
 import { startGateway } from '../support/gateway.ts';
 import type { TestGateway } from '../support/gateway.ts';
-import { pixel } from './support.ts';
+import { png } from './support.ts';
 
 /** Images in the interfaces of other services, as their own clients ask for them. */
 
@@ -127,7 +127,8 @@ describe.each(models)('%s', (model) => {
 });
 
 describe('a conversation', () => {
-  const image = `data:image/png;base64,${pixel.toString('base64')}`;
+  /** Longer than what stays in memory. */
+  const image = `data:image/png;base64,${png(64, 64, 40_000).toString('base64')}`;
   const ask = (messages: unknown, more: object = {}) =>
     account.call('POST', '/api/v1/chat/completions', { body: { model: 'gpt-image', messages, ...more } });
   const picture = { type: 'image_url', image_url: { url: image } };
@@ -191,16 +192,22 @@ channels:
     provider: openai
     base_url: \${SIMULATOR_URL}/openai/v1
     credentials: [{ id: a, api_key: simulated }]
+    private_networks: [127.0.0.0/8]
+    private_link_networks: [127.0.0.0/8]
     models: { gpt-image: { upstream: gpt-image-1.5 } }
   - id: ark
     provider: ark
     base_url: \${SIMULATOR_URL}/ark/api/v3
     credentials: [{ id: a, api_key: simulated }]
+    private_networks: [127.0.0.0/8]
+    private_link_networks: [127.0.0.0/8]
     models: { seedream: { upstream: doubao-seedream-4-0-250828 } }
   - id: dashscope
     provider: dashscope
     base_url: \${SIMULATOR_URL}/dashscope/api/v1
     credentials: [{ id: a, api_key: simulated }]
+    private_networks: [127.0.0.0/8]
+    private_link_networks: [127.0.0.0/8]
     models: { wan-image: { upstream: wan2.5-t2i-preview } }
 models:
   - id: gpt-image

@@ -266,7 +266,7 @@ it('the command line refunds an amount, tries it first, and shows it', async () 
   ).rejects.toThrow('positive decimal');
   const { text } = await cli('tasks', 'show', task);
   expect(text).toMatch(/refunded +0\.500000/);
-  expect(text).toContain('refund 0.500000 (by ada: half of it is black)');
+  expect(text).toContain('refund +0.500000 (by ada: half of it is black)');
   expect(text).toContain('ada: refund (half of it is black): 0.500000 USD is given back.');
 });
 
