@@ -22,7 +22,7 @@ import type { ActReply, ActRequest } from './types.ts';
 /** What an act would do: one of the events that its row names. */
 interface Proposal<Name extends RunningActionName = RunningActionName> extends Said {
   readonly event: EventOf<ActionEvent<Name>>;
-  /** What the record keeps beside its sentence. */
+  /** Appended to the sentence in the record. The reply does not have it. */
   readonly note?: string;
 }
 

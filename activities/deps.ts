@@ -78,7 +78,7 @@ export interface ChannelActivityDeps extends ActivityDeps {
   readonly registerFiles: Uploads['register'];
   /** For callers who watch a render. */
   readonly partialImages: Pick<PartialImageStore, 'write'>;
-  /** Whether there is a file at this address of the channel's; if not, why. */
+  /** Returns why the channel's link does not lead to a file, or undefined if it does. */
   readonly canOpen: (channel: string, url: string) => Promise<string | undefined>;
   /** One per channel and credential of this process. */
   readonly submitLimiter: (candidate: RouteCandidate) => SubmitLimiter;

@@ -60,7 +60,7 @@ describe('docs/errors.md', () => {
     const statuses = (retryable: boolean) =>
       Object.values(errorTable).flatMap((row) => (row.retryable === retryable ? [String(row.status)] : []));
     expect(sorted(sentence.match(/\d+/g) ?? [])).toEqual(sorted(statuses(true)));
-    // What the status leaves open is said by the header, which is sent for each of its repeatable codes.
+    // A status may be repeatable for some codes only. The header then decides: it is sent for each repeatable code.
     const open = [...new Set(statuses(false).filter((status) => statuses(true).includes(status)))];
     expect(open).toEqual(['409']);
     expect(sentence).toMatch(/and after a 409 that carries `retry-after`\.$/);

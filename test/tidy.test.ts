@@ -82,7 +82,7 @@ describe('the environment', () => {
 
 describe('requests that leave the gateway', () => {
   const clients = /from '[^']*http-client\/(?!index\.ts')/;
-  /** Local mode and the command line call processes of the operator's own. */
+  /** Local mode and the command line call the operator's own processes. */
   const own = ['src/local/', 'src/cli/admin-client.ts', 'src/http-client/'];
 
   it('go through Outbound, which decides the networks that each may reach', () => {
@@ -144,7 +144,7 @@ describe('documents of MongoDB', () => {
     const inside = (text: string) => linesWith({ 'src/store/a.ts': text }, path, []);
     expect(inside('$set: { [`at.${channel}`]: at }')).toHaveLength(1);
     expect(inside('_id: `${account}/${seq}`')).toEqual([]);
-    // Numbers, names of ours, and one without dots (`notify.targets[].id`).
+    // These are numbers, our own names, and an id that cannot have dots (`notify.targets[].id`).
     const known = ['`tasks.${limit - 1}`', '`_id.${dimension}`', '`notified.${target}`', '`words.${part}`'];
     const stores = Object.entries(sources).filter(([file]) => /^src\/(?:store|ledger)\//.test(file));
     const found = linesWith(Object.fromEntries(stores), path, []);

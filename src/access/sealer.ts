@@ -7,7 +7,7 @@ export interface Sealer {
   readonly keyId: string;
   /** Encrypts a text for storage; every call gives another result. */
   seal(at: SealedAt, text: string): Sealed;
-  /** Throws SealError when its key is missing, when it was sealed for another place, or when it was changed. */
+  /** Throws SealError if the key is missing, the value was sealed for another place, or it was changed. */
   open(at: SealedAt, sealed: Sealed): string;
 }
 
@@ -23,7 +23,8 @@ const tagBytes = 16;
 
 /**
  * AES-256-GCM under keys that HKDF-SHA256 derives from those of SECRETS_KEY: the first one seals, all of them open.
- * Data: nonce, tag, ciphertext. The place of the value is authenticated with it. A key's id is derived from it, too, and reveals nothing of it.
+ * The data is nonce, tag and ciphertext. The place of the value is authenticated with it. A key's id is derived from
+ * the key and reveals nothing about it.
  */
 export function createSealer(masters: readonly Uint8Array[]): Sealer {
   const keys = new Map(masters.map((master) => [keyIdOf(master), keyRing(master)]));
@@ -52,7 +53,7 @@ export function createSealer(masters: readonly Uint8Array[]): Sealer {
       try {
         return decrypt(key, sealed.data, placeOf(at));
       } catch (cause) {
-        const message = `a sealed value cannot be opened with its key ${sealed.keyId}: it is damaged, or of another record`;
+        const message = `a sealed value cannot be opened with its key ${sealed.keyId}: it is damaged or belongs to another record`;
         throw new SealError(message, { cause });
       }
     },

@@ -54,7 +54,7 @@ export function isWithin(
   return thing.account === account && (key === undefined || thing.key === key);
 }
 
-/** It was not revoked and has not expired. Times in Unix milliseconds. */
+/** A key is valid until it is revoked or expires. Times are in Unix milliseconds. */
 export function isKeyValid(
   key: { readonly revokedAt?: number; readonly expiresAt?: number },
   now: number,

@@ -1,6 +1,6 @@
 import ipaddr from 'ipaddr.js';
 
-/** Networks that are let through although they are not public: CIDRs, host names, and `*.zone` for the names below it. */
+/** A private network is named by a CIDR, a host name, or `*.zone`, which stands for all names below the zone. */
 const hostName = /^(?:\*\.)?(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9])?\.)*[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 
 export function isCidr(text: string): boolean {
@@ -11,7 +11,7 @@ export function isNetwork(text: string): boolean {
   return isCidr(text) || hostName.test(text);
 }
 
-/** `hostname`: in small letters, as URLs have it. */
+/** `hostname` must be in lower case, as the URL parser returns it. */
 export function isNamedHost(hostname: string, networks: readonly string[]): boolean {
   return networks.some((entry) =>
     entry.startsWith('*.') ? hostname.endsWith(entry.slice(1)) : hostname === entry,

@@ -1,11 +1,11 @@
-/** Every field that holds sealed values, by what they are for. */
+/** Every field that holds sealed values, keyed by the purpose of the values. */
 export const sealedFields = {
   'root-key': { collection: 'secrets', field: 'sealed' },
   configuration: { collection: 'configuration', field: 'sealed' },
   'webhook-secret': { collection: 'accounts', field: 'webhookSecrets' },
   'alert-address': { collection: 'account_alerts', field: 'sealed' },
   request: { collection: 'requests', field: 'sealed' },
-  /** One value for each thing that was said. */
+  /** Each message is a value of its own. */
   'upstream-words': { collection: 'tasks', field: 'words' },
 } as const;
 
@@ -18,12 +18,12 @@ function isPurpose(name: string): name is SealPurpose {
   return Object.hasOwn(sealedFields, name);
 }
 
-/** Where a sealed value lies: it opens nowhere else. */
+/** Where a sealed value is stored. It cannot be opened anywhere else. */
 export interface SealedAt {
   readonly purpose: SealPurpose;
-  /** Of its record. */
+  /** The id of the record that holds the value. */
   readonly id: string;
-  /** Which value of the field, where the field has names for them. */
+  /** The name of the value, if the field holds several. */
   readonly part?: string;
 }
 

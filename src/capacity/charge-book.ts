@@ -4,17 +4,17 @@ import { createRounds } from '../process/rounds.ts';
 import type { ShapeChargesStore } from '../store/shape-charges.ts';
 
 /**
- * What requests have cost lately, by their shape (`chargeShape`). No settlement waits for MongoDB: charges are collected
- * and written every few seconds, and nothing depends on those that a crash loses.
+ * What requests of the same shape (`chargeShape`) have cost lately. No settlement waits for MongoDB: charges are
+ * collected and written every few seconds. Nothing depends on those that a crash loses.
  */
 export interface ChargeBook {
   note(shape: string, charge: Micros): void;
-  /** The median of the last charges. Undefined: there are too few. */
+  /** The median of the last charges, or undefined if there are too few. */
   expected(shape: string): Promise<Micros | undefined>;
   /** Writes what was noted. Never rejects. */
   flush(): Promise<void>;
   start(): void;
-  /** Writes the rest. */
+  /** Writes the remaining charges. */
   stop(): Promise<void>;
 }
 
@@ -24,7 +24,7 @@ export interface ChargeBookDeps {
 }
 
 const intervalMs = 10_000;
-/** Those that are noted in one interval. */
+/** How many shapes one interval collects. Charges of further shapes are dropped. */
 const shapesMax = 1_000;
 
 export function createChargeBook({ store, onError }: ChargeBookDeps): ChargeBook {

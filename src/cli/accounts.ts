@@ -123,9 +123,7 @@ function addMoneyCommands(accounts: Command, context: CliContext): void {
 function addAlertCommands(accounts: Command, context: CliContext): void {
   accounts
     .command('alert')
-    .description(
-      'Shows when an event is posted because an account has little left, of its balance or of a cap.',
-    )
+    .description('Shows when events are posted because little is left of an account’s balance or of a cap.')
     .addHelpText('after', examples('accounts alert acme'))
     .argument('<id>')
     .action(
@@ -137,7 +135,7 @@ function addAlertCommands(accounts: Command, context: CliContext): void {
   accounts
     .command('set-alert')
     .description(
-      'Posts an event each time that an account’s balance falls below a threshold, and with `--caps` when 50, 80 and 100 per cent of a cap are used. Replaces what was set before.',
+      'Posts an event each time an account’s balance falls below a threshold. With `--caps`, also when 50, 80 and 100 per cent of a cap are used. Replaces the earlier settings.',
     )
     .addHelpText(
       'after',
@@ -147,7 +145,7 @@ function addAlertCommands(accounts: Command, context: CliContext): void {
       ),
     )
     .argument('<id>')
-    .argument('<threshold>', 'decimal, at most 6 places; or off: no event about the balance')
+    .argument('<threshold>', 'decimal with at most 6 places, or off for no events about the balance')
     .option('--caps', 'also when 50, 80 and 100 per cent of a cap are used')
     .option('--url <address>', 'where events are posted')
     .requiredOption('--reason <text>')

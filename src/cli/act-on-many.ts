@@ -15,11 +15,11 @@ const pageSize = '100';
 const atOnce = 4;
 /** As many consecutive failures that are not refusals mean that the gateway is away. */
 const consecutiveFailuresMax = 5;
-/** As many items as an entry of the audit log has. */
+/** How many items one entry of the audit log can hold. */
 const bulkMax = 1_000;
 
 const manyOutdated =
-  'The plan no longer fits: a task has changed since its dry run, or other tasks are found now. Nothing was done. Look at --dry-run again.';
+  'The plan no longer fits: a task has changed since its dry run, or the query now finds other tasks. Nothing was done. Run it with --dry-run again.';
 
 export interface ManyTasks {
   /** Filters of the list of tasks. */
@@ -28,7 +28,7 @@ export interface ManyTasks {
   /** What the API is sent for each task: the action, its reason and its fields. */
   readonly body: Row & { readonly reason: string };
   readonly dryRun: boolean;
-  /** Of a dry run of the same line: the act is done only if that would still show the same. */
+  /** From a dry run of the same command. Nothing is done if a dry run would now show something else. */
   readonly plan?: string | undefined;
   /** Acts without asking. */
   readonly isConfirmed: boolean;
@@ -39,7 +39,7 @@ export interface ManyTasks {
 export interface BulkSession {
   readonly client: AdminClient;
   readonly output: Output;
-  /** Undefined: nobody watches. */
+  /** Undefined if there is nobody to ask. */
   readonly terminal: Terminal | undefined;
 }
 
@@ -87,7 +87,7 @@ function listed({ done, refused }: Outcome): Row {
   return { done: done.map(({ row }) => row['id']), refused };
 }
 
-/** Names what a dry run of many has shown: which tasks would be touched, and how. */
+/** Identifies what the dry run has shown: which tasks would be touched, and how. */
 function planOfMany({ done }: Outcome): string {
   const plans = done.map(({ plan = '' }) => plan).toSorted((one, other) => (one < other ? -1 : 1));
   return createHash('sha256').update(plans.join()).digest('hex').slice(0, 16);
@@ -121,7 +121,7 @@ interface NotDone {
   readonly message: string;
 }
 
-/** `plan` and `preview`: of a dry run. */
+/** `plan` and `preview` are set by a dry run. */
 interface Touched {
   readonly row: Row;
   readonly sentence: string;
@@ -148,7 +148,7 @@ const answerSchema = z.object({
   situation: z.object({ actions: z.array(previewSchema) }),
 });
 
-/** A few at a time. Stops beginning new ones at Ctrl-C, and when the gateway does not answer any more. */
+/** Acts on a few tasks at a time. Begins no more after Ctrl-C, or once the gateway has stopped answering. */
 async function each(
   tasks: readonly Row[],
   { body, dryRun, action }: ManyTasks,
@@ -209,12 +209,12 @@ function report({ dryRun, body }: ManyTasks, { done, refused, untried }: Outcome
     ...(untried === 0
       ? []
       : [
-          `${untried} were not tried: it was stopped, or the gateway does not answer. Run the same command with --continue for the rest.`,
+          `${untried} were not tried: the command was stopped, or the gateway did not answer. Run the same command with --continue for the rest.`,
         ]),
   ].join('\n');
 }
 
-/** `written`: how much of each is given back. */
+/** `written` is the amount to give back for each task, if the command names one. */
 function moneyOfMany(done: readonly Touched[], written: unknown): string {
   const previews = done.flatMap(({ preview }) => preview ?? []);
   const total = (amounts: readonly (string | null)[]) =>

@@ -5,8 +5,8 @@ import { CommandError } from './command-error.ts';
 import type { Terminal } from './terminal.ts';
 
 /**
- * An act that moves money or can be billed twice needs somebody who has seen its dry run: a person at the terminal, or a
- * script that names the plan.
+ * An act that moves money or can be billed twice needs a dry run first. A person at the terminal then confirms it; a
+ * script names its plan.
  */
 
 const said = z.object({ task: z.string(), money: z.string() });
@@ -20,19 +20,19 @@ export const doneSchema = z.object({ did: said });
 export interface Confirmation {
   readonly action: OperatorActionName;
   readonly plan?: string | undefined;
-  /** Nobody has to be asked. */
+  /** The act is done without asking. */
   readonly isConfirmed: boolean;
-  /** Undefined: nobody watches. */
+  /** Undefined if there is nobody to ask. */
   readonly terminal: Terminal | undefined;
 }
 
-/** Throws CommandError where nobody has seen what the act does, and nobody can be asked. */
+/** Throws CommandError if the act needs a confirmation that it cannot get. */
 export function requireConfirmable({ action, plan, isConfirmed, terminal }: Confirmation): void {
   if (plan !== undefined) return;
   if (needsPlan(action)) {
     if (terminal !== undefined && !isConfirmed) return;
-    const how = 'Try it with --dry-run, and name the plan that is shown: --plan PLAN.';
-    throw new CommandError('usage', `\`${action}\` moves money, or can be billed twice. ${how}`);
+    const how = 'Run it with --dry-run first, then add the plan that it shows: --plan PLAN.';
+    throw new CommandError('usage', `\`${action}\` moves money or can be billed twice. ${how}`);
   }
   if (terminal !== undefined || isConfirmed) return;
   throw new CommandError(

@@ -40,11 +40,11 @@ export function addTaskAction(tasks: Command, context: CliContext): void {
     .addArgument(new Argument('[action]').choices(operatorActions))
     .requiredOption('--reason <text>')
     .option('--dry-run', 'say what would happen to the task and the money, and do nothing')
-    .option('--plan <plan>', 'of its dry run: act only if that would still show the same')
+    .option('--plan <plan>', 'from a dry run: act only if a dry run would still show the same')
     .option('--query <query>', `many tasks, without an id: ${queryMeaning}`)
     .option('--callback-failed', 'many tasks: those whose callback was abandoned')
     .addOption(new Option('--action <action>', 'many tasks: what to do').choices(operatorActions))
-    .option('--yes', 'many tasks: do not ask; for what moves no money and cannot be billed twice')
+    .option('--yes', 'many tasks: do not ask; only for acts that move no money and cannot be billed twice')
     .option('--continue', 'many tasks: leave out those that this action with this reason has reached before')
     .action(
       adminCommand(
@@ -113,7 +113,7 @@ interface OneTask {
   readonly plan: string | undefined;
 }
 
-/** What moves money, or can be billed twice, is shown before it is done. */
+/** Shows the dry run first if the act moves money or can be billed twice. */
 async function actOnOne(
   { action, path, body, dryRun, plan }: OneTask,
   { client, output, terminal }: BulkSession,

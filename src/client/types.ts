@@ -399,7 +399,7 @@ export type Estimate = {
   readonly at_least: string;
   /** The highest possible charge. */
   readonly at_most: string;
-  /** What such requests have cost lately: the median of the last charges for this model at today's prices with the same resolution, duration, size, quality and counts. Absent: fewer than 3 are known. */
+  /** What similar requests have cost lately: the median of the last charges for this model at today's prices with the same resolution, duration, size, quality and counts. Absent if fewer than 3 are known. */
   readonly expected?: string;
   /** How the hold is computed, by the function that computes the hold of a create. `usual` is the charge if the first channel renders the defaults. */
   readonly explanation: {
@@ -690,7 +690,7 @@ export type FailedTask = {
   };
 };
 
-/** Tokens; 0 where the upstream reports none. Further counts are the upstream’s own. */
+/** Token counts; 0 where the upstream reports none. Any other counts are the upstream’s own. */
 export type ImageUsage = {
   readonly input_tokens: number;
   readonly input_tokens_details: {

@@ -4,7 +4,7 @@ import type { ActionInput } from '../task/act-fields.ts';
 import { planOutdated } from '../task/acts.ts';
 import type { ActionResult, OperatorActionName, Said } from '../task/acts.ts';
 
-/** An act on a task at a revision of its record. Images have no record: their `rev` is the number of their ledger entries. */
+/** An act that is planned for one revision of a record. Images have no record: `rev` counts their ledger entries. */
 export interface Planned {
   readonly id: string;
   readonly rev: number;
@@ -14,14 +14,14 @@ export interface Planned {
 
 const planCharacters = 16;
 
-/** Identifies what a dry run shows: this act, with these fields, on the task as it is. Another operator may act by it. */
+/** Identifies what a dry run shows: this act with these fields on the task as it is. Any operator may use the plan. */
 function planOf({ id, rev, action, input }: Planned): string {
   const { by: _by, reason: _reason, dry_run: _isDryRun, plan: _plan, ...fields } = input;
   const text = canonicalJson([id, rev, action, fields]);
   return createHash('sha256').update(text).digest('hex').slice(0, planCharacters);
 }
 
-/** Undefined: the plan that is named fits, or none is. */
+/** Returns why the plan is refused, or undefined if it fits or none was named. */
 export function planRefusal(planned: Planned): string | undefined {
   const { plan } = planned.input;
   return plan === undefined || plan === planOf(planned) ? undefined : planOutdated;

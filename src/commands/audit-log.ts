@@ -14,7 +14,7 @@ export interface OperatorAct extends Omit<
 > {
   /** Of an act that may be repeated: its own name and time. Absent: it is one of its own. */
   readonly key?: { readonly id: string; readonly at: number };
-  /** Acts of one operator that belong together have the same: they are items of one entry. */
+  /** Shared by acts of one operator that belong together. They become items of one entry. */
   readonly bulk?: string;
   /** What was asked for, without the reason. */
   readonly input: Readonly<Record<string, unknown>>;
@@ -47,7 +47,7 @@ interface Begun {
   readonly item?: string;
 }
 
-const bulkFull = 'A bulk has at most 1,000 acts: begin another one.';
+const bulkFull = 'A bulk has at most 1,000 acts. Use another `bulk` for the rest.';
 
 export function createAuditLog({ audit, log, now, randomBytes }: AuditLogDeps): AuditLog {
   /** Never throws: what was done is not undone. */

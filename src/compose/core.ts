@@ -292,7 +292,7 @@ function openRenderClock({ stores, log, now }: Pick<Core, 'stores' | 'log' | 'no
 function openChargeBook({ stores, log }: Pick<Core, 'stores' | 'log'>): ChargeBook {
   return createChargeBook({
     store: stores.shapeCharges,
-    onError: (err) => log.warn({ err }, 'charges could not be added to what is expected of such requests'),
+    onError: (err) => log.warn({ err }, 'charges could not be saved for later estimates'),
   });
 }
 

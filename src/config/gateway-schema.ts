@@ -55,9 +55,9 @@ const channelSchema = z.strictObject({
   id: identifier,
   provider: z.string(),
   base_url: z.url({ protocol: /^https?$/ }).transform((url) => url.replace(/\/+$/, '')),
-  /** Where base_url may lead to beside the public internet. */
+  /** Private networks that base_url may lead to. */
   private_networks: networks,
-  /** The same for every other address that the upstream's answers name. */
+  /** Private networks that all other addresses in the upstream's answers may lead to. */
   private_link_networks: networks,
   credentials: z
     .array(

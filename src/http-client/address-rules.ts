@@ -12,7 +12,7 @@ export interface AddressRules {
   checkUrl(url: string): string | undefined;
   /** Whether we connect to this IP address (IPv4 or IPv6 without brackets) for this host of a URL. */
   permits(address: string, hostname: string): boolean;
-  /** What `localhost` resolves to, instead of DNS: the loopback addresses that are permitted. */
+  /** The loopback addresses that are permitted. `localhost` resolves to these, without DNS. */
   loopbackOf(hostname: string): readonly string[];
 }
 
@@ -29,7 +29,7 @@ const internalPorts = new Set([
   9200, 9300, 10_250, 10_255, 10_389, 11_211, 15_672, 25_565, 26_379, 27_017, 27_018, 27_019, 28_017, 50_051,
 ]);
 
-/** Names that only resolve inside somebody's network. */
+/** Names that only resolve inside a private network. */
 const internalNames =
   /(?:^|\.)(?:localdomain|local|internal|intranet|lan|home|corp|private|svc|cluster|home\.arpa|test|invalid|onion)$/;
 const localhostNames = /(?:^|\.)localhost$/;
@@ -40,7 +40,7 @@ const specialIpv6 = ['2002::/16', '2001::/23', '2001:db8::/32', '2620:4f:8000::/
 /** Publicly numbered, yet served by the cloud's own host (wire server, metadata). */
 const specialIpv4 = ['168.63.129.16/32', '192.0.0.0/24'].map(range);
 
-/** `networks`: what is let through although it is not public, as src/base/networks.ts describes it. */
+/** `networks` are the private networks that are permitted, written as src/base/networks.ts describes. */
 export function createAddressRules(networks: readonly string[]): AddressRules {
   const allowed = networks.filter(isCidr).map(range);
   const isNamed = (hostname: string): boolean =>

@@ -94,7 +94,7 @@ async function permittedAddresses(
   if (addresses.length === 0 || !addresses.every((address) => rules.permits(address, hostname))) {
     throw new ConnectError(
       'address_refused',
-      'The host is not public, and no list of private networks names it for this request.',
+      'The host is not public, and it is in no list of private networks that applies to this request.',
     );
   }
   return addresses;

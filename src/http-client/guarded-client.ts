@@ -7,7 +7,7 @@ import type { Answer } from './exchange.ts';
 import type { Agent } from 'undici';
 
 export interface GuardedClientOptions {
-  /** What may be connected to although it is not public. */
+  /** Private networks that may be connected to. */
   readonly networks: readonly string[];
   readonly connectTimeoutMs?: number;
   /** Between two pieces of a body. */

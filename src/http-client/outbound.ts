@@ -3,29 +3,29 @@ import { createGuardedClient } from './guarded-client.ts';
 import type { GuardedClient, MediaFetch, OpenedMedia } from './guarded-client.ts';
 import { createUpstreamClient } from './upstream-client.ts';
 
-/** What of a channel's configuration decides where its requests may go. */
+/** The fields of a channel's configuration that decide where its requests may go. */
 interface ChannelNetworks {
   readonly base_url: string;
   readonly private_networks: readonly string[];
   readonly private_link_networks: readonly string[];
 }
 
-/** The private networks that are open to addresses of callers. */
+/** Private networks that addresses from callers may lead to. */
 interface CallerNetworks {
   readonly media: readonly string[];
   readonly callbacks: readonly string[];
 }
 
-/** A request that leaves the gateway, by who named its address. */
+/** Why a request leaves the gateway. Its kind depends on who named the address. */
 type Purpose =
   | { readonly kind: 'call'; readonly channel: ChannelNetworks; readonly url: string }
-  /** Undefined: the configuration no longer has the channel. */
+  /** Undefined if the configuration no longer has the channel. */
   | { readonly kind: 'link'; readonly channel: ChannelNetworks | undefined }
   | { readonly kind: 'media' | 'callback' | 'notice' };
 
 const everywhere = ['0.0.0.0/0', '::/0'];
 
-/** Decides which networks beside the public internet a request may reach. */
+/** Decides which private networks a request may reach. */
 function networksFor(purpose: Purpose, callers: CallerNetworks): readonly string[] {
   switch (purpose.kind) {
     case 'call': {
@@ -40,7 +40,7 @@ function networksFor(purpose: Purpose, callers: CallerNetworks): readonly string
     case 'callback':
       return callers.callbacks;
     case 'notice':
-      // The operator's own addresses.
+      // Notices only go to the operator's own addresses.
       return everywhere;
     default:
       return purpose satisfies never;
@@ -51,7 +51,7 @@ function isOwn(url: string, { base_url: baseUrl }: ChannelNetworks): boolean {
   return URL.canParse(url) && new URL(url).origin === new URL(baseUrl).origin;
 }
 
-/** Opens what an answer of the channel links to. */
+/** Opens a link from an answer of the channel. */
 export type OpenLink = (channel: string, fetch: MediaFetch) => Promise<OpenedMedia>;
 
 /** Every way out of a process, each with the networks that it may reach. */
@@ -60,10 +60,10 @@ export interface Outbound {
   readonly linksOf: (
     channel: ChannelNetworks | undefined,
   ) => Pick<GuardedClient, 'checkAddress' | 'openMedia'>;
-  /** For addresses of callers. */
+  /** For addresses that callers name. */
   readonly media: Pick<GuardedClient, 'checkAddress' | 'openMedia'>;
   readonly callbacks: Pick<GuardedClient, 'checkAddress' | 'deliver'>;
-  /** For addresses of the operator. */
+  /** For addresses that the operator names. */
   readonly notices: Pick<GuardedClient, 'deliver'>;
   close(): Promise<void>;
 }

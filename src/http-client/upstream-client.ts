@@ -11,7 +11,7 @@ import type { Answer, ExchangeOptions } from './exchange.ts';
 import { encodeForm, encodeJson } from './request-body.ts';
 
 export interface UpstreamClientOptions {
-  /** What may be connected to although it is not public. */
+  /** Private networks that may be connected to. */
   readonly networks: readonly string[];
   /** For DNS and TCP together, and once more for TLS. */
   readonly connectTimeoutMs?: number;
@@ -23,7 +23,7 @@ export interface UpstreamClientOptions {
   readonly lookup?: Lookup;
 }
 
-/** The requests of adapters. */
+/** Sends the requests of adapters. */
 export type UpstreamClient = HttpRequest & { close(): Promise<void> };
 
 const bodyBytesMaxDefault = 1024 * 1024;

@@ -10,7 +10,7 @@ import { accountAlertSchema, presentAccountAlert } from './presenters/account-al
 import { jsonReply } from './route.ts';
 import type { Reply } from './route.ts';
 
-/** What an operator's and the owner's route share. */
+/** Shared by the operator's and the owner's routes. */
 export type AccountAlertDeps = Pick<
   RouteDeps,
   'accounts' | 'accountAlerts' | 'capEvents' | 'checkCallbackUrl' | 'ledger' | 'noteBalance' | 'secrets'
@@ -22,7 +22,8 @@ const percentWords = `${capPercents.slice(0, -1).join(', ')} and ${capPercents.a
 
 export const accountAlertFields = {
   threshold: money.optional().meta({
-    description: 'An event is posted when less than this is available; absent: none about the balance.',
+    description:
+      'An event is posted when less than this is available. If absent, there are no events about the balance.',
   }),
   caps: z
     .boolean()
@@ -30,7 +31,9 @@ export const accountAlertFields = {
     .meta({
       description: `Whether an event is posted when ${percentWords} per cent of a cap are used.`,
     }),
-  url: callbackUrl.meta({ description: 'Where events are posted, as callbacks are.' }),
+  url: callbackUrl.meta({
+    description: 'The address that events are posted to, in the same way as callbacks.',
+  }),
 };
 
 export interface AccountAlertInput {
@@ -42,9 +45,9 @@ export interface AccountAlertInput {
 export const accountAlertSuccess = { description: 'The alert as it is now.', schema: accountAlertSchema };
 
 export const accountAlertMeaning =
-  'Events are signed with the webhook secret of the account. `balance.low` is posted each time that the available balance falls below the threshold, and again only after it was above. ' +
-  `With \`caps\`, \`cap.reached\` is posted when ${percentWords} per cent of a cap are used, once for each window of the cap: caps of keys, of keys with one model, and of end users, open holds included. ` +
-  'What is so already is an event, too. Replaces what was set before; without `threshold` and `caps` nothing is posted any more.';
+  'Events are signed with the webhook secret of the account. `balance.low` is posted each time the available balance falls below the threshold, and not again until it has been above it. ' +
+  `With \`caps\`, \`cap.reached\` is posted when ${percentWords} per cent of a cap are used, once in each window. This covers caps of keys, of keys with one model, and of end users. Open holds count. ` +
+  'A limit that is already reached is posted at once. Replaces the earlier settings. Without `threshold` and `caps`, events end.';
 
 /** Throws GatewayError. */
 export async function setAlert(
@@ -68,7 +71,7 @@ export async function setAlert(
   return showAlert(account, deps);
 }
 
-/** Of an account whose caps are others now. */
+/** Call this after an account's caps have changed: they are compared with what is used now. */
 export async function judgeCaps(
   account: string,
   { accountAlerts, noteBalance, ledger }: CapChangeDeps,

@@ -72,10 +72,9 @@ export const actPlan = z
   .optional()
   .meta({
     description:
-      'The `plan` that the dry run of this act answered: the act is refused if the task has changed since, or if its fields differ.',
+      'The `plan` from a dry run of this act. The act is refused if the task has changed since then, or if its fields differ.',
   });
 
-/** Names the acts that belong to one. */
 export const bulkId = z
   .string()
   .min(8)
@@ -84,21 +83,21 @@ export const bulkId = z
   .optional()
   .meta({
     description:
-      'Groups acts on several tasks: those of one operator with the same `bulk`, action, reason and fields are one entry of the audit log, with an item for each task (1,000 at most).',
+      'Groups acts on several tasks. Acts of one operator with the same `bulk`, action, reason and fields become one entry of the audit log, with an item for each task (1,000 at most).',
   });
 
 export const isDryRun = z.boolean().optional().meta({
-  description: 'Say what would happen and answer a `plan`, and do nothing.',
+  description: 'Return what would happen and a `plan`, and change nothing.',
 });
 
-/** Adds an issue to an act that moves money, or can be billed twice, and names no plan. */
+/** Adds an issue if the act moves money or can be billed twice and has no plan. */
 export function requirePlan(
   action: OperatorActionName,
   { plan, dry_run: dryRun }: { readonly plan?: string | undefined; readonly dry_run?: boolean | undefined },
   context: z.RefinementCtx,
 ): void {
   if (!needsPlan(action) || dryRun === true || plan !== undefined) return;
-  const message = `is required for ${action}: send it with \`dry_run\` first, and name the \`plan\` of the answer`;
+  const message = `is required for ${action}: send the act with \`dry_run\` first, then with the \`plan\` from the answer`;
   context.addIssue({ code: 'custom', path: ['plan'], message });
 }
 

@@ -8,8 +8,8 @@ type Schema = Exclude<AnySchema, { $ref: string }>;
 const schemaPlace = '#/components/schemas/';
 
 /**
- * Gives each body that is JSON or a form a schema for each: a form has files, and JSON has none. In both, `metadata` is an
- * object or its JSON text. Changes the document.
+ * Gives each body that can be JSON or a form one schema for JSON and one for the form, because only a form has files.
+ * In both, `metadata` is an object or its JSON text. Changes the document.
  */
 export function describeBodies({ paths = {}, components }: OpenApiDocument): void {
   const schemas = components?.schemas ?? {};
@@ -43,7 +43,7 @@ function fieldsOfJson(properties: Readonly<Record<string, AnySchema>>): Record<s
   );
 }
 
-/** Undefined: it is a file. */
+/** Returns undefined for a file. */
 function withoutFiles(schema: AnySchema): AnySchema | undefined {
   if ('$ref' in schema) return schema;
   if (schema.format === 'binary') return undefined;

@@ -154,7 +154,7 @@ export function openApiPath(path: string): string {
 }
 
 const eventName = 'ImageEvent';
-/** JSON Schema's form of a text that holds something else. */
+/** JSON Schema describes a text with content of another type in this way. */
 const eventsSchema = {
   type: 'string',
   description: 'Server-sent events.',
@@ -168,7 +168,7 @@ function describeSuccess(success: Success): RouteConfig['responses'][string] {
   const contentOf = (type: string): ZodMediaTypeObject => {
     if (type !== eventStreamType)
       return { schema: type === 'application/json' ? (schema ?? {}) : { type: 'string' } };
-    // Tools take the schema of a stream for that of each of its events, whose fields are not JSON.
+    // Tools apply the schema of a stream to each of its events, whose fields are not JSON.
     return event === undefined ? { schema: {} } : { schema: eventsSchema };
   };
   return {

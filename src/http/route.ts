@@ -91,7 +91,7 @@ export interface Success {
   readonly description: string;
   /** Absent: the answer is not JSON of ours. */
   readonly schema?: z.ZodType;
-  /** Of each event's data, where the answer may be a stream. */
+  /** The schema of each event's data, if the answer may be a stream. */
   readonly event?: z.ZodType;
   /** Several: any of them. `none`: no body. */
   readonly mediaType?: string | readonly string[];

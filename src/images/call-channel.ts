@@ -179,7 +179,7 @@ export function factsOfImages(
   return { images: images.length, ...groupedFacts(groups) };
 }
 
-/** What all calls report alike. */
+/** Keeps the fields that all calls report with the same value. */
 function mergeExtra(answers: readonly GeneratedImages[]): JsonObject {
   const [first, ...others] = answers.map(({ extra }) => extra);
   if (first === undefined || others.length === 0) return first ?? {};

@@ -25,7 +25,7 @@ export interface ResultFormDeps {
 export interface AskedForm {
   /** `img_…` */
   readonly image: string;
-  /** Which answered. */
+  /** The channel that answered. */
   readonly channel: string;
   readonly format: ImageRequest['responseFormat'];
   /** Reserves memory until the answer. Throws GatewayError where there is none. */
@@ -47,7 +47,7 @@ export interface ResultForms {
   readonly keepsImages: boolean;
 }
 
-/** What decides where the links of a task's results may lead. */
+/** The channel decides where the links of the results may lead. */
 type LinkedTask = Pick<Task, 'id' | 'channel'>;
 
 const fetchTimeoutMs = 60_000;

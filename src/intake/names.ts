@@ -175,7 +175,7 @@ export const videoNames = namesOf({ prefix: '' }, ...videoFields);
 const imageMedia: Place = { media: 'image' };
 const mask: Place = { media: 'mask' };
 
-/** The names of our own image interface, which every interface accepts. Others become parameters of the model. */
+/** The names of our own image interface, which every interface accepts. Others become model parameters. */
 export const imageFields: Table = {
   image: imageMedia,
   images: imageMedia,

@@ -22,7 +22,7 @@ import { readUsage } from './usage.ts';
 export interface History {
   /** In order, oldest first. */
   entries(account: string, page: EntriesPage): Promise<LedgerEntry[]>;
-  /** What the entries of such a page have left used: one for each entry. */
+  /** What was used after each entry of such a page, one item per entry. */
   spendings(account: string, page: EntriesPage): Promise<(Spending & { readonly seq: bigint })[]>;
   /** What the balance was at a time (Unix milliseconds): after the last entry that was written before it. */
   balanceBefore(account: string, time: number): Promise<Balance>;

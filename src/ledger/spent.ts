@@ -3,15 +3,15 @@ import type { Micros } from '../money/money.ts';
 import { utcDay } from '../base/times.ts';
 
 /**
- * What a key, an end user, or a key with one model has spent once an entry is written, each task in the windows of its
- * hold. A scope's sums stand in each of its entries, so that the last one has them all.
+ * What a key, an end user, or a key with one model has spent after an entry. Each task counts in the windows of its
+ * hold. Every entry holds the sums of its scopes, so the last entry of a scope has its totals.
  */
 export interface Spent {
   /** As `scopesOf` names it. */
   readonly scope: string;
   /** The last day (UTC, `2026-11-23`) on which the scope took a hold. */
   readonly day: string;
-  /** On that day, in its month, and in all. */
+  /** The sums of that day, of its month, and of all time. */
   readonly today: SpentSum;
   readonly month: SpentSum;
   readonly total: SpentSum;
@@ -19,7 +19,7 @@ export interface Spent {
 
 /** Micro-units. */
 export interface SpentSum {
-  /** Charges, less refunds, and open holds. */
+  /** Charges less refunds, plus open holds. */
   readonly used: Micros;
   /** Open holds. */
   readonly held: Micros;
@@ -55,7 +55,7 @@ export function nothingSpent(scope: string): Spent {
   return { scope, day: '', today: nothing, month: nothing, total: nothing };
 }
 
-/** What an entry adds, by what it changes in the balances: whatever it takes from `available` is used. */
+/** Derives what an entry adds from its change of the balance: what it takes from `available` is used. */
 export function spentChange({
   available,
   held,
@@ -66,7 +66,7 @@ export function spentChange({
   return { used: -available, held };
 }
 
-/** Adds amounts, which may be negative, to the windows of their day; one that has ended is not shown any more. */
+/** Adds amounts, which may be negative, to the windows of their day. A window that has ended is dropped. */
 export function addSpent(before: Spent, change: SpentSum, day: string): Spent {
   const { scope, total } = before;
   const last = latestDay([before.day, day]);
@@ -116,7 +116,7 @@ export function useOn(spent: Spent, day: string): SpentUse {
   };
 }
 
-/** What the scopes of an entry had used once it was written, each in the windows of its last hold. */
+/** What each scope of an entry had used after it, in the windows of the last hold of the scope. */
 export function usesAfter(
   entry: Attribution & { readonly spent?: readonly Spent[] },
 ): ReadonlyMap<CapScope, SpentUse> {

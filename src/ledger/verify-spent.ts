@@ -88,7 +88,7 @@ function shown(spent: Spent | undefined): string {
   return spent === undefined ? 'nothing' : `${spent.day} ${sumsOf(spent).map(String).join(', ')}`;
 }
 
-/** Of each window what is used and held; in a document that was edited anything. */
+/** What is used and held in each window. These can be any values if the document was edited. */
 function sumsOf({ today, month, total }: Spent): readonly unknown[] {
   return [today, month, total].flatMap((sum: Partial<SpentSum> | undefined) => [sum?.used, sum?.held]);
 }

@@ -1,18 +1,18 @@
 import { capStates } from './caps.ts';
 import type { Cap, CapScope, CapState, SpentUse } from './caps.ts';
 
-/** The per cents of a cap that are reported to its account. */
+/** The percentages of a cap that are reported to its account. */
 export const capPercents = [50, 80, 100] as const;
 export type CapPercent = (typeof capPercents)[number];
 
-/** Whose spending it is, as the ledger names them. */
+/** The key, model and end user that spent, as the ledger names them. */
 export interface SpentBy {
   readonly key?: string;
   readonly model?: string;
   readonly endUser?: string;
 }
 
-/** What had been used in the scopes of an entry once it was written. Absent scopes: the entry does not count in them. */
+/** What the scopes of an entry had used after it. A scope is absent if the entry does not count in it. */
 export interface Spending {
   readonly by: SpentBy;
   readonly uses: ReadonlyMap<CapScope, SpentUse>;
@@ -20,24 +20,24 @@ export interface Spending {
   readonly at: number;
 }
 
-/** That a cap has reached a percentage in its window. */
+/** A cap that has reached a percentage in its window. */
 export interface ReachedCap {
   readonly percent: CapPercent;
-  /** With what was used then. */
+  /** The cap with what was used at that time. */
   readonly cap: CapState;
   readonly by: SpentBy;
   /** Unix milliseconds. */
   readonly at: number;
 }
 
-/** One for each percentage that is reached; none while nothing is used. */
+/** Returns one item for each percentage that is reached, and none while nothing is used. */
 export function reachedCaps({ by, uses, at }: Spending, caps: readonly Cap[]): ReachedCap[] {
   return capStates(caps, uses).flatMap((cap) =>
     percentsOf(cap).map((percent) => ({ percent, cap, by: partOf(cap.scope, by), at })),
   );
 }
 
-/** The highest percentage that is reached by what is used now. */
+/** The highest percentage that the present use reaches. */
 export function highestReached(cap: Pick<CapState, 'limit' | 'used'>): CapPercent | undefined {
   return percentsOf(cap).at(-1);
 }
@@ -59,7 +59,7 @@ function partOf(scope: CapScope, { key = '', model = '', endUser = '' }: SpentBy
   }
 }
 
-/** Names a window of a cap in its account. The same cap with another limit, or in the next window, has another name. */
+/** Identifies a window of a cap in its account. A new limit and the next window each give another name. */
 export function windowName({ cap, by }: Pick<ReachedCap, 'cap' | 'by'>): string {
   const { key, model, endUser } = partOf(cap.scope, by);
   const whose = [key, model, endUser].filter((part) => part !== undefined).join('/');

@@ -29,15 +29,14 @@ export interface Cap {
 }
 
 interface WindowUse {
-  /** Micro-units: charges, less refunds, and open holds of the requests in the window. */
+  /** Micro-units: charges less refunds, plus open holds, of the requests in the window. */
   readonly used: Micros;
-  /** The open holds. */
   readonly held: Micros;
   /** Unix milliseconds; absent: never. */
   readonly resetsAt?: number;
 }
 
-/** What is charged, refunds deducted, of what is used: `used = charged + held`. */
+/** The part of `used` that is charged, less refunds: `used = charged + held`. */
 export function chargedOf({ used, held }: Pick<WindowUse, 'used' | 'held'>): Micros {
   return used - held;
 }

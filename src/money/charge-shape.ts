@@ -9,8 +9,8 @@ export const shapeChargesMin = 3;
 export const shapeChargesMax = 32;
 
 /**
- * The same text for requests that should cost alike: of one model at the same prices, with the same resolution, duration,
- * quality and size, as many images, and as many inputs.
+ * Returns the same text for requests that should cost the same: one model at the same prices, with the same resolution,
+ * duration, quality and size, and the same numbers of images and inputs.
  */
 export function chargeShape(model: string, { price, channels, facts, most, bounds }: PriceBasis): string {
   const given = Object.entries(bounds ?? {}).filter(([, { source }]) => source === 'request');
@@ -18,7 +18,7 @@ export function chargeShape(model: string, { price, channels, facts, most, bound
   return canonicalJson({ model, price, channels, facts, images, given: Object.fromEntries(given) });
 }
 
-/** The median of the last charges of a shape. Undefined: there are too few. */
+/** The median of the last charges of a shape, or undefined if there are too few. */
 export function expectedCharge(charges: readonly Micros[]): Micros | undefined {
   if (charges.length < shapeChargesMin) return undefined;
   const sorted = charges.toSorted((one, other) => (one < other ? -1 : Number(one > other)));

@@ -13,12 +13,12 @@ export const entryKinds = [
 ] as const;
 export type EntryKind = (typeof entryKinds)[number];
 
-/** Their amounts stand in the ledger without a sign. */
+/** Kinds that hold or charge. The ledger stores their amounts without a sign. */
 const taking: ReadonlySet<EntryKind> = new Set(['hold', 'settle', 'charge_extra']);
 
 /**
- * The amount of a ledger entry as everybody reads it: what is held or charged is negative, what is given back or paid in
- * is positive.
+ * The amount of a ledger entry as it is shown everywhere: negative if held or charged, positive if given back or
+ * paid in.
  */
 export function movementOf({ kind, amount }: { readonly kind: EntryKind; readonly amount: Micros }): Micros {
   return taking.has(kind) ? -amount : amount;

@@ -5,24 +5,25 @@ import type { Micros } from './money.ts';
 export const projectionDaysMin = 3;
 
 export interface MonthSoFar {
-  /** Micro-units of the calendar month (UTC), today's included. */
+  /** Micro-units used in the calendar month (UTC), including today. */
   readonly used: Micros;
   readonly today: Micros;
   /** Unix milliseconds. */
   readonly now: number;
-  /** Unix milliseconds: nothing can have been used before. */
+  /** Unix milliseconds. Nothing was used before this time. */
   readonly since: number;
 }
 
 export interface Projection {
-  /** What the whole month comes to. Undefined: too little is known. */
+  /** The projected total of the month, or undefined if too little is known. */
   readonly projected?: Micros;
-  /** Complete days of this month that it rests on. */
+  /** How many complete days of this month the projection is based on. */
   readonly days: number;
 }
 
 /**
- * Each remaining day costs the average of the month's complete days. Today does, too, unless more was used already.
+ * Assumes that each remaining day costs the average of the month's complete days. Today counts for that average, or for
+ * what it has already used if that is more.
  */
 export function projectMonth({ used, today, now, since }: MonthSoFar): Projection {
   const date = new Date(now);

@@ -12,11 +12,11 @@ import type { BalanceAfter } from './noted-balances.ts';
 import { createPostEvent } from './post-event.ts';
 import type { PostEventDeps } from './post-event.ts';
 
-/** Posts events to an account's own address. Any number of processes may look: each event comes once. */
+/** Posts events to an account's own address. Any number of processes may run it; each event is created once. */
 export interface AccountAlerts extends Rounds {
-  /** What an account has left now. Costs nothing but memory, of at most 10,000 accounts. */
+  /** Notes what an account has left now. It only uses memory, for at most 10,000 accounts. */
   readonly note: (account: string, after: BalanceAfter) => void;
-  /** What processes that died have noted: all accounts with alerts, some at each call. */
+  /** Finds what processes noted before they died. Checks all accounts with alerts, some at each call. */
   readonly repair: () => Promise<number>;
 }
 

@@ -12,11 +12,11 @@ export interface BalanceAlertsDeps {
 }
 
 /**
- * One event when an account's balance falls below the account's limit, and the next one when it falls again after it was
- * above. Of several processes one decides each crossing, by a guarded write that keeps the event until it is delivered.
+ * Creates an event when an account's balance falls below its limit, and another when it falls again after it was above.
+ * A guarded write lets only one process decide each crossing. It keeps the event until it is delivered.
  */
 export function createBalanceAlerts({ store, newEventId, currency, now }: BalanceAlertsDeps) {
-  /** False: nothing has changed. */
+  /** Returns false if nothing has changed. */
   async function judge(alert: BalanceLimit, { available, seq }: BalanceAfter): Promise<boolean> {
     const isBelow = available < alert.threshold;
     if (isBelow === alert.isBelow || seq <= alert.seq) return false;

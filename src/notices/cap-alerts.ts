@@ -11,9 +11,9 @@ import type { CapEvent, CapEventStore } from '../store/cap-events.ts';
 import type { KeyStore } from '../store/keys.ts';
 import type { OwedEvent } from './post-event.ts';
 
-/** What the ledger knows of spending. */
+/** What the ledger records about spending. */
 export interface Spendings {
-  /** What the entries after `after` have left used, in order. */
+  /** What was used after each entry that follows `after`, in order. */
   readonly spendings: (
     account: string,
     page: { readonly after: bigint; readonly limit: number },
@@ -35,13 +35,14 @@ const pageEntries = 200;
 const dueOfAccountMax = 20;
 
 /**
- * One event for each percentage of a cap that is reached in a window. Every entry of the ledger is compared, up to a place
- * that all processes share, so that a cap that was reached and released is found, whoever wrote the entry and died.
+ * Creates one event for each percentage of a cap that is reached in a window. Every ledger entry is compared, up to a
+ * position that all processes share. So a cap that was reached and released is found, even if the process that wrote
+ * the entry has died.
  */
 export function createCapAlerts(deps: CapAlertsDeps) {
   const { store, events, newEventId, now } = deps;
 
-  /** False: there was nothing new. */
+  /** Returns false if there was nothing new. */
   async function judge({ account, caps }: AccountAlert): Promise<boolean> {
     if (caps === undefined) return false;
     const hasChanged = caps.revision > caps.judged;
@@ -73,7 +74,7 @@ export function createCapAlerts(deps: CapAlertsDeps) {
     return events.add(reached.map((one) => ({ id: newEventId(), account, ...one, tries: 0, dueAt: now() })));
   }
 
-  /** Events whose next request is due: some of each account, so that one that does not answer delays no other. */
+  /** Events whose next request is due. The number per account is limited, so that a slow address delays no other. */
   async function due(): Promise<OwedEvent[]> {
     const accounts = await events.dueAccounts(now());
     const alerts = new Map((await store.findMany(accounts)).map((alert) => [alert.account, alert]));
@@ -106,7 +107,7 @@ export function createCapAlerts(deps: CapAlertsDeps) {
   return { judge, due };
 }
 
-/** The caps that an entry counts for, as they are now. */
+/** Finds the caps that an entry counts for, as they are now. */
 async function createCapFinder(
   account: string,
   { keys, accounts }: Pick<CapAlertsDeps, 'keys' | 'accounts'>,
@@ -124,7 +125,7 @@ async function createCapFinder(
   };
 }
 
-/** By what is used now, for an account whose caps or alert have changed. */
+/** Compares what is used now with the caps, for an account whose caps or alert have changed. */
 async function reachedNow(account: string, deps: CapAlertsDeps): Promise<ReachedCap[]> {
   const find = await createCapFinder(account, deps);
   const reached: ReachedCap[] = [];
@@ -135,7 +136,7 @@ async function reachedNow(account: string, deps: CapAlertsDeps): Promise<Reached
   return reached;
 }
 
-/** Who has caps of their own. End users who are not named are compared when they spend. */
+/** Lists the spenders that have their own caps. Other end users are compared when they spend. */
 async function* cappedSpenders(
   account: string,
   { keys, accounts, now }: CapAlertsDeps,

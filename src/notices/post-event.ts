@@ -10,13 +10,13 @@ export interface OwedEvent {
   readonly id: string;
   readonly account: string;
   readonly address: Sealed;
-  /** Requests that were begun. */
+  /** How many requests were begun. */
   readonly tries: number;
   readonly type: string;
   /** Unix milliseconds. */
   readonly at: number;
   readonly data: object;
-  /** What is left to do; undefined: nothing. False: another process has begun it since it had `seenTries`. */
+  /** Writes what is left to do, or undefined for nothing. False if another process has begun since `seenTries`. */
   readonly change: (seenTries: number, left: EventTries | undefined) => Promise<boolean>;
 }
 
@@ -37,11 +37,11 @@ export interface PostEventDeps {
 }
 
 const answerWithinMs = 10_000;
-/** A request whose process died is repeated then, under the same id. */
+/** If a process dies during a request, it is repeated after this time under the same id. */
 const unansweredMs = 60_000;
 const unreported = 'an event could not be delivered to its account';
 
-/** Never rejects: what was not delivered is due again. */
+/** Never rejects: an event that was not delivered becomes due again. */
 export function createPostEvent({ log, now, random, ...deps }: PostEventDeps) {
   return async (event: OwedEvent): Promise<void> => {
     const { account, type } = event;
@@ -53,11 +53,11 @@ export function createPostEvent({ log, now, random, ...deps }: PostEventDeps) {
         return void (await event.change(event.tries, undefined));
       }
       const means = await meansOf(event).catch(async (error: unknown) => {
-        // What cannot be read uses up no request.
+        // An event that cannot be decrypted does not use up a request.
         await event.change(event.tries, { tries: event.tries, dueAt });
         throw error;
       });
-      // Counted before it leaves: a process that dies leaves a request that is repeated.
+      // The request is counted before it is sent, so that it is repeated if this process dies.
       if (!(await event.change(event.tries, { tries, dueAt }))) return;
       const state = callbackStateAfter(await send(event, means), tries);
       if (state === 'gave_up') log.error({ account, kind: type }, unreported);
@@ -68,13 +68,13 @@ export function createPostEvent({ log, now, random, ...deps }: PostEventDeps) {
     }
   };
 
-  /** What a request needs that is kept under a key. */
+  /** Decrypts what a request needs. */
   async function meansOf({ account, address }: OwedEvent) {
     const url = deps.open({ purpose: 'alert-address', id: account }, address);
     return { url, secrets: await deps.webhookSecrets(account) };
   }
 
-  /** Undefined: there was no answer. */
+  /** Returns undefined if there was no answer. */
   async function send(
     { id, type, at, data }: OwedEvent,
     { url, secrets }: Awaited<ReturnType<typeof meansOf>>,

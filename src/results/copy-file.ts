@@ -42,7 +42,7 @@ const fileTimeoutMs = 10 * 60_000;
 
 export interface FileCopy {
   readonly task: string;
-  /** Whose link it is. */
+  /** The channel whose answer has the link. */
   readonly channel: string;
   readonly url: string;
   readonly headers?: Readonly<Record<string, string>>;

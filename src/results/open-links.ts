@@ -17,7 +17,7 @@ export function evidenceOf(error: unknown): LinkEvidence {
 }
 
 export interface LinkLook {
-  /** Whose link it is. */
+  /** The channel whose answer has the link. */
   readonly channel: string;
   readonly url: string;
   readonly maxBytes: number;

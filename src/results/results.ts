@@ -26,7 +26,7 @@ export interface Results {
   /** Absent: results are not copied, callers get the upstream's links. */
   readonly kept?: KeptResults;
   readonly deliver: Deliver;
-  /** Whether there is a file at this address of the channel's; if not, why. */
+  /** Returns why the channel's link does not lead to a file, or undefined if it does. */
   readonly canOpen: (channel: string, url: string) => Promise<string | undefined>;
   readonly openLink: OpenLink;
   /** A stored file of a task; undefined: it is gone, or none are kept. */

@@ -34,7 +34,7 @@ export interface ChannelsOptions {
 }
 
 export interface ChannelLinks extends Pick<LinkRules, 'onWithheld'> {
-  /** As that of LinkRules, for what answers of this channel link to. */
+  /** Like `check` of LinkRules, for links in answers of this channel. */
   readonly check: (channel: ChannelConfig, url: string) => string | undefined;
 }
 

@@ -22,7 +22,7 @@ export interface Delivered {
 
 export interface DeliveryOptions {
   readonly timeoutMs: number;
-  /** Whose links these are. */
+  /** The channel whose answer has the links. */
   readonly channel: string;
   readonly headersFor: LinkHeaders;
 }

@@ -6,12 +6,12 @@ import { durable, ensureIndexes, openCollection } from './mongo.ts';
 import { toSealed, toSealedDocument } from './sealed-document.ts';
 import type { SealedDocument } from './sealed-document.ts';
 
-/** What events report to an account. Times in Unix milliseconds. */
+/** The events that an account has asked for. Times are in Unix milliseconds. */
 export interface AccountAlert {
   readonly account: string;
-  /** One event for each time that the balance falls below it. Absent: none. */
+  /** An event is posted each time the balance falls below it. Absent if there are no such events. */
   readonly threshold?: Micros;
-  /** One event for each percentage of a cap that is reached. Absent: none. */
+  /** An event is posted for each percentage of a cap that is reached. Absent if there are no such events. */
   readonly caps?: JudgedCaps;
   /** Where events are posted; it may hold secrets. */
   readonly address: Sealed;
@@ -23,7 +23,7 @@ export interface AccountAlert {
 }
 
 export interface JudgedCaps {
-  /** The ledger entry up to which every entry was compared with the caps. */
+  /** All ledger entries up to this one were compared with the caps. */
   readonly upTo: bigint;
   /** Counts how often the caps were changed. */
   readonly revision: number;
@@ -74,7 +74,7 @@ export function createAccountAlertStore(db: Db) {
   return {
     ensureIndexes: () => ensureIndexes(alerts, [{ name: 'due', key: { 'pending.dueAt': 1 } }]),
 
-    /** Replaces the account's alert; what is reached already is an event. */
+    /** Replaces the account's alert. A limit that is already reached is posted, too. */
     async set({ account, threshold, caps, address }: NewAlert): Promise<void> {
       const sealed = toSealedDocument(address);
       const limits = defined({ threshold, caps });
@@ -126,7 +126,7 @@ function judgedCaps(alerts: Collection<AlertDocument>) {
       await alerts.updateOne({ _id: account, 'caps.upTo': { $lt: upTo } }, { $set: { 'caps.upTo': upTo } });
     },
 
-    /** What is used now is to be compared with them. Nothing happens for an account without events about caps. */
+    /** Requests a comparison with what is used now. Does nothing for an account without events about caps. */
     async noteCapsChanged(account: string): Promise<void> {
       await alerts.updateOne(
         { _id: account, 'caps.revision': { $gte: 0 } },

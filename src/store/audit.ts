@@ -34,11 +34,11 @@ export interface AuditEntry {
   /** Why it was refused, or failed. */
   readonly result?: string;
   readonly endedAt?: number;
-  /** Of a bulk act: what was done to each task. */
+  /** What was done to each task of a bulk act. */
   readonly items?: readonly AuditItem[];
 }
 
-/** `key`: of its own. */
+/** `key` identifies the item. */
 interface AuditItemBegun {
   readonly key: string;
   readonly task: string;
@@ -58,12 +58,12 @@ interface Sorted {
   readonly sort: string;
 }
 type SingleDocument = Omit<AuditEntry, 'id' | 'items'> & Sorted & { readonly items?: undefined };
-/** `bulk`: whose it is, and what is shared, as one name. `task`: all of its items, for the index. */
+/** `bulk` is a hash of the operator and of what the acts share. `task` lists the tasks of all items, for the index. */
 type BulkDocument = Omit<BulkFacts, 'id'> &
   Sorted & { readonly task: readonly string[]; readonly items: readonly AuditItem[] };
 type AuditDocument = SingleDocument | BulkDocument;
 
-/** Of a thousand items. */
+/** Exists once an entry has a thousand items. */
 const lastItem = 'items.999';
 
 export interface AuditFilter {
@@ -143,12 +143,12 @@ export function createAuditStore(db: Db) {
   };
 }
 
-/** Acts that belong together: items of one entry. */
+/** Acts that belong together are items of one entry. */
 function bulkActs(bulks: Collection<BulkDocument>) {
   return {
     /**
-     * One more act of a bulk: acts that share all of `facts` are items of one entry, which the first of them makes. Returns
-     * the entry's id; undefined: it has as many items as it may.
+     * Adds an act to its bulk. Acts that share all of `facts` are items of one entry, which the first of them creates.
+     * Returns the entry's id, or undefined if the entry is full.
      */
     async beginItem(facts: BulkFacts, begun: AuditItemBegun): Promise<string | undefined> {
       const { id: _id, at: first, bulk: name, ...shared } = facts;
@@ -180,7 +180,7 @@ function bulkActs(bulks: Collection<BulkDocument>) {
   };
 }
 
-/** What the whole bulk is called: the first of these that an item has. */
+/** The outcome of the whole bulk is the first of these that any item has. */
 const bulkOutcomes: readonly ActOutcome[] = ['begun', 'failed', 'done', 'refused'];
 
 function toEntry(document: AuditDocument): AuditEntry {

@@ -4,27 +4,27 @@ import type { CapPercent, ReachedCap } from '../money/cap-alerts.ts';
 import { dayMs } from '../base/times.ts';
 import { durable, ensureIndexes, expiring, openCollection, unlessThere } from './mongo.ts';
 
-/** That a cap has reached a percentage: one for each window, kept after its delivery so that it stays one. */
+/** Reports that a cap has reached a percentage, once in each window. Kept after delivery so that it stays unique. */
 export interface CapEvent extends ReachedCap {
   readonly id: string;
   readonly account: string;
-  /** Requests that were begun. */
+  /** How many requests were begun. */
   readonly tries: number;
   /** Unix milliseconds. */
   readonly dueAt: number;
 }
 
 interface CapEventDocument extends Omit<CapEvent, 'id' | 'dueAt'> {
-  /** The account, the window and the percentage: two processes cannot both report it. */
+  /** The account, the window and the percentage, so that two processes cannot both report it. */
   readonly _id: string;
   readonly event: string;
-  /** Absent: there is nothing more to be posted. */
+  /** Absent if nothing is left to post. */
   readonly dueAt?: number;
-  /** Absent for caps without an end. */
+  /** Absent for caps whose window does not end. */
   readonly expires?: Date;
 }
 
-/** After the end of the window: longer than an event is repeated. */
+/** Counted from the end of the window. Longer than the time in which an event is repeated. */
 const keptMs = 8 * dayMs;
 
 export type CapEventStore = ReturnType<typeof createCapEventStore>;
@@ -32,7 +32,7 @@ export type CapEventStore = ReturnType<typeof createCapEventStore>;
 export function createCapEventStore(db: Db) {
   const events = openCollection<CapEventDocument>(db, 'cap_events', durable);
 
-  /** Those that exist. */
+  /** Returns those that exist. */
   async function existing(asked: readonly string[]): Promise<string[]> {
     if (asked.length === 0) return [];
     const found = events.find({ _id: { $in: [...asked] } }, { projection: { _id: 1 } });
@@ -47,7 +47,7 @@ export function createCapEventStore(db: Db) {
         { name: 'due', key: { dueAt: 1 }, sparse: true },
       ]),
 
-    /** In order. Those that are known already are left as they are. */
+    /** Adds them in order. Events that exist are left as they are. */
     async add(found: readonly CapEvent[]): Promise<void> {
       const reported = new Set(await existing(found.map((event) => placeOf(event.account, event))));
       for (const { id: event, ...rest } of found) {
@@ -60,7 +60,7 @@ export function createCapEventStore(db: Db) {
       }
     },
 
-    /** Those of these percentages that were reported. */
+    /** Returns which of these percentages were reported. */
     async reported<Asked extends Pick<ReachedCap, 'cap' | 'by' | 'percent'>>(
       account: string,
       asked: readonly Asked[],
@@ -81,7 +81,7 @@ export function createCapEventStore(db: Db) {
     countUndelivered: (account: string): Promise<number> =>
       events.countDocuments({ account, dueAt: { $gt: 0 } }),
 
-    /** Undefined: there is nothing more to be posted. False: another process has begun it since it was seen. */
+    /** `changed` is undefined if nothing is left to post. Returns false if another process has begun since `seen`. */
     async change(
       seen: Pick<CapEvent, 'account' | 'tries' | 'cap' | 'by' | 'percent'>,
       changed: Pick<CapEvent, 'tries' | 'dueAt'> | undefined,

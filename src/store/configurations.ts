@@ -35,7 +35,7 @@ interface ConfigurationDocument {
   readonly node: string;
   readonly at: number;
   readonly sealed: SealedDocument;
-  /** Counts the reads that had to be writes. */
+  /** Counts the reads that are done as writes, to see what the majority has. */
   readonly reads?: number;
 }
 
@@ -85,7 +85,7 @@ export function createConfigurationStore(db: Db, { seal, open }: Sealing) {
     return found === null ? undefined : toHead(found);
   }
 
-  /** As the majority has it: for what is decided by it. */
+  /** Reads what the majority has. Use it for decisions. */
   async function confirmHead(): Promise<ConfigurationHead | undefined> {
     const [count, after] = readByWrite;
     const options = { ...after, projection: { sealed: 0 } };
@@ -94,7 +94,7 @@ export function createConfigurationStore(db: Db, { seal, open }: Sealing) {
   }
 
   return {
-    /** For what is shown, and asked for again soon. */
+    /** May be out of date. Use it for what is only shown and soon read again. */
     head,
     confirmHead,
 
@@ -104,7 +104,7 @@ export function createConfigurationStore(db: Db, { seal, open }: Sealing) {
       return { ...toHead(found), text: open(place, toSealed(found.sealed)) };
     },
 
-    /** Whether this text was in force once, or is. That it was not is certain. */
+    /** Whether this text is or ever was in force. A negative answer is certain. */
     async wasPublished(hash: string): Promise<boolean> {
       if ((await head())?.hash === hash || (await replaced.findOne({ _id: hash })) !== null) return true;
       const found = await replaced.findOneAndUpdate({ _id: hash }, ...readByWrite);

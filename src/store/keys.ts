@@ -142,7 +142,7 @@ export function createKeyStore(db: Db, now: () => number) {
 
 function keyTerms(keys: Collection<KeyDocument>, now: () => number) {
   return {
-    /** What limits a key and those that replaced it: the caps of the last one, unless that has ended. */
+    /** The caps that limit a key and its replacements: those of the last one, unless that has ended. */
     async capsInForce(id: string): Promise<KeyCaps | undefined> {
       let key = await keys.findOne({ id });
       while (key?.replacedBy !== undefined) key = await keys.findOne({ id: key.replacedBy });

@@ -4,7 +4,7 @@ import type { Sealed, SealedAt } from '../base/sealed.ts';
 /** Encrypts what is stored and decrypts what was. */
 export interface Sealing {
   readonly seal: (at: SealedAt, text: string) => Sealed;
-  /** Throws for a text that was sealed with a key that is missing, or for another place. */
+  /** Throws if the key is missing, or if the text was sealed for another place. */
   readonly open: (at: SealedAt, sealed: Sealed) => string;
 }
 
@@ -17,7 +17,7 @@ export interface SealedDocument {
   readonly head: Binary;
 }
 
-/** Values of one field, by their names. */
+/** The values of one field, by name. */
 export type SealedParts = Readonly<Record<string, SealedDocument>>;
 
 const headBytes = 16;

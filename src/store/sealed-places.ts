@@ -39,7 +39,7 @@ const pageDocuments = 500;
 
 function createSealedPlace(db: Db, purpose: SealPurpose): SealedPlace {
   const { collection: name, field } = sealedFields[purpose];
-  // Values with names are small.
+  // Named values are small, so they are read whole.
   const keys = purpose === 'upstream-words' ? field : `${field}.key`;
   const holders = openCollection<HolderDocument>(db, name, durable);
   return {
@@ -86,7 +86,7 @@ function listHeld(held: Held | string | undefined): readonly HeldValue[] {
   return Object.entries(held).map(([part, value]) => ({ part, value }));
 }
 
-/** The values again, as the field holds them. */
+/** Puts the values back into the form that the field has. */
 function inForm(held: Held, values: readonly HeldValue[]): Held | undefined {
   if (isSealedDocument(held)) return values[0]?.value;
   if (isList(held)) return values.map(({ value }) => value);

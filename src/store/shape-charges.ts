@@ -10,7 +10,7 @@ interface ShapeChargesDocument {
   /** The hash of the shape. */
   readonly _id: string;
   readonly charges: readonly Micros[];
-  /** What nobody asks for any more is forgotten. */
+  /** Each new charge extends it, so that only unused shapes are forgotten. */
   readonly expires: Date;
 }
 

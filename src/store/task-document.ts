@@ -62,7 +62,7 @@ export function toTask(document: TaskDocument): Task {
   return { id, ...fields };
 }
 
-/** Fields by their paths; undefined: the field goes. */
+/** Fields by path. Undefined removes the field. */
 type MoreFields = Readonly<Record<string, unknown>>;
 
 /** The update that makes these changes, with what follows from them. */

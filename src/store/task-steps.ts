@@ -20,7 +20,7 @@ export type Stepped =
     }
   | { readonly ok: false; readonly code: 'absent'; readonly message: string; readonly task?: undefined };
 
-/** `rev`: the act was planned for this revision of the record, and is refused at any other. It is not kept. */
+/** `rev` is the revision that the act was planned for. The act is refused at any other. It is not stored. */
 export interface PlannedAct extends TaskActionRecord {
   readonly rev?: number;
 }

@@ -7,9 +7,10 @@ import { toDocument, toTask, updateOf } from './task-document.ts';
 import type { TaskDocument } from './task-document.ts';
 
 /**
- * Tasks as MongoDB holds them. What upstreams said of their failures may be what a caller wrote: each message is sealed
- * alone, beside the record. A change writes only the messages that it changes, so that a process without the key of a
- * message leaves it as it is. Codes and classes stay legible: operators list tasks by them.
+ * Converts tasks to and from the form in which MongoDB holds them. Failure messages of upstreams may quote what a
+ * caller wrote, so each one is sealed separately, beside the record. A change writes only the messages that it changes,
+ * so that a process without the key of a message leaves it as it is. Codes and classes stay legible because operators
+ * list tasks by them.
  */
 export interface TaskForm {
   readonly toDocument: (task: Task) => TaskDocument;
@@ -25,7 +26,7 @@ export function createTaskForm({ seal, open }: Sealing): TaskForm {
       Object.entries(words).map(([part, text]) => [part, toSealedDocument(seal(placeOf(id, part), text))]),
     );
 
-  /** Whoever cannot read them reads the rest of the task: its key may be missing only here, and not for long. */
+  /** An unreadable message does not hide the rest of the task: its key may be missing only here, and not for long. */
   function read(id: string, held: SealedParts): Words {
     return Object.fromEntries(
       Object.entries(held).map(([part, value]) => {
@@ -73,7 +74,7 @@ export function createTaskForm({ seal, open }: Sealing): TaskForm {
 
 const unreadable = 'What the upstream said cannot be read: SECRETS_KEY lacks its key.';
 
-/** By what said them: an attempt's number, `outcome` or `error`. */
+/** Messages by their place in the task: an attempt's number, `outcome` or `error`. */
 type Words = Readonly<Record<string, string>>;
 
 type Said = { readonly [Name in 'attempts' | 'outcome' | 'error']?: Task[Name] | undefined };

@@ -10,7 +10,7 @@ export interface ActionInput {
   readonly by: string;
   /** Says what would happen, and does nothing. */
   readonly dry_run?: boolean;
-  /** Of its dry run: the act is done only while the task is as it was shown. */
+  /** From a dry run of the act, which is refused if the task has changed since. */
   readonly plan?: string;
   readonly upstream_id?: string;
   readonly channel?: string;

@@ -21,7 +21,7 @@ interface ActionRow {
   readonly example: Readonly<Partial<Record<ActionField, string | number>>>;
   readonly money: MoneyEffect;
   readonly bills: UpstreamBill;
-  /** The task fails by it. */
+  /** The act makes the task fail. */
   readonly ends?: true;
   /** What a person has to have done before, as the words beside a box that is ticked. Absent: nothing. */
   readonly confirmation?: string;
@@ -34,7 +34,7 @@ interface ActionRow {
 /** `by_facts`: the facts that are given decide the charge. `proposed`: the charge that waits for a decision. */
 export type MoneyEffect = 'none' | 'releases' | 'by_facts' | 'proposed' | 'refunds';
 
-/** A job that the upstream may bill and that no charge pays for. `twice`: a second one. `unpaid`: the one that the task has. */
+/** Whether the upstream may bill a job that no charge pays for: the task's own (`unpaid`) or a second one (`twice`). */
 export type UpstreamBill = 'none' | 'unpaid' | 'twice';
 
 const submitting = ['creating', 'queued', 'sending', 'pausing'] as const;
@@ -176,8 +176,8 @@ export function accessOfAct(name: OperatorActionName): 'tasks' | 'money' {
 }
 
 /**
- * Whether the API and the command line do it only by the plan of its dry run: a slip of the hand must not move money, nor
- * let an upstream bill twice.
+ * Whether the API and the command line require the plan of its dry run: a slip of the hand must not move money or let
+ * an upstream bill twice.
  */
 export function needsPlan(name: OperatorActionName): boolean {
   const { money, bills } = actionTable[name];
@@ -185,7 +185,7 @@ export function needsPlan(name: OperatorActionName): boolean {
 }
 
 export const planOutdated =
-  'The plan no longer fits: the task has changed since its dry run, or the act has other fields. Try it again, and look at what it would do now.';
+  'The plan no longer fits: the task has changed since its dry run, or the act has other fields. Repeat the dry run to see what the act would do now.';
 
 /** Those for tasks that have ended: no workflow takes part. */
 export type EndedActionName = {
@@ -208,15 +208,14 @@ export interface Said {
 }
 
 /**
- * What an action did; or, where the input says `dry_run`, what it would do: its first word says which. `plan`: names what was
- * shown, for the act that follows.
+ * What an action did or, with `dry_run`, what it would do. `plan` identifies what was shown, for the act that follows.
  */
 export type ActionResult = { readonly did: Said } | { readonly would: Said; readonly plan: string };
 
 export function describeAction(name: OperatorActionName): string {
   const { description, example } = actionTable[name];
   const input = JSON.stringify({ ...example, reason: 'why', by: 'your name' });
-  return `${description} Input: ${input}; with "dry_run": true it does nothing, and answers what it would do, and a \`plan\`: with it, the act is done only while the task is as it was shown.`;
+  return `${description} Input: ${input}. With "dry_run": true it changes nothing and answers what it would do, with a \`plan\`. An act with this plan is refused if the task has changed since.`;
 }
 
 /** Undefined: the action is possible. Otherwise one sentence that says why not, and what is. */

@@ -1,11 +1,11 @@
 import type { Micros } from '../money/money.ts';
 
-/** What an act does to the money of the task; null: what is stated with it decides. */
+/** What an act does to the money of the task. Null if the facts that are given with the act decide it. */
 export interface MoneyPreview<Amount = Micros> {
   readonly charged: Amount | null;
   readonly released: Amount | null;
   readonly refunded: Amount;
-  /** So many jobs the upstream may bill although no charge pays for them. */
+  /** How many jobs the upstream may bill although no charge pays for them. */
   readonly unpaidJobs: number;
 }
 
@@ -22,7 +22,7 @@ export function mapMoney<From, To>(
   };
 }
 
-/** The preview in words, of amounts as they are to be read. */
+/** The preview in words. The amounts are already formatted. */
 export function moneyInWords({
   charged,
   released,

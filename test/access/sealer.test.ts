@@ -8,7 +8,7 @@ const hook = { purpose: 'webhook-secret', id: 'acct_1' } as const;
 const request = { purpose: 'request', id: 'task_1' } as const;
 const [older, newer] = [randomBytes(32), randomBytes(32)];
 
-/** Each kind of place, with each other one: another record, another field, another value of the field. */
+/** Pairs each kind of place with a different one: another record, another field, or another value of the field. */
 const places = sealPurposes.flatMap((purpose) => {
   const at = { purpose, id: 'one' };
   const others = sealPurposes.filter((other) => other !== purpose);
@@ -47,7 +47,7 @@ describe('a sealer', () => {
     changed[13] = (changed[13] ?? 0) ^ 1;
     for (const damaged of [Buffer.alloc(0), data.subarray(1), data.subarray(0, -1), changed]) {
       expect(() => sealer.open(hook, { keyId, data: damaged })).toThrow(
-        /it is damaged, or of another record$/,
+        /it is damaged or belongs to another record$/,
       );
     }
   });

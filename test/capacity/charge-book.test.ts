@@ -11,7 +11,7 @@ function openBook() {
   return { book: createChargeBook({ store, onError: (error) => errors.push(error) }), errors };
 }
 
-it('processes add to what all of them expect, once they have written it; the newest 32 count', async () => {
+it('processes share the charges that they have written, of which the newest 32 count', async () => {
   const [{ book: one }, { book: two }] = [openBook(), openBook()];
   one.note('shape', 1n);
   one.note('shape', 2n);
@@ -30,7 +30,7 @@ it('processes add to what all of them expect, once they have written it; the new
   expect(JSON.stringify(stored?.['_id'])).not.toContain('shape');
 });
 
-it('what cannot be written is lost, and nobody notices but the log', async () => {
+it('charges that cannot be written are lost, which only the log shows', async () => {
   const errors: unknown[] = [];
   const store = { add: () => Promise.reject(new Error('away')), find: async () => [] };
   const book = createChargeBook({ store, onError: (error) => errors.push(error) });

@@ -12,7 +12,7 @@ export interface LineChange {
   readonly terminal?: Terminal;
 }
 
-/** Runs a line by the plan of its dry run, and anew while a task moves in between. */
+/** Runs a command with the plan of its dry run. Repeats both if a task changes in between. */
 export async function runPlanned(
   world: { readonly url: string },
   line: readonly string[],

@@ -33,7 +33,7 @@ export function answerAsDocumented(call: UpstreamCall, response: ServerResponse)
   if (call.path === videoPath) return void response.end('a video');
   if (call.headers['content-type'] !== undefined)
     return sendJson(response, 200, { id: 'task_up', task_id: 'task_up', status: 'submitted' });
-  // A link that does not open would be asked for again for a minute.
+  // A link that does not open would be retried for a minute.
   const link = `http://${call.headers.host}${videoPath}`;
   sendJson(response, 200, {
     id: 'task_up',

@@ -171,7 +171,7 @@ done
         .filter((command) => command.startsWith(`${version} `))
         .map((command) => /(?:run \S+|node@\S+| ci| test)/.exec(command)?.[0].trim());
     const oldest = namesOf(process.version);
-    // Both are installed at once.
+    // Both are installed at the same time.
     expect(new Set(oldest.slice(0, 2))).toEqual(new Set(['ci', 'node@24']));
     expect(oldest.slice(2)).toEqual(['run test:node']);
     const newest = namesOf('v24');

@@ -41,7 +41,7 @@ describe('a host that the operator named', () => {
   const named = createAddressRules(['renderer.internal', '*.svc.cluster.local']);
 
   it.each(['renderer.internal', 'a.svc.cluster.local', 'a.b.svc.cluster.local'])(
-    'as %s is let through at any address of its name',
+    'is permitted as %s at any address',
     (hostname) => {
       expect(named.permits('10.1.2.3', hostname)).toBe(true);
       expect(named.checkUrl(`http://${hostname}/video.mp4`)).toBeUndefined();
@@ -49,7 +49,7 @@ describe('a host that the operator named', () => {
   );
 
   it.each(['other.internal', 'a.renderer.internal', 'svc.cluster.local', 'asvc.cluster.local', 'renderer'])(
-    'says nothing of %s',
+    'does not permit %s',
     (hostname) => {
       expect(named.permits('10.1.2.3', hostname)).toBe(false);
       expect(named.checkUrl(`http://${hostname}/video.mp4`)).toBeDefined();
@@ -57,7 +57,7 @@ describe('a host that the operator named', () => {
   );
 
   it.each(['renderer', 'renderer.internal', 'a.svc.cluster.local'])(
-    'is needed for %s: a network alone opens no internal name',
+    'is needed for %s: a CIDR alone permits no internal name',
     (hostname) => {
       expect(permitting.checkUrl(`http://${hostname}/video.mp4`)).toBe('Its host is not a public address.');
     },

@@ -3,9 +3,9 @@ import { openOutbound } from '../../src/http-client/index.ts';
 import type { Outbound } from '../../src/http-client/index.ts';
 import { listen } from './support.ts';
 
-/** Each way out of a process, against the private network of each other one. */
+/** Tries each way out of a process against the private networks of all others. */
 
-/** What is at each address: the network of one purpose. */
+/** Each address stands for the network of one purpose. */
 const networkOf = {
   media: '127.0.0.2',
   callbacks: '127.0.0.3',
@@ -95,7 +95,7 @@ const ways: readonly Way[] = [
   },
 ];
 
-it('are all of them', async () => {
+it('every way out of a process is tried', async () => {
   const { outbound } = await open();
   const all = Object.keys(outbound).filter((name) => name !== 'close');
   expect(new Set(ways.map(({ way }) => way))).toEqual(new Set(all));
@@ -120,18 +120,21 @@ it.each(ways)('$as reaches its own private network only', async ({ send, reaches
 const followed = ways.filter(({ as }) => ['a result link', 'input media'].includes(as));
 const redirects = followed.flatMap((way) => everything.map((to) => ({ ...way, to })));
 
-it.each(redirects)('$as that redirects to the network of $to', async ({ send, reaches, to }) => {
-  const world = await open(to);
-  const [own] = reaches;
-  if (own === undefined) throw new Error('it reaches nothing');
-  const isOpen = reaches.includes(to);
-  const sent = send(world.urlOf(own, '/redirect'), world);
-  if (isOpen) await expect(sent).resolves.toBeDefined();
-  else await expect(sent).rejects.toMatchObject({ code: 'address_refused' });
-  expect(world.server.requests).toBe(isOpen ? 2 : 1);
-});
+it.each(redirects)(
+  '$as that redirects to the network of $to is followed only into its own network',
+  async ({ send, reaches, to }) => {
+    const world = await open(to);
+    const [own] = reaches;
+    if (own === undefined) throw new Error('it reaches nothing');
+    const isOpen = reaches.includes(to);
+    const sent = send(world.urlOf(own, '/redirect'), world);
+    if (isOpen) await expect(sent).resolves.toBeDefined();
+    else await expect(sent).rejects.toMatchObject({ code: 'address_refused' });
+    expect(world.server.requests).toBe(isOpen ? 2 : 1);
+  },
+);
 
-it('a call reaches the private network of its channel at the origin of base_url only', async () => {
+it('a call reaches the private network of its channel only at the origin of base_url', async () => {
   const { outbound, a, urlOf } = await open();
   const elsewhere = await listen(
     (_request, response) => response.end('secret'),

@@ -1082,7 +1082,7 @@ it('a task of one interface is the same in every other, and for operators', asyn
   expect(await account.balance()).toMatchObject({ held: '3.000000' });
 });
 
-it('whatever hands out a result says alike that there is none yet, and that there never will be', async () => {
+it('every route that hands out a result has the same errors for one that is not there yet and one that never will be', async () => {
   const account = await world.newAccount();
   const call = caller(node.url, account.key);
   const { body: document } = await call('GET', '/openapi.json');
@@ -1111,7 +1111,7 @@ it('whatever hands out a result says alike that there is none yet, and that ther
   const both = ['result_not_ready', 'result_not_found'];
   expect(seen.toSorted((one, other) => String(one[0]).localeCompare(String(other[0])))).toEqual([
     ['/api/v1/videos/{task_id}/content', 409, true, 404, ...both],
-    // A failure has a body of its own there.
+    // fal answers a failed task with a body of its own.
     ['/fal/{owner}/{name}/requests/{task_id}', 400, true, 500, both[0], undefined],
     ['/v1/videos/{task_id}/content', 409, true, 404, ...both],
     ['/v1/videos/{task_id}/remix', 409, true, 404, ...both],

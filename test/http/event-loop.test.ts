@@ -103,7 +103,7 @@ it('warm up: what is compiled once is not what they cost', async () => {
   expect((await caller(api.url)('GET', '/healthz')).status).toBe(200);
 });
 
-/** Without a key, and in pieces of one byte, every body is refused before it is parsed: its content changes nothing. */
+/** A body without a key, or in pieces of one byte, is refused before it is parsed, so its content does not matter. */
 function bodiesFor({ hasKey, framing }: Variant): readonly HostileRequest[] {
   return hasKey && framing !== 'bytes' ? hostileCorpus : kindsOfBodies;
 }

@@ -12,7 +12,7 @@ import { readSources } from '../support/source-rules.ts';
 
 const world = useHttpWorld('signed_amounts');
 const month = '2031-05';
-/** What each kind is to read like, of the account below. */
+/** How each entry of the account below must be shown. */
 const signed = [
   ['credit', '10.000000'],
   ['hold', '-0.500000'],
@@ -112,7 +112,7 @@ it('no other code writes the amount of an entry without asking for its movement'
       /import type \{[^}]*\b(?:LedgerEntry|StatementEntry)\b/.test(text) &&
       /formatM(?:icros|ovement)\((?:entry\.)?amount\)|\bentry\.amount[,)]/.test(text),
   );
-  // The record of a task is evidence, and has the entries as they are stored.
+  // The record of a task is evidence, so it has the entries as they are stored.
   expect(showing.map(([file]) => file)).toEqual(['src/flight/read-record.ts']);
   const pages = readdirSync(join(root, 'src/pages'), { recursive: true, encoding: 'utf8' }).filter((name) =>
     name.endsWith('.js'),

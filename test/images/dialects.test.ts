@@ -12,7 +12,7 @@ import { startGateway } from '../support/gateway.ts';
 import type { TestGateway } from '../support/gateway.ts';
 import { png } from './support.ts';
 
-/** Images in the interfaces of other services, as their own clients ask for them. */
+/** Requests images through the interfaces of other services, with their own clients. */
 
 let gateway: TestGateway;
 let account: TestAccount;
@@ -30,7 +30,7 @@ afterAll(async () => {
 
 const size = { width: 1024, height: 1024 };
 const prompt = 'a red cube';
-/** What the client's types do not have. */
+/** Fields that the client's types lack. */
 interface Drawn {
   readonly images?: readonly { readonly image_url: { readonly url: string } }[];
 }

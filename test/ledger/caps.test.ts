@@ -60,7 +60,7 @@ const hold = (task: string, amount: bigint, { caps = limits, user = 'u1', key = 
     overdraftLimit: 0n,
   });
 
-/** What the entries of the days that begin so took from `available` and hold, whatever their sums say. */
+/** Adds up what the entries of a window took from `available` and what they hold, without their stored sums. */
 function sumsIn(entries: readonly EntryDocument[], scope: string, window: string) {
   const sums = { used: 0n, held: 0n };
   let before: Pick<EntryDocument, 'available' | 'held'> = emptyHead;

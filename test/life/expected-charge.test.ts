@@ -8,7 +8,7 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.stop());
 
-it('an estimate says what tasks of the same shape have cost lately, whoever had them made', async () => {
+it('an estimate shows what tasks of the same shape have cost lately, for any account', async () => {
   const [one, other] = [await gateway.account(), await gateway.account()];
   const estimate = async (change: object = {}) => {
     const body = { ...videoBody, prompt: 'another boat', ...change };

@@ -35,7 +35,7 @@ async function ended(more: object = {}): Promise<{ account: TestAccount; task: s
   return { account, task: body.id };
 }
 
-/** By the plan of a dry run; what cannot be tried is asked for all the same. */
+/** Refunds by the plan of a dry run. If the dry run is refused, the refund is still requested. */
 async function refund(task: string, more: Readonly<Record<string, unknown>> = {}, key = ada) {
   const ask = (also: object) =>
     send(gateway.url, 'POST', `/admin/v1/tasks/${task}/actions`, {

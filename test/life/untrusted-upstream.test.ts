@@ -60,7 +60,7 @@ describe('a result whose link cannot be used', () => {
   let upstream: RewritingUpstream;
   let gateway: TestGateway;
   let account: TestAccount;
-  /** Undefined: the simulator's own link, which opens. */
+  /** Undefined for the simulator's own link, which opens. */
   let link: string | undefined;
   beforeAll(async () => {
     upstream = await startRewritingUpstream(

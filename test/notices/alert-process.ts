@@ -14,7 +14,7 @@ import { testSealing } from '../support/sealing.ts';
 
 export const webhookSecret = `whsec_${randomBytes(24).toString('base64')}`;
 
-/** What posts the events of one test file. */
+/** Posts the events of one test file. */
 export function useDelivery(): AccountAlertsDeps['deliver'] {
   const client = createGuardedClient({ networks: ['127.0.0.0/8'] });
   afterAll(() => client.close());
@@ -36,11 +36,11 @@ export const ensureAlertIndexes = (world: Pick<LedgerWorld, 'db'>) =>
 interface ProcessOptions extends Partial<AccountAlertsDeps> {
   readonly deliver: AccountAlertsDeps['deliver'];
   readonly now: () => number;
-  /** The time of the ledger's entries, if it is another one. */
+  /** The clock of the ledger's entries, if it differs. */
   readonly ledgerNow?: () => number;
 }
 
-/** A ledger and what watches its accounts, as one process has them. */
+/** Starts the ledger and the alerts of one process. */
 export async function startAlertProcess(world: LedgerWorld, { ledgerNow, ...change }: ProcessOptions) {
   const { accountAlerts: store, capEvents: events, ...stores } = alertStores(world, change.now);
   const opened: { ledger?: Ledger } = {};

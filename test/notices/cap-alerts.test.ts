@@ -88,7 +88,7 @@ async function watched(process: Process, { caps = forAll({}), users, statuses }:
   return { account, key, receiver, ask, spend, events };
 }
 
-it('each percentage of each cap is one event, of however many processes, and says whose cap it is', async () => {
+it('each percentage of each cap is one event for any number of processes, and names the owner of the cap', async () => {
   const [one, two] = [await startProcess(), await startProcess()];
   const caps = { all: { day: 100n, total: 1000n }, models: new Map([['m', { month: 50n }]]) };
   const { account, key, receiver, spend, events } = await watched(one, { caps, users: { day: 60n } });
@@ -136,7 +136,7 @@ it('each percentage of each cap is one event, of however many processes, and say
   expect(events()).toContain('end_user day 100: 0.000060');
 });
 
-it('a cap that is reached and released between two looks, or within one insert, was reached; once in its window', async () => {
+it('a cap that is reached and released between two comparisons, or within one insert, is reported once in its window', async () => {
   const one = await startProcess();
   const { spend, events } = await watched(one, { caps: forAll({ day: 100n }) });
   const release = await spend(80n);
@@ -156,7 +156,7 @@ it('a cap that is reached and released between two looks, or within one insert, 
   expect(events()).toEqual(['key day 50: 0.000055', 'key day 50: 0.000080', 'key day 80: 0.000080']);
 });
 
-it('what a process that died has written is found by the upkeep, with its peak', async () => {
+it('the upkeep finds the entries of a process that died, with the highest use', async () => {
   const [dead, alive] = [await startProcess(), await startProcess()];
   const { spend, events } = await watched(dead, { caps: forAll({ month: 100n }) });
   await dead.alerts.run();
@@ -212,7 +212,7 @@ it('the caps of the key that replaced another one count; those of a key that has
   expect(events()).toHaveLength(1);
 });
 
-it('an event is repeated until it is taken, and is dropped when the account asks for none any more', async () => {
+it('an event is repeated until it is accepted, and is dropped when the account no longer asks for events', async () => {
   const one = await startProcess();
   const { account, receiver, spend } = await watched(one, {
     caps: forAll({ day: 10n }),

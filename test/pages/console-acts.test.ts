@@ -12,13 +12,13 @@ import { adminToken, useHttpWorld } from '../support/http-world.ts';
 import { testLedgerKey } from '../support/sealing.ts';
 import { succeededWith } from '../support/task-records.ts';
 
-/** No slip of the hand acts: each act of the table, in the console, for one task and for several. */
+/** A slip of the hand must not act. Tries each act of the table in the console, for one task and for several. */
 
 const world = useHttpWorld('console_acts');
 
 let browser: TestBrowser;
 
-/** Takes a new task to where the act is possible. */
+/** Brings a new task to a state in which the act is possible. */
 const ways: Readonly<Record<OperatorActionName, (id: string, account: string) => Promise<StateName>>> = {
   retry_now: asking,
   adopt: asking,
@@ -85,7 +85,7 @@ async function fillIn(page: Page, action: OperatorActionName): Promise<void> {
   await page.locator('dialog input[name=reason]').fill('by hand');
 }
 
-/** Whatever was asked of the gateway has been answered. */
+/** Waits until the gateway has answered every request. */
 async function isQuiet(page: Page): Promise<void> {
   await expect.poll(() => page.locator('dialog fieldset:disabled').count()).toBe(0);
 }
@@ -114,7 +114,7 @@ describe.skipIf(browserPath === undefined)(`acts in the console${noBrowser}`, ()
     return watched;
   }
 
-  /** Presses Enter three times on each element of the dialog but `final`. `isOpen`: it is where it was opened. */
+  /** Presses Enter three times on each element of the dialog except `final`. `isOpen`: it is as it was opened. */
   async function misuse(
     page: Page,
     { open, isOpen, final }: { open: () => Promise<void>; isOpen: () => Promise<boolean>; final?: string },
@@ -136,7 +136,7 @@ describe.skipIf(browserPath === undefined)(`acts in the console${noBrowser}`, ()
   }
 
   async function leave(page: Page): Promise<void> {
-    // The first one may close the list of a select.
+    // The first Escape may only close the list of a select.
     const left = async () => {
       if ((await page.locator('dialog').count()) > 0) await page.keyboard.press('Escape');
       return page.locator('dialog').count();
@@ -165,7 +165,7 @@ describe.skipIf(browserPath === undefined)(`acts in the console${noBrowser}`, ()
       await preview(page).waitFor();
     };
     const before = await changed([id]);
-    // Nothing but Enter, from the act's own button on.
+    // Only presses Enter, starting at the act's own button.
     await opener.focus();
     await pressEnter(page);
     await leave(page);
@@ -234,7 +234,7 @@ describe.skipIf(browserPath === undefined)(`acts in the console${noBrowser}`, ()
       await preview(page).waitFor();
     };
     const before = await changed(ids);
-    // Before one is chosen, it is the same for all.
+    // Before an act is chosen, the dialog is the same for all acts.
     if (action === ofMany[0])
       await misuse(page, { open, isOpen: async () => (await page.locator('dialog').count()) > 0 });
     const isOpen = () => preview(page).isVisible();

@@ -12,7 +12,7 @@ import { exampleOf, summedUp } from './vendor-matrix.ts';
 const addresses = ['https://ex.com/one.png', 'https://ex.com/two.png', 'https://ex.com/mask.png'] as const;
 const data = ['T25lT25l', 'VHdvVHdv', 'TWFza01h'] as const;
 
-/** Without what a cell is about: whatever a request may be given, in every way that some adapter wants it. */
+/** Requests without the field that a cell tries. Their inputs have each form that an adapter may want. */
 const plainRequests: readonly ImageRequest[] = [0, 1].flatMap((form) => {
   const input = (index: 0 | 1 | 2): ImageInput =>
     form === 0

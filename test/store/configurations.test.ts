@@ -4,7 +4,7 @@ import { openDatabase } from '../capacity/support.ts';
 import { testSealing } from '../support/sealing.ts';
 import { staleReads } from '../support/stale-reads.ts';
 
-/** Publications by a process whose reads come from a member that an election has left behind. */
+/** Publishes from a process that reads from a member which is behind after an election. */
 
 let database: Awaited<ReturnType<typeof openDatabase>>;
 beforeAll(async () => {

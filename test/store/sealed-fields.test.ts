@@ -11,7 +11,7 @@ import type { Stores } from '../../src/store/stores.ts';
 import { openDatabase } from '../capacity/support.ts';
 import { firstRecord } from '../support/task-records.ts';
 
-/** Somebody who can write to the database copies the sealed values of one record into another one. */
+/** An attacker who can write to the database copies sealed values from one record into another. */
 
 const key = randomBytes(32);
 const secrets = createSealer([key]);
@@ -24,7 +24,7 @@ beforeAll(async () => {
 afterAll(() => database.drop());
 
 interface Field {
-  /** Writes a record of this name, whose secret is its name. */
+  /** Writes a record with this id. The id is also its secret. */
   readonly write: (id: string) => Promise<unknown>;
   /** The secret, as the product reads it. */
   readonly read: (id: string) => Promise<string | undefined>;

@@ -70,7 +70,7 @@ export function adminCaller(url: string, token: string): AdminCall {
     send(url, method, path.startsWith('/admin') ? path : `/admin/v1${path}`, { body, key: token });
 }
 
-/** Acts on a task as an operator does: by the plan of a dry run, and anew while the task moves in between. */
+/** Acts on a task with the plan of a dry run, as operators do. Repeats both if the task changes in between. */
 export async function actOn(
   admin: AdminCall,
   task: string,

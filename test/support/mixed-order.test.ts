@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { mixed } from './mixed-order.ts';
 
-it('takes the largest of each kind first, and uses both kinds up together', () => {
+it('puts the largest of each kind first and ends both kinds together', () => {
   const files = ['w1', 'c9', 'w5', 'c2', 'c7', 'c4', 'w3', 'c1', 'c3'];
   const order = mixed(
     files,

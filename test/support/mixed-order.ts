@@ -21,9 +21,9 @@ const waiting: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Files that wait and files that compute take turns, so that the cores are neither idle nor wanted by all at once. The
- * largest file of each kind comes first, so that nothing long is left for the end. The project `pure` comes last: it
- * fills the time in which the last servers are waited for. A process serves one project only.
+ * Alternates files that wait with files that compute, so that the cores are neither idle nor overloaded. The largest
+ * file of each kind comes first, so that nothing long is left for the end. The project `pure` comes last: it runs
+ * while the tests of the last servers still wait. A process serves one project only.
  */
 export class MixedOrder extends BaseSequencer {
   override sort(files: TestSpecification[]): Promise<TestSpecification[]> {
@@ -34,7 +34,7 @@ export class MixedOrder extends BaseSequencer {
   }
 }
 
-/** The items of both kinds, the largest first; each kind is used up as fast as the other one. */
+/** Mixes the items of both kinds, the largest first, so that both kinds end at the same time. */
 export function mixed<Item>(
   items: readonly Item[],
   isOfFirstKind: (item: Item) => boolean,

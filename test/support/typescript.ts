@@ -1,4 +1,4 @@
-/** Arguments of Node for a program in TypeScript, loaded as the product loads itself: in a third of the time of tsx. */
+/** Node arguments that load a TypeScript program as the product does, in a third of the time that tsx needs. */
 export const loadsTypeScript = [
   '--import',
   new URL('../../src/typescript.js', import.meta.url).href,

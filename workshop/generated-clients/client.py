@@ -1,4 +1,4 @@
-"""What a client that openapi-python-client has generated does: `client.py URL KEY`."""
+"""Uses the client that openapi-python-client has generated: `client.py URL KEY`."""
 
 import base64
 import importlib

@@ -1,4 +1,4 @@
-/** What a client of openapi-fetch does: `client.ts URL KEY`. It compiles beside the types that are generated for it. */
+/** A program that uses openapi-fetch: `client.ts URL KEY`. It is compiled with the generated types. */
 export const typescriptClient = `import createClient from 'openapi-fetch';
 import type { components, paths } from './types.d.ts';
 

@@ -11,11 +11,11 @@ import { findOwnTask } from '../videos/own-task.ts';
 import type { DialectDeps } from './dialect-deps.ts';
 
 export interface AnyCreate {
-  /** operationId: the scope of the idempotency key beside the account. */
+  /** The operationId. Together with the account, it is the scope of the idempotency key. */
   readonly route: string;
-  /** The whole id. */
+  /** The complete id, including an owner. */
   readonly model: string;
-  /** Reads the body for a model of each kind. Throws GatewayError. */
+  /** Reads the body for either kind of model. Throws GatewayError. */
   readonly understand: Readonly<Record<TaskKind, () => Understood>>;
   readonly caller: Caller;
   readonly meta: RequestMeta;
@@ -28,7 +28,7 @@ export interface AnyCreated {
   readonly warnings: readonly string[];
 }
 
-/** Creates a video or images, as the model renders, for an interface that has one address for both. */
+/** Creates a video or images, depending on the model, for interfaces that use one address for both. */
 export async function createAnyTask(create: AnyCreate, deps: DialectDeps): Promise<AnyCreated> {
   const { route, model, understand, caller, meta } = create;
   const isImage = deps.catalogue.models(caller).some(({ id, kind }) => id === model && kind === 'image');
@@ -41,7 +41,7 @@ export async function createAnyTask(create: AnyCreate, deps: DialectDeps): Promi
   return { task: record, headers: createdHeaders(task), warnings };
 }
 
-/** The id of a model that an interface names by owner and name. The owner is any word if the id has no slash. */
+/** Finds a model that is named by owner and name. The owner can be any word if the id of the model has no slash. */
 export function modelOf(
   { owner, name }: { readonly owner: string; readonly name: string },
   caller: Caller,

@@ -144,7 +144,7 @@ export function understandImage(
   return understand(sent, { names, types }, fixed);
 }
 
-/** For an interface that has one address for both. */
+/** For interfaces that use one address for both operations. */
 export function operationOf({ body }: Understood): ImageRequest['operation'] {
   return body['image'] === undefined ? 'generate' : 'edit';
 }

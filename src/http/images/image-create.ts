@@ -57,9 +57,9 @@ export interface ImageCreate {
   readonly asked: Understood;
   readonly caller: Caller;
   readonly meta: RequestMeta;
-  /** Absent: our own interface. It may answer with a task, or a stream. */
+  /** Absent for our own interface, which may also answer with a task or a stream. */
   readonly presenter?: ImagePresenter;
-  /** Always a task, whatever the channel answers with. */
+  /** Creates a task even if the channel answers at once. */
   readonly asTask?: true;
 }
 
@@ -95,7 +95,7 @@ export interface CreatedImageTask {
 
 export function createImageTask(create: ImageCreate, deps: ImageCreateDeps): Promise<CreatedImageTask> {
   return counted({ ...create, asTask: true }, deps, async ({ created, ignored }) => {
-    if (created.kind !== 'task') throw new Error('An image that was asked for as a task is none.');
+    if (created.kind !== 'task') throw new Error('An image that must be a task was answered at once.');
     const { task } = created;
     create.meta.concerns(task.id);
     return { task, warnings: [...ignored, ...task.warnings.map(create.asked.nameOf)] };
@@ -229,21 +229,21 @@ function replyAtOnce({ status, parts, replayed, onEnd, ...answer }: Answer, curr
 
 const openaiPresenter: ImagePresenter = { images: presentImages, error: presentError };
 
-/** By the body, or by `prefer: respond-async` of RFC 7240. */
+/** A task is requested in the body, or with `prefer: respond-async` (RFC 7240). */
 function asksForTask({ async: isAsync, stream }: ImageBody, meta: RequestMeta): boolean {
   if (isAsync === true || stream === true) return true;
   return /(?:^|[\s,;])respond-async(?:$|[\s,;])/i.test(meta.header('prefer') ?? '');
 }
 
 const waitSecondsMax = 120;
-/** Of interfaces that know no tasks. */
+/** For interfaces without tasks. */
 const longestWaitMs = 600_000;
 
-/** Clients do not repeat it: a repeat would be a second image. */
+/** `noRetry` keeps clients from repeating the request, which would create a second image. */
 function stillRendering({ id }: CreatedTask): GatewayError {
   return new GatewayError(
     'service_unavailable',
-    `The image is not ready. It is not affected: GET /v1/images/generations/${id} has it.`,
+    `The image is not ready yet. Its task continues: GET /v1/images/generations/${id} will have it.`,
     { headers: { ...noRetry, [imageHeader]: id } },
   );
 }

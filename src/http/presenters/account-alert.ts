@@ -6,10 +6,15 @@ export const accountAlertSchema = z
   .object({
     object: z.literal('account_alert'),
     account: z.string(),
-    threshold: z.string().nullable().meta({ description: 'null: no event about the balance.' }),
+    threshold: z.string().nullable().meta({ description: 'Null if there are no events about the balance.' }),
     caps: z.boolean().meta({ description: 'Whether events about caps are posted.' }),
-    url: z.string().nullable().meta({ description: 'Without its query; null: nothing is posted.' }),
-    is_below: z.boolean().meta({ description: 'The balance is below the threshold, and an event says so.' }),
+    url: z
+      .string()
+      .nullable()
+      .meta({ description: 'The address without its query. Null if nothing is posted.' }),
+    is_below: z
+      .boolean()
+      .meta({ description: 'True while the balance is below the threshold. An event has reported it.' }),
     undelivered: z.int().meta({ description: 'Events that the address has not accepted yet.' }),
   })
   .meta({ id: 'AccountAlert' });

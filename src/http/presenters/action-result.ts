@@ -6,5 +6,5 @@ export const actionResult = z
   .union([z.object({ did: said }), z.object({ would: said, plan: z.string() })])
   .meta({
     description:
-      'What was done to the task and the money. With `dry_run`: what `would` be done, and a `plan`. The act names it, and is done only while the task is as it was shown.',
+      'What was done to the task and the money. With `dry_run`: what `would` be done, and a `plan`. Send the plan with the act, which is refused if the task has changed since.',
   });

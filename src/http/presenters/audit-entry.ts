@@ -35,7 +35,7 @@ export const auditEntrySchema = z
         }),
       )
       .nullable()
-      .meta({ description: 'Of an act on many tasks: what was done to each. Null: it was on one.' }),
+      .meta({ description: 'What an act on several tasks did to each of them. Null for other acts.' }),
   })
   .meta({ id: 'AuditEntry' });
 

@@ -54,7 +54,7 @@ const windowSchema = z.object({
   left: z.string().nullable(),
   reached: z.literal(capPercents).nullable().meta({
     description:
-      'How many per cent of the cap are used at least: the highest of these; null: less, or no cap. While events report caps to the account (`POST /v1/alert`), what was reached earlier in the window and given back counts, too.',
+      'The highest of these percentages of the cap that is used. Null if less is used, or if there is no cap. While events report caps to the account (`POST /v1/alert`), a percentage that was reached earlier in the window still counts after the amount is given back.',
   }),
   resets_at: resetsAt,
 });
@@ -67,7 +67,7 @@ const unused: SpentUse = { day: nothing, month: nothing, total: nothing };
 export interface SpentOfScope {
   readonly use?: SpentUse | undefined;
   readonly caps: readonly CapState[];
-  /** What was reported of these caps. */
+  /** The percentages of these caps that were already reported. */
   readonly reported: readonly Pick<ReachedCap, 'cap' | 'percent'>[];
 }
 

@@ -31,7 +31,7 @@ export const estimateSchema = z
       .string()
       .optional()
       .meta({
-        description: `What such requests have cost lately: the median of the last charges for this model at today's prices with the same resolution, duration, size, quality and counts. Absent: fewer than ${shapeChargesMin} are known.`,
+        description: `What similar requests have cost lately: the median of the last charges for this model at today's prices with the same resolution, duration, size, quality and counts. Absent if fewer than ${shapeChargesMin} are known.`,
       }),
     explanation: z.object({ hold: reckoningSchema, usual: reckoningSchema }).meta({
       description:
@@ -83,7 +83,7 @@ export interface EstimateOptions {
   readonly eta?: Eta;
   /** Absent: none would refuse. */
   readonly cap?: CapState;
-  /** Of its shape; absent: not known. */
+  /** The expected charge for requests of this shape. Absent if it is not known. */
   readonly expected?: Micros;
 }
 

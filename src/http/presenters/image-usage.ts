@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { isRecord } from '../../base/is-record.ts';
 import type { SettleFacts, Usage } from '../../money/settle-facts.ts';
 
-/** As OpenAI's clients type it. Each count is there, and 0 if the upstream did not report it. */
+/** Has the form that OpenAI's clients expect. Every count is present, and 0 if the upstream did not report it. */
 export const imageUsageSchema = z
   .object({
     input_tokens: z.number(),
@@ -14,10 +14,10 @@ export const imageUsageSchema = z
   .loose()
   .meta({
     id: 'ImageUsage',
-    description: 'Tokens; 0 where the upstream reports none. Further counts are the upstream’s own.',
+    description: 'Token counts; 0 where the upstream reports none. Any other counts are the upstream’s own.',
   });
 
-/** @param reported - The upstream's own usage. Its other counts stand beside ours. */
+/** @param reported - The upstream's own usage. Its other counts are added to ours. */
 export function presentImageUsage(
   { usage = {} }: Pick<SettleFacts, 'usage'>,
   reported?: unknown,
@@ -37,7 +37,7 @@ export function presentImageUsage(
   };
 }
 
-/** The same in the names of chats. */
+/** The same counts under the names that chats use. */
 export const chatUsageSchema = z.object({
   prompt_tokens: z.number(),
   completion_tokens: z.number(),
@@ -55,7 +55,7 @@ function inputTokens(usage: Usage): number {
   return counts.reduce<number>((sum, count = 0) => sum + count, 0);
 }
 
-/** Counts only: an upstream may report what it charges the operator, too. */
+/** Only passes on counts: some upstreams also report what they charge the operator. */
 function otherCounts(reported: unknown): Record<string, number> {
   const fields = isRecord(reported) ? Object.entries(reported) : [];
   return Object.fromEntries(

@@ -39,7 +39,7 @@ export interface ImageAnswerFacts {
 
 /** How an interface writes its answer. Kept answers are repeated exactly as they were sent. */
 export interface ImagePresenter {
-  /** Text in parts: base64 goes from the upstream's bytes to the caller's. */
+  /** Writes text in parts, so that the upstream's base64 is passed on as it is. */
   readonly images: (made: Images, about: ImageAnswerFacts) => BodyPart[];
   readonly error: (error: GatewayError) => unknown;
   /** Default: JSON. */
@@ -76,7 +76,7 @@ function presentImage({ base64, ...image }: GeneratedImage): BodyPart[] {
   return base64 === undefined ? [JSON.stringify(link)] : withData(link, 'b64_json', { base64 });
 }
 
-/** An object whose last field is the data. `prefix`: what stands before it, such as `data:image/png;base64,`. */
+/** An object whose last field is the data. `prefix` comes before the data, such as `data:image/png;base64,`. */
 export function withData(
   fields: object,
   name: string,
@@ -91,7 +91,7 @@ function escaped(text: string | Base64Blob): readonly BodyPart[] {
   return [JSON.stringify(text.toString()).slice(1, -1)];
 }
 
-/** The first characters of the base64 of each type. Source: the signatures of the formats. */
+/** How the base64 of each type begins. Source: the signatures of the formats. */
 const imageTypes = [
   ['iVBORw0KGgo', 'image/png'],
   ['/9j/', 'image/jpeg'],

@@ -5,7 +5,7 @@ import type { LedgerEntry } from '../../ledger/entry.ts';
 import { settledCost } from '../../money/settled-facts.ts';
 import { toSeconds, unixSeconds } from './unix-seconds.ts';
 
-export const movementMeaning = 'Negative: held or charged; positive: given back or paid in.';
+export const movementMeaning = 'Negative if held or charged, positive if given back or paid in.';
 
 export const ledgerEntrySchema = z
   .object({

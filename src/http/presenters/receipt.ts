@@ -70,7 +70,10 @@ const payloadSchema = z.object({
         entry: z.string().meta({ description: 'Its place in the chain: the account and its number there.' }),
         kind: z.string(),
         amount: z.string().meta({ description: movementMeaning }),
-        excess: z.string().nullable().meta({ description: 'Charged beyond the hold, by the next entry.' }),
+        excess: z
+          .string()
+          .nullable()
+          .meta({ description: 'The amount that the next entry charges beyond the hold.' }),
         available: z.string(),
         held: z.string(),
         at: unixSeconds(),

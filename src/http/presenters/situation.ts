@@ -47,7 +47,7 @@ export const situationSchema = z
           released: previewAmount,
           refunded: z.string(),
           unpaid_jobs: z.int().meta({
-            description: 'So many jobs the upstream may bill although no charge pays for them.',
+            description: 'The number of jobs that the upstream may bill although no charge pays for them.',
           }),
         }),
       )

@@ -70,7 +70,7 @@ export function actOnTask({ tasks, actOnTask: act, mediaUrl, nodes }: Deps): Rou
     operationId: 'actOnTask',
     access: ['tasks', 'money'],
     summary: 'Act on a task',
-    description: `The task's record keeps who acted, when and why. An action that is refused changes nothing. What moves money or can be billed twice is done only by the \`plan\` of its dry run: ${planned.join(', ')}.\n\n${descriptions}`,
+    description: `The task's record keeps who acted, when and why. An action that is refused changes nothing. Actions that move money or can be billed twice need the \`plan\` of their dry run: ${planned.join(', ')}.\n\n${descriptions}`,
     method: 'post',
     paths: ['/admin/v1/tasks/:task_id/actions'],
     input: z.object({ params: taskParams, body }),

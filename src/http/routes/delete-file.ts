@@ -22,7 +22,7 @@ export function deleteFile({ files }: Pick<FileRouteDeps, 'files'>): Route {
     },
     otherAnswers: {
       204: {
-        description: 'It is deleted. Clients of predictions expect this status.',
+        description: 'The file is deleted. Clients of predictions expect this status.',
         mediaType: 'none',
       },
     },

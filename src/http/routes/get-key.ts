@@ -20,14 +20,14 @@ const projectionSchema = z
       .string()
       .nullable()
       .meta({
-        description: `What the whole month comes to; null: fewer than ${projectionDaysMin} complete days of it are known.`,
+        description: `The projected total of the month. Null while fewer than ${projectionDaysMin} of its complete days are known.`,
       }),
-    complete_days: z.int().meta({ description: 'Days that the projection rests on.' }),
-    ends_at: unixSeconds('The begin of the next month.'),
+    complete_days: z.int().meta({ description: 'The number of days that the projection is based on.' }),
+    ends_at: unixSeconds('The start of the next month.'),
   })
   .meta({
     description:
-      'Each remaining day of the month is taken to cost as much as its complete days (since the key was created) did on average; today at least what it has cost until now.',
+      'Each remaining day of the month is assumed to cost the average of its complete days since the key was created. Today counts for at least what it has cost so far.',
   });
 
 export function getKey(deps: Deps): Route {

@@ -23,10 +23,10 @@ export const actSchema = z
     money: z.enum(['none', 'releases', 'by_facts', 'proposed', 'refunds']),
     bills: z.enum(['none', 'unpaid', 'twice']).meta({
       description:
-        'What the upstream may bill that no charge pays for: the job that the task has (`unpaid`), or a second one (`twice`).',
+        'Whether the upstream may bill a job that no charge pays for: the job that the task has (`unpaid`), or a second one (`twice`).',
     }),
-    ends: z.boolean().meta({ description: 'The task fails by it.' }),
-    needs_plan: z.boolean().meta({ description: 'It is done only by the `plan` of its dry run.' }),
+    ends: z.boolean().meta({ description: 'True if the act makes the task fail.' }),
+    needs_plan: z.boolean().meta({ description: 'True if the act needs the `plan` of its dry run.' }),
     confirmation: z
       .string()
       .nullable()

@@ -33,7 +33,7 @@ interface ContentAsked {
 
 type ContentDeps = PollDeps & Pick<RouteDeps, 'keptResults'>;
 
-/** The file of a result: our own copy, or the way to the upstream's. Throws `result_not_ready` or `result_not_found`. */
+/** Answers with our copy of a result or a redirect. Throws `result_not_ready` or `result_not_found`. */
 export async function replyWithContent(
   task: Task,
   { index, meta, part = 'video' }: ContentAsked,
@@ -63,7 +63,7 @@ export function resultNotFound(message: string, param = 'task_id'): GatewayError
   return new GatewayError('result_not_found', message, { param });
 }
 
-/** Why a task has no result: it has not ended, or it has failed. */
+/** Explains why a task has no result: it has not ended, or it has failed. */
 export function missingResult(task: Task, deps: PollDeps): GatewayError {
   if (isTerminal(task.status))
     return resultNotFound(`The task has failed. GET /v1/videos/generations/${task.id} says why.`);

@@ -64,7 +64,7 @@ function Month({ shown: { projection, spent, currency } }) {
         'Projected',
         projected === null
           ? 'Not known before three complete days (UTC).'
-          : `${money(projected)} ${currency}, if the days that remain cost what ${counted(days, 'complete day')} did on average`,
+          : `${money(projected)} ${currency}, if each remaining day costs the average of ${counted(days, 'complete day')}`,
       ],
       ['Ends', html`<${Time} at=${end} />`],
     ]}

@@ -45,8 +45,8 @@ export function UsagePage({ api }) {
     <${Period} asked=${asked} onChange=${setAsked} />
     <${LiveState} live=${live} />
     <p class="soft">
-      Charged is what tasks have cost that ended. What a key has used of its caps is that, less refunds, and
-      what is held for unfinished tasks: see <a href="#/key">Key</a>.
+      Charged is what finished tasks have cost. The caps of a key count this less refunds, plus what is held
+      for unfinished tasks: see <a href="#/key">Key</a>.
     </p>
     ${live.data && html`<${Report} usage=${live.data} by=${by} title=${title} />`}
   </main>`;

@@ -4,14 +4,14 @@ import { actNamed } from './act-fields.js';
 import { Sentence } from './sentence.js';
 
 /** @typedef {import('./act-runs.js').Outcome} Outcome */
-/** @typedef {{ action: import('./act-fields.js').ActionName, amount?: string | number }} Body `amount`: of a refund, where it was written. */
+/** @typedef {{ action: import('./act-fields.js').ActionName, amount?: string | number }} Body `amount` is set for a refund if one was entered. */
 
 /**
- * What would be done, and the button that does it, which has to be pressed for itself: the focus is on the text.
+ * Shows what would be done, and the button that does it. The focus starts on the text, so that Enter does nothing.
  *
  * @param {{
  *   frozen: Outcome, of: number, body: Body, currency: string, button: string, isBusy: boolean, onAct: () => Promise<void>,
- * }} props `of`: how many were selected.
+ * }} props `of` is the number of selected tasks.
  */
 export function Preview({ frozen, of, body, currency, button, isBusy, onAct }) {
   const { done, refused } = frozen;
@@ -68,7 +68,7 @@ export function Preview({ frozen, of, body, currency, button, isBusy, onAct }) {
 const kinds = /** @type {const} */ (['charged', 'released', 'refunded']);
 
 /**
- * The money that the act would move in all, by what the gateway states of each task.
+ * Sums the money that the act would move, as the gateway states it for each task.
  *
  * @param {Outcome} frozen
  * @param {Body} body
@@ -99,7 +99,7 @@ function UpstreamBill({ frozen, action }) {
 
 const sentencesMax = 5;
 
-/** Equal sentences are one, with their number. @param {readonly string[]} texts */
+/** Shows equal sentences once, with their count. @param {readonly string[]} texts */
 function grouped(texts) {
   /** @type {Map<string, number>} */
   const counts = new Map();

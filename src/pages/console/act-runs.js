@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from '../shared/preact.js';
 
 /** @typedef {import('./types.d.ts').Task} Task */
 /** @typedef {import('./types.d.ts').ActResult} ActResult */
-/** @typedef {{ task: Task, would: import('./types.d.ts').Said | undefined, plan: string | undefined }} Touched `task`: after the act. */
+/** @typedef {{ task: Task, would: import('./types.d.ts').Said | undefined, plan: string | undefined }} Touched `task` is its state after the act. */
 /**
  * @typedef {{
  *   done: readonly Touched[], refused: readonly { id: string, text: string }[], left: readonly Task[],
@@ -13,8 +13,8 @@ import { useEffect, useRef, useState } from '../shared/preact.js';
 const atOnce = 4;
 
 /**
- * The dry run, and then the act. `frozen`: what the dry run found possible, the list that the act will touch by its plans,
- * and no other. Nothing more is begun after `stop`, or once the dialog is gone.
+ * Runs the dry run, and then the act. `frozen` holds the tasks for which the dry run found the act possible. The act
+ * touches exactly these, by their plans. No further task is begun after `stop`, or once the dialog is closed.
  *
  * @param {import('./types.d.ts').Api} api
  */
@@ -65,7 +65,7 @@ export function useRuns(api) {
   };
 }
 
-/** `crypto.randomUUID` is missing where a page was loaded without TLS. */
+/** `crypto.randomUUID` is missing on pages that were loaded without TLS. */
 function newId() {
   return [...crypto.getRandomValues(new Uint8Array(12))]
     .map((byte) => byte.toString(16).padStart(2, '0'))

@@ -1,4 +1,4 @@
-/** The question: what would this act do to these tasks, to the money and at the upstream, and which cannot have it? */
+/** The question: what would this act do to these tasks, to the money and at the upstream, and where can it not? */
 import { Dialog } from '../shared/dialog.js';
 import { counted, money } from '../shared/format.js';
 import { html, useState } from '../shared/preact.js';
@@ -16,7 +16,7 @@ import { named } from './names.js';
  * @typedef {{
  *   api: import('./types.d.ts').Api, tasks: readonly Task[], action?: ActionName, currency: string,
  *   onClose: () => void, onDone: () => void,
- * }} Props `action`: the one that was chosen before; `onDone`: after the act, or when it was looked at what was done.
+ * }} Props `action` is set if it was chosen before. `onDone` is called after the act, or when its outcome is closed.
  */
 
 /** @param {Props} props */
@@ -25,14 +25,14 @@ export function Act(props) {
   const possible = action === undefined ? actsOfAny(tasks) : [action];
   if (possible.length > 0) return html`<${Form} ...${props} possible=${possible} />`;
   return html`<${Dialog} title=${`Act on ${counted(tasks.length, 'task')}`} onClose=${onClose}>
-    <p>No act is possible for these tasks together. The page of each says what can be done.</p>
+    <p>No act is possible for these tasks together. Open a task to see what is possible for it.</p>
     <div class="row ends"><button autofocus onClick=${onClose}>Back</button></div>
   <//>`;
 }
 
 /**
- * One act: filled in, previewed, then done by a button of its own. A change after the preview asks for another one. Enter in
- * a field only ever previews.
+ * An act is filled in, previewed, and then done with a separate button. A change after the preview requires a new one.
+ * Enter in a field only previews.
  *
  * @param {Props & { possible: readonly ActionName[] }} props
  */
@@ -95,13 +95,13 @@ function Form({ api, tasks, action: given, currency, onClose, onDone, possible }
 }
 
 /**
- * The act, unless it was chosen before, and its fields. None is chosen to begin with.
+ * Chooses the act, unless it was chosen before, and fills in its fields. No act is chosen at first.
  *
  * @param {{
  *   isFixed: boolean, isBusy: boolean, possible: readonly ActionName[], chosen: ActionName | undefined,
  *   written: Record<string, string>, onChoose: (name: ActionName | undefined) => void,
  *   onWrite: (written: Record<string, string>) => void, onChange: () => void,
- * }} props `onChange`: after either; what was previewed no longer holds.
+ * }} props `onChange` is called after both: the preview no longer applies.
  */
 function Entries({ isFixed, isBusy, possible, chosen, written, onChoose, onWrite, onChange }) {
   return html`<fieldset disabled=${isBusy}>

@@ -130,7 +130,7 @@ function options(names) {
 /**
  * @param {{
  *   label: string, value: string, options: readonly (readonly string[])[], onChange: (value: string) => void, isFirst?: boolean,
- * }} props `isFirst`: of its dialog.
+ * }} props `isFirst` puts the focus here when the dialog opens.
  */
 export function Choice({ label, value, options: given, onChange, isFirst = false }) {
   return html`<label class="field">

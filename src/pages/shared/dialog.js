@@ -45,12 +45,12 @@ export function Dialog({ title, onClose, isFirm = false, children }) {
   </dialog>`;
 }
 
-/** Of a form: Enter in a field does nothing, and the button that acts is pressed for itself. @param {SubmitEvent} event */
+/** Keeps Enter in a field from submitting a form: only its button acts. @param {SubmitEvent} event */
 export function hold(event) {
   event.preventDefault();
 }
 
-/** What opened the dialog may be gone, or disabled by what was done: the focus stays on the page. */
+/** Keeps the focus on the page if the element that opened the dialog is gone or disabled. */
 function keepFocus() {
   const focused = document.activeElement;
   if (focused !== null && focused !== document.body && !focused.matches(':disabled')) return;

@@ -23,7 +23,7 @@ export function money(amount, least = 2) {
  * As `money`, with the sign of a movement: `0.500000` → `+0.50`, `-0.4` → `−0.40`.
  *
  * @param {string | null | undefined} amount
- * @param {number} [least] How many places at least.
+ * @param {number} [least] The least number of decimal places.
  */
 export function movement(amount, least = 2) {
   const shown = money(amount, least);

@@ -26,7 +26,7 @@ async function generated(account: TestAccount, n = 1): Promise<string> {
   return String(answer.headers['x-mediary-image']);
 }
 
-/** By the plan of a dry run; what cannot be tried is asked for all the same. */
+/** Refunds by the plan of a dry run. If the dry run is refused, the refund is still requested. */
 async function refund(image: string, body: Readonly<Record<string, unknown>> = {}) {
   const ask = (also: object) =>
     gateway.admin('POST', `/images/${image}/refund`, { reason: 'a stain', ...body, ...also });

@@ -38,8 +38,7 @@ export function createArkImage(deps: DialectDeps): Route {
     operationId: 'createArkImage',
     scope: 'create',
     summary: 'Generate images',
-    description:
-      'Waits for the images, for ten minutes at most, and answers with links unless `b64_json` is asked for.',
+    description: 'Waits up to ten minutes for the images. Answers with links unless `b64_json` is requested.',
     dialect: arkDialect,
     paths: ['/api/v3/images/generations'],
     input: z.object({ body: anyFields }),

@@ -12,7 +12,7 @@ const image = z.object({
   image_url: z.object({ url: z.string().meta({ description: 'A data URL, or a link.' }) }),
 });
 
-/** As OpenRouter's client types it (@openrouter/sdk 1.3.19, `models/chatresult.ts`). */
+/** Source: OpenRouter's client (@openrouter/sdk 1.3.19, `models/chatresult.ts`). */
 export const chatAnswerSchema = z
   .object({
     id: z.string(),
@@ -37,7 +37,7 @@ interface Asked {
   readonly isStream: boolean;
 }
 
-/** Images as the message of an assistant. A stream has them in one event. */
+/** Presents the images as a message of the assistant. A stream sends them in one event. */
 export function chatPresenter({ model, isStream }: Asked, error: ImagePresenter['error']): ImagePresenter {
   const object = isStream ? 'chat.completion.chunk' : 'chat.completion';
   return {

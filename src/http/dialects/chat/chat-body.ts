@@ -22,12 +22,12 @@ const message = z.looseObject({
   images: z
     .array(z.object({ image_url: z.object({ url: z.string() }) }))
     .optional()
-    .meta({ description: 'Of an earlier answer.' }),
+    .meta({ description: 'Images of an earlier answer.' }),
 });
 
 export const chatBody = z
   .looseObject({
-    model: z.string().meta({ description: 'A model of images.' }),
+    model: z.string().meta({ description: 'A model that generates images.' }),
     messages: z.array(message).max(messagesMax).meta({
       description:
         'The last message of the user is the prompt. Its images, or else those of the latest message that has any, are edited. Nothing else of the conversation is read.',
@@ -36,11 +36,14 @@ export const chatBody = z
     image_config: z
       .looseObject({ aspect_ratio: z.string().optional(), image_size: z.string().optional() })
       .optional(),
-    stream: z.boolean().optional().meta({ description: 'The images are one event, at the end.' }),
+    stream: z
+      .boolean()
+      .optional()
+      .meta({ description: 'If true, all images arrive in one event at the end.' }),
   })
   .meta({
     id: 'ChatCompletionRequest',
-    description: 'Every other field is one of `POST /v1/images/generations`.',
+    description: 'All other fields are those of `POST /v1/images/generations`.',
     examples: [
       {
         model: exampleModels.image,
@@ -52,7 +55,7 @@ export const chatBody = z
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** How text is written says nothing to a model that draws. */
+/** These fields control how text is generated. Image models do not need them. */
 const ofText = new Set([
   'messages',
   'modalities',
@@ -107,7 +110,7 @@ function messagesOf(messages: unknown): readonly Fields[] {
 
 interface Content {
   readonly text: string;
-  /** By their names. */
+  /** Pairs of a field name and an image. */
   readonly images: readonly (readonly [string, unknown])[];
 }
 

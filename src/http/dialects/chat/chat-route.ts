@@ -17,7 +17,7 @@ interface ChatRoute {
   readonly dialect?: Dialect;
 }
 
-/** The same create for the front ends that know no other: they chat with a model that draws. */
+/** Creates images for front ends that only support chats. */
 export function chatRoute({ operationId, path, dialect }: ChatRoute) {
   const error = dialect?.errors?.present ?? presentError;
   return (deps: DialectDeps): Route =>
@@ -27,7 +27,7 @@ export function chatRoute({ operationId, path, dialect }: ChatRoute) {
       scope: 'create',
       summary: 'Generate images in a chat',
       description:
-        'For models of images alone. Waits for the images, for ten minutes at most, and answers with them as data URLs.',
+        'For image models only. Waits up to ten minutes for the images and answers with data URLs.',
       ...(dialect === undefined ? {} : { dialect }),
       paths: [path],
       input: z.object({ body: anyFields }),

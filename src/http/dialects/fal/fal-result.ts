@@ -14,7 +14,7 @@ import type { DialectDeps } from '../dialect-deps.ts';
 const file = z.object({ url: z.string() });
 export const falResultSchema = z.object({
   video: file.optional(),
-  images: z.array(file).optional().meta({ description: 'Of a model of images, in place of `video`.' }),
+  images: z.array(file).optional().meta({ description: 'Set for image models, in place of `video`.' }),
   seed: z.number().optional().meta({ description: 'That was asked for, while the request is kept.' }),
   warnings: z.array(z.string()).optional().meta({ description: 'Names of the fields that were ignored.' }),
 });

@@ -13,7 +13,7 @@ export function getFalStatus(deps: DialectDeps): Route {
     operationId: 'getFalStatus',
     scope: 'read_own',
     summary: 'Query a request of the queue',
-    description: 'Of every task of the account, whichever interface created it. There are no logs.',
+    description: 'Works for every task of the account, whichever interface created it. There are no logs.',
     dialect: falDialect,
     method: 'get',
     paths: ['/fal/:owner/:name/requests/:task_id/status'],

@@ -26,7 +26,7 @@ export function getOpenaiVideoContent(deps: DialectDeps): Route {
     async handle({ params, query: { variant }, reach, meta }) {
       const task = await findOwnTask(deps.tasks, { id: params.task_id, reach, kind: 'video' });
       if (variant === 'spritesheet')
-        throw resultNotFound('There is no spritesheet of a video: this gateway decodes none.', 'variant');
+        throw resultNotFound('There are no spritesheets: this gateway does not decode videos.', 'variant');
       const part = variant === 'thumbnail' ? 'last_frame' : 'video';
       return replyWithContent(task, { index: 0, meta, part }, deps);
     },

@@ -11,7 +11,7 @@ import type { Route } from '../../route.ts';
 import type { DialectDeps } from '../dialect-deps.ts';
 import { openrouterDialect, presentOpenrouterError } from './openrouter-dialect.ts';
 
-/** As the official client types it (@openrouter/sdk 1.3.19, `models/imagegenerationresponse.ts`). */
+/** Source: the official client (@openrouter/sdk 1.3.19, `models/imagegenerationresponse.ts`). */
 const answerSchema = z
   .object({
     created: z.int().meta({ description: 'Unix seconds.' }),
@@ -29,7 +29,7 @@ export function createOpenrouterImage(deps: DialectDeps): Route {
     operationId: 'createOpenrouterImage',
     scope: 'create',
     summary: 'Generate images',
-    description: 'Waits for the images, for ten minutes at most. `stream` is not read.',
+    description: 'Waits up to ten minutes for the images. `stream` is ignored.',
     dialect: openrouterDialect,
     paths: ['/api/v1/images'],
     input: z.object({ body: anyFields }),

@@ -10,7 +10,7 @@ import type { DialectDeps } from '../dialect-deps.ts';
 
 const words = z.array(z.string()).nullable();
 
-/** As the official client types it (@openrouter/sdk 1.3.19, `models/videomodel.ts`). Null: nothing is known. */
+/** Source: the official client (@openrouter/sdk 1.3.19, `models/videomodel.ts`). Null if nothing is known. */
 const modelSchema = z
   .object({
     id: z.string(),
@@ -73,7 +73,7 @@ function presentModel(model: ModelConfig, facts: readonly OfferedFacts[]) {
   } satisfies z.output<typeof modelSchema>;
 }
 
-/** Whether a channel takes the field; null: no channel says so. */
+/** Whether any channel accepts the field, or null if none of them states it. */
 function takes(name: 'generate_audio' | 'seed', facts: readonly OfferedFacts[]): boolean | null {
   const said = facts.flatMap(({ fields }) => fields?.[name] ?? []);
   return said.length === 0 ? null : said.includes(true);

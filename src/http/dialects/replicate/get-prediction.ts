@@ -13,7 +13,7 @@ export function getPrediction(deps: DialectDeps): Route {
     operationId: 'getPrediction',
     scope: 'read_own',
     summary: 'Query a prediction',
-    description: 'Of every task of the account, whichever interface created it.',
+    description: 'Works for every task of the account, whichever interface created it.',
     dialect: replicateDialect,
     method: 'get',
     paths: ['/v1/predictions/:task_id'],

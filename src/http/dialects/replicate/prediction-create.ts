@@ -24,7 +24,7 @@ export const predictionCreate = {
 } as const;
 
 export interface PredictionCreate {
-  /** By the address; absent: the body names it. */
+  /** Set if the address names the model. Otherwise the body names it. */
   readonly model?: string;
   readonly body: Readonly<Record<string, unknown>>;
   readonly caller: Caller;

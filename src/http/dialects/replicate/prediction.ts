@@ -23,7 +23,7 @@ export const predictionSchema = z
     output: z
       .union([z.string(), z.array(z.string())])
       .nullable()
-      .meta({ description: 'The address of the video, or those of the images.' }),
+      .meta({ description: 'The address of the video, or a list with the addresses of the images.' }),
     error: z.string().nullable(),
     logs: z.literal(''),
     source: z.literal('api'),

@@ -27,7 +27,7 @@ function presentReplicateError(error: GatewayError): z.output<typeof errorSchema
   return field === '' ? problem : { ...problem, invalid_fields: [{ field, description: detail }] };
 }
 
-/** Its official clients name themselves. They share some of our addresses, where they expect answers of their own. */
+/** Replicate's clients identify themselves. Some of our addresses are also theirs, with answers of another form. */
 export function isFromReplicate(meta: Pick<RequestMeta, 'header'>): boolean {
   return meta.header('user-agent')?.startsWith('replicate-') === true;
 }
