@@ -175,7 +175,7 @@ function bulkActs(bulks: Collection<BulkDocument>) {
 
     async endItem(id: string, key: string, end: Ended): Promise<void> {
       const set = Object.fromEntries(Object.entries(end).map(([name, value]) => [`items.$.${name}`, value]));
-      await bulks.updateOne({ _id: id, 'items.key': key }, { $set: set });
+      await bulks.updateOne({ _id: id, 'items.key': key }, updateWith({ $set: set }));
     },
   };
 }

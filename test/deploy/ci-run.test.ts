@@ -177,7 +177,13 @@ done
     const newest = namesOf('v24');
     expect(newest.slice(0, 2)).toEqual(['run check', 'test']);
     // The others run beside each other.
-    const others = ['run soak', 'run schemathesis', 'run check:document', 'run vendor-sdks'];
+    const others = [
+      'run soak',
+      'run schemathesis',
+      'run check:document',
+      'run generated-clients',
+      'run vendor-sdks',
+    ];
     expect(newest.slice(2)).toHaveLength(others.length);
     expect(newest.slice(2)).toEqual(expect.arrayContaining(others));
     expect(readdirSync(temporary)).toEqual([]);
@@ -188,6 +194,7 @@ done
     ['the soak', 'run soak .*--seed 1', '4 passed, 1 failed'],
     ['schemathesis', 'run schemathesis', '4 passed, 1 failed'],
     ['the check of the document', 'run check:document', '4 passed, 1 failed'],
+    ['generated clients', 'run generated-clients', '4 passed, 1 failed'],
     ['the walks of the SDKs', 'run vendor-sdks', '4 passed, 1 failed'],
     ['the installation of the newest version', 'node@24', '4 passed, 1 failed'],
   ])('%s fails the run, and the rest is still run', (_name, failing, line) => {

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { actOn } from '../support/client.ts';
 import type { TestAccount } from '../support/client.ts';
 import { startGateway, testYaml } from '../support/gateway.ts';
 import type { TestGateway } from '../support/gateway.ts';
@@ -45,8 +46,7 @@ const pendingOf = async (id: string) => {
   const { raw } = await gateway.core.client.workflow.getHandle(id).describe();
   return raw.pendingActivities?.[0];
 };
-const act = (id: string, action: string) =>
-  gateway.admin('POST', `/admin/v1/tasks/${id}/actions`, { action, reason: 'the test asks' });
+const act = (id: string, action: string) => actOn(gateway.admin, id, { action, reason: 'the test asks' });
 /** The pending activity is with a worker. */
 const started = 2;
 

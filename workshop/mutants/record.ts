@@ -29,7 +29,7 @@ export const recordMutants: readonly Mutant[] = [
     name: 'act-once',
     breaks: 'An act that is repeated is carried out once.',
     file: 'src/store/task-steps.ts',
-    find: '  if (actions.some(({ id }) => id === act.id)) return { ok: true, changes: {} };\n',
+    find: '  if (actions.some(({ id }) => id === record.id)) return { ok: true, changes: {} };\n',
     replace: '',
     tests: steps,
   },
