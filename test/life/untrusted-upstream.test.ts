@@ -115,6 +115,8 @@ describe('a result whose link cannot be used', () => {
 
   it('is delivered and charged where it can be used', async () => {
     link = undefined;
+    const off = { enabled: false, reason: 'the other channel may follow links into this network' };
+    expect((await gateway.admin('POST', '/channels/ark', off)).status).toBe(200);
     const { body } = await account.create();
     expect(await account.finished(body.id)).toMatchObject({
       status: 'succeeded',
