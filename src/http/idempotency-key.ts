@@ -1,5 +1,9 @@
+import { z } from 'zod';
 import { invalidParameter } from '../errors/errors.ts';
 import type { RequestMeta } from './route.ts';
+
+/** For the document. */
+export const idempotencyHeader = z.object({ 'idempotency-key': z.string().optional() });
 
 const keyPattern = /^[\x21-\x7e]{1,255}$/;
 

@@ -115,6 +115,14 @@ export function documentedGenerationBody(vendorFields: ReadonlySet<string>): z.Z
   return z.object(documentedFields(vendorFields)).meta({ id: 'ImageGenerationRequest', examples: [example] });
 }
 
+/** For interfaces that neither stream nor have tasks. */
+export function documentedWaitingBody(vendorFields: ReadonlySet<string>): z.ZodType {
+  return z
+    .object(documentedFields(vendorFields))
+    .omit({ async: true, stream: true, partial_images: true })
+    .meta({ id: 'WaitingImageRequest', examples: [example] });
+}
+
 export function documentedEditBody(vendorFields: ReadonlySet<string>): z.ZodType {
   return z
     .object({ ...documentedFields(vendorFields), image: references })

@@ -12,7 +12,7 @@ import { costHeaders, createdHeaders, replayedHeader } from '../cost-headers.ts'
 import type { ImageRouteDeps, RouteDeps } from '../deps.ts';
 import { presentError } from '../error-response.ts';
 import { eventStreamType } from '../event-stream.ts';
-import { idempotencyKeyOf } from '../idempotency-key.ts';
+import { idempotencyHeader, idempotencyKeyOf } from '../idempotency-key.ts';
 import type { ImageBody } from './image-body.ts';
 import { endedImages } from './ended-images.ts';
 import { imageHeader, streamReply } from './image-stream.ts';
@@ -69,8 +69,7 @@ export function imageCreate({ workspaces, limits }: Pick<ImageRouteDeps, 'worksp
     tag: 'Images',
     method: 'post',
     readBody: imageBody(workspaces, limits),
-    headers: z.object({
-      'idempotency-key': z.string().optional(),
+    headers: idempotencyHeader.extend({
       prefer: z.string().optional().meta({ description: '`respond-async`, or `wait=N` seconds.' }),
     }),
     success: {

@@ -50,16 +50,20 @@ export function presentImages(
   { images, facts, extra }: Images,
   { createdSeconds, warnings }: ImageAnswerFacts,
 ): BodyPart[] {
-  const parts: BodyPart[] = [`{"created":${createdSeconds},"data":[`];
-  for (const [index, image] of images.entries()) {
-    if (index > 0) parts.push(',');
-    parts.push(...presentImage(image));
-  }
   // Ours are not theirs to overwrite.
   const { created: _created, data: _data, warnings: _warnings, usage: reported, ...rest } = extra;
   const usage = presentImageUsage(facts, reported);
-  parts.push(`],${JSON.stringify({ usage, ...rest, ...presentWarnings(warnings) }).slice(1)}`);
-  return mergeText(parts);
+  const tail = JSON.stringify({ usage, ...rest, ...presentWarnings(warnings) }).slice(1);
+  return mergeText([
+    `{"created":${createdSeconds},"data":`,
+    ...arrayOf(images.map(presentImage)),
+    `,${tail}`,
+  ]);
+}
+
+/** A JSON array of items that are written already. */
+export function arrayOf(items: readonly (readonly BodyPart[])[]): BodyPart[] {
+  return ['[', ...items.flatMap((item, index) => (index === 0 ? item : [',', ...item])), ']'];
 }
 
 /** Absent where there are none. */
@@ -72,16 +76,19 @@ export function presentLink({ url, expiresAt }: GeneratedImage): { url?: string;
 }
 
 function presentImage({ base64, ...image }: GeneratedImage): BodyPart[] {
-  const link = presentLink(image);
-  return base64 === undefined ? [JSON.stringify(link)] : withData(link, 'b64_json', { base64 });
+  return withData(presentLink(image), 'b64_json', { base64 });
 }
 
-/** An object whose last field is the data. `prefix` comes before the data, such as `data:image/png;base64,`. */
+/** An object whose last field is the data, if there is any. `prefix` comes before the data, such as `data:image/png;base64,`. */
 export function withData(
   fields: object,
   name: string,
-  { base64, prefix = '' }: { readonly base64: string | Base64Blob; readonly prefix?: string },
+  {
+    base64,
+    prefix = '',
+  }: { readonly base64: GeneratedImage['base64'] | undefined; readonly prefix?: string },
 ): BodyPart[] {
+  if (base64 === undefined) return [JSON.stringify(fields)];
   const head = JSON.stringify(fields).slice(0, -1);
   return [`${head}${head === '{' ? '' : ','}"${name}":"${prefix}`, ...escaped(base64), '"}'];
 }

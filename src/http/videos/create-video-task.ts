@@ -1,4 +1,3 @@
-import { z } from 'zod';
 import type { Caller } from '../../access/caller.ts';
 import { defined } from '../../base/defined.ts';
 import { GatewayError } from '../../errors/errors.ts';
@@ -7,7 +6,7 @@ import { jsonBody } from '../body.ts';
 import { createdHeaders } from '../cost-headers.ts';
 import { createErrors } from '../create-errors.ts';
 import type { RouteDeps } from '../deps.ts';
-import { idempotencyKeyOf } from '../idempotency-key.ts';
+import { idempotencyHeader, idempotencyKeyOf } from '../idempotency-key.ts';
 import type { RequestMeta } from '../route.ts';
 import { inTheirWords } from '../../intake/their-words.ts';
 import type { Understood } from '../../intake/understand.ts';
@@ -22,7 +21,7 @@ export type CreateVideoDeps = Pick<
 export const videoCreate = {
   method: 'post',
   readBody: jsonBody,
-  headers: z.object({ 'idempotency-key': z.string().optional() }),
+  headers: idempotencyHeader,
   errors: createErrors,
 } as const;
 

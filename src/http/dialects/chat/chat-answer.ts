@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import type { GeneratedImage } from '../../../providers/provider.ts';
 import { eventStreamType } from '../../event-stream.ts';
-import { imageTypeOf, mergeText, presentWarnings, withData } from '../../presenters/image.ts';
+import { arrayOf, imageTypeOf, mergeText, presentWarnings, withData } from '../../presenters/image.ts';
 import type { ImagePresenter } from '../../presenters/image.ts';
 import { chatUsageSchema, presentChatUsage } from '../../presenters/image-usage.ts';
 import type { BodyPart } from '../../route.ts';
@@ -47,7 +47,7 @@ export function chatPresenter({ model, isStream }: Asked, error: ImagePresenter[
       const head = { id: `chatcmpl-${randomUUID()}`, object, created, model, system_fingerprint: null };
       const tail = JSON.stringify({ usage: presentChatUsage(facts), ...presentWarnings(warnings) }).slice(1);
       const start = JSON.stringify(head).slice(0, -1);
-      const said = [`{"role":"assistant","content":"","images":[`, ...listed(images), ']}'];
+      const said = [`{"role":"assistant","content":"","images":`, ...arrayOf(images.map(presentImage)), '}'];
       if (!isStream)
         return mergeText([
           `${start},"choices":[{"index":0,"finish_reason":"stop","message":`,
@@ -64,15 +64,10 @@ export function chatPresenter({ model, isStream }: Asked, error: ImagePresenter[
   };
 }
 
-function listed(images: readonly GeneratedImage[]): BodyPart[] {
-  return images.flatMap((each, index) => [
-    `${index === 0 ? '' : ','}{"type":"image_url","image_url":`,
-    ...addressed(each),
-    '}',
-  ]);
-}
-
-function addressed({ url, base64 }: GeneratedImage): BodyPart[] {
-  if (base64 === undefined) return [JSON.stringify({ url })];
-  return withData({}, 'url', { base64, prefix: `data:${imageTypeOf(base64)};base64,` });
+function presentImage({ url, base64 }: GeneratedImage): BodyPart[] {
+  const address =
+    base64 === undefined
+      ? [JSON.stringify({ url })]
+      : withData({}, 'url', { base64, prefix: `data:${imageTypeOf(base64)};base64,` });
+  return [`{"type":"image_url","image_url":`, ...address, '}'];
 }

@@ -1,0 +1,41 @@
+import { z } from 'zod';
+import type { Understood } from '../../intake/understand.ts';
+import { anyFields } from '../body-fields.ts';
+import { idempotencyHeader } from '../idempotency-key.ts';
+import { operationOf } from '../images/image-body.ts';
+import { createImages, imageCreate } from '../images/image-create.ts';
+import type { ImagePresenter } from '../presenters/image.ts';
+import { keyRoute } from '../route.ts';
+import type { Route } from '../route.ts';
+import type { DialectDeps } from './dialect-deps.ts';
+
+interface WaitingImageRoute extends Pick<
+  Route,
+  'operationId' | 'summary' | 'description' | 'dialect' | 'paths' | 'documentedBody' | 'success'
+> {
+  /** Throws GatewayError. */
+  readonly read: (body: Readonly<Record<string, unknown>>) => {
+    readonly asked: Understood;
+    readonly presenter: ImagePresenter;
+  };
+}
+
+/** A create of images for an interface that knows JSON alone and no tasks: it waits for the images. */
+export function waitingImageRoute({ read, ...declared }: WaitingImageRoute, deps: DialectDeps): Route {
+  const { readBody, ...create } = imageCreate(deps.images);
+  const { operationId } = declared;
+  return keyRoute({
+    ...create,
+    ...declared,
+    scope: 'create',
+    readBody: { ...readBody, mediaTypes: ['application/json'] },
+    headers: idempotencyHeader,
+    input: z.object({ body: anyFields }),
+    handle({ body, caller, meta }) {
+      const { asked, presenter } = read(body);
+      // A kept answer is repeated in the form in which it was sent.
+      const route = presenter.mediaType === undefined ? operationId : `${operationId}Stream`;
+      return createImages({ operation: operationOf(asked), route, asked, caller, meta, presenter }, deps);
+    },
+  });
+}
