@@ -16,7 +16,7 @@ export interface AnyCreate {
   /** The complete id, including an owner. */
   readonly model: string;
   /** Reads the body for either kind of model. Throws GatewayError. */
-  readonly understand: Readonly<Record<TaskKind, () => Understood>>;
+  readonly understand: (kind: TaskKind) => Understood;
   readonly caller: Caller;
   readonly meta: RequestMeta;
 }
@@ -32,7 +32,7 @@ export interface AnyCreated {
 export async function createAnyTask(create: AnyCreate, deps: DialectDeps): Promise<AnyCreated> {
   const { route, model, understand, caller, meta } = create;
   const isImage = deps.catalogue.models(caller).some(({ id, kind }) => id === model && kind === 'image');
-  const asked = isImage ? understand.image() : understand.video();
+  const asked = understand(isImage ? 'image' : 'video');
   const order = { route, asked, caller, meta };
   const { task, warnings } = await (isImage
     ? createImageTask({ ...order, operation: operationOf(asked) }, deps)

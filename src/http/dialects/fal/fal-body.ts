@@ -10,6 +10,7 @@ import {
   videoFields,
 } from '../../../intake/names.ts';
 import type { Understood } from '../../../intake/understand.ts';
+import type { TaskKind } from '../../../base/task-kind.ts';
 import { understandImage } from '../../images/image-body.ts';
 import { understandVideo, videoBodySchema } from '../../videos/video-body.ts';
 
@@ -56,27 +57,16 @@ const videoNames = namesOf(
 );
 const imageNames = namesOf({ prefix: '', others: 'body', outer }, { image_size: 'size' }, imageFields);
 
-interface Asked {
-  readonly model: string;
-  readonly webhook: string | undefined;
-}
-
 /** Throws GatewayError. */
-export function understandFalVideo(
+export function understandFal(
   body: Readonly<Record<string, unknown>>,
-  { model, webhook }: Asked,
+  kind: TaskKind,
+  { model, webhook }: { readonly model: string; readonly webhook: string | undefined },
 ): Understood {
-  return understandVideo({ ...body, ...defined({ fal_webhook: webhook }) }, videoNames, { model });
-}
-
-/** Throws GatewayError. */
-export function understandFalImage(
-  body: Readonly<Record<string, unknown>>,
-  { model, webhook }: Asked,
-): Understood {
-  const size = sizeOf(body['image_size']);
-  const sent = { ...body, ...defined({ fal_webhook: webhook, image_size: size }) };
-  return understandImage(sent, imageNames, { model });
+  const sent = { ...body, ...defined({ fal_webhook: webhook }) };
+  if (kind === 'video') return understandVideo(sent, videoNames, { model });
+  const image_size = sizeOf(body['image_size']);
+  return understandImage({ ...sent, ...defined({ image_size }) }, imageNames, { model });
 }
 
 /** Source: `ImageSize` of the models' schemas, and the enum beside it (@fal-ai/client 1.10.1, `types/endpoints.d.ts`). */

@@ -1,9 +1,10 @@
 import type { Caller } from '../../../access/caller.ts';
+import type { TaskKind } from '../../../base/task-kind.ts';
 import type { RequestMeta } from '../../route.ts';
 import { videoCreate } from '../../videos/create-video-task.ts';
 import { createAnyTask, modelOf } from '../create-any-task.ts';
 import type { AnyCreated } from '../create-any-task.ts';
-import { understandFalImage, understandFalVideo } from './fal-body.ts';
+import { understandFal } from './fal-body.ts';
 import { falDialect, falStatuses } from './fal-dialect.ts';
 import type { DialectDeps } from '../dialect-deps.ts';
 import type { FalModel } from './fal-request.ts';
@@ -30,10 +31,6 @@ export function createFalTask(
   deps: DialectDeps,
 ): Promise<AnyCreated> {
   const model = modelOf(params, caller, deps);
-  const asked = { model, webhook };
-  const understand = {
-    video: () => understandFalVideo(body, asked),
-    image: () => understandFalImage(body, asked),
-  };
+  const understand = (kind: TaskKind) => understandFal(body, kind, { model, webhook });
   return createAnyTask({ route, model, understand, caller, meta }, deps);
 }

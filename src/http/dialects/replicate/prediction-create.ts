@@ -1,4 +1,5 @@
 import { isTerminal } from '../../../task/task.ts';
+import type { TaskKind } from '../../../base/task-kind.ts';
 import type { Caller } from '../../../access/caller.ts';
 import { presentWarnings } from '../../presenters/image.ts';
 import { jsonReply } from '../../route.ts';
@@ -36,10 +37,7 @@ export async function answerWithPrediction(
   deps: DialectDeps,
 ): Promise<Reply> {
   const { requests, mediaUrl, publicUrl } = deps;
-  const understand = {
-    video: () => understandPrediction(sent, 'video', model),
-    image: () => understandPrediction(sent, 'image', model),
-  };
+  const understand = (kind: TaskKind) => understandPrediction(sent, kind, model);
   const named = model ?? String(sent['version'] ?? sent['model']);
   const create = { route: 'createPrediction', model: named, understand, caller, meta };
   const { task, headers, warnings } = await createAnyTask(create, deps);
