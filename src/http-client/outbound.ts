@@ -18,7 +18,7 @@ interface CallerNetworks {
 
 /** Why a request leaves the gateway. Its kind depends on who named the address. */
 type Purpose =
-  | { readonly kind: 'call'; readonly channel: ChannelNetworks; readonly url: string }
+  | { readonly kind: 'call'; readonly channel: ChannelNetworks }
   /** Undefined if the configuration no longer has the channel. */
   | { readonly kind: 'link'; readonly channel: ChannelNetworks | undefined }
   | { readonly kind: 'media' | 'callback' | 'notice' };
@@ -28,11 +28,8 @@ const everywhere = ['0.0.0.0/0', '::/0'];
 /** Decides which private networks a request may reach. */
 function networksFor(purpose: Purpose, callers: CallerNetworks): readonly string[] {
   switch (purpose.kind) {
-    case 'call': {
-      const { channel, url } = purpose;
-      // Adapters also call addresses that answers name, such as the place for an upload.
-      return isOwn(url, channel) ? channel.private_networks : channel.private_link_networks;
-    }
+    case 'call':
+      return purpose.channel.private_networks;
     case 'link':
       return purpose.channel?.private_link_networks ?? [];
     case 'media':
@@ -47,8 +44,8 @@ function networksFor(purpose: Purpose, callers: CallerNetworks): readonly string
   }
 }
 
-function isOwn(url: string, { base_url: baseUrl }: ChannelNetworks): boolean {
-  return URL.canParse(url) && new URL(url).origin === new URL(baseUrl).origin;
+function originOf(url: string): string | undefined {
+  return URL.canParse(url) ? new URL(url).origin : undefined;
 }
 
 /** Opens a link from an answer of the channel. */
@@ -73,8 +70,13 @@ export function openOutbound(callers: CallerNetworks): Outbound {
   const guarded = onePerList((networks) => createGuardedClient({ networks }));
   const guardedFor = (purpose: Purpose) => guarded.of(networksFor(purpose, callers));
   return {
-    requestOf: (channel) => (asked) =>
-      upstreams.of(networksFor({ kind: 'call', channel, url: asked.url }, callers))(asked),
+    requestOf(channel) {
+      const origin = originOf(channel.base_url);
+      const call = upstreams.of(networksFor({ kind: 'call', channel }, callers));
+      const link = upstreams.of(networksFor({ kind: 'link', channel }, callers));
+      // Adapters also call addresses that answers name, such as the place for an upload.
+      return (asked) => (originOf(asked.url) === origin ? call : link)(asked);
+    },
     linksOf: (channel) => guardedFor({ kind: 'link', channel }),
     media: guardedFor({ kind: 'media' }),
     callbacks: guardedFor({ kind: 'callback' }),

@@ -55,7 +55,7 @@ export function createCapAlerts(deps: CapAlertsDeps) {
   }
 
   async function judgeEntries(account: string, upTo: bigint): Promise<boolean> {
-    const find = await createCapFinder(account, deps);
+    const find = createCapFinder(account, deps);
     let after = upTo;
     for (;;) {
       const page = await deps.spendings(account, { after, limit: pageEntries });
@@ -108,11 +108,8 @@ export function createCapAlerts(deps: CapAlertsDeps) {
 }
 
 /** Finds the caps that an entry counts for, as they are now. */
-async function createCapFinder(
-  account: string,
-  { keys, accounts }: Pick<CapAlertsDeps, 'keys' | 'accounts'>,
-) {
-  const { endUserCaps } = (await accounts.find(account)) ?? {};
+function createCapFinder(account: string, { keys, accounts }: Pick<CapAlertsDeps, 'keys' | 'accounts'>) {
+  let found: ReturnType<typeof accounts.find> | undefined;
   const byKey = new Map<string, KeyCaps | undefined>();
   return async ({ key, model, endUser }: SpentBy): Promise<Cap[]> => {
     if (key !== undefined && !byKey.has(key)) byKey.set(key, await keys.capsInForce(key));
@@ -120,14 +117,16 @@ async function createCapFinder(
     return [
       ...capsOf('key', own?.all),
       ...capsOf('model', model === undefined ? undefined : own?.models.get(model)),
-      ...capsOfEndUser(endUserCaps, endUser),
+      ...(endUser === undefined
+        ? []
+        : capsOfEndUser((await (found ??= accounts.find(account)))?.endUserCaps, endUser)),
     ];
   };
 }
 
 /** Compares what is used now with the caps, for an account whose caps or alert have changed. */
 async function reachedNow(account: string, deps: CapAlertsDeps): Promise<ReachedCap[]> {
-  const find = await createCapFinder(account, deps);
+  const find = createCapFinder(account, deps);
   const reached: ReachedCap[] = [];
   for await (const by of cappedSpenders(account, deps)) {
     const uses = await deps.uses(account, by);
