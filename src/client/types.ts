@@ -221,11 +221,13 @@ export type ImageGenerationForm = {
   /** true: the answer is a stream of events. Its image is a task, as with `async`, named by the header `x-mediary-image`: whoever loses the stream asks for it there. */
   readonly stream?: boolean;
   /** For tasks: `callback_url`, `execution_expires_after`. */
-  readonly metadata?: {
-    readonly callback_url?: string;
-    readonly execution_expires_after?: number;
-    readonly [name: string]: unknown;
-  };
+  readonly metadata?:
+    | {
+        readonly callback_url?: string;
+        readonly execution_expires_after?: number;
+        readonly [name: string]: unknown;
+      }
+    | string;
 };
 
 export type ImageEditRequest = {
@@ -354,11 +356,13 @@ export type ImageEditForm = {
   /** true: the answer is a stream of events. Its image is a task, as with `async`, named by the header `x-mediary-image`: whoever loses the stream asks for it there. */
   readonly stream?: boolean;
   /** For tasks: `callback_url`, `execution_expires_after`. */
-  readonly metadata?: {
-    readonly callback_url?: string;
-    readonly execution_expires_after?: number;
-    readonly [name: string]: unknown;
-  };
+  readonly metadata?:
+    | {
+        readonly callback_url?: string;
+        readonly execution_expires_after?: number;
+        readonly [name: string]: unknown;
+      }
+    | string;
 };
 
 export type Images = {

@@ -8,24 +8,29 @@ type Schema = Exclude<AnySchema, { $ref: string }>;
 const schemaPlace = '#/components/schemas/';
 
 /**
- * Gives each body that can be JSON or a form one schema for JSON and one for the form, because only a form has files.
- * In both, `metadata` is an object or its JSON text. Changes the document.
+ * Describes what every route accepts in a body. Changes the document.
+ * - A body that can be JSON or a form has one schema for each, because only a form has files.
+ * - `metadata` is an object or its JSON text.
+ * - `null` in an optional field of JSON counts as absent (`withoutNulls` in body-fields.ts).
  */
 export function describeBodies({ paths = {}, components }: OpenApiDocument): void {
   const schemas = components?.schemas ?? {};
+  const json = new Set<Schema>();
   for (const { post } of Object.values(paths)) {
     const { requestBody } = post ?? {};
     if (requestBody === undefined || '$ref' in requestBody) continue;
-    const form = requestBody.content['multipart/form-data'];
-    const name = nameOf(requestBody.content['application/json']?.schema);
-    const whole = name === undefined ? undefined : schemas[name];
-    if (name === undefined || whole === undefined || '$ref' in whole) continue;
-    if (form !== undefined) {
+    const { 'application/json': asJson, 'multipart/form-data': form } = requestBody.content;
+    const name = nameOf(asJson?.schema);
+    if (name !== undefined && form !== undefined) {
       const formName = `${name.replace(/Request$/, '')}Form`;
-      schemas[formName] ??= whole;
+      schemas[formName] ??= withTextOfMetadata({ ...resolve(asJson?.schema, schemas) });
       requestBody.content['multipart/form-data'] = { ...form, schema: { $ref: schemaPlace + formName } };
     }
-    schemas[name] = { ...whole, properties: fieldsOfJson(whole.properties ?? {}) };
+    json.add(resolve(asJson?.schema, schemas));
+  }
+  for (const body of json) {
+    body.properties = fieldsOfJson(withTextOfMetadata(body).properties ?? {});
+    allowNullsIn(body);
   }
 }
 
@@ -33,12 +38,16 @@ function nameOf(schema: AnySchema | undefined): string | undefined {
   return schema !== undefined && '$ref' in schema ? schema.$ref.slice(schemaPlace.length) : undefined;
 }
 
+function resolve(schema: AnySchema | undefined, schemas: Schemas): Schema {
+  if (schema === undefined || !('$ref' in schema)) return schema ?? {};
+  return resolve(schemas[schema.$ref.slice(schemaPlace.length)], schemas);
+}
+
 function fieldsOfJson(properties: Readonly<Record<string, AnySchema>>): Record<string, AnySchema> {
   return Object.fromEntries(
     Object.entries(properties).flatMap(([name, field]) => {
       const json = withoutFiles(field);
-      if (json === undefined) return [];
-      return [[name, name === 'metadata' ? orText(json) : json] as const];
+      return json === undefined ? [] : [[name, json] as const];
     }),
   );
 }
@@ -57,9 +66,33 @@ function withoutFiles(schema: AnySchema): AnySchema | undefined {
   };
 }
 
-function orText(schema: AnySchema): AnySchema {
-  if ('$ref' in schema || schema.type !== 'object') return schema;
-  const { description, ...object } = schema;
+function withTextOfMetadata(body: Schema): Schema {
+  const { metadata } = body.properties ?? {};
+  if (metadata === undefined || '$ref' in metadata || metadata.type !== 'object') return body;
+  const { description, ...object } = metadata;
   const text: Schema = { type: 'string', description: 'The object as JSON.' };
-  return { ...(description === undefined ? {} : { description }), anyOf: [object, text] };
+  const either = { ...(description === undefined ? {} : { description }), anyOf: [object, text] };
+  return { ...body, properties: { ...body.properties, metadata: either } };
+}
+
+function allowNullsIn(body: Schema): void {
+  const required = new Set(body.required);
+  const properties = Object.entries(body.properties ?? {});
+  body.properties = Object.fromEntries(
+    properties.map(([name, field]) => [name, required.has(name) ? field : withNull(field)]),
+  );
+}
+
+function withNull(field: AnySchema): AnySchema {
+  if ('$ref' in field) return { anyOf: [field, { type: 'null' }] };
+  const { type, anyOf } = field;
+  if (anyOf !== undefined) return { ...field, anyOf: [...anyOf, { type: 'null' }] };
+  // Without a type anything is allowed.
+  if (type === undefined) return field;
+  const words: readonly unknown[] | undefined = field.enum;
+  return {
+    ...field,
+    type: [...new Set([type, 'null' as const].flat())],
+    ...(words === undefined ? {} : { enum: [...words, null] }),
+  };
 }

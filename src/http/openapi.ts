@@ -8,7 +8,6 @@ import type { Dialect } from './dialects/dialect.ts';
 import { errorSchema } from './error-response.ts';
 import { eventStreamType } from './event-stream.ts';
 import { describeBodies } from './openapi-bodies.ts';
-import { allowNulls } from './openapi-nulls.ts';
 import { endedTaskSchema } from './presenters/video-task.ts';
 import { isProbe } from './route.ts';
 import type { Route, Success } from './route.ts';
@@ -58,7 +57,6 @@ export function createDocument(routes: readonly Route[]): OpenApiDocument {
     ],
   });
   describeBodies(document);
-  allowNulls(document);
   return document;
 }
 

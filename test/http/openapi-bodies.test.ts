@@ -51,3 +51,34 @@ describe('the document', () => {
     ]);
   });
 });
+
+it('a form has the files of its create, and JSON has none', () => {
+  const operations = Object.entries<{ post?: { requestBody?: { content: Record<string, object> } } }>(
+    document.paths,
+  );
+  const forms = operations.flatMap(([path, { post }]) => {
+    const content = post?.requestBody?.content ?? {};
+    return 'multipart/form-data' in content && path !== '/v1/videos/{task_id}/remix'
+      ? [[path, content] as const]
+      : [];
+  });
+  const text = (schema: unknown): string => {
+    const name = /#\/components\/schemas\/(\w+)/.exec(JSON.stringify(schema))?.[1] ?? '';
+    return JSON.stringify(document.components.schemas[name]);
+  };
+  expect(forms.map(([path]) => path).toSorted()).toEqual([
+    '/v1/files',
+    '/v1/images/edits',
+    '/v1/images/generations',
+    '/v1/images/generations/estimate',
+    '/v1/videos',
+  ]);
+  for (const [path, { 'multipart/form-data': form, 'application/json': json }] of forms) {
+    expect([path, text(form).includes('"binary"'), text(json).includes('"binary"')]).toEqual([
+      path,
+      true,
+      false,
+    ]);
+    if (path !== '/v1/files') expect(text(form)).toContain('The object as JSON.');
+  }
+});
