@@ -1,5 +1,4 @@
 import { defined } from '../base/defined.ts';
-import { setTimeout as delay } from 'node:timers/promises';
 import { Client, Connection, defaultGrpcRetryOptions, makeGrpcRetryInterceptor } from '@temporalio/client';
 import type { ConnectionOptions } from '@temporalio/client';
 import type { DataConverter } from '@temporalio/common';
@@ -83,25 +82,39 @@ const deadlinesMs: Readonly<Record<string, number>> = {
 /** The SDK's retries. None begins on a closed connection: it would throw in a timer, and end the process. */
 function createRetries() {
   const options = defaultGrpcRetryOptions();
-  const due = new Set<Promise<unknown>>();
+  let due = 0;
   let isEnding = false;
-  return {
-    interceptor: makeGrpcRetryInterceptor({
-      ...options,
-      retryableDecider: (attempt, status) => !isEnding && options.retryableDecider(attempt, status),
-      delayFunction(attempt, status) {
-        const ms = options.delayFunction(attempt, status);
-        const begun = delay(ms + 1, undefined, { ref: false });
-        due.add(begun);
-        void begun.then(() => due.delete(begun));
-        return ms;
-      },
-    }),
+  let onNoneDue = (): void => undefined;
+  const noneDue = new Promise<void>((resolve) => {
+    onNoneDue = resolve;
+  });
+  const retry = makeGrpcRetryInterceptor({
+    ...options,
+    retryableDecider: (attempt, status) => !isEnding && options.retryableDecider(attempt, status),
+    delayFunction(attempt, status) {
+      due += 1;
+      return options.delayFunction(attempt, status);
+    },
+  });
+  const interceptor: Interceptor = (call, nextCall) => {
+    let isRetry = false;
+    return retry(call, (again) => {
+      if (isRetry) {
+        due -= 1;
+        if (isEnding && due === 0) onNoneDue();
+      }
+      isRetry = true;
+      return nextCall(again);
+    });
+  };
 
-    /** Resolves when those have begun that were due; there will be no others. */
-    async end(): Promise<void> {
+  return {
+    interceptor,
+    /** Resolves when the retries that were due have begun, after at most six seconds. No further one begins. */
+    end(): Promise<void> {
       isEnding = true;
-      await Promise.all(due);
+      if (due === 0) onNoneDue();
+      return noneDue;
     },
   };
 }

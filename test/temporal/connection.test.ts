@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { requireAddresses } from '../../src/config/addresses.ts';
 import { readEnvironment } from '../../src/config/environment.ts';
 import { choosePort } from '../../src/local/servers/ports.ts';
@@ -77,10 +77,18 @@ it('a client of a server that is away is made, and fails when it is used', async
   await client.connection.close();
 });
 
-it('no retry begins on a connection that was closed', async () => {
+it('no retry begins on a connection that was closed, however late its timer is set', async () => {
   const thrown: Error[] = [];
   const onThrown = (error: Error): void => void thrown.push(error);
   process.on('uncaughtExceptionMonitor', onThrown);
+  const setTimer = globalThis.setTimeout;
+  // The process pauses between the decision to retry and the timer of that retry.
+  const pausing = vi.spyOn(globalThis, 'setTimeout').mockImplementation(((
+    ...args: Parameters<typeof setTimer>
+  ) => {
+    if (args[0].name === 'retry') spinFor(3);
+    return setTimer(...args);
+  }) as typeof setTimer);
   const port = await choosePort('any', 'nobody');
   const { workflowService, connection } = createTemporalClient({
     address: `127.0.0.1:${port}`,
@@ -92,12 +100,17 @@ it('no retry begins on a connection that was closed', async () => {
       () => 'failed',
     ),
   );
-  // Some wait for their next try.
-  await delay(500);
+  await expect.poll(() => pausing.mock.calls.some(([callback]) => callback.name === 'retry')).toBe(true);
   await connection.close();
   expect(await Promise.all(calls)).toEqual(calls.map(() => 'failed'));
   // Longer than what any of them would wait.
   await delay(3_000);
+  pausing.mockRestore();
   process.off('uncaughtExceptionMonitor', onThrown);
   expect(thrown).toEqual([]);
 });
+
+function spinFor(ms: number): void {
+  const end = performance.now() + ms;
+  while (performance.now() < end);
+}
