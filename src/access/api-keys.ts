@@ -68,6 +68,8 @@ function toCaller(key: ApiKey): KeyHolder {
       models: key.models,
       channels: key.channels,
       assetUrls: key.assetUrls,
+      strict: key.strict,
+      endUserRequired: key.endUserRequired,
       requestsPerMinute: key.requestsPerMinute,
       concurrentTasks: key.concurrentTasks,
       caps: key.caps,

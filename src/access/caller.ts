@@ -26,6 +26,10 @@ export interface Caller {
   readonly channels?: readonly string[];
   /** May name assets in an upstream account. Absent: not. */
   readonly assetUrls?: boolean;
+  /** Whether a field without effect is an error for every request of the key. */
+  readonly strict?: boolean;
+  /** Whether every create must name its end user. */
+  readonly endUserRequired?: boolean;
   readonly requestsPerMinute?: number;
   readonly concurrentTasks?: number;
   /** Absent: none. */

@@ -25,7 +25,7 @@ export function spenderOf(
   return { key, model, ...defined({ endUser: endUserOf(request) }), caps: own };
 }
 
-function endUserOf(request: AskedRequest | ImageRequest): string | undefined {
+export function endUserOf(request: AskedRequest | ImageRequest): string | undefined {
   const names =
     request.kind === 'video'
       ? [request.safetyIdentifier]

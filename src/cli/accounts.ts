@@ -187,14 +187,16 @@ function addTermsCommands(accounts: Command, context: CliContext): void {
       ),
     )
     .argument('<id>');
-  addCapsOptions(capUsers, 'user').action(
-    adminCommand(context, async ({ client, output }, id: string, options: CapsOptions) => {
-      const { user = [], ...caps } = options;
-      const users = user.map(({ name, ...own }) => ({ user: name, ...own }));
-      const path = `/accounts/${encodeURIComponent(id)}/end-user-caps`;
-      output.item(await client.call('POST', path, { ...caps, users }));
-    }),
-  );
+  addCapsOptions(capUsers, 'user')
+    .option('--ignore-case', 'count names that differ only in case as one end user')
+    .action(
+      adminCommand(context, async ({ client, output }, id: string, options: UserCapsOptions) => {
+        const { user = [], ignoreCase, ...caps } = options;
+        const users = user.map(({ name, ...own }) => ({ user: name, ...own }));
+        const path = `/accounts/${encodeURIComponent(id)}/end-user-caps`;
+        output.item(await client.call('POST', path, { ...caps, users, ignore_case: ignoreCase }));
+      }),
+    );
 
   const states = [
     ['close', 'Stops the creation of tasks and keys; tasks in flight continue and are settled.'],
@@ -214,6 +216,10 @@ function addTermsCommands(accounts: Command, context: CliContext): void {
         }),
       );
   }
+}
+
+interface UserCapsOptions extends CapsOptions {
+  readonly ignoreCase?: boolean;
 }
 
 interface DeleteOptions {

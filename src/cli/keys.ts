@@ -21,6 +21,8 @@ interface NewKey {
   readonly models?: readonly string[];
   readonly channels?: readonly string[];
   readonly assetUrls?: boolean;
+  readonly strict?: boolean;
+  readonly endUserRequired?: boolean;
   readonly requestsPerMinute?: number;
   readonly concurrentTasks?: number;
   readonly expiresAt?: number;
@@ -52,6 +54,8 @@ export function addKeyCommands(keys: Command, context: CliContext): void {
     .option('--models <list>', 'comma-separated (default: all)', parseList)
     .option('--channels <list>', 'comma-separated (default: all)', parseList)
     .option('--asset-urls', 'allow media that are asset://… of an upstream account')
+    .option('--strict', 'refuse fields without effect')
+    .option('--end-user-required', 'refuse creates that do not name their end user')
     .option('--requests-per-minute <n>', 'default: no limit', parseCount)
     .option('--concurrent-tasks <n>', 'default: no limit', parseCount)
     .option('--expires-at <time>', 'such as 2030-01-31 or 2030-01-31T12:00Z', parseDate)
@@ -68,6 +72,8 @@ export function addKeyCommands(keys: Command, context: CliContext): void {
           models: options.models,
           channels: options.channels,
           asset_urls: options.assetUrls,
+          strict: options.strict,
+          end_user_required: options.endUserRequired,
           requests_per_minute: options.requestsPerMinute,
           concurrent_tasks: options.concurrentTasks,
           expires_at: options.expiresAt,

@@ -1,4 +1,5 @@
-import { capsOfEndUser } from '../money/caps.ts';
+import { defined } from '../base/defined.ts';
+import { capsOfEndUser, endUserName } from '../money/caps.ts';
 import { accountClosed } from '../errors/errors.ts';
 import type { Spender } from '../access/spender.ts';
 import type { HoldRequest } from '../ledger/operation.ts';
@@ -24,7 +25,9 @@ export function createHoldTerms(accounts: Pick<AccountStore, 'find'>, now: () =>
     let terms = known.get(account);
     if (terms === undefined) known.set(account, (terms = { ...(await accounts.find(account)) }));
     if (terms.closedAt !== undefined) throw accountClosed(account);
-    const caps = [...(by.caps ?? []), ...capsOfEndUser(terms.endUserCaps, by.endUser)];
-    return { overdraftLimit: terms.overdraftLimit ?? 0n, by: { ...by, caps } };
+    const { endUserCaps, overdraftLimit = 0n } = terms;
+    const endUser = by.endUser === undefined ? undefined : endUserName(by.endUser, endUserCaps);
+    const caps = [...(by.caps ?? []), ...capsOfEndUser(endUserCaps, endUser)];
+    return { overdraftLimit, by: { ...by, ...defined({ endUser }), caps } };
   };
 }

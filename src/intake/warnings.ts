@@ -14,7 +14,7 @@ export function refuseUnread([first]: readonly string[]): void {
   const why = reason === undefined ? '' : ` (${reason})`;
   throw new GatewayError(
     'unsupported_parameter',
-    `The parameter ${param} has no effect${why}, and \`strict\` is true. Remove it.`,
+    `The parameter ${param} has no effect${why}, and the request or its API key is strict. Remove it.`,
     { param },
   );
 }

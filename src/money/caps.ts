@@ -19,7 +19,18 @@ export interface KeyCaps {
 /** What each end user of an account may spend; one who is not named, as much as the default says. */
 export interface EndUserCaps {
   readonly default?: Caps;
+  /** By `endUserName`. */
   readonly named: ReadonlyMap<string, Caps>;
+  /** Whether names that differ only in case are one end user. */
+  readonly ignoreCase?: boolean;
+}
+
+/** Returns the name under which an end user's spending is counted. */
+export function endUserName(
+  user: string,
+  { ignoreCase = false }: Pick<EndUserCaps, 'ignoreCase'> = {},
+): string {
+  return ignoreCase ? user.toLowerCase() : user;
 }
 
 export interface Cap {
@@ -58,7 +69,7 @@ export function capsOf(scope: CapScope, caps: Caps | undefined): Cap[] {
 
 export function capsOfEndUser(caps: EndUserCaps | undefined, user: string | undefined): Cap[] {
   if (user === undefined) return [];
-  return capsOf('end_user', caps?.named.get(user) ?? caps?.default);
+  return capsOf('end_user', caps?.named.get(endUserName(user, caps)) ?? caps?.default);
 }
 
 /** Caps of a scope that is not in use are left out. */

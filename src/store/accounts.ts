@@ -44,6 +44,7 @@ export interface AccountDeletion {
 interface AccountDocument extends Omit<Account, 'id' | 'endUserCaps' | 'webhookSecrets'> {
   readonly _id: string;
   readonly endUserCaps?: readonly CapsDocument[];
+  readonly endUsersIgnoreCase?: boolean;
   readonly webhookSecrets: readonly SealedDocument[];
   /** The account again, while its deletion is not complete: an index of few. */
   readonly deleting?: string;
@@ -109,7 +110,13 @@ export function createAccountStore(db: Db) {
     async setEndUserCaps(id: string, caps: EndUserCaps, change: Change): Promise<boolean> {
       const changed = await accounts.updateOne(
         { _id: id },
-        { $set: { endUserCaps: toCapsDocuments(caps.default, caps.named) }, $push: pushed(change) },
+        {
+          $set: {
+            endUserCaps: toCapsDocuments(caps.default, caps.named),
+            endUsersIgnoreCase: caps.ignoreCase === true,
+          },
+          $push: pushed(change),
+        },
       );
       return changed.matchedCount === 1;
     },
@@ -161,7 +168,7 @@ function accountEnds(accounts: Collection<AccountDocument>) {
         { _id: id, deleting: id },
         {
           $set: { name: '', webhookSecrets: [], 'deletion.finishedAt': at },
-          $unset: { deleting: '', endUserCaps: '', changes: '' },
+          $unset: { deleting: '', endUserCaps: '', endUsersIgnoreCase: '', changes: '' },
         },
       );
     },
@@ -169,8 +176,18 @@ function accountEnds(accounts: Collection<AccountDocument>) {
 }
 
 function toAccount(document: AccountDocument): Account {
-  const { _id: id, webhookSecrets, endUserCaps: caps, deleting: _deleting, ...account } = document;
+  const {
+    _id: id,
+    webhookSecrets,
+    endUserCaps: caps,
+    endUsersIgnoreCase,
+    deleting: _,
+    ...account
+  } = document;
   const { whole, parts } = toCaps(caps);
-  const endUserCaps = caps && { ...defined({ default: whole }), named: parts };
+  const endUserCaps = caps && {
+    ...defined({ default: whole, ignoreCase: endUsersIgnoreCase }),
+    named: parts,
+  };
   return { id, webhookSecrets: webhookSecrets.map(toSealed), ...account, ...defined({ endUserCaps }) };
 }

@@ -44,6 +44,8 @@ interface Create {
   /** Remixing works on a stored video alone. */
   readonly takesNoMedia?: true;
   readonly isForImages?: true;
+  /** Whether it can answer with a task in place of images. */
+  readonly hasTasks?: true;
 }
 
 const flat = (path: string): Create => ({
@@ -55,6 +57,7 @@ const images = (path: string, more: Fields = {}): Create => ({
   isForImages: true,
   body: (fields) => ({ model: 'picture', prompt, ...more, ...fields }),
 });
+const imageTasks = (path: string, more?: Fields): Create => ({ ...images(path, more), hasTasks: true });
 const chat = (path: string): Create => ({
   path,
   isForImages: true,
@@ -64,8 +67,8 @@ const fal = (path: string): Create => ({ path, body: (fields) => ({ prompt, ...f
 
 const creates: Readonly<Record<string, Create>> = {
   createVideo: flat('/v1/videos/generations'),
-  createImage: images('/v1/images/generations'),
-  editImage: images('/v1/images/edits', { image: address }),
+  createImage: imageTasks('/v1/images/generations'),
+  editImage: imageTasks('/v1/images/edits', { image: address }),
   createChatCompletion: chat('/v1/chat/completions'),
   createOpenrouterChat: chat('/api/v1/chat/completions'),
   createOpenrouterImage: images('/api/v1/images'),
@@ -122,8 +125,8 @@ async function pathOf({ path }: Create): Promise<string> {
   return `/v1/videos/${body.id}/remix`;
 }
 
-async function send(create: Create, fields: Fields): Promise<Answer> {
-  return caller(node.url, account.key)('POST', await pathOf(create), { body: create.body(fields) });
+async function send(create: Create, fields: Fields, key = account.key): Promise<Answer> {
+  return caller(node.url, key)('POST', await pathOf(create), { body: create.body(fields) });
 }
 
 async function requestOf(answer: Answer): Promise<any> {
@@ -143,6 +146,25 @@ async function expectRefused(create: Create, fields: Fields, model = 'clip'): Pr
   expect([400, 422]).toContain(answer.status);
   expect(asked).toBeUndefined();
   expect((await account.balance()).held).toBe(held);
+}
+
+/** Refuses what another key of the account may send, and holds nothing. */
+async function expectRefusedBy(key: string, create: Create, fields: Fields): Promise<void> {
+  const path = await pathOf(create);
+  const { held } = await account.balance();
+  const answer = await caller(node.url, key)('POST', path, { body: create.body(fields) });
+  expect([answer.status, JSON.stringify(answer.body)]).toEqual([
+    expect.toBeOneOf([400, 422]),
+    expect.stringContaining('API key'),
+  ]);
+  expect(asked).toBeUndefined();
+  expect((await account.balance()).held).toBe(held);
+}
+
+async function keyWith(terms: Fields): Promise<string> {
+  return (
+    await world.admin('POST', '/keys', { account: account.id, scopes: ['create', 'read_account'], ...terms })
+  ).body.key;
 }
 
 const mediaForms: readonly (readonly [name: string, value: unknown])[] = [
@@ -280,6 +302,31 @@ const rules: readonly Rule[] = [
         size: '720x1280',
       });
       await expectRefused(create, { strict: 'perhaps' });
+    },
+  },
+  {
+    name: '`async` makes a task, or is refused',
+    isFor: ({ isForImages }) => isForImages === true,
+    run: async (create) => {
+      if (create.hasTasks !== true) return expectRefused(create, { async: true });
+      await requestOf(await send(create, { async: true }));
+      expect(asked?.asTask).toBe(true);
+    },
+  },
+  {
+    name: 'a key can make every request strict',
+    run: async (create) => {
+      const key = await keyWith({ strict: true });
+      await expectRefusedBy(key, create, { metadata: { size: '1280x720' }, size: '720x1280' });
+    },
+  },
+  {
+    name: 'a key can demand the end user',
+    run: async (create) => {
+      const key = await keyWith({ end_user_required: true });
+      await expectRefusedBy(key, create, {});
+      if (create.path.startsWith('/fal/run')) return;
+      await requestOf(await send(create, { user: 'alice' }, key));
     },
   },
 ];

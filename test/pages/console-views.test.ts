@@ -56,7 +56,7 @@ describe.skipIf(browserPath === undefined)(`views of the console${noBrowser}`, (
     const watched = await signedIn(`#/accounts/${id}`);
     const { page, faults, calls } = watched;
     await page.getByRole('button', { name: 'Create a key' }).click();
-    await page.getByLabel('Name').fill(hostile);
+    await page.getByLabel('Name', { exact: true }).fill(hostile);
     await page.getByLabel(/^Models/).fill('clip, plain');
     await page.getByLabel(/^Requests a minute/).fill('600');
     await page.getByRole('button', { name: 'Create', exact: true }).click();

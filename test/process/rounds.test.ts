@@ -1,4 +1,4 @@
-import { expect, it, vi } from 'vitest';
+import { expect, it } from 'vitest';
 import { createRounds } from '../../src/process/rounds.ts';
 
 /** Rounds whose work ends when the test says so. */
@@ -39,9 +39,9 @@ it('begin after each interval, until they are stopped, which waits for the one u
   const { start, stop, ends } = world(1);
   start();
   start();
-  await vi.waitFor(() => expect(ends).toHaveLength(1));
+  await expect.poll(() => ends).toHaveLength(1);
   ends[0]?.resolve();
-  await vi.waitFor(() => expect(ends).toHaveLength(2));
+  await expect.poll(() => ends).toHaveLength(2);
   let isStopped = false;
   const stopped = stop().then(() => (isStopped = true));
   await new Promise((resolve) => void setImmediate(resolve));

@@ -4,10 +4,16 @@ import { anyFields } from '../body-fields.ts';
 import { idempotencyHeader } from '../idempotency-key.ts';
 import { operationOf } from '../images/image-body.ts';
 import { createImages, imageCreate } from '../images/image-create.ts';
+import type { Table } from '../../intake/names.ts';
 import type { ImagePresenter } from '../presenters/image.ts';
 import { keyRoute } from '../route.ts';
 import type { Route } from '../route.ts';
 import type { DialectDeps } from './dialect-deps.ts';
+
+/** Our fields that an interface without tasks refuses. */
+export const refusedWithoutTasks: Table = {
+  async: { refused: 'asks for a task, and this interface has none: use /v1/images/generations' },
+};
 
 interface WaitingImageRoute extends Pick<
   Route,

@@ -10,7 +10,7 @@ import { readDataUrl, readImageFile } from '../../images/reference-image.ts';
 import type { ImageRouteDeps, RouteDeps } from '../deps.ts';
 import { carries } from '../../intake/carries.ts';
 import type { Understood } from '../../intake/understand.ts';
-import { refuseUnread } from '../../intake/warnings.ts';
+import { applyKeyRules } from '../key-rules.ts';
 import { consumedImageFields, readImageBody } from './image-body.ts';
 import type { ImageBody } from './image-body.ts';
 import type { FileRouteDeps } from '../files/own-file.ts';
@@ -64,8 +64,8 @@ export async function readImage(
   const rules = { ...deps, ...deps.images.limits, ...linking, operation, model, caller };
   const { ignored, ...parsed } = await parseImage(body, rules);
   const warnings = [...asked.unread, ...ignored.map(asked.nameOf)];
-  if (asked.strict) refuseUnread(warnings);
-  return { ...parsed, ...(asked.strict ? { strict: true } : {}), ignored: warnings, body };
+  const strictness = applyKeyRules({ request: parsed.request, ignored: warnings }, asked, caller);
+  return { ...parsed, ...strictness, ignored: warnings, body };
 }
 
 /** Checks a create's body against its model and looks into every image that came with it. Throws GatewayError. */

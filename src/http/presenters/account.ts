@@ -13,7 +13,12 @@ export const accountSchema = z
     name: z.string(),
     overdraft_limit: z.string(),
     end_user_caps: capsSchema
-      .extend({ users: z.array(capsSchema.extend({ user: z.string() })) })
+      .extend({
+        ignore_case: z
+          .boolean()
+          .meta({ description: 'Whether names that differ only in case are one end user.' }),
+        users: z.array(capsSchema.extend({ user: z.string() })),
+      })
       .nullable()
       .meta({ description: 'What each end user may spend; null: no caps.' }),
     available: z.string(),
@@ -47,6 +52,7 @@ export function presentAccount(
         ? null
         : {
             ...presentCaps(account.endUserCaps.default ?? {}),
+            ignore_case: account.endUserCaps.ignoreCase ?? false,
             users: [...account.endUserCaps.named].map(([user, caps]) => ({ user, ...presentCaps(caps) })),
           },
     available: formatMicros(available),

@@ -23,6 +23,8 @@ export const keySchema = z
     models: z.array(z.string()).nullable().meta({ description: 'null: all.' }),
     channels: z.array(z.string()).nullable().meta({ description: 'null: all.' }),
     asset_urls: z.boolean().meta({ description: 'Whether media may be `asset://…` of an upstream account.' }),
+    strict: z.boolean().meta({ description: 'Whether a field without effect is an error.' }),
+    end_user_required: z.boolean().meta({ description: 'Whether every create must name its end user.' }),
     requests_per_minute: z.int().nullable(),
     concurrent_tasks: z.int().nullable(),
     caps: capsSchema
@@ -56,6 +58,8 @@ export function presentKey(key: ApiKey): z.output<typeof keySchema> {
     models: key.models === undefined ? null : [...key.models],
     channels: key.channels === undefined ? null : [...key.channels],
     asset_urls: key.assetUrls ?? false,
+    strict: key.strict ?? false,
+    end_user_required: key.endUserRequired ?? false,
     requests_per_minute: key.requestsPerMinute ?? null,
     concurrent_tasks: key.concurrentTasks ?? null,
     caps:

@@ -65,6 +65,14 @@ const body = z.object({
     description:
       'If true, media may be `asset://…` of an upstream; an account’s own files need no permission. Such an asset belongs to the upstream account, which all callers share: only for keys that are trusted with all of them.',
   }),
+  strict: z.boolean().optional().meta({
+    description:
+      'If true, a field without effect is an error for every request of the key, as `strict: true` in a body makes it.',
+  }),
+  end_user_required: z.boolean().optional().meta({
+    description:
+      'If true, every create must name its end user (`safety_identifier` or `user`), so that no spending escapes the caps of end users.',
+  }),
   requests_per_minute: limit.optional(),
   concurrent_tasks: limit.optional(),
   expires_at: unixSeconds('In the future.').optional(),
@@ -151,6 +159,8 @@ function restrictions({ scopes, models, channels, addresses, routes, ...asked }:
     secondsMax: asked.duration_max,
     resolutionMax: asked.resolution_max?.toLowerCase(),
     assetUrls: asked.asset_urls,
+    strict: asked.strict,
+    endUserRequired: asked.end_user_required,
     requestsPerMinute: asked.requests_per_minute,
     concurrentTasks: asked.concurrent_tasks,
     expiresAt: expires_at === undefined ? undefined : expires_at * 1000,

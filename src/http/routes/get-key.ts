@@ -53,6 +53,10 @@ export function getKey(deps: Deps): Route {
           scopes: z.array(z.enum(keyScopes)),
           duration_max: z.number().nullable().meta({ description: 'Seconds of a video; null: no limit.' }),
           resolution_max: z.string().nullable().meta({ description: 'null: no limit.' }),
+          strict: z.boolean().meta({ description: 'Whether a field without effect is an error.' }),
+          end_user_required: z
+            .boolean()
+            .meta({ description: 'Whether every create must name its end user.' }),
           requests_per_minute: z.int().nullable().meta({ description: 'null: no limit.' }),
           concurrent_tasks: z.int().nullable().meta({ description: 'null: no limit.' }),
           spent: spentSchema,
@@ -80,6 +84,8 @@ export function getKey(deps: Deps): Route {
         scopes: [...caller.scopes],
         duration_max: caller.secondsMax ?? null,
         resolution_max: caller.resolutionMax ?? null,
+        strict: caller.strict ?? false,
+        end_user_required: caller.endUserRequired ?? false,
         requests_per_minute: caller.requestsPerMinute ?? null,
         concurrent_tasks: caller.concurrentTasks ?? null,
         spent: await presentSpending(spent, deps),

@@ -1,5 +1,7 @@
 import { z } from 'zod';
 import { invalidParameter } from '../../errors/errors.ts';
+import { canonicalEndUser } from '../../intake/end-user.ts';
+import { endUserName } from '../../money/caps.ts';
 import { judgeCaps } from '../account-alert.ts';
 import type { CapChangeDeps } from '../account-alert.ts';
 import { accountParams, findAccount, plainWords, reason } from '../admin-input.ts';
@@ -19,6 +21,10 @@ const body = z.object({
     .max(cappedUsersMax)
     .default([])
     .meta({ description: 'End users with caps of their own in place of those for everybody.' }),
+  ignore_case: z.boolean().default(false).meta({
+    description:
+      'If true, names that differ only in case are one end user. It applies to spending from then on; what was spent before stays under the names it was counted for.',
+  }),
   reason,
 });
 
@@ -37,14 +43,18 @@ export function setEndUserCaps(deps: Deps): Route {
     input: z.object({ params: accountParams, body }),
     success: { description: 'The account.', schema: accountSchema },
     errors: ['account_not_found'],
-    async handle({ params, body: { reason: why, users, ...everybody }, operator: by }) {
+    async handle({
+      params,
+      body: { reason: why, users, ignore_case: ignoreCase, ...everybody },
+      operator: by,
+    }) {
       const { id } = await findAccount(accounts, params.account);
-      const named = parseParts(users, ({ user }) => user);
+      const named = parseParts(users, ({ user }) => endUserName(canonicalEndUser(user), { ignoreCase }));
       if (named === undefined) {
         throw invalidParameter('users', 'Each end user must be named once.');
       }
       const change = { at: now(), by, action: 'end_user_caps changed', reason: why };
-      await accounts.setEndUserCaps(id, { default: parseCaps(everybody), named }, change);
+      await accounts.setEndUserCaps(id, { default: parseCaps(everybody), named, ignoreCase }, change);
       await judgeCaps(id, deps);
       return jsonReply(presentAccount(await findAccount(accounts, id), await ledger.balance(id)));
     },

@@ -7,7 +7,8 @@ import { fileIdOf } from '../../models/user-file.ts';
 import type { AskedImage, AskedVideo, Duration, ImageRole, InputType } from '../../models/request.ts';
 import { z } from 'zod';
 import type { Understood } from '../../intake/understand.ts';
-import { overruled, refuseUnread } from '../../intake/warnings.ts';
+import { overruled } from '../../intake/warnings.ts';
+import { applyKeyRules } from '../key-rules.ts';
 import { parseInput } from '../validation.ts';
 import { consumedMetadataNames, videoBodySchema } from './video-body.ts';
 import type { VideoBody, VideoMetadata } from './video-body.ts';
@@ -29,7 +30,7 @@ export interface ParsedVideo {
  */
 export function readVideo(
   { body: asked, unread, nameOf, strict }: Understood,
-  caller: Pick<Caller, 'assetUrls'>,
+  caller: Pick<Caller, 'assetUrls' | 'strict' | 'endUserRequired'>,
   checks: AddressChecks,
 ): ParsedVideo {
   // Unread names are included, so that a misspelt required field can be recognised.
@@ -38,8 +39,8 @@ export function readVideo(
   const { body } = parseInput(checkedBody, input);
   const { request, ignored, ...about } = parseVideo(body, { ...caller, nameOf }, checks);
   const warnings = [...unread, ...ignored];
-  if (strict) refuseUnread(warnings);
-  return { ...about, request: { ...request, ...(strict ? { strict: true } : {}) }, ignored: warnings };
+  const rules = applyKeyRules({ request, ignored: warnings }, { strict, nameOf }, caller);
+  return { ...about, request: { ...request, ...rules }, ignored: warnings };
 }
 
 const checkedBody = z.object({ body: videoBodySchema });

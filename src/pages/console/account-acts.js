@@ -59,6 +59,7 @@ export function AccountAct({ name, account, currency, post, onClose }) {
       ) =>
         post('end-user-caps', {
           ...caps,
+          ignore_case: account.end_user_caps?.ignore_case ?? false,
           users: parts.map((part) => ({ user: part.name, ...part.caps })),
           reason: why,
         })}

@@ -76,7 +76,7 @@ function endUserCaps({ end_user_caps: caps }) {
   if (caps === null) return '';
   const own =
     caps.users.length === 0 ? '' : `${counted(caps.users.length, 'end user')} with caps of their own`;
-  return [capsText(caps), own].filter(Boolean).join('; ');
+  return [capsText(caps), own, caps.ignore_case && 'names in any case'].filter(Boolean).join('; ');
 }
 
 const pageSize = 50;

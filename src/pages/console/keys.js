@@ -120,6 +120,7 @@ function acts(key, kinds, onAct) {
 /** @param {Key} key */
 function mayUse(key) {
   const { models, channels, requests_per_minute: rate, concurrent_tasks: concurrent } = key;
+  const { strict, end_user_required: namesUser } = key;
   const { scopes, addresses, routes, duration_max: seconds, resolution_max: resolution } = key;
   return [
     scopes.map(words).join(', '),
@@ -130,6 +131,8 @@ function mayUse(key) {
     seconds !== null && `videos of ${seconds.toLocaleString('en')} s at most`,
     resolution !== null && `${resolution} at most`,
     addresses !== null && `from ${addresses.join(', ')}`,
+    strict && 'no field without effect',
+    namesUser && 'the end user named',
     routes !== null && `by ${routes.join(', ')}`,
   ]
     .filter(Boolean)
@@ -242,6 +245,24 @@ function Create({ api, account, onIssued, onClose }) {
       { name: 'models', label: 'Models, separated by commas (empty: all)', isOptional: true },
       { name: 'requests_per_minute', label: 'Requests a minute (empty: any number)', isOptional: true },
       { name: 'concurrent_tasks', label: 'Tasks at once (empty: any number)', isOptional: true },
+      {
+        name: 'end_user_required',
+        label: 'Must every request name its end user?',
+        value: 'false',
+        choices: [
+          ['false', 'No'],
+          ['true', 'Yes'],
+        ],
+      },
+      {
+        name: 'strict',
+        label: 'A field without effect is',
+        value: 'false',
+        choices: [
+          ['false', 'a warning'],
+          ['true', 'an error'],
+        ],
+      },
       { name: 'days', label: 'Ends after how many days (empty: never)', isOptional: true },
     ]}
     effect=${() => `The key spends what ${account} has. It is shown once, here.`}

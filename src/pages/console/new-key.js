@@ -1,6 +1,7 @@
 const daySeconds = 24 * 60 * 60;
 const lists = ['scopes', 'addresses', 'routes', 'models'];
 const texts = ['resolution_max'];
+const flags = ['strict', 'end_user_required'];
 
 /**
  * What the API is sent for a new key; what is empty is left out.
@@ -20,5 +21,6 @@ export function createBody({ name = '', days = '', ...rest }, now) {
 /** @param {string} field @param {string} value */
 function valueOf(field, value) {
   if (lists.includes(field)) return value.split(',').map((item) => item.trim());
+  if (flags.includes(field)) return value === 'true';
   return texts.includes(field) ? value : Number(value);
 }

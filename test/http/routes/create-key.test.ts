@@ -13,6 +13,8 @@ it('shows the key once, with what it may do', async () => {
     requests_per_minute: 60,
     concurrent_tasks: 3,
     asset_urls: false,
+    strict: false,
+    end_user_required: false,
     scopes: ['create', 'manage'],
     addresses: ['203.0.113.0/24'],
     routes: ['createVideo'],

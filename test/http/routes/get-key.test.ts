@@ -24,6 +24,8 @@ it('a key without limits, which has spent nothing, is shown as such', async () =
     scopes: ['create', 'read_own', 'read_account', 'manage'],
     duration_max: null,
     resolution_max: null,
+    strict: false,
+    end_user_required: false,
     requests_per_minute: null,
     concurrent_tasks: null,
     spent: {

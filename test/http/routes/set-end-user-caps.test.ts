@@ -35,6 +35,21 @@ it('an unknown end user has the default cap from his first request on, a named o
   expect((await create('unknown')).status).toBe(200);
 });
 
+it('the name of an end user is written in any spelling, and in any case if the account says so', async () => {
+  const account = await world.newAccount();
+  const create = async (user: string) =>
+    (await account.create({ metadata: { safety_identifier: user } })).status;
+  await caps(account.id, { users: [{ user: ' Ａlice ', total: '0.5' }] });
+  expect([await create('Alice'), await create('Alice'), await create('alice')]).toEqual([200, 402, 200]);
+
+  const set = await caps(account.id, { ignore_case: true, users: [{ user: 'Bob', total: '0.5' }] });
+  expect(set.body.end_user_caps).toMatchObject({ ignore_case: true, users: [{ user: 'bob' }] });
+  world.clock.aheadMs += 5_000;
+  expect([await create('BOB'), await create('Bob')]).toEqual([200, 402]);
+  const twice = [{ user: 'Bob' }, { user: 'bob' }];
+  expect((await caps(account.id, { ignore_case: true, users: twice })).body.error.param).toBe('users');
+});
+
 it('404, 400', async () => {
   const { id } = await world.newAccount();
   expect((await caps('none', { day: '1' })).body.error.code).toBe('account_not_found');

@@ -8,7 +8,7 @@ import type { ImagePresenter } from '../../presenters/image.ts';
 import { presentImageUsage } from '../../presenters/image-usage.ts';
 import type { Route } from '../../route.ts';
 import type { DialectDeps } from '../dialect-deps.ts';
-import { waitingImageRoute } from '../waiting-image-route.ts';
+import { refusedWithoutTasks, waitingImageRoute } from '../waiting-image-route.ts';
 import { arkDialect, presentArkError } from './ark-dialect.ts';
 
 /** Source: volcengine-go-sdk@cf20b61b, `service/arkruntime/model/images.go`. */
@@ -28,7 +28,7 @@ const answerSchema = z
   })
   .meta({ id: 'ArkImages' });
 
-const names = namesOf({ prefix: '', others: 'body' }, imageFields);
+const names = namesOf({ prefix: '', others: 'body' }, refusedWithoutTasks, imageFields);
 
 export function createArkImage(deps: DialectDeps): Route {
   return waitingImageRoute(

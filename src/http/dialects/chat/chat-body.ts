@@ -6,6 +6,7 @@ import type { Table } from '../../../intake/names.ts';
 import type { Understood } from '../../../intake/understand.ts';
 import { exampleModels } from '../../example-models.ts';
 import { understandImage } from '../../images/image-body.ts';
+import { refusedWithoutTasks } from '../waiting-image-route.ts';
 
 const messagesMax = 1_000;
 
@@ -89,7 +90,7 @@ export function understandChat(body: Fields): Understood {
     'image_config.image_size': 'size',
     'image_config.aspect_ratio': 'aspect_ratio',
   };
-  const names = namesOf({ prefix: '', others: 'body' }, table, places, imageFields);
+  const names = namesOf({ prefix: '', others: 'body' }, refusedWithoutTasks, table, places, imageFields);
   return understandImage(sent, names, { response_format: 'b64_json' });
 }
 

@@ -1,3 +1,4 @@
+import { seenBy } from '../../../base/key-scope.ts';
 import { z } from 'zod';
 import { defined } from '../../../base/defined.ts';
 import type { GenerationRequest } from '../../../models/request.ts';
@@ -34,8 +35,8 @@ export function remixOpenaiVideo(deps: DialectDeps): Route {
     readBody: openaiBody(deps.images),
     success: { description: 'The task, its hold and its workflow exist.', schema: openaiVideoSchema },
     errors: [...createErrors, ...contentOperation.errors],
-    async handle({ params: { task_id: id }, body, caller, reach, meta }) {
-      const source = await findOwnTask(tasks, { id, reach, kind: 'video' });
+    async handle({ params: { task_id: id }, body, caller, meta }) {
+      const source = await findOwnTask(tasks, { id, reach: seenBy(caller), kind: 'video' });
       const made = (await requests.find(id))?.request;
       const ours = remixOf(source, made, resultOf(source, deps));
       const sent = understandVideo(body, remixNames, ours);

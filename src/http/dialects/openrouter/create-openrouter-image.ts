@@ -6,7 +6,7 @@ import type { ImagePresenter } from '../../presenters/image.ts';
 import { chatUsageSchema, presentChatUsage } from '../../presenters/image-usage.ts';
 import type { Route } from '../../route.ts';
 import type { DialectDeps } from '../dialect-deps.ts';
-import { waitingImageRoute } from '../waiting-image-route.ts';
+import { refusedWithoutTasks, waitingImageRoute } from '../waiting-image-route.ts';
 import { openrouterDialect, presentOpenrouterError } from './openrouter-dialect.ts';
 
 /** Source: the official client (@openrouter/sdk 1.3.19, `models/imagegenerationresponse.ts`). */
@@ -19,7 +19,12 @@ const answerSchema = z
   })
   .meta({ id: 'OpenrouterImages' });
 
-const names = namesOf({ prefix: '', others: 'body' }, { resolution: 'size' }, imageFields);
+const names = namesOf(
+  { prefix: '', others: 'body' },
+  refusedWithoutTasks,
+  { resolution: 'size' },
+  imageFields,
+);
 
 export function createOpenrouterImage(deps: DialectDeps): Route {
   return waitingImageRoute(

@@ -1,0 +1,35 @@
+import { endUserOf } from '../access/spender.ts';
+import type { Caller } from '../access/caller.ts';
+import { GatewayError } from '../errors/errors.ts';
+import type { Understood } from '../intake/understand.ts';
+import { refuseUnread } from '../intake/warnings.ts';
+import type { AskedRequest, ImageRequest } from '../models/request.ts';
+
+export interface RuledRequest {
+  readonly request: AskedRequest | ImageRequest;
+  /** Fields without effect, by the names that the caller sent. */
+  readonly ignored: readonly string[];
+}
+
+/**
+ * Applies what a key demands of every create. Throws GatewayError with the names that the caller sent.
+ *
+ * @returns Whether a field without effect is an error, because of the request or of its key.
+ */
+export function applyKeyRules(
+  { request, ignored }: RuledRequest,
+  { strict, nameOf }: Pick<Understood, 'strict' | 'nameOf'>,
+  caller: Pick<Caller, 'strict' | 'endUserRequired'>,
+): { readonly strict?: true } {
+  const isStrict = strict || caller.strict === true;
+  if (isStrict) refuseUnread(ignored);
+  if (caller.endUserRequired === true && endUserOf(request) === undefined) {
+    const param = nameOf(request.kind === 'video' ? 'metadata.safety_identifier' : 'safety_identifier');
+    throw new GatewayError(
+      'missing_parameter',
+      `This API key requires the parameter ${param}: the name of your end user.`,
+      { param },
+    );
+  }
+  return isStrict ? { strict: true } : {};
+}
