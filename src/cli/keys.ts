@@ -34,7 +34,7 @@ interface Rotation {
 }
 
 export function addKeyCommands(keys: Command, context: CliContext): void {
-  keys
+  const create = keys
     .command('create')
     .description('Makes a key of an account; it is shown once.')
     .addHelpText(
@@ -45,43 +45,30 @@ export function addKeyCommands(keys: Command, context: CliContext): void {
       ),
     )
     .argument('<account>')
-    .option('--name <name>')
-    .option('--scopes <list>', 'create, read_own, read_account, manage (default: create,read_own)', parseList)
-    .option('--addresses <list>', 'addresses and networks that may use it (default: all)', parseList)
-    .option('--routes <list>', 'operationIds to allow (default: all that its scopes allow)', parseList)
-    .option('--duration-max <seconds>', 'longest video to allow', parseCount)
-    .option('--resolution-max <name>', 'largest resolution to allow, such as 1080p')
-    .option('--models <list>', 'comma-separated (default: all)', parseList)
-    .option('--channels <list>', 'comma-separated (default: all)', parseList)
-    .option('--asset-urls', 'allow media that are asset://… of an upstream account')
-    .option('--strict', 'refuse fields without effect')
-    .option('--end-user-required', 'refuse creates that do not name their end user')
-    .option('--requests-per-minute <n>', 'default: no limit', parseCount)
-    .option('--concurrent-tasks <n>', 'default: no limit', parseCount)
-    .option('--expires-at <time>', 'such as 2030-01-31 or 2030-01-31T12:00Z', parseDate)
-    .action(
-      adminCommand(context, async ({ client, output }, account: string, options: NewKey) => {
-        const made = await client.call('POST', '/keys', {
-          account,
-          name: options.name,
-          scopes: options.scopes,
-          addresses: options.addresses,
-          routes: options.routes,
-          duration_max: options.durationMax,
-          resolution_max: options.resolutionMax,
-          models: options.models,
-          channels: options.channels,
-          asset_urls: options.assetUrls,
-          strict: options.strict,
-          end_user_required: options.endUserRequired,
-          requests_per_minute: options.requestsPerMinute,
-          concurrent_tasks: options.concurrentTasks,
-          expires_at: options.expiresAt,
-        });
-        output.item(made);
-        output.note('\nThe key will not be shown again.');
-      }),
-    );
+    .option('--name <name>');
+  addTermOptions(create).action(
+    adminCommand(context, async ({ client, output }, account: string, options: NewKey) => {
+      const made = await client.call('POST', '/keys', {
+        account,
+        name: options.name,
+        scopes: options.scopes,
+        addresses: options.addresses,
+        routes: options.routes,
+        duration_max: options.durationMax,
+        resolution_max: options.resolutionMax,
+        models: options.models,
+        channels: options.channels,
+        asset_urls: options.assetUrls,
+        strict: options.strict,
+        end_user_required: options.endUserRequired,
+        requests_per_minute: options.requestsPerMinute,
+        concurrent_tasks: options.concurrentTasks,
+        expires_at: options.expiresAt,
+      });
+      output.item(made);
+      output.note('\nThe key will not be shown again.');
+    }),
+  );
 
   keys
     .command('list')
@@ -98,6 +85,23 @@ export function addKeyCommands(keys: Command, context: CliContext): void {
 
   addCapCommand(keys, context);
   addEndingCommands(keys, context);
+}
+
+function addTermOptions(command: Command): Command {
+  return command
+    .option('--scopes <list>', 'create, read_own, read_account, manage (default: create,read_own)', parseList)
+    .option('--addresses <list>', 'addresses and networks that may use it (default: all)', parseList)
+    .option('--routes <list>', 'operationIds to allow (default: all that its scopes allow)', parseList)
+    .option('--duration-max <seconds>', 'longest video to allow', parseCount)
+    .option('--resolution-max <name>', 'largest resolution to allow, such as 1080p')
+    .option('--models <list>', 'comma-separated (default: all)', parseList)
+    .option('--channels <list>', 'comma-separated (default: all)', parseList)
+    .option('--asset-urls', 'allow media that are asset://… of an upstream account')
+    .option('--strict', 'refuse fields without effect')
+    .option('--end-user-required', 'refuse creates that do not name their end user')
+    .option('--requests-per-minute <n>', 'default: no limit', parseCount)
+    .option('--concurrent-tasks <n>', 'default: no limit', parseCount)
+    .option('--expires-at <time>', 'such as 2030-01-31 or 2030-01-31T12:00Z', parseDate);
 }
 
 function addCapCommand(keys: Command, context: CliContext): void {

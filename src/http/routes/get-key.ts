@@ -30,6 +30,27 @@ const projectionSchema = z
       'Each remaining day of the month is assumed to cost the average of its complete days since the key was created. Today counts for at least what it has cost so far.',
   });
 
+const ownKeySchema = z
+  .object({
+    object: z.literal('key'),
+    id: z.string(),
+    account: z.string(),
+    currency: z.string(),
+    scopes: z.array(z.enum(keyScopes)),
+    duration_max: z.number().nullable().meta({ description: 'Seconds of a video; null: no limit.' }),
+    resolution_max: z.string().nullable().meta({ description: 'null: no limit.' }),
+    strict: z.boolean().meta({ description: 'Whether a field without effect is an error.' }),
+    end_user_required: z.boolean().meta({ description: 'Whether every create must name its end user.' }),
+    requests_per_minute: z.int().nullable().meta({ description: 'null: no limit.' }),
+    concurrent_tasks: z.int().nullable().meta({ description: 'null: no limit.' }),
+    spent: spentSchema,
+    projection: projectionSchema,
+    models: z
+      .array(z.object({ model: z.string(), spent: spentSchema }))
+      .meta({ description: 'Models for which the key has a cap.' }),
+  })
+  .meta({ id: 'OwnKey' });
+
 export function getKey(deps: Deps): Route {
   const { ledger, catalogue } = deps;
   return keyRoute({
@@ -44,28 +65,7 @@ export function getKey(deps: Deps): Route {
     input: z.object({}),
     success: {
       description: 'The key of the request.',
-      schema: z
-        .object({
-          object: z.literal('key'),
-          id: z.string(),
-          account: z.string(),
-          currency: z.string(),
-          scopes: z.array(z.enum(keyScopes)),
-          duration_max: z.number().nullable().meta({ description: 'Seconds of a video; null: no limit.' }),
-          resolution_max: z.string().nullable().meta({ description: 'null: no limit.' }),
-          strict: z.boolean().meta({ description: 'Whether a field without effect is an error.' }),
-          end_user_required: z
-            .boolean()
-            .meta({ description: 'Whether every create must name its end user.' }),
-          requests_per_minute: z.int().nullable().meta({ description: 'null: no limit.' }),
-          concurrent_tasks: z.int().nullable().meta({ description: 'null: no limit.' }),
-          spent: spentSchema,
-          projection: projectionSchema,
-          models: z
-            .array(z.object({ model: z.string(), spent: spentSchema }))
-            .meta({ description: 'Models for which the key has a cap.' }),
-        })
-        .meta({ id: 'OwnKey' }),
+      schema: ownKeySchema,
     },
     async handle({ caller }) {
       const { account, key, caps } = caller;

@@ -15,7 +15,7 @@ const bodySchema = z.object({
   models: z.record(z.string(), channelPriceSchema).meta({ description: 'Prices by the ids of models.' }),
   channels: z
     .record(z.string(), z.record(z.string(), channelPriceSchema))
-    .default({})
+    .optional()
     .meta({ description: 'Prices of channels that have their own, by channel and model.' }),
   since: z.int().nonnegative().meta({ description: 'Unix seconds: tasks created from then on.' }),
   account: z.string().optional(),
@@ -36,7 +36,7 @@ export function tryPrices({ tasks, ledger, log, now }: Deps): Route {
     success: { description: 'Lines of JSON.', mediaType: workingMediaType },
     errors: ['concurrency_limit_exceeded'],
     handle({ body, meta, operator }) {
-      const { models, channels, since, account, model } = body;
+      const { models, channels = {}, since, account, model } = body;
       const asked = { prices: { models, channels }, since, until: now(), ...defined({ account, model }) };
       const deps = {
         list: tasks.list.bind(tasks),
