@@ -13,6 +13,8 @@ import type { AuditLog } from '../src/commands/audit-log.ts';
 import type { AbandonCreation } from '../src/commands/abandon-creation.ts';
 import type { Ledger } from '../src/ledger/ledger.ts';
 import type { KeySlotStore } from '../src/store/key-slots.ts';
+import type { MeasureResult } from '../src/routing/measured-facts.ts';
+import type { VideoShape } from '../src/models/video-shapes.ts';
 import type { Deliver } from '../src/routing/delivery.ts';
 import type { RequestStore } from '../src/store/requests.ts';
 import type { Uploads } from '../src/media/uploads.ts';
@@ -70,6 +72,12 @@ export interface ChannelActivityDeps extends ActivityDeps {
   readonly keySlots: Pick<KeySlotStore, 'keepUntil'>;
   /** Rejects while MongoDB is away. */
   readonly deliver: Deliver;
+  readonly measure: MeasureResult;
+  /** Finds the shape of the channel's model that a rendered video of this size has. */
+  readonly shapeOf: (
+    job: { readonly model: string; readonly channel: string },
+    size: string,
+  ) => VideoShape | undefined;
   /** Asks a channel that answers with the images. Rejects only for what is a fault of ours. */
   readonly renderImages: (call: ChannelCall) => Promise<ChannelAnswer>;
   /** Absent: there is no storage of our own, and no result is copied. */

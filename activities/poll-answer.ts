@@ -11,6 +11,7 @@ import type { EventOf } from '../src/task/state.ts';
 import { UpstreamError } from '../src/providers/provider.ts';
 import type { OperationStatus } from '../src/providers/provider.ts';
 import { linkHeadersOf, mustBeCopied } from '../src/routing/channels.ts';
+import { needsMeasuring, withMeasured } from '../src/routing/measured-facts.ts';
 import type { ChannelActivityDeps } from './deps.ts';
 import { persistently } from './persistently.ts';
 import { afterFailure, afterPending } from '../src/polling/poll-memory.ts';
@@ -82,7 +83,10 @@ export async function ask(watch: Watch, deps: ChannelActivityDeps): Promise<Task
 }
 
 type DeliveredJob = Pick<WatchedJob, 'task' | 'kind' | 'model' | 'candidate'>;
-type DeliveryDeps = Pick<ChannelActivityDeps, 'deliver' | 'channels' | 'keepImages' | 'log' | 'now'> & {
+type DeliveryDeps = Pick<
+  ChannelActivityDeps,
+  'deliver' | 'measure' | 'shapeOf' | 'channels' | 'keepImages' | 'log' | 'now'
+> & {
   readonly tasks: Pick<ChannelActivityDeps['tasks'], 'isOutage'>;
 };
 
@@ -177,7 +181,13 @@ export async function deliver(
   const isKept = deps.keepImages !== undefined;
   if (isKept && mustBeCopied(deps.channels, owner) && delivered.some(isNotCopied))
     return { outcome, why: 'The result could not be copied, and its link is of no use to callers.' };
-  if (problem === undefined || (problem.evidence === 'silent' && isLast)) return { outcome };
+  if (problem === undefined || (problem.evidence === 'silent' && isLast)) {
+    const [item] = delivered;
+    if (kind !== 'video' || item === undefined || !needsMeasuring(facts)) return { outcome };
+    const media = await deps.measure({ task, item, channel: candidate.channel, headersFor });
+    const shapeOf = (size: string) => deps.shapeOf({ model, channel: candidate.channel }, size);
+    return { outcome: { ...outcome, facts: withMeasured(facts, media, shapeOf) } };
+  }
   return { outcome, why: `A link of the result does not open: ${problem.message}` };
 }
 

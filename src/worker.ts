@@ -30,7 +30,7 @@ import { createRedelivery } from './temporal/redelivery.ts';
 import { createWorkflowLookup } from './temporal/workflow-lookup.ts';
 import { requireSearchAttributes } from './temporal/search-attributes.ts';
 import { startDailyVerification } from './compose/verification.ts';
-import { callbackDeps, channelDeps, openTaskImages } from './compose/worker-deps.ts';
+import { callbackDeps, channelDeps, openResultReaders } from './compose/worker-deps.ts';
 
 export interface RunningWorker {
   /** Accepts no new work, waits for submissions in flight, then resolves. */
@@ -56,7 +56,7 @@ const stayingPollsMax = (queue: string): number => (isPollsQueue(queue) ? 2500 :
 export async function startWorker(core: Core): Promise<RunningWorker> {
   const [workflowBundle, connection] = await Promise.all([bundleWorkflows(), connectWorker(core.temporal)]);
   await requireSearchAttributes({ connection, namespace: core.temporal.namespace });
-  const images = await openTaskImages(core);
+  const results = await openResultReaders(core);
   const workers = new Map<string, Worker>();
   const runs: Promise<void>[] = [];
   const create = async (queue: string, options: Omit<WorkerOptions, 'taskQueue'>): Promise<void> => {
@@ -67,7 +67,7 @@ export async function startWorker(core: Core): Promise<RunningWorker> {
   const prefix = core.environment.TASK_QUEUE_PREFIX;
   const stays = createStayPlaces({ placesMax: stayingPollsMax, now: core.now });
   const stayWakes = openStayWakes(core, stays);
-  const channels = channelDeps(core, stays, images);
+  const channels = channelDeps(core, stays, results);
   const activities = { ...createChannelActivities(channels) };
   const callbacks = callbackDeps(core);
   const pollersOf = shareChannelPollers();
@@ -109,7 +109,7 @@ export async function startWorker(core: Core): Promise<RunningWorker> {
       await Promise.all([left, verified]);
       // Each has limits of its own on the time to its answer, and to the record of it.
       await callbacks.promptHosts.idle();
-      await Promise.all([connection.close(), images.close(), core.recorder.close(), reports.stop()]);
+      await Promise.all([connection.close(), results.close(), core.recorder.close(), reports.stop()]);
       // Last: what is in flight until here must not be cut off either.
       endRejections();
     },

@@ -14,6 +14,11 @@ import { createHostPlaces } from '../capacity/host-places.ts';
 import { createPromptHosts } from '../capacity/prompt-hosts.ts';
 import { createSubmitGate } from '../capacity/submit-gate.ts';
 import { openUploads } from './upkeep.ts';
+import { createMeasureResult } from '../media/measure-result.ts';
+import { createMediaProbe } from '../media/media-probe.ts';
+import type { VideoShape } from '../models/video-shapes.ts';
+import { offerOf } from '../routing/capability.ts';
+import { shapeOfResult } from '../routing/size-shape.ts';
 import { createOpenOwnMedia } from '../media/own-media.ts';
 import { openImagesForTasks } from '../images/images-for-tasks.ts';
 import type { ImagesForTasks } from '../images/images-for-tasks.ts';
@@ -33,12 +38,39 @@ const callbacksPerAccountMax = 100;
 const promptCallbacksMax = 16;
 const slowHostAvoidedMs = 60_000;
 
-export function openTaskImages({ environment, outbound, results, now }: Core): Promise<ImagesForTasks> {
-  return openImagesForTasks({
+/** How a worker looks into results. */
+export interface ResultReaders
+  extends Pick<ImagesForTasks, 'render'>, Pick<ChannelActivityDeps, 'measure' | 'shapeOf'> {
+  close(): Promise<void>;
+}
+
+export async function openResultReaders(core: Core): Promise<ResultReaders> {
+  const { environment, outbound, results, now } = core;
+  const images = await openImagesForTasks({
     openMedia: createOpenOwnMedia(results.kept, outbound.media),
     pixelsMax: environment.IMAGE_PIXELS_MAX,
     now,
   });
+  const probe = createMediaProbe();
+  const { openLink, kept } = results;
+  return {
+    render: images.render,
+    measure: createMeasureResult({ probe, openLink, ...defined({ storage: kept?.storage }) }),
+    shapeOf: ({ model: id, channel: name }, size) => shapeAt(core, { id, name, size }),
+    close: async () => void (await Promise.all([images.close(), probe.close()])),
+  };
+}
+
+function shapeAt(
+  { channels, config }: Core,
+  { id, name, size }: Readonly<Record<'id' | 'name' | 'size', string>>,
+): VideoShape | undefined {
+  const channel = channels(name);
+  const model = config().models.find((each) => each.id === id);
+  const offer = offerOf(channel?.provider, 'video', channel?.config.models[id]);
+  return channel === undefined || model === undefined || offer === undefined
+    ? undefined
+    : shapeOfResult(size, { model, offers: new Map([[channel.config, offer]]) });
 }
 
 export function callbackDeps(core: Core): FirstCallbackDeps {
@@ -69,11 +101,7 @@ export function callbackDeps(core: Core): FirstCallbackDeps {
   };
 }
 
-export function channelDeps(
-  core: Core,
-  stays: StayPlaces,
-  { render: renderImages }: ImagesForTasks,
-): ChannelActivityDeps {
+export function channelDeps(core: Core, stays: StayPlaces, results: ResultReaders): ChannelActivityDeps {
   const { tasks, requests } = core.stores;
   const channels = recordedChannels(core.channels, core.recorder, core.now);
   const limiters = new Map<string, SubmitLimiter>();
@@ -86,9 +114,11 @@ export function channelDeps(
     slots: core.health.slots,
     keySlots: core.stores.keySlots,
     deliver: tracedDelivery(core.results.deliver, core.tracing?.tasks),
+    measure: results.measure,
+    shapeOf: results.shapeOf,
     registerFiles: openUploads(core)?.register ?? ((request) => Promise.resolve(request)),
     partialImages: core.stores.partialImages,
-    renderImages,
+    renderImages: results.render,
     ...defined({ keepImages: core.results.kept?.keepImages }),
     canOpen: core.results.canOpen,
     submitLimiter: ({ channel, credential }) =>

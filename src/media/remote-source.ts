@@ -38,7 +38,7 @@ export async function openRemoteSource(url: string, options: RemoteSourceOptions
   };
 }
 
-async function readAll(body: AsyncIterable<Uint8Array>): Promise<Buffer> {
+export async function readAll(body: AsyncIterable<Uint8Array>): Promise<Buffer> {
   const pieces: Uint8Array[] = [];
   for await (const piece of body) pieces.push(piece);
   return Buffer.concat(pieces);

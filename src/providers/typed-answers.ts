@@ -81,7 +81,7 @@ function typedStatus({ traceId, ...status }: OperationStatus): OperationStatus {
 
 /** A fact that is not a token was not reported. A number that cannot be true is left out, and noted. */
 function typedFacts({ usage, ...facts }: SettleFacts): SettleFacts {
-  const { resolution, ratio, size, quality, groups, generateAudio, measured, ...numbers } = facts;
+  const { resolution, ratio, size, quality, groups, generateAudio, measured: _ours, ...numbers } = facts;
   const { incredible: _said, ...reported } = numbers;
   const counts = typedNumbers(usage ?? {});
   return {
@@ -89,7 +89,6 @@ function typedFacts({ usage, ...facts }: SettleFacts): SettleFacts {
     ...defined({
       usage: Object.keys(counts).length === 0 ? undefined : counts,
       generateAudio,
-      measured,
       groups: groups?.map((group) => ({
         images: group.images,
         ...defined({ size: typedFact(group.size), quality: typedFact(group.quality) }),

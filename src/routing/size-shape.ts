@@ -51,6 +51,16 @@ export function withShapeOfSize(request: VideoRequest, { model, offers, nameOf }
   };
 }
 
+/** Returns the shape of a model that a rendered video has. Undefined: none is near enough. */
+export function shapeOfResult(
+  size: string,
+  { model, offers }: Pick<Shaping, 'model' | 'offers'>,
+): VideoShape | undefined {
+  const factsOf = (pair: Partial<VideoShape>) =>
+    [...offers.values()].map(({ facts }) => factsFor({ ...pair, extra: {} }, facts));
+  return shapeOfPixels(size, videoShapes(model, factsOf));
+}
+
 interface UnknownSize {
   readonly model: string;
   readonly shapes: readonly VideoShape[];

@@ -91,6 +91,20 @@ describe('the charge of a video', () => {
     });
   });
 
+  it('of a requested size does not change with the pixels of the file', () => {
+    const lines: readonly PriceLine[] = [
+      { measure: 'second', when: { size: ['1280x720'] }, price: '0.1' },
+      { measure: 'second', price: '0.3' },
+    ];
+    const sized = {
+      ...bySecond,
+      facts: { ...bySecond.facts, size: '1280x720' },
+      price: { ...bySecond.price, lines },
+    };
+    const seen = { durationSeconds: 5, size: '1280x704', measured: ['size'] } as const;
+    expect(charge(seen, sized)).toEqual([500_000n, false]);
+  });
+
   describe('with a price for the videos that were given', () => {
     const withInput = {
       ...bySecond,

@@ -84,6 +84,8 @@ async function end(vendor: JobVendor, { fault, isStored }: { fault: string; isSt
   const headersFor = (url: string) => vendor.linkHeaders(url, context());
   const delivering: Delivering = {
     deps: {
+      measure: () => Promise.resolve(undefined),
+      shapeOf: () => undefined,
       deliver: (task, items, options) => deliver(task, items, { ...options, headersFor }),
       channels: () => undefined,
       tasks: { isOutage },

@@ -337,6 +337,8 @@ function fakeDeps(records: PlayedRecords, upstream: () => Upstream): ChannelActi
     isConfigCurrent: () => true,
     cancelRequest: async () => undefined,
     deliver: async (_task: string, items: unknown) => ({ items }),
+    measure: () => Promise.resolve(undefined),
+    shapeOf: () => undefined,
   };
   return fake as ChannelActivityDeps & TaskActivityDeps;
 }

@@ -1,3 +1,4 @@
+import { framesPerSecond } from './media/clips.ts';
 import type { CallbackSender } from './callbacks.ts';
 import type { Clock } from './clock.ts';
 import { FaultSet } from './fault.ts';
@@ -34,8 +35,6 @@ export interface ImageLook {
 
 /** Share of the render time that a task waits in the queue, unless `queue=` says otherwise. */
 const queueShare = 1 / 8;
-
-export const framesPerSecond = 24;
 
 /** Share of the render time that a synchronous picture takes. */
 const pictureShare = 1 / 8;

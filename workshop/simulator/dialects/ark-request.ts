@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import { check, json, link, pairIn, refusals, taken, word } from '../engine.ts';
 import type { FaultSet, Mistake, Problems, Refusal } from '../engine.ts';
-import { framesPerSecond } from '../world.ts';
+import { framesPerSecond } from '../media/clips.ts';
 
 /** What is read and refused at Volcengine Ark, by a gateway before it, too. */
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { check, dialect, empty, inSeconds, json, pairIn, parseJson, taken } from '../engine.ts';
 import type { Call, Desk, Job, Rendered, Reply, Submission, WireRequest } from '../engine.ts';
-import { framesPerSecond } from '../world.ts';
+import { framesPerSecond } from '../media/clips.ts';
 import { arkError, arkModel, arkProblems, arkRequestId, arkWords, modelNotFound } from './ark-request.ts';
 import { outputModerated, readArkBody, refuseArk, settleArk } from './ark-request.ts';
 import type { ArkDetail } from './ark-request.ts';

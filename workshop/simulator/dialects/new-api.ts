@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { bytes, check, dialect, empty, inSeconds, json, pairIn, parseJson } from '../engine.ts';
 import { phaseWords, readForm, Refusal, refusals, textsOf } from '../engine.ts';
 import type { Call, Desk, FaultSet, Job, Rendered, Reply, WireRequest } from '../engine.ts';
-import { framesPerSecond } from '../world.ts';
+import { framesPerSecond } from '../media/clips.ts';
 import { arkModel, readArkBody, settleArk } from './ark-request.ts';
 import { imageRoutes, noSuchUrl } from './openai-images.ts';
 

@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs';
 /**
  * The sample clips that represent every video: five seconds of H.264 at 24 frames a second, a few kilobytes each,
  * rendered once by this project and free to use like the rest of it. They show a tinted gradient and a white bar
- * that grows, so that a viewer sees that the file plays and how far it is. A clip has the shape that was asked for,
- * not its pixels or its duration: what is charged for comes from the fields of an answer, never from the file.
+ * that grows, so that a viewer sees that the file plays and how far it is. `clipOf` makes one say the pixels and the
+ * length of its task.
  */
 const clips = [
   { name: '21x9', ratio: 21 / 9 },
@@ -25,6 +25,31 @@ export function nearestClip(width: number, height: number): ClipName {
 
 export function readClip(name: ClipName): Buffer {
   return readFileSync(new URL(`clips/${name}.mp4`, import.meta.url));
+}
+
+export const framesPerSecond = 24;
+
+export interface ClipShape {
+  readonly width: number;
+  readonly height: number;
+  readonly seconds: number;
+}
+
+/** Returns the nearest clip with these pixels and this length in its headers: the same frames, scaled and slowed down. */
+export function clipOf({ width, height, seconds }: ClipShape): Buffer {
+  const clip = readClip(nearestClip(width, height));
+  const boxAt = (type: string): number => clip.indexOf(type, clip.indexOf('moov'), 'latin1');
+  for (const type of ['mvhd', 'mdhd']) {
+    const timescaleAt = boxAt(type) + 16;
+    clip.writeUInt32BE(Math.max(1, Math.round(clip.readUInt32BE(timescaleAt + 4) / seconds)), timescaleAt);
+  }
+  const pixelsAt = boxAt('tkhd') + 80;
+  clip.writeUInt32BE(width << 16, pixelsAt);
+  clip.writeUInt32BE(height << 16, pixelsAt + 4);
+  const sampleAt = boxAt('avc1') + 28;
+  clip.writeUInt16BE(width, sampleAt);
+  clip.writeUInt16BE(height, sampleAt + 2);
+  return clip;
 }
 
 /** An MP4 box that players skip, of `length` bytes; nothing when that is too few to be a box. */

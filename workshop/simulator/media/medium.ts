@@ -1,11 +1,11 @@
-import { nearestClip, paddingBox, readClip } from './clips.ts';
+import { clipOf, framesPerSecond, paddingBox } from './clips.ts';
 import { encodeJpeg, encodePng, encodeWebp, paddingChunk, segment } from './images.ts';
 import type { Picture } from './images.ts';
 
 /** A result file, described completely: the same description gives the same bytes. */
 export interface Medium extends Picture {
   readonly format: MediaFormat;
-  /** Of a video, as its task has it: the file itself is a sample clip. 0 for an image. */
+  /** Of a video, as its task has it; the file itself is a sample clip that says so. 0 for an image. */
   readonly frames: number;
   /** Padded to this size, for benchmarks; 0: as small as it is. WebP is never padded. */
   readonly bytes: number;
@@ -25,7 +25,8 @@ const segmentBytesMax = 65_537;
 
 export function renderMedium(medium: Medium): Buffer {
   if (medium.format === 'mp4') {
-    const clip = readClip(nearestClip(medium.width, medium.height));
+    const { width, height, frames } = medium;
+    const clip = clipOf({ width, height, seconds: Math.max(1, frames) / framesPerSecond });
     return Buffer.concat([clip, paddingBox(medium.bytes - clip.length)]);
   }
   if (medium.format === 'webp') return encodeWebp(medium);

@@ -1,0 +1,59 @@
+import { defined } from '../base/defined.ts';
+import type { MediaFacts } from '../models/media-facts.ts';
+import type { OpenLink } from '../http-client/index.ts';
+import type { MeasureResult } from '../routing/measured-facts.ts';
+import type { ResultStorage } from '../results/storage.ts';
+import type { MediaProbe } from './media-probe.ts';
+import { probedBytesMax } from './media-probe.ts';
+import type { MediaSource } from './media-source.ts';
+import { openRemoteSource, readAll } from './remote-source.ts';
+
+export interface MeasureResultDeps {
+  readonly probe: MediaProbe;
+  readonly openLink: OpenLink;
+  /** Absent: nothing is stored, and the upstream's link is read. */
+  readonly storage?: Pick<ResultStorage, 'stat' | 'read'>;
+}
+
+const timeoutMs = 5_000;
+
+/** Reads a result from our own copy or, where there is none, from the parts of the linked file that describe it. */
+export function createMeasureResult({ probe, openLink, storage }: MeasureResultDeps): MeasureResult {
+  return async ({ task, item, channel, headersFor }): Promise<MediaFacts | undefined> => {
+    const signal = AbortSignal.timeout(timeoutMs);
+    try {
+      const source = await open();
+      return source === undefined ? undefined : await probe.probe(source, channel, signal);
+    } catch {
+      // What was not measured is settled as what the upstream reported, or as the least that is possible.
+      return undefined;
+    }
+
+    async function open(): Promise<MediaSource | undefined> {
+      const { stored, url } = item;
+      if (stored !== undefined && storage !== undefined)
+        return openStoredSource(`${task}/${stored.name}`, storage);
+      if (url === undefined) return undefined;
+      const headers = headersFor(url);
+      const openMedia: Parameters<typeof openRemoteSource>[1]['openMedia'] = (fetch) =>
+        openLink(channel, { ...fetch, ...defined({ headers }) });
+      return openRemoteSource(url, { openMedia, bytesMax: probedBytesMax, timeoutMs, signal });
+    }
+  };
+}
+
+async function openStoredSource(
+  key: string,
+  storage: Pick<ResultStorage, 'stat' | 'read'>,
+): Promise<MediaSource | undefined> {
+  const file = await storage.stat(key);
+  if (file === undefined || file.bytes === 0) return undefined;
+  return {
+    bytes: file.bytes,
+    async read(start, end) {
+      const last = Math.min(end, file.bytes) - 1;
+      if (last < start) return new Uint8Array();
+      return readAll(await storage.read(key, { start, end: last }));
+    },
+  };
+}

@@ -1,0 +1,70 @@
+import { defined } from '../base/defined.ts';
+import type { MediaFacts } from '../models/media-facts.ts';
+import type { VideoShape } from '../models/video-shapes.ts';
+import type { SettleFacts } from '../money/settle-facts.ts';
+import type { ResultItem } from '../task/task.ts';
+import type { LinkHeaders } from './channels.ts';
+
+export interface ResultToMeasure {
+  readonly task: string;
+  readonly item: ResultItem;
+  /** The channel whose answer has the link. */
+  readonly channel: string;
+  readonly headersFor: LinkHeaders;
+}
+
+/** Undefined: the file cannot be read, or not in time. Never rejects. */
+export type MeasureResult = (result: ResultToMeasure) => Promise<MediaFacts | undefined>;
+
+/** Whether the upstream left out what the video itself says. */
+export function needsMeasuring(facts: SettleFacts): boolean {
+  const { durationSeconds, size, resolution, ratio } = facts;
+  const hasShape = size !== undefined || (resolution !== undefined && ratio !== undefined);
+  return durationSeconds === undefined || !hasShape;
+}
+
+/** Adds what the upstream did not report. `shapeOf` finds the model's shape with these pixels. */
+export function withMeasured(
+  facts: SettleFacts,
+  media: MediaFacts | undefined,
+  shapeOf: (size: string) => VideoShape | undefined,
+): SettleFacts {
+  if (media?.mediaType.startsWith('video/') !== true) return facts;
+  const size = sizeOf(media);
+  const shape = size === undefined || facts.size !== undefined ? undefined : shapeOf(size);
+  return completed(facts, {
+    ...defined({ durationSeconds: secondsOf(media), size }),
+    ...(facts.resolution === undefined && facts.ratio === undefined
+      ? defined({ resolution: shape?.resolution, ratio: shape?.ratio })
+      : {}),
+  });
+}
+
+type Measured = Pick<SettleFacts, 'durationSeconds' | 'size' | 'resolution' | 'ratio'>;
+
+const nameOfFact = {
+  durationSeconds: 'duration',
+  size: 'size',
+  resolution: 'resolution',
+  ratio: 'ratio',
+} as const;
+const measurable = ['durationSeconds', 'size', 'resolution', 'ratio'] as const;
+
+function completed(facts: SettleFacts, found: Measured): SettleFacts {
+  const added = measurable.filter((name) => facts[name] === undefined && found[name] !== undefined);
+  if (added.length === 0) return facts;
+  return { ...found, ...facts, measured: added.map((name) => nameOfFact[name]) };
+}
+
+function sizeOf({ width, height }: MediaFacts): string | undefined {
+  return width === undefined || height === undefined ? undefined : `${width}x${height}`;
+}
+
+/** A video of five seconds often has a frame more or less: 5.04 s. */
+const frameTolerance = 0.15;
+
+function secondsOf({ seconds }: MediaFacts): number | undefined {
+  if (seconds === undefined) return undefined;
+  const whole = Math.round(seconds);
+  return whole > 0 && Math.abs(seconds - whole) <= frameTolerance ? whole : Math.round(seconds * 100) / 100;
+}

@@ -1,0 +1,56 @@
+import { Readable } from 'node:stream';
+import { afterAll, expect, it } from 'vitest';
+import { createMeasureResult } from '../../src/media/measure-result.ts';
+import { createMediaProbe } from '../../src/media/media-probe.ts';
+import type { ResultItem } from '../../src/task/task.ts';
+import { clipOf } from '../../workshop/simulator/media/clips.ts';
+
+const probe = createMediaProbe();
+afterAll(() => probe.close());
+
+const film = clipOf({ width: 1280, height: 704, seconds: 8 });
+const facts = { mediaType: 'video/mp4', width: 1280, height: 704, seconds: expect.closeTo(8, 2) };
+const url = 'https://cdn.example/a.mp4';
+
+const storage = {
+  stat: (key: string) =>
+    Promise.resolve(key === 'task_1/0.mp4' ? { bytes: film.length, etag: '"1"' } : undefined),
+  read: (_key: string, { start, end }: { start: number; end: number }) =>
+    Promise.resolve(Readable.from([film.subarray(start, end + 1)])),
+};
+const measured = (item: ResultItem, opened: string[] = []) =>
+  createMeasureResult({
+    probe,
+    storage,
+    async openLink(channel, { url: address, range, headers }) {
+      opened.push(`${channel} ${address} ${headers?.['authorization'] ?? ''}`);
+      if (address !== url) throw new Error('gone');
+      const { start, end } = range ?? { start: 0, end: film.length - 1 };
+      const part = film.subarray(start, end + 1);
+      async function* body() {
+        yield part;
+      }
+      return { mediaType: 'video/mp4', bytes: part.length, partOf: film.length, body: body() };
+    },
+  })({ task: 'task_1', item, channel: 'c', headersFor: () => ({ authorization: 'key' }) });
+
+it('reads our own copy, and asks no upstream', async () => {
+  const opened: string[] = [];
+  const stored = { name: '0.mp4', sha256: '', at: 0 };
+  expect(await measured({ url, stored }, opened)).toEqual(facts);
+  expect(opened).toEqual([]);
+});
+
+it('reads the linked file with the channel’s own headers where nothing is stored', async () => {
+  const opened: string[] = [];
+  expect(await measured({ url }, opened)).toEqual(facts);
+  expect(new Set(opened)).toEqual(new Set([`c ${url} key`]));
+});
+
+it.each<[string, ResultItem]>([
+  ['has no link', {}],
+  ['is gone', { url: 'https://cdn.example/gone.mp4' }],
+  ['is no longer stored', { url, stored: { name: 'other.mp4', sha256: '', at: 0 } }],
+])('a result that %s is not measured', async (_, item) => {
+  expect(await measured(item)).toBeUndefined();
+});

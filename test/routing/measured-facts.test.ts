@@ -1,0 +1,66 @@
+import { describe, expect, it } from 'vitest';
+import type { MediaFacts } from '../../src/models/media-facts.ts';
+import { needsMeasuring, withMeasured } from '../../src/routing/measured-facts.ts';
+
+const film: MediaFacts = { mediaType: 'video/mp4', width: 1280, height: 704, seconds: 5.04 };
+const shape = { resolution: '720p', ratio: '16:9', size: '1280x720' };
+
+describe('what the upstream left out', () => {
+  it.each([
+    ['everything', {}, true],
+    ['the length', { resolution: '720p', ratio: '16:9' }, true],
+    ['the picture', { durationSeconds: 5 }, true],
+    ['the ratio', { durationSeconds: 5, resolution: '720p' }, true],
+    ['nothing, by its pixels', { durationSeconds: 5, size: '1280x720' }, false],
+    ['nothing, by its shape', { durationSeconds: 5, resolution: '720p', ratio: '16:9' }, false],
+  ])('%s', (_, facts, expected) => {
+    expect(needsMeasuring(facts)).toBe(expected);
+  });
+});
+
+it('is taken from the file, with the model’s shape of its pixels', () => {
+  expect(withMeasured({ usage: { completionTokens: 9 } }, film, () => shape)).toEqual({
+    usage: { completionTokens: 9 },
+    durationSeconds: 5,
+    size: '1280x704',
+    resolution: '720p',
+    ratio: '16:9',
+    measured: ['duration', 'size', 'resolution', 'ratio'],
+  });
+});
+
+it('what the upstream reported stays', () => {
+  expect(withMeasured({ durationSeconds: 6, resolution: '480p' }, film, () => shape)).toEqual({
+    durationSeconds: 6,
+    resolution: '480p',
+    size: '1280x704',
+    measured: ['size'],
+  });
+});
+
+it('pixels that are no shape of the model have no resolution', () => {
+  expect(withMeasured({}, film, () => undefined)).toEqual({
+    durationSeconds: 5,
+    size: '1280x704',
+    measured: ['duration', 'size'],
+  });
+});
+
+it.each([
+  [5.0417, 5],
+  [4.9, 5],
+  [5.16, 5.16],
+  [0.1, 0.1],
+  [12.3456, 12.35],
+])('%s s are %s s', (seconds, expected) => {
+  expect(withMeasured({}, { mediaType: 'video/mp4', seconds }, () => undefined).durationSeconds).toBe(
+    expected,
+  );
+});
+
+it.each([undefined, { mediaType: 'image/png', width: 1, height: 1 }, { mediaType: 'video/mp4' }])(
+  'nothing is added for %j',
+  (media) => {
+    expect(withMeasured({}, media, () => shape)).toEqual({});
+  },
+);
