@@ -67,25 +67,6 @@ describe('results in our own storage', () => {
     return account.finished(created.body.id);
   }
 
-  it('what the upstream does not report is measured from the copy, shown, and charged', async () => {
-    const task = await finishedTask({
-      model: 'short-lived',
-      duration: 7,
-      resolution: undefined,
-      ratio: undefined,
-    });
-    const record = await gateway.core.stores.tasks.find(task['id']);
-    const facts = record?.outcome?.kind === 'succeeded' ? record.outcome.facts : undefined;
-    expect(facts).toMatchObject({
-      durationSeconds: 7,
-      size: expect.stringMatching(/^\d+x\d+$/),
-      measured: expect.arrayContaining(['duration', 'size']),
-    });
-    expect(task).toMatchObject({ duration: 7, size: facts?.size, charge: '2.100000' });
-    const { body } = await gateway.admin('GET', `/admin/v1/tasks/${task['id']}/price`);
-    expect(JSON.stringify(body)).toContain('"source":"measured"');
-  });
-
   /** Our own storage refuses what is written meanwhile. */
   async function withFullStorage<Result>(work: () => Promise<Result>): Promise<Result> {
     const storage = gateway.core.results.kept?.storage;
@@ -257,6 +238,25 @@ describe('results in our own storage', () => {
       return (await copyOf(created.body.id)).state;
     };
     await expect.poll(afterRetry, { timeout: 30_000 }).toBe('gave_up');
+  });
+
+  it('what the upstream does not report is measured from the copy, shown, and charged', async () => {
+    const task = await finishedTask({
+      model: 'short-lived',
+      duration: 7,
+      resolution: undefined,
+      ratio: undefined,
+    });
+    const record = await gateway.core.stores.tasks.find(task['id']);
+    const facts = record?.outcome?.kind === 'succeeded' ? record.outcome.facts : undefined;
+    expect(facts).toMatchObject({
+      durationSeconds: 7,
+      size: expect.stringMatching(/^\d+x\d+$/),
+      measured: expect.arrayContaining(['duration', 'size']),
+    });
+    expect(task).toMatchObject({ duration: 7, size: facts?.size, charge: '2.100000' });
+    const { body } = await gateway.admin('GET', `/admin/v1/tasks/${task['id']}/price`);
+    expect(JSON.stringify(body)).toContain('"source":"measured"');
   });
 
   it('go when their time is over', async () => {
