@@ -7,6 +7,7 @@ import { html, nothing } from './markup.ts';
 import type { Markup } from './markup.ts';
 import { prose } from './prose.ts';
 import { answerSample, languages, programsOf, requestOf } from './request.ts';
+import type { TriedRequest } from './request.ts';
 
 /** What the page knows while it writes its operations. */
 export interface Writing {
@@ -30,7 +31,7 @@ export function operationSection(operation: Operation, writing: Writing): Markup
       ${aliases(operation)}${prose(description === '' ? undefined : description)}
       ${need(operation)}${parameters(operation, writing)}${body(operation, writing)}${answers(operation, writing)}${errors(operation, writing)}
     </div>
-    ${path.startsWith('/') ? examples(operation, writing) : nothing}
+    ${path.startsWith('/') ? examples(operation, request, writing) : nothing}
   </section> `;
 }
 
@@ -156,8 +157,7 @@ export function codeLink(code: string, explained: ReadonlySet<string>): Markup {
     : html`<code>${code}</code> `;
 }
 
-function examples(operation: Operation, { objects, origin }: Writing): Markup {
-  const request = requestOf(operation, objects);
+function examples(operation: Operation, request: TriedRequest, { objects, origin }: Writing): Markup {
   const sample = answerSample(operation, objects);
   const choices = languages.map(
     (language) => html`<button data-language="${language}">${languageNames[language]}</button>`,

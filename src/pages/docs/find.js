@@ -34,7 +34,14 @@ function rankOf({ kind, title, detail }, words) {
   const [name, more] = [title.toLowerCase(), detail.toLowerCase()];
   if (!words.every((word) => name.includes(word) || more.includes(word))) return 0;
   const whole = words.join(' ');
-  const closeness =
-    name === whole ? 4 : name.startsWith(whole) ? 3 : words.every((word) => name.includes(word)) ? 2 : 1;
+  // A title of several words is a sentence, for which it means nothing where it ends.
+  const isExact = name === whole && words.length === 1;
+  const closeness = isExact
+    ? 4
+    : name.startsWith(whole)
+      ? 3
+      : words.every((word) => name.includes(word))
+        ? 2
+        : 1;
   return closeness * kinds.length + (kinds.length - 1 - kinds.indexOf(kind)) + 1;
 }

@@ -72,16 +72,13 @@ function SearchDialog({ onChosen, onClose }) {
     <ul class="results" id="found" role="listbox" aria-label="Found" ref=${list}>
       ${found.map(
         ({ kind, title, detail, href }, index) =>
-          html`<li role="option" id=${`found-${index}`} aria-selected=${index === current}>
-            <a
-              href=${href}
-              tabindex="-1"
-              onClick=${(/** @type {MouseEvent} */ event) => {
-                event.preventDefault();
-                onChosen(href);
-              }}
-              >${title} <span class="small soft">${kind === 'Operation' ? '' : `${kind} `}${detail}</span></a
-            >
+          html`<li
+            role="option"
+            id=${`found-${index}`}
+            aria-selected=${index === current}
+            onClick=${() => onChosen(href)}
+          >
+            ${title} <span class="small soft">${kind === 'Operation' ? '' : `${kind} `}${detail}</span>
           </li>`,
       )}
     </ul>
