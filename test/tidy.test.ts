@@ -274,7 +274,7 @@ describe('imports between folders', () => {
     },
     client: { runs: [] },
     // Modules for browsers: their types are those of what the API answers.
-    pages: { runs: [], types: ['flight', 'http'] },
+    pages: { runs: ['base'], types: ['flight', 'http'] },
     cli: {
       runs: [...pure, 'config', 'flight', 'ledger', 'routing', 'temporal'],
       types: ['access', 'providers', 'store'],

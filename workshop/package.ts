@@ -26,25 +26,10 @@ const copied = [
 /** What `npx mediary` fetches servers with; the image, which has none, leaves them out. */
 const forServers = ['@temporalio/testing', 'mongodb-memory-server-core'];
 
-/**
- * Packed with it, as these files alone: as a dependency it would bring another package, which reports each installation to
- * its maker.
- */
-const bundled = {
-  'swagger-ui-dist': [
-    'swagger-ui-bundle.js',
-    'swagger-ui.css',
-    'swagger-ui-bundle.js.LICENSE.txt',
-    'LICENSE',
-    'NOTICE',
-  ],
-};
-
 const manifestSchema = z.looseObject({
   dependencies: z.record(z.string(), z.string()),
   devDependencies: z.record(z.string(), z.string()),
 });
-const bundledSchema = z.object({ version: z.string(), license: z.string() });
 
 const { values } = parseArgs({ options: { destination: { type: 'string', default: '.' } } });
 const directory = mkdtempSync(join(tmpdir(), 'mediary-package-'));
@@ -64,7 +49,6 @@ try {
       filter: (path) => !path.endsWith('.ts'),
     });
   }
-  for (const [name, files] of Object.entries(bundled)) bundle(name, files);
   writeFileSync(join(directory, 'package.json'), `${JSON.stringify(manifest(), undefined, 2)}\n`);
   const destination = resolve(values.destination);
   const [packed] = z
@@ -120,7 +104,6 @@ function manifest() {
       './package.json': './package.json',
     },
     dependencies: { ...kept.dependencies, ...Object.fromEntries(fetchers) },
-    bundleDependencies: Object.keys(bundled),
   };
 }
 
@@ -134,16 +117,6 @@ function repositoryFields() {
     repository: { type: 'git', url: `git+${address}.git` },
     bugs: { url: `${address}/issues` },
   };
-}
-
-function bundle(name: string, files: readonly string[]): void {
-  const from = join(root, 'node_modules', name);
-  const to = join(directory, 'node_modules', name);
-  for (const file of files) cpSync(join(from, file), join(to, file));
-  const { version, license } = bundledSchema.parse(
-    JSON.parse(readFileSync(join(from, 'package.json'), 'utf8')),
-  );
-  writeFileSync(join(to, 'package.json'), JSON.stringify({ name, version, license, main: files[0] }));
 }
 
 function run(command: string, words: readonly string[]): string {

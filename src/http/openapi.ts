@@ -4,7 +4,6 @@ import type { RouteConfig, ZodMediaTypeObject } from '@asteasolutions/zod-to-ope
 import { z } from 'zod';
 import { errorTable } from '../errors/errors.ts';
 import type { ErrorCode } from '../errors/errors.ts';
-import type { Dialect } from './dialects/dialect.ts';
 import { errorSchema } from './error-response.ts';
 import { eventStreamType } from './event-stream.ts';
 import { describeBodies } from './openapi-bodies.ts';
@@ -37,7 +36,6 @@ export function createDocument(routes: readonly Route[]): OpenApiDocument {
   const events = [...new Set(routes.flatMap(({ success }) => success.event ?? []))].map(
     (schema) => ({ type: 'schema', schema }) as const,
   );
-  const used = new Set(routes.map(({ tag }) => tag));
   const document = new OpenApiGeneratorV31([...registry.definitions, ...events]).generateDocument({
     openapi: '3.1.0',
     info: {
@@ -49,20 +47,24 @@ export function createDocument(routes: readonly Route[]): OpenApiDocument {
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: '/', description: 'Where this document came from.' }],
-    tags: [
-      ...Object.entries(tagDescriptions)
-        .filter(([name]) => [...used].some((tag) => tag === name))
-        .map(([name, description]) => ({ name, description })),
-      ...dialectsOf(routes).map(({ tag: name, description }) => ({ name, description })),
-    ],
+    tags: tagsOf(routes),
   });
   describeBodies(document);
   return document;
 }
 
-function dialectsOf(routes: readonly Route[]): readonly Dialect[] {
-  return [...new Set(routes.flatMap(({ dialect }) => dialect ?? []))];
+/** Those that are used, in the order in which readers look for them: the dialects before what only operators need. */
+function tagsOf(routes: readonly Route[]): { name: string; description: string }[] {
+  const used = new Set<string | undefined>(['Callbacks', ...routes.map(({ tag }) => tag)]);
+  const dialects = [...new Set(routes.flatMap(({ dialect }) => dialect ?? []))];
+  const own = Object.entries(tagDescriptions)
+    .filter(([name]) => used.has(name))
+    .map(([name, description]) => ({ name, description }));
+  const at = own.findIndex(({ name }) => lastTags.has(name));
+  return own.toSpliced(at, 0, ...dialects.map(({ tag: name, description }) => ({ name, description })));
 }
+
+const lastTags: ReadonlySet<string> = new Set(['Operators', 'Service']);
 
 const tagDescriptions: Readonly<Record<NonNullable<Route['tag']> | 'Callbacks', string>> = {
   Videos: 'Video generation tasks.',
@@ -70,9 +72,9 @@ const tagDescriptions: Readonly<Record<NonNullable<Route['tag']> | 'Callbacks', 
   Files: 'Media that are stored once, and named by their id in later requests.',
   Models: 'The models that the key may use.',
   Account: 'The account of the key.',
-  Service: 'Health, metrics, this document, and the address that upstreams call.',
-  Operators: 'For operators: accounts, keys, tasks, channels, and the operators themselves.',
   Callbacks: 'What the gateway sends to the `callback_url` of a task.',
+  Operators: 'For operators: accounts, keys, tasks, channels, and the operators themselves.',
+  Service: 'Health, metrics, this document, and the address that upstreams call.',
 };
 
 const taskEnded: Omit<RouteConfig, 'path'> = {

@@ -30,6 +30,8 @@ export function banner(facts: BannerFacts): string {
     `Mediary is ready (${facts.readySeconds.toFixed(1)} s). ${upstream}`,
     '',
     `  API           ${apiUrl}   (OpenAPI: ${apiUrl}/openapi.json)`,
+    `  Documentation ${apiUrl}/docs   (read it, and try it with the API key)`,
+    `  Account page  ${apiUrl}/account   (sign in with the API key)`,
     `  Console       ${apiUrl}/console   (sign in with the admin token)`,
     `  Temporal UI   ${facts.temporalUi ?? 'of your own server'}   (server ${facts.temporalAddress})`,
     ...(facts.temporalUi === undefined ? [] : [`  Waiting tasks ${waitingTasksUrl(facts.temporalUi)}`]),

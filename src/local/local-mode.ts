@@ -48,7 +48,9 @@ export interface Launch {
 export async function runStartCommand(display: StartDisplay, launch: Launch): Promise<void> {
   await inProcessTree({ display, launch }, async (started) => {
     const plan = readPlan();
-    const { facts, listeningUrl, logFiles } = await startLocalMode(plan, display, started);
+    const { facts, listeningUrl, logFiles } = await startLocalMode(plan, display, started).catch(
+      async (error: unknown) => Promise.reject(await withAddress(error, plan.dataDir)),
+    );
     display.close();
     display.print(banner(facts));
     const watch = watchGateway({ probe: () => probe(listeningUrl), report: (line) => display.report(line) });
@@ -146,6 +148,15 @@ function readPlan(): Plan {
 function readDataDir(): { environment: Environment; dataDir: string } {
   const environment = readEnvironment();
   return { environment, dataDir: resolve(environment.DATA_DIR) };
+}
+
+/** Says where the gateway listens that has the data directory. */
+async function withAddress(error: unknown, dataDir: string): Promise<unknown> {
+  if (!(error instanceof DataDirInUseError)) return error;
+  const running = await findRunning(dataDir);
+  return running === undefined
+    ? error
+    : new LocalServerError(`${error.message}\nIts gateway is at ${running.apiUrl}.`);
 }
 
 /** Another process may hold the directory because its start has not ended yet. */

@@ -79,6 +79,12 @@ describe('the banner', () => {
     expect(bannerWith(examples)).not.toContain('curl');
   });
 
+  it('names every page that a browser can open', () => {
+    const text = bannerWith(findExamples(localConfig, providers));
+    for (const page of ['docs', 'account', 'console'])
+      expect(text).toContain(`http://127.0.0.1:8080/${page} `);
+  });
+
   it('shows no password of a database', () => {
     expect(bannerWith({ video: undefined, image: undefined, imageTask: undefined })).not.toContain('secret@');
   });

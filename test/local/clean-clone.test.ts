@@ -62,7 +62,9 @@ describe('a clean clone', () => {
 
     const second = startLocalMode({ cwd: clone });
     expect(await second.ended).toBe(1);
-    expect(second.output()).toMatch(/is in use by process \d+/);
+    expect(second.output()).toMatch(
+      /is in use by process \d+[^]*Its gateway is at http:\/\/127\.0\.0\.1:\d+\./,
+    );
 
     const unfinished = await answerOf(create, clone);
     const newest = async (command: string) => (await answerOf(command, clone)).data[0];

@@ -71,6 +71,10 @@ describe('npm start with a configuration of its own', () => {
     expect(await readFile(join(environment.DATA_DIR, 'logs', 'api.log'), 'utf8')).not.toContain('"stack"');
     expect(mode.output()).toContain(`The upstreams are those of ${file}`);
     expect(mode.output()).toContain('Admin token   a-token-of-the-operator');
+    const second = start(environment);
+    expect(await second.ended).toBe(1);
+    expect(second.output()).toMatch(/is in use by process \d+/);
+    expect(second.output()).toContain(`Its gateway is at ${url}.`);
     await delay(laterMs);
     expect(mode.isRunning()).toBe(true);
     await untilReady(url);

@@ -88,7 +88,7 @@ async function show(
   if (place !== 'sign-in')
     await page.addInitScript(`sessionStorage.setItem('${key}', ${JSON.stringify(token)})`);
   await page.goto(`${gateway.url}/${app}${place === 'sign-in' || place === '' ? '' : `#/${place}`}`);
-  await page.locator('main, #swagger-ui').first().waitFor();
+  await page.locator('main').waitFor();
   await prepare?.(page);
   await page.waitForLoadState('networkidle');
   await page.evaluate('scrollTo(0, 0)');

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
-import { writers } from '../../src/pages/account/code.js';
+import { writers } from '../../src/base/request-code.js';
 import { fieldsOf, requestOf } from '../../src/pages/account/request.js';
 
 const pricing = { currency: 'USD', lines: [] };
@@ -78,12 +78,12 @@ describe('the form of a model', () => {
 describe('a request as code', () => {
   const prompt = 'it\'s "quoted", $HOME `id` \\ """ \n <b>ü</b>';
   const body = { model: 'clip', prompt, metadata: { seed: 7 } };
-  const asked = { origin: 'https://gateway.example', path: '/v1/videos/generations', body };
+  const asked = { origin: 'https://gateway.example', method: 'POST', path: '/v1/videos/generations', body };
 
   it('is the same body in every language, whatever was entered', () => {
     const curl = /-d ('[^]*)$/.exec(writers.curl(asked))?.[1] ?? '';
     expect(JSON.parse(execFileSync('sh', ['-c', `printf %s ${curl}`], { encoding: 'utf8' }))).toEqual(body);
-    const literal = /JSON\.stringify\(([^]*)\),\n\}\);/.exec(writers.node(asked))?.[1] ?? '';
+    const literal = /JSON\.stringify\(([^]*)\),\n\}\);/.exec(writers.typescript(asked))?.[1] ?? '';
     expect(JSON.parse(literal)).toEqual(body);
     const raw = /json\.loads\(r"""([^]*)"""\)/.exec(writers.python(asked))?.[1] ?? '';
     expect(raw).not.toContain('"""');

@@ -59,7 +59,6 @@ it('has at most 5 MB, and nothing that its users do not need', async () => {
     'activities',
     'docs',
     'gateway.example.yaml',
-    'node_modules/swagger-ui-dist',
     'package.json',
     'src',
     'workflows',

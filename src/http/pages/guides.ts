@@ -16,16 +16,49 @@ export type GuideName = keyof typeof guides;
 const isGuide = (name: string): name is GuideName => Object.hasOwn(guides, name);
 export const guideNames: readonly GuideName[] = Object.keys(guides).filter(isGuide);
 
+export interface Guide {
+  /** Its address, from beside the folder of the guides. */
+  readonly href: string;
+  readonly title: string;
+  readonly headings: readonly { readonly anchor: string; readonly title: string }[];
+}
+
+/** The guides with the headings in them, for who looks for something. */
+export function listGuides(): readonly Guide[] {
+  return guideNames.map((name) => ({
+    href: `docs/${name}`,
+    title: guides[name],
+    headings: headingsIn(textOf(name)),
+  }));
+}
+
+function headingsIn(text: string): Guide['headings'] {
+  return inGuides
+    .lexer(text)
+    .flatMap((token) =>
+      token.type === 'heading' && token['depth'] > 1
+        ? [{ anchor: anchorOf(String(token['text'])), title: String(token['text']).replaceAll('`', '') }]
+        : [],
+    );
+}
+
+function textOf(name: GuideName): string {
+  return readFileSync(new URL(`../../../docs/${name}.md`, import.meta.url), 'utf8');
+}
+
 /** The guides as pages, `docs/<name>.html`: `frame` with `{{title}}`, `{{guides}}` and `{{content}}` filled in. */
 export function readGuides(frame: string): [string, string][] {
   return guideNames.map((name) => {
-    const text = readFileSync(new URL(`../../../docs/${name}.md`, import.meta.url), 'utf8');
-    const page = fill(frame, { title: guides[name], guides: guideMenu(name), content: renderGuide(text) });
+    const page = fillIn(frame, {
+      title: guides[name],
+      guides: guideMenu(name),
+      content: renderGuide(textOf(name)),
+    });
     return [`docs/${name}.html`, page];
   });
 }
 
-function fill(frame: string, parts: Readonly<Record<string, string>>): string {
+export function fillIn(frame: string, parts: Readonly<Record<string, string>>): string {
   return frame.replaceAll(/\{\{(\w+)\}\}/g, (placeholder, part: string) => parts[part] ?? placeholder);
 }
 
@@ -40,9 +73,22 @@ export function guideMenu(current?: GuideName): string {
     .join('\n');
 }
 
-/** Markdown as HTML. What is HTML in it becomes text; a link leads to another guide, a heading, or https. */
+/** Markdown of a guide as HTML, for a page in the folder of the guides. */
 export function renderGuide(text: string): string {
-  const markdown = new Marked({
+  return inGuides.parse(text, { async: false });
+}
+
+/** Markdown as HTML, for a page beside the folder of the guides. */
+export function renderBesideGuides(text: string): string {
+  return besideGuides.parse(text, { async: false });
+}
+
+const inGuides = rendererFor('');
+const besideGuides = rendererFor('docs/');
+
+/** What is HTML in the text stays text; a link leads to a guide, a heading, or https. `folder`: of the guides. */
+function rendererFor(folder: string): Marked {
+  return new Marked({
     renderer: {
       html: ({ text: raw }) => escapeHtml(raw),
       image: ({ text: alternative }) => escapeHtml(alternative),
@@ -53,22 +99,24 @@ export function renderGuide(text: string): string {
         return `<div class="table" tabindex="0" role="region" aria-label="Table">${String(table)}</div>\n`;
       },
       heading({ tokens, depth, text: title }) {
-        const id = title.toLowerCase().replaceAll(/[^a-z0-9_]+/g, '-');
-        return `<h${depth} id="${id}">${this.parser.parseInline(tokens)}</h${depth}>\n`;
+        return `<h${depth} id="${anchorOf(title)}">${this.parser.parseInline(tokens)}</h${depth}>\n`;
       },
       link({ href, tokens }) {
         const words = this.parser.parseInline(tokens);
-        const target = targetOf(href);
+        const target = targetOf(href, folder);
         return target === undefined ? words : `<a href="${escapeHtml(target)}">${words}</a>`;
       },
     },
   });
-  return markdown.parse(text, { async: false });
+}
+
+function anchorOf(title: string): string {
+  return title.toLowerCase().replaceAll(/[^a-z0-9_]+/g, '-');
 }
 
 /** Undefined: a page that only the repository has. */
-function targetOf(href: string): string | undefined {
+function targetOf(href: string, folder: string): string | undefined {
   if (/^(?:https:\/\/|#)/.test(href)) return href;
   const [, name = '', anchor = ''] = /^(?:docs\/)?([a-z-]+)\.md(#[\w-]+)?$/.exec(href) ?? [];
-  return isGuide(name) ? `${name}${anchor}` : undefined;
+  return isGuide(name) ? `${folder}${name}${anchor}` : undefined;
 }

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { etagOf } from '../etag.ts';
-import { guideMenu, guideNames, readGuides } from './guides.ts';
+import { fillIn, guideMenu, guideNames, readGuides } from './guides.ts';
 import { joinModules } from './join-modules.ts';
 
 /** A file that a browser loads, as it is sent. */
@@ -23,6 +23,8 @@ export interface PageFiles {
   /** `name`: `<folder>/<file>`; undefined: there is no such file. */
   find(name: string): PageFile | undefined;
   readonly names: readonly string[];
+  /** A page with these parts in place of what it names by `{{…}}`. */
+  fill(name: string, parts: Readonly<Record<string, string>>): PageFile;
 }
 
 const mediaTypes: Readonly<Record<string, string>> = {
@@ -37,12 +39,7 @@ const packageFiles: Readonly<Record<string, readonly [name: string, path: string
   'vendor/preact.js': ['preact', 'dist/preact.mjs'],
   'vendor/hooks.js': ['preact', 'hooks/dist/hooks.mjs'],
   'vendor/htm.js': ['htm', 'dist/htm.module.js'],
-  'vendor/swagger-ui.js': ['swagger-ui-dist', 'swagger-ui-bundle.js'],
-  'vendor/swagger-ui.css': ['swagger-ui-dist', 'swagger-ui.css'],
 };
-
-/** In a page: the address below which its files are, from where the page itself is. */
-const basePlaceholder = '{{base}}';
 
 /** Of a page that is a folder below the root: `/docs/money`. All others are at the root: `/console`. */
 const isInFolder = (name: string): boolean => guideNames.some((guide) => name === `docs/${guide}.html`);
@@ -69,6 +66,10 @@ function readAll(): PageFiles {
   for (const [name, text] of texts) hash.update(`${name}\0${text}\0`);
   const version = hash.digest('base64url').slice(0, 12);
   const files = new Map<string, PageFile>();
+  const make = (name: string, text: string, parts: Readonly<Record<string, string>> = {}): PageFile => {
+    const base = `${isInFolder(name) ? '../' : ''}pages/${version}`;
+    return encode(name, fillIn(text, { base, guides: guideMenu(), ...parts }));
+  };
   return {
     version,
     names: [...texts.keys()],
@@ -77,13 +78,11 @@ function readAll(): PageFiles {
       if (text === undefined) return undefined;
       const known = files.get(name);
       if (known !== undefined) return known;
-      const filled = text
-        .replaceAll(basePlaceholder, `${isInFolder(name) ? '../' : ''}pages/${version}`)
-        .replaceAll('{{guides}}', () => guideMenu());
-      const made = encode(name, filled);
+      const made = make(name, text);
       files.set(name, made);
       return made;
     },
+    fill: (name, parts) => make(name, texts.get(name) ?? '', parts),
   };
 }
 
@@ -103,6 +102,7 @@ const joinedFiles = {
   shared: 'shared/all.js',
   console: 'console/main.js',
   account: 'account/main.js',
+  docs: 'docs/main.js',
 } as const;
 /** Its imports are packages. */
 const kit = 'shared/preact.js';
@@ -115,20 +115,27 @@ function joined(texts: ReadonlyMap<string, string>): Map<string, string> {
     Object.entries(joinedFiles).find(([folder]) => partsOf(folder).includes(module))?.[1] ?? module;
   for (const [folder, file] of Object.entries(joinedFiles)) {
     const text = joinModules(partsOf(folder), { texts, apart: new Set([kit]), servedAs });
-    // The page of the document uses single modules of `shared`.
-    if (folder !== 'shared') for (const name of partsOf(folder)) served.delete(name);
+    for (const name of partsOf(folder)) served.delete(name);
     served.set(file, text);
   }
   return served;
 }
 
+/** What the server writes in the same way. */
+const sharedWithServer: Readonly<Record<string, string>> = { 'shared/code.js': '../../base/request-code.js' };
+
 function ownTexts(): [string, string][] {
   const root = fileURLToPath(new URL('../../pages/', import.meta.url));
-  return readdirSync(root, { recursive: true, encoding: 'utf8' })
+  const borrowed = Object.entries(sharedWithServer).map(([name, path]): [string, string] => [
+    name,
+    readFileSync(new URL(path, import.meta.url), 'utf8'),
+  ]);
+  const own = readdirSync(root, { recursive: true, encoding: 'utf8' })
     .map((path) => path.replaceAll('\\', '/'))
     .filter((path) => /^[\w-]+\/[\w.-]+$/.test(path) && extensionOf(path) in mediaTypes)
     .toSorted()
-    .map((path) => [path, readFileSync(join(root, path), 'utf8')]);
+    .map((path): [string, string] => [path, readFileSync(join(root, path), 'utf8')]);
+  return [...own, ...borrowed];
 }
 
 function packageTexts(): [string, string][] {

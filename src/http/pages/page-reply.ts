@@ -3,7 +3,7 @@ import { GatewayError } from '../../errors/errors.ts';
 import { matchesEtag } from '../etag.ts';
 import { notModified } from '../route.ts';
 import type { Reply, RequestMeta } from '../route.ts';
-import type { PageFiles } from './page-files.ts';
+import type { PageFile } from './page-files.ts';
 
 /** Fields that the declarations of all pages share. */
 export const pageOperation = {
@@ -22,18 +22,13 @@ export const pageOperation = {
 interface Concessions {
   /** Of images, such as `data:`. */
   readonly images?: string;
-  /** Names of policies that may turn texts into markup. */
-  readonly trustedTypes?: string;
 }
 
 /**
  * What a page of ours may do: run and show what came from here, call this gateway, and nothing else. `mediaUrl`: where
  * results are, if they have another origin than the page.
  */
-export function pagePolicy(
-  mediaUrl?: string,
-  { images = '', trustedTypes = "'none'" }: Concessions = {},
-): string {
+export function pagePolicy(mediaUrl?: string, { images = '' }: Concessions = {}): string {
   const media = mediaUrl === undefined ? "'self'" : `'self' ${new URL(mediaUrl).origin}`;
   return [
     "default-src 'none'",
@@ -46,7 +41,7 @@ export function pagePolicy(
     "base-uri 'none'",
     "form-action 'none'",
     "require-trusted-types-for 'script'",
-    `trusted-types ${trustedTypes}`,
+    "trusted-types 'none'",
   ].join('; ');
 }
 
@@ -63,13 +58,11 @@ function movedTo(location: string): Reply {
   return { status: 308, headers: { location }, mediaType: 'text/plain' };
 }
 
-/** A page or one of its files: `name` as in `PageFiles.find`. Throws route_not_found. */
+/** A page or one of its files; undefined: there is no such file. Throws route_not_found. */
 export function pageReply(
-  files: PageFiles,
-  name: string,
+  file: PageFile | undefined,
   { meta, policy, isVersioned = false }: { meta: RequestMeta; policy?: string; isVersioned?: boolean },
 ): Reply {
-  const file = files.find(name);
   // A page without its policy is not sent.
   if (file === undefined || (file.mediaType.startsWith('text/html') && policy === undefined))
     throw new GatewayError('route_not_found', 'There is no such file.');

@@ -40,7 +40,7 @@ const body = z
       .default('user_data')
       .meta({ description: 'A word of yours; nothing depends on it.' }),
   })
-  .meta({ id: 'FileRequest' });
+  .meta({ id: 'FileRequest', examples: [{ url: 'https://example.com/picture.png' }] });
 
 type Body = z.output<typeof body>;
 

@@ -15,6 +15,6 @@ export function getAccountPage({ publicUrl }: Pick<RouteDeps, 'publicUrl'>, file
     summary: 'Open the page for owners of API keys',
     description: 'A page for a browser. It asks for an API key and uses this API with it.',
     paths: ['/account'],
-    handle: ({ meta }) => pageReply(files, 'account/index.html', { meta, policy }),
+    handle: ({ meta }) => pageReply(files.find('account/index.html'), { meta, policy }),
   });
 }

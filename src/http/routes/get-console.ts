@@ -24,7 +24,7 @@ export function getConsole({ operatorAuth, publicUrl }: Deps, files: PageFiles):
           'The console is off: this gateway has no operators. Set ADMIN_TOKEN, and restart it.',
         );
       }
-      return pageReply(files, 'console/index.html', { meta, policy });
+      return pageReply(files.find('console/index.html'), { meta, policy });
     },
   });
 }

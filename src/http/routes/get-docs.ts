@@ -1,20 +1,33 @@
-import type { PageFiles } from '../pages/page-files.ts';
+import type { RouteDeps } from '../deps.ts';
+import type { PageFile, PageFiles } from '../pages/page-files.ts';
 import { pageOperation, pagePolicy, pageReply } from '../pages/page-reply.ts';
+import type { OpenApiDocument } from '../reference/document.ts';
+import { writeReference } from '../reference/reference.ts';
 import { openRoute } from '../route.ts';
 import type { Route } from '../route.ts';
 
-/**
- * Swagger UI has pictures in its style sheet, and sets markup as text: through DOMPurify, and then through the one policy
- * that src/pages/docs/main.js makes, which lets plain tags pass.
- */
-const policy = pagePolicy(undefined, { images: 'data:', trustedTypes: 'dompurify default' });
+/** What the examples call where the gateway does not know its own address. The page's script corrects it. */
+const unknownOrigin = 'http://127.0.0.1:8080';
 
-export function getDocs(files: PageFiles): Route {
+/** `document`: what the page shows. It is written once. */
+export function getDocs(
+  { publicUrl = unknownOrigin }: Pick<RouteDeps, 'publicUrl'>,
+  files: PageFiles,
+  document: () => OpenApiDocument,
+): Route {
+  const policy = pagePolicy();
+  let written: PageFile | undefined;
+  const page = () =>
+    (written ??= files.fill('docs/index.html', {
+      ...writeReference(document(), publicUrl),
+      origin: publicUrl,
+    }));
   return openRoute({
     ...pageOperation,
     operationId: 'getDocs',
     summary: 'Read and try this document in a browser',
     paths: ['/docs'],
-    handle: ({ meta }) => pageReply(files, 'docs/index.html', { meta, policy }),
+    prepare: page,
+    handle: ({ meta }) => pageReply(page(), { meta, policy }),
   });
 }

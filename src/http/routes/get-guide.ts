@@ -18,7 +18,7 @@ export function getGuide(files: PageFiles): Route {
     errors: ['route_not_found'],
     handle({ params: { guide }, meta }) {
       const name = guideNames.find((known) => known === guide) ?? '';
-      return pageReply(files, `docs/${name}.html`, { meta, policy });
+      return pageReply(files.find(`docs/${name}.html`), { meta, policy });
     },
   });
 }

@@ -27,7 +27,7 @@ export function getIndex({ operatorAuth }: Pick<RouteDeps, 'operatorAuth'>, file
     handle({ meta }) {
       if (meta.header('accept')?.includes('text/html') !== true) return jsonReply(index, vary);
       const name = operatorAuth === undefined ? 'docs/welcome-without-console.html' : 'docs/welcome.html';
-      const page = pageReply(files, name, { meta, policy });
+      const page = pageReply(files.find(name), { meta, policy });
       return { ...page, headers: { ...page.headers, ...vary } };
     },
   });

@@ -23,7 +23,7 @@ export function getPageFile(files: PageFiles): Route {
     },
     handle({ params: { version, folder, name }, meta }) {
       const isVersioned = version === files.version;
-      return pageReply(files, `${folder}/${name}`, { meta, isVersioned });
+      return pageReply(files.find(`${folder}/${name}`), { meta, isVersioned });
     },
   });
 }

@@ -1,6 +1,7 @@
 import type { OperatorAuth } from '../../access/operators.ts';
 import type { RouteDeps } from '../deps.ts';
 import { dialectRoutes } from '../dialects/index.ts';
+import { createDocument } from '../openapi.ts';
 import { readPageFiles } from '../pages/page-files.ts';
 import type { Route } from '../route.ts';
 import { actOnTask } from './act-on-task.ts';
@@ -105,6 +106,8 @@ import { setCircuit } from './set-circuit.ts';
 /** Every operation. Where two match one path and method, the first answers. */
 export function createRoutes(deps: RouteDeps): readonly Route[] {
   const pages = readPageFiles();
+  let described: ReturnType<typeof createDocument> | undefined;
+  const document = () => (described ??= createDocument(routes));
   const routes: Route[] = [
     // Before the list, so that an empty task id is a missing parameter and not a list.
     getVideo(deps),
@@ -139,9 +142,9 @@ export function createRoutes(deps: RouteDeps): readonly Route[] {
     healthz(),
     readyz(deps),
     receiveUpstreamCallback(deps),
-    openapi(() => routes),
+    openapi(document),
     getIndex(deps, pages),
-    getDocs(pages),
+    getDocs(deps, pages, document),
     getGuide(pages),
     getAccountPage(deps, pages),
     getConsole(deps, pages),

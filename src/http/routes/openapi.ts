@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import { etagOf, matchesEtag } from '../etag.ts';
-import { createDocument } from '../openapi.ts';
+import type { OpenApiDocument } from '../reference/document.ts';
 import { notModified, openRoute, partsReply } from '../route.ts';
 import type { Route } from '../route.ts';
 
-/** Describes `routes`, and itself. Written once, however often it is asked for. */
-export function openapi(routes: () => readonly Route[]): Route {
+/** `document` describes all routes, this one too. Written once, however often it is asked for. */
+export function openapi(document: () => OpenApiDocument): Route {
   let written: ReturnType<typeof write> | undefined;
-  const document = () => (written ??= write(routes()));
+  const text = () => (written ??= write(document()));
   return openRoute({
     operationId: 'openapi',
     summary: 'This document',
@@ -16,16 +16,16 @@ export function openapi(routes: () => readonly Route[]): Route {
     paths: ['/openapi.json'],
     input: z.object({}),
     success: { description: 'OpenAPI 3.1.' },
-    prepare: document,
+    prepare: text,
     handle({ meta }) {
-      const { bytes, headers } = document();
+      const { bytes, headers } = text();
       const isKnown = matchesEtag(meta.header('if-none-match'), headers.etag);
       return isKnown ? notModified(headers) : partsReply(bytes, headers);
     },
   });
 }
 
-function write(routes: readonly Route[]) {
-  const text = JSON.stringify(createDocument(routes));
+function write(document: OpenApiDocument) {
+  const text = JSON.stringify(document);
   return { bytes: Buffer.from(text), headers: { etag: etagOf(text) } };
 }

@@ -1,10 +1,10 @@
 import { copyText } from '../shared/copy.js';
 import { html, useState } from '../shared/preact.js';
-import { writers } from './code.js';
+import { languageNames, writers } from '../shared/code.js';
 
 const copiedMs = 2_000;
 
-/** @param {{ asked: import('./code.js').Asked }} props */
+/** @param {{ asked: import('../shared/code.js').Asked }} props */
 export function Code({ asked }) {
   const [language, setLanguage] = useState(/** @type {keyof typeof writers} */ ('curl'));
   const [said, setSaid] = useState('');
@@ -19,16 +19,17 @@ export function Code({ asked }) {
     <div class="row apart">
       <div class="row" role="group" aria-label="Language">
         ${
-          /** @type {(keyof typeof writers)[]} */ (['curl', 'node', 'python']).map(
+          /** @type {(keyof typeof writers)[]} */ (Object.keys(languageNames)).map(
             (name) =>
               html`<button aria-pressed=${name === language} onClick=${() => setLanguage(name)}>
-                ${name}
+                ${languageNames[name]}
               </button>`,
           )
         }
       </div>
       <div class="row">
-        <span class="soft" role="status">${said}</span><button onClick=${copy}>Copy as ${language}</button>
+        <span class="soft" role="status">${said}</span
+        ><button onClick=${copy}>Copy as ${languageNames[language]}</button>
       </div>
     </div>
     <pre tabindex="0"><code>${text}</code></pre>

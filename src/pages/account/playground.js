@@ -87,7 +87,7 @@ function Bench({ api, models, model, choose, currency, onSpent }) {
         ${made && html`<${Outcome} api=${api} made=${made} currency=${currency} onEnded=${onSpent} />`}
       </section>
     </div>
-    <${Code} asked=${{ origin: root.slice(0, -1), ...asked }} />`;
+    <${Code} asked=${{ origin: root.slice(0, -1), method: 'POST', ...asked }} />`;
 }
 
 /**

@@ -1,73 +1,124 @@
-/** The question: what does this API do, and what does it answer me? */
+/** The question: what does this API do, and how do I call it? */
+import { copyText } from '../shared/copy.js';
+import { html, render } from '../shared/preact.js';
 import { root } from '../shared/root.js';
-import { createSession } from '../shared/session.js';
+import { Search } from './search.js';
+import { Try } from './try.js';
 
-const session = createSession('mediary.key');
+const page = document.documentElement;
+const contents = document.getElementById('contents');
+const copiedMs = 2_000;
 
-/** Tags without attributes, and the one class that the document's texts have. */
-const plainTags =
-  /<\/?(?:p|code|em|strong|ul|ol|li|br|pre|h[1-6]|table|thead|tbody|tr|th|td|span|div)(?: class="(?:renderedMarkdown|markdown)")?\s*\/?>/g;
+// The server does not know under which name it is seen.
+const written = page.dataset['origin'] ?? '';
+const origin = root.replace(/\/$/, '');
+if (written !== origin)
+  for (const code of document.querySelectorAll('.program code'))
+    code.textContent = code.textContent.replaceAll(written, origin);
 
-// Swagger UI sets markup that DOMPurify has cleaned as text. What is more than plain tags is refused all the same.
-globalThis.trustedTypes?.createPolicy('default', {
-  createHTML: (/** @type {string} */ text) => (text.replace(plainTags, '').includes('<') ? null : text),
+/** @param {string} language */
+function choose(language) {
+  page.dataset['language'] = language;
+  for (const button of document.querySelectorAll('.examples button[data-language]'))
+    button.setAttribute(
+      'aria-pressed',
+      String(button instanceof HTMLElement && button.dataset['language'] === language),
+    );
+}
+
+/** @param {HTMLElement} button */
+async function copy(button) {
+  const shown = `.program[data-language="${page.dataset['language'] ?? ''}"]`;
+  button.textContent = await copyText(button.closest('.examples')?.querySelector(shown)?.textContent ?? '');
+  setTimeout(() => (button.textContent = 'Copy'), copiedMs);
+}
+
+/** @param {HTMLElement} button */
+function openTry(button) {
+  const place = button.parentElement;
+  const request = button.closest('section')?.dataset['request'];
+  if (place === null || request === undefined) return;
+  button.remove();
+  render(html`<${Try} tried=${JSON.parse(request)} />`, place);
+  place.querySelector('input')?.focus();
+}
+
+document.addEventListener('click', ({ target }) => {
+  if (!(target instanceof Element)) return;
+  const button = target.closest('button');
+  if (button?.matches('.examples [data-language]')) choose(button.dataset['language'] ?? '');
+  if (button?.matches('.copy')) void copy(button);
+  if (button?.matches('.try')) openTry(button);
+  if (target.closest('#contents a') !== null && contents?.matches(':popover-open')) contents.hidePopover();
 });
 
-if (matchMedia('(prefers-color-scheme: dark)').matches) document.documentElement.classList.add('dark-mode');
-
-const ui = globalThis.SwaggerUIBundle({
-  url: `${root}openapi.json`,
-  requestInterceptor: belowRoot,
-  dom_id: '#api',
-  presets: [globalThis.SwaggerUIBundle.presets.apis],
-  layout: 'BaseLayout',
-  // It would ask a server of its own.
-  validatorUrl: null,
-  docExpansion: 'list',
-  defaultModelsExpandDepth: -1,
-  deepLinking: true,
-  displayRequestDuration: true,
-  syntaxHighlight: { activated: false },
-  onComplete: () => use(session.token()),
-});
+// The fields of a named schema stand once on the page; where else they are opened they are copied to.
+document.addEventListener(
+  'toggle',
+  ({ target }) => {
+    if (!(target instanceof HTMLDetailsElement) || !target.open) return;
+    const name = target.dataset['object'];
+    if (name !== undefined && target.dataset['filled'] === undefined) fill(target, name);
+  },
+  true,
+);
 
 /**
- * The document names paths, which begin behind the address of the gateway.
- *
- * @param {{ url: string, loadSpec?: boolean }} request
+ * @param {HTMLDetailsElement} details
+ * @param {string} name
  */
-function belowRoot(request) {
-  const { pathname, search } = new URL(request.url, root);
-  return request.loadSpec === true ? request : { ...request, url: `${root}${pathname.slice(1)}${search}` };
-}
-
-const form = document.getElementById('key');
-const input = document.getElementById('key-input');
-const state = document.getElementById('key-state');
-
-form?.addEventListener('submit', (event) => {
-  event.preventDefault();
-  if (!(input instanceof HTMLInputElement)) return;
-  const key = input.value.trim();
-  if (key === '') session.signOut();
-  else session.signIn(key);
-  use(key === '' ? undefined : key);
-  input.value = '';
-});
-
-// Before, the browser itself would have sent the form.
-form?.querySelector('button')?.removeAttribute('disabled');
-
-let isUsed = false;
-
-/** @param {string | undefined} key An API key, or an operator’s token for the operators’ part. */
-function use(key) {
-  for (const scheme of ['apiKey', 'adminToken']) {
-    // Swagger UI can only sign out who is signed in.
-    if (key !== undefined) ui.preauthorizeApiKey(scheme, key);
-    else if (isUsed) ui.authActions.logout([scheme]);
+function fill(details, name) {
+  const source = document.getElementById(name);
+  const parts = [...(source?.children ?? [])].filter((part) => !part.matches('summary'));
+  if (parts.length === 0) return;
+  details.dataset['filled'] = '';
+  details.querySelector('a')?.remove();
+  for (const part of parts) {
+    const copied = /** @type {Element} */ (part.cloneNode(true));
+    for (const element of [copied, ...copied.querySelectorAll('[id]')]) element.removeAttribute('id');
+    for (const inner of copied.querySelectorAll('details')) inner.open = false;
+    details.append(copied);
   }
-  isUsed = key !== undefined;
-  if (state !== null)
-    state.textContent = key === undefined ? '' : `The requests below carry the key ${key.slice(0, 6)}…`;
 }
+
+/** Opens what hides an anchor, and goes there. @param {string} href */
+function go(href) {
+  location.href = href;
+  reveal();
+}
+
+function reveal() {
+  const target = document.getElementById(decoded(location.hash.slice(1)));
+  for (let at = target; at !== null; at = at.parentElement)
+    if (at instanceof HTMLDetailsElement) at.open = true;
+  if (target === null) return;
+  target.scrollIntoView();
+  const section = target.closest('.operation');
+  for (const link of contents?.querySelectorAll('a') ?? [])
+    if (section !== null && link.getAttribute('href') === `#${section.id}`) mark(link);
+    else link.removeAttribute('aria-current');
+}
+
+/** @param {Element} link */
+function mark(link) {
+  link.setAttribute('aria-current', 'true');
+  const group = link.closest('details');
+  if (group !== null) group.open = true;
+  link.scrollIntoView({ block: 'nearest' });
+}
+
+/** @param {string} text */
+function decoded(text) {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return '';
+  }
+}
+
+const search = document.getElementById('search');
+if (search !== null) render(html`<${Search} onChosen=${go} />`, search);
+page.classList.add('scripted');
+choose('curl');
+addEventListener('hashchange', reveal);
+if (location.hash !== '') reveal();

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { writers } from '../../../src/pages/account/code.js';
+import { writers } from '../../../src/base/request-code.js';
 import { joinModules } from '../../../src/http/pages/join-modules.ts';
 
 const apart = new Set(['shared/kit.js']);
@@ -56,15 +56,20 @@ it('refuses modules that import each other', () => {
 });
 
 it('changes no string of the programs that a page shows', async () => {
-  const name = 'account/code.js';
-  const source = readFileSync(new URL(`../../../src/pages/${name}`, import.meta.url), 'utf8');
+  const name = 'shared/code.js';
+  const source = readFileSync(new URL('../../../src/base/request-code.js', import.meta.url), 'utf8');
   const served = joinModules([name], {
     texts: new Map([[name, source]]),
     apart: new Set(),
     servedAs: (module) => module,
   });
-  const { account_code: joined } = await import(`data:text/javascript,${encodeURIComponent(served)}`);
-  const asked = { origin: 'https://a.example', path: '/v1', body: { prompt: 'two\n  lines', n: [1] } };
+  const { shared_code: joined } = await import(`data:text/javascript,${encodeURIComponent(served)}`);
+  const asked = {
+    origin: 'https://a.example',
+    method: 'POST',
+    path: '/v1',
+    body: { prompt: 'two\n  lines', n: [1] },
+  };
   for (const [language, write] of Object.entries(writers))
     expect([language, joined.writers[language](asked)]).toEqual([language, write(asked)]);
 });

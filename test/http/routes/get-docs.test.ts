@@ -1,9 +1,16 @@
 import { expect, it } from 'vitest';
+import { anchorsOf } from '../../support/docs-page.ts';
 import { useHttpWorld } from '../../support/http-world.ts';
 
 const world = useHttpWorld('route_get_docs');
 
-it('is a page that loads nothing from elsewhere, and lets Swagger UI do no more than it needs', async () => {
+/** What a browser fetches for the page, the page itself included, compressed. */
+const gzippedBytesMax = 150_000;
+
+const filesIn = (text: string) =>
+  [...text.matchAll(/(?:src|href)="([^"#]+\.(?:js|css|svg))"/g)].map(([, path = '']) => path);
+
+it('is a page that loads nothing from elsewhere, and may do nothing beyond our own code', async () => {
   const page = await world.call('GET', '/docs');
   expect([page.status, page.headers['content-type']]).toEqual([200, 'text/html; charset=utf-8']);
   const policy = String(page.headers['content-security-policy']);
@@ -14,18 +21,49 @@ it('is a page that loads nothing from elsewhere, and lets Swagger UI do no more 
       "script-src 'self'",
       "style-src 'self'",
       "connect-src 'self'",
-      "img-src 'self' data:",
+      "img-src 'self'",
       "require-trusted-types-for 'script'",
-      'trusted-types dompurify default',
+      "trusted-types 'none'",
     ]),
   );
-  const files = [...page.text.matchAll(/(?:src|href)="([^"]+\.\w+)"/g)].map(([, path = '']) => path);
+  const files = filesIn(page.text);
   expect(files.length).toBeGreaterThan(5);
   for (const path of files) {
     expect(path).toMatch(/^pages\/[\w-]+\//);
     expect([path, (await world.call('GET', `/${path}`)).status]).toEqual([path, 200]);
   }
   expect(page.text).not.toMatch(/\{\{|\son\w+=|style=/);
+});
+
+it('shows the operations of this gateway', async () => {
+  const [page, document] = await Promise.all([
+    world.call('GET', '/docs'),
+    world.call('GET', '/openapi.json'),
+  ]);
+  const anchors = anchorsOf(page.text);
+  const items = Object.values<Record<string, { operationId: string }>>(document.body.paths);
+  const ids = items.flatMap((item) => Object.values(item)).map(({ operationId }) => operationId);
+  expect(ids.filter((id) => !/Alias\d*$/.test(id) && !anchors.includes(id))).toEqual([]);
+});
+
+it('is sent compressed, with a version, and comes with all that it needs to 150 KB', async () => {
+  const left = ['/docs'];
+  const sizes = new Map<string, number>();
+  for (const path of left) {
+    if (sizes.has(path)) continue;
+    const { headers, text } = await world.call('GET', path, { headers: { 'accept-encoding': 'gzip' } });
+    expect([path, headers['content-encoding']]).toEqual([path, 'gzip']);
+    sizes.set(path, Number(headers['content-length']));
+    const plain = path === '/docs' || path.endsWith('.js') ? (await world.call('GET', path)).text : text;
+    const named = path === '/docs' ? filesIn(plain) : plain.matchAll(/\bfrom ?['"](\.[^'"]+)['"]/g);
+    for (const each of named)
+      left.push(new URL(typeof each === 'string' ? each : (each[1] ?? ''), `http://x${path}`).pathname);
+  }
+  expect(sizes.size).toBeGreaterThan(8);
+  expect([...sizes.values()].reduce((sum, bytes) => sum + bytes, 0)).toBeLessThan(gzippedBytesMax);
+  const { headers } = await world.call('GET', '/docs');
+  const again = await world.call('GET', '/docs', { headers: { 'if-none-match': String(headers['etag']) } });
+  expect([again.status, again.text]).toEqual([304, '']);
 });
 
 it('a page is not sent as one of its files, without its policy', async () => {

@@ -1,0 +1,117 @@
+/**
+ * A request as a program that sends it: pure, in strings of one line each. The key is never in it. A `{name}` in `path`
+ * becomes the variable NAME of the environment, where the key is in KEY.
+ *
+ * @typedef {'json' | 'text' | 'file'} AnswerKind
+ * @typedef {{
+ *   origin: string, method: string, path: string, body?: Record<string, unknown> | undefined,
+ *   hasKey?: boolean, answer?: AnswerKind,
+ * }} Asked `hasKey`: default true. `answer`: default `json`.
+ */
+
+/** @type {Readonly<Record<'curl' | 'typescript' | 'python', (asked: Asked) => string>>} */
+export const writers = { curl: curlOf, typescript: typescriptOf, python: pythonOf };
+
+export const languageNames = { curl: 'curl', typescript: 'TypeScript', python: 'Python' };
+
+/**
+ * Of a large file only its kind: nobody copies megabytes.
+ *
+ * @param {Record<string, unknown>} body
+ */
+function short(body) {
+  return JSON.stringify(
+    body,
+    (_name, /** @type {unknown} */ value) => (typeof value === 'string' ? shortened(value) : value),
+    2,
+  );
+}
+
+/** @param {string} text */
+function shortened(text) {
+  return text.replace(/^(data:[\w/+.-]*;base64,).{1024,}$/s, '$1…');
+}
+
+/** @param {Asked} asked */
+function curlOf({ origin, method, path, body, hasKey = true, answer = 'json' }) {
+  const address = filledIn(`${origin}${path}`, (name) => `$${name}`);
+  const isFilled = address !== `${origin}${path}`;
+  return [
+    `curl ${isFilled ? `"${address}"` : `'${address}'`}`,
+    ...(method === (body === undefined ? 'GET' : 'POST') ? [] : [`-X ${method}`]),
+    ...(hasKey ? [`-H "authorization: Bearer $KEY"`] : []),
+    ...(body === undefined
+      ? []
+      : [`-H 'content-type: application/json'`, `-d '${short(body).replaceAll("'", `'\\''`)}'`]),
+    ...(answer === 'file' ? ['--location --output result'] : []),
+  ].join(' \\\n  ');
+}
+
+/** @param {Asked} asked */
+function typescriptOf({ origin, method, path, body, hasKey = true, answer = 'json' }) {
+  const address = `${origin}${path}`;
+  const filled = filledIn(address, (name) => `\${process.env.${name}}`);
+  const headers = [
+    ...(hasKey ? ['    authorization: `Bearer ${process.env.KEY}`,'] : []),
+    ...(body === undefined ? [] : [`    'content-type': 'application/json',`]),
+  ];
+  const options = [
+    ...(method === 'GET' ? [] : [`  method: '${method}',`]),
+    ...(headers.length === 0 ? [] : ['  headers: {', ...headers, '  },']),
+    ...(body === undefined ? [] : [`  body: JSON.stringify(${indented(short(body), '  ')}),`]),
+  ];
+  const quote = filled === address ? "'" : '`';
+  return [
+    ...(answer === 'file' ? [`import { writeFile } from 'node:fs/promises';`, ''] : []),
+    `const response = await fetch(${quote}${filled}${quote}${options.length === 0 ? ');' : ', {'}`,
+    ...(options.length === 0 ? [] : [...options, '});']),
+    ...(answer === 'file'
+      ? [`await writeFile('result', Buffer.from(await response.arrayBuffer()));`]
+      : [`console.log(response.status, await response.${answer}());`]),
+  ].join('\n');
+}
+
+/** @param {Asked} asked */
+function pythonOf({ origin, method, path, body, hasKey = true, answer = 'json' }) {
+  const address = `${origin}${path}`;
+  const filled = filledIn(address, (name) => `{os.environ['${name}']}`);
+  const headers = [
+    ...(hasKey ? [`        "authorization": "Bearer " + os.environ["KEY"],`] : []),
+    ...(body === undefined ? [] : [`        "content-type": "application/json",`]),
+  ];
+  return [
+    ...(body === undefined && answer !== 'json' ? [] : ['import json']),
+    ...(hasKey || filled !== address ? ['import os'] : []),
+    `import urllib.request`,
+    ``,
+    ...(body === undefined ? [] : [`body = json.loads(r"""${short(body)}""")`]),
+    `request = urllib.request.Request(`,
+    `    ${filled === address ? '' : 'f'}"${filled}",`,
+    ...(method === (body === undefined ? 'GET' : 'POST') ? [] : [`    method="${method}",`]),
+    ...(body === undefined ? [] : ['    data=json.dumps(body).encode(),']),
+    ...(headers.length === 0 ? [] : ['    headers={', ...headers, '    },']),
+    `)`,
+    `with urllib.request.urlopen(request) as response:`,
+    {
+      json: '    print(json.load(response))',
+      text: '    print(response.read().decode())',
+      file: '    open("result", "wb").write(response.read())',
+    }[answer],
+  ].join('\n');
+}
+
+/**
+ * @param {string} address
+ * @param {(name: string) => string} variable
+ */
+function filledIn(address, variable) {
+  return address.replaceAll(/\{(\w+)\}/g, (_, /** @type {string} */ name) => variable(name.toUpperCase()));
+}
+
+/**
+ * @param {string} text
+ * @param {string} by
+ */
+function indented(text, by) {
+  return text.replaceAll('\n', `\n${by}`);
+}

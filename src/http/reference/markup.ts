@@ -1,0 +1,29 @@
+import { escapeHtml } from '../escape-html.ts';
+
+/** HTML that may stand in a page as it is. */
+export class Markup {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
+type Part = string | number | Markup | undefined | readonly Part[];
+
+/** A template whose values are escaped, unless they are markup. Nothing stands for undefined. */
+export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): Markup {
+  return new Markup(strings.map((text, index) => text + textOf(parts[index])).join(''));
+}
+
+export const nothing = html``;
+
+export function isEmpty({ text }: Markup): boolean {
+  return text === '';
+}
+
+function textOf(part: Part): string {
+  if (part === undefined) return '';
+  if (part instanceof Markup) return part.text;
+  return typeof part === 'object' ? part.map(textOf).join('') : escapeHtml(String(part));
+}

@@ -1,0 +1,140 @@
+/** The question: what does this gateway answer me? */
+import { errorOf } from '../shared/api.js';
+import { html, useState } from '../shared/preact.js';
+import { root } from '../shared/root.js';
+import { createSession } from '../shared/session.js';
+import { addressOf, answerText } from './request.js';
+
+/** The same as those of /account and of /console: who is signed in there is so here. */
+const sessions = { apiKey: createSession('mediary.key'), adminToken: createSession('mediary.operator') };
+
+/** @param {string} scheme */
+function sessionOf(scheme) {
+  return scheme === 'adminToken' ? sessions.adminToken : sessions.apiKey;
+}
+
+/** @typedef {{ status: string, ms: number, text: string }} Answer */
+
+/** @param {{ tried: import('./request.js').Tried }} props */
+export function Try({ tried }) {
+  const [values, setValues] = useState(/** @type {Record<string, string>} */ ({}));
+  const [body, setBody] = useState(tried.body === undefined ? '' : JSON.stringify(tried.body, null, 2));
+  const [answer, setAnswer] = useState(/** @type {Answer | undefined} */ (undefined));
+  const [problem, setProblem] = useState('');
+  const [isBusy, setBusy] = useState(false);
+
+  /** @param {SubmitEvent} event */
+  async function submit(event) {
+    event.preventDefault();
+    setBusy(true);
+    setProblem('');
+    setAnswer(undefined);
+    try {
+      setAnswer(await send(tried, values, body));
+    } catch (thrown) {
+      setProblem(`The gateway does not answer: ${errorOf(thrown).message}`);
+    }
+    setBusy(false);
+  }
+
+  return html`<form class="tried" onSubmit=${submit}>
+    ${tried.scheme !== '' && html`<${Credential} scheme=${tried.scheme} />`}
+    ${tried.parameters.map(
+      (parameter) =>
+        html`<${ParameterInput}
+          parameter=${parameter}
+          value=${values[parameter.name] ?? ''}
+          onChange=${(/** @type {string} */ value) => setValues({ ...values, [parameter.name]: value })}
+        />`,
+    )}
+    ${
+      tried.body !== undefined &&
+      html`<label>
+        Body
+        <textarea
+          spellcheck="false"
+          value=${body}
+          onInput=${(/** @type {InputEvent & { currentTarget: HTMLTextAreaElement }} */ event) =>
+            setBody(event.currentTarget.value)}
+        ></textarea>
+      </label>`
+    }
+    <button class="main" disabled=${isBusy}>Send the request</button>
+    <div role="status">
+      ${isBusy && html`<p class="soft">Waiting for the answer…</p>`}
+      ${answer && html`<p><b>${answer.status}</b> <span class="soft">after ${answer.ms} ms</span></p>`}
+    </div>
+    ${answer && html`<pre tabindex="0" class="answer"><code>${answer.text}</code></pre>`}
+    ${problem !== '' && html`<p class="notice bad" role="alert">${problem}</p>`}
+  </form>`;
+}
+
+/** @typedef {Event & { currentTarget: HTMLInputElement }} InputChange */
+
+/** What is sent with every request of this kind, until the tab is closed. @param {{ scheme: string }} props */
+function Credential({ scheme }) {
+  const session = sessionOf(scheme);
+  const [token, setToken] = useState(session.token() ?? '');
+  return html`<label>
+    ${scheme === 'adminToken' ? 'Operator’s token' : 'Your API key'}
+    <input
+      type="password"
+      autocomplete="off"
+      required
+      value=${token}
+      onInput=${(/** @type {InputChange} */ event) => {
+        const typed = event.currentTarget.value.trim();
+        setToken(typed);
+        if (typed === '') session.signOut();
+        else session.signIn(typed);
+      }}
+    />
+  </label>`;
+}
+
+/** @param {{ parameter: import('./request.js').Parameter, value: string, onChange: (value: string) => void }} props */
+function ParameterInput({ parameter: { name, isRequired, options }, value, onChange }) {
+  const change = (/** @type {InputChange} */ event) => onChange(event.currentTarget.value);
+  const choices = options.filter((option) => option !== null);
+  return html`<label>
+    ${name} ${!isRequired && html`<span class="small soft">optional</span>`}
+    ${
+      choices.length > 0
+        ? html`<select value=${value} required=${isRequired} onChange=${change}>
+            <option value=""></option>
+            ${choices.map((option) => html`<option value=${option}>${option}</option>`)}
+          </select>`
+        : html`<input value=${value} required=${isRequired} onInput=${change} />`
+    }
+  </label>`;
+}
+
+/**
+ * @param {import('./request.js').Tried} tried
+ * @param {Readonly<Record<string, string>>} values
+ * @param {string} body
+ * @returns {Promise<Answer>}
+ */
+async function send(tried, values, body) {
+  const { path, headers } = addressOf(tried, values);
+  const token = tried.scheme === '' ? undefined : sessionOf(tried.scheme).token();
+  const from = performance.now();
+  const response = await fetch(new URL(path.slice(1), root), {
+    method: tried.method,
+    cache: 'no-store',
+    credentials: 'omit',
+    headers: {
+      'x-mediary-client': 'docs',
+      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+      ...(tried.body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...headers,
+    },
+    ...(tried.body === undefined ? {} : { body }),
+  });
+  const bytes = await response.arrayBuffer();
+  return {
+    status: `${response.status} ${response.statusText}`.trim(),
+    ms: Math.round(performance.now() - from),
+    text: answerText(response.headers.get('content-type') ?? '', bytes),
+  };
+}
