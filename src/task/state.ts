@@ -181,7 +181,7 @@ export type TaskEvent =
   | { readonly kind: 'approved' }
   /** An operator did something that changes no state. */
   | { readonly kind: 'acted' }
-  /** Its workflow is gone. */
+  /** Its workflow is closed. */
   | { readonly kind: 'orphaned' }
   | Ended;
 
