@@ -11,6 +11,7 @@ import type { SlotKeeper } from '../src/capacity/slot-keeper.ts';
 import type { SubmitGate } from '../src/capacity/submit-gate.ts';
 import type { AuditLog } from '../src/commands/audit-log.ts';
 import type { AbandonCreation } from '../src/commands/abandon-creation.ts';
+import type { TaskPort } from '../src/commands/task-port.ts';
 import type { Ledger } from '../src/ledger/ledger.ts';
 import type { KeySlotStore } from '../src/store/key-slots.ts';
 import type { MeasureResult } from '../src/routing/measured-facts.ts';
@@ -24,6 +25,7 @@ import type { RouteCandidate } from '../src/task/candidates.ts';
 import type { ActionInput } from '../src/task/act-fields.ts';
 import type { Service } from '../src/task/service.ts';
 import type { Concern } from '../src/task/attention.ts';
+import type { TaskTerms } from '../src/task/input.ts';
 import type { Task } from '../src/task/record.ts';
 import type { TaskKind } from '../src/base/task-kind.ts';
 import type { SubmitLimiter } from '../src/capacity/submit-limiter.ts';
@@ -50,6 +52,10 @@ export interface TaskActivityDeps extends ActivityDeps {
   /** False: this process could not load the configuration that was published last. */
   readonly isConfigCurrent: () => boolean;
   readonly abandonCreation: AbandonCreation;
+  /** Starts the workflow of a task. Repeatable. */
+  readonly start: TaskPort['start'];
+  /** Of the running configuration: what a task's workflow is given beside its record. */
+  readonly termsOf: (model: string) => Pick<TaskTerms, 'currency' | 'expectedSeconds'>;
   /** Starts the delivery of the callback of a task that has ended without its workflow. Repeatable. */
   readonly owedCallback: (task: string) => Promise<void>;
   /** What else the reconciler repairs, in order. */
@@ -151,8 +157,8 @@ export interface WorkflowLookup {
   failing(): AsyncIterable<string>;
   /** Whether a workflow of this id is running. */
   isRunning(id: string): Promise<boolean>;
-  /** Whether there is, or was, a workflow of this id. */
-  wasStarted(id: string): Promise<boolean>;
+  /** The last run of a workflow of this id; undefined: Temporal knows none. */
+  find(id: string): Promise<'running' | 'closed' | undefined>;
   /** Ends the back-off of a task's activity, and follows what comes of it for some seconds. */
   tryNow(task: string, activity: string): Promise<TriedNow>;
 }

@@ -4,8 +4,10 @@ import { createSightings } from '../src/process/sightings.ts';
 import type { Sightings } from '../src/process/sightings.ts';
 import { openTo } from '../src/task/rounds.ts';
 import { attemptAt, isIdle, isUnfinished } from '../src/task/state.ts';
+import { inputOf } from '../src/task/input.ts';
 import type { Task } from '../src/task/record.ts';
 import { heldBasis } from '../src/money/ledger-basis.ts';
+import type { PriceBasis } from '../src/money/price.ts';
 import { hasCredential } from '../src/routing/channels.ts';
 import { createConcerns } from './concerns.ts';
 import type { TaskActivityDeps } from './deps.ts';
@@ -13,7 +15,7 @@ import { createFinishTask } from './finish.ts';
 import { withHeartbeat } from './heartbeat.ts';
 import type { ReconcileReport } from './types.ts';
 
-/** Who does not change for this long, by our own clock, and has no workflow, is abandoned. */
+/** Who does not change for this long, by our own clock, and has no running workflow, is abandoned. */
 const abandonedAfterMs = 2 * 60_000;
 /** So long nobody serves a channel, by our own clock, before a person is asked. */
 const unservedAfterMs = 2 * 60_000;
@@ -21,14 +23,14 @@ const unservedAfterMs = 2 * 60_000;
 const overdueGraceMs = 10 * 60_000;
 
 /**
- * One rule: a record that does not change, and whose workflow does not run, is ended; one that has ended, and owes its
- * callback, gets it. The clocks of two processes are never compared. One task that cannot be repaired stops neither the
+ * One rule: a record that does not change gets its workflow back if Temporal has lost it, and is ended if its workflow was;
+ * one that has ended, and owes its callback, gets it. The clocks of two processes are never compared. One task that cannot be repaired stops neither the
  * others nor the upkeep.
  */
 export function createReconcileTasks(deps: TaskActivityDeps) {
   const { tasks, log } = deps;
   const sightings = createSightings(deps.now);
-  const { endAbandoned, deliverOwed, askAboutOverdue, askAboutFailing } = createRepairs(deps);
+  const { repairAbandoned, deliverOwed, askAboutOverdue, askAboutFailing } = createRepairs(deps);
   const { askAboutChannel, askAboutWorker } = createChannelQuestions(deps, sightings);
 
   return async function reconcileTasks(): Promise<ReconcileReport> {
@@ -38,13 +40,16 @@ export function createReconcileTasks(deps: TaskActivityDeps) {
   async function reconcile(): Promise<ReconcileReport> {
     const counts = { checked: 0, repaired: 0, failed: 0 };
     /** One step of a loop over many, which says whether it has repaired something; or the loop itself. */
-    const attempt = async (step: string, task: string, run: () => Promise<unknown>): Promise<void> => {
+    const attempt = async (step: string, task: string, run: () => Promise<unknown>): Promise<boolean> => {
       counts.checked += 1;
       try {
-        if ((await run()) === true) counts.repaired += 1;
+        const isRepaired = (await run()) === true;
+        if (isRepaired) counts.repaired += 1;
+        return isRepaired;
       } catch (error) {
         counts.failed += 1;
         log.error({ step, task, err: error }, 'the reconciler could not repair a task');
+        return false;
       }
     };
     const isAbandoned = (task: Task): boolean => sightings.unchangedMs(task.id, task.rev) >= abandonedAfterMs;
@@ -56,7 +61,7 @@ export function createReconcileTasks(deps: TaskActivityDeps) {
     await attempt('unfinished', '', async () => {
       const workers = await deps.workers();
       for await (const task of tasks.unfinished()) {
-        await attempt('unfinished', task.id, async () => isLeft(task) && endAbandoned(task));
+        if (await attempt('unfinished', task.id, async () => isLeft(task) && repairAbandoned(task))) continue;
         await attempt('channel', task.id, () => askAboutChannel(task));
         await attempt('worker', task.id, () => askAboutWorker(task, workers));
         await attempt('overdue', task.id, () => askAboutOverdue(task, isAbandoned(task)));
@@ -105,22 +110,37 @@ function createRepairs(deps: TaskActivityDeps) {
   const { tasks, ledger, workflows, log, now } = deps;
   const { note } = createConcerns(deps);
   const finish = createFinishTask(deps);
-  return { endAbandoned, deliverOwed, askAboutOverdue, askAboutFailing };
+  return { repairAbandoned, deliverOwed, askAboutOverdue, askAboutFailing };
 
-  async function endAbandoned({ id, account, key, state }: Task): Promise<boolean> {
-    if (await workflows.isRunning(id)) return false;
+  async function repairAbandoned(task: Task): Promise<boolean> {
+    const { id, account, key, state } = task;
+    const run = await workflows.find(id);
+    if (run === 'running') return false;
     // One that had a workflow may have been answered with 200.
     const tryId = tryOf(state);
-    if (tryId !== undefined && (state.at === 'ended' || !(await workflows.wasStarted(id)))) {
+    if (tryId !== undefined && (state.at === 'ended' || run === undefined)) {
       const isGone = (await deps.abandonCreation({ task: id, account, key, tryId })) === 'abandoned';
       if (isGone) log.warn({ task: id }, 'abandoned a creation whose process died');
       return isGone;
     }
+    const held = (await ledger.entriesOfTask(id)).find(({ kind }) => kind === 'hold');
+    const basis = heldBasis(held?.basis);
+    return run === 'closed' || basis === undefined ? end(task, basis ?? noBasis) : restart(task, basis);
+  }
+
+  /** Temporal has lost the workflow: a new one continues from the record, as one that is reset does. */
+  async function restart(task: Task, basis: PriceBasis): Promise<boolean> {
+    const { id, state } = task;
+    log.error({ task: id, state: state.at }, 'Temporal has lost the workflow of a task: it is started again');
+    await deps.start(inputOf(task, { basis, ...deps.termsOf(task.model) }));
+    return true;
+  }
+
+  async function end({ id }: Task, basis: PriceBasis): Promise<boolean> {
     const orphaned = await tasks.step(id, { kind: 'orphaned' });
     if (!orphaned.ok) return false;
-    log.error({ task: id, status: orphaned.task.status }, 'ended a task whose workflow is gone');
-    const held = (await ledger.entriesOfTask(id)).find(({ kind }) => kind === 'hold');
-    const last = { task: id, basis: heldBasis(held?.basis) ?? noBasis };
+    log.error({ task: id, status: orphaned.task.status }, 'ended a task whose workflow is closed');
+    const last = { task: id, basis };
     const finished = await finish(last);
     if (finished.state.at === 'review') {
       // Nobody can be asked any more.

@@ -2,7 +2,6 @@ import { createAbandonCreation } from './commands/abandon-creation.ts';
 import type { AbandonCreation } from './commands/abandon-creation.ts';
 import { defined } from './base/defined.ts';
 import { randomBytes } from 'node:crypto';
-import { createActIds } from './access/act-ids.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createAccess } from './access/access.ts';
 import type { Access } from './access/access.ts';
@@ -17,7 +16,7 @@ import type { Abandonments } from './commands/abandonments.ts';
 import { createHoldTerms } from './commands/account-terms.ts';
 import { createTracedAdmit } from './commands/traced-admission.ts';
 import type { AdmissionDeps } from './commands/admission.ts';
-import { createActOnTask, recordedAct } from './commands/act-on-task.ts';
+import { createActOnTask } from './commands/act-on-task.ts';
 import { refundImages } from './commands/refund-task.ts';
 import { createTaskService } from './commands/create-task.ts';
 import type { CreateTaskDeps } from './commands/create-task.ts';
@@ -42,7 +41,7 @@ import { createStorageQuota } from './commands/storage-quota.ts';
 import { takeCensus } from './commands/take-census.ts';
 import type { StorageQuota } from './commands/storage-quota.ts';
 import type { TaskPort } from './commands/task-port.ts';
-import { createTaskClient } from './temporal/task-client.ts';
+import { openTaskPort } from './compose/task-port.ts';
 import { openVerification } from './compose/verification.ts';
 
 export interface RunningApi {
@@ -119,17 +118,6 @@ interface Outside {
 }
 
 type Switches = ReturnType<typeof createChannelSwitches>;
-
-function openTaskPort({ client, environment, secrets, stores, now, endStay }: Core): TaskPort {
-  return createTaskClient({
-    client,
-    queuePrefix: environment.TASK_QUEUE_PREFIX,
-    now,
-    newActId: createActIds(secrets.deriveKey('act-ids')).newId,
-    findAct: async (task, updateId) => recordedAct(await stores.tasks.find(task), updateId),
-    endStay,
-  });
-}
 
 function openActs(
   { stores, ledger, config, now }: Core,

@@ -22,7 +22,9 @@ import { createStayWakes } from './capacity/stay-wakes.ts';
 import { shareChannelPollers, taskPollers } from './temporal/task-pollers.ts';
 import { countActivities, endRuns, isServing, runNew } from './temporal/worker-runs.ts';
 import { tracedActivities } from './temporal/traced-activities.ts';
+import { openTaskPort } from './compose/task-port.ts';
 import { upkeepOf } from './compose/upkeep.ts';
+import { expectedSecondsDefault } from './task/input.ts';
 import { bundleWorkflows } from './temporal/workflow-bundle.ts';
 import { connectWorker, dataConverter } from './temporal/connection.ts';
 import { ensureReconcilerSchedule } from './temporal/reconciler-schedule.ts';
@@ -171,12 +173,19 @@ function tasksOptions(
   workflowBundle: WorkflowBundleWithSourceMap,
 ): Omit<WorkerOptions, 'taskQueue'> {
   const { requests } = core.stores;
+  const port = openTaskPort(core);
   const redeliver = createRedelivery(core.client, core.environment.TASK_QUEUE_PREFIX, { replaces: false });
   const deps: TaskActivityDeps = {
     ...core.stores,
     abandonCreation: createAbandonCreation({ ...core.stores, ledger: core.ledger }),
     owedCallback: async (task) => {
       if ((await requests.find(task))?.callbackUrl !== undefined) await redeliver(task);
+    },
+    start: (input) => port.start(input),
+    termsOf: (model) => {
+      const { currency, models } = core.config();
+      const known = models.find(({ id }) => id === model);
+      return { currency, expectedSeconds: known?.expected_seconds ?? expectedSecondsDefault };
     },
     ledger: core.ledger,
     channels: core.channels,

@@ -4,6 +4,7 @@ import { retentionDaysDefault } from '../base/retention.ts';
 import { microsPerUnit, parseMicros } from '../money/money.ts';
 import { channelPriceSchema, decimal } from '../money/price-schema.ts';
 import { noReview } from '../money/price.ts';
+import { expectedSecondsDefault } from '../task/input.ts';
 import { rescuableClasses } from '../task/rescue.ts';
 import { inputTypes } from '../models/request.ts';
 import { fieldMappingSchema } from '../models/field-mapping.ts';
@@ -143,7 +144,7 @@ export const modelSchema = z.strictObject({
     .prefault({}),
   n: z.strictObject({ max: positiveInt }).default({ max: 1 }),
   unsupported: z.union([unsupportedAction, z.record(z.string(), unsupportedAction)]).default('reject'),
-  expected_seconds: z.number().positive().default(60),
+  expected_seconds: z.number().positive().default(expectedSecondsDefault),
   deadline_seconds: z.number().int().min(1).max(259_200).default(172_800),
   price: priceSchema,
   fallback: fallbackSchema.optional(),

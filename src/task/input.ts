@@ -27,6 +27,9 @@ export interface TaskTerms {
   readonly keyUnlimited?: true;
 }
 
+/** Of a model that the configuration says nothing else of, or lacks. */
+export const expectedSecondsDefault = 60;
+
 export function inputOf(record: Task, terms: TaskTerms): TaskInput {
   const { id: task, account, key, kind, model, plan, deadlineAt, hasCallback } = record;
   const { candidates } = plan;

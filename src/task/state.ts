@@ -5,7 +5,7 @@ import type { Failure } from '../errors/failure.ts';
 import type { RouteCandidate } from './candidates.ts';
 import type { UpstreamCost } from './cost.ts';
 import type { Task, TaskOutcome } from './record.ts';
-import type { TaskError } from './task.ts';
+import type { SaidOfFailure, TaskError } from './task.ts';
 
 /**
  * Where a task stands, and everything that can happen to it. `next` (next.ts) is the only way from one state to
@@ -181,7 +181,7 @@ export type TaskEvent =
   | { readonly kind: 'approved' }
   /** An operator did something that changes no state. */
   | { readonly kind: 'acted' }
-  /** Its workflow is gone. */
+  /** Its workflow is closed. */
   | { readonly kind: 'orphaned' }
   | Ended;
 
@@ -204,7 +204,7 @@ interface NotAccepted extends Refused {
 }
 
 /** The request itself; or, where nothing was begun, what is needed to send it is gone. */
-interface Rejected extends Refused {
+interface Rejected extends Refused, SaidOfFailure {
   readonly kind: 'rejected';
   readonly failure?: Failure;
 }

@@ -19,20 +19,20 @@ export function createWorkflowLookup(
     running: () => ids(client, `${ours} AND ExecutionStatus = 'Running'`),
     tryNow: (task, activity) => tryNow(client, { task, activities: [activity], ...defined({ endStay }) }),
     isRunning: (id) => isRunning(client, id),
-    wasStarted: async (id) => (await statusOf(client, id)) !== undefined,
+    find: (id) => findRun(client, id),
   };
 }
 
 /** Also of one that is paused. Rejects when Temporal does not answer. */
 export async function isRunning(client: Client, id: string): Promise<boolean> {
-  const status = await statusOf(client, id);
-  return status === 'RUNNING' || status === 'PAUSED';
+  return (await findRun(client, id)) === 'running';
 }
 
-/** Undefined: there is no such workflow, or Temporal keeps it no longer. */
-async function statusOf(client: Client, id: string): Promise<string | undefined> {
+/** Undefined: Temporal never had the workflow, has lost it, or keeps it no longer. */
+async function findRun(client: Client, id: string): Promise<'running' | 'closed' | undefined> {
   try {
-    return (await client.workflow.getHandle(id).describe()).status.name;
+    const { name } = (await client.workflow.getHandle(id).describe()).status;
+    return name === 'RUNNING' || name === 'PAUSED' ? 'running' : 'closed';
   } catch (error) {
     if (error instanceof WorkflowNotFoundError) return undefined;
     throw error;

@@ -5,6 +5,7 @@ import type { TaskInput } from '../../src/task/input.ts';
 import type { Task } from '../../src/task/record.ts';
 import { acceptedAttempt, begunRecord, endedTask, openTaskWorld, tryOf } from './task-support.ts';
 import type { TaskWorld } from './task-support.ts';
+import { transitionSamples } from '../support/state-table.ts';
 
 let world: TaskWorld;
 beforeEach(async () => {
@@ -35,6 +36,12 @@ const heldBy = async ({ account }: TaskInput) => (await world.ledger.balance(acc
 const find = ({ task }: TaskInput) => world.stores.tasks.find(task);
 const kindsOf = async ({ task }: TaskInput) =>
   (await world.ledger.entriesOfTask(task)).map(({ kind }) => kind);
+/** A task whose workflow was terminated. */
+async function orphan(...given: Parameters<TaskWorld['begun']>): Promise<TaskInput> {
+  const input = await world.begun(...given);
+  world.workflows.closed.add(input.task);
+  return input;
+}
 const watching = (upstreamId: string): Partial<Task> => ({
   status: 'submitted',
   attempts: [acceptedAttempt(upstreamId)],
@@ -43,7 +50,7 @@ const watching = (upstreamId: string): Partial<Task> => ({
 
 describe('what nobody works on', () => {
   it('is left alone until it was seen unchanged for two minutes, by the clock of whoever looks', async () => {
-    const input = await world.begun();
+    const input = await orphan();
     const reconcile = reconciler();
     // Three minutes ahead of whoever wrote the record: that says nothing.
     await reconcile(3 * minute);
@@ -61,7 +68,7 @@ describe('what nobody works on', () => {
   });
 
   it('is left alone while its record changes', async () => {
-    const input = await world.begun();
+    const input = await orphan();
     const reconcile = reconciler();
     for (const n of [0, 1, 2, 3]) {
       await world.stores.tasks.step(input.task, { kind: 'extended', seconds: 60 });
@@ -79,7 +86,7 @@ describe('what nobody works on', () => {
       },
       async *failing() {},
       isRunning: async (id) => id === hidden.task,
-      wasStarted: async () => true,
+      find: async (id) => (id === hidden.task ? 'running' : 'closed'),
       tryNow: async () => ({ kind: 'busy' }),
     };
     expect(await reconcileTwice({ workflows })).toMatchObject({ repaired: 0, failed: 0 });
@@ -87,7 +94,7 @@ describe('what nobody works on', () => {
   });
 
   it('is seen anew by another process', async () => {
-    const input = await world.begun();
+    const input = await orphan();
     await reconciler()(0);
     await reconciler()(10 * minute);
     expect(await find(input)).toMatchObject({ status: 'pending' });
@@ -132,9 +139,9 @@ describe('a creation whose process died', () => {
   });
 });
 
-describe('a task without a workflow', () => {
+describe('a task whose workflow was terminated', () => {
   it('fails, costs nothing, and gets its callback', async () => {
-    const input = await world.begun({ hasCallback: true }, watching('up-orphan'));
+    const input = await orphan({ hasCallback: true }, watching('up-orphan'));
     await reconcileTwice();
     expect(await find(input)).toMatchObject({ status: 'failed', error: { code: 'internal_error' } });
     expect(await heldBy(input)).toBe(0n);
@@ -142,14 +149,14 @@ describe('a task without a workflow', () => {
   });
 
   it('is owed no callback that nobody asked for', async () => {
-    await world.begun({}, watching('up-silent'));
+    await orphan({}, watching('up-silent'));
     await reconcileTwice();
     expect(world.owed).toEqual([]);
   });
 
   it('whose job had succeeded is settled by the basis of its hold', async () => {
     const price = { minimum: '0', lines: [{ measure: 'second', price: '0.1' }] } as const;
-    const input = await world.begun(
+    const input = await orphan(
       { basis: { price, facts: {}, version: 'v' } },
       {
         ...watching('up-done'),
@@ -164,7 +171,7 @@ describe('a task without a workflow', () => {
 
   it('whose charge would wait for a person has nobody who could be asked: it fails, and costs nothing', async () => {
     const price = { minimum: '0', lines: [{ measure: 'call', price: '4' }] } as const;
-    const input = await world.begun(
+    const input = await orphan(
       { basis: { price, facts: {}, version: 'v' } },
       {
         ...watching('up-costly'),
@@ -178,7 +185,7 @@ describe('a task without a workflow', () => {
   });
 
   it('that was paid is shown as succeeded, at what it cost', async () => {
-    const input = await world.begun({}, watching('up-paid'));
+    const input = await orphan({}, watching('up-paid'));
     const { account, task } = input;
     await world.ledger.settle({ account, task, held: 1_000_000n, amount: 1_500_000n });
     await reconcileTwice();
@@ -195,14 +202,14 @@ describe('a task without a workflow', () => {
   });
 
   it('that has ended before stays as it is', async () => {
-    const input = await world.begun({}, { state: { at: 'ended' }, status: 'failed', charge: 0n });
+    const input = await orphan({}, { state: { at: 'ended' }, status: 'failed', charge: 0n });
     const before = await world.record(input);
     await reconcileTwice();
     expect([await find(input), world.owed]).toEqual([before, []]);
   });
 
   it('that cannot be repaired now keeps neither the others nor the upkeep waiting', async () => {
-    const [bad, good] = [await world.begun(), await world.begun()];
+    const [bad, good] = [await orphan(), await orphan()];
     const reconcile = reconciler({
       upkeep: [
         { name: 'broken', run: () => Promise.reject(new Error('no')) },
@@ -221,18 +228,44 @@ describe('a task without a workflow', () => {
   });
 
   it('is ended although Temporal cannot list what runs', async () => {
-    const input = await world.begun();
+    const input = await orphan();
     const workflows: TaskActivityDeps['workflows'] = {
       running: () => {
         throw new Error('visibility is away');
       },
       async *failing() {},
       isRunning: async () => false,
-      wasStarted: async () => true,
+      find: async () => 'closed',
       tryNow: async () => ({ kind: 'busy' }),
     };
     expect(await reconcileTwice({ workflows })).toMatchObject({ failed: 1, repaired: 1 });
     expect(await find(input)).toMatchObject({ status: 'failed' });
+  });
+});
+
+describe('a task whose workflow Temporal has lost', () => {
+  const unfinished = transitionSamples().tasks.filter(
+    ([, { state }]) => !['creating', 'ended'].includes(state.at),
+  );
+  it.each(unfinished)('gets a new one from its record, once: %s', async (_, { state, attempts, status }) => {
+    const deadlineAt = Date.now() + 7_000_000;
+    const input = await world.begun({}, { state, attempts, status, deadlineAt });
+    const before = await find(input);
+    const reconcile = reconciler({ isConfigCurrent: () => false });
+    await reconcile(0);
+    expect(await reconcile(2 * minute)).toMatchObject({ repaired: 1, failed: 0 });
+    expect(world.started).toEqual([{ ...input, deadlineAt }]);
+    expect([await find(input), await kindsOf(input)]).toEqual([before, ['hold']]);
+    await reconcile(4 * minute);
+    expect(world.started).toHaveLength(1);
+  });
+
+  it('is ended if nothing is held for it', async () => {
+    const input = await world.newTask();
+    const record = begunRecord({ ...input, task: `${input.task}0` }, Date.now());
+    await world.stores.tasks.insert(record);
+    await reconcileTwice();
+    expect([world.started, (await world.stores.tasks.find(record.id))?.status]).toEqual([[], 'failed']);
   });
 });
 
@@ -254,7 +287,7 @@ describe('a callback that is owed', () => {
       },
       async *failing() {},
       isRunning: async (id) => id === hidden,
-      wasStarted: async () => true,
+      find: async (id) => (id === hidden ? 'running' : 'closed'),
       tryNow: async () => ({ kind: 'busy' }),
     };
     await reconcileTwice({ workflows });
@@ -290,7 +323,7 @@ describe('a callback that is owed', () => {
 describe('an overdue task whose workflow still runs', () => {
   it('asks for a person, and six hundred of them hide no other', async () => {
     const deadlineAt = Date.now() - 60 * minute;
-    const lost = await world.begun({ deadlineAt: deadlineAt + 1 });
+    const lost = await orphan({ deadlineAt: deadlineAt + 1 });
     for (let n = 0; n < 600; n += 1) {
       const record = begunRecord({ ...lost, task: `task_stuck${n}`, deadlineAt }, Date.now());
       await world.stores.tasks.insert(record);

@@ -35,6 +35,8 @@ export interface TaskWorld {
   readonly clock: { aheadMs: number };
   /** What the reconciler learns about workflows. */
   readonly workflows: { failing: string[]; running: Set<string>; closed: Set<string>; fails: Set<string> };
+  /** Workflows that the reconciler has started. */
+  readonly started: TaskInput[];
   /** Tasks whose callback the reconciler has started. */
   readonly owed: string[];
   /** What workflows heard of: the task and the concern, or the channels. */
@@ -72,6 +74,7 @@ export async function openTaskWorld(): Promise<TaskWorld> {
     fails: new Set(),
   };
   const owed: string[] = [];
+  const started: TaskInput[] = [];
   const logged: string[] = [];
   const signalled: TaskWorld['signalled'] = [];
   const log = createLogger({
@@ -109,6 +112,7 @@ export async function openTaskWorld(): Promise<TaskWorld> {
     ledger,
     clock,
     workflows,
+    started,
     owed,
     signalled,
     logged,
@@ -129,11 +133,12 @@ export async function openTaskWorld(): Promise<TaskWorld> {
             yield* workflows.failing;
           },
           tryNow: async () => ({ kind: 'busy' }),
-          isRunning: (id) =>
-            workflows.fails.has(id)
-              ? Promise.reject(new Error(`Temporal does not report ${id}`))
-              : Promise.resolve(workflows.running.has(id)),
-          wasStarted: async (id) => workflows.running.has(id) || workflows.closed.has(id),
+          isRunning: async (id) => workflows.running.has(id),
+          async find(id) {
+            if (workflows.fails.has(id)) throw new Error(`Temporal does not report ${id}`);
+            if (workflows.running.has(id)) return 'running';
+            return workflows.closed.has(id) ? 'closed' : undefined;
+          },
         },
         workers: async () => ({ unserved: () => undefined }),
         signals: {
@@ -141,6 +146,11 @@ export async function openTaskWorld(): Promise<TaskWorld> {
           unserved: async (task, channels) => void signalled.push([task, ...channels]),
         },
         isConfigCurrent: () => true,
+        start: async (input) => {
+          started.push(input);
+          workflows.running.add(input.task);
+        },
+        termsOf: () => ({ currency: 'USD', expectedSeconds: 1 }),
         abandonCreation: createAbandonCreation({ ...stores, ledger }),
         owedCallback: async (task) => void owed.push(task),
         upkeep: [],

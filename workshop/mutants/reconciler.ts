@@ -9,8 +9,8 @@ export const reconcilerMutants: readonly Mutant[] = [
     name: 'ended-under-its-workflow',
     breaks: 'A task is not ended, and no creation abandoned, under a running workflow.',
     file,
-    find: '    if (await workflows.isRunning(id)) return false;\n    // One',
-    replace: '    // One',
+    find: "    if (run === 'running') return false;\n",
+    replace: '',
     tests,
   },
   {
@@ -18,8 +18,24 @@ export const reconcilerMutants: readonly Mutant[] = [
     breaks:
       'A task that was answered with 200 does not vanish with a workflow that was ended before its first step.',
     file,
-    find: " && (state.at === 'ended' || !(await workflows.wasStarted(id)))",
+    find: " && (state.at === 'ended' || run === undefined)",
     replace: '',
+    tests,
+  },
+  {
+    name: 'lost-with-temporal',
+    breaks: 'A task whose workflow Temporal has lost gets a new one.',
+    file,
+    find: "run === 'closed' || basis === undefined",
+    replace: 'run !== undefined || basis !== undefined',
+    tests,
+  },
+  {
+    name: 'terminated-and-started-again',
+    breaks: 'A task whose workflow an operator has terminated is ended.',
+    file,
+    find: "run === 'closed' || basis === undefined",
+    replace: 'basis === undefined',
     tests,
   },
   {

@@ -7,6 +7,7 @@ import type { Task } from '../../task/record.ts';
 import { costHeaders } from '../cost-headers.ts';
 import type { RouteDeps } from '../deps.ts';
 import { etagOf, matchesEtag } from '../etag.ts';
+import { expectedSecondsDefault } from '../../task/input.ts';
 import { findOwnTask, taskParams } from './own-task.ts';
 import { presentTask, taskSchemas } from '../presenters/video-task.ts';
 import { queryNumber } from '../query-fields.ts';
@@ -18,7 +19,6 @@ export type QueryTaskDeps = PollDeps & Pick<RouteDeps, 'tasks' | 'watcher' | 'me
 export type PollDeps = Pick<RouteDeps, 'catalogue' | 'renders' | 'now'>;
 
 const waitSecondsMax = 30;
-const expectedSecondsDefault = 60;
 /** The contract recommends polling every 2 to 5 seconds. */
 const shortestSeconds = 2;
 const longestSeconds = 5;
