@@ -21,8 +21,13 @@ export interface CircuitRequest extends CircuitTarget {
 
 export type CircuitDecision =
   | { readonly open: false }
-  /** Without `retryAfterMs` another process may be able to send it at once. */
-  | { readonly open: true; readonly retryAfterMs?: number | undefined; readonly detail: string };
+  /** Without `retryAfterMs` another process may be able to send it at once. `isTried`: another request is a probe there. */
+  | {
+      readonly open: true;
+      readonly retryAfterMs?: number | undefined;
+      readonly detail: string;
+      readonly isTried?: boolean;
+    };
 
 /** An upstream's refusal, as adapters throw it. */
 export interface UpstreamFailure extends JudgedError {

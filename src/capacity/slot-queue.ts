@@ -7,8 +7,8 @@ export interface SlotQueue {
   enter(waiting: Waiting, looksInMs: number): Promise<void>;
   /** Admits waiting tasks while there is room. True: this call admitted the caller, so it is not woken. */
   serve(queue: string, caller?: string): Promise<boolean>;
-  /** When a waiting task checks again automatically, in case nobody wakes it. */
-  nextLookMs(queue: string): Promise<number>;
+  /** When a waiting task checks again automatically, in case nobody wakes it; and how many tasks wait there, about. */
+  planLook(queue: string): Promise<{ readonly ms: number; readonly ahead: number }>;
 }
 
 export interface Waiting {
@@ -47,7 +47,7 @@ const countEveryMs = 10_000;
 export function createSlotQueue(deps: SlotQueueDeps): SlotQueue {
   const { store, now, limitOf, isUsable } = deps;
   return {
-    nextLookMs: createLookPlan(deps),
+    planLook: createLookPlan(deps),
 
     async enter(waiting, looksInMs) {
       const { task, account, model, candidate, others, deadlineAt } = waiting;
@@ -85,7 +85,7 @@ export function createSlotQueue(deps: SlotQueueDeps): SlotQueue {
   };
 }
 
-function createLookPlan({ store, now, random }: SlotQueueDeps): SlotQueue['nextLookMs'] {
+function createLookPlan({ store, now, random }: SlotQueueDeps): SlotQueue['planLook'] {
   const counted = new Map<string, { readonly tickets: number; readonly at: number }>();
   return async (queue) => {
     let last = counted.get(queue);
@@ -95,7 +95,8 @@ function createLookPlan({ store, now, random }: SlotQueueDeps): SlotQueue['nextL
     }
     const spreadMs = (last.tickets / looksPerSecond) * 1000;
     const longest = Math.min(Math.max(looksMaxMs, spreadMs), looksInLongQueueMaxMs);
-    return Math.round(looksMinMs + (longest - looksMinMs) * random());
+    const ms = Math.round(looksMinMs + (longest - looksMinMs) * random());
+    return { ms, ahead: last.tickets };
   };
 }
 
