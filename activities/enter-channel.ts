@@ -1,3 +1,4 @@
+import { wasLost } from '../src/task/attempt.ts';
 import type { Task } from '../src/task/record.ts';
 import { openTo, restsOverInMs, withoutResting } from '../src/task/rounds.ts';
 import type { ChannelActivityDeps } from './deps.ts';
@@ -22,12 +23,14 @@ export async function enterChannel(
   { input, submitMs, hasWaited }: Entering,
   deps: ChannelActivityDeps,
 ): Promise<Task | undefined> {
-  const { id, account, model, deadlineAt, resting } = task;
+  const { id, account, model, deadlineAt, createdAt, resting } = task;
   const refusal = await deps.gate.enter({
     task: id,
     account,
     model,
     deadlineAt,
+    createdAt,
+    wasLost: wasLost(task),
     candidate: input.candidate,
     // Room at a channel that has named a later time is none: the task waits here for its turn.
     candidates: withoutResting(openTo(task), resting, elapsedBefore()),

@@ -17,6 +17,9 @@ export interface SlotRequest {
   readonly hasWaited: boolean;
   /** Unix milliseconds; the lease ends some minutes later. */
   readonly deadlineAt: number;
+  readonly createdAt: number;
+  /** A submission of it was lost: others go first. */
+  readonly wasLost: boolean;
 }
 
 /**

@@ -14,6 +14,9 @@ export interface SubmitRequest {
   /** It may have a place in a queue. */
   readonly hasWaited: boolean;
   readonly deadlineAt: number;
+  readonly createdAt: number;
+  /** A submission of it was lost: others go first. */
+  readonly wasLost: boolean;
   /** Longest that the submission itself may take. */
   readonly submitMs: number;
 }

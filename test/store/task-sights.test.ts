@@ -133,6 +133,28 @@ describe('what a task waits for', () => {
     expect(waited?.at(-1)).toMatchObject({ cause: 'slot' });
   });
 
+  it('names the tasks that may be tried when an upstream is well again', async () => {
+    const place = { channel: 'down', credential: 'a' };
+    const [circuit, slot, elsewhere, lost] = [
+      await newTask(),
+      await newTask(),
+      await newTask(),
+      await newTask(),
+    ];
+    await drive().lose(lost);
+    await tasks.step(lost, { kind: 'asked' });
+    await tasks.step(lost, { kind: 'resubmitted' });
+    for (const id of [circuit, lost]) await tasks.setWait(id, { cause: 'circuit', ...place });
+    await tasks.setWait(slot, { cause: 'slot', ...place });
+    await tasks.setWait(elsewhere, { cause: 'upstream', ...place, credential: 'b' });
+    const found = await tasks.waitingFor(place, 10);
+    expect(Object.fromEntries(found.map(({ id, wasLost }) => [id, wasLost]))).toEqual({
+      [circuit]: false,
+      [lost]: true,
+    });
+    expect(await tasks.waitingFor({ ...place, model: 'none' }, 10)).toEqual([]);
+  });
+
   it('is not shown of a task that has a job or has ended', async () => {
     const [accepted, ended] = [await submitted(), await newTask()];
     await fail(ended);
