@@ -1,3 +1,4 @@
+import { wasLost } from '../src/task/attempt.ts';
 import type { Task } from '../src/task/record.ts';
 import { openTo, restsOverInMs, withoutResting } from '../src/task/rounds.ts';
 import type { ChannelActivityDeps } from './deps.ts';
@@ -22,12 +23,14 @@ export async function enterChannel(
   { input, submitMs, hasWaited }: Entering,
   deps: ChannelActivityDeps,
 ): Promise<Task | undefined> {
-  const { id, account, model, deadlineAt, resting } = task;
+  const { id, account, model, deadlineAt, createdAt, resting } = task;
   const refusal = await deps.gate.enter({
     task: id,
     account,
     model,
     deadlineAt,
+    createdAt,
+    wasLost: wasLost(task),
     candidate: input.candidate,
     // Room at a channel that has named a later time is none: the task waits here for its turn.
     candidates: withoutResting(openTo(task), resting, elapsedBefore()),
@@ -39,15 +42,19 @@ export async function enterChannel(
       return undefined;
     case 'elsewhere': {
       const message = 'Another channel has room.';
-      const word = { code: 'at_concurrency_limit', message, stays: false, full: true } as const;
+      const wait = { cause: 'slot', ...input.candidate } as const;
+      const word = { code: 'at_concurrency_limit', message, stays: false, full: true, wait } as const;
       return stepTo(task, notAccepted({ input, task }, word), deps);
     }
     case 'circuit_open': {
-      const { detail: message, retryAfterMs } = refusal;
-      return retryOrLeave({ input, task }, { code: 'circuit_open', message, retryAfterMs }, deps);
+      const { detail: message, retryAfterMs, isTried } = refusal;
+      const wait =
+        isTried === true ? ({ cause: 'turn', ahead: 1 } as const) : ({ cause: 'circuit' } as const);
+      const refused = { code: 'circuit_open', message, retryAfterMs, wait: { ...wait, code: message } };
+      return retryOrLeave({ input, task }, refused, deps);
     }
     case 'full': {
-      await noteWait(task, 'slot', deps);
+      await noteWait(task, { cause: 'slot', ...input.candidate, ahead: refusal.ahead }, deps);
       const message = 'every channel of the plan is at its concurrency limit';
       throw later('AtConcurrencyLimit', message, Math.min(refusal.ms, restsOverInMs(task, elapsedBefore())));
     }

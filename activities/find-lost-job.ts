@@ -9,7 +9,6 @@ import { ChannelGoneError } from '../src/routing/channels.ts';
 import type { ChannelActivityDeps } from './deps.ts';
 import { withHeartbeat } from './heartbeat.ts';
 import { later } from './later.ts';
-import { noteWait } from './note-wait.ts';
 import { openTarget, requireTarget } from './open-target.ts';
 import { stepTo } from './step-to.ts';
 import { stopUnwanted } from './stop-job.ts';
@@ -30,7 +29,6 @@ export function createFindLostJob(deps: ChannelActivityDeps) {
     const attempt =
       task !== undefined && isLost(task.state) ? attemptAt(task.state, task.attempts) : undefined;
     if (task === undefined || attempt === undefined) return viewOf(task);
-    await noteWait(task, 'lookup', deps);
     const found = await findJobsOf(task, attempt, deps);
     if (found === undefined) return viewOf(await stepTo(task, { kind: 'asked' }, deps));
     const { marker, n, owner } = attempt;

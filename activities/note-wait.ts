@@ -1,20 +1,20 @@
 import type { Task } from '../src/task/record.ts';
-import type { WaitReason } from '../src/task/wait-reason.ts';
+import type { NewWait } from '../src/task/wait.ts';
 import type { ChannelActivityDeps } from './deps.ts';
 
 /**
- * Shows the task's owner what it waits for; undefined: nothing any more. A repeated reason is not written again. Never
- * throws: what GET says must not stop a submission.
+ * Shows what a task waits for. A wait that is known already is not written again. Never throws: what GET says must not
+ * stop a submission.
  */
 export async function noteWait(
   { id: task, state }: Pick<Task, 'id' | 'state'>,
-  reason: WaitReason | undefined,
+  wait: NewWait,
   { tasks, log }: Pick<ChannelActivityDeps, 'tasks' | 'log'>,
 ): Promise<void> {
   const write = async () => {
     // A task that waits has begun, so its creation can no longer be abandoned.
     if (state.at === 'creating') await tasks.step(task, { kind: 'begun' });
-    await tasks.setWait(task, reason);
+    await tasks.setWait(task, wait);
   };
   await write().catch((err: unknown) => log.warn({ task, err }, 'could not show what a task waits for'));
 }

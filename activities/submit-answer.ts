@@ -106,7 +106,7 @@ export async function recordRefusal(
 
 type Refusing = Pick<Sent, 'input' | 'task'> & Partial<Pick<Sent, 'n' | 'owner'>>;
 
-type Word = Pick<EventOf<'not_accepted'>, 'code' | 'message' | 'stays' | 'full' | 'retryAfterMs'>;
+type Word = Pick<EventOf<'not_accepted'>, 'code' | 'message' | 'stays' | 'full' | 'retryAfterMs' | 'wait'>;
 
 export function notAccepted({ input, n, owner }: Refusing, word: Word): EventOf<'not_accepted'> {
   const { candidate } = input;
@@ -114,10 +114,15 @@ export function notAccepted({ input, n, owner }: Refusing, word: Word): EventOf<
   return { kind: 'not_accepted', candidate, ...defined({ n, owner }), ...word, elapsedMs };
 }
 
+/** `wait`: what the task waits for where it is not an answer to its submission. */
+interface Refused extends Pick<Word, 'code' | 'message' | 'wait'> {
+  readonly retryAfterMs?: number | undefined;
+}
+
 /** Tries the same channel again later, at no cost in history events, or lets the task turn to the next one. */
 export async function retryOrLeave(
   refusing: Refusing,
-  refused: Pick<Word, 'code' | 'message'> & { readonly retryAfterMs?: number | undefined },
+  refused: Refused,
   deps: ChannelActivityDeps,
 ): Promise<Task> {
   const { task } = refusing;
@@ -131,11 +136,17 @@ export async function retryOrLeave(
   const stays = delay < leftHereMs(task, deps) && !(await hasRoomElsewhere(task, deps));
   // What was not begun, and stays where it is, has changed nothing.
   const isChange = !stays || refusing.n !== undefined;
-  const word = { code, message, stays, ...defined({ retryAfterMs: asked }) };
+  const retryMs = Math.max(Math.round(delay), retryDelayMinMs);
+  const wait = {
+    ...(refused.wait ?? { cause: asked === undefined ? 'upstream' : 'backoff', code }),
+    ...refusing.input.candidate,
+    until: deps.now() + retryMs,
+  } as const;
+  const word = { code, message, stays, wait, ...defined({ retryAfterMs: asked }) };
   const after = isChange ? await stepTo(task, notAccepted(refusing, word), deps) : task;
   if (!stays || !isSubmitting(after.state)) return after;
-  await noteWait(after, 'upstream', deps);
-  const retryMs = Math.max(Math.round(delay), retryDelayMinMs);
+  // What was begun has written it with its end.
+  if (refusing.n === undefined) await noteWait(after, wait, deps);
   // Where nothing was begun, the message is ours. A history is given nothing that an upstream said.
   const why = refusing.n === undefined ? message : code;
   throw later('NotAccepted', `the channel does not accept the job at the moment (${why}); retrying`, retryMs);

@@ -21,6 +21,7 @@ import { stepTo } from './step-to.ts';
 import { stopUnwanted } from './stop-job.ts';
 import { recordAcceptance, retryOrLeave } from './submit-answer.ts';
 import { viewOf } from './task-view.ts';
+import { briefMs, isWaitReason } from '../src/task/wait.ts';
 import { watchedJob } from '../src/task/watched-job.ts';
 import type { SubmitInput, TaskView } from './types.ts';
 
@@ -85,40 +86,46 @@ export function createSubmit(deps: ChannelActivityDeps) {
     const target = openTarget(deps, task, input.candidate);
     if (target instanceof ChannelGoneError) {
       await tasks.setConcern(task.id, 'channel_gone');
-      const refusal = { code: 'channel_gone', message: target.message };
+      const wait = { cause: 'channel_gone' } as const;
+      const refusal = { code: 'channel_gone', message: target.message, wait };
       return retryOrLeave({ input, task }, refusal, deps);
     }
     const atOnce = answersAtOnce(stored.request, deps.channels(input.candidate.channel));
     const { submit_ms, image_ms } = target.config.timeouts;
     const submitMs = atOnce === undefined ? submit_ms : image_ms;
-    const hasWaited = !isFirstAttempt() || task.waitsFor !== undefined;
+    const hasWaited = !isFirstAttempt() || isWaitReason(task.wait?.cause ?? 'worker');
     const refused = await enterChannel(task, { input, submitMs, hasWaited }, deps);
     if (refused !== undefined) return refused;
-    const request = atOnce === undefined ? await registered(stored.request, input) : stored.request;
+    const request = atOnce === undefined ? await registered(task, stored.request, input) : stored.request;
     if (request instanceof UpstreamError) {
       const refusal = {
         code: 'file_not_registered',
         message: 'Its files could not be given to the upstream.',
+        wait: { cause: 'files', code: request.code } as const,
       };
       return retryOrLeave({ input, task }, refusal, deps);
     }
     const turn = { task: task.id, account: task.account, isBack: !isFirstAttempt() };
     const { cancellationSignal } = Context.current();
-    const waitMs = await deps.submitLimiter(input.candidate).enter(turn, cancellationSignal);
+    const limiter = deps.submitLimiter(input.candidate);
+    const waitMs = await limiter.enter(turn, cancellationSignal);
     if (waitMs !== undefined) {
-      await noteWait(task, 'turn', deps);
+      const until = deps.now() + waitMs;
+      const ahead = limiter.countAhead(task.id);
+      await noteWait(task, { cause: 'rate', ...input.candidate, ahead, until }, deps);
       const nextIn = `next look in ${Math.ceil(waitMs / 1000)} s`;
       throw later('WaitsForItsTurn', `the channel's submissions per second are used; ${nextIn}`, waitMs);
     }
-    if (hasWaited) await noteWait(task, undefined, deps);
     return send({ input, task, stored: { ...stored, request }, target, atOnce });
   }
 
   /** Before anything is sent. What the upstream refuses for good it may still fetch from us. */
   async function registered(
+    task: Task,
     request: GenerationRequest,
     { candidate }: SubmitInput,
   ): Promise<GenerationRequest | UpstreamError> {
+    const slow = setTimeout(() => void noteWait(task, { cause: 'files', ...candidate }, deps), briefMs / 2);
     try {
       return await withHeartbeat(
         deps.registerFiles(request, candidate, Context.current().cancellationSignal),
@@ -126,6 +133,8 @@ export function createSubmit(deps: ChannelActivityDeps) {
     } catch (error) {
       if (!(error instanceof UpstreamError)) throw error;
       return error.outcome === 'rejected' ? request : error;
+    } finally {
+      clearTimeout(slow);
     }
   }
 

@@ -7,7 +7,7 @@ import type { TaskView } from './types.ts';
 export function viewOf(task: Task | undefined): TaskView {
   if (task === undefined) return abandonedView;
   const { rev, state, stateSince, deadlineAt, status, charge, error } = task;
-  const { concern, channel, upstreamId } = task;
+  const { concern, channel, upstreamId, wait } = task;
   return {
     rev,
     state,
@@ -18,6 +18,7 @@ export function viewOf(task: Task | undefined): TaskView {
       concern,
       channel,
       upstreamId,
+      wait,
       attempt: shownAttempt(task),
       charge: charge?.toString(),
       error: error === undefined ? undefined : defined({ code: error.code, class: error.class }),

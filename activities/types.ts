@@ -16,7 +16,7 @@ import type { TaskError } from '../src/task/task.ts';
 export interface TaskView extends Pick<
   Task,
   | 'rev' | 'state' | 'stateSince' | 'deadlineAt' | 'status'
-  | 'concern' | 'channel' | 'upstreamId'
+  | 'concern' | 'channel' | 'upstreamId' | 'wait'
 > {
   readonly attempt?: ShownAttempt;
   /** Micro-units. */

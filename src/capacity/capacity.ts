@@ -2,6 +2,8 @@ import type { GatewayConfig } from '../config/gateway-file.ts';
 import type { RouteCandidate } from '../task/candidates.ts';
 import type { ChannelHealthStore } from '../store/channel-health.ts';
 import type { SlotStore } from '../store/slots.ts';
+import { createCircuitWakes } from './circuit-wakes.ts';
+import type { CircuitWakesDeps } from './circuit-wakes.ts';
 import { createCircuits } from './circuits.ts';
 import type { Circuits } from './circuits.ts';
 import type { CircuitRecord } from '../health/circuit-rules.ts';
@@ -20,6 +22,8 @@ export interface HealthDeps {
   readonly config: () => GatewayConfig;
   /** Ends the back-off of a task's submission. Never throws. */
   readonly wake: (task: string) => Promise<void>;
+  /** Tasks that wait for a circuit to close. */
+  readonly waitingFor: CircuitWakesDeps['list'];
   readonly onCircuit: (id: string, record: CircuitRecord) => void;
   readonly onError: (error: unknown) => void;
   readonly now: () => number;
@@ -28,10 +32,19 @@ export interface HealthDeps {
 
 export function createHealth(deps: HealthDeps): Health {
   const { config, now, random, wake } = deps;
+  const circuitClosed = createCircuitWakes({
+    list: deps.waitingFor,
+    wake,
+    isOpen: (id) => circuits.isOpen(id),
+    onError: deps.onError,
+  });
   const circuits = createCircuits({
     store: deps.channelHealth,
     now,
-    onChange: deps.onCircuit,
+    onChange: (id, record) => {
+      deps.onCircuit(id, record);
+      if (record.state === 'closed') void circuitClosed(id);
+    },
     onError: deps.onError,
   });
   const slots = createSlotKeeper({

@@ -144,7 +144,7 @@ async function enterAll(
     };
     if (until <= now() && (await store.takeProbe(id, probe))) continue;
     const retryAfterMs = Math.max(until - now(), probeElsewhereMs);
-    return { open: true, retryAfterMs, detail: `${sign}: ${code}` };
+    return { open: true, retryAfterMs, detail: `${sign}: ${code}`, isTried: until <= now() };
   }
   return { open: false };
 }

@@ -21,8 +21,13 @@ export interface CircuitRequest extends CircuitTarget {
 
 export type CircuitDecision =
   | { readonly open: false }
-  /** Without `retryAfterMs` another process may be able to send it at once. */
-  | { readonly open: true; readonly retryAfterMs?: number | undefined; readonly detail: string };
+  /** Without `retryAfterMs` another process may be able to send it at once. `isTried`: another request is a probe there. */
+  | {
+      readonly open: true;
+      readonly retryAfterMs?: number | undefined;
+      readonly detail: string;
+      readonly isTried?: boolean;
+    };
 
 /** An upstream's refusal, as adapters throw it. */
 export interface UpstreamFailure extends JudgedError {
@@ -50,6 +55,8 @@ export interface Circuits {
   ): Promise<boolean>;
   /** For the catalogue: from memory, as last read, and only what all processes share. */
   outage(target: CircuitTarget): DroppedChannel | undefined;
+  /** Whether the circuit of this id is open, for all processes or for this one. From memory. */
+  isOpen(id: string): boolean;
   /** For operators. */
   describe(channel: string): JsonObject;
   /** Rejects when MongoDB does not answer. */
@@ -121,6 +128,7 @@ export function createCircuits(deps: CircuitsDeps): Circuits {
       const detail = `credential ${credential}: ${circuit.sign} (${circuit.code}), retried in ${seconds} s`;
       return { channel, reason: 'circuit_open', detail };
     },
+    isOpen: (id) => [own, shared].some(({ known }) => known.find(id)?.state === 'open'),
     describe: (channel) => describeCircuits(channel, shared.known.all(), now()),
   };
 }

@@ -17,16 +17,19 @@ export interface SlotRequest {
   readonly hasWaited: boolean;
   /** Unix milliseconds; the lease ends some minutes later. */
   readonly deadlineAt: number;
+  readonly createdAt: number;
+  /** A submission of it was lost: others go first. */
+  readonly wasLost: boolean;
 }
 
 /**
  * `elsewhere`: another candidate has room, or a slot for this task. `wait`: none has; the task has a place in each
- * queue, is woken when it is its turn, and checks again automatically after `ms`.
+ * queue, is woken when it is its turn, and checks again automatically after `ms`. `ahead`: tasks that waited there before.
  */
 export type SlotAnswer =
   | { readonly kind: 'taken' }
   | { readonly kind: 'elsewhere' }
-  | { readonly kind: 'wait'; readonly ms: number };
+  | { readonly kind: 'wait'; readonly ms: number; readonly ahead: number };
 
 /** Keeps `limits.concurrent_tasks` of every credential over all processes; costs nothing where there is no limit. */
 export interface SlotKeeper {
@@ -136,13 +139,13 @@ export function createSlotKeeper(deps: SlotKeeperDeps): SlotKeeper {
       // Before it is sent elsewhere: what it was granted there may be of no use to it any more.
       if (await takeFree(held, request, limit)) return { kind: 'taken' };
       if (await anyHasRoom(request, request.others, held)) return { kind: 'elsewhere' };
-      const ms = await queues.nextLookMs(queueOf(request.candidate));
+      const { ms, ahead } = await queues.planLook(queueOf(request.candidate));
       await racePoint('slots.queue', request.task);
       await queues.enter(request, ms);
       // Between our look and our ticket a slot may have become free, and nobody else might notice.
       const served = await queues.serve(queueOf(request.candidate), request.task);
       if (served && (await claim(await store.heldBy(request.task), request))) return { kind: 'taken' };
-      return { kind: 'wait', ms };
+      return { kind: 'wait', ms, ahead };
     },
     async tryTake(task, candidate, leaseMs) {
       const limit = deps.limitOf(candidate);

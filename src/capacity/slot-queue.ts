@@ -1,14 +1,16 @@
+import { LRUCache } from 'lru-cache';
 import type { RouteCandidate } from '../task/candidates.ts';
-import type { SlotStore } from '../store/slots.ts';
+import type { SlotStore, Ticket } from '../store/slots.ts';
+import { modelInTurn, urgencyKey } from '../task/fair-order.ts';
 
-/** The tasks that wait before a credential's slots; accounts take turns. */
+/** The tasks that wait before a credential's slots, in fair order. */
 export interface SlotQueue {
   /** Queues the task at every credential that would do; it checks again automatically after the given time. */
   enter(waiting: Waiting, looksInMs: number): Promise<void>;
   /** Admits waiting tasks while there is room. True: this call admitted the caller, so it is not woken. */
   serve(queue: string, caller?: string): Promise<boolean>;
-  /** When a waiting task checks again automatically, in case nobody wakes it. */
-  nextLookMs(queue: string): Promise<number>;
+  /** When a waiting task checks again automatically, in case nobody wakes it; and how many tasks wait there, about. */
+  planLook(queue: string): Promise<{ readonly ms: number; readonly ahead: number }>;
 }
 
 export interface Waiting {
@@ -18,6 +20,8 @@ export interface Waiting {
   readonly candidate: RouteCandidate;
   readonly others: readonly RouteCandidate[];
   readonly deadlineAt: number;
+  readonly createdAt: number;
+  readonly wasLost: boolean;
 }
 
 export interface SlotQueueDeps {
@@ -43,21 +47,25 @@ const looksPerSecond = 10;
 const looksInLongQueueMaxMs = 30 * 60_000;
 const countMax = 20_000;
 const countEveryMs = 10_000;
+const modelsMax = 10_000;
 
 export function createSlotQueue(deps: SlotQueueDeps): SlotQueue {
   const { store, now, limitOf, isUsable } = deps;
+  const { inTurn, noteModel } = createModelTurns(deps);
   return {
-    nextLookMs: createLookPlan(deps),
+    planLook: createLookPlan(deps),
 
     async enter(waiting, looksInMs) {
-      const { task, account, model, candidate, others, deadlineAt } = waiting;
+      const { task, account, model, candidate, others, deadlineAt, wasLost } = waiting;
+      const urgency = urgencyKey({ ...waiting, id: task });
       const looksAt = now() + looksInMs;
       // Not where the circuit is open: a turn there would only send the task back here.
       const usable = others.filter((other) => limitOf(other) !== undefined && isUsable(other, model));
       for (const queue of [candidate, ...usable].map(queueOf)) {
         if (await store.keepTicket(task, queue, looksAt)) continue;
         const round = await store.takeRound(queue, account);
-        await store.insertTicket({ task, queue, account, looksAt, deadlineAt }, round);
+        const place = { task, queue, account, model, wasLost, urgency, looksAt, deadlineAt };
+        await store.insertTicket(place, round);
       }
     },
 
@@ -67,8 +75,9 @@ export function createSlotQueue(deps: SlotQueueDeps): SlotQueue {
       if (limit === undefined || !isUsable(candidate)) return false;
       let served = false;
       for (;;) {
-        const first = await store.firstTicket(queue);
-        if (first === undefined) return served;
+        const turn = await store.firstTicket(queue);
+        if (turn === undefined) return served;
+        const first = (await inTurn(turn)) ?? turn;
         const lease = { task: first.task, until: now() + grantLeaseMs };
         const slot = await store.reserve(queue, limit, lease);
         if (slot === undefined) return served;
@@ -77,15 +86,35 @@ export function createSlotQueue(deps: SlotQueueDeps): SlotQueue {
           await store.free(slot, first.task, lease.until);
           continue;
         }
-        await store.noteServed(queue, first.round);
-        if (first.task === caller) served = true;
-        else if (first.looksAt > now() + looksSoonMs) void deps.wake(first.task);
+        served ||= first.task === caller;
+        noteModel(first);
+        if (first.order !== turn.order) await store.takeOverTurn(turn, first);
+        await store.noteServed(queue, turn.round);
+        if (first.task !== caller && first.looksAt > now() + looksSoonMs) void deps.wake(first.task);
       }
     },
   };
 }
 
-function createLookPlan({ store, now, random }: SlotQueueDeps): SlotQueue['nextLookMs'] {
+/** Which task of the account has its turn. The models that were served are remembered by this process alone. */
+function createModelTurns({ store }: Pick<SlotQueueDeps, 'store'>) {
+  const served = new LRUCache<string, number>({ max: modelsMax });
+  let count = 0;
+  const keyOf = ({ queue, account }: Ticket, model: string): string => `${queue}|${account}|${model}`;
+  return {
+    inTurn: async (turn: Ticket): Promise<Ticket | undefined> => {
+      const models = await store.modelsInTurn(turn);
+      const model = modelInTurn(models, (one) => served.get(keyOf(turn, one)) ?? 0);
+      return model === undefined ? undefined : store.mostUrgent(turn, model);
+    },
+    noteModel: (ticket: Ticket): void => {
+      count += 1;
+      served.set(keyOf(ticket, ticket.model), count);
+    },
+  };
+}
+
+function createLookPlan({ store, now, random }: SlotQueueDeps): SlotQueue['planLook'] {
   const counted = new Map<string, { readonly tickets: number; readonly at: number }>();
   return async (queue) => {
     let last = counted.get(queue);
@@ -95,7 +124,8 @@ function createLookPlan({ store, now, random }: SlotQueueDeps): SlotQueue['nextL
     }
     const spreadMs = (last.tickets / looksPerSecond) * 1000;
     const longest = Math.min(Math.max(looksMaxMs, spreadMs), looksInLongQueueMaxMs);
-    return Math.round(looksMinMs + (longest - looksMinMs) * random());
+    const ms = Math.round(looksMinMs + (longest - looksMinMs) * random());
+    return { ms, ahead: last.tickets };
   };
 }
 

@@ -1,6 +1,6 @@
 import type { RouteCandidate } from '../task/candidates.ts';
 import { sameCandidate } from '../task/state.ts';
-import type { CircuitRequest, Circuits, UpstreamFailure } from './circuits.ts';
+import type { CircuitDecision, CircuitRequest, Circuits, UpstreamFailure } from './circuits.ts';
 import type { SlotKeeper } from './slot-keeper.ts';
 
 /** A task that wants to be submitted. */
@@ -14,6 +14,9 @@ export interface SubmitRequest {
   /** It may have a place in a queue. */
   readonly hasWaited: boolean;
   readonly deadlineAt: number;
+  readonly createdAt: number;
+  /** A submission of it was lost: others go first. */
+  readonly wasLost: boolean;
   /** Longest that the submission itself may take. */
   readonly submitMs: number;
 }
@@ -23,9 +26,9 @@ export interface SubmitRequest {
  * candidate has room. `circuit_open`: handled like an upstream that refuses connections.
  */
 export type SubmitRefusal =
-  | { readonly kind: 'full'; readonly ms: number }
+  | { readonly kind: 'full'; readonly ms: number; readonly ahead: number }
   | { readonly kind: 'elsewhere' }
-  | { readonly kind: 'circuit_open'; readonly retryAfterMs?: number | undefined; readonly detail: string };
+  | ({ readonly kind: 'circuit_open' } & Omit<Extract<CircuitDecision, { open: true }>, 'open'>);
 
 /** What a submission must pass: the credential's concurrency limit, then its circuit. */
 export interface SubmitGate {
@@ -50,13 +53,15 @@ export function createSubmitGate(deps: {
       if (slots.isLimited(candidate)) {
         const others = candidates.filter((other) => !sameCandidate(other, candidate));
         const slot = await slots.take({ ...facts, candidate, others });
-        if (slot.kind === 'wait') return { kind: 'full', ms: slot.ms };
+        if (slot.kind === 'wait') return { kind: 'full', ms: slot.ms, ahead: slot.ahead };
         if (slot.kind === 'elsewhere') return slot;
       }
       const { task, account, model } = request;
       const decision = await circuits.enter({ ...candidate, task, account, model }, submitMs);
-      if (decision.open)
-        return { kind: 'circuit_open', retryAfterMs: decision.retryAfterMs, detail: decision.detail };
+      if (decision.open) {
+        const { open: _open, ...refusal } = decision;
+        return { kind: 'circuit_open', ...refusal };
+      }
       // Nobody else is to wait for the turn that it would get there.
       if (facts.hasWaited && !slots.isLimited(candidate)) await slots.leaveQueues(task);
       return undefined;

@@ -8,6 +8,8 @@ export interface SubmitLimiter {
   enter(request: SubmitTurn, signal: AbortSignal): Promise<number | undefined>;
   /** The token was not used after all. */
   giveBack(): void;
+  /** How many tasks of this process have an appointment before this one. */
+  countAhead(task: string): number;
 }
 
 export interface SubmitTurn {
@@ -90,6 +92,10 @@ export function createSubmitLimiter({ perSecond, now, random, sleep }: SubmitLim
     },
     giveBack() {
       freeAt -= intervalMs();
+    },
+    countAhead(task) {
+      const at = appointments.get(task)?.at ?? Infinity;
+      return [...appointments.values()].filter((other) => other.at < at).length;
     },
   };
 }

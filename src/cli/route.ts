@@ -5,8 +5,14 @@ import { CommandError } from './command-error.ts';
 import type { Explanation } from './explanation.ts';
 import type { Output } from './output.ts';
 import { examples } from './program.js';
+import { addWhyCommand } from './why.ts';
 
 export function addRouteCommands(route: Command, context: CliContext): void {
+  addExplainCommand(route, context);
+  addWhyCommand(route, context);
+}
+
+function addExplainCommand(route: Command, context: CliContext): void {
   route
     .command('explain')
     .description('Which channels a request would try now, in which order, and why the others would not.')

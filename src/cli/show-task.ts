@@ -3,12 +3,11 @@ import type { Command } from 'commander';
 import { z } from 'zod';
 import { formatEvents } from '../flight/timeline.ts';
 import { flightRecordSchema } from '../flight/flight-record.ts';
-import { moneyInWords } from '../task/money-preview.ts';
 import type { AdminClient, Row } from './admin-client.ts';
 import { CommandError } from './command-error.ts';
 import { adminCommand, lookCommand } from './context.ts';
 import { cannotWrite } from './replace-file.ts';
-import { formatTime } from './table.ts';
+import { situationLines } from './situation-lines.ts';
 import type { CliContext } from './context.ts';
 import { examples } from './program.js';
 
@@ -76,48 +75,6 @@ async function readRecord(client: AdminClient, id: string): Promise<Row> {
   if (error !== undefined)
     throw new CommandError('failed', 'The gateway’s record has a version that this program does not know.');
   return record;
-}
-
-const amount = z.string().nullable();
-const situationSchema = z.object({
-  what: z.string(),
-  since: z.number(),
-  until: z.number().nullable(),
-  attention: z.string().nullable(),
-  advice: z.string().nullable(),
-  where: z.object({ channel: z.string(), credential: z.string() }).nullable(),
-  marker: z.string().nullable(),
-  charge: z.string().nullable(),
-  actions: z.array(
-    z.object({
-      command: z.string(),
-      charged: amount,
-      released: amount,
-      refunded: z.string(),
-      unpaid_jobs: z.int(),
-    }),
-  ),
-});
-
-/** What a person has to know first. */
-function situationLines(situation: unknown): string {
-  const { data } = situationSchema.safeParse(situation);
-  if (data === undefined) return '';
-  const { what, since, until, attention, advice, where, marker, charge, actions } = data;
-  const end = until === null ? '' : `, until ${formatTime(until)}`;
-  const lines = [
-    what,
-    `Since ${formatTime(since)}${end}.`,
-    attention === null ? (advice ?? '') : `Needs attention: ${attention}. ${advice ?? ''}`,
-    where === null || marker === null ? '' : `Look at ${where.channel}/${where.credential} for ${marker}.`,
-    charge === null ? '' : `The charge would be ${charge}.`,
-    ...(actions.length === 0 ? [] : ['What can be done, each first with --dry-run:']),
-    ...actions.flatMap(({ command, unpaid_jobs: unpaidJobs, ...money }) => [
-      `  ${command}`,
-      `    ${moneyInWords({ ...money, unpaidJobs })}`,
-    ]),
-  ];
-  return `${lines.filter((line) => line !== '').join('\n')}\n`;
 }
 
 function eventLines(record: Row): string {

@@ -1,6 +1,6 @@
 import type { ActionInput } from '../task/act-fields.ts';
 import type { ActionResult, RunningActionName } from '../task/acts.ts';
-import type { Stall } from '../task/wait-reason.ts';
+import type { Stall } from '../task/wait.ts';
 import type { TaskInput } from '../task/input.ts';
 
 /** The activity that is submitting or polling, or waits to. Times in Unix milliseconds. */

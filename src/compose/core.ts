@@ -242,6 +242,7 @@ function openHealth(core: Pick<Core, 'stores' | 'client' | 'log' | 'now' | 'conf
     slotStore: stores.slots,
     config,
     wake: async (task) => void (await wakeActivity(client, { task, activities: [activityIds.submit] })),
+    waitingFor: (place, limit) => stores.tasks.waitingFor(place, limit),
     onCircuit: (credential, { state, sign, code, until }) => {
       const open = state === 'open' ? new Date(until).toISOString() : undefined;
       log.warn(

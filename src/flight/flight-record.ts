@@ -62,6 +62,14 @@ const attemptSchema = z.object({
     .meta({ description: 'How it stood before, oldest first; absent: it never stood otherwise.' }),
 });
 
+const waitSchema = z.object({
+  cause: text,
+  text: text,
+  place: text.meta({ description: 'The channel, the credential and the code; empty if none is known.' }),
+  since: seconds,
+  ended_at: seconds.nullable().meta({ description: 'Null: it has not ended.' }),
+});
+
 const entrySchema = z.object({
   kind: z.enum(entryKinds),
   amount: text,
@@ -129,7 +137,18 @@ const copySchema = z.object({
 
 const eventSchema = z.object({
   at: seconds,
-  what: z.enum(['admission', 'plan', 'attempt', 'exchange', 'ledger', 'operator', 'callback', 'copy', 'end']),
+  what: z.enum([
+    'admission',
+    'plan',
+    'attempt',
+    'wait',
+    'exchange',
+    'ledger',
+    'operator',
+    'callback',
+    'copy',
+    'end',
+  ]),
   text: z.string().max(10_000),
 });
 
@@ -146,6 +165,7 @@ export const flightRecordSchema = z
       .nullable()
       .meta({ description: 'JSON of the request, with placeholders for everything that its caller wrote.' }),
     attempts: z.array(attemptSchema).max(listMax),
+    waits: z.array(waitSchema).max(listMax).meta({ description: 'What the task has waited for.' }),
     calls: z
       .array(recordedCallSchema)
       .max(listMax)

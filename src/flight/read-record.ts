@@ -5,6 +5,9 @@ import type { LedgerEntry } from '../ledger/entry.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { Channels } from '../routing/channels.ts';
 import type { Attempt, PastAttempt } from '../task/attempt.ts';
+import { waitsOf } from '../task/state-wait.ts';
+import { waitPlace, waitWords } from '../task/wait.ts';
+import type { PastWait, Wait } from '../task/wait.ts';
 import type { CallbackRecord } from '../task/callback-record.ts';
 import type { ExchangeStore } from '../store/exchanges.ts';
 import type { RequestRecord, RequestStore } from '../store/requests.ts';
@@ -54,6 +57,7 @@ export async function readTaskRecord(
     plan: readPlan(task, request),
     request: request === undefined ? null : JSON.stringify(redactRequest(request.request)),
     attempts: task.attempts.map(presentAttempt),
+    waits: waitsOf(task).map(presentWait),
     calls,
     ledger: entries.map(presentEntry),
     actions: (task.actions ?? []).map(({ at, by, action, reason, detail }) => ({
@@ -129,6 +133,16 @@ function presentOutcome(outcome: NonNullable<Task['outcome']>): NonNullable<Flig
   }
   const { items, facts, cost } = outcome;
   return { kind: 'succeeded', items: items.length, facts, cost: cost ?? null };
+}
+
+function presentWait(wait: Wait | PastWait): FlightRecord['waits'][number] {
+  return {
+    cause: wait.cause,
+    text: waitWords(wait),
+    place: waitPlace(wait),
+    since: wait.since / 1000,
+    ended_at: 'ended' in wait ? wait.ended / 1000 : null,
+  };
 }
 
 function presentAttempt(attempt: Attempt): FlightRecord['attempts'][number] {

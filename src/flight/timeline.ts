@@ -9,7 +9,7 @@ type Facts = Omit<FlightRecord, 'events' | 'history'>;
 
 /** Everything that happened, oldest first, each in one line of words. */
 export function describeEvents(record: Facts): RecordEvent[] {
-  const { task, attempts, calls, ledger, actions, callback } = record;
+  const { task, attempts, waits, calls, ledger, actions, callback } = record;
   const events: RecordEvent[] = [
     {
       at: task.created_at,
@@ -18,6 +18,7 @@ export function describeEvents(record: Facts): RecordEvent[] {
     },
     ...planEvents(record),
     ...attempts.flatMap(attemptEvents),
+    ...waits.map(waitEvent),
     ...calls.map((call): RecordEvent => ({ at: call.at, what: 'exchange', text: describeCall(call) })),
     ...ledger.map((entry): RecordEvent => ({ at: entry.at, what: 'ledger', text: describeEntry(entry) })),
     ...actions.map(({ at, by, action, reason, detail }): RecordEvent => ({
@@ -125,6 +126,13 @@ function planEvents({ task, plan }: Facts): RecordEvent[] {
       text: `not ${channel}: ${reason} (${detail})`,
     })),
   ];
+}
+
+function waitEvent({ text, place, since, ended_at: end }: Facts['waits'][number]): RecordEvent {
+  const where = place === '' ? '' : `${place}: `;
+  const until =
+    end === null ? ' It has not ended.' : ` Until ${absolute(end)}, ${(end - since).toFixed(1)} s.`;
+  return { at: since, what: 'wait', text: `${where}${text}${until}` };
 }
 
 type Attempted = Facts['attempts'][number];

@@ -32,7 +32,12 @@ interface TicketDocument {
   readonly task: string;
   readonly queue: string;
   readonly account: string;
-  /** The next task: by round, then by arrival. */
+  readonly model: string;
+  /** A submission of the task was lost. */
+  readonly wasLost: boolean;
+  /** Among the tasks of the same account and model, as src/capacity/fair-order.ts says. */
+  readonly urgency: string;
+  /** Whose turn it is: the account of the first ticket. Tasks that were lost come last, then by round and urgency. */
   readonly order: string;
   readonly round: number;
   /** The task checks again automatically at this time; before that it must be woken. */
@@ -41,9 +46,15 @@ interface TicketDocument {
 }
 
 /** A task's place in a queue. */
-export type Ticket = Pick<TicketDocument, 'task' | 'round' | 'looksAt'>;
+export type Ticket = Pick<
+  TicketDocument,
+  'task' | 'queue' | 'account' | 'model' | 'wasLost' | 'order' | 'round' | 'looksAt'
+>;
 
-export interface NewTicket extends Pick<TicketDocument, 'task' | 'queue' | 'account' | 'looksAt'> {
+export interface NewTicket extends Pick<
+  TicketDocument,
+  'task' | 'queue' | 'account' | 'model' | 'wasLost' | 'urgency' | 'looksAt'
+> {
   readonly deadlineAt: number;
 }
 
@@ -60,7 +71,6 @@ const madeMax = 1_000;
 const roundsKeptMs = 7 * 24 * 3600 * 1000;
 const ticketsKeptMs = 3600 * 1000;
 const roundDigits = 12;
-const timeDigits = 14;
 
 export type SlotStore = ReturnType<typeof createSlotStore>;
 
@@ -77,6 +87,10 @@ export function createSlotStore(db: Db, now: () => number) {
         ]),
         ensureIndexes(tickets, [
           { name: 'queue_order', key: { queue: 1, order: 1 } },
+          {
+            name: 'queue_account_urgency',
+            key: { queue: 1, account: 1, wasLost: 1, model: 1, urgency: 1 },
+          },
           { name: 'task', key: { task: 1 } },
           expiring,
         ]),
@@ -84,7 +98,7 @@ export function createSlotStore(db: Db, now: () => number) {
       ]);
     },
     ...slotOperations(slots, now),
-    ...ticketOperations(tickets, now),
+    ...ticketOperations(tickets),
     ...roundOperations(rounds, now),
   };
 }
@@ -169,7 +183,7 @@ function toSlot({ _id: id, queue, task }: SlotDocument): HeldSlot {
   return { id, queue, task };
 }
 
-function ticketOperations(tickets: Collection<TicketDocument>, now: () => number) {
+function ticketOperations(tickets: Collection<TicketDocument>) {
   return {
     /** The task's place in the queue; undefined: it has none. It records when the task checks again. */
     async keepTicket(task: string, queue: string, looksAt: number): Promise<boolean> {
@@ -178,17 +192,34 @@ function ticketOperations(tickets: Collection<TicketDocument>, now: () => number
     },
 
     async insertTicket(ticket: NewTicket, round: number): Promise<void> {
-      const { task, queue, account, looksAt, deadlineAt } = ticket;
-      const arrival = now().toString().padStart(timeDigits, '0');
-      const order = `${round.toString().padStart(roundDigits, '0')}-${arrival}-${task}`;
+      const { task, queue, deadlineAt, ...more } = ticket;
+      const last = more.wasLost ? '1' : '0';
+      const order = `${last}-${round.toString().padStart(roundDigits, '0')}-${more.urgency}`;
       const expires = new Date(deadlineAt + ticketsKeptMs);
-      const place = { task, queue, account, order, round, looksAt, expires };
+      const place = { task, queue, ...more, order, round, expires };
       await unlessThere(() => tickets.insertOne({ _id: `${task}@${queue}`, ...place }));
     },
 
     /** The next task in the queue. */
     async firstTicket(queue: string): Promise<Ticket | undefined> {
       return (await tickets.findOne({ queue }, { sort: { order: 1 } })) ?? undefined;
+    },
+
+    /** Models of the tasks that may have the turn of this ticket: its account's, lost before as it was or not. */
+    modelsInTurn({ queue, account, wasLost }: Ticket): Promise<string[]> {
+      return tickets.distinct('model', { queue, account, wasLost });
+    },
+
+    /** The most urgent task of this model that may have the turn of this ticket. */
+    async mostUrgent({ queue, account, wasLost }: Ticket, model: string): Promise<Ticket | undefined> {
+      const found = await tickets.findOne({ queue, account, wasLost, model }, { sort: { urgency: 1 } });
+      return found ?? undefined;
+    },
+
+    /** A more urgent task of its account has had its turn, and leaves it its own. */
+    async takeOverTurn({ task, queue, order }: Ticket, left: Ticket): Promise<void> {
+      const turn = { order: left.order, round: left.round };
+      await tickets.updateOne({ _id: `${task}@${queue}`, order }, { $set: turn });
     },
 
     /** True: it was there; of several that remove it, only one gets true. */

@@ -13,6 +13,7 @@ import { defined } from '../base/defined.ts';
 import type { FailureClass } from '../errors/failure.ts';
 import { taskStatuses, unfinishedStatuses } from '../task/task.ts';
 import type { TaskStatus } from '../task/task.ts';
+import { isWaitReason } from '../task/wait.ts';
 import { sortKey } from './task-document.ts';
 import type { EndKind, TaskDocument } from './task-document.ts';
 import { endKinds } from './task-query.ts';
@@ -38,7 +39,11 @@ export function taskCensus(tasks: Collection<TaskDocument>) {
     async countUnfinished(): Promise<TaskCount[]> {
       const unfinished = { status: { $in: unfinishedStatuses } };
       const rows = await rowsOf<Pick<TaskCount, 'state' | 'channel' | 'wait'>>(unfinished, taskKind);
-      return rows.map(({ _id, ...row }) => ({ ..._id, ...row }));
+      return rows.map(({ _id, ...row }) => ({
+        ..._id,
+        ...row,
+        wait: isWaitReason(_id.wait) ? _id.wait : '',
+      }));
     },
 
     /** Tasks that wait for a person, by reason and channel; empty: they have none. */
@@ -156,7 +161,7 @@ const nextChannel = { $ifNull: [firstOf('$state.left.channel'), firstOf('$plan.c
 const taskKind = {
   state: '$state.at',
   channel: { $ifNull: ['$channel', nextChannel] },
-  wait: { $ifNull: ['$waitsFor', ''] },
+  wait: { $ifNull: ['$wait.cause', ''] },
 };
 const isFailing = { $ifNull: ['$callback.isFailing', false] };
 const owedSince = { $ifNull: ['$callback.since', '$completedAt'] };

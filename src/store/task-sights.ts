@@ -6,7 +6,6 @@ import type { Task } from '../task/record.ts';
 import { pollConcerns } from '../task/poll-concern.ts';
 import { unfinishedStatuses } from '../task/task.ts';
 import type { ResultItem } from '../task/task.ts';
-import type { WaitReason } from '../task/wait-reason.ts';
 import type { TaskDocument } from './task-document.ts';
 
 /** Of a record whose state does not ask for a person. */
@@ -28,18 +27,6 @@ export function taskSights(tasks: Collection<TaskDocument>, now: () => number) {
         { _id: id, 'state.at': { $in: ['waiting', 'stopping'] as const } },
         { $set: { updatedAt: now(), ...defined({ progress, queuePosition }) } },
       );
-    },
-
-    /** What a task waits for that is not accepted yet; a reason that is known already matches nothing. */
-    async setWait(id: string, reason: WaitReason | undefined): Promise<void> {
-      const waiting = { _id: id, 'state.at': { $in: ['queued', 'sending', 'searching'] as const } };
-      if (reason === undefined) {
-        const known = { ...waiting, waitsFor: { $exists: true } };
-        await tasks.updateOne(known, { $unset: { waitsFor: '' }, $set: { updatedAt: now() } });
-      } else {
-        const other = { ...waiting, waitsFor: { $ne: reason } };
-        await tasks.updateOne(other, { $set: { waitsFor: reason, updatedAt: now() } });
-      }
     },
 
     /**

@@ -1,11 +1,14 @@
 import type { LRUCache } from 'lru-cache';
 import type { Collection } from 'mongodb';
 import { planOutdated } from '../task/acts.ts';
+import { defined } from '../base/defined.ts';
 import { next } from '../task/next.ts';
 import type { Changes, Next, RefusalCode } from '../task/next.ts';
 import type { Task, TaskActionRecord } from '../task/record.ts';
 import type { TaskEvent } from '../task/state.ts';
 import { isDuplicateKey, readByWrite } from './mongo.ts';
+import { withWait } from '../task/state-wait.ts';
+import type { NewWait } from '../task/wait.ts';
 import type { TaskDocument } from './task-document.ts';
 import type { TaskForm } from './task-words.ts';
 
@@ -81,8 +84,7 @@ export function taskSteps({ tasks, hints, now, form }: TaskStepsDeps) {
   /** Undefined: the record has changed since it was seen. */
   async function write(task: Task, changes: Changes): Promise<Stepped | undefined> {
     try {
-      const unchanged = { _id: task.id, rev: task.rev };
-      const written = await tasks.findOneAndUpdate(unchanged, form.updateOf(task, changes), afterwards);
+      const written = await tasks.findOneAndUpdate(asSeen(task), form.updateOf(task, changes), afterwards);
       const after = remember(written);
       return after === undefined ? undefined : { ok: true, task: after };
     } catch (error) {
@@ -97,6 +99,7 @@ export function taskSteps({ tasks, hints, now, form }: TaskStepsDeps) {
 
   return {
     step,
+    setWait: createSetWait({ tasks, now }, { look, confirm, remember }),
     /**
      * The record, perhaps a little old, but not older than `rev`: for what is decided by a step. That there is none is
      * certain.
@@ -107,6 +110,40 @@ export function taskSteps({ tasks, hints, now, form }: TaskStepsDeps) {
     /** A record of this process' memory is not used again. */
     forget: (id: string): void => void hints.delete(id),
   };
+}
+
+interface Reading {
+  readonly look: (id: string) => Promise<Task | undefined>;
+  readonly confirm: (id: string) => Promise<Task | undefined>;
+  readonly remember: (found: TaskDocument | null) => Task | undefined;
+}
+
+/**
+ * Notes the wait of a task before its submission. It changes no state, so a plan of an operator stays valid. The same
+ * wait writes nothing.
+ */
+function createSetWait(
+  { tasks, now }: Pick<TaskStepsDeps, 'tasks' | 'now'>,
+  { look, confirm, remember }: Reading,
+) {
+  return async function setWait(id: string, wait: NewWait): Promise<void> {
+    let task = await look(id);
+    for (let tries = 0; tries < collisionsMax; tries += 1) {
+      const at = now();
+      const changes = task && withWait(task, wait, at);
+      if (task === undefined || changes === undefined) return;
+      const { wait: begun, waited } = changes;
+      const $set = { updatedAt: at, ...defined({ wait: begun, waited }) };
+      const written = await tasks.findOneAndUpdate(asSeen(task), { $set }, afterwards);
+      if (remember(written) !== undefined) return;
+      task = await confirm(id);
+    }
+  };
+}
+
+/** The record as it was when it was read: its state, and what it waits for. */
+function asSeen({ id, rev, wait }: Task) {
+  return { _id: id, rev, 'wait.since': wait?.since ?? null };
 }
 
 function answer(task: Task | undefined, decided: Next | undefined): Stepped {

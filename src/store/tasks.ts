@@ -17,6 +17,7 @@ import type { EndFilter, TaskFilter } from './task-query.ts';
 import { taskSights } from './task-sights.ts';
 import { taskSteps } from './task-steps.ts';
 import { createTaskForm } from './task-words.ts';
+import { waitingTasks } from './waiting-tasks.ts';
 import type { TaskForm } from './task-words.ts';
 
 export type { EndFilter, TaskFilter } from './task-query.ts';
@@ -105,6 +106,7 @@ export function createTaskStore(db: Db, now: () => number, sealing: Sealing) {
     ...taskCallbacks(tasks, now),
     ...taskCensus(tasks),
     ...taskBills(tasks),
+    ...waitingTasks(tasks),
   };
 }
 

@@ -82,6 +82,15 @@ export function mayHaveJob({ state }: Pick<Attempt, 'state'>): boolean {
   return state === 'lost' || state === 'abandoned';
 }
 
+/** A submission of the task was lost, whatever has become of it. */
+export function wasLost({
+  attempts,
+}: {
+  readonly attempts: readonly Pick<Attempt, 'state' | 'past'>[];
+}): boolean {
+  return attempts.some((attempt) => mayHaveJob(attempt) || attempt.past?.some(mayHaveJob) === true);
+}
+
 /** The id of an upstream is unique within its channel only. */
 export function jobKey(channel: string, upstreamId: string): string {
   return `${channel}/${upstreamId}`;

@@ -2,7 +2,7 @@ import type { AttentionReason } from './attention.ts';
 import type { FailureClass } from '../errors/failure.ts';
 import type { Micros } from '../money/money.ts';
 import type { StateName } from './state.ts';
-import type { WaitReason } from './wait-reason.ts';
+import type { WaitReason } from './wait.ts';
 
 /** The whole system, counted once. Times in Unix milliseconds. */
 export interface Census {

@@ -18,6 +18,8 @@ import {
   searchedAgain, sending, sendingAgain, skipped,
 } from './submission.ts'; // prettier-ignore
 import { change, notNow, refuse, unchanged } from './transition.ts';
+import { waitInState, waitOf } from './state-wait.ts';
+import { waitsAfter } from './wait.ts';
 import type { Changes, In, Next } from './transition.ts';
 
 export type { Changes, Next, RefusalCode } from './transition.ts';
@@ -114,7 +116,7 @@ export function next(task: Task, event: TaskEvent, at: number): Next {
   const stepped =
     state.at === 'creating' ? ofCreation({ ...task, state }, event, at) : inRow(task, event, at);
   if (!stepped.ok || stepped === unchanged) return stepped;
-  return { ok: true, changes: consequences(task, stepped.changes, { kind: event.kind, at }) };
+  return { ok: true, changes: consequences(task, stepped.changes, { event, at }) };
 }
 
 function ofCreation(task: In<'creating'>, event: TaskEvent, at: number): Next {
@@ -154,17 +156,31 @@ const stages: Readonly<Record<StateName, string>> = {
 function consequences(
   task: Task,
   changes: Changes,
-  { kind, at }: { readonly kind: EventName; readonly at: number },
+  { event, at }: { readonly event: TaskEvent; readonly at: number },
 ): Changes {
   const { state } = changes;
+  const { kind } = event;
   const isLeft = state !== undefined && stages[state.at] !== stages[task.state.at];
   return {
-    ...(isLeft ? { stateSince: at, waitsFor: undefined, concern: undefined } : {}),
+    ...(isLeft ? { stateSince: at, concern: undefined } : {}),
     ...changes,
+    ...(state === undefined ? {} : waitsWith({ state, attempts: changes.attempts }, task, { event, at })),
     ...(changes.attempts === undefined ? {} : { attempts: withPast(task, changes.attempts, at) }),
     // What an operator did that changes no state is nothing new to the caller.
     ...(kind === 'acted' ? {} : { updatedAt: at }),
   };
+}
+
+/** The state has another wait. What an upstream or a circuit has said is more than the state knows. */
+function waitsWith(
+  { state, attempts }: Pick<Task, 'state'> & Pick<Changes, 'attempts'>,
+  before: Task,
+  { event, at }: { readonly event: TaskEvent; readonly at: number },
+): Changes {
+  const isSaid = event.kind === 'not_accepted' && (event.stays || state.at === 'pausing');
+  const next = waitInState(state, attempts ?? before.attempts, isSaid ? event.wait : undefined);
+  const { createdAt, waited } = before;
+  return waitsAfter({ wait: waitOf(before), waited }, next, { at, createdAt });
 }
 
 /** An attempt that had ended and stands otherwise now keeps how it stood. */

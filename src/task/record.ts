@@ -6,7 +6,7 @@ import type { Failure } from '../errors/failure.ts';
 import type { Fallback } from './rescue.ts';
 import type { RouteCandidate } from './candidates.ts';
 import type { TaskState } from './state.ts';
-import type { WaitReason } from './wait-reason.ts';
+import type { PastWait, Wait } from './wait.ts';
 import type { ResultItem, SaidOfFailure, TaskError, TaskStatus } from './task.ts';
 import type { SettleFacts } from '../money/settle-facts.ts';
 import type { TaskKind } from '../base/task-kind.ts';
@@ -73,8 +73,9 @@ export interface Task {
   readonly progress?: number;
   /** Jobs ahead of this one in the upstream's queue, as last reported. */
   readonly queuePosition?: number;
-  /** What it waits for without a person. */
-  readonly waitsFor?: WaitReason;
+  /** What it waits for, and what it waited for before. Decides nothing. */
+  readonly wait?: Wait;
+  readonly waited?: readonly PastWait[];
   /** What a person should look at although the task continues. */
   readonly concern?: Concern;
   /** Why an operator is needed; absent if none is. */

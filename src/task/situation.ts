@@ -13,13 +13,15 @@ import type { Task } from './record.ts';
 import { hasJob, isLost, isUnfinished, shownAttempt, stopOf } from './state.ts';
 import { settledAgain, unacceptable } from './review.ts';
 import type { Question, ShownAttempt, StateName, Stop, TaskState } from './state.ts';
-import { waitMessages, waitReasons } from './wait-reason.ts';
+import { isWaitReason, openWaitWords, ownCauses, waitPlace } from './wait.ts';
+import type { WaitCause } from './wait.ts';
+import { waitInState } from './state-wait.ts';
 
 /** What is to be known of a task to say where it stands: its record has it, and what the workflow knows of the record. */
 export interface Standing extends Pick<
   Task,
   | 'id' | 'state' | 'stateSince' | 'deadlineAt' | 'hold' | 'hasCallback'
-  | 'charge' | 'waitsFor' | 'concern'
+  | 'charge' | 'wait' | 'concern'
 > {
   /** Its charge, or a part of it, was given back: once is all. */
   readonly isRefunded?: true;
@@ -29,8 +31,7 @@ export interface Standing extends Pick<
 } // prettier-ignore
 
 /** What an unfinished task waits for, in one word: of several the one that a person can do something about. */
-export const waits = [...attentionReasons, ...waitReasons, 'submission', 'job', 'settlement'] as const;
-export type Wait = (typeof waits)[number];
+export const waitCauses = [...attentionReasons, ...ownCauses] as const satisfies readonly WaitCause[];
 
 /**
  * Where a task stands, for everybody who looks: the Temporal UI, the operators' API, the command line. Times in Unix
@@ -41,7 +42,7 @@ export interface Situation {
   /** What it waits for, in one sentence. */
   readonly what: string;
   /** Absent: it has ended. */
-  readonly waitsFor?: Wait;
+  readonly waitsFor?: WaitCause;
   /** That it waits for this. */
   readonly since: number;
   readonly attention?: AttentionReason;
@@ -142,7 +143,7 @@ export function commandLine(task: string, action: OperatorActionName): string {
 export function situation(standing: Standing): Situation {
   const { id, state, attempt, deadlineAt } = standing;
   const attention = attentionOf(standing);
-  const waitsFor = waitOf(standing, attention);
+  const waitsFor = causeOf(standing, attention);
   const asked = attention ?? (waitsFor === 'no_worker' ? waitsFor : undefined);
   const job = hasJob(state) || isLost(state) ? attempt : undefined;
   return {
@@ -150,7 +151,9 @@ export function situation(standing: Standing): Situation {
     what: whatOf(standing),
     since: sinceOf(standing, waitsFor),
     ...defined({ waitsFor, attention, advice: asked === undefined ? undefined : advice[asked] }),
-    ...(isUnfinished(state) ? { until: state.at === 'pausing' ? state.until : deadlineAt } : {}),
+    ...(isUnfinished(state)
+      ? { until: standing.wait?.until ?? (state.at === 'pausing' ? state.until : deadlineAt) }
+      : {}),
     ...(job === undefined ? {} : { where: { channel: job.channel, credential: job.credential } }),
     ...(job?.upstreamId === undefined ? {} : { upstreamId: job.upstreamId }),
     ...(isLost(state) && job !== undefined ? { marker: job.marker } : {}),
@@ -168,33 +171,26 @@ export function proposedCharge(state: TaskState): Micros | undefined {
   return state.at === 'review' && 'charge' in state ? BigInt(state.charge) : undefined;
 }
 
-const waitOfState: Readonly<Record<StateName, Wait | undefined>> = {
-  creating: 'submission',
-  queued: 'submission',
-  sending: 'submission',
-  pausing: 'upstream',
-  searching: 'lookup',
-  asking: 'submit_ambiguous',
-  waiting: 'job',
-  stopping: 'job',
-  broken: 'poll_failed',
-  review: 'charge_review',
-  ending: 'settlement',
-  ended: undefined,
-};
-
-function waitOf(
-  { state, waitsFor, unserved }: Standing,
+function causeOf(
+  { state, wait, unserved }: Standing,
   attention: AttentionReason | undefined,
-): Wait | undefined {
-  const wait = waitOfState[state.at];
-  if (wait === undefined) return undefined;
-  return attention ?? (unserved === undefined ? undefined : 'no_worker') ?? waitsFor ?? wait;
+): WaitCause | undefined {
+  const inState = waitInState(state, []);
+  if (inState === undefined) return undefined;
+  return attention ?? (unserved === undefined ? undefined : 'no_worker') ?? wait?.cause ?? inState.cause;
 }
 
 /** Nobody takes the step of a task since its last worker was seen, or since it waits for it, whichever was later. */
-function sinceOf({ stateSince, unserved }: Standing, waitsFor: Wait | undefined): number {
-  return waitsFor === 'no_worker' ? Math.max(stateSince, unserved?.since ?? 0) : stateSince;
+function sinceOf({ stateSince, wait, unserved }: Standing, waitsFor: WaitCause | undefined): number {
+  if (waitsFor === 'no_worker') return Math.max(stateSince, unserved?.since ?? 0);
+  return wait?.cause === waitsFor ? (wait?.since ?? stateSince) : stateSince;
+}
+
+/** Behind what the state says: what the state does not know. */
+function waitSentence({ wait }: Standing): string {
+  if (wait === undefined || !isWaitReason(wait.cause)) return '';
+  const place = waitPlace(wait);
+  return ` ${place === '' ? '' : `${place}: `}${openWaitWords(wait)}`;
 }
 
 function possibleNow(
@@ -280,7 +276,8 @@ function whatOf(standing: Standing): string {
   return `${channel === undefined ? 'No worker runs.' : `No running worker serves ${channel}.`} ${whatOfState(standing)}`;
 }
 
-function whatOfState({ state, attempt, waitsFor }: Standing): string {
+function whatOfState(standing: Standing): string {
+  const { state, attempt } = standing;
   const stop = stopOf(state);
   const ending = stop === undefined ? '' : stopSentences[stop];
   const channel = attempt?.channel ?? '';
@@ -290,11 +287,10 @@ function whatOfState({ state, attempt, waitsFor }: Standing): string {
     case 'sending': {
       const where = state.left.map((candidate) => candidate.channel).join(', ');
       const why = state.replaces === true ? ' The job before it failed at its upstream.' : '';
-      const wait = waitsFor === undefined ? '' : ` ${waitMessages[waitsFor]}`;
-      return `The task is submitted, or waits until it can be, at ${where}, and then for the end of its job.${wait}${why}${ending}`;
+      return `The task is submitted, or waits until it can be, at ${where}, and then for the end of its job.${waitSentence(standing)}${why}${ending}`;
     }
     case 'pausing':
-      return `No channel of the plan accepts the task at the moment (round ${state.round}).`;
+      return `No channel of the plan accepts the task at the moment (round ${state.round}).${waitSentence(standing)}`;
     case 'searching':
     case 'asking':
       if (state.taken === true)

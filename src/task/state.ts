@@ -6,6 +6,7 @@ import type { RouteCandidate } from './candidates.ts';
 import type { UpstreamCost } from './cost.ts';
 import type { Task, TaskOutcome } from './record.ts';
 import type { SaidOfFailure, TaskError } from './task.ts';
+import type { NewWait } from './wait.ts';
 
 /**
  * Where a task stands, and everything that can happen to it. `next` (next.ts) is the only way from one state to
@@ -197,6 +198,8 @@ interface Refused {
 /** Certainly not. `stays`: the same channel is asked again. `full`: it had no room. `retryAfterMs`: it named this time. */
 interface NotAccepted extends Refused {
   readonly kind: 'not_accepted';
+  /** What the task waits for now, unless another channel is asked at once. */
+  readonly wait?: NewWait;
   readonly candidate: RouteCandidate;
   readonly stays: boolean;
   readonly full?: true;

@@ -2,7 +2,7 @@ import type { Client } from '@temporalio/client';
 import { z } from 'zod';
 import { defined } from '../base/defined.ts';
 import { activityIds } from '../base/queues.ts';
-import type { Stall } from '../task/wait-reason.ts';
+import type { Stall } from '../task/wait.ts';
 import type { Waiting } from '../commands/task-port.ts';
 import { lastHeartbeat } from './last-heartbeat.ts';
 import type { PendingActivity } from './last-heartbeat.ts';

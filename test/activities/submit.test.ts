@@ -59,7 +59,7 @@ describe('submit', () => {
     const never = () => Promise.reject(new Error('it waited'));
     const deps = {
       gate: { ...openGate, enter: never },
-      submitLimiter: () => ({ enter: never, giveBack: () => undefined }),
+      submitLimiter: () => ({ enter: never, giveBack: () => undefined, countAhead: () => 0 }),
     };
     expect(await world.worker(deps).submit(input, again)).toEqual(first);
   });
@@ -216,7 +216,11 @@ describe('submit', () => {
       const given: string[] = [];
       const deps = (tasks: ChannelActivityDeps['tasks'], name: string) => ({
         tasks,
-        submitLimiter: () => ({ enter: async () => undefined, giveBack: () => void given.push(name) }),
+        submitLimiter: () => ({
+          enter: async () => undefined,
+          giveBack: () => void given.push(name),
+          countAhead: () => 0,
+        }),
       });
       const paused = pauseFirstAt('submit.begun', `${input.task}:1`);
       const first = world.worker(deps(one, 'one')).submit(input);
@@ -443,7 +447,7 @@ describe('submit', () => {
       const asked: unknown[] = [];
       const enter: typeof openGate.enter = async ({ candidates }) => {
         asked.push(candidates);
-        return { kind: 'full', ms: 90_000 };
+        return { kind: 'full', ms: 90_000, ahead: 2 };
       };
       const full = world.worker({ gate: { ...openGate, enter } });
       const waitOf = async (beganMs: number) => {

@@ -144,7 +144,11 @@ export async function openActivityWorld(yaml = testYaml): Promise<ActivityWorld>
           partialImages: { write: async () => undefined },
           renderImages: () => Promise.reject(new Error('no images in this test')),
           canOpen: async () => undefined,
-          submitLimiter: () => ({ enter: async () => undefined, giveBack: () => undefined }),
+          submitLimiter: () => ({
+            enter: async () => undefined,
+            giveBack: () => undefined,
+            countAhead: () => 0,
+          }),
           signals: { concern: async () => undefined, unserved: async () => undefined },
           auditLog: createAuditLog({ audit, log, now: Date.now, randomBytes }),
           actorOf: createActIds(Buffer.alloc(32)).actorOf,

@@ -43,6 +43,8 @@ describe('the slots of a credential', () => {
     others: [],
     hasWaited: false,
     deadlineAt,
+    createdAt: 0,
+    wasLost: false,
   });
 
   it('are never more than the limit, however many processes ask at once', async () => {
@@ -74,6 +76,28 @@ describe('the slots of a credential', () => {
     expect(order).toHaveLength(12);
     expect(order.findLastIndex((task) => task.startsWith('small'))).toBeLessThan(5);
     expect(await keeper.holders()).not.toContain('holder');
+  });
+
+  it('go to the models of an account in turn, to the most urgent of each, and last to those that were lost', async () => {
+    const keeper = openKeeper('q20', 1);
+    await keeper.take(request('q20', 'holder'));
+    const waiting = [
+      ['lost', { wasLost: true, deadlineAt: deadlineAt - 9 }],
+      ['late', { deadlineAt: deadlineAt + 9 }],
+      ['young', { createdAt: 5 }],
+      ['old', { createdAt: 1 }],
+      ['soon', { deadlineAt: deadlineAt - 5 }],
+      ['other', { model: 'other', deadlineAt: deadlineAt + 99 }],
+    ] as const;
+    for (const [task, more] of waiting) await keeper.take({ ...request('q20', task), ...more });
+    const order: string[] = [];
+    for (let holder = 'holder'; order.length < waiting.length; holder = order.at(-1) ?? '') {
+      woken = [];
+      await keeper.release(holder);
+      order.push(woken[0] ?? 'nobody');
+    }
+    expect(order.filter((task) => task !== 'other')).toEqual(['soon', 'old', 'young', 'late', 'lost']);
+    expect(order.indexOf('other')).toBeLessThan(2);
   });
 
   it('are found again by a run that starts over, and run out when their holder is gone', async () => {

@@ -256,9 +256,7 @@ describe('tasks', () => {
     const account = await world.newAccount();
     const id: string = (await account.create()).body.id;
     const listed = await gateway(['tasks', 'list', '--account', account.id, '--status', 'pending']);
-    expect(listed.text).toMatch(
-      new RegExp(`^${id} +${account.id} +clip +pending +submission +- +\\d+s$`, 'm'),
-    );
+    expect(listed.text).toMatch(new RegExp(`^${id} +${account.id} +clip +pending +worker +- +\\d+s$`, 'm'));
     expect((await gateway(['tasks', 'list', '--account', account.id, '--needs-attention'])).text).toBe(
       'None.',
     );
@@ -724,6 +722,29 @@ describe('price explain', () => {
     await account.call('POST', `/v1/videos/generations/${id}/cancel`);
     expect((await gateway(['price', 'explain', id])).text).toContain('\ncharge: 0.000000 USD');
     await expect(gateway(['price', 'explain', 'task_none'])).rejects.toThrow('no task with this id');
+  });
+});
+
+describe('route why', () => {
+  it('says why a task waits, and what it waited for before', async () => {
+    const id: string = (await (await world.newAccount()).create()).body.id;
+    await world.stores.tasks.step(id, { kind: 'begun' });
+    await world.stores.tasks.setWait(id, {
+      cause: 'circuit',
+      channel: 'one',
+      credential: 'a',
+      code: 'failure: x',
+    });
+    const { text } = await gateway(['route', 'why', id]);
+    const words = 'The upstream has failed and is left alone for a while';
+    expect(text).toMatch(new RegExp(`^The task is submitted, .* one/a \\(failure: x\\): ${words}`));
+    expect(text).toMatch(/^SINCE +ENDED +CAUSE +WHERE +AHEAD +TIMES +TEXT$/m);
+    expect(text).toMatch(/^20\S+Z +not yet +circuit +one\/a \(failure: x\) /m);
+    expect((await gateway(['tasks', 'show', id])).text).toMatch(
+      new RegExp(` {2}wait +one/a \\(failure: x\\): ${words}.* It has not ended\\.$`, 'm'),
+    );
+    expect((await json(['route', 'why', id])).waits).toMatchObject([{ cause: 'circuit', ended_at: null }]);
+    await expect(gateway(['route', 'why', 'task_none'])).rejects.toThrow('no task with this id');
   });
 });
 

@@ -40,8 +40,8 @@ const insert = (change: Partial<Task>) => stores.tasks.insert(firstRecord(`t${(t
 
 async function fill(): Promise<void> {
   const attempt = { n: 1, ...candidate, marker: 'm', state: 'accepted', at: 1, owner: 'o' } as const;
-  await insert({ stateSince: at - 90_000, waitsFor: 'slot' });
-  await insert({ stateSince: at - 10_000, waitsFor: 'slot' });
+  await insert({ stateSince: at - 90_000, wait: { cause: 'slot', since: at } });
+  await insert({ stateSince: at - 10_000, wait: { cause: 'slot', since: at } });
   await insert({
     state: { at: 'pausing', round: 2, ms: 5_000, until: at, full: [] },
     stateSince: at - 5_000,

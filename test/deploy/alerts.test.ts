@@ -134,7 +134,7 @@ const faults: readonly {
     alert: 'MediarySubmissionsWait',
     model: 'keyless',
     mark: 'create:401',
-    shows: ['mediary_submissions_waiting', { reason: 'upstream' }],
+    shows: ['mediary_submissions_waiting', { reason: 'circuit' }],
   },
   {
     alert: 'MediaryUpstreamThrottles',

@@ -26,7 +26,7 @@ const task: FlightRecord['task'] = {
 };
 
 function eventsOf(over: Partial<Facts>) {
-  const facts = { plan: null, attempts: [], calls: [], ledger: [], actions: [], callback: null };
+  const facts = { plan: null, attempts: [], waits: [], calls: [], ledger: [], actions: [], callback: null };
   const rest = { format: 'mediary-task-record', version: 1, recorded_at: 300, request: null } as const;
   return describeEvents({ ...rest, ...facts, task, result_copy: null, mappings: {}, ...over });
 }

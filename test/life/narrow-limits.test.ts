@@ -1,5 +1,5 @@
 import { afterEach, expect, it } from 'vitest';
-import { waitMessages } from '../../src/task/wait-reason.ts';
+import { waitMessages } from '../../src/task/wait.ts';
 import { startGateway } from '../support/gateway.ts';
 import type { TestGateway } from '../support/gateway.ts';
 import { waitUntil } from '../support/processes.ts';
@@ -66,7 +66,7 @@ it('submissions that wait for their turn keep no poll waiting, and none is sent 
   // The window: one has ended while another waits for its turn.
   await waitUntil('one has ended, and one says that it waits for its turn', async () => {
     const { body } = await account.call('GET', '/v1/videos/generations?status=pending&limit=100');
-    const waits = body.data.some(({ message }: { message: string }) => message === waitMessages.turn);
+    const waits = body.data.some(({ message }: { message: string }) => message.startsWith(waitMessages.rate));
     return waits && (await ended()) > 0;
   });
   await waitUntil('all have ended', async () => (await ended()) === count);

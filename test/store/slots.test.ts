@@ -106,9 +106,18 @@ describe('a slot', () => {
 });
 
 describe('a ticket', () => {
-  const insert = (task: string, queue: string, round: number) =>
+  const insert = (task: string, queue: string, round: number, urgency = 1) =>
     open().insertTicket(
-      { task, queue, account: 'acc', looksAt: clock + 10, deadlineAt: clock + 1000 },
+      {
+        task,
+        queue,
+        account: 'acc',
+        model: 'm',
+        wasLost: false,
+        urgency: `${urgency}`,
+        looksAt: clock + 10,
+        deadlineAt: clock + 1000,
+      },
       round,
     );
 
@@ -119,12 +128,10 @@ describe('a ticket', () => {
     expect(await open().firstTicket('one/a')).toMatchObject({ task: 't', round: 3 });
   });
 
-  it('is served by round, then by arrival', async () => {
-    await insert('late', 'order/a', 10);
-    clock += 1;
-    await insert('second', 'order/a', 9);
-    clock += 1;
-    await insert('third', 'order/a', 9);
+  it('is served by round, then by urgency', async () => {
+    await insert('late', 'order/a', 10, 0);
+    await insert('third', 'order/a', 9, 2);
+    await insert('second', 'order/a', 9, 1);
     const served: string[] = [];
     for (;;) {
       const next = await open().firstTicket('order/a');

@@ -100,41 +100,69 @@ describe('progress', () => {
 });
 
 describe('what a task waits for', () => {
-  it('comes, changes and goes', async () => {
+  it('comes and changes, and is written once', async () => {
     const id = await newTask();
-    await tasks.setWait(id, 'slot');
-    expect((await read(id)).waitsFor).toBe('slot');
-    await tasks.setWait(id, 'turn');
-    expect((await read(id)).waitsFor).toBe('turn');
-    await tasks.setWait(id, undefined);
-    expect(await read(id)).not.toHaveProperty('waitsFor');
+    await tasks.setWait(id, { cause: 'slot', ahead: 3 });
+    const first = await read(id);
+    expect(first.wait).toMatchObject({ cause: 'slot', ahead: 3 });
+    const later = createTaskStore(database.db, () => first.updatedAt + 5_000, testSealing);
+    await later.setWait(id, { cause: 'slot', ahead: 2, until: 7 });
+    expect(await read(id)).toEqual(first);
+    await later.setWait(id, { cause: 'rate' });
+    const second = await read(id);
+    expect(second.wait).toEqual({ cause: 'rate', since: first.updatedAt + 5_000 });
+    expect(second.waited?.at(-1)).toMatchObject({ cause: 'slot', ahead: 3, ended: first.updatedAt + 5_000 });
+    expect(second.updatedAt).toBe(first.updatedAt + 5_000);
   });
 
-  it('that is known already writes nothing', async () => {
+  it('changes no rev: what an operator has planned is still as planned', async () => {
     const id = await newTask();
-    await tasks.setWait(id, 'slot');
-    const { updatedAt } = await read(id);
-    const later = createTaskStore(database.db, () => updatedAt + 5_000, testSealing);
-    await later.setWait(id, 'slot');
-    expect((await read(id)).updatedAt).toBe(updatedAt);
-    await later.setWait(id, undefined);
-    expect((await read(id)).updatedAt).toBe(updatedAt + 5_000);
-    const third = createTaskStore(database.db, () => updatedAt + 9_000, testSealing);
-    await third.setWait(id, undefined);
-    expect((await read(id)).updatedAt).toBe(updatedAt + 5_000);
+    const { rev } = await read(id);
+    await tasks.setWait(id, { cause: 'slot' });
+    expect((await read(id)).rev).toBe(rev);
   });
 
-  it('is not shown of a task that has a job or has ended, and goes with the state', async () => {
-    const [accepted, ended, waiting] = [await submitted(), await newTask(), await newTask()];
+  it('is kept by a process that remembers the record without it', async () => {
+    const id = await newTask();
+    await tasks.look(id);
+    const other = createTaskStore(database.db, () => Date.now() - 60_000, testSealing);
+    await other.setWait(id, { cause: 'slot' });
+    await drive().accept(id);
+    const { wait, waited } = await read(id);
+    expect(wait?.cause).toBe('job');
+    expect(waited?.at(-1)).toMatchObject({ cause: 'slot' });
+  });
+
+  it('names the tasks that may be tried when an upstream is well again', async () => {
+    const place = { channel: 'down', credential: 'a' };
+    const [circuit, slot, elsewhere, lost] = [
+      await newTask(),
+      await newTask(),
+      await newTask(),
+      await newTask(),
+    ];
+    await drive().lose(lost);
+    await tasks.step(lost, { kind: 'asked' });
+    await tasks.step(lost, { kind: 'resubmitted' });
+    for (const id of [circuit, lost]) await tasks.setWait(id, { cause: 'circuit', ...place });
+    await tasks.setWait(slot, { cause: 'slot', ...place });
+    await tasks.setWait(elsewhere, { cause: 'upstream', ...place, credential: 'b' });
+    const found = await tasks.waitingFor(place, 10);
+    expect(Object.fromEntries(found.map(({ id, wasLost }) => [id, wasLost]))).toEqual({
+      [circuit]: false,
+      [lost]: true,
+    });
+    expect(await tasks.waitingFor({ ...place, model: 'none' }, 10)).toEqual([]);
+  });
+
+  it('is not shown of a task that has a job or has ended', async () => {
+    const [accepted, ended] = [await submitted(), await newTask()];
     await fail(ended);
     for (const id of [accepted, ended]) {
-      await tasks.setWait(id, 'upstream');
-      expect(await read(id)).not.toHaveProperty('waitsFor');
+      const before = await read(id);
+      await tasks.setWait(id, { cause: 'upstream' });
+      expect(await read(id)).toEqual(before);
     }
-    await tasks.setWait(waiting, 'slot');
-    await createTaskStore(database.db, Date.now, testSealing).setWait(waiting, 'turn');
-    await drive().accept(waiting);
-    expect(await read(waiting)).not.toHaveProperty('waitsFor');
   });
 });
 

@@ -515,7 +515,7 @@ describe('a creation', () => {
       expect(await openStore().step(id, event)).toMatchObject({ ok: false, code: 'abandoned' });
     }
     expect(await tasks.step(id, abandonedBy(first))).toMatchObject({ ok: true });
-    await openStore().setWait(id, 'slot');
+    await openStore().setWait(id, { cause: 'slot' });
     expect(await openStore().setConcern(id, 'channel_gone')).toBe(false);
     await tasks.removeAbandoned(id);
     expect(await tasks.find(id)).toBeUndefined();

@@ -211,7 +211,7 @@ describe('whatever the connection string says', () => {
     const driver = taskDriver(store);
     const id = `task_${(count += 1)}`;
     await store.insert(firstRecord(id, { hasCallback: true }));
-    await store.setWait(id, 'slot');
+    await store.setWait(id, { cause: 'slot' });
     await driver.accept(id);
     await store.step(id, { kind: 'approved' });
     await store.setConcern(id, 'overdue');

@@ -15,7 +15,7 @@ const form = createTaskForm(testSealing);
 const { tasks, events } = transitionSamples();
 /** What is noted beside a state, and goes with it. */
 const noted = {
-  waitsFor: { kind: 'slot', since: start },
+  wait: { cause: 'slot', since: start },
   concern: 'poll_failing',
 } as unknown as Partial<Task>;
 const act = { id: 'act-1' } as unknown as TaskActionRecord;
@@ -36,8 +36,8 @@ describe('a change of a task’s record', () => {
   it('has none when fields are only removed, or only derived', () => {
     const [, task] = tasks[0] ?? [];
     if (task === undefined) throw new Error('there is no task');
-    const update = form.updateOf(task, { waitsFor: undefined });
-    expect(update).toEqual({ $inc: { rev: 1 }, $unset: { waitsFor: '' } });
+    const update = form.updateOf(task, { wait: undefined });
+    expect(update).toEqual({ $inc: { rev: 1 }, $unset: { wait: '' } });
   });
 
   it('is tried with every event, and most of them change something', () => {

@@ -2,7 +2,7 @@ import { attentionReasons } from '../../src/task/attention.ts';
 import { failureClasses } from '../../src/errors/failure.ts';
 import { stateNames } from '../../src/task/state.ts';
 import type { StateName } from '../../src/task/state.ts';
-import { waitReasons } from '../../src/task/wait-reason.ts';
+import { waitReasons } from '../../src/task/wait.ts';
 import { createMetrics } from '../../src/observability/metrics.ts';
 import type { UpstreamResult, UpstreamStep } from '../../src/observability/meter.ts';
 import { parseScrape } from './scrape.ts';

@@ -784,7 +784,7 @@ describe('the end', () => {
 });
 
 it('what was noted about a state does not outlive it', () => {
-  const noted: Task = { ...waiting(), waitsFor: 'turn', concern: 'overdue' };
+  const noted: Task = { ...waiting(), concern: 'overdue' };
   expect(after(noted, { kind: 'extended', seconds: 60 })).toMatchObject({
     concern: 'overdue',
     stateSince: start,
@@ -792,5 +792,5 @@ it('what was noted about a state does not outlive it', () => {
   const later = stepped(noted, succeeded(1), start + 7);
   expect(later).toMatchObject({ stateSince: start + 7, updatedAt: start + 7 });
   expect(later).not.toHaveProperty('concern');
-  expect(later).not.toHaveProperty('waitsFor');
+  expect(later.wait).toEqual({ cause: 'settlement', since: start + 7 });
 });

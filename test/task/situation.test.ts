@@ -131,9 +131,11 @@ it('every unfinished task waits for something, and since its state began', () =>
     return wait;
   };
   const submitting = { at: 'queued', left: [at], ...round } as const;
-  expect(waitsFor(submitting)).toBe('submission');
-  expect(waitsFor(submitting, { waitsFor: 'slot' })).toBe('slot');
-  expect(waitsFor(submitting, { waitsFor: 'slot', concern: 'channel_gone' })).toBe('channel_gone');
+  expect(waitsFor(submitting)).toBe('worker');
+  expect(waitsFor(submitting, { wait: { cause: 'slot', since: 7 } })).toBe('slot');
+  expect(waitsFor(submitting, { wait: { cause: 'slot', since: 7 }, concern: 'channel_gone' })).toBe(
+    'channel_gone',
+  );
   expect(waitsFor({ at: 'pausing', ms: 5, until: 9, ...round })).toBe('upstream');
   expect(waitsFor({ at: 'searching', n: 1, code: 'x' })).toBe('lookup');
   expect(waitsFor({ at: 'asking', n: 1, code: 'x' })).toBe('submit_ambiguous');

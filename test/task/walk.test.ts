@@ -15,7 +15,10 @@ import {
   hasJob,
 } from '../../src/task/state.ts';
 import type { TaskEvent } from '../../src/task/state.ts';
+import type { NewWait } from '../../src/task/wait.ts';
 import { actionTable, operatorActions } from '../../src/task/acts.ts';
+import { waitsOf, withWait } from '../../src/task/state-wait.ts';
+import { briefMs, pastWaitsMax, waitReasons } from '../../src/task/wait.ts';
 import { actEvents } from '../support/act-events.ts';
 import {
   events,
@@ -187,6 +190,9 @@ function walk(task: Task, moves: readonly Move[], see: (task: Task) => void = ()
     now += one.waitMs;
     if (one.kind === 'resumed' && current.state.at === 'pausing' && one.aimed)
       now = Math.max(now, current.state.until);
+    const noted = one.flags % 3 === 0 ? withWait(current, noteOf(one), now) : undefined;
+    if (noted !== undefined) current = frozen({ ...withChanges(current, noted), rev: current.rev });
+    now += of([0, 0, 900, 1_500, 20_000], one.flags);
     const event = eventOf(one.kind, { ...one, elapsedMs: now - memory.begunAt }, current);
     const answer = next(current, event, now);
     if (!answer.ok) {
@@ -200,9 +206,29 @@ function walk(task: Task, moves: readonly Move[], see: (task: Task) => void = ()
     current = frozen(withChanges(before, answer.changes));
     expectStep({ before, after: current, event, now, memory });
     expectRecord(current, memory);
+    expectExplained(current, now);
     expectWayOut(current, now);
     see(current);
   }
+}
+
+/** What a worker notes while nothing is sent. */
+function noteOf({ pick, flags }: Move): NewWait {
+  return { cause: of(waitReasons, pick), channel: of(channels, flags), ahead: pick };
+}
+
+/** No time of a task's life is without a span that says what it waited for, apart from two seconds at a time. */
+function expectExplained(task: Task, now: number): void {
+  let explained = task.createdAt;
+  for (const span of waitsOf(task)) {
+    expect(span.since - explained).toBeLessThanOrEqual(briefMs);
+    const end = 'ended' in span ? span.ended : now;
+    expect(end).toBeGreaterThanOrEqual(span.since);
+    explained = end;
+  }
+  expect((task.completedAt ?? now) - explained).toBeLessThanOrEqual(briefMs);
+  expect(task.wait === undefined || isUnfinished(task.state)).toBe(true);
+  expect(task.waited?.length ?? 0).toBeLessThanOrEqual(pastWaitsMax);
 }
 
 function frozen(task: Task): Task {

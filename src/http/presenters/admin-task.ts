@@ -7,9 +7,11 @@ import type { OperatorIdentity } from '../../base/operator.ts';
 import { redactUrl } from '../../flight/redact.ts';
 import type { LedgerEntry } from '../../ledger/entry.ts';
 import type { Service } from '../../task/service.ts';
-import type { Stall } from '../../task/wait-reason.ts';
+import { waitWords } from '../../task/wait.ts';
+import type { PastWait, Stall, Wait } from '../../task/wait.ts';
+import { waitsOf } from '../../task/state-wait.ts';
 import type { Waiting } from '../../commands/task-port.ts';
-import { waits } from '../../task/situation.ts';
+import { waitCauses } from '../../task/situation.ts';
 import { attemptStates } from '../../task/attempt.ts';
 import type { Attempt } from '../../task/attempt.ts';
 import type { Task } from '../../task/record.ts';
@@ -103,8 +105,25 @@ const attemptSchema = z.object({
   ended_at: unixSeconds().nullable(),
 });
 
+const waitSchema = z
+  .object({
+    cause: z.enum(waitCauses),
+    text: z.string().meta({ description: 'What the caller reads of it, without the times.' }),
+    channel: z.string().nullable(),
+    credential: z.string().nullable(),
+    code: z.string().nullable().meta({ description: 'What the upstream or the circuit calls it.' }),
+    ahead: z.int().nullable().meta({ description: 'How many tasks were ahead of it when it began.' }),
+    since: unixSeconds(),
+    ended_at: unixSeconds().nullable().meta({ description: 'Null: it has not ended.' }),
+    until: unixSeconds()
+      .nullable()
+      .meta({ description: 'The next try begins then at the earliest, as it was known when it began.' }),
+    times: z.int().meta({ description: 'How many equal waits it stands for, one after the other.' }),
+  })
+  .meta({ id: 'TaskWait' });
+
 const waitingSchema = z.object({
-  reason: z.enum(['paused', ...waits]).meta({
+  reason: z.enum(['paused', ...waitCauses]).meta({
     description:
       'Why it waits, in one word: `situation.waits_for`, unless the task is held up in Temporal: `paused` there, or its next step is not taken (`no_worker`).',
   }),
@@ -124,6 +143,10 @@ export const adminTaskDetailSchema = adminTaskSchema
   .extend({
     waiting: waitingSchema.nullable().meta({
       description: 'What it waits for; null if it has ended.',
+    }),
+    waits: z.array(waitSchema).meta({
+      description:
+        'What the task has waited for, the oldest first; the last one may not have ended. Between two of them are at most two seconds.',
     }),
     attempts: z.array(attemptSchema),
     ledger: z.array(ledgerEntrySchema),
@@ -188,6 +211,7 @@ export function presentAdminTaskDetail(
   return {
     ...presentAdminTask(task, audience),
     waiting: presentWaiting(presentSituation(task, audience.nodes), waiting),
+    waits: waitsOf(task).map(presentWait),
     attempts: task.attempts.map(presentAttempt),
     ledger: entries.map(presentLedgerEntry),
     refunded: presentRefund(entries),
@@ -261,6 +285,22 @@ function presentWaiting(
     failed_polls: waiting.errors ?? null,
     last_error: waiting.lastError ?? null,
     last_poll_at: secondsOrNull(waiting.lastAt),
+  };
+}
+
+function presentWait(wait: Wait | PastWait): z.output<typeof waitSchema> {
+  const { cause, channel, credential, code, ahead, since } = wait;
+  return {
+    cause,
+    text: waitWords(wait),
+    channel: channel ?? null,
+    credential: credential ?? null,
+    code: code ?? null,
+    ahead: ahead ?? null,
+    since: toSeconds(since),
+    ended_at: 'ended' in wait ? toSeconds(wait.ended) : null,
+    until: 'until' in wait ? secondsOrNull(wait.until) : null,
+    times: ('times' in wait ? wait.times : undefined) ?? 1,
   };
 }
 

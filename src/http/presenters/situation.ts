@@ -3,7 +3,7 @@ import { attentionReasons } from '../../task/attention.ts';
 import { formatMicros } from '../../money/money.ts';
 import { accessOfAct, operatorActions } from '../../task/acts.ts';
 import { mapMoney } from '../../task/money-preview.ts';
-import { situation, standingOf, waits } from '../../task/situation.ts';
+import { situation, standingOf, waitCauses } from '../../task/situation.ts';
 import type { Service } from '../../task/service.ts';
 import type { Task } from '../../task/record.ts';
 import { stateNames } from '../../task/state.ts';
@@ -18,7 +18,7 @@ export const situationSchema = z
   .object({
     name: z.enum(stateNames),
     what: z.string().meta({ description: 'What the task waits for, in one sentence.' }),
-    waits_for: z.enum(waits).nullable().meta({
+    waits_for: z.enum(waitCauses).nullable().meta({
       description: 'The same in one word, or why a person is needed. Null if the task has ended.',
     }),
     since: unixSeconds('That it waits for this.'),

@@ -1,6 +1,6 @@
 import { defined } from '../../base/defined.ts';
 import { z } from 'zod';
-import { waitMessages } from '../../task/wait-reason.ts';
+import { isWaitReason, openWaitWords } from '../../task/wait.ts';
 import { attentionMessages } from '../../task/attention.ts';
 import { formatMicros } from '../../money/money.ts';
 import { isTerminal, statusMessages, taskStatuses } from '../../task/task.ts';
@@ -224,10 +224,10 @@ function presentShape({ size, ...facts }: SettleFacts, planned: Task['shape']): 
 }
 
 /** A task that waits says so to its owner too, in words that concern its owner. */
-function messageOf({ status, attention, waitsFor }: Task): string {
+function messageOf({ status, attention, wait }: Task): string {
   if (isTerminal(status)) return statusMessages[status];
   if (attention !== undefined) return attentionMessages[attention];
-  return waitsFor === undefined ? statusMessages[status] : waitMessages[waitsFor];
+  return wait !== undefined && isWaitReason(wait.cause) ? openWaitWords(wait) : statusMessages[status];
 }
 
 type LinkOf = (name: string, storedAt: number) => MediaLink | undefined;

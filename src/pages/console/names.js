@@ -41,17 +41,23 @@ export const classNames = {
 const waitNames = {
   slot: 'a free slot',
   upstream: 'an upstream that accepts it',
-  turn: 'its turn to be submitted',
+  circuit: 'its upstream to recover',
+  rate: 'its turn to be submitted',
+  turn: 'another task’s trial',
+  backoff: 'the time that its upstream named',
+  files: 'its files to be given to its upstream',
   lookup: 'its lost job to be found',
+  worker: 'a worker',
   submission: 'its submission',
   job: 'its upstream’s job',
   settlement: 'its settlement',
+  earlier: 'several things',
 };
 
 /** States that wait for nothing that has a name, as the same. @type {Record<string, string>} */
 const stateNames = {
-  creating: waitNames.submission,
-  queued: waitNames.submission,
+  creating: waitNames.worker,
+  queued: waitNames.worker,
   sending: waitNames.submission,
   pausing: waitNames.upstream,
   searching: waitNames.lookup,

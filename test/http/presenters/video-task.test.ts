@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { attentionMessages, attentionReasons } from '../../../src/task/attention.ts';
-import { waitMessages, waitReasons } from '../../../src/task/wait-reason.ts';
+import { waitMessages, waitReasons } from '../../../src/task/wait.ts';
 import { noMediaUrl } from '../../../src/models/stored-media.ts';
 import { presentTask, taskSchemas } from '../../../src/http/presenters/video-task.ts';
 import type { Task } from '../../../src/task/record.ts';
@@ -86,19 +86,24 @@ describe('presentTask', () => {
   it.each(attentionReasons)(
     'a task that waits for a person says so (%s), whatever it waited for',
     (attention) => {
-      const waiting = { ...task, status: 'pending', waitsFor: 'slot', attention } as const;
+      const wait = { cause: 'slot', since: 0 } as const;
+      const waiting = { ...task, status: 'pending', wait, attention } as const;
       expect(presentTask(waiting, noMediaUrl).message).toBe(attentionMessages[attention]);
     },
   );
 
-  it.each(waitReasons)('a task that waits says for what (%s), until it has ended', (waitsFor) => {
-    expect(presentTask({ ...task, status: 'pending', waitsFor }, noMediaUrl).message).toBe(
-      waitMessages[waitsFor],
-    );
-    expect(presentTask({ ...task, status: 'succeeded', waitsFor }, noMediaUrl).message).toBe(
-      'The task succeeded.',
-    );
-  });
+  it.each(waitReasons)(
+    'a task that waits says for what (%s), since when and until when, until it has ended',
+    (cause) => {
+      const wait = { cause, since: 1_000, until: 61_000, ahead: 3, channel: 'secret', code: 'secret' };
+      expect(presentTask({ ...task, status: 'pending', wait }, noMediaUrl).message).toBe(
+        `${waitMessages[cause]} 3 tasks were ahead of it. Since 1970-01-01T00:00:01Z. The next try begins after 1970-01-01T00:01:01Z.`,
+      );
+      expect(presentTask({ ...task, status: 'succeeded', wait }, noMediaUrl).message).toBe(
+        'The task succeeded.',
+      );
+    },
+  );
 
   it('a failure always has an error', () => {
     expect(presentTask({ ...task, status: 'failed' }, noMediaUrl)).toMatchObject({

@@ -54,6 +54,7 @@ it('is everything that is known, in order, without what the caller wrote', async
     ['ledger', 'hold -0.500000'],
     ['attempt', '1 begins at one/a'],
     ['attempt', `1 accepted, job up-${id}`],
+    ['wait', 'one/a: The upstream has the job. It has not ended.'],
     ['exchange', 'status at one: GET /jobs/1 → 200: running (12 ms)'],
     ['operator', 'anna: retry_now (again): Done.'],
     ['callback', 'https://me.example answered 500 in 2 ms'],

@@ -67,7 +67,7 @@ describe('the situation', () => {
       ...nothing,
       name: 'queued',
       what: expect.stringMatching(/^The task is submitted, or waits until it can be, at one, two,/),
-      waits_for: 'submission',
+      waits_for: 'worker',
       since: expect.any(Number),
       until,
       actions: [
@@ -154,8 +154,8 @@ describe('what it waits for', () => {
   it('is said also where Temporal knows of no activity', async () => {
     const id = await newTask();
     const quiet = { activity: null, message: null, polls: null, since: expect.any(Number) };
-    expect(await shown(id)).toMatchObject({ reason: 'submission', ...quiet });
-    await world.stores.tasks.setWait(id, 'slot');
+    expect(await shown(id)).toMatchObject({ reason: 'worker', ...quiet });
+    await world.stores.tasks.setWait(id, { cause: 'slot' });
     expect(await shown(id)).toMatchObject({ reason: 'slot', ...quiet });
     await world.drive.ask(id);
     expect(await shown(id)).toMatchObject({ reason: 'submit_ambiguous', ...quiet });

@@ -1,0 +1,64 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fairOrder } from '../task/fair-order.ts';
+import type { OrderedTask } from '../task/fair-order.ts';
+
+/** What a circuit protects: a credential of a channel, or one model behind it. */
+export interface CircuitPlace {
+  readonly channel: string;
+  readonly credential: string;
+  readonly model?: string;
+}
+
+export interface CircuitWakesDeps {
+  /** Tasks that wait for this place, the earliest deadline first; at most so many. */
+  readonly list: (place: CircuitPlace, limit: number) => Promise<readonly OrderedTask[]>;
+  /** Ends the back-off of the task's submission. Never throws. */
+  readonly wake: (task: string) => Promise<void>;
+  /** The place has failed again: who is woken now would only come back. */
+  readonly isOpen: (id: string) => boolean;
+  readonly onError: (error: unknown) => void;
+}
+
+const listMax = 1_000;
+const atOnce = 10;
+const pauseMs = 100;
+
+/**
+ * Ends the waits for a circuit that has closed, in fair order: otherwise each task would come back whenever its own
+ * back-off ends.
+ */
+export function createCircuitWakes({ list, wake, isOpen, onError }: CircuitWakesDeps) {
+  const running = new Set<string>();
+
+  async function wakeAll(id: string): Promise<void> {
+    const woken = new Set<string>();
+    const place = placeOf(id);
+    for (;;) {
+      const waiting = (await list(place, listMax)).filter((task) => !woken.has(task.id));
+      if (waiting.length === 0) return;
+      const order = fairOrder(waiting);
+      for (let from = 0; from < order.length; from += atOnce) {
+        if (isOpen(id)) return;
+        const next = order.slice(from, from + atOnce);
+        for (const task of next) woken.add(task.id);
+        await Promise.all(next.map((task) => wake(task.id)));
+        await sleep(pauseMs);
+      }
+      if (order.length < listMax) return;
+    }
+  }
+
+  /** Never rejects. One run for each circuit at a time. */
+  return async function circuitClosed(id: string): Promise<void> {
+    if (running.has(id)) return;
+    running.add(id);
+    await wakeAll(id).catch(onError);
+    running.delete(id);
+  };
+}
+
+/** `<channel>/<credential>`, or `<channel>/<credential>/<model>`. A model may have slashes. */
+export function placeOf(id: string): CircuitPlace {
+  const [channel = '', credential = '', ...model] = id.split('/');
+  return { channel, credential, ...(model.length === 0 ? {} : { model: model.join('/') }) };
+}

@@ -1,0 +1,45 @@
+import { z } from 'zod';
+import { moneyInWords } from '../task/money-preview.ts';
+import { formatTime } from './table.ts';
+
+const amount = z.string().nullable();
+const situationSchema = z.object({
+  what: z.string(),
+  since: z.number(),
+  until: z.number().nullable(),
+  attention: z.string().nullable(),
+  advice: z.string().nullable(),
+  where: z.object({ channel: z.string(), credential: z.string() }).nullable(),
+  marker: z.string().nullable(),
+  charge: z.string().nullable(),
+  actions: z.array(
+    z.object({
+      command: z.string(),
+      charged: amount,
+      released: amount,
+      refunded: z.string(),
+      unpaid_jobs: z.int(),
+    }),
+  ),
+});
+
+/** What a person has to know first. */
+export function situationLines(situation: unknown): string {
+  const { data } = situationSchema.safeParse(situation);
+  if (data === undefined) return '';
+  const { what, since, until, attention, advice, where, marker, charge, actions } = data;
+  const end = until === null ? '' : `, until ${formatTime(until)}`;
+  const lines = [
+    what,
+    `Since ${formatTime(since)}${end}.`,
+    attention === null ? (advice ?? '') : `Needs attention: ${attention}. ${advice ?? ''}`,
+    where === null || marker === null ? '' : `Look at ${where.channel}/${where.credential} for ${marker}.`,
+    charge === null ? '' : `The charge would be ${charge}.`,
+    ...(actions.length === 0 ? [] : ['What can be done, each first with --dry-run:']),
+    ...actions.flatMap(({ command, unpaid_jobs: unpaidJobs, ...money }) => [
+      `  ${command}`,
+      `    ${moneyInWords({ ...money, unpaidJobs })}`,
+    ]),
+  ];
+  return `${lines.filter((line) => line !== '').join('\n')}\n`;
+}

@@ -1,0 +1,38 @@
+import type { Collection } from 'mongodb';
+import { defined } from '../base/defined.ts';
+import { wasLost } from '../task/attempt.ts';
+import type { RouteCandidate } from '../task/candidates.ts';
+import type { OrderedTask } from '../task/fair-order.ts';
+import type { TaskDocument } from './task-document.ts';
+
+/** A credential, or one model behind it. */
+interface FailedPlace extends RouteCandidate {
+  readonly model?: string;
+}
+
+/** Waits that may end when an upstream is well again. A time that the upstream named is respected. */
+const failedUpstream = ['circuit', 'turn', 'upstream'] as const;
+
+const projection = { account: 1, model: 1, deadlineAt: 1, createdAt: 1, attempts: 1 } as const;
+
+export function waitingTasks(tasks: Collection<TaskDocument>) {
+  return {
+    /** Tasks that wait for an upstream that has failed, the earliest deadline first. */
+    async waitingFor({ channel, credential, model }: FailedPlace, limit: number): Promise<OrderedTask[]> {
+      const where = { 'wait.channel': channel, 'wait.credential': credential, ...defined({ model }) };
+      const found = await tasks
+        .find({ status: 'pending', 'wait.cause': { $in: failedUpstream }, ...where }, { projection })
+        .sort({ deadlineAt: 1 })
+        .limit(limit)
+        .toArray();
+      return found.map(({ _id: id, account, model: of, deadlineAt, createdAt, attempts }) => ({
+        id,
+        account,
+        model: of,
+        deadlineAt,
+        createdAt,
+        wasLost: wasLost({ attempts }),
+      }));
+    },
+  };
+}

@@ -1,0 +1,67 @@
+import { attentionOf } from './attention.ts';
+import { defined } from '../base/defined.ts';
+import type { RouteCandidate } from './candidates.ts';
+import type { Task } from './record.ts';
+import { attemptAt } from './state.ts';
+import type { StateName, TaskState } from './state.ts';
+import { isSameWait, waitsAfter } from './wait.ts';
+import type { NewWait, PastWait, Wait, WaitCause, Waits } from './wait.ts';
+
+const causes: Readonly<Record<StateName, WaitCause | undefined>> = {
+  creating: 'worker',
+  queued: 'worker',
+  sending: 'submission',
+  pausing: 'upstream',
+  searching: 'lookup',
+  asking: 'submit_ambiguous',
+  waiting: 'job',
+  stopping: 'job',
+  broken: 'poll_failed',
+  review: 'charge_review',
+  ending: 'settlement',
+  ended: undefined,
+};
+
+/** What a task waits for in this state. `said`: why its channel is not to be asked now. Undefined: the task has ended. */
+export function waitInState(
+  state: TaskState,
+  attempts: Task['attempts'],
+  said?: NewWait,
+): NewWait | undefined {
+  const cause = causes[state.at];
+  if (cause === undefined) return undefined;
+  if (state.at === 'pausing') return { ...(said ?? { cause }), until: state.until };
+  if (state.at === 'queued' && said !== undefined) return said;
+  return { cause: attentionOf({ state }) ?? cause, ...placeOf(state, attempts) };
+}
+
+function placeOf(state: TaskState, attempts: Task['attempts']): Partial<RouteCandidate> {
+  const next = state.at === 'queued' || state.at === 'creating' ? state.left[0] : attemptAt(state, attempts);
+  return defined({ channel: next?.channel, credential: next?.credential });
+}
+
+/** The wait that has not ended: since the last change of the record that began one, or since its state. */
+export function waitOf({
+  wait,
+  state,
+  stateSince,
+  attempts,
+}: Pick<Task, 'wait' | 'state' | 'stateSince' | 'attempts'>): Wait | undefined {
+  if (wait !== undefined) return wait;
+  const first = waitInState(state, attempts);
+  return first === undefined ? undefined : { ...first, since: stateSince };
+}
+
+/** What is written when a task that is not submitted yet waits for this. Undefined: it is written already, or not true. */
+export function withWait(task: Task, wait: NewWait, at: number): Waits | undefined {
+  if (task.state.at !== 'queued' || (task.wait !== undefined && isSameWait(task.wait, wait)))
+    return undefined;
+  const { createdAt, waited } = task;
+  return waitsAfter({ wait: waitOf(task), waited }, wait, { at, createdAt });
+}
+
+/** Every wait of a task, oldest first. */
+export function waitsOf(task: Task): readonly (Wait | PastWait)[] {
+  const open = waitOf(task);
+  return [...(task.waited ?? []), ...(open === undefined ? [] : [open])];
+}

@@ -1,0 +1,48 @@
+import { expect, it } from 'vitest';
+import { createCircuitWakes, placeOf } from '../../src/capacity/circuit-wakes.ts';
+
+const task = (id: string, account = 'a') => ({
+  id,
+  account,
+  model: 'm',
+  deadlineAt: 1,
+  createdAt: 1,
+  wasLost: false,
+});
+
+it('when a circuit has closed, the tasks that wait for it are woken in fair order, each once', async () => {
+  const woken: string[] = [];
+  const asked: unknown[] = [];
+  const closed = createCircuitWakes({
+    list: async (place) => {
+      asked.push(place);
+      return [task('a1'), task('a2'), task('b1', 'b')];
+    },
+    wake: async (id) => void woken.push(id),
+    isOpen: () => false,
+    onError: () => expect.unreachable(),
+  });
+  await Promise.all([closed('one/key/m'), closed('one/key/m')]);
+  expect(woken).toEqual(['a1', 'b1', 'a2']);
+  expect(asked).toEqual([{ channel: 'one', credential: 'key', model: 'm' }]);
+});
+
+it('nobody else is woken once it is open again, and a failed list is reported', async () => {
+  const woken: string[] = [];
+  const errors: unknown[] = [];
+  const many = Array.from({ length: 25 }, (_, n) => task(`t${n + 10}`));
+  const deps = {
+    wake: async (id: string) => void woken.push(id),
+    isOpen: () => woken.length >= 10,
+    onError: (error: unknown) => void errors.push(error),
+  };
+  await createCircuitWakes({ ...deps, list: async () => many })('one/key');
+  expect(woken).toHaveLength(10);
+  await createCircuitWakes({ ...deps, list: () => Promise.reject(new Error('away')) })('one/key');
+  expect(errors).toEqual([new Error('away')]);
+});
+
+it('reads the place from the id of a circuit, whatever the model is called', () => {
+  expect(placeOf('one/key')).toEqual({ channel: 'one', credential: 'key' });
+  expect(placeOf('one/key/a/b')).toEqual({ channel: 'one', credential: 'key', model: 'a/b' });
+});
