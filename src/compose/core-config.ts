@@ -6,6 +6,8 @@ import type { RunningConfig, RunningConfigDeps } from '../control/running-config
 import { hasEntries, ledgerCollection } from '../ledger/collection.ts';
 import type { Logger } from '../observability/log.ts';
 import type { Mongo } from '../store/mongo.ts';
+import { providers } from '../providers/index.ts';
+import { retirementWords, servedModels } from '../routing/served-models.ts';
 import type { Stores } from '../store/stores.ts';
 import type { AuditLog, OperatorAct } from '../commands/audit-log.ts';
 
@@ -31,7 +33,13 @@ export function openConfig({ environment, log, auditLog, stores, mongo, ...deps 
     bringsBack: environment.CONFIG_AT_START === 'always',
     hasMoney: () => hasEntries(ledgerCollection(mongo.db)),
     keepStart: (publish) => auditLog.keep(reloadBy('start', deps.node), publish),
-    onTaken: ({ version }) => log.info({ version }, 'a published configuration was taken'),
+    onTaken: ({ version }, config) => {
+      log.info({ version }, 'a published configuration was taken');
+      for (const served of servedModels(config, providers)) {
+        const text = retirementWords(served, deps.now());
+        if (text !== undefined) log.warn({ channel: served.channel, model: served.model }, text);
+      }
+    },
     onOldCopy: ({ version }) => log.warn({ version }, oldCopy),
     onRefused: (version, violations) =>
       log.error(

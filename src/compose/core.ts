@@ -42,6 +42,7 @@ import { productVersion } from '../observability/product-version.ts';
 import { adapters, providers } from '../providers/index.ts';
 import { openNotices } from '../notices/open-notices.ts';
 import type { Notices, NoticesDeps } from '../notices/open-notices.ts';
+import { servedModels } from '../routing/served-models.ts';
 import { openResults } from '../results/results.ts';
 import type { Results } from '../results/results.ts';
 import { SealError } from '../access/sealer.ts';
@@ -139,7 +140,9 @@ export async function openCore(
   const margin: Ledger['margin'] = (asked) => ledger.margin(asked);
   const books: NoticesDeps['books'] = () => ledger;
   const lowBalances = (below: Micros) => readLowBalances(mongo.db, below);
-  const notices = openNotices({ ...shared, variables, randomBytes, workers, margin, lowBalances, books });
+  const served = () => servedModels(config(), providers);
+  const sources = { workers, margin, lowBalances, servedModels: served };
+  const notices = openNotices({ ...shared, ...sources, variables, randomBytes, books });
   const ledger = openBooks(mongo, { ...shared, metrics, notices, clock });
   const temporal = temporalSettings(environment, addresses, payloadKey(environment, secrets));
   const client = createTemporalClient(temporal);

@@ -8,6 +8,8 @@ import { closedCredentials } from '../health/circuit-rules.ts';
 import type { ServedChannel } from '../health/circuit-rules.ts';
 import type { Condition } from '../base/notice.ts';
 import type { Service } from '../task/service.ts';
+import { retirementWords } from '../routing/served-models.ts';
+import type { ServedModelOrigin } from '../routing/served-models.ts';
 import { createSightings } from '../process/sightings.ts';
 import { dayMs, utcDay } from '../base/times.ts';
 import type { AccountStore } from '../store/accounts.ts';
@@ -33,6 +35,8 @@ export interface SourceDeps {
   readonly margin: (asked: MarginAsked) => AsyncIterable<MarginRow>;
   /** Accounts that have less than this available, those with least first. */
   readonly lowBalances: (below: Micros) => Promise<readonly Pick<LowBalance, 'account' | 'available'>[]>;
+  /** As the channels of the configuration in force serve them. */
+  readonly servedModels: () => readonly ServedModelOrigin[];
   /** The one in force. */
   readonly config: () => {
     readonly currency: string;
@@ -91,6 +95,13 @@ export function createSources(deps: SourceDeps) {
           `Nothing is submitted to ${id}: ${by === undefined ? `${sign} (${code})` : `opened by ${by}, ${reason ?? ''}`}. ` +
           '`gateway channels show` says since when; tasks go to other channels, or wait.',
       }));
+    },
+    async model_retired() {
+      return deps.servedModels().flatMap((served): Condition[] => {
+        const text = retirementWords(served, now());
+        const subject = `${served.channel}/${served.model}`;
+        return text === undefined ? [] : [{ kind: 'model_retired', subject, count: 1, text }];
+      });
     },
     async clock_jumped() {
       const jump = (await clockMarks.find())?.jump;

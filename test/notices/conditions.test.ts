@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import type { MarginAsked, MarginRow } from '../../src/money/margin.ts';
 import { createSources } from '../../src/notices/conditions.ts';
+import type { ServedModelOrigin } from '../../src/routing/served-models.ts';
 import type { Circuit } from '../../src/store/channel-health.ts';
 
 let now = 0;
@@ -16,6 +17,7 @@ const config = {
   notify: { low_balance: '2' as string | undefined },
 };
 let jump: { expected: number; seen: number } | undefined;
+const served: ServedModelOrigin[] = [];
 const sources = createSources({
   clockMarks: { find: async () => ({ at: 1, rev: 1, ...(jump === undefined ? {} : { jump }) }) },
   tasks: {
@@ -33,6 +35,7 @@ const sources = createSources({
     yield* rows;
   },
   lowBalances: async (below) => low.filter(({ available }) => available < below),
+  servedModels: () => served,
   config: () => config,
   now: () => now,
 });
@@ -116,4 +119,20 @@ it('accounts are low by what the ledger says, each minute anew; of many the poor
   config.notify.low_balance = undefined;
   now += 60_000;
   expect(await subjects()).toEqual([]);
+});
+
+it('a model is shut down from the day on that its vendor has named', async () => {
+  const origin = { source: 'an SDK', read: '2026-11' } as const;
+  const retirement = { source: 'a page', read: '2026-11-29', on: '2026-12-01' } as const;
+  const one = { channel: 'one', provider: 'p', model: 'clip', upstream: 'u-1' };
+  served.push({ ...one, origin: { ...origin, retirement } }, { ...one, model: 'b', origin });
+  now = Date.parse('2026-11-30T23:59:59Z');
+  expect(await sources.model_retired()).toEqual([]);
+  now = Date.parse('2026-12-01T00:00:00Z');
+  const text = expect.stringMatching(
+    /^u-1, which one serves as clip, was shut down on 2026-12-01 \(a page\)/,
+  );
+  expect(await sources.model_retired()).toEqual([
+    { kind: 'model_retired', subject: 'one/clip', count: 1, text },
+  ]);
 });

@@ -1,5 +1,6 @@
 import { parseSize } from '../../base/image-sizes.ts';
-import type { FactsTable, ImageFacts, PlainFacts } from '../../models/model-facts.ts';
+import type { ImageFacts, PlainFacts } from '../../models/model-facts.ts';
+import type { FactsTable } from '../../models/facts-table.ts';
 import { plainParameters, readImage } from '../shared/read-facts.ts';
 import { defined } from '../../base/defined.ts';
 import type { ImageRequest, JsonObject } from '../../models/request.ts';
@@ -54,8 +55,19 @@ const laterParameters: ImageFacts['parameters'] = {
   complexity: { type: 'text', values: ['low', 'medium', 'high'] },
 };
 
-/** Source: the SDK, openai 7.59.0 (2026-11-28). `gpt-image-1` was shut down on 2026-10-23. */
 const openaiImageFacts: FactsTable = {
+  origin: { source: 'openai 7.59.0', read: '2026-11-28' },
+  retired: {
+    source: 'the vendor’s page of deprecations',
+    read: '2026-11-29',
+    models: [
+      [/^dall-e-[23]$/, '2026-05-12'],
+      [/^gpt-image-1$/, '2026-10-23'],
+      [/^gpt-image-1\.5$/, '2026-12-01'],
+      [/^gpt-image-1-mini$/, '2026-12-01'],
+      [/^chatgpt-image-latest$/, '2026-12-01'],
+    ],
+  },
   models: [
     [
       /dall-e-2/,
