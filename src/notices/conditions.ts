@@ -8,8 +8,6 @@ import { closedCredentials } from '../health/circuit-rules.ts';
 import type { ServedChannel } from '../health/circuit-rules.ts';
 import type { Condition } from '../base/notice.ts';
 import type { Service } from '../task/service.ts';
-import { retirementWords } from '../routing/served-models.ts';
-import type { ServedModelOrigin } from '../routing/served-models.ts';
 import { createSightings } from '../process/sightings.ts';
 import { dayMs, utcDay } from '../base/times.ts';
 import type { AccountStore } from '../store/accounts.ts';
@@ -35,8 +33,12 @@ export interface SourceDeps {
   readonly margin: (asked: MarginAsked) => AsyncIterable<MarginRow>;
   /** Accounts that have less than this available, those with least first. */
   readonly lowBalances: (below: Micros) => Promise<readonly Pick<LowBalance, 'account' | 'available'>[]>;
-  /** As the channels of the configuration in force serve them. */
-  readonly servedModels: () => readonly ServedModelOrigin[];
+  /** Models of the configuration that their vendors no longer serve. */
+  readonly retired: () => readonly {
+    readonly channel: string;
+    readonly model: string;
+    readonly text: string;
+  }[];
   /** The one in force. */
   readonly config: () => {
     readonly currency: string;
@@ -97,10 +99,8 @@ export function createSources(deps: SourceDeps) {
       }));
     },
     async model_retired() {
-      return deps.servedModels().flatMap((served): Condition[] => {
-        const text = retirementWords(served, now());
-        const subject = `${served.channel}/${served.model}`;
-        return text === undefined ? [] : [{ kind: 'model_retired', subject, count: 1, text }];
+      return deps.retired().map(({ channel, model, text }) => {
+        return { kind: 'model_retired', subject: `${channel}/${model}`, count: 1, text };
       });
     },
     async clock_jumped() {

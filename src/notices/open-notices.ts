@@ -24,7 +24,7 @@ export interface NoticesDeps {
   readonly workers: SourceDeps['workers'];
   readonly margin: SourceDeps['margin'];
   readonly lowBalances: SourceDeps['lowBalances'];
-  readonly servedModels: SourceDeps['servedModels'];
+  readonly retired: SourceDeps['retired'];
   /** The ledger, which is opened later. */
   readonly books: () => Pick<AccountAlertsDeps, 'balance' | 'uses' | 'spendings'>;
   /** Commands get PATH, HOME and LANG of it. */

@@ -31,12 +31,23 @@ export function servedModels(
   );
 }
 
-/** What operators are told of a model that its vendor no longer serves at this time; undefined: none has said so. */
-export function retirementWords(
-  { channel, model, upstream, origin }: ServedModelOrigin,
+export interface RetiredModel {
+  readonly channel: string;
+  readonly model: string;
+  /** For operators. */
+  readonly text: string;
+}
+
+/** Models of the configuration that their vendors no longer serve at this time. */
+export function retiredModels(
+  config: Pick<GatewayConfig, 'channels' | 'models'>,
+  providers: Readonly<Record<string, Provider>>,
   now: number,
-): string | undefined {
-  const { on, source } = origin?.retirement ?? {};
-  if (on === undefined || source === undefined || Date.parse(on) > now) return undefined;
-  return `${upstream}, which ${channel} serves as ${model}, was shut down on ${on} (${source}). Serve another model, or remove it from the channel.`;
+): RetiredModel[] {
+  return servedModels(config, providers).flatMap(({ channel, model, upstream, origin }) => {
+    const { on, source } = origin?.retirement ?? {};
+    if (on === undefined || Date.parse(on) > now) return [];
+    const text = `${upstream}, which ${channel} serves as ${model}, was shut down on ${on} (${source}). Serve another model, or remove it from the channel.`;
+    return [{ channel, model, text }];
+  });
 }

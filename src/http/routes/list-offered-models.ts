@@ -11,7 +11,7 @@ const originSchema = z.object({
   read: z.string().meta({ description: 'The day, or the month, in which it was read.' }),
 });
 
-const offerSchema = z.object({
+export const offerSchema = z.object({
   channel: z.string(),
   upstream: z.string().meta({ description: 'The name of the model there.' }),
   enabled: z.boolean().meta({ description: 'Whether the channel accepts new tasks.' }),
