@@ -127,8 +127,12 @@ const openaiImage: SynchronousImageProvider = {
 export const openai: Provider = {
   about: {
     vendor: 'OpenAI',
-    inputs: 'text; images and a mask for edits',
-    unverified: ['which qualities gpt-image-2.6 takes, and how many tokens each of them costs'],
+    inputs:
+      'text; images and a mask for edits. Azure OpenAI too: its `base_url` ends with `/openai?api-version=…`, and `upstream` is the deployment',
+    unverified: [
+      'which qualities gpt-image-2.6 takes, and how many tokens each of them costs',
+      'when Azure shuts models down: the days in the table are those of OpenAI itself',
+    ],
   },
   image: openaiImage,
   bill: openaiBill,
@@ -152,8 +156,21 @@ async function generate(request: ImageRequest, context: ImageContext): Promise<G
   return callImageConvention({ request, body }, context, {
     readRefusal: readConventionRefusal,
     failures: openaiFailures,
+    target: azureTarget(context, body.path),
     linkLifetimeSeconds: 3600,
   });
+}
+
+/**
+ * Azure's address has the version of its interface in its query; each deployment has its own path, and the key its own
+ * header. Source: `AzureOpenAI` of the SDK. Undefined: it is not Azure's.
+ */
+function azureTarget({ baseUrl, model, credential }: ProviderContext, path: string) {
+  const [address = '', query] = baseUrl.split('?');
+  if (query === undefined) return undefined;
+  const isWhole = address.includes('/deployments/') || address.endsWith('/v1');
+  const deployment = isWhole ? '' : `/deployments/${encodeURIComponent(model)}`;
+  return { url: `${address}${deployment}${path}?${query}`, headers: { 'api-key': credential.apiKey } };
 }
 
 /**
