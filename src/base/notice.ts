@@ -10,6 +10,8 @@ export const noticeKinds = [
   'low_balance',
   /** Tasks at a channel cost more than they earned. */
   'margin_negative',
+  /** The vendor of a model that a channel serves has shut it down. */
+  'model_retired',
   /** The time of the database has jumped, and no money is written. */
   'clock_jumped',
   /** `ledger verify` found a violation. */

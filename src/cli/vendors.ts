@@ -1,8 +1,9 @@
 import type { Command } from 'commander';
 import { defined } from '../base/defined.ts';
 import { sizesInWords } from '../base/image-sizes.ts';
-import { servedFacts } from '../models/model-facts.ts';
-import type { FactsTable, ModelFacts } from '../models/model-facts.ts';
+import { servedFacts } from '../models/facts-table.ts';
+import type { ModelFacts } from '../models/model-facts.ts';
+import type { FactsOrigin, FactsTable } from '../models/facts-table.ts';
 import type { Provider, TaskProvider } from '../providers/provider.ts';
 import type { Row } from './admin-client.ts';
 import { CommandError } from './command-error.ts';
@@ -10,9 +11,15 @@ import { outputOf } from './context.ts';
 import type { CliContext } from './context.ts';
 import type { Output } from './output.ts';
 import { examples } from './program.js';
+import { addVendorCheck } from './vendors-check.ts';
+
+export function addVendorCommands(vendors: Command, context: CliContext): void {
+  addVendorShow(vendors, context);
+  addVendorCheck(vendors, context);
+}
 
 /** Needs no gateway and no configuration: what is shown is part of the program. */
-export function addVendorCommands(vendors: Command, context: CliContext): void {
+function addVendorShow(vendors: Command, context: CliContext): void {
   vendors
     .command('show')
     .description('What the adapters know: of all vendors, of the models of one, or of one model.')
@@ -66,9 +73,9 @@ function showVendor(vendor: string, provider: Provider, output: Output): void {
     output.item({ vendor, ...abilities(provider), models, image_models: imageModels, ...defined({ bill }) });
     return;
   }
-  const summaries = (rows: typeof models): Row[] => rows.map(({ model, facts }) => summary(model, facts));
-  if (models.length > 0) output.rows(summaries(models), { columns: videoColumns });
-  if (imageModels.length > 0) output.rows(summaries(imageModels), { columns: imageColumns });
+  const summaries = (rows: typeof models): Row[] => rows.map(summary);
+  if (models.length > 0) output.rows(summaries(models), { columns: videoColumns, more });
+  if (imageModels.length > 0) output.rows(summaries(imageModels), { columns: imageColumns, more });
   if (provider.bill !== undefined) output.note(`Its bill: ${provider.bill.source}.`);
 }
 
@@ -84,10 +91,21 @@ function tablesOf({ video, image, imageTask }: Provider): Tables {
   return { videos, images };
 }
 
-function rowsOf(table: FactsTable | undefined): { readonly model: string; readonly facts: ModelFacts }[] {
+interface ShownRow {
+  readonly model: string;
+  readonly facts: ModelFacts;
+  readonly origin: FactsOrigin;
+}
+
+function rowsOf(table: FactsTable | undefined): ShownRow[] {
   if (table === undefined) return [];
-  const known = table.models.map(([name, facts]) => ({ model: name.source, facts }));
-  return [...known, { model: 'others', facts: table.others }];
+  const { origin, others } = table;
+  const known = table.models.map(([name, facts, own]) => ({
+    model: name.source,
+    facts,
+    origin: own ?? origin,
+  }));
+  return [...known, { model: 'others', facts: others, origin }];
 }
 
 const videoColumns = [
@@ -101,10 +119,12 @@ const videoColumns = [
   'seconds',
   'sound',
 ];
+/** Where the row comes from, and when that was read. */
+const more = ['source', 'read'];
 const imageColumns = ['model', 'images', 'references', 'mask', 'sizes', 'qualities', 'parameters'];
 
 /** Of what depends on the request only that there are cases: all of it is in the JSON, and shown of one model. */
-function summary(model: string, facts: ModelFacts): Row {
+function summary({ model, facts, origin }: ShownRow): Row {
   const { media, resolutions, ratios, seconds, sound, images, sizes, qualities, parameters } = facts;
   const { frames, references = facts.references?.max, videos, audios } = media ?? {};
   const { only, min, max } = seconds ?? {};
@@ -117,7 +137,8 @@ function summary(model: string, facts: ModelFacts): Row {
     qualities,
     parameters: parameters === undefined ? undefined : Object.keys(parameters),
   };
-  return { model, frames, references, videos, audios, resolutions, ratios, seconds: length, sound, ...asked };
+  const shape = { frames, references, videos, audios, resolutions, ratios, seconds: length, sound };
+  return { model, ...shape, ...asked, ...origin };
 }
 
 /** A name that one table lists is of its kind; one that none lists is of a video, if the vendor makes any. */

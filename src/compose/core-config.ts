@@ -4,8 +4,13 @@ import { onReloadSignal } from '../config/reload-signal.ts';
 import { openRunningConfig } from '../control/running-config.ts';
 import type { RunningConfig, RunningConfigDeps } from '../control/running-config.ts';
 import { hasEntries, ledgerCollection } from '../ledger/collection.ts';
+import { readLowBalances } from '../ledger/totals.ts';
+import type { Micros } from '../money/money.ts';
+import type { GatewayConfig } from '../config/gateway-file.ts';
 import type { Logger } from '../observability/log.ts';
 import type { Mongo } from '../store/mongo.ts';
+import { providers } from '../providers/index.ts';
+import { retiredModels } from '../routing/served-models.ts';
 import type { Stores } from '../store/stores.ts';
 import type { AuditLog, OperatorAct } from '../commands/audit-log.ts';
 
@@ -31,7 +36,10 @@ export function openConfig({ environment, log, auditLog, stores, mongo, ...deps 
     bringsBack: environment.CONFIG_AT_START === 'always',
     hasMoney: () => hasEntries(ledgerCollection(mongo.db)),
     keepStart: (publish) => auditLog.keep(reloadBy('start', deps.node), publish),
-    onTaken: ({ version }) => log.info({ version }, 'a published configuration was taken'),
+    onTaken: ({ version }, config) => {
+      log.info({ version }, 'a published configuration was taken');
+      for (const { text, ...facts } of retiredModels(config, providers, deps.now())) log.warn(facts, text);
+    },
     onOldCopy: ({ version }) => log.warn({ version }, oldCopy),
     onRefused: (version, violations) =>
       log.error(
@@ -63,6 +71,17 @@ export function startConfig(running: RunningConfig, { log, node, auditLog }: Cor
   return () => {
     ignoreSignal();
     running.stop();
+  };
+}
+
+/** What notices read of the configuration in force and the ledger. */
+export function noticeReads(
+  { db }: Pick<Mongo, 'db'>,
+  { config, now }: { readonly config: () => GatewayConfig; readonly now: () => number },
+) {
+  return {
+    lowBalances: (below: Micros) => readLowBalances(db, below),
+    retired: () => retiredModels(config(), providers, now()),
   };
 }
 

@@ -46,7 +46,7 @@ export interface RunningConfigDeps extends ConfigFile {
   readonly keepStart: (publish: () => Promise<ConfigurationHead>) => Promise<ConfigurationHead>;
   /** The configuration in force stays. */
   readonly onRefused: (version: number, reasons: readonly string[]) => void;
-  readonly onTaken: (state: RunConfiguration) => void;
+  readonly onTaken: (state: RunConfiguration, config: GatewayConfig) => void;
   /** The file is an old copy: this process runs what is published. */
   readonly onOldCopy: (state: RunConfiguration) => void;
   readonly onError: (error: unknown) => void;
@@ -95,7 +95,7 @@ function createRunningConfig(deps: RunningConfigDeps): RunningConfig {
     if ('config' in parsed) {
       current = parsed.config;
       state = { version: found, hash };
-      deps.onTaken(state);
+      deps.onTaken(state, current);
     } else {
       state = { ...state, refused: { version: found, reasons: parsed.violations } };
       deps.onRefused(found, parsed.violations);

@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { defined } from '../base/defined.ts';
-import type { FieldMapping } from './field-mapping.ts';
 import { sizeFacts, sizeInPixels } from '../base/image-sizes.ts';
 import { framesOf } from './media-roles.ts';
 import type { ImageRequest, JsonObject, VideoMedia, VideoRequest } from './request.ts';
@@ -229,55 +228,8 @@ export type ImageFacts = z.infer<typeof imageFactsSchema>;
 export const modelFactsSchema = withCases({ ...ofVideos, ...ofImages, ...fieldsOfBoth });
 export type ModelFacts = z.infer<typeof modelFactsSchema>;
 
-/** A vendor's models by their names: the first pattern that fits counts, and `others` is for those it has not heard of. */
-export interface FactsTable {
-  readonly models: readonly (readonly [name: RegExp, facts: ModelFacts])[];
-  readonly others: ModelFacts;
-}
-
-function factsOfModel({ models, others }: FactsTable, model: string): ModelFacts {
-  return models.find(([name]) => name.test(model))?.[1] ?? others;
-}
-
-/** Of all models of a table. */
-export function parameterNames(source: FactsSource): string[] {
-  if (typeof source === 'function') return [];
-  const { models, others } = source;
-  const rows = [others, ...models.map(([, facts]) => facts)];
-  const all: PlainFacts[] = rows.flatMap(({ cases = [], ...plain }) => [
-    plain,
-    ...cases.map(({ facts }) => facts),
-  ]);
-  return [...new Set(all.flatMap(({ parameters = {} }) => Object.keys(parameters)))];
-}
-
-/** What a provider knows of its models: by their names, or by the mapping of one that serves any model. */
-export type FactsSource = FactsTable | ((mapping: FieldMapping | undefined) => ModelFacts);
-
-export interface Served {
-  /** The upstream's name of the model. */
-  readonly upstream: string;
-  readonly mapping?: FieldMapping | undefined;
-  /** What the configuration says of it. */
-  readonly facts?: ModelFacts | undefined;
-}
-
-/** The facts of a model as one channel serves it. */
-export function servedFacts(source: FactsSource, { upstream, mapping, facts }: Served): ModelFacts {
-  const known = typeof source === 'function' ? source(mapping) : factsOfModel(source, upstream);
-  return overlaid(known, facts);
-}
-
-/** What the configuration says counts in every case. */
-function overlaid(facts: ModelFacts, { cases = [], ...over }: ModelFacts = {}): ModelFacts {
-  const { cases: known = [], ...plain } = facts;
-  const isNeeded = known.length > 0 && Object.keys(over).length > 0;
-  const all = [...known, ...(isNeeded ? [{ facts: over }] : []), ...cases];
-  return { ...laidOver(plain, over), ...(all.length === 0 ? {} : { cases: all }) };
-}
-
 /** Parts of facts count one by one, lists, lengths, sizes and shapes as a whole; what is reserved stays so. */
-function laidOver(facts: PlainFacts, over: PlainFacts): PlainFacts {
+export function laidOver(facts: PlainFacts, over: PlainFacts): PlainFacts {
   return {
     ...facts,
     ...over,

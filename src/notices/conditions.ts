@@ -33,6 +33,12 @@ export interface SourceDeps {
   readonly margin: (asked: MarginAsked) => AsyncIterable<MarginRow>;
   /** Accounts that have less than this available, those with least first. */
   readonly lowBalances: (below: Micros) => Promise<readonly Pick<LowBalance, 'account' | 'available'>[]>;
+  /** Models of the configuration that their vendors no longer serve. */
+  readonly retired: () => readonly {
+    readonly channel: string;
+    readonly model: string;
+    readonly text: string;
+  }[];
   /** The one in force. */
   readonly config: () => {
     readonly currency: string;
@@ -91,6 +97,11 @@ export function createSources(deps: SourceDeps) {
           `Nothing is submitted to ${id}: ${by === undefined ? `${sign} (${code})` : `opened by ${by}, ${reason ?? ''}`}. ` +
           '`gateway channels show` says since when; tasks go to other channels, or wait.',
       }));
+    },
+    async model_retired() {
+      return deps.retired().map(({ channel, model, text }) => {
+        return { kind: 'model_retired', subject: `${channel}/${model}`, count: 1, text };
+      });
     },
     async clock_jumped() {
       const jump = (await clockMarks.find())?.jump;

@@ -24,6 +24,7 @@ export interface NoticesDeps {
   readonly workers: SourceDeps['workers'];
   readonly margin: SourceDeps['margin'];
   readonly lowBalances: SourceDeps['lowBalances'];
+  readonly retired: SourceDeps['retired'];
   /** The ledger, which is opened later. */
   readonly books: () => Pick<AccountAlertsDeps, 'balance' | 'uses' | 'spendings'>;
   /** Commands get PATH, HOME and LANG of it. */

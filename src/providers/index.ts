@@ -14,7 +14,7 @@ import { runway } from './runway/index.ts';
 import { stability } from './stability/index.ts';
 import { vidu } from './vidu/index.ts';
 import { xai } from './xai/index.ts';
-import { parameterNames } from '../models/model-facts.ts';
+import { parameterNames } from '../models/facts-table.ts';
 import { needsStorage } from './links.ts';
 import type { Provider } from './provider.ts';
 import { withTypedAnswers } from './typed-answers.ts';

@@ -1,7 +1,8 @@
 import { defined } from '../base/defined.ts';
 import type { ChannelConfig, ServedModel } from '../config/gateway-file.ts';
 import { imageFactsIssue } from './image-facts-check.ts';
-import { factsFor, possibleOutput, servedFacts } from '../models/model-facts.ts';
+import { factsFor, possibleOutput } from '../models/model-facts.ts';
+import { servedFacts } from '../models/facts-table.ts';
 import type { ModelFacts, PlainFacts } from '../models/model-facts.ts';
 import { factsIssue } from '../models/model-facts-check.ts';
 import type { GenerationRequest, ImageRequest, VideoRequest } from '../models/request.ts';

@@ -28,6 +28,8 @@ import { pricePlan } from './price-plan.ts';
 import type { PlannedPrice } from './price-plan.ts';
 import { quoteRequest } from './quote.ts';
 import { createPermittedModels, isPermitted } from './permitted-models.ts';
+import { servedModels } from './served-models.ts';
+import type { ServedModelOrigin } from './served-models.ts';
 import { plannedShape } from './size-shape.ts';
 import type { VideoShape } from '../models/video-shapes.ts';
 import type { Quote } from './quote.ts';
@@ -49,6 +51,8 @@ export interface Catalogue {
   /** The same, with links in place of own files, and after videos were measured whose length has a price. */
   planMeasured(request: AskedRequest, caller: Caller): Promise<RoutePlan>;
   channel(id: string): ChannelConfig | undefined;
+  /** Every model of every channel, with where the facts about it come from. */
+  served(): readonly ServedModelOrigin[];
 }
 
 export interface RoutePlan extends PlannedPrice {
@@ -108,6 +112,7 @@ export function createCatalogue(options: CatalogueOptions): Catalogue {
     },
     model: permitted.model,
     channel: (id) => current().channels.find((channel) => channel.id === id),
+    served: () => servedModels(current(), options.providers),
     plan,
     planMeasured: (request, caller) => planMeasured(plan, { request, caller }, options),
   };

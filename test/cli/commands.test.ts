@@ -35,6 +35,30 @@ const situation = {
 
 const json = async (line: readonly string[]) => JSON.parse((await gateway([...line, '-o', 'json'])).text);
 
+describe('vendors check', () => {
+  it('names models that are shut down first, and fails where a channel in service has one', async () => {
+    expect((await gateway(['vendors', 'check'])).status).toBe(0);
+    world.configure((yaml) =>
+      yaml
+        .replace('plain: { upstream: p }', 'plain: { upstream: gone }')
+        .replace('other: { upstream: o }', 'other: { upstream: ends }'),
+    );
+    const rows = await json(['vendors', 'check']);
+    const { text, status } = await gateway(['vendors', 'check']);
+    await world.admin('POST', '/channels/one', { enabled: false, reason: 'gone' });
+    const paused = await gateway(['vendors', 'check']);
+    await world.admin('POST', '/channels/one', { enabled: true, reason: 'gone' });
+    world.configure();
+    expect(rows.slice(0, 2)).toMatchObject([
+      { channel: 'one', model: 'plain', upstream: 'gone', state: 'shut down', retired: '2026-01-02' },
+      { channel: 'three', model: 'other', upstream: 'ends', state: 'ends', retired: '2999-01-02' },
+    ]);
+    expect(rows[2]).toMatchObject({ state: 'served', retired: null, source: 'a test', read: '2026-11' });
+    expect([status, text]).toEqual([1, expect.stringMatching(/one +plain +gone +shut down +2026-01-02 /)]);
+    expect(paused.status).toBe(0);
+  });
+});
+
 describe('accounts', () => {
   it('create, credit, show, list', async () => {
     const made = await gateway([

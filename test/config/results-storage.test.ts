@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { parseGatewayConfig } from '../../src/config/gateway-file.ts';
 import { needsStorage } from '../../src/providers/links.ts';
 import type { ResultLinks } from '../../src/providers/provider.ts';
+import { testOrigin } from '../support/test-origin.ts';
 
 const yaml = (results: string) => `
 currency: USD
@@ -33,7 +34,7 @@ describe('a channel whose links callers cannot use', () => {
   ])('is one whose links have %s: %j is %s', (_, links, needed) => {
     const about = { vendor: 'v', inputs: 'text', unverified: [] };
     const never = () => Promise.reject(new Error('not called'));
-    const facts = { models: [], others: {} };
+    const facts = { origin: testOrigin, models: [], others: {} };
     const job = { cancelUntil: 'never', facts, submit: never, status: never, ...links } as const;
     expect(needsStorage({ about, video: job })).toBe(needed);
     expect(needsStorage({ about, imageTask: job })).toBe(needed);

@@ -8,6 +8,7 @@ import type { OperationStatus, Provider, VideoProvider } from '../../src/provide
 import type { NewExchanges } from '../../src/store/exchanges.ts';
 import type { Channels } from '../../src/routing/channels.ts';
 import { providerContext, submitContext, videoRequest } from '../providers/support.ts';
+import { testOrigin } from '../support/test-origin.ts';
 
 const task = 'task_abcdefghijklmnopqrstuvwx';
 const running: OperationStatus = { state: 'pending', phase: 'running', progress: 3 };
@@ -45,7 +46,7 @@ function world(over: Partial<ExchangeRecorderDeps> = {}) {
   };
   const video: VideoProvider = {
     cancelUntil: 'never',
-    facts: { models: [], others: {} },
+    facts: { origin: testOrigin, models: [], others: {} },
     async submit(request, context) {
       await context.request({
         method: 'POST',

@@ -1,16 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { consumptionOf } from '../../src/models/consumption.ts';
 import { factsIssue } from '../../src/models/model-facts-check.ts';
-import {
-  factsFor,
-  passedOn,
-  possibleOutput,
-  servedFacts,
-  videoFactsSchema,
-} from '../../src/models/model-facts.ts';
+import { factsFor, passedOn, possibleOutput, videoFactsSchema } from '../../src/models/model-facts.ts';
+import { servedFacts } from '../../src/models/facts-table.ts';
 import type { VideoFacts } from '../../src/models/model-facts.ts';
 import type { VideoRequest } from '../../src/models/request.ts';
 import { videoRequest } from '../providers/support.ts';
+import { testOrigin } from '../support/test-origin.ts';
 
 const facts: VideoFacts = {
   media: { frames: 1, references: 2, videos: 1, audios: 2, total: 3, accompanied: ['audios'] },
@@ -179,7 +175,11 @@ describe('the facts of a model', () => {
 });
 
 describe('facts of the configuration', () => {
-  const table = { models: [[/^known/, facts] as const], others: { fields: { duration: true } } };
+  const table = {
+    origin: testOrigin,
+    models: [[/^known/, facts] as const],
+    others: { fields: { duration: true } },
+  };
   const served = (over: VideoFacts, upstream = 'known-1') => servedFacts(table, { upstream, facts: over });
 
   it('count in every case of the table', () => {

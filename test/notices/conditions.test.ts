@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import type { MarginAsked, MarginRow } from '../../src/money/margin.ts';
 import { createSources } from '../../src/notices/conditions.ts';
+import type { RetiredModel } from '../../src/routing/served-models.ts';
 import type { Circuit } from '../../src/store/channel-health.ts';
 
 let now = 0;
@@ -16,6 +17,7 @@ const config = {
   notify: { low_balance: '2' as string | undefined },
 };
 let jump: { expected: number; seen: number } | undefined;
+const retired: RetiredModel[] = [];
 const sources = createSources({
   clockMarks: { find: async () => ({ at: 1, rev: 1, ...(jump === undefined ? {} : { jump }) }) },
   tasks: {
@@ -33,6 +35,7 @@ const sources = createSources({
     yield* rows;
   },
   lowBalances: async (below) => low.filter(({ available }) => available < below),
+  retired: () => retired,
   config: () => config,
   now: () => now,
 });
@@ -116,4 +119,11 @@ it('accounts are low by what the ledger says, each minute anew; of many the poor
   config.notify.low_balance = undefined;
   now += 60_000;
   expect(await subjects()).toEqual([]);
+});
+
+it('a model that its vendor has shut down is named with its channel', async () => {
+  retired.push({ channel: 'one', model: 'clip', text: 'It is gone.' });
+  expect(await sources.model_retired()).toEqual([
+    { kind: 'model_retired', subject: 'one/clip', count: 1, text: 'It is gone.' },
+  ]);
 });

@@ -20,6 +20,7 @@ export function describeProviders(providers: Readonly<Record<string, Provider>>)
     tablesIntro,
     imageMatrixIntro,
     table(imageMatrix(providers)),
+    originsIntro,
   ];
   return `${[intro, ...matrix, ...sections].join('\n\n')}\n`;
 }
@@ -52,7 +53,11 @@ const imageMatrixIntro = `## What requests for images may hold
 
 As above; \`test/providers/image-matrix.test.ts\` tries each cell, and every further field that some vendor has.`;
 
-function section(name: string, { about, video, image, imageTask }: Provider): string {
+const originsIntro = `"Facts" say where the rows of a table come from, and when that was read; "shut down" lists the models that the vendor no longer serves from
+that day on. \`gateway vendors check\` compares these lists with your configuration.`;
+
+function section(name: string, provider: Provider): string {
+  const { about, video, image, imageTask } = provider;
   const rows = [
     ...(video === undefined ? [] : [jobRow('video', video, about)]),
     ...(imageTask === undefined ? [] : [jobRow('image, as a job', imageTask, about)]),
@@ -66,17 +71,49 @@ function section(name: string, { about, video, image, imageTask }: Provider): st
       ...rows,
     ]),
     ...modelsOf(video),
+    ...originsOf(provider),
     ['Not verified:', '', ...about.unverified.map((point) => `- ${point}`)].join('\n'),
   ].join('\n\n');
+}
+
+/** Where its tables come from, and the models that are gone. */
+function originsOf({ video, image, imageTask }: Provider): string[] {
+  const tables = [
+    ['videos', video?.facts],
+    ['images', (image ?? imageTask)?.facts],
+  ] as const;
+  const known = tables.flatMap(([kind, facts]) =>
+    facts === undefined || typeof facts === 'function' ? [] : [{ kind, ...facts }],
+  );
+  const origins = known.flatMap(({ kind, origin, models }) => [
+    [kind, origin.source, origin.read],
+    ...models.flatMap(([name, , own]) =>
+      own === undefined ? [] : [[`${kind}, ${pattern(name)}`, own.source, own.read]],
+    ),
+  ]);
+  const ends = known.flatMap(({ retired }) =>
+    (retired?.models ?? []).map(([name, on]) => [
+      pattern(name),
+      on,
+      retired?.source ?? '',
+      retired?.read ?? '',
+    ]),
+  );
+  return [
+    ...(origins.length === 0 ? [] : [table([['facts', 'source', 'read'], ...origins])]),
+    ...(ends.length === 0 ? [] : [table([['shut down', 'on', 'source', 'read'], ...ends])]),
+  ];
+}
+
+function pattern({ source }: RegExp): string {
+  return `\`${source.replaceAll('|', '\\|')}\``;
 }
 
 /** The rows of its table of facts. */
 function modelsOf(video: VideoProvider | undefined): string[] {
   const { facts } = video ?? {};
   if (facts === undefined || typeof facts === 'function') return [];
-  const rows = facts.models.map(
-    ([{ source }, known]) => [`\`${source.replaceAll('|', '\\|')}\``, known] as const,
-  );
+  const rows = facts.models.map(([name, known]) => [pattern(name), known] as const);
   const body = [...rows, ['others', facts.others] as const].map(([name, known]) => {
     const whole = { ...known, fields: { seed: false, ...known.fields } };
     return [name, ...Object.values(modelCells).map((cell) => starred(cell, whole))];

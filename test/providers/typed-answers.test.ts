@@ -11,6 +11,7 @@ import {
   upstreamError,
   videoRequest,
 } from './support.ts';
+import { testOrigin } from '../support/test-origin.ts';
 
 /** What an adapter hands on is typed, whatever its upstream wrote. */
 
@@ -24,7 +25,7 @@ function adapterOf(job: Submitted, status: OperationStatus) {
     about,
     video: {
       cancelUntil: 'never',
-      facts: { models: [], others: {} },
+      facts: { origin: testOrigin, models: [], others: {} },
       submit: async () => job,
       status: async () => status,
       list: async () => new Map([['1', status]]),
@@ -32,7 +33,7 @@ function adapterOf(job: Submitted, status: OperationStatus) {
     },
     image: {
       imageForms: [],
-      facts: { models: [], others: {} },
+      facts: { origin: testOrigin, models: [], others: {} },
       generate: async () => ({
         images: [{ base64: 'QUJD' }],
         facts,

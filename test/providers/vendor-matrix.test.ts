@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { factsFor, servedFacts } from '../../src/models/model-facts.ts';
+import { factsFor } from '../../src/models/model-facts.ts';
+import { servedFacts } from '../../src/models/facts-table.ts';
 import { providers } from '../../src/providers/index.ts';
 import { canned, providerContext, submissionOf, videoRequest } from './support.ts';
 import { probesOf, requestColumns, rowsOf, saidOf } from './vendor-matrix.ts';

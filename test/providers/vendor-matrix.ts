@@ -1,5 +1,6 @@
 import { fieldMappingSchema } from '../../src/models/field-mapping.ts';
-import { commonParameters, factsFor, servedFacts } from '../../src/models/model-facts.ts';
+import { commonParameters, factsFor } from '../../src/models/model-facts.ts';
+import { servedFacts } from '../../src/models/facts-table.ts';
 import type { PlainFacts } from '../../src/models/model-facts.ts';
 import type { JsonValue, VideoRequest } from '../../src/models/request.ts';
 import type { Provider, VideoProvider } from '../../src/providers/provider.ts';

@@ -1,10 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { imageFactsIssue } from '../../src/routing/image-facts-check.ts';
 import { shapeOf } from '../../src/base/image-sizes.ts';
-import { factsFor, imageFactsSchema, passedOn, servedFacts } from '../../src/models/model-facts.ts';
+import { factsFor, imageFactsSchema, passedOn } from '../../src/models/model-facts.ts';
+import { servedFacts } from '../../src/models/facts-table.ts';
 import type { ImageFacts } from '../../src/models/model-facts.ts';
 import type { ImageInput, ImageRequest } from '../../src/models/request.ts';
 import { imageRequest } from '../providers/support.ts';
+import { testOrigin } from '../support/test-origin.ts';
 
 const image: ImageInput = { form: 'url', url: 'https://ex.com/a.png' };
 const data: ImageInput = { form: 'data', mediaType: 'image/png', base64: 'UE5H' };
@@ -128,7 +130,7 @@ describe('what a size says', () => {
 });
 
 it('what the configuration says is laid over the table', () => {
-  const table = { models: [[/^m/, facts]] as const, others: {} };
+  const table = { origin: testOrigin, models: [[/^m/, facts]] as const, others: {} };
   const own = servedFacts(table, {
     upstream: 'm1',
     facts: { references: { max: 3 }, sizes: { only: ['4K'] }, parameters: { mood: {} } },

@@ -51,6 +51,7 @@ import { taskDriver } from './task-records.ts';
 import type { TaskDriver } from './task-records.ts';
 import { createTestPort } from './test-port.ts';
 import type { TestPort } from './test-port.ts';
+import { testOrigin } from './test-origin.ts';
 
 /** The HTTP face alone: a listening server on a real MongoDB, with a task port of the test's own. */
 export interface HttpWorld extends Server {
@@ -122,6 +123,15 @@ const testProvider: Provider = {
     check: ({ extra }) =>
       extra['refuse_me'] === undefined ? undefined : { param: 'metadata.refuse_me', message: 'Refused.' },
     facts: {
+      origin: testOrigin,
+      retired: {
+        source: 'a page',
+        read: '2026-11-29',
+        models: [
+          [/^gone$/, '2026-01-02'],
+          [/^ends$/, '2999-01-02'],
+        ],
+      },
       models: [[/^o$/, {}]],
       others: {
         fields: everyField,

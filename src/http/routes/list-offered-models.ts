@@ -1,14 +1,29 @@
 import { z } from 'zod';
+import type { ModelOrigin } from '../../models/facts-table.ts';
 import type { RouteDeps } from '../deps.ts';
 import { modelSchema, presentModel } from '../presenters/model.ts';
 import { listSchema } from '../presenters/list.ts';
 import { adminRoute, jsonReply } from '../route.ts';
 import type { Route } from '../route.ts';
 
-const offerSchema = z.object({
+const originSchema = z.object({
+  source: z.string().meta({ description: 'An SDK with its version, or what its page is about.' }),
+  read: z.string().meta({ description: 'The day, or the month, in which it was read.' }),
+});
+
+export const offerSchema = z.object({
   channel: z.string(),
   upstream: z.string().meta({ description: 'The name of the model there.' }),
   enabled: z.boolean().meta({ description: 'Whether the channel accepts new tasks.' }),
+  facts: originSchema.nullable().meta({
+    description: 'Where the facts about it come from; null: what is known of it is in gateway.yaml.',
+  }),
+  retirement: originSchema
+    .extend({
+      on: z.string().meta({ description: 'The day (UTC) from which on the vendor does not serve it.' }),
+    })
+    .nullable()
+    .meta({ description: 'Null: the vendor has not said that it shuts the model down.' }),
 });
 
 type Deps = Pick<RouteDeps, 'catalogue' | 'channelSwitches'>;
@@ -32,16 +47,27 @@ export function listOfferedModels({ catalogue, channelSwitches }: Deps): Route {
     async handle() {
       await channelSwitches.refresh();
       const everybody = { account: '', key: '', assetUrls: true };
-      const { channels } = catalogue.current();
+      const isEnabled = (id: string) =>
+        catalogue.channel(id)?.enabled === true && channelSwitches.find(id)?.enabled !== false;
+      const served = catalogue.served();
       const data = catalogue.models(everybody).map((model) => ({
         ...presentModel(model, catalogue.offered(model, everybody)),
-        channels: channels.flatMap(({ id, enabled, models }) => {
-          const upstream = models[model.id]?.upstream;
-          if (upstream === undefined) return [];
-          return [{ channel: id, upstream, enabled: enabled && channelSwitches.find(id)?.enabled !== false }];
-        }),
+        channels: served
+          .filter(({ model: id }) => id === model.id)
+          .map(({ channel, upstream, origin }) => ({
+            channel,
+            upstream,
+            enabled: isEnabled(channel),
+            ...presentOrigin(origin),
+          })),
       }));
       return jsonReply({ object: 'list', data });
     },
   });
+}
+
+function presentOrigin(origin: ModelOrigin | undefined) {
+  if (origin === undefined) return { facts: null, retirement: null };
+  const { retirement = null, ...facts } = origin;
+  return { facts, retirement };
 }

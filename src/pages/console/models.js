@@ -100,11 +100,17 @@ function ownPrices(prices) {
 }
 
 /** @param {Model['channels'][number]} one */
-function offer({ channel, upstream, enabled }) {
+function offer({ channel, upstream, enabled, retirement }) {
   return html`<div>
     ${channel}${' '}<span class="soft small">${upstream}</span>${' '}
     ${enabled ? null : html`<${Badge} tone="idle" word="paused" />`}
+    ${retirement === null ? null : html`<${Badge} tone="warn" word=${retiredWord(retirement.on)} />`}
   </div>`;
+}
+
+/** @param {string} on A day. */
+function retiredWord(on) {
+  return `${Date.parse(on) > Date.now() ? 'ends' : 'shut down'} on ${on}`;
 }
 
 /** @param {{ price: Price }} props */

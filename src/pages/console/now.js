@@ -138,6 +138,7 @@ const noticeTitles = {
   circuit_open: 'Circuit open',
   low_balance: 'Low balance',
   margin_negative: 'Costs more than it earns',
+  model_retired: 'Model shut down',
   clock_jumped: 'Clock has jumped',
   ledger_violation: 'Ledger is not sound',
 };
@@ -168,6 +169,7 @@ function Subject({ kind, subject }) {
     const of = model.length === 0 ? '' : `, model ${model.join('/')}`;
     return html`<a href=${linkTo(['channels'])}>${channel}</a> <span>credential ${credential}${of}</span>`;
   }
+  if (kind === 'model_retired') return html`<a href=${linkTo(['models'])}>${subject}</a>`;
   if (kind === 'margin_negative') return html`<a href=${linkTo(['channels'])}>${subject}</a>`;
   return null;
 }

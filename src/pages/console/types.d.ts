@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import type { offerSchema } from '../../http/routes/list-offered-models.ts';
 import type { accountSchema } from '../../http/presenters/account.ts';
 import type { adminTaskDetailSchema, adminTaskSchema } from '../../http/presenters/admin-task.ts';
 import type { auditEntrySchema } from '../../http/presenters/audit-entry.ts';
@@ -40,7 +41,7 @@ export type ActResult = z.output<typeof actionResult>;
 export type Node = Config['nodes'][number];
 
 export type Model = z.output<typeof modelSchema> & {
-  readonly channels: readonly { channel: string; upstream: string; enabled: boolean }[];
+  readonly channels: readonly z.output<typeof offerSchema>[];
 };
 
 export interface Page<Row> {

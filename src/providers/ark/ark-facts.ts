@@ -1,6 +1,8 @@
 import { defined } from '../../base/defined.ts';
 import { everyField } from '../../models/model-facts.ts';
-import type { FactsTable, ParameterFacts, VideoFacts } from '../../models/model-facts.ts';
+import type { ParameterFacts, VideoFacts } from '../../models/model-facts.ts';
+import { arkRetired } from './ark-retired.ts';
+import type { FactsTable } from '../../models/facts-table.ts';
 import { seedanceFamilies } from '../shared/seedance-models.ts';
 import type { SeedanceFamily } from '../shared/seedance-models.ts';
 import {
@@ -126,6 +128,8 @@ function shapeCases({ min, max }: SeedanceFamily['durations']): Cases {
 
 /** A private endpoint (`ep-…`) or a model newer than the table: the upstream itself decides what it takes. */
 export const arkFacts: FactsTable = {
+  origin: { source: 'the vendor’s parameter tables', read: '2026-11' },
+  retired: arkRetired([/^seedance-1-0-lite-/, '2026-05-13']),
   models: seedanceFamilies.map(([name, family]) => [name, factsOf(family)]),
   others: { ...usual, cases: countedCases },
 };

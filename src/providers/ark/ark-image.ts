@@ -1,6 +1,8 @@
 import { pixelCount } from '../../base/image-sizes.ts';
 import { defined } from '../../base/defined.ts';
-import type { FactsTable, ImageFacts, PlainFacts } from '../../models/model-facts.ts';
+import type { ImageFacts, PlainFacts } from '../../models/model-facts.ts';
+import { arkRetired } from './ark-retired.ts';
+import type { FactsTable } from '../../models/facts-table.ts';
 import { plainParameters, readImage } from '../shared/read-facts.ts';
 import type { ImageRequest, JsonObject } from '../../models/request.ts';
 import { readArkRefusal } from './ark-answer.ts';
@@ -38,8 +40,9 @@ const largeSizes = (...only: string[]): ImageFacts => ({
   sizes: { only, pixels: { min: 3_686_400, max: pixelsMax, longest } },
 });
 
-/** Source: the vendor's parameter table. */
 const arkImageFacts: FactsTable = {
+  origin: { source: 'the vendor’s parameter tables', read: '2026-11' },
+  retired: arkRetired([/^seedream-3-0-/, '2026-05-13']),
   models: [
     [
       /seededit/i,

@@ -1,4 +1,5 @@
-import type { FactsTable, VideoFacts } from '../../models/model-facts.ts';
+import type { VideoFacts } from '../../models/model-facts.ts';
+import type { FactsTable } from '../../models/facts-table.ts';
 
 /** By our names, and by the vendor's. */
 export const bflResolutions: Readonly<Record<string, string>> = {
@@ -85,6 +86,7 @@ const flux3: VideoFacts = {
 
 /** What the vendor decides of other names is for it to say. Frames have no place beside a video, sounds none at all. */
 export const bflVideoFacts: FactsTable = {
+  origin: { source: 'the vendor’s pages on FLUX 3', read: '2026-10' },
   models: [[/^flux-3/, flux3]],
   others: {
     ...usual,

@@ -1,4 +1,5 @@
-import type { FactsTable, ImageFacts } from '../../models/model-facts.ts';
+import type { ImageFacts } from '../../models/model-facts.ts';
+import type { FactsTable } from '../../models/facts-table.ts';
 import { plainParameters } from '../shared/read-facts.ts';
 
 const megapixel = 1024 ** 2;
@@ -46,12 +47,11 @@ const flux3: ImageFacts = {
   },
 };
 
-/**
- * Source: the vendor's pages of 2026-10; that `flux-3-image-klein` has the classes and the references of `flux-3-image`, a
- * gateway that sells it (2026-11).
- */
 export const bflImageFacts: FactsTable = {
+  origin: { source: 'the vendor’s pages on its models', read: '2026-10' },
   models: [
+    // It has the classes and the references of `flux-3-image`.
+    [/^flux-3-image-klein/, flux3, { source: 'a gateway that sells it', read: '2026-11' }],
     [/^flux-3-image/, flux3],
     [/^flux-2-klein/, { ...flux2, references: { max: 4, mask: false } }],
     [/^flux-2-flex/, { ...flux2, parameters: { ...common, ...plainParameters('steps', 'guidance') } }],

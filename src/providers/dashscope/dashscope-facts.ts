@@ -1,4 +1,5 @@
-import type { FactsTable, MediaFacts, VideoFacts } from '../../models/model-facts.ts';
+import type { MediaFacts, VideoFacts } from '../../models/model-facts.ts';
+import type { FactsTable } from '../../models/facts-table.ts';
 import { wanModels } from './dashscope-models.ts';
 import type { WanModel } from './dashscope-models.ts';
 
@@ -136,6 +137,7 @@ function ratiosOf(resolution: string): string[] {
 }
 
 export const dashscopeFacts: FactsTable = {
+  origin: { source: 'the vendor’s parameter tables', read: '2026-11' },
   models: wanModels.map(([name, model]) => [name, factsOf(model)]),
   others: {
     ...usual,

@@ -12,7 +12,8 @@ import { dashscopeFailures } from './dashscope-failures.ts';
 import { defined } from '../../base/defined.ts';
 import { bearer, isSuccess, signedUrlExpiry, unreadableError } from '../shared/http-outcome.ts';
 import { failedJob } from '../shared/job-status.ts';
-import type { FactsTable, ImageFacts } from '../../models/model-facts.ts';
+import type { ImageFacts } from '../../models/model-facts.ts';
+import type { FactsTable } from '../../models/facts-table.ts';
 import { plainParameters, readImage } from '../shared/read-facts.ts';
 import type { OutgoingObject } from '../shared/file-data-url.ts';
 import { imageAddress } from '../shared/image-input.ts';
@@ -37,8 +38,8 @@ const usual: ImageFacts = {
 const edits: ImageFacts = { ...usual, references: { min: 1, max: 3, mask: false } };
 const jobs: ImageFacts = { ...usual, images: { max: 4 } };
 
-/** Source: the vendor's table of image models. */
 const dashscopeImageFacts: FactsTable = {
+  origin: { source: 'the vendor’s table of image models', read: '2026-11' },
   models: [
     [/^qwen-image-(?:edit-plus|[23]\..*edit)/, { ...edits, per_call: 6 }],
     [/^(?:qwen|z)-image.*edit/, edits],

@@ -1,7 +1,7 @@
 import type { JsonObject, VideoRequest } from '../../models/request.ts';
 import { defined } from '../../base/defined.ts';
 import { commonParameters, everyField, passedOn } from '../../models/model-facts.ts';
-import type { FactsTable } from '../../models/model-facts.ts';
+import type { FactsTable } from '../../models/facts-table.ts';
 import type { SubmitContext } from '../provider.ts';
 import { sizeOfShape } from '../../models/video-shapes.ts';
 import { framesOf, imagesOf, inputTypeOf } from '../../models/media-roles.ts';
@@ -32,6 +32,7 @@ export function gatewayEndpoints(baseUrl: string): GatewayEndpoints {
 
 /** What stands behind it decides what it takes. `reserved`: sent by the gateway itself, or kept to itself. */
 export const gatewayFacts: FactsTable = {
+  origin: { source: 'the interface of this gateway and its relatives', read: '2026-11' },
   models: [],
   others: {
     fields: everyField,

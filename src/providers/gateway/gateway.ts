@@ -21,7 +21,7 @@ import {
   unreadableError,
 } from '../shared/http-outcome.ts';
 import { readImage } from '../shared/read-facts.ts';
-import type { FactsTable } from '../../models/model-facts.ts';
+import type { FactsTable } from '../../models/facts-table.ts';
 import { callImageConvention, readConventionImages } from '../shared/image-convention.ts';
 import type { ConventionRules } from '../shared/image-convention.ts';
 import { imageAnswerBytesMax } from '../shared/image-input.ts';
@@ -58,6 +58,7 @@ const gatewayVideo: VideoProvider = {
 };
 
 const gatewayImageFacts: FactsTable = {
+  origin: gatewayFacts.origin,
   models: [],
   others: {
     per_call: 10,

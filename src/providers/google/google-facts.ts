@@ -1,4 +1,6 @@
-import type { FactsTable, VideoFacts } from '../../models/model-facts.ts';
+import type { VideoFacts } from '../../models/model-facts.ts';
+import { googleRetired } from './google-retired.ts';
+import type { FactsTable } from '../../models/facts-table.ts';
 
 /**
  * What the two families of videos render. Source: the vendor's pages on both, 2026-09. On Vertex the name of a model is
@@ -97,7 +99,6 @@ const veo: VideoFacts = {
 
 /**
  * Lite takes frames, but no references and no video to extend. Its names are in the SDK, google-genai 3.6.1 (2026-11-28).
- * Its limits are those of resellers (2026-10).
  */
 const veoLite: VideoFacts = {
   ...veo,
@@ -124,15 +125,24 @@ const vertexVeo = (facts: VideoFacts): VideoFacts => ({
   },
 });
 
+/** Of the limits of Lite. */
+const resold = { source: 'resellers’ pages', read: '2026-10' } as const;
+
 export const googleFacts: FactsTable = {
+  origin: { source: 'the vendor’s pages on Omni and Veo', read: '2026-09' },
+  retired: googleRetired(
+    [/^veo-[23]\.0-/, '2026-06-30'],
+    [/^gemini-omni-flash-preview/, '2026-09-30'],
+    [/^veo-3\.1-.*preview/, '2026-10-22'],
+  ),
   models: [
     [/^gemini-omni-(?:flash|1\.[01]).*@gs:/, vertexOmni(firstOmni)],
     [/^gemini-omni-(?:flash|1\.[01])/, firstOmni],
     [/^gemini-omni-1\.2.*@gs:/, vertexOmni(omni)],
     [/^gemini-omni-1\.2/, omni],
     [/^gemini-omni/, omniUsual],
-    [/^veo-3\.1-lite.*@gs:/, vertexVeo(veoLite)],
-    [/^veo-3\.1-lite/, veoLite],
+    [/^veo-3\.1-lite.*@gs:/, vertexVeo(veoLite), resold],
+    [/^veo-3\.1-lite/, veoLite, resold],
     [/^veo-3\.[01].*@gs:/, vertexVeo(veo)],
     [/^veo-3\.[01]/, veo],
     [/@gs:/, vertexVeo(veoUsual)],

@@ -12,7 +12,9 @@ import {
   unreadableError,
 } from '../shared/http-outcome.ts';
 import type { SettleFacts } from '../../money/settle-facts.ts';
-import type { FactsTable, ImageFacts } from '../../models/model-facts.ts';
+import type { ImageFacts } from '../../models/model-facts.ts';
+import { googleRetired } from './google-retired.ts';
+import type { FactsTable } from '../../models/facts-table.ts';
 import { readImage } from '../shared/read-facts.ts';
 import { imageAnswerBytesMax, imageBase64 } from '../shared/image-input.ts';
 import { tokenUsage } from '../shared/job-status.ts';
@@ -49,7 +51,7 @@ const nanoBanana: ImageFacts = {
   parameters: { ...others.parameters, aspect_ratio: { values: ratios, read: true } },
 };
 
-/** Source: the vendor's page on the model, 2026-06; 14 ratios. */
+/** All 14 ratios. */
 const allRatios = [...ratios, '1:4', '4:1', '1:8', '8:1'];
 const nanoBanana2: ImageFacts = {
   ...nanoBanana,
@@ -58,8 +60,13 @@ const nanoBanana2: ImageFacts = {
 };
 
 const googleImageFacts: FactsTable = {
+  origin: { source: 'the vendor’s pages on its models', read: '2026-06' },
+  retired: googleRetired(
+    [/^gemini-3(?:\.1-flash|-pro)-image-preview/, '2026-06-25'],
+    [/^gemini-2\.5-flash-image/, '2026-10-02'],
+    [/^gemini-3\.1-flash-image$/, '2026-10-29'],
+  ),
   models: [
-    // Source of these two names: the vendor's SDK, `@google/genai` 3.3.0 (2026-11-28).
     [
       /^gemini-3\.1-flash-lite-image/,
       { ...nanoBanana2, sizes: { ...nanoBanana2.sizes, classes: { '1K': 1024 ** 2 } } },

@@ -1,6 +1,7 @@
-import type { FactsTable, VideoFacts } from '../../models/model-facts.ts';
+import type { VideoFacts } from '../../models/model-facts.ts';
+import type { FactsTable } from '../../models/facts-table.ts';
 
-/** What each model renders. Source: the vendor's pages of 2026-09, and its news of 2026-10. */
+/** What each model renders. */
 
 type Cases = NonNullable<VideoFacts['cases']>;
 
@@ -172,8 +173,9 @@ function legacy(facts: VideoFacts): VideoFacts {
 
 /** Names with a `v` before the version, or `video`, are those of the legacy standard. */
 export const klingFacts: FactsTable = {
+  origin: { source: 'the vendor’s pages on its interface', read: '2026-09' },
   models: [
-    [/^kling-4\.0/, fourth],
+    [/^kling-4\.0/, fourth, { source: 'the vendor’s news', read: '2026-10' }],
     [/^kling-3\.0-omni/, omni],
     [/^kling-o1/, firstOmni],
     [/^kling-3\.0-turbo/, turbo],

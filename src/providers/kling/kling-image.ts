@@ -1,4 +1,5 @@
-import type { FactsTable, ImageFacts } from '../../models/model-facts.ts';
+import type { ImageFacts } from '../../models/model-facts.ts';
+import type { FactsTable } from '../../models/facts-table.ts';
 import type { ImageRequest, JsonObject } from '../../models/request.ts';
 import { defined } from '../../base/defined.ts';
 import type { KlingCall } from './kling-call.ts';
@@ -67,6 +68,7 @@ const usual: ImageFacts = {
 };
 
 const klingImageFacts: FactsTable = {
+  origin: { source: 'the vendor’s pages on its interface', read: '2026-09' },
   models: [
     [
       severalImages,

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { defined } from '../../base/defined.ts';
 import { passedOn } from '../../models/model-facts.ts';
-import type { FactsTable, ImageFacts, VideoFacts } from '../../models/model-facts.ts';
+import type { ImageFacts, VideoFacts } from '../../models/model-facts.ts';
+import type { FactsTable } from '../../models/facts-table.ts';
 import type { ImageInput, ImageRequest, JsonObject, VideoRequest } from '../../models/request.ts';
 import type { FailureTable } from '../shared/failure-table.ts';
 import {
@@ -92,8 +93,10 @@ const usual: VideoFacts = {
   ],
 };
 
-/** Source: the types of the vendor's SDK, luma-agents 0.5.0 (2026-11-28). */
+const lumaSdk = { source: 'luma-agents 0.5.0', read: '2026-11-28' } as const;
+
 export const lumaFacts: FactsTable = {
+  origin: lumaSdk,
   models: [
     [
       /^ray-3\.2/,
@@ -192,6 +195,7 @@ const others: ImageFacts = {
   parameters: { ...plainParameters('output_format', 'style', 'web_search'), user: { sent_as: 'user_id' } },
 };
 const lumaImageFacts: FactsTable = {
+  origin: lumaSdk,
   models: [
     [
       /^uni-1/,

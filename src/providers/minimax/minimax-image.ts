@@ -1,5 +1,6 @@
 import type { ImageShape } from '../../base/image-sizes.ts';
-import type { FactsTable, ImageFacts } from '../../models/model-facts.ts';
+import type { ImageFacts } from '../../models/model-facts.ts';
+import type { FactsTable } from '../../models/facts-table.ts';
 import { z } from 'zod';
 import type { ImageRequest, JsonObject } from '../../models/request.ts';
 import { callMinimax } from './minimax-call.ts';
@@ -27,8 +28,13 @@ const others: ImageFacts = {
 };
 
 const minimaxImageFacts: FactsTable = {
+  origin: { source: 'the vendor’s parameter tables', read: '2026-09' },
   models: [
-    [/^MiniMax-H3-Image/, h3ImageFacts],
+    [
+      /^MiniMax-H3-Image/,
+      h3ImageFacts,
+      { source: 'two resellers, which quote the vendor’s reference', read: '2026-11-11' },
+    ],
     [
       /^image-01/,
       {

@@ -1,6 +1,7 @@
-import type { FactsTable, VideoFacts } from '../../models/model-facts.ts';
+import type { VideoFacts } from '../../models/model-facts.ts';
+import type { FactsTable } from '../../models/facts-table.ts';
 
-/** What each model renders. Source: the vendor's parameter tables, 2026-09. */
+/** What each model renders. */
 
 const usual: VideoFacts = {
   addresses: {
@@ -85,6 +86,7 @@ const first: VideoFacts = {
 
 /** Names that are not known are taken for the newest, and the vendor decides what they render. */
 export const minimaxFacts: FactsTable = {
+  origin: { source: 'the vendor’s parameter tables', read: '2026-09' },
   models: [
     [/^MiniMax-H3-Max/i, { ...h3, resolutions: ['768p', '480p'], seconds: { min: 5, max: 15 } }],
     [/^MiniMax-H3/i, h3],

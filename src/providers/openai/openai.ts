@@ -1,5 +1,6 @@
 import { parseSize } from '../../base/image-sizes.ts';
-import type { FactsTable, ImageFacts, PlainFacts } from '../../models/model-facts.ts';
+import type { ImageFacts, PlainFacts } from '../../models/model-facts.ts';
+import type { FactsTable } from '../../models/facts-table.ts';
 import { plainParameters, readImage } from '../shared/read-facts.ts';
 import { defined } from '../../base/defined.ts';
 import type { ImageRequest, JsonObject } from '../../models/request.ts';
@@ -54,8 +55,19 @@ const laterParameters: ImageFacts['parameters'] = {
   complexity: { type: 'text', values: ['low', 'medium', 'high'] },
 };
 
-/** Source: the SDK, openai 7.59.0 (2026-11-28). `gpt-image-1` was shut down on 2026-10-23. */
 const openaiImageFacts: FactsTable = {
+  origin: { source: 'openai 7.59.0', read: '2026-11-28' },
+  retired: {
+    source: 'the vendor’s page of deprecations',
+    read: '2026-11-29',
+    models: [
+      [/^dall-e-[23]$/, '2026-05-12'],
+      [/^gpt-image-1$/, '2026-10-23'],
+      [/^gpt-image-1\.5$/, '2026-12-01'],
+      [/^gpt-image-1-mini$/, '2026-12-01'],
+      [/^chatgpt-image-latest$/, '2026-12-01'],
+    ],
+  },
   models: [
     [
       /dall-e-2/,
@@ -115,8 +127,12 @@ const openaiImage: SynchronousImageProvider = {
 export const openai: Provider = {
   about: {
     vendor: 'OpenAI',
-    inputs: 'text; images and a mask for edits',
-    unverified: ['which qualities gpt-image-2.6 takes, and how many tokens each of them costs'],
+    inputs:
+      'text; images and a mask for edits. Azure OpenAI too: its `base_url` ends with `/openai?api-version=…`, and `upstream` is the deployment',
+    unverified: [
+      'which qualities gpt-image-2.6 takes, and how many tokens each of them costs',
+      'when Azure shuts models down: the days in the table are those of OpenAI itself',
+    ],
   },
   image: openaiImage,
   bill: openaiBill,
@@ -140,8 +156,21 @@ async function generate(request: ImageRequest, context: ImageContext): Promise<G
   return callImageConvention({ request, body }, context, {
     readRefusal: readConventionRefusal,
     failures: openaiFailures,
+    target: azureTarget(context, body.path),
     linkLifetimeSeconds: 3600,
   });
+}
+
+/**
+ * Azure's address has the version of its interface in its query; each deployment has its own path, and the key its own
+ * header. Source: `AzureOpenAI` of the SDK. Undefined: it is not Azure's.
+ */
+function azureTarget({ baseUrl, model, credential }: ProviderContext, path: string) {
+  const [address = '', query] = baseUrl.split('?');
+  if (query === undefined) return undefined;
+  const isWhole = address.includes('/deployments/') || address.endsWith('/v1');
+  const deployment = isWhole ? '' : `/deployments/${encodeURIComponent(model)}`;
+  return { url: `${address}${deployment}${path}?${query}`, headers: { 'api-key': credential.apiKey } };
 }
 
 /**

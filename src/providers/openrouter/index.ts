@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import { z } from 'zod';
 import { defined } from '../../base/defined.ts';
 import { passedOn } from '../../models/model-facts.ts';
-import type { FactsTable } from '../../models/model-facts.ts';
+import type { FactsTable } from '../../models/facts-table.ts';
 import type { JsonObject, VideoRequest } from '../../models/request.ts';
 import type { FailureTable, Refusal } from '../shared/failure-table.ts';
 import { readFacts } from '../shared/read-facts.ts';
@@ -58,6 +58,7 @@ export const openrouterFailures: FailureTable = [
  * check. Reserved is, too, what reaches fields of the vendor behind it. References beside frames would be ignored in silence.
  */
 export const openrouterFacts: FactsTable = {
+  origin: { source: 'the vendor’s pages, @openrouter/sdk 1.3.19', read: '2026-11' },
   models: [],
   others: {
     media: { frames: 2 },

@@ -1,11 +1,6 @@
 import { defined } from '../../base/defined.ts';
-import type {
-  FactsCondition,
-  FactsTable,
-  MediaPart,
-  PlainFacts,
-  VideoFacts,
-} from '../../models/model-facts.ts';
+import type { FactsCondition, MediaPart, PlainFacts, VideoFacts } from '../../models/model-facts.ts';
+import type { FactsTable } from '../../models/facts-table.ts';
 import { runwayModels } from './runway-models.ts';
 import type { RunwayModel, Shapes } from './runway-models.ts';
 import { secondsUnsaid, shapesOf, usualFirst } from './runway-shape.ts';
@@ -216,6 +211,7 @@ function openLength({ seconds: { min, max }, demandsSeconds }: RunwayModel) {
 
 /** A model newer than the table: the vendor itself decides what it takes. */
 export const runwayFacts: FactsTable = {
+  origin: { source: '@runwayml/sdk 4.20.1', read: '2026-11' },
   models: runwayModels.map(([name, model]) => [name, factsOf(model)]),
   // Frames and references go to two addresses.
   others: {

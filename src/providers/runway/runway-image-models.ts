@@ -1,5 +1,6 @@
 import type { SizeFacts } from '../../base/image-sizes.ts';
-import type { FactsTable, ImageFacts } from '../../models/model-facts.ts';
+import type { ImageFacts } from '../../models/model-facts.ts';
+import type { FactsTable } from '../../models/facts-table.ts';
 import { plainParameters } from '../shared/read-facts.ts';
 import { runwayAddresses } from './runway-facts.ts';
 
@@ -141,6 +142,7 @@ function factsOf(model: RunwayImageModel): ImageFacts {
 }
 
 export const runwayImageFacts: FactsTable = {
+  origin: { source: '@runwayml/sdk 4.20.1', read: '2026-11' },
   models: Object.entries(known).map(([name, model]) => [
     new RegExp(`^${name.replaceAll('.', '\\.')}$`),
     factsOf(model),

@@ -48,6 +48,8 @@ export interface ConventionRules {
   readonly readRefusal: (json: unknown) => Refusal | undefined;
   /** Where an upstream may answer with a job; undefined: the answer is none. */
   readonly readJob?: (json: unknown) => string | undefined;
+  /** Where the upstream's address or key is another one; undefined: the path below the base address, with a bearer token. */
+  readonly target?: Pick<HttpRequestOptions, 'url' | 'headers'> | undefined;
   /** How long links live that carry no expiry. */
   readonly linkLifetimeSeconds: number;
 }
@@ -60,8 +62,7 @@ export async function callImageConvention(
   const streamed = body.streamed === true ? createStreamedImages(context.onPartial) : undefined;
   const response = await context.request({
     method: 'POST',
-    url: context.baseUrl + body.path,
-    headers: bearer(context),
+    ...(rules.target ?? { url: context.baseUrl + body.path, headers: bearer(context) }),
     signal: context.signal,
     bodyBytesMax: imageAnswerBytesMax,
     largeStrings: true,

@@ -1,8 +1,10 @@
 import { defined } from '../../base/defined.ts';
 import { shapeOf } from '../../base/image-sizes.ts';
 import type { ImageShape } from '../../base/image-sizes.ts';
-import { factsFor, passedOn, servedFacts } from '../../models/model-facts.ts';
-import type { FactsBasis, FactsSource, PlainFacts } from '../../models/model-facts.ts';
+import { factsFor, passedOn } from '../../models/model-facts.ts';
+import { servedFacts } from '../../models/facts-table.ts';
+import type { FactsBasis, PlainFacts } from '../../models/model-facts.ts';
+import type { FactsSource } from '../../models/facts-table.ts';
 import type { ImageRequest, JsonObject } from '../../models/request.ts';
 import type { ProviderContext } from '../provider.ts';
 

@@ -1,4 +1,4 @@
-/** What the adapter knows of the video model families. Source: the vendor's parameter tables, 2026-11. */
+/** What the adapter knows of the video model families. */
 export interface SeedanceFamily {
   /** The first generation renders at sizes of its own. */
   readonly pixels: 'first_generation' | 'later' | 'unknown';

@@ -3,7 +3,8 @@ import { defined } from '../../base/defined.ts';
 import type { ImageRequest } from '../../models/request.ts';
 import type { FailureTable, Refusal } from '../shared/failure-table.ts';
 import { bearer, isSuccess, optionalText, refusalError, unreadableError } from '../shared/http-outcome.ts';
-import type { FactsTable, ImageFacts } from '../../models/model-facts.ts';
+import type { ImageFacts } from '../../models/model-facts.ts';
+import type { FactsTable } from '../../models/facts-table.ts';
 import { plainParameters, readImage } from '../shared/read-facts.ts';
 import { imageAnswerBytesMax, imageFile } from '../shared/image-input.ts';
 import { LargeText } from '../shared/large-json.ts';
@@ -53,8 +54,9 @@ const ultra: ImageFacts = {
   cases: [{ when: { brings: ['references'] }, facts: { fields: { size: false } } }],
 };
 
-/** What is neither is a model of Stable Diffusion. Source: the vendor's reference. */
+/** What is neither is a model of Stable Diffusion. */
 const stabilityFacts: FactsTable = {
+  origin: { source: 'the vendor’s reference', read: '2026-11' },
   models: [
     [/^core/, core],
     [/^ultra/, ultra],

@@ -4,7 +4,8 @@ import { defined } from '../../base/defined.ts';
 import { imagesOf } from '../../models/media-roles.ts';
 import { passedOn } from '../../models/model-facts.ts';
 import { readFacts } from '../shared/read-facts.ts';
-import type { FactsTable, VideoFacts } from '../../models/model-facts.ts';
+import type { VideoFacts } from '../../models/model-facts.ts';
+import type { FactsTable } from '../../models/facts-table.ts';
 import type { JsonObject, VideoRequest } from '../../models/request.ts';
 import type { Provider, SubmitContext, VideoProvider } from '../provider.ts';
 
@@ -54,8 +55,8 @@ const q1: VideoFacts = {
   unsaid: { resolutions: ['1080p'], seconds: { min: 5, max: 5 } },
 };
 
-/** Source: the vendor's parameter tables, 2026-11. */
 export const viduFacts: FactsTable = {
+  origin: { source: 'the vendor’s parameter tables', read: '2026-11' },
   models: [
     [/^viduq3/, { ...q2, seconds: { min: 1, max: 16 }, sound: 'choice' }],
     [/^viduq2/, q2],

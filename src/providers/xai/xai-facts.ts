@@ -1,9 +1,5 @@
-import type { FactsTable, VideoFacts } from '../../models/model-facts.ts';
-
-/**
- * Sources: the vendor's page on each model; of frames, keyframes and sounds its SDKs, xai-sdk 1.21.0 and `@ai-sdk/xai`
- * 5.0.12 (2026-11-28).
- */
+import type { VideoFacts } from '../../models/model-facts.ts';
+import type { FactsTable } from '../../models/facts-table.ts';
 
 /** Sounds of the request and voices of the vendor together. */
 export const xaiSoundsMax = 3;
@@ -109,6 +105,10 @@ const later: VideoFacts = {
 };
 
 export const xaiFacts: FactsTable = {
+  origin: {
+    source: 'the vendor’s page on each model, xai-sdk 1.21.0, @ai-sdk/xai 5.0.12',
+    read: '2026-11-28',
+  },
   models: [
     [/^grok-imagine-video$/, first],
     [

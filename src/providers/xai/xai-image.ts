@@ -1,4 +1,5 @@
-import type { FactsTable, ImageFacts } from '../../models/model-facts.ts';
+import type { ImageFacts } from '../../models/model-facts.ts';
+import type { FactsTable } from '../../models/facts-table.ts';
 import { z } from 'zod';
 import type { ImageRequest } from '../../models/request.ts';
 import { callXai, costOf } from './xai-call.ts';
@@ -40,8 +41,17 @@ const usual: ImageFacts = {
 };
 
 const xaiImageFacts: FactsTable = {
+  origin: { source: 'xai-sdk 1.21.0, @ai-sdk/xai 5.0.12', read: '2026-11-28' },
+  retired: {
+    source: 'the vendor’s notice of its retirement on 15 May',
+    read: '2026-11-29',
+    models: [
+      [/^grok-2-image/, '2026-02-24'],
+      [/^grok-imagine-image-pro/, '2026-05-15'],
+    ],
+  },
   models: [
-    // `high` is in `@ai-sdk/xai` 5.0.12, and in the messages of xai-sdk 1.21.0 (2026-11-28), which offers `low` and `medium`.
+    // The messages of xai-sdk have `high`, too; its function offers `low` and `medium`.
     [/-2\.0/, { ...usual, qualities: ['low', 'medium', 'high'] }],
     [/^grok-(?:2|imagine)-image/, { ...usual, qualities: [] }],
   ],

@@ -36,3 +36,14 @@ it('states what a channel has as a price of its own', async () => {
     channels: [{ channel: 'one', lines: [{ measure: 'call', when: {}, price: '3.000000' }] }],
   });
 });
+
+it('says where the facts come from, and until when the vendor serves a model', async () => {
+  world.configure((yaml) => yaml.replace('plain: { upstream: p }', 'plain: { upstream: gone }'));
+  const { body } = await world.admin('GET', '/models');
+  world.configure();
+  const offers = (model: string) => body.data.find(({ id }: { id: string }) => id === model)?.channels;
+  const facts = { source: 'a test', read: '2026-11' };
+  const retirement = { source: 'a page', read: '2026-11-29', on: '2026-01-02' };
+  expect(offers('plain')).toEqual([{ channel: 'one', upstream: 'gone', enabled: true, facts, retirement }]);
+  expect(offers('clip')[0]).toMatchObject({ facts, retirement: null });
+});

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { SubmitContext } from '../../../src/providers/provider.ts';
-import { factsFor, servedFacts } from '../../../src/models/model-facts.ts';
+import { factsFor } from '../../../src/models/model-facts.ts';
+import { servedFacts } from '../../../src/models/facts-table.ts';
 import type { ImageInput, ImageRequest, JsonObject, VideoRequest } from '../../../src/models/request.ts';
 import { createKling } from '../../../src/providers/kling/index.ts';
 import { klingFacts } from '../../../src/providers/kling/kling-facts.ts';

@@ -1,0 +1,74 @@
+import type { Command } from 'commander';
+import { z } from 'zod';
+import { dayMs } from '../base/times.ts';
+import type { Row } from './admin-client.ts';
+import { lookCommand } from './context.ts';
+import type { CliContext } from './context.ts';
+import { examples } from './program.js';
+
+const originSchema = z.object({ source: z.string(), read: z.string() });
+const modelSchema = z.object({
+  id: z.string(),
+  channels: z.array(
+    z.object({
+      channel: z.string(),
+      upstream: z.string(),
+      enabled: z.boolean(),
+      facts: originSchema.nullable(),
+      retirement: originSchema.extend({ on: z.string() }).nullable(),
+    }),
+  ),
+});
+const table = {
+  columns: ['channel', 'model', 'upstream', 'state', 'retired', 'age_days', 'source'],
+  more: ['read', 'retired_source', 'enabled'],
+};
+/** First what somebody has to do something about. */
+const states = ['shut down', 'ends', 'served', 'configured'] as const;
+
+export function addVendorCheck(vendors: Command, context: CliContext): void {
+  vendors
+    .command('check')
+    .description(
+      'Says of every model of every channel whether its vendor has shut it down or will, and how old the facts about it are. Exits with status 1 if a channel in service has a model that is shut down.',
+    )
+    .addHelpText('after', examples('vendors check'))
+    .action(
+      lookCommand(context, async ({ client, output }) => {
+        const { rows } = await client.list('/models', {});
+        const checked = rows.flatMap((row) => checkedModels(row, context.now()));
+        checked.sort((one, other) => states.indexOf(one.state) - states.indexOf(other.state));
+        output.rows(checked, table);
+        const gone = checked.filter(({ state, enabled }) => state === 'shut down' && enabled);
+        if (gone.length === 0) return;
+        output.note(
+          'Serve other models in place of those that are shut down, or remove them from gateway.yaml.',
+        );
+        context.fail(1);
+      }),
+    );
+}
+
+function checkedModels(row: Row, now: number) {
+  const { id: model, channels } = modelSchema.parse(row);
+  return channels.map(({ channel, upstream, enabled, facts, retirement }) => ({
+    channel,
+    model,
+    upstream,
+    enabled,
+    state: stateOf({ facts, retirement }, now),
+    retired: retirement?.on ?? null,
+    retired_source: retirement?.source ?? null,
+    source: facts?.source ?? null,
+    read: facts?.read ?? null,
+    age_days: facts === null ? null : Math.floor((now - Date.parse(facts.read)) / dayMs),
+  }));
+}
+
+type Offer = Pick<z.output<typeof modelSchema>['channels'][number], 'facts' | 'retirement'>;
+
+/** `configured`: there is no table, and gateway.yaml has what is known of the model. */
+function stateOf({ facts, retirement }: Offer, now: number): (typeof states)[number] {
+  if (retirement !== null) return Date.parse(retirement.on) <= now ? 'shut down' : 'ends';
+  return facts === null ? 'configured' : 'served';
+}

@@ -1,0 +1,53 @@
+import type { GatewayConfig } from '../config/gateway-file.ts';
+import { originOf } from '../models/facts-table.ts';
+import type { ModelOrigin } from '../models/facts-table.ts';
+import type { Provider } from '../providers/provider.ts';
+
+/** A model as a channel serves it. */
+export interface ServedModelOrigin {
+  readonly channel: string;
+  readonly provider: string;
+  readonly model: string;
+  /** The upstream's name of it. */
+  readonly upstream: string;
+  /** Undefined: what is known of it is in gateway.yaml. */
+  readonly origin: ModelOrigin | undefined;
+}
+
+/** Every model of every channel. */
+export function servedModels(
+  { channels, models }: Pick<GatewayConfig, 'channels' | 'models'>,
+  providers: Readonly<Record<string, Provider>>,
+): ServedModelOrigin[] {
+  return channels.flatMap(({ id: channel, provider, models: served }) =>
+    models.flatMap(({ id: model, kind }) => {
+      const upstream = served[model]?.upstream;
+      if (upstream === undefined) return [];
+      const { video, image, imageTask } = providers[provider] ?? {};
+      const facts = (kind === 'video' ? video : (image ?? imageTask))?.facts;
+      const origin = facts === undefined ? undefined : originOf(facts, upstream);
+      return [{ channel, provider, model, upstream, origin }];
+    }),
+  );
+}
+
+export interface RetiredModel {
+  readonly channel: string;
+  readonly model: string;
+  /** For operators. */
+  readonly text: string;
+}
+
+/** Models of the configuration that their vendors no longer serve at this time. */
+export function retiredModels(
+  config: Pick<GatewayConfig, 'channels' | 'models'>,
+  providers: Readonly<Record<string, Provider>>,
+  now: number,
+): RetiredModel[] {
+  return servedModels(config, providers).flatMap(({ channel, model, upstream, origin }) => {
+    const { on, source } = origin?.retirement ?? {};
+    if (on === undefined || Date.parse(on) > now) return [];
+    const text = `${upstream}, which ${channel} serves as ${model}, was shut down on ${on} (${source}). Serve another model, or remove it from the channel.`;
+    return [{ channel, model, text }];
+  });
+}
