@@ -125,10 +125,10 @@ const faults: readonly {
     shows: ['mediary_upstream_requests_total', { channel: 'keyless', class: 'unavailable' }],
   },
   {
-    alert: 'MediaryCircuitOpen',
+    alert: 'MediaryChannelNotWell',
     model: 'keyless',
     mark: 'create:401',
-    shows: ['mediary_circuits_open', { channel: 'keyless' }],
+    shows: ['mediary_channel_health', { channel: 'keyless', state: 'ill' }],
   },
   {
     alert: 'MediarySubmissionsWait',

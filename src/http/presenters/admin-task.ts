@@ -7,13 +7,16 @@ import type { OperatorIdentity } from '../../base/operator.ts';
 import { redactUrl } from '../../flight/redact.ts';
 import { withoutCallersWords } from '../../flight/without-callers-words.ts';
 import type { LedgerEntry } from '../../ledger/entry.ts';
-import type { Service } from '../../task/service.ts';
+import type { ChannelHealth } from '../../health/channel-health.ts';
+import { channelsAhead } from '../../task/service.ts';
+import type { Surroundings } from '../../task/service.ts';
 import type { Stall } from '../../task/wait-reason.ts';
 import type { Waiting } from '../../commands/task-port.ts';
 import { waits } from '../../task/situation.ts';
 import { attemptStates } from '../../task/attempt.ts';
 import type { Attempt } from '../../task/attempt.ts';
 import type { Task } from '../../task/record.ts';
+import { channelHealthSchema, presentHealth } from './channel-health.ts';
 import { deliverySchema, presentCallback } from './callback.ts';
 import { presentSituation, situationSchema } from './situation.ts';
 import { ledgerEntrySchema, presentLedgerEntry } from './ledger-entry.ts';
@@ -126,6 +129,10 @@ export const adminTaskDetailSchema = adminTaskSchema
     waiting: waitingSchema.nullable().meta({
       description: 'What it waits for; null if it has ended.',
     }),
+    health: z.array(channelHealthSchema).meta({
+      description:
+        'The channels that the task needs next and that do not simply serve: where its job is, or where it is to be submitted.',
+    }),
     attempts: z.array(attemptSchema),
     ledger: z.array(ledgerEntrySchema),
     refunded: z
@@ -140,12 +147,13 @@ export const adminTaskDetailSchema = adminTaskSchema
 interface Audience {
   readonly mediaUrl: MediaUrl;
   readonly roles: Roles;
-  readonly nodes: Pick<Service, 'unserved'>;
+  readonly nodes: Surroundings;
 }
 
 export interface TaskRecords extends Audience {
   readonly entries: readonly LedgerEntry[];
   readonly waiting: Waiting | undefined;
+  readonly health: readonly ChannelHealth[];
 }
 
 /** What operators see of a task: everything but what was asked for. */
@@ -185,16 +193,22 @@ export function presentAdminTask(
 
 export function presentAdminTaskDetail(
   task: Task,
-  { entries, waiting, ...audience }: TaskRecords,
+  { entries, waiting, health, ...audience }: TaskRecords,
 ): z.output<typeof adminTaskDetailSchema> {
   return {
     ...presentAdminTask(task, audience),
     waiting: presentWaiting(presentSituation(task, audience.nodes), waiting),
+    health: healthBehind(task, health).map(presentHealth),
     attempts: shownTo(audience.roles, task).attempts.map(presentAttempt),
     ledger: entries.map(presentLedgerEntry),
     refunded: presentRefund(entries),
     callback: task.callback === undefined ? null : presentCallback(task.callback),
   };
+}
+
+function healthBehind(task: Task, health: readonly ChannelHealth[]): readonly ChannelHealth[] {
+  const ahead = channelsAhead(task);
+  return health.filter(({ channel, state }) => ahead.includes(channel) && state !== 'serving');
 }
 
 function presentCost({ charge = 0n, cost, costUnknown = 0 }: Task) {
