@@ -136,8 +136,14 @@ describe('a channel that dies in the middle of traffic', () => {
     });
     await gateway.core.health.circuits.refresh();
     expect(await explain()).toMatchObject({
-      candidates: [{ channel: 'preferred', credential: 'a' }],
-      dropped: expect.arrayContaining([expect.objectContaining({ reason: 'circuit_open' })]),
+      candidates: [
+        {
+          channel: 'preferred',
+          credential: 'a',
+          waits: true,
+          detail: expect.stringContaining('refuses the key or the balance (AccountOverdue)'),
+        },
+      ],
     });
     const [waiting = ''] = await create(1, 'waiting');
     const seen = await account.call('GET', `/v1/videos/generations/${waiting}`);
