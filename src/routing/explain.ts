@@ -21,7 +21,7 @@ export interface RouteExplanation {
   readonly refusal?: { readonly code: string; readonly message: string };
 }
 
-/** `waits`: its circuit is open, no other channel is in service, and a task waits for it. `detail`: why it is not well. */
+/** `waits`: a task waits for it, since its circuit is open or no worker reaches it. `detail`: why it is not well. */
 export interface ExplainedCandidate extends RouteCandidate {
   readonly waits: boolean;
   readonly detail: string;
@@ -84,9 +84,15 @@ function withHealth(
     drop.channel === candidate.channel && drop.credential === candidate.credential;
   const against = ({ channel, credential }: RouteCandidate) => {
     const health = healthAt(channel);
-    const parts = health === undefined ? [] : partsAgainst(health, { credential, model });
-    return parts.map(({ text }) => text).join(' ');
+    return health === undefined ? [] : partsAgainst(health, { credential, model });
   };
+  const textOf = (candidate: RouteCandidate) =>
+    against(candidate)
+      .map(({ text }) => text)
+      .join(' ');
+  // The catalogue does not know what no worker reaches.
+  const isUnreached = (candidate: RouteCandidate) =>
+    against(candidate).some(({ scope, state }) => scope === 'host' && state !== 'partly_ill');
   const left = dropped.filter((drop) => !candidates.some((candidate) => isOf(candidate)(drop)));
   const channels = new Set([
     ...candidates.map(({ channel }) => channel),
@@ -95,13 +101,13 @@ function withHealth(
   return {
     candidates: candidates.map((candidate) => ({
       ...candidate,
-      waits: dropped.some(isOf(candidate)),
-      detail: against(candidate),
+      waits: dropped.some(isOf(candidate)) || isUnreached(candidate),
+      detail: textOf(candidate),
     })),
     dropped: left.map((drop) => {
       if (!outOfService.has(drop.reason)) return drop;
       const { channel, credential } = drop;
-      const text = credential === undefined ? healthAt(channel)?.text : against({ channel, credential });
+      const text = credential === undefined ? healthAt(channel)?.text : textOf({ channel, credential });
       return { ...drop, detail: text || drop.detail };
     }),
     health: known.filter(({ channel, state }) => channels.has(channel) && state !== 'serving'),

@@ -50,26 +50,32 @@ interface Trouble {
   readonly make: () => Promise<unknown>;
   readonly state: string;
   readonly words: RegExp;
+  /** Of the explanation, for an account that is not part of the evidence. Undefined: this catalogue knows no workers. */
+  readonly verdict?: 'tried' | 'waited for' | 'dropped';
 }
 
 const troubles: Readonly<Record<string, Trouble>> = {
   'lost submissions of a model': {
     make: () => write(model, ill('failure', 'http_500')),
+    verdict: 'waited for',
     state: 'ill',
     words: /^Model other of credential c is ill: requests fail \(http_500\), seen with 2 accounts\. Nothing /,
   },
   'a key that is refused': {
     make: () => write(credential, ill('account', 'http_401')),
+    verdict: 'waited for',
     state: 'ill',
     words: /^Credential c is ill: the upstream refuses the key or the balance \(http_401\), /,
   },
   'no balance, seen with one account': {
     make: () => write(credential, ill('account', 'http_402', ['x'])),
+    verdict: 'tried',
     state: 'ill',
     words: /\(http_402\), seen with 1 account\. .* Requests of other accounts are tried, one at a time\.$/,
   },
   'a limit of the rate': {
     make: () => write(model, ill('throttled', 'http_429')),
+    verdict: 'waited for',
     state: 'ill',
     words: /the upstream limits the rate \(http_429\)/,
   },
@@ -78,16 +84,19 @@ const troubles: Readonly<Record<string, Trouble>> = {
       const failure = { sign: 'failure', code: 'http_503', tasks: [], accounts: ['x', 'y'] } as const;
       await write(credential, openedBy({ ...failure, models: ['other'] }, undefined, start));
     },
+    verdict: 'waited for',
     state: 'ill',
     words: /^Credential c is ill: requests fail \(http_503\), .*models other than other are tried/,
   },
   'a model that is refused': {
     make: () => write(model, ill('model', 'http_404')),
+    verdict: 'waited for',
     state: 'ill',
     words: /the upstream refuses the model \(http_404\)/,
   },
   'a host that the only worker does not reach': {
     make: () => report('one', { [model]: ill('unreachable', 'connect_failed') }),
+    verdict: 'waited for',
     state: 'ill',
     words: /the host is not reached \(connect_failed\) for 1 of 1 process,/,
   },
@@ -96,6 +105,7 @@ const troubles: Readonly<Record<string, Trouble>> = {
       await report('one', { [model]: ill('unreachable', 'connect_failed') });
       await report('two');
     },
+    verdict: 'tried',
     state: 'partly_ill',
     words: /the host is not reached \(connect_failed\) for 1 of 2 processes,/,
   },
@@ -110,12 +120,14 @@ const troubles: Readonly<Record<string, Trouble>> = {
       );
       pass(10 * minuteMs);
     },
+    verdict: 'tried',
     state: 'probing',
     words: /is not well yet: requests fail \(http_502\), seen with 3 accounts\. The next task tries it/,
   },
   'a circuit that an operator opened': {
     async make() {
       const order = {
+        verdict: 'waited for',
         state: 'open',
         until: start + 60 * minuteMs,
         by: 'anna',
@@ -135,6 +147,7 @@ const troubles: Readonly<Record<string, Trouble>> = {
         reason: 'too dear',
         at: start,
       }),
+    verdict: 'dropped',
     state: 'paused',
     words: /^anna switched the channel off: too dear$/,
   },
@@ -149,6 +162,7 @@ const troubles: Readonly<Record<string, Trouble>> = {
       }
       pass(4 * minuteMs);
     },
+    verdict: 'tried',
     state: 'flapping',
     words: /serves again, but its circuit opened 4 times in the last hour: requests fail \(http_500\)\.$/,
   },
@@ -199,7 +213,7 @@ async function refresh({ channelSwitches, overrideCircuit, nodes }: AppDeps): Pr
 }
 
 describe('every page says the same of', () => {
-  it.each(Object.entries(troubles))('%s', async (_name, { make, state, words }) => {
+  it.each(Object.entries(troubles))('%s', async (_name, { make, state, words, verdict }) => {
     await make();
     const said = await screens();
     expect(said.channels).toMatchObject({
@@ -216,6 +230,9 @@ describe('every page says the same of', () => {
     const { candidates, dropped } = said.route;
     const verdicts = [...candidates, ...dropped].filter(({ channel }) => channel === 'three');
     expect(verdicts).toHaveLength(1);
+    const [candidate] = candidates;
+    const explained = candidate === undefined ? 'dropped' : candidate.waits ? 'waited for' : 'tried';
+    if (verdict !== undefined) expect(explained).toBe(verdict);
     if (state !== 'flapping' && verdicts[0].detail !== '')
       expect(said.channels?.text).toContain(verdicts[0].detail);
   });

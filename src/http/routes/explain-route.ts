@@ -31,7 +31,7 @@ const explainedCandidates = z.array(
     channel: z.string(),
     credential: z.string(),
     waits: z.boolean().meta({
-      description: 'No channel is in service; a task waits until this one is.',
+      description: 'It cannot be used at the moment; a task that comes to it waits.',
     }),
     detail: z.string().meta({ description: 'Why it is not well; empty: it is.' }),
   }),
