@@ -38,6 +38,7 @@ import { ledgerTotalsOf } from './ledger/totals.ts';
 import { providers } from './providers/index.ts';
 import { readTaskHistory } from './temporal/task-history.ts';
 import { createStorageQuota } from './commands/storage-quota.ts';
+import { createHealthReader } from './commands/read-health.ts';
 import { takeCensus } from './commands/take-census.ts';
 import type { StorageQuota } from './commands/storage-quota.ts';
 import type { TaskPort } from './commands/task-port.ts';
@@ -60,6 +61,7 @@ export async function startApi(core: Core): Promise<RunningApi> {
   });
   const nodes = createNodes({
     store: core.stores.nodes,
+    channels: () => (core.runningConfig.state().refused === undefined ? core.config().channels : undefined),
     onError: (err) => core.log.warn({ err }, 'the processes of the gateway could not be read'),
   });
   await Promise.all([switches.refresh(), nodes.refresh()]);
@@ -174,7 +176,7 @@ function appDeps(core: Core, switches: Switches, owned: Outside): AppDeps {
     ...(core.results.kept === undefined ? {} : { keptResults: { ...core.results.kept, now } }),
     channelSwitches: switches,
     overrideCircuit: (target, order) => core.health.circuits.override(target, order),
-    channelHealth: ({ id }) => core.health.circuits.describe(id),
+    readHealth: createHealthReader(core),
     checkCallbackUrl: (url) => core.outbound.callbacks.checkAddress(url),
     checkMediaUrl: (url) => owned.media.checkAddress(url),
     takeCensus: () => takeCensus({ ...core, ledgerTotals: () => ledgerTotalsOf(core.mongo.db) }),

@@ -1,6 +1,6 @@
 import { createSnapshot } from '../store/snapshot.ts';
-import type { Circuit } from '../store/channel-health.ts';
 import {
+  accountsOf,
   circuitRules,
   closedAfter,
   closedTo,
@@ -12,7 +12,8 @@ import {
   spreads,
   withEvidence,
 } from '../health/circuit-rules.ts';
-import type { CircuitRecord, Failure, HealthSign } from '../health/circuit-rules.ts';
+import type { Circuit, CircuitRecord, Failure, HealthSign } from '../health/circuit-rules.ts';
+import { causeOf } from '../health/health-words.ts';
 import type { CircuitDecision, CircuitRequest, CircuitTarget, CircuitsDeps } from './circuits.ts';
 
 const intervalMs = 2_000;
@@ -89,18 +90,19 @@ function afterTrial(
   { request, failure }: { readonly request: CircuitRequest; readonly failure: TaskFailure },
   now: number,
 ): { readonly after?: CircuitRecord; readonly isExplained: boolean } {
-  const { task, account } = request;
+  const { task, account, model } = request;
   const [credentialId] = idsOf(request);
   const isBlamed =
     id !== credentialId || scopeOf(failure.sign) === 'credential' || record.models !== undefined;
   if (record.until > now) {
     // Requests that the circuit concerns were already in flight when it opened, so they are not new evidence.
     const isNews = isBlamed && !isConcerned(record, request);
-    return isNews ? { after: withEvidence(record, request), isExplained: true } : { isExplained: true };
+    if (!isNews) return { isExplained: true };
+    return { after: withEvidence(record, { ...failure, accounts: [account] }, model), isExplained: true };
   }
   const isOld = !isBlamed || isSuspect(record, task);
-  const evidence = { ...failure, tasks: [task], accounts: [account] };
-  return { after: isOld ? failedAgain(record, now) : openedBy(evidence, record, now), isExplained: isBlamed };
+  const trial = { ...failure, tasks: [task], accounts: [account] };
+  return { after: isOld ? failedAgain(record, now) : openedBy(trial, record, now), isExplained: isBlamed };
 }
 
 /** The evidence that opens a credential's circuit: two of its models fail, and no model has succeeded since. */
@@ -120,7 +122,7 @@ function evidenceOfModels(
   if (ill.length < 2 || isWell) return undefined;
   return {
     tasks: [],
-    accounts: ill.flatMap(({ accounts = [] }) => accounts),
+    accounts: ill.flatMap(({ evidence }) => accountsOf(evidence)),
     models: ill.map(({ id }) => id.slice(credentialId.length + 1)),
   };
 }
@@ -134,7 +136,7 @@ async function enterAll(
   const closedLongest = (a: Circuit, b: Circuit) => closedTo(b, request) - closedTo(a, request);
   // A probe that is taken and then refused elsewhere would keep others out.
   for (const circuit of open.toSorted(closedLongest)) {
-    const { id, sign, code } = circuit;
+    const { id } = circuit;
     const until = closedTo(circuit, request);
     const probe = {
       task,
@@ -144,7 +146,7 @@ async function enterAll(
     };
     if (until <= now() && (await store.takeProbe(id, probe))) continue;
     const retryAfterMs = Math.max(until - now(), probeElsewhereMs);
-    return { open: true, retryAfterMs, detail: `${sign}: ${code}`, isTried: until <= now() };
+    return { open: true, retryAfterMs, detail: causeOf(circuit), isTried: until <= now() };
   }
   return { open: false };
 }

@@ -1,9 +1,14 @@
 import type { DroppedChannel } from '../task/candidates.ts';
-import type { JsonObject } from '../models/request.ts';
-import type { Circuit, ChannelHealthStore } from '../store/channel-health.ts';
-import { defined } from '../base/defined.ts';
-import { isConcerned, orderedBy, signOf } from '../health/circuit-rules.ts';
-import type { CircuitOrder, CircuitRecord, CircuitUser, JudgedError } from '../health/circuit-rules.ts';
+import type { ChannelHealthStore } from '../store/channel-health.ts';
+import { causeOf } from '../health/health-words.ts';
+import { historyMs, isConcerned, orderedBy, signOf } from '../health/circuit-rules.ts';
+import type {
+  Circuit,
+  CircuitOrder,
+  CircuitRecord,
+  CircuitUser,
+  JudgedError,
+} from '../health/circuit-rules.ts';
 import { createCircuitBook, idsOf } from './circuit-book.ts';
 import { createOwnHealth } from './own-health.ts';
 
@@ -57,8 +62,8 @@ export interface Circuits {
   outage(target: CircuitTarget): DroppedChannel | undefined;
   /** Whether the circuit of this id is open, for all processes or for this one. From memory. */
   isOpen(id: string): boolean;
-  /** For operators. */
-  describe(channel: string): JsonObject;
+  /** What this process alone cannot reach: open now, or within a day. Bounded, since each process reports it. */
+  unreached(): readonly Circuit[];
   /** Rejects when MongoDB does not answer. */
   refresh(): Promise<void>;
   start(): void;
@@ -72,6 +77,21 @@ export interface CircuitsDeps {
   readonly onChange: (id: string, record: CircuitRecord) => void;
   /** The last known circuits stay in force. */
   readonly onError: (error: unknown) => void;
+}
+
+const unreachedMax = 20;
+const reportedOpeningsMax = 20;
+
+function unreachedOf(known: Iterable<Circuit>, now: number): readonly Circuit[] {
+  const recent = [...known].filter(({ state, at }) => state === 'open' || now - at < historyMs);
+  return recent
+    .toSorted((a, b) => b.at - a.at)
+    .slice(0, unreachedMax)
+    .map(toReported);
+}
+
+function toReported({ failedTasks: _failedTasks, openings = [], ...circuit }: Circuit): Circuit {
+  return { ...circuit, openings: openings.slice(-reportedOpeningsMax) };
 }
 
 export function createCircuits(deps: CircuitsDeps): Circuits {
@@ -125,52 +145,10 @@ export function createCircuits(deps: CircuitsDeps): Circuits {
       if (circuit === undefined) return undefined;
       const { channel, credential } = target;
       const seconds = Math.ceil((circuit.until - now()) / 1000);
-      const detail = `credential ${credential}: ${circuit.sign} (${circuit.code}), retried in ${seconds} s`;
-      return { channel, reason: 'circuit_open', detail };
+      const detail = `credential ${credential}: ${causeOf(circuit)}, retried in ${seconds} s`;
+      return { channel, credential, reason: 'circuit_open', detail };
     },
     isOpen: (id) => [own, shared].some(({ known }) => known.find(id)?.state === 'open'),
-    describe: (channel) => describeCircuits(channel, shared.known.all(), now()),
+    unreached: () => unreachedOf(own.known.all(), now()),
   };
-}
-
-/** As in the whole operators' API: Unix seconds. */
-function toSeconds(milliseconds: number): number {
-  return Math.floor(milliseconds / 1000);
-}
-
-function describeCircuits(channel: string, known: Iterable<Circuit>, now: number): JsonObject {
-  const own = [...known].filter(({ id }) => id.startsWith(`${channel}/`));
-  return Object.fromEntries(
-    own.map(
-      ({
-        id,
-        state,
-        sign,
-        code,
-        until,
-        at,
-        failedTasks = [],
-        accounts = [],
-        models,
-        by,
-        reason,
-        openings = [],
-      }) => [
-        id.slice(channel.length + 1),
-        {
-          circuit: state,
-          sign,
-          code,
-          retry_at: state === 'open' && until > now ? toSeconds(until) : null,
-          waits_for: state === 'open' && until <= now ? 'a task to try it with' : null,
-          changed_at: toSeconds(at),
-          failed_tasks: [...failedTasks],
-          accounts: accounts.length,
-          ...defined({ models: models && [...models] }),
-          ...defined({ by, reason }),
-          openings: openings.map((opening) => ({ ...opening, at: toSeconds(opening.at) })),
-        },
-      ],
-    ),
-  );
 }

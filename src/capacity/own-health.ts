@@ -1,4 +1,5 @@
-import type { Circuit, ChannelHealthStore } from '../store/channel-health.ts';
+import type { Circuit } from '../health/circuit-rules.ts';
+import type { ChannelHealthStore } from '../store/channel-health.ts';
 
 /** What one process alone knows of its credentials: as `channel_health`, in its memory. */
 export function createOwnHealth(now: () => number): ChannelHealthStore {

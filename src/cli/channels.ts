@@ -1,13 +1,15 @@
 import type { Command } from 'commander';
-import { z } from 'zod';
 import type { Row } from './admin-client.ts';
 import { CommandError } from './command-error.ts';
 import { adminCommand, lookCommand } from './context.ts';
 import type { CliContext } from './context.ts';
+import { healthColumns, healthInTables } from './health.ts';
+import type { Output } from './output.ts';
 import { parseCount } from './option-values.ts';
 import { examples } from './program.js';
 
-const columns = ['id', 'provider', 'enabled', 'priority', 'weight', 'models', 'credentials', 'circuits'];
+const columns = ['id', 'provider', 'state', 'since', 'waiting', 'models', 'credentials', 'health'];
+const more = ['enabled', 'priority', 'weight'];
 
 type CircuitLine = [string, string, { model?: string; seconds?: number; reason: string }];
 
@@ -25,7 +27,8 @@ function addLooks(channels: Command, context: CliContext): void {
     .action(
       lookCommand(context, async ({ client, output }) => {
         const { rows } = await client.list('/channels', {});
-        output.rows(rows, { columns, shown: withCircuits });
+        const shown = ({ health, ...row }: Row): Row => ({ ...row, ...healthColumns(health) });
+        output.rows(rows, { columns, more, shown });
       }),
     );
 
@@ -39,7 +42,7 @@ function addLooks(channels: Command, context: CliContext): void {
         const { rows } = await client.list('/channels', {});
         const channel = rows.find((row) => row['id'] === id);
         if (channel === undefined) throw new CommandError('not_found', `There is no channel ${id}.`);
-        output.item(channel, circuitsInTables(channel));
+        showChannel(channel, output);
       }),
     );
 }
@@ -58,7 +61,8 @@ function addSwitches(channels: Command, context: CliContext): void {
       .option('--reason <text>')
       .action(
         adminCommand(context, async ({ client, output }, id: string, { reason }: { reason?: string }) => {
-          output.item(await client.call('POST', `/channels/${encodeURIComponent(id)}`, { enabled, reason }));
+          const path = `/channels/${encodeURIComponent(id)}`;
+          showChannel(await client.call('POST', path, { enabled, reason }), output);
         }),
       );
   }
@@ -83,34 +87,13 @@ function addCircuits(channels: Command, context: CliContext): void {
     command.action(
       adminCommand(context, async ({ client, output }, ...[channel, credential, options]: CircuitLine) => {
         const path = `/channels/${encodeURIComponent(channel)}/circuits`;
-        output.item(await client.call('POST', path, { credential, state, ...options }));
+        showChannel(await client.call('POST', path, { credential, state, ...options }), output);
       }),
     );
   }
 }
 
-/** For people: which circuits are not closed. */
-function withCircuits(channel: Row): Row {
-  const circuits = Object.entries(healthSchema.safeParse(channel['health']).data ?? {});
-  const notClosed = circuits.filter(([, { circuit }]) => circuit !== 'closed');
-  return { ...channel, circuits: notClosed.map(([of, { circuit }]) => `${of} ${String(circuit)}`) };
+function showChannel(channel: Row, output: Output): void {
+  const { health, ...facts } = channel;
+  output.item(channel, { ...facts, ...healthInTables(health) });
 }
-
-/**
- * Turns circuits and their openings into table rows. A circuit that an operator opened has no accounts as evidence.
- */
-function circuitsInTables({ health, ...channel }: Row): Row {
-  const circuits = Object.entries(healthSchema.safeParse(health).data ?? {});
-  return {
-    ...channel,
-    circuits: circuits.map(([of, { openings: _openings, accounts, ...circuit }]) => ({
-      of,
-      ...circuit,
-      accounts: accounts === 0 ? null : accounts,
-    })),
-    openings: circuits.flatMap(([of, { openings = [] }]) => openings.map((opening) => ({ of, ...opening }))),
-  };
-}
-
-const rowSchema = z.record(z.string(), z.unknown());
-const healthSchema = z.record(z.string(), z.looseObject({ openings: z.array(rowSchema).optional() }));

@@ -4,7 +4,10 @@ const candidatesSchema = z.array(z.object({ channel: z.string(), credential: z.s
 
 /** What `POST /admin/v1/routes/explain` says. Apart from its command, so that `--help` does not load zod. */
 export const explanationSchema = z.object({
-  candidates: candidatesSchema,
+  candidates: z.array(
+    z.object({ channel: z.string(), credential: z.string(), waits: z.boolean(), detail: z.string() }),
+  ),
+  health: z.array(z.looseObject({})),
   dropped: z.array(z.object({ channel: z.string(), reason: z.string(), detail: z.string() })),
   fallback: z
     .object({

@@ -1,6 +1,9 @@
 import type { Command } from 'commander';
+import { z } from 'zod';
 import { lookCommand } from './context.ts';
 import type { CliContext } from './context.ts';
+
+const unreachedSchema = z.array(z.object({ circuit: z.string(), text: z.string() }));
 
 const table = {
   columns: ['id', 'state', 'config', 'since', 'last_seen_at', 'in_flight'],
@@ -12,8 +15,10 @@ export function addNodesCommand(nodes: Command, context: CliContext): void {
     lookCommand(context, async ({ client, output }) => {
       const { rows } = await client.list('/nodes', {});
       output.rows(rows, table);
-      for (const { id, refused } of rows) {
+      for (const { id, refused, unreached } of rows) {
         if (refused !== null) output.note(`${String(id)} refused ${JSON.stringify(refused)}`);
+        for (const { circuit, text } of unreachedSchema.parse(unreached))
+          output.note(`${String(id)}, ${circuit}: ${text}`);
       }
     }),
   );

@@ -36,16 +36,21 @@ function addExplainCommand(route: Command, context: CliContext): void {
             await client.call('POST', '/routes/explain', { request, key: options.key }),
           );
           if (output.isJson) output.item(answer);
-          else showExplanation(answer, output);
+          else {
+            const { healthLines } = await import('./health.ts');
+            showExplanation(answer, output);
+            for (const line of healthLines(answer.health)) output.note(line);
+          }
         },
       ),
     );
 }
 
-function showExplanation({ candidates, dropped, fallback, refusal }: Explanation, output: Output): void {
-  const tried = candidates.map((candidate, index) => ({
+function showExplanation(explanation: Explanation, output: Output): void {
+  const { candidates, dropped, fallback, refusal } = explanation;
+  const tried = candidates.map(({ waits, ...candidate }, index) => ({
     ...candidate,
-    verdict: `tried as number ${index + 1}`,
+    verdict: waits ? `waited for as number ${index + 1}` : `tried as number ${index + 1}`,
   }));
   const left = dropped.map(({ channel, reason, detail }) => ({ channel, verdict: reason, detail }));
   output.rows([...tried, ...left], { columns: ['channel', 'credential', 'verdict', 'detail'] });

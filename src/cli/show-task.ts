@@ -8,6 +8,7 @@ import { CommandError } from './command-error.ts';
 import { adminCommand, lookCommand } from './context.ts';
 import { cannotWrite } from './replace-file.ts';
 import { situationLines } from './situation-lines.ts';
+import { healthLines } from './health.ts';
 import type { CliContext } from './context.ts';
 import { examples } from './program.js';
 
@@ -21,8 +22,9 @@ export function addRecordCommands(tasks: Command, context: CliContext): void {
       lookCommand(context, async ({ client, output }, id: string) => {
         const task = await client.call('GET', taskPath(id));
         const record = await client.call('GET', `${taskPath(id)}/record`);
-        const { situation, ...facts } = task;
+        const { situation, health, ...facts } = task;
         output.note(situationLines(situation));
+        for (const line of healthLines(health)) output.note(`${line}\n`);
         output.note(`${eventLines(record)}\n`);
         output.item({ ...task, record }, { ...facts, ledger: ledgerLines(task['ledger']) });
       }),

@@ -438,6 +438,8 @@ export type Estimate = {
     }[];
     readonly dropped: readonly {
       readonly channel: string;
+      /** Absent: all of them. */
+      readonly credential?: string;
       readonly reason: string;
       readonly detail: string;
     }[];

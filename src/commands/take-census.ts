@@ -1,17 +1,18 @@
 import type { Census, LedgerTotals } from '../task/census.ts';
-import { closedCredentials } from '../health/circuit-rules.ts';
-import type { ServedChannel } from '../health/circuit-rules.ts';
+import type { HealthChannel } from '../health/channel-health.ts';
 import { defined } from '../base/defined.ts';
 import type { Stores } from '../store/stores.ts';
+import { readHealth } from './read-health.ts';
+import type { HealthDeps } from './read-health.ts';
 
 export interface CensusDeps {
-  readonly stores: Pick<Stores, 'tasks' | 'slots' | 'circuits' | 'resultCopies' | 'verifications'>;
+  readonly stores: HealthDeps['stores'] & Pick<Stores, 'tasks' | 'slots' | 'resultCopies' | 'verifications'>;
   readonly ledgerTotals: () => Promise<LedgerTotals>;
   readonly config: () => { readonly currency: string; readonly channels: readonly CountedChannel[] };
   readonly now: () => number;
 }
 
-interface CountedChannel extends ServedChannel {
+interface CountedChannel extends HealthChannel {
   readonly limits: { readonly concurrent_tasks?: number | undefined };
 }
 
@@ -19,19 +20,16 @@ interface CountedChannel extends ServedChannel {
 export async function takeCensus({ stores, ledgerTotals, config, now }: CensusDeps): Promise<Census> {
   const { channels, currency } = config();
   const { tasks, resultCopies } = stores;
-  const [counted, attention, money, held, circuits, callbacks, retry, gaveUp, verification] =
-    await Promise.all([
-      tasks.countUnfinished(),
-      tasks.countAttention(),
-      ledgerTotals(),
-      stores.slots.held(),
-      stores.circuits.list(),
-      tasks.countCallbacks(),
-      resultCopies.count('retry'),
-      resultCopies.count('gave_up'),
-      stores.verifications.last(),
-    ]);
-  const closed = closedCredentials(circuits, channels, now());
+  const [counted, attention, money, held, callbacks, retry, gaveUp, verification] = await Promise.all([
+    tasks.countUnfinished(),
+    tasks.countAttention(),
+    ledgerTotals(),
+    stores.slots.held(),
+    tasks.countCallbacks(),
+    resultCopies.count('retry'),
+    resultCopies.count('gave_up'),
+    stores.verifications.last(),
+  ]);
   const limited = channels.filter(({ limits }) => limits.concurrent_tasks !== undefined);
   return {
     at: now(),
@@ -44,10 +42,7 @@ export async function takeCensus({ stores, ledgerTotals, config, now }: CensusDe
       inUse: held.filter(({ queue }) => channelOf(queue) === id).length,
       limit: (limits.concurrent_tasks ?? 0) * credentials.length,
     })),
-    circuits: channels.map(({ id }) => ({
-      channel: id,
-      open: closed.filter((circuit) => channelOf(circuit.id) === id).length,
-    })),
+    health: await readHealth({ stores, config, now }, counted),
     callbacks,
     copies: [
       { state: 'retry', count: retry },

@@ -55,6 +55,7 @@ import { createStores, ensureStoreIndexes } from '../store/stores.ts';
 import type { Stores } from '../store/stores.ts';
 import type { Mongo } from '../store/mongo.ts';
 import { createAuditLog } from '../commands/audit-log.ts';
+import { createHealthReader } from '../commands/read-health.ts';
 import type { AuditLog } from '../commands/audit-log.ts';
 import { createTemporalClient, temporalSettings } from '../temporal/connection.ts';
 import type { TemporalSettings } from '../temporal/connection.ts';
@@ -133,11 +134,11 @@ export async function openCore(
   const { current: config } = runningConfig;
   const shared = { stores, log, now, config, auditLog, environment, secrets, outbound };
   const metrics = createMetrics({ configVersion: () => shared.config().hash });
-  const workers = () => readService(stores.nodes);
+  const looks = { workers: () => readService(stores.nodes), health: createHealthReader(shared) };
   const margin: Ledger['margin'] = (asked) => ledger.margin(asked);
   const books: NoticesDeps['books'] = () => ledger;
   const reads = noticeReads(mongo, shared);
-  const notices = openNotices({ ...shared, ...reads, variables, randomBytes, workers, margin, books });
+  const notices = openNotices({ ...shared, ...reads, ...looks, variables, randomBytes, margin, books });
   const ledger = openBooks(mongo, { ...shared, metrics, notices, clock });
   const temporal = temporalSettings(environment, addresses, payloadKey(environment, secrets));
   const client = createTemporalClient(temporal);
@@ -317,7 +318,7 @@ async function openCoreSecrets(mongo: Mongo, keys: readonly Buffer[]): Promise<S
 
 /** What this process says of itself as an API or a worker. */
 export function openNodeReports(
-  { stores, node, runningConfig, log, now }: Core,
+  { stores, node, runningConfig, health, log, now }: Core,
   role: Pick<NodeReportsDeps, 'inFlight' | 'channels'> & Pick<NodeReport, 'kind'>,
 ): NodeReports {
   const { kind, ...load } = role;
@@ -325,6 +326,7 @@ export function openNodeReports(
     store: stores.nodes,
     identity: { id: `${kind}/${node}`, kind, version: productVersion(), since: now() },
     config: runningConfig.state,
+    unreached: () => health.circuits.unreached(),
     onError: (err) => log.warn({ err }, 'could not report this process'),
     ...load,
   });

@@ -20,6 +20,7 @@ export interface NodeReportsDeps {
   readonly inFlight: () => number;
   /** Of a worker: those that it serves now. */
   readonly channels?: () => readonly string[];
+  readonly unreached: () => NodeReport['unreached'];
   readonly onError: (error: unknown) => void;
 }
 
@@ -42,6 +43,7 @@ export function createNodeReports(deps: NodeReportsDeps): NodeReports {
       leaving,
       config: config(),
       ...(channels === undefined ? {} : { channels: leaving ? [] : channels() }),
+      unreached: deps.unreached(),
       load: { eventLoopLagMs: Math.round(lag), inFlight: deps.inFlight() },
     });
   }

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { serviceOf } from '../task/service.ts';
-import type { Service } from '../task/service.ts';
+import type { Service, Surroundings } from '../task/service.ts';
 import type { Node, NodeStore } from '../store/nodes.ts';
 import { createSnapshot } from '../store/snapshot.ts';
 
 /** All processes of the gateway, as this one last read what they say of themselves. */
-export interface Nodes extends Service {
+export interface Nodes extends Service, Surroundings {
   readonly all: () => readonly Node[];
   /** Rejects when MongoDB does not answer. */
   refresh(): Promise<void>;
@@ -20,15 +20,22 @@ export interface Nodes extends Service {
 
 export interface NodesDeps {
   readonly store: Pick<NodeStore, 'list' | 'lastServed'>;
+  /** Of the running configuration; undefined: it is not the newest one. */
+  readonly channels: () => readonly ConfiguredChannel[] | undefined;
   /** What was read last stays in force. */
   readonly onError: (error: unknown) => void;
+}
+
+interface ConfiguredChannel {
+  readonly id: string;
+  readonly credentials: readonly { readonly id: string }[];
 }
 
 const intervalMs = 2_000;
 const decidedWithinMs = 5_000;
 const lookEveryMs = 200;
 
-export function createNodes({ store, onError }: NodesDeps): Nodes {
+export function createNodes({ store, channels, onError }: NodesDeps): Nodes {
   let service: Service | undefined;
   const known = createSnapshot<Node>({
     async list() {
@@ -43,6 +50,10 @@ export function createNodes({ store, onError }: NodesDeps): Nodes {
     all: () => [...known.all()],
     isServed: (channel) => service?.isServed(channel) ?? true,
     unserved: (channel) => service?.unserved(channel),
+    isGone: ({ channel, credential }) =>
+      channels()?.some(
+        ({ id, credentials }) => id === channel && credentials.some((one) => one.id === credential),
+      ) === false,
     refresh: known.refresh,
     async untilDecided(version) {
       const endsAt = performance.now() + decidedWithinMs;

@@ -48,7 +48,7 @@ function signOfStatus(status: number): HealthSign {
   return status >= 300 && status < 400 ? 'failure' : 'model';
 }
 
-type BadSign = Exclude<HealthSign, 'alive'>;
+export type BadSign = Exclude<HealthSign, 'alive'>;
 
 interface CircuitRule {
   /** Failures of this many tasks open the circuit, if nothing succeeds between them. */
@@ -71,7 +71,7 @@ export const circuitRules: Record<BadSign, CircuitRule> = {
 };
 
 /** A circuit that opens again this soon after it closed continues with the cool-down that it had reached. */
-const relapseMs = 5 * minute;
+export const relapseMs = 5 * minute;
 
 /** One circuit, as all processes share it. Times in Unix milliseconds. */
 export interface CircuitRecord {
@@ -88,11 +88,8 @@ export interface CircuitRecord {
   readonly failedTasks?: readonly string[];
   /** Open: no request of those tasks before this. */
   readonly suspectsUntil?: number;
-  /**
-   * When open: the accounts whose requests are the evidence. While there is only one, requests of other accounts are
-   * probes.
-   */
-  readonly accounts?: readonly string[];
+  /** When open: what failed. While it is of only one account, requests of other accounts are probes. */
+  readonly evidence?: readonly CircuitEvidence[];
   /**
    * When a credential's circuit is open: its failing models. Requests of other models are probes. Undefined: the
    * circuit concerns all models.
@@ -101,8 +98,20 @@ export interface CircuitRecord {
   /** The operator who opened or closed it, and why; absent: the upstream's answers did. */
   readonly by?: string;
   readonly reason?: string;
-  /** The last times it opened, newest last. */
+  /** The times it opened in a day, newest last. */
   readonly openings?: readonly CircuitOpening[];
+}
+
+/** `<channel>/<credential>`, with `/<model>` where only one model is concerned. */
+export interface Circuit extends CircuitRecord {
+  readonly id: string;
+}
+
+/** One kind of failure. `code`: of the last one. */
+export interface CircuitEvidence {
+  readonly sign: BadSign;
+  readonly code: string;
+  readonly accounts: readonly string[];
 }
 
 /** At `at`, Unix milliseconds, for this reason: the upstream's answers, or an operator. */
@@ -114,12 +123,15 @@ export interface CircuitOpening {
   readonly reason?: string;
 }
 
-const openingsMax = 10;
+export const openingsMax = 50;
+export const historyMs = 24 * 60 * minute;
 
 /** A probe that fails keeps the circuit open: that is not another opening. */
 function openingsWith(opening: CircuitOpening, before: CircuitRecord | undefined): readonly CircuitOpening[] {
   const { openings = [], state } = before ?? {};
-  return state === 'open' ? openings : [...openings, opening].slice(-openingsMax);
+  if (state === 'open') return openings;
+  const recent = openings.filter(({ at }) => opening.at - at < historyMs);
+  return [...recent, opening].slice(-openingsMax);
 }
 
 const failedTasksMax = 20;
@@ -134,23 +146,36 @@ export interface CircuitUser {
 
 /** Whether the evidence of an open circuit applies to this user's requests. An operator's circuit applies to all. */
 export function isConcerned(
-  { by, accounts = [], models }: CircuitRecord,
+  { by, evidence, models }: CircuitRecord,
   { account, model }: CircuitUser,
 ): boolean {
   if (by !== undefined) return true;
   if (models?.includes(model) === false) return false;
-  const [only, ...others] = accounts;
+  const [only, ...others] = accountsOf(evidence);
   return only === undefined || others.length > 0 || account === undefined || account === only;
 }
 
-/** Adds the account and the model of a failed probe to the evidence. */
-export function withEvidence(record: CircuitRecord, { account, model }: CircuitUser): CircuitRecord {
+export function accountsOf(evidence: readonly CircuitEvidence[] = []): readonly string[] {
+  return [...new Set(evidence.flatMap(({ accounts }) => accounts))];
+}
+
+/** Adds a failed probe to the evidence. */
+export function withEvidence(record: CircuitRecord, failure: CircuitEvidence, model: string): CircuitRecord {
   const { models } = record;
   return {
     ...record,
-    accounts: joined(record.accounts, account === undefined ? [] : [account]),
+    evidence: evidenceWith(record.evidence, failure),
     ...(models === undefined ? {} : { models: joined(models, [model]) }),
   };
+}
+
+function evidenceWith(
+  known: readonly CircuitEvidence[] = [],
+  { sign, code, accounts }: CircuitEvidence,
+): readonly CircuitEvidence[] {
+  const same = known.find((one) => one.sign === sign);
+  const others = known.filter((one) => one !== same);
+  return [...others, { sign, code, accounts: joined(same?.accounts, accounts) }];
 }
 
 function joined(known: readonly string[] = [], more: readonly string[]): readonly string[] {
@@ -200,7 +225,7 @@ export function openedBy(failure: Failure, before: CircuitRecord | undefined, no
     at: now,
     failedTasks: failedTasks.slice(-failedTasksMax),
     suspectsUntil: now + 2 * coolDownMs,
-    accounts: joined(open?.accounts, failure.accounts),
+    evidence: evidenceWith(open?.evidence, failure),
     ...(models === undefined ? {} : { models: joined(open?.models, models) }),
     openings: openingsWith({ at: now, sign: failure.sign, code: failure.code }, before),
   };
@@ -244,30 +269,6 @@ export function orderedBy(
   return state === 'open'
     ? { ...shared, state, until, openings: openingsWith(opening, before) }
     : { ...shared, state, until: 0, openings };
-}
-
-/** As it is configured. */
-export interface ServedChannel {
-  readonly id: string;
-  readonly credentials: readonly { readonly id: string }[];
-}
-
-/**
- * The circuits that keep tasks from a credential that is configured. One whose cool-down is over is open only until the
- * next task tries; one of a credential that is gone keeps nothing from anybody.
- */
-export function closedCredentials<Circuit extends CircuitRecord & { readonly id: string }>(
-  circuits: readonly Circuit[],
-  channels: readonly ServedChannel[],
-  now: number,
-): readonly Circuit[] {
-  const ids = new Set(
-    channels.flatMap(({ id, credentials }) => credentials.map((credential) => `${id}/${credential.id}`)),
-  );
-  return circuits.filter(({ id, state, until }) => {
-    const [channel, credential] = id.split('/', 2);
-    return state === 'open' && until > now && ids.has(`${channel}/${credential}`);
-  });
 }
 
 /**

@@ -1,17 +1,16 @@
 import type { Catalogue } from '../routing/catalogue.ts';
-import type { ChannelConfig } from '../config/gateway-file.ts';
 import type { Channels } from '../routing/channels.ts';
 import type { ChargeBook } from '../capacity/charge-book.ts';
 import type { RenderClock } from '../capacity/render-clock.ts';
 import type { Circuits } from '../capacity/circuits.ts';
 import type { ChannelSwitches } from '../routing/switches.ts';
+import type { ChannelHealth } from '../health/channel-health.ts';
 import type { CreatedTask, CreateTaskCommand } from '../commands/create-task.ts';
 import type { AccountAlerts } from '../notices/account-alerts.ts';
 import type { NoticeWatch } from '../notices/watch.ts';
 import type { Census } from '../task/census.ts';
 import type { RandomBytes } from '../base/ids.ts';
 import type { MediaUrl } from '../models/stored-media.ts';
-import type { JsonObject } from '../models/request.ts';
 import type { CreateImages } from '../images/create-images.ts';
 import type { ResultForms } from '../images/result-form.ts';
 import type { ImageWorkspaces } from '../images/workspace.ts';
@@ -145,10 +144,10 @@ export interface AppDeps extends AddressChecks {
   readonly channelSwitches: Pick<ChannelSwitches, 'find' | 'refresh'>;
   /** An operator's decision on a circuit; false: it is already closed. */
   readonly overrideCircuit: Circuits['override'];
-  /** What this process knows of a channel's health, for operators. */
-  readonly channelHealth: (channel: ChannelConfig) => JsonObject;
+  /** `readHealth(…)` of src/commands/read-health.ts: of every configured channel. */
+  readonly readHealth: () => Promise<readonly ChannelHealth[]>;
   /** All processes of the gateway. */
-  readonly nodes: Pick<Nodes, 'all' | 'refresh' | 'unserved' | 'untilDecided'>;
+  readonly nodes: Pick<Nodes, 'all' | 'refresh' | 'unserved' | 'isGone' | 'untilDecided'>;
   readonly configurations: Pick<ConfigurationStore, 'head'>;
   /** Publishes this process's gateway.yaml for all; a bad file changes nothing. `by`: the operator's name. */
   readonly publishConfig: (by: string) => Promise<PublishResult>;

@@ -4,15 +4,13 @@ import type { MarginAsked, MarginRow } from '../money/margin.ts';
 import { advice } from '../task/situation.ts';
 import { formatAmount, parseMicros } from '../money/money.ts';
 import type { Micros } from '../money/money.ts';
-import { closedCredentials } from '../health/circuit-rules.ts';
-import type { ServedChannel } from '../health/circuit-rules.ts';
+import type { ChannelHealth } from '../health/channel-health.ts';
 import type { Condition } from '../base/notice.ts';
 import type { Service } from '../task/service.ts';
 import { createSightings } from '../process/sightings.ts';
 import { dayMs, utcDay } from '../base/times.ts';
 import type { AccountStore } from '../store/accounts.ts';
 import type { ClockJump, ClockMarks } from '../store/clock-marks.ts';
-import type { ChannelHealthStore } from '../store/channel-health.ts';
 import type { TaskStore } from '../store/tasks.ts';
 
 /** What can be seen by a look. A source that throws says nothing: its notices stay as they are. */
@@ -26,7 +24,7 @@ export interface SourceDeps {
   readonly tasks: Pick<TaskStore, 'countUnfinished' | 'abandonedCallbacks'> & {
     readonly countAttention: () => Promise<readonly AttentionCount[]>;
   };
-  readonly circuits: Pick<ChannelHealthStore, 'list'>;
+  readonly health: () => Promise<readonly ChannelHealth[]>;
   readonly accounts: Pick<AccountStore, 'closedAmong'>;
   readonly clockMarks: Pick<ClockMarks, 'find'>;
   readonly workers: () => Promise<Pick<Service, 'unserved'>>;
@@ -42,14 +40,13 @@ export interface SourceDeps {
   /** The one in force. */
   readonly config: () => {
     readonly currency: string;
-    readonly channels: readonly ServedChannel[];
     readonly notify: { readonly low_balance?: string | undefined };
   };
   readonly now: () => number;
 }
 
 export function createSources(deps: SourceDeps) {
-  const { tasks, circuits, clockMarks, workers, config, now } = deps;
+  const { tasks, health, clockMarks, workers, now } = deps;
   const sightings = createSightings(now);
 
   /** The reconciler, which asks for people about a single channel, is a worker's. */
@@ -88,15 +85,7 @@ export function createSources(deps: SourceDeps) {
     },
 
     async circuit_open() {
-      const closed = closedCredentials(await circuits.list(), config().channels, now());
-      return closed.map(({ id, sign, code, by, reason }) => ({
-        kind: 'circuit_open',
-        subject: id,
-        count: 1,
-        text:
-          `Nothing is submitted to ${id}: ${by === undefined ? `${sign} (${code})` : `opened by ${by}, ${reason ?? ''}`}. ` +
-          '`gateway channels show` says since when; tasks go to other channels, or wait.',
-      }));
+      return (await health()).flatMap(circuitsNotClosed);
     },
     async model_retired() {
       return deps.retired().map(({ channel, model, text }) => {
@@ -110,6 +99,17 @@ export function createSources(deps: SourceDeps) {
     margin_negative: everyMs(lossesEveryMs, () => readLosses(deps), now),
     low_balance: everyMs(balancesEveryMs, () => readLowBalances(deps), now),
   } satisfies Record<string, Source>;
+}
+
+function circuitsNotClosed({ channel, parts, waiting }: ChannelHealth): readonly Condition[] {
+  return parts
+    .filter(({ state }) => state !== 'serving')
+    .map(({ credential, model, text }) => ({
+      kind: 'circuit_open',
+      subject: [channel, credential, ...(model === undefined ? [] : [model])].join('/'),
+      count: Math.max(1, waiting?.tasks ?? 0),
+      text: `${text} \`gateway channels show\` has its history; tasks go to other channels, or wait.`,
+    }));
 }
 
 function clockJumped({ expected, seen }: ClockJump): Condition {

@@ -22,6 +22,7 @@ export interface NoticesDeps {
   readonly config: () => GatewayConfig;
   readonly outbound: Pick<Outbound, 'callbacks' | 'notices'>;
   readonly workers: SourceDeps['workers'];
+  readonly health: SourceDeps['health'];
   readonly margin: SourceDeps['margin'];
   readonly lowBalances: SourceDeps['lowBalances'];
   readonly retired: SourceDeps['retired'];

@@ -90,10 +90,16 @@ const families: readonly Family[] = [
     samples: ({ slots }) => slots.map(({ channel, limit }) => [{ channel }, limit]),
   },
   {
-    name: 'mediary_circuits_open',
-    help: 'Circuits of a channel that keep tasks away: of its credentials, or of single models there.',
+    name: 'mediary_channel_health',
+    help: 'Always 1; state is serving, flapping, partly_ill, probing, ill or paused.',
+    labels: ['channel', 'state'],
+    samples: ({ health }) => health.map(({ channel, state }) => [{ channel, state }, 1]),
+  },
+  {
+    name: 'mediary_circuit_openings',
+    help: 'How often circuits of a channel opened in the last hour: of its credentials, or of single models there.',
     labels: ['channel'],
-    samples: ({ circuits }) => circuits.map(({ channel, open }) => [{ channel }, open]),
+    samples: ({ health }) => health.map(({ channel, opened }) => [{ channel }, opened.hour]),
   },
   {
     name: 'mediary_callbacks',

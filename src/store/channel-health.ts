@@ -1,13 +1,8 @@
 import type { Db } from 'mongodb';
-import type { CircuitRecord } from '../health/circuit-rules.ts';
+import type { Circuit, CircuitRecord } from '../health/circuit-rules.ts';
 import { durable, openCollection, repeatOnDuplicate } from './mongo.ts';
 
 /** A circuit that was opened at least once. Written on changes of its state only. */
-export interface Circuit extends CircuitRecord {
-  /** `<channel>/<credential>`, with `/<model>` where only one model is concerned. */
-  readonly id: string;
-}
-
 interface CircuitDocument extends CircuitRecord {
   readonly _id: string;
   /** Until then one probe is in flight. */

@@ -1,5 +1,6 @@
 import type { Db } from 'mongodb';
 import { defined } from '../base/defined.ts';
+import type { Circuit } from '../health/circuit-rules.ts';
 import { durable, ensureIndexes, openCollection, repeatOnDuplicate, updateWith } from './mongo.ts';
 
 /** What a process says of itself every few seconds. */
@@ -16,6 +17,8 @@ export interface NodeReport {
   readonly config: RunConfiguration;
   /** Of a worker: whose queues it serves. */
   readonly channels?: readonly string[];
+  /** Circuits of upstreams that this process alone does not reach. */
+  readonly unreached: readonly Circuit[];
   readonly load: NodeLoad;
 }
 

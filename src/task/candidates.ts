@@ -25,6 +25,8 @@ type DropReason =
 
 export interface DroppedChannel {
   readonly channel: string;
+  /** Undefined: all of them. */
+  readonly credential?: string;
   readonly reason: DropReason;
   readonly detail: string;
 }

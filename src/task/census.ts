@@ -1,5 +1,6 @@
 import type { AttentionReason } from './attention.ts';
 import type { FailureClass } from '../errors/failure.ts';
+import type { ChannelHealth } from '../health/channel-health.ts';
 import type { Micros } from '../money/money.ts';
 import type { StateName } from './state.ts';
 import type { WaitReason } from './wait.ts';
@@ -13,7 +14,7 @@ export interface Census {
   readonly money: LedgerTotals;
   /** Of channels with a limit. */
   readonly slots: readonly { readonly channel: string; readonly inUse: number; readonly limit: number }[];
-  readonly circuits: readonly { readonly channel: string; readonly open: number }[];
+  readonly health: readonly ChannelHealth[];
   readonly callbacks: readonly CallbackCount[];
   readonly copies: readonly { readonly state: 'retry' | 'gave_up'; readonly count: number }[];
   /** Absent: the ledger was never verified. */

@@ -1,5 +1,7 @@
 import { defined } from '../base/defined.ts';
-import { attemptAt, isIdle, isUnfinished } from './state.ts';
+import type { RouteCandidate } from './candidates.ts';
+import { openTo } from './rounds.ts';
+import { attemptAt, isIdle, isSubmitting, isUnfinished } from './state.ts';
 import type { Task } from './record.ts';
 
 /** What is known of the workers: which channels they serve now, and when each was served last. */
@@ -8,6 +10,12 @@ export interface Service {
   readonly isServed: (channel: string) => boolean;
   /** Of a channel; without one, of what any worker does. Undefined: a running worker serves it. */
   readonly unserved: (channel?: string) => Unserved | undefined;
+}
+
+/** What a look at a task asks of everything around it. */
+export interface Surroundings extends Pick<Service, 'unserved'> {
+  /** The newest configuration has no such channel or credential. */
+  readonly isGone: (candidate: RouteCandidate) => boolean;
 }
 
 export interface Unserved {
@@ -41,6 +49,16 @@ export function serviceOf(nodes: readonly Node[], lastServed: ReadonlyMap<string
 export interface NextStep {
   /** Absent: any worker takes it. */
   readonly channel?: string;
+}
+
+/** The channels that decide when the task continues: where its job is, or all that it may be submitted to. */
+export function channelsAhead(task: Pick<Task, 'state' | 'attempts' | 'plan'>): readonly string[] {
+  const { state, attempts } = task;
+  if (!isUnfinished(state)) return [];
+  if (isSubmitting(state) || state.at === 'pausing')
+    return [...new Set(openTo(task).map(({ channel }) => channel))];
+  const job = attemptAt(state, attempts)?.channel;
+  return job === undefined ? [] : [job];
 }
 
 type Going = Pick<Task, 'state' | 'attempts'>;

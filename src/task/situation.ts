@@ -8,9 +8,9 @@ import type { MoneyEffect, OperatorActionName, UpstreamBill } from './acts.ts';
 import type { RouteCandidate } from './candidates.ts';
 import type { MoneyPreview } from './money-preview.ts';
 import { nextStep } from './service.ts';
-import type { Service, Unserved } from './service.ts';
+import type { Surroundings, Unserved } from './service.ts';
 import type { Task } from './record.ts';
-import { hasJob, isLost, isUnfinished, shownAttempt, stopOf } from './state.ts';
+import { attemptAt, hasJob, isLost, isUnfinished, shownAttempt, stopOf } from './state.ts';
 import { settledAgain, unacceptable } from './review.ts';
 import type { Question, ShownAttempt, StateName, Stop, TaskState } from './state.ts';
 import { isWaitReason, openWaitWords, ownCauses, waitPlace } from './wait.ts';
@@ -119,12 +119,22 @@ const suggested: Readonly<Record<AttentionReason, readonly OperatorActionName[]>
   not_delivered: ['redeliver', 'refund'],
 };
 
-export function standingOf(task: Task, service?: Pick<Service, 'unserved'>): Standing {
+export function standingOf(task: Task, around?: Surroundings): Standing {
   const step = nextStep(task);
-  const unserved = step === undefined ? undefined : service?.unserved(step.channel);
+  const unserved = step === undefined ? undefined : around?.unserved(step.channel);
   const isRefunded = task.actions?.some(({ action }) => action === 'refund') === true;
-  const known = defined({ unserved, attempt: shownAttempt(task) });
-  return { ...task, ...known, ...(isRefunded ? { isRefunded } : {}) };
+  const { concern: noted, ...rest } = task;
+  const concern = around === undefined ? noted : concernNow(task, around);
+  const known = defined({ unserved, concern, attempt: shownAttempt(task) });
+  return { ...rest, ...known, ...(isRefunded ? { isRefunded } : {}) };
+}
+
+/** The reconciler notes a removed credential within minutes; a look sees it at once. */
+function concernNow({ state, attempts, concern }: Task, { isGone }: Surroundings): Task['concern'] {
+  const attempt = isUnfinished(state) ? attemptAt(state, attempts) : undefined;
+  if (attempt === undefined) return concern;
+  if (isGone(attempt)) return 'channel_gone';
+  return concern === 'channel_gone' ? undefined : concern;
 }
 
 /** A line that can be copied. */

@@ -35,6 +35,7 @@ const shown = {
   roles: ['read'],
   nodes: { unserved: () => undefined },
   entries: [],
+  health: [],
   waiting: undefined,
 } as const;
 

@@ -3,10 +3,13 @@ import {
   circuitRules,
   closedAfter,
   failedAgain,
+  historyMs,
   openedBy,
+  openingsMax,
   orderedBy,
   signOf,
 } from '../../src/health/circuit-rules.ts';
+import { healthOf } from '../../src/health/channel-health.ts';
 import { createCircuits } from '../../src/capacity/circuits.ts';
 import type { Circuits, UpstreamFailure } from '../../src/capacity/circuits.ts';
 import { createChannelHealthStore } from '../../src/store/channel-health.ts';
@@ -76,10 +79,16 @@ describe('what an answer says about a credential', () => {
       by: 'anna',
       reason: 'asked',
     });
-    for (let n = 0; n < 20; n += 1) record = openedBy(failure(String(n)), closedAfter(record, n), n);
+    for (let n = 0; n < 2 * openingsMax; n += 1)
+      record = openedBy(failure(String(n)), closedAfter(record, n), n);
     expect(record.openings?.map(({ code }) => code)).toEqual(
-      Array.from({ length: 10 }, (_, n) => String(n + 10)),
+      Array.from({ length: openingsMax }, (_, n) => String(n + openingsMax)),
     );
+    record = openedBy(failure('a day later'), closedAfter(record, 0), historyMs + openingsMax);
+    expect(record.openings?.at(-1)?.code).toBe('a day later');
+    expect(record.openings).toHaveLength(openingsMax);
+    record = openedBy(failure('two days later'), closedAfter(record, 0), 3 * historyMs);
+    expect(record.openings).toHaveLength(1);
   });
 
   it('waits as long as a throttling upstream says, but not for ever', () => {
@@ -118,6 +127,23 @@ describe('circuits that processes share', () => {
   });
   afterAll(() => database.drop());
 
+  /** As pages and tools show it. */
+  async function partAt(target: string) {
+    const [credential = '', model] = target.split('/');
+    const channel = { id: 'c', enabled: true, credentials: [{ id: credential }], models: { m: {}, m2: {} } };
+    const circuits = await createChannelHealthStore(database.db, now).list();
+    const nothing = () => undefined;
+    const facts = {
+      circuits,
+      nodes: [],
+      switchOf: nothing,
+      unserved: nothing,
+      waitingAt: nothing,
+      now: clock,
+    };
+    return healthOf(channel, facts).parts.find((part) => part.model === model);
+  }
+
   it('open after consecutive failures, which a sign of life interrupts', async () => {
     const circuits = open();
     for (let failures = 1; failures < circuitRules.failure.tasks; failures += 1) {
@@ -140,11 +166,13 @@ describe('circuits that processes share', () => {
     const there = { ...place, credential: 'noticed' };
     const fail = () => circuits.report(next(there), refused('ambiguous', 502));
     for (let failures = 0; failures < circuitRules.failure.tasks; failures += 1) await fail();
-    const described = () => circuits.describe('c')['noticed/m'];
+    const since = clock;
     for (let trials = 0; trials < 3; trials += 1) {
-      expect(described()).toMatchObject({ retry_at: expect.any(Number), waits_for: null });
+      expect(await partAt('noticed/m')).toMatchObject({ state: 'ill', since, until: expect.any(Number) });
       clock += circuitRules.failure.coolDownMaxMs;
-      expect(described()).toMatchObject({ retry_at: null, waits_for: 'a task to try it with' });
+      const probing = await partAt('noticed/m');
+      expect(probing).toMatchObject({ state: 'probing', since, opened: { day: 1 } });
+      expect(probing).not.toHaveProperty('until');
       await fail();
     }
     expect(noticed).toEqual(['c/noticed/m']);
@@ -351,12 +379,16 @@ describe('circuits that processes share', () => {
     const [broken, well] = [open(), open()];
     for (let n = 0; n < 10; n += 1) await broken.report(next(where), unreachable);
     const refusal = await broken.enter(next(where), 1000);
-    expect(refusal).toEqual({ open: true, detail: 'unreachable: connect_failed' });
+    expect(refusal).toEqual({ open: true, detail: 'the host is not reached (connect_failed)' });
     expect(await isOpen(broken, next({ ...where, model: 'another' }))).toBe(false);
     expect(broken.outage(where)).toBeUndefined();
     await well.refresh();
     expect(await isOpen(well, next(where))).toBe(false);
-    expect(well.describe('c')).not.toHaveProperty('cut-off');
+    expect(await partAt('cut-off/m')).toBeUndefined();
+    expect([broken.unreached(), well.unreached()]).toMatchObject([
+      [{ id: 'c/cut-off/m', state: 'open' }],
+      [],
+    ]);
     // One at a time finds out whether it is better.
     clock += circuitRules.unreachable.coolDownMs;
     const trial = next(where);
@@ -393,12 +425,12 @@ describe('circuits that processes share', () => {
     clock += 1000;
     await circuits.report(next(well), undefined);
     await failModel(circuits, { ...where, model: 'm2' });
-    expect(circuits.describe('c')).not.toHaveProperty('two-ill');
+    expect(await partAt('two-ill')).toBeUndefined();
     clock += 1000;
     const other = { ...where, credential: 'all-ill' };
     await failModel(circuits, other);
     await failModel(circuits, { ...other, model: 'm2' });
-    expect(circuits.describe('c')).toMatchObject({ 'all-ill': { circuit: 'open', models: ['m', 'm2'] } });
+    expect(await partAt('all-ill')).toMatchObject({ state: 'ill', models: ['m', 'm2'] });
     expect(await isOpen(circuits, next(other))).toBe(true);
     // At once, and one at a time.
     const probe = next({ ...other, model: 'm3' });
@@ -406,7 +438,7 @@ describe('circuits that processes share', () => {
     expect(await isOpen(circuits, probe)).toBe(false);
     expect(await isOpen(circuits, next({ ...other, model: 'm3' }))).toBe(true);
     await circuits.report(probe, undefined);
-    expect(circuits.describe('c')).toMatchObject({ 'all-ill': { circuit: 'closed' } });
+    expect(await partAt('all-ill')).toMatchObject({ state: 'serving' });
     expect(await isOpen(circuits, next({ ...other, model: 'm3' }))).toBe(false);
     expect(await isOpen(circuits, next(other))).toBe(true);
   });
@@ -438,9 +470,7 @@ describe('circuits that processes share', () => {
     const where = { ...place, credential: 'ordered' };
     expect(await isOpen(circuits, next(where))).toBe(true);
     await circuits.report(next(where), undefined);
-    expect(circuits.describe('c')).toMatchObject({
-      ordered: { circuit: 'open', by: 'anna', retry_at: until / 1000 },
-    });
+    expect(await partAt('ordered')).toMatchObject({ state: 'paused', by: 'anna', until });
     const elsewhere = open();
     await elsewhere.refresh();
     expect(await isOpen(elsewhere, next({ ...where, model: 'another' }))).toBe(true);
@@ -448,15 +478,14 @@ describe('circuits that processes share', () => {
     expect(await elsewhere.override(credential, { ...order, state: 'closed', until: 0 })).toBe(false);
     await circuits.refresh();
     expect(await isOpen(circuits, next(where))).toBe(false);
-    expect(circuits.describe('c')).toMatchObject({ ordered: { circuit: 'closed', by: 'anna' } });
+    expect(await partAt('ordered')).toMatchObject({ state: 'serving', by: 'anna' });
     // After its time it is like any other: one trial, and the answer decides.
     await circuits.override({ ...credential, model: 'm' }, { ...order, state: 'open', until });
     clock = until;
     const trial = next(where);
     expect(await isOpen(circuits, trial)).toBe(false);
     await circuits.report(trial, undefined);
-    expect(circuits.describe('c')).toMatchObject({ 'ordered/m': { circuit: 'closed' } });
     const opening = { code: 'operator', by: 'anna', reason: 'they asked us to' };
-    expect(circuits.describe('c')).toMatchObject({ 'ordered/m': { openings: [opening] } });
+    expect(await partAt('ordered/m')).toMatchObject({ state: 'serving', openings: [opening] });
   });
 });

@@ -459,7 +459,7 @@ describe('ledger', () => {
 
 it('channels: list, disable, enable', async () => {
   expect((await gateway(['channels', 'list'])).text).toMatch(
-    /^one +test +true +2 +1 +clip, plain, picture +a/m,
+    /^one +test +ill +- +\d+ +clip, plain, picture +a +No worker runs\.$/m,
   );
   const off = await json(['channels', 'disable', 'two', '--reason', 'maintenance']);
   expect(off).toMatchObject({ enabled: false, switch: { by: 'admin', reason: 'maintenance' } });
@@ -484,15 +484,18 @@ it('operators: add, list, revoke', async () => {
 it('channels: open-circuit, close-circuit', async () => {
   const line = ['two', 'b', '--reason', 'they asked us to'];
   const opened = await json(['channels', 'open-circuit', ...line, '--model', 'clip', '--seconds', '60']);
-  expect(opened.health).toMatchObject({ 'b/clip': { circuit: 'open', by: 'admin', reason: line[3] } });
+  const part = { credential: 'b', model: 'clip', by: 'admin', reason: line[3] };
+  expect(opened.health.parts).toMatchObject([{ ...part, state: 'paused' }]);
   const shown = await gateway(['channels', 'show', 'two']);
-  expect(shown.text).toMatch(/^circuits\n +OF +CIRCUIT .*\n +b\/clip +open .* \d{4}-\d\d-\d\dT\S+Z /m);
+  expect(shown.text).toMatch(
+    /^circuits\n +of +b\/clip\n +state +paused\n +since +20\S+Z\n +until +20\S+Z\n(?:.*\n)+? +text +admin stopped submissions to model clip/m,
+  );
   expect(shown.text).toMatch(
     /^openings\n +OF +AT +SIGN +CODE +BY +REASON\n +b\/clip +20\S+Z +failure +operator +admin +they asked us to$/m,
   );
   await expect(gateway(['channels', 'show', 'none'])).rejects.toThrow('There is no channel none.');
   const closed = await json(['channels', 'close-circuit', ...line, '--model', 'clip']);
-  expect(closed.health).toMatchObject({ 'b/clip': { circuit: 'closed' } });
+  expect(closed.health.parts).toMatchObject([{ state: 'serving' }]);
   await expect(gateway(['channels', 'close-circuit', ...line])).rejects.toThrow('This circuit is not open.');
   await expect(gateway(['channels', 'open-circuit', 'two', 'b'])).rejects.toThrow('--reason');
 });
@@ -526,6 +529,7 @@ describe('config', () => {
       leaving: false,
       config: { version: 0, hash: 'old', refused: { version: head.version, reasons: ['no key'] } },
       channels: ['one'],
+      unreached: [],
       load: { eventLoopLagMs: 0, inFlight: 0 },
     });
     const refusal = /^ +worker\/host\/1\/x +running +0 +\{"config":1,"reasons":\["no key"\]\}$/m;
@@ -781,6 +785,7 @@ describe('route explain', () => {
       'two      b           tried as number 2  -',
       'three    -           model_not_served   does not list clip',
       'Fallback: none. A failed job is the end of its task.',
+      expect.stringMatching(/^two: ill\. No running worker serves the channel\. /),
     ]);
     expect(await json(['route', 'explain', 'clip'])).toMatchObject({
       candidates: [{ channel: 'one', credential: 'a' }, { channel: 'two' }],

@@ -36,10 +36,10 @@ afterEach(async () => {
 });
 
 async function openCircuits(): Promise<string[]> {
-  const { health, mongo } = gateway.core;
+  const { health, mongo, stores } = gateway.core;
   await mongo.db.collection('channel_health').deleteMany({});
   await health.circuits.refresh();
-  return Object.keys(health.circuits.describe('openai'));
+  return (await stores.circuits.list()).map(({ id }) => id);
 }
 
 const lossyV1 = (loss?: Loss) => `${proxy.lossyUrl(loss)}/v1`;

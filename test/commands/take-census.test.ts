@@ -11,10 +11,13 @@ import { takeCensus } from '../../src/commands/take-census.ts';
 import { firstRecord } from '../support/task-records.ts';
 import { databaseUri } from '../support/run-servers.ts';
 import { testLedgerKey, testSealing } from '../support/sealing.ts';
+import { workerReport } from '../support/worker-report.ts';
 
 const at = 1_000_000;
 const channel = (id: string, concurrent_tasks?: number) => ({
   id,
+  enabled: true,
+  models: { m: {} },
   limits: { concurrent_tasks },
   credentials: [{ id: 'a' }, { id: 'b' }],
 });
@@ -68,6 +71,7 @@ async function fill(): Promise<void> {
   await insert({ ...ended, completedAt: 1 });
   await stores.tasks.beginCallback({ task: `t${tasks}`, round: 'own', target: 'x' });
   await stores.tasks.abandonCallback(`t${tasks}`, 'own');
+  await stores.nodes.report(workerReport(['one', 'two']));
   await stores.slots.reserve('one/a', 5, { task: 'x', until: at + 1 });
   await stores.slots.reserve('one/b', 5, { task: 'y', until: at + 1 });
   const circuit = { sign: 'account', code: 'no_money', coolDownMs: 1, until: at + 1, at } as const;
@@ -132,7 +136,8 @@ it('counts the whole system as operators see it', async () => {
       'mediary_accounts_overdrawn 1',
       'mediary_slots_in_use{channel="one"} 2',
       'mediary_slots_limit{channel="one"} 10',
-      'mediary_circuits_open{channel="two"} 2',
+      'mediary_channel_health{channel="one",state="serving"} 1',
+      'mediary_channel_health{channel="two",state="ill"} 1',
       'mediary_callbacks{state="due"} 1',
       'mediary_callbacks{state="failing"} 1',
       'mediary_callbacks{state="abandoned"} 1',

@@ -125,10 +125,10 @@ const faults: readonly {
     shows: ['mediary_upstream_requests_total', { channel: 'keyless', class: 'unavailable' }],
   },
   {
-    alert: 'MediaryCircuitOpen',
+    alert: 'MediaryChannelNotWell',
     model: 'keyless',
     mark: 'create:401',
-    shows: ['mediary_circuits_open', { channel: 'keyless' }],
+    shows: ['mediary_channel_health', { channel: 'keyless', state: 'ill' }],
   },
   {
     alert: 'MediarySubmissionsWait',
@@ -225,10 +225,7 @@ describe('a gateway', () => {
         return [...missing.map(({ alert }) => alert), ...(callbacks === 1 ? [] : ['MediaryCallbacksFail'])];
       };
       await expect.poll(notYet, { interval: 250 }).toEqual([]);
-      // Circuits as they were then: nobody is kept away any more once their cool-down is over.
-      const isCircuit = ({ name }: Series) => name === 'mediary_circuits_open';
-      const later = (await scrape(20 * 60_000)).filter((each) => !isCircuit(each));
-      const fired = await firing([...later, ...series.filter(isCircuit)]);
+      const fired = await firing(await scrape(20 * 60_000));
       const expected = [
         ...faults.map(({ alert }) => alert),
         'MediaryCallbacksFail',

@@ -2,7 +2,8 @@ import { expect, it } from 'vitest';
 import type { MarginAsked, MarginRow } from '../../src/money/margin.ts';
 import { createSources } from '../../src/notices/conditions.ts';
 import type { RetiredModel } from '../../src/routing/served-models.ts';
-import type { Circuit } from '../../src/store/channel-health.ts';
+import type { Circuit } from '../../src/health/circuit-rules.ts';
+import { healthOf } from '../../src/health/channel-health.ts';
 
 let now = 0;
 let since: number | undefined;
@@ -13,9 +14,10 @@ const circuits: Circuit[] = [];
 const low: { account: string; available: bigint }[] = [];
 const config = {
   currency: 'USD',
-  channels: [{ id: 'one', credentials: [{ id: 'a' }, { id: 'b' }] }],
   notify: { low_balance: '2' as string | undefined },
 };
+const channel = { id: 'one', enabled: true, credentials: [{ id: 'a' }, { id: 'b' }], models: { clip: {} } };
+const nothing = () => undefined;
 let jump: { expected: number; seen: number } | undefined;
 const retired: RetiredModel[] = [];
 const sources = createSources({
@@ -27,7 +29,16 @@ const sources = createSources({
     ],
     abandonedCallbacks: async () => [],
   },
-  circuits: { list: async () => circuits },
+  health: async () => [
+    healthOf(channel, {
+      circuits,
+      nodes: [],
+      switchOf: nothing,
+      unserved: nothing,
+      waitingAt: () => ({ tasks: unfinished }),
+      now,
+    }),
+  ],
   accounts: { closedAmong: async () => new Set(['closed']) },
   workers: async () => ({ unserved: () => (since === undefined ? undefined : { since }) }),
   async *margin(range) {
@@ -86,7 +97,7 @@ it('a channel costs more than it earns, which is read every quarter of an hour',
   expect(await sources.margin_negative()).toEqual([]);
 });
 
-it('a circuit counts while it keeps tasks from a credential of the configuration', async () => {
+it('a circuit counts until a request succeeds, with what waits behind it', async () => {
   const circuit = { state: 'open', sign: 'account', code: '401', coolDownMs: 1, at: now } as const;
   const open = (id: string, until: number) => circuits.push({ ...circuit, id, until });
   open('one/a', now + 1);
@@ -94,10 +105,18 @@ it('a circuit counts while it keeps tasks from a credential of the configuration
   open('one/b', now);
   open('one/gone', now + 1);
   open('gone/a', now + 1);
-  const seenNow = async () => (await sources.circuit_open()).map(({ subject }) => subject);
-  expect(await seenNow()).toEqual(['one/a', 'one/b/clip']);
+  unfinished = 12;
+  const seenNow = async () => (await sources.circuit_open()).map(({ subject, count }) => [subject, count]);
+  const notClosed = [
+    ['one/a', 12],
+    ['one/b/clip', 12],
+    ['one/b', 12],
+  ];
+  expect(await seenNow()).toEqual(notClosed);
   now += 1;
-  expect(await seenNow()).toEqual([]);
+  expect(await seenNow()).toEqual(notClosed);
+  circuits.splice(0, 2);
+  expect(await seenNow()).toEqual([['one/b', 12]]);
 });
 
 it('accounts are low by what the ledger says, each minute anew; of many the poorest have notices of their own', async () => {

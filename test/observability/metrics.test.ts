@@ -32,7 +32,7 @@ describe('the metrics', () => {
     expect(await shown()).toEqual([]);
     metrics.showCensus({
       at: 2000, currency: 'USD', tasks: [], attention: [], money: { available: 1n, held: 0n, overdrawn: 3 },
-      slots: [], circuits: [], callbacks: [], copies: [],
+      slots: [], health: [], callbacks: [], copies: [],
     }); // prettier-ignore
     expect(await shown()).toContain('mediary_accounts_overdrawn 3');
     metrics.showCensus(undefined);

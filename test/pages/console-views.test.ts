@@ -373,14 +373,14 @@ describe.skipIf(browserPath === undefined)(`views of the console${noBrowser}`, (
     await page.getByLabel(/^Reason/).fill(hostile);
     await page.getByRole('button', { name: 'Open a circuit of one' }).click();
     const row = page.getByRole('row').filter({ hasText: 'a/clip' });
-    await row.getByText('open', { exact: true }).waitFor();
+    await row.getByText('paused', { exact: true }).waitFor();
     await row.getByText('onerror=fault()').waitFor();
     await row.getByText(/in (?:\d+ min|1 h)/).waitFor();
     await look(watched, 'channels');
     await row.getByRole('button', { name: 'Close' }).click();
     await page.getByLabel(/^Reason/).fill('all is well');
     await page.getByRole('button', { name: 'Close the circuit a/clip' }).click();
-    await row.getByText('open', { exact: true }).waitFor({ state: 'detached' });
+    await row.getByText('paused', { exact: true }).waitFor({ state: 'detached' });
     expect(faults).toEqual([]);
   });
 

@@ -238,7 +238,7 @@ describe.skipIf(browserPath === undefined)(`the console${noBrowser}`, () => {
     await page.getByLabel('Request as JSON').fill('{"model": "wan"}');
     await page.keyboard.press('Enter');
     await page
-      .getByText(/circuit open|tried as number 1/)
+      .getByText(/circuit open|(?:tried|waited for) as number 1/)
       .last()
       .waitFor();
 

@@ -160,9 +160,12 @@ describe('the route plan', () => {
     const fact = { credentials: 1, priority: 0, weight: 1, serves: true, permitted: true, broken: 0 };
     const config = configOf([{ ...fact, enabled: false }]);
     const catalogue = createCatalogue({ current: () => config, providers, random: Math.random });
-    expect(explainRoute(catalogue, asAsked(testRequest), { account: 'a', key: 'k' })).toEqual({
+    expect(
+      explainRoute(catalogue, { request: asAsked(testRequest), caller: { account: 'a', key: 'k' } }, []),
+    ).toEqual({
       candidates: [],
       dropped: [{ channel: 'ch0', reason: 'disabled', detail: 'is switched off' }],
+      health: [],
       refusal: { code: 'service_unavailable', message: expect.any(String) },
     });
   });

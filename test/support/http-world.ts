@@ -10,6 +10,7 @@ import { createCircuits } from '../../src/capacity/circuits.ts';
 import { createChannelSwitches } from '../../src/routing/switches.ts';
 import { parseGatewayConfig } from '../../src/config/gateway-file.ts';
 import { createAbandonments } from '../../src/commands/abandonments.ts';
+import { readHealth } from '../../src/commands/read-health.ts';
 import { createHoldTerms } from '../../src/commands/account-terms.ts';
 import { createAdmit } from '../../src/commands/admission.ts';
 import { createStorageQuota } from '../../src/commands/storage-quota.ts';
@@ -286,7 +287,8 @@ async function openWorld(database: string, change: NodeChange): Promise<[HttpWor
       mediaUrl: noMediaUrl,
       channelSwitches,
       overrideCircuit: (target, order) => circuits.override(target, order),
-      channelHealth: ({ id }) => circuits.describe(id),
+      readHealth: async () =>
+        readHealth({ stores, config: () => config, now }, await stores.tasks.countUnfinished()),
       images: {
         create: unused,
         asData: unused,
@@ -308,7 +310,7 @@ async function openWorld(database: string, change: NodeChange): Promise<[HttpWor
         }),
       testNotices: () => Promise.resolve([]),
       noteBalance: () => undefined,
-      nodes: createNodes({ store: stores.nodes, onError: unused }),
+      nodes: createNodes({ store: stores.nodes, channels: () => config.channels, onError: unused }),
       publishConfig: () =>
         Promise.resolve({ ok: false, violations: ['models: required', 'currency: required'] }),
       previewConfig: () => Promise.resolve({ ok: false, violations: ['models: required'] }),

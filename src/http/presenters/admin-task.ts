@@ -6,7 +6,9 @@ import { mayUse } from '../../base/operator.ts';
 import type { OperatorIdentity } from '../../base/operator.ts';
 import { redactUrl } from '../../flight/redact.ts';
 import type { LedgerEntry } from '../../ledger/entry.ts';
-import type { Service } from '../../task/service.ts';
+import type { ChannelHealth } from '../../health/channel-health.ts';
+import { channelsAhead } from '../../task/service.ts';
+import type { Surroundings } from '../../task/service.ts';
 import { waitWords } from '../../task/wait.ts';
 import type { PastWait, Stall, Wait } from '../../task/wait.ts';
 import { waitsOf } from '../../task/state-wait.ts';
@@ -15,6 +17,7 @@ import { waitCauses } from '../../task/situation.ts';
 import { attemptStates } from '../../task/attempt.ts';
 import type { Attempt } from '../../task/attempt.ts';
 import type { Task } from '../../task/record.ts';
+import { channelHealthSchema, presentHealth } from './channel-health.ts';
 import { deliverySchema, presentCallback } from './callback.ts';
 import { presentSituation, situationSchema } from './situation.ts';
 import { ledgerEntrySchema, presentLedgerEntry } from './ledger-entry.ts';
@@ -148,6 +151,10 @@ export const adminTaskDetailSchema = adminTaskSchema
       description:
         'What the task has waited for, the oldest first; the last one may not have ended. Between two of them are at most two seconds.',
     }),
+    health: z.array(channelHealthSchema).meta({
+      description:
+        'The channels that the task needs next and that do not simply serve: where its job is, or where it is to be submitted.',
+    }),
     attempts: z.array(attemptSchema),
     ledger: z.array(ledgerEntrySchema),
     refunded: z
@@ -162,12 +169,13 @@ export const adminTaskDetailSchema = adminTaskSchema
 interface Audience {
   readonly mediaUrl: MediaUrl;
   readonly roles: Roles;
-  readonly nodes: Pick<Service, 'unserved'>;
+  readonly nodes: Surroundings;
 }
 
 export interface TaskRecords extends Audience {
   readonly entries: readonly LedgerEntry[];
   readonly waiting: Waiting | undefined;
+  readonly health: readonly ChannelHealth[];
 }
 
 /** What operators see of a task: everything but what was asked for. */
@@ -206,17 +214,23 @@ export function presentAdminTask(
 
 export function presentAdminTaskDetail(
   task: Task,
-  { entries, waiting, ...audience }: TaskRecords,
+  { entries, waiting, health, ...audience }: TaskRecords,
 ): z.output<typeof adminTaskDetailSchema> {
   return {
     ...presentAdminTask(task, audience),
     waiting: presentWaiting(presentSituation(task, audience.nodes), waiting),
     waits: waitsOf(task).map(presentWait),
+    health: healthBehind(task, health).map(presentHealth),
     attempts: task.attempts.map(presentAttempt),
     ledger: entries.map(presentLedgerEntry),
     refunded: presentRefund(entries),
     callback: task.callback === undefined ? null : presentCallback(task.callback),
   };
+}
+
+function healthBehind(task: Task, health: readonly ChannelHealth[]): readonly ChannelHealth[] {
+  const ahead = channelsAhead(task);
+  return health.filter(({ channel, state }) => ahead.includes(channel) && state !== 'serving');
 }
 
 function presentCost({ charge = 0n, cost, costUnknown = 0 }: Task) {

@@ -1,7 +1,10 @@
 import { z } from 'zod';
 import type { ChannelConfig } from '../../config/gateway-file.ts';
+import { serviceUnavailable } from '../../errors/errors.ts';
+import type { ChannelHealth } from '../../health/channel-health.ts';
 import type { RouteDeps } from '../deps.ts';
 import type { ChannelCounts } from '../../task/census.ts';
+import { channelHealthSchema, presentHealth } from './channel-health.ts';
 import { failureClassSchema } from './enums.ts';
 import { tenths, toSeconds, unixSeconds } from './unix-seconds.ts';
 
@@ -23,16 +26,20 @@ export const channelSchema = z
     models: z.array(z.string()),
     credentials: z.array(z.string()),
     limits: z.record(z.string(), z.unknown()),
-    health: z.record(z.string(), z.unknown()).meta({ description: 'What this process knows; may be empty.' }),
+    health: channelHealthSchema,
   })
   .meta({ id: 'Channel' });
 
 /** A channel without its secrets: credentials by name only, and no address. */
 export function presentChannel(
   channel: ChannelConfig,
-  { channelSwitches, channelHealth }: Pick<RouteDeps, 'channelSwitches' | 'channelHealth'>,
+  channelSwitches: RouteDeps['channelSwitches'],
+  known: readonly ChannelHealth[],
 ): z.output<typeof channelSchema> {
   const state = channelSwitches.find(channel.id);
+  const health = known.find((one) => one.channel === channel.id);
+  if (health === undefined)
+    throw serviceUnavailable(`${channel.id} is not in the running configuration any more`);
   return {
     object: 'channel',
     id: channel.id,
@@ -48,7 +55,7 @@ export function presentChannel(
     models: Object.keys(channel.models),
     credentials: channel.credentials.map(({ id }) => id),
     limits: { ...channel.limits },
-    health: { ...channelHealth(channel) },
+    health: presentHealth(health),
   };
 }
 

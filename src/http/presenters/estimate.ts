@@ -14,7 +14,12 @@ import type { Reckoning } from '../../money/reckoning.ts';
 
 export const candidatesSchema = z.array(z.object({ channel: z.string(), credential: z.string() }));
 export const droppedSchema = z.array(
-  z.object({ channel: z.string(), reason: z.string(), detail: z.string() }),
+  z.object({
+    channel: z.string(),
+    credential: z.string().optional().meta({ description: 'Absent: all of them.' }),
+    reason: z.string(),
+    detail: z.string(),
+  }),
 );
 
 export const estimateSchema = z

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { causeOf } from '../../health/health-words.ts';
 import type { Node } from '../../store/nodes.ts';
 import { toSeconds, unixSeconds } from './unix-seconds.ts';
 
@@ -22,12 +23,15 @@ export const nodeSchema = z
     last_seen_at: unixSeconds("By MongoDB's clock."),
     event_loop_lag_ms: z.number().int(),
     in_flight: z.number().int().meta({ description: 'Requests of an API, activities of a worker.' }),
+    unreached: z
+      .array(z.object({ circuit: z.string(), text: z.string() }))
+      .meta({ description: 'Upstreams that this process does not reach.' }),
     channels: z.array(z.string()).nullable().meta({ description: 'Of a worker: those that it serves.' }),
   })
   .meta({ id: 'Node' });
 
 export function presentNode(node: Node): z.output<typeof nodeSchema> {
-  const { id, kind, state, version, config, since, seen, load, channels } = node;
+  const { id, kind, state, version, config, since, seen, load, unreached, channels } = node;
   const { refused } = config;
   return {
     object: 'node',
@@ -42,6 +46,9 @@ export function presentNode(node: Node): z.output<typeof nodeSchema> {
     last_seen_at: toSeconds(seen),
     event_loop_lag_ms: load.eventLoopLagMs,
     in_flight: load.inFlight,
+    unreached: unreached
+      .filter((circuit) => circuit.state === 'open')
+      .map((circuit) => ({ circuit: circuit.id, text: causeOf(circuit) })),
     channels: channels === undefined ? null : [...channels],
   };
 }

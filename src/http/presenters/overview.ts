@@ -3,8 +3,11 @@ import { attentionReasons } from '../../task/attention.ts';
 import type { Census, Lateness, Throughput } from '../../task/census.ts';
 import { formatMicros } from '../../money/money.ts';
 import type { Notice } from '../../base/notice.ts';
+import { isNotable } from '../../health/channel-health.ts';
+import type { ChannelHealth } from '../../health/channel-health.ts';
 import { adminName, operatorRoles } from '../../base/operator.ts';
 import type { OperatorIdentity } from '../../base/operator.ts';
+import { channelHealthSchema, presentHealth } from './channel-health.ts';
 import { failureClassSchema } from './enums.ts';
 import { noticeSchema, presentNotice } from './notice.ts';
 import { secondsOrNull, tenths, toSeconds, unixSeconds } from './unix-seconds.ts';
@@ -65,6 +68,9 @@ export const overviewSchema = z
       description:
         'From the end of the render at the upstream to the end of the task, of the newest tasks of the last three hours; at most 1,000. Null: no upstream has said when it ended.',
     }),
+    channels: z
+      .array(channelHealthSchema)
+      .meta({ description: 'Those that do not simply serve; paused ones while tasks wait behind them.' }),
     notices: z
       .array(noticeSchema)
       .meta({ description: 'What needs somebody, whether or not one was notified.' }),
@@ -76,6 +82,7 @@ export interface Counted {
   readonly throughput: { readonly hour: Throughput; readonly day: Throughput };
   readonly lateness: Lateness | undefined;
   readonly notices: readonly Notice[];
+  readonly health: readonly ChannelHealth[];
 }
 
 interface Audience extends OperatorIdentity {
@@ -84,7 +91,7 @@ interface Audience extends OperatorIdentity {
 }
 
 export function presentOverview(
-  { census, throughput: { hour, day }, lateness, notices }: Counted,
+  { census, throughput: { hour, day }, lateness, notices, health }: Counted,
   { name, roles, operations, workflowsUrl }: Audience,
 ): z.output<typeof overviewSchema> {
   const { at, currency, money } = census;
@@ -118,6 +125,7 @@ export function presentOverview(
     })),
     throughput: { hour: presentThroughput(hour), day: presentThroughput(day) },
     delivery: lateness === undefined ? null : presentLateness(lateness),
+    channels: health.filter(isNotable).map(presentHealth),
     notices: notices.map(presentNotice),
   };
 }

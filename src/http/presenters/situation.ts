@@ -4,7 +4,7 @@ import { formatMicros } from '../../money/money.ts';
 import { accessOfAct, operatorActions } from '../../task/acts.ts';
 import { mapMoney } from '../../task/money-preview.ts';
 import { situation, standingOf, waitCauses } from '../../task/situation.ts';
-import type { Service } from '../../task/service.ts';
+import type { Surroundings } from '../../task/service.ts';
 import type { Task } from '../../task/record.ts';
 import { stateNames } from '../../task/state.ts';
 import { secondsOrNull, toSeconds, unixSeconds } from './unix-seconds.ts';
@@ -58,11 +58,8 @@ export const situationSchema = z
   })
   .meta({ id: 'TaskSituation', description: 'Where the task stands: what the Temporal UI shows of it.' });
 
-export function presentSituation(
-  task: Task,
-  service: Pick<Service, 'unserved'>,
-): z.output<typeof situationSchema> {
-  const found = situation(standingOf(task, service));
+export function presentSituation(task: Task, around: Surroundings): z.output<typeof situationSchema> {
+  const found = situation(standingOf(task, around));
   const { name, what, waitsFor, since, attention, advice, until, where, upstreamId, marker, charge } = found;
   return {
     name,

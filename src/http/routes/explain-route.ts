@@ -3,6 +3,8 @@ import { rescuableClasses } from '../../task/rescue.ts';
 import { explainRoute as explain } from '../../routing/explain.ts';
 import { explainErrors, explainedBodySchema, parseExplained } from '../explained-request.ts';
 import type { ExplainedDeps } from '../explained-request.ts';
+import type { RouteDeps } from '../deps.ts';
+import { channelHealthSchema, presentHealth } from '../presenters/channel-health.ts';
 import { candidatesSchema, droppedSchema } from '../presenters/estimate.ts';
 import { adminRoute, jsonReply } from '../route.ts';
 import type { Route } from '../route.ts';
@@ -24,14 +26,28 @@ const fallbackSchema = z
       'Where another job is submitted when one has failed and is not billed. Absent: a failed job is the end of its task.',
   });
 
+const explainedCandidates = z.array(
+  z.object({
+    channel: z.string(),
+    credential: z.string(),
+    waits: z.boolean().meta({
+      description: 'It cannot be used at the moment; a task that comes to it waits.',
+    }),
+    detail: z.string().meta({ description: 'Why it is not well; empty: it is.' }),
+  }),
+);
+
 const routeSchema = z.object({
-  candidates: candidatesSchema,
+  candidates: explainedCandidates,
   dropped: droppedSchema,
+  health: z
+    .array(channelHealthSchema)
+    .meta({ description: 'The channels of the model that do not simply serve.' }),
   fallback: fallbackSchema.optional(),
   refusal: z.object({ code: z.string(), message: z.string() }).optional(),
 });
 
-export function explainRoute(deps: ExplainedDeps): Route {
+export function explainRoute(deps: ExplainedDeps & Pick<RouteDeps, 'readHealth'>): Route {
   return adminRoute({
     operationId: 'explainRoute',
     access: 'read',
@@ -44,8 +60,9 @@ export function explainRoute(deps: ExplainedDeps): Route {
     success: { description: 'Candidates, and the channels that were dropped.', schema: routeSchema },
     errors: explainErrors,
     async handle({ body }) {
-      const { request, caller } = await parseExplained(body, deps);
-      return jsonReply(explain(deps.catalogue, request, caller));
+      const [explained, health] = await Promise.all([parseExplained(body, deps), deps.readHealth()]);
+      const route = explain(deps.catalogue, explained, health);
+      return jsonReply({ ...route, health: route.health.map(presentHealth) });
     },
   });
 }

@@ -6,9 +6,9 @@ import { adminTaskDetailSchema, presentAdminTaskDetail } from '../presenters/adm
 import { adminRoute, jsonReply } from '../route.ts';
 import type { Route } from '../route.ts';
 
-type Deps = Pick<RouteDeps, 'tasks' | 'port' | 'ledger' | 'mediaUrl' | 'nodes'>;
+type Deps = Pick<RouteDeps, 'tasks' | 'port' | 'ledger' | 'mediaUrl' | 'nodes' | 'readHealth'>;
 
-export function getTask({ tasks, port, ledger, mediaUrl, nodes }: Deps): Route {
+export function getTask({ tasks, port, ledger, mediaUrl, nodes, readHealth }: Deps): Route {
   return adminRoute({
     operationId: 'getTask',
     access: 'read',
@@ -21,11 +21,13 @@ export function getTask({ tasks, port, ledger, mediaUrl, nodes }: Deps): Route {
     async handle({ params: { task_id: id }, roles }) {
       const task = await tasks.find(id);
       if (task === undefined) throw taskNotFound();
-      const [entries, waiting] = await Promise.all([
+      const isOver = isTerminal(task.status);
+      const [entries, waiting, health] = await Promise.all([
         ledger.entriesOfTask(id),
-        isTerminal(task.status) ? undefined : port.waiting(id),
+        isOver ? undefined : port.waiting(id),
+        isOver ? [] : readHealth(),
       ]);
-      return jsonReply(presentAdminTaskDetail(task, { entries, waiting, mediaUrl, roles, nodes }));
+      return jsonReply(presentAdminTaskDetail(task, { entries, waiting, health, mediaUrl, roles, nodes }));
     },
   });
 }

@@ -11,11 +11,11 @@ import {
 import { listSchema } from '../presenters/list.ts';
 import { adminRoute, jsonReply } from '../route.ts';
 import type { Route } from '../route.ts';
-import { createSharedRead } from '../shared-read.ts';
+import { createSharedRead } from '../../base/shared-read.ts';
 
 type Deps = Pick<
   RouteDeps,
-  'catalogue' | 'channelSwitches' | 'channelHealth' | 'tasks' | 'takeCensus' | 'log' | 'now'
+  'catalogue' | 'channelSwitches' | 'readHealth' | 'tasks' | 'takeCensus' | 'log' | 'now'
 >;
 
 /** However many operators look: the tasks are counted once in this time. */
@@ -24,7 +24,7 @@ const slotsMs = 5_000;
 const recentMs = 3 * 60 * 60_000;
 
 export function listChannels(deps: Deps): Route {
-  const { catalogue, channelSwitches, now } = deps;
+  const { catalogue, channelSwitches, readHealth, now } = deps;
   const counted = createSharedRead(() => count(deps), { ms: sharedMs, now });
   const slots = createSharedRead(() => countSlots(deps), { ms: slotsMs, now });
   return adminRoute({
@@ -51,11 +51,16 @@ export function listChannels(deps: Deps): Route {
       ),
     },
     async handle() {
-      const [recent, held] = await Promise.all([counted(), slots(), channelSwitches.refresh()]);
+      const [recent, held, health] = await Promise.all([
+        counted(),
+        slots(),
+        readHealth(),
+        channelSwitches.refresh(),
+      ]);
       const data = catalogue.current().channels.map((channel) => {
         const own = recent?.channels.find((counts) => counts.channel === channel.id);
         return {
-          ...presentChannel(channel, deps),
+          ...presentChannel(channel, channelSwitches, health),
           slots: presentSlots(held?.find((counts) => counts.channel === channel.id)),
           recent: recent === undefined || own === undefined ? null : presentRecent(own, recent.since),
         };

@@ -3,7 +3,7 @@ import { GatewayError } from '../../errors/errors.ts';
 import type { RouteDeps } from '../deps.ts';
 import { jsonReply, openRoute } from '../route.ts';
 import type { Route } from '../route.ts';
-import { createSharedRead } from '../shared-read.ts';
+import { createSharedRead } from '../../base/shared-read.ts';
 import { withTimeout } from '../with-timeout.ts';
 
 type Deps = Pick<RouteDeps, 'port' | 'pingMongo' | 'isDraining' | 'isProxied' | 'now' | 'unreachableLinks'>;

@@ -5,7 +5,7 @@ import { channelSchema, presentChannel } from '../presenters/channel.ts';
 import { adminRoute, jsonReply } from '../route.ts';
 import type { Route } from '../route.ts';
 
-type Deps = Pick<RouteDeps, 'catalogue' | 'channelStates' | 'channelSwitches' | 'channelHealth' | 'now'>;
+type Deps = Pick<RouteDeps, 'catalogue' | 'channelStates' | 'channelSwitches' | 'readHealth' | 'now'>;
 
 const body = z.object({
   enabled: z.boolean(),
@@ -13,7 +13,7 @@ const body = z.object({
 });
 
 export function setChannel(deps: Deps): Route {
-  const { catalogue, channelStates, channelSwitches, now } = deps;
+  const { catalogue, channelStates, channelSwitches, readHealth, now } = deps;
   return adminRoute({
     operationId: 'setChannel',
     access: 'configuration',
@@ -28,7 +28,7 @@ export function setChannel(deps: Deps): Route {
       const channel = findChannel(catalogue, params.channel);
       await channelStates.set({ id: channel.id, enabled, reason, by: operator, at: now() });
       await channelSwitches.refresh();
-      return jsonReply(presentChannel(channel, deps));
+      return jsonReply(presentChannel(channel, channelSwitches, await readHealth()));
     },
   });
 }

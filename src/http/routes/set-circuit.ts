@@ -8,7 +8,7 @@ import { channelSchema, presentChannel } from '../presenters/channel.ts';
 import { adminRoute, jsonReply } from '../route.ts';
 import type { Route } from '../route.ts';
 
-type Deps = Pick<RouteDeps, 'catalogue' | 'overrideCircuit' | 'channelSwitches' | 'channelHealth' | 'now'>;
+type Deps = Pick<RouteDeps, 'catalogue' | 'overrideCircuit' | 'channelSwitches' | 'readHealth' | 'now'>;
 
 const secondsMax = 366 * 24 * 60 * 60;
 /** The year 9999: until an operator closes it. */
@@ -28,7 +28,7 @@ const body = z.object({
 });
 
 export function setCircuit(deps: Deps): Route {
-  const { catalogue, overrideCircuit, now } = deps;
+  const { catalogue, overrideCircuit, channelSwitches, readHealth, now } = deps;
   return adminRoute({
     operationId: 'setCircuit',
     access: 'configuration',
@@ -49,7 +49,7 @@ export function setCircuit(deps: Deps): Route {
       if (!(await overrideCircuit(target, { state, until, by, reason: why }))) {
         throw new GatewayError('action_not_possible', 'This circuit is not open.');
       }
-      return jsonReply(presentChannel(channel, deps));
+      return jsonReply(presentChannel(channel, channelSwitches, await readHealth()));
     },
   });
 }

@@ -3,13 +3,15 @@ import { counted, span, words } from '../shared/format.js';
 import { useLive } from '../shared/live.js';
 import { Badge, Facts, LiveState, Time } from '../shared/parts.js';
 import { html, useState } from '../shared/preact.js';
+import { Table } from '../shared/table.js';
 import { Confirm } from './confirm.js';
+import { HealthBadge, HealthNotice, openedOf } from './health.js';
 import { named } from './names.js';
 import { RouteExplanation } from './route-explanation.js';
 import { linkTo } from './router.js';
 
 /** @typedef {import('./types.d.ts').Channel} Channel */
-/** @typedef {{ circuit?: string, code?: string, sign?: string, retry_at?: number | null, changed_at?: number, by?: string, reason?: string, waits_for?: string | null }} Health */
+/** @typedef {Channel['health']['parts'][number]} Part */
 /** @typedef {Record<string, string>} Written */
 /**
  * @typedef {{
@@ -56,17 +58,12 @@ export function Channels({ api, may }) {
 
 /** @param {{ channel: Channel, onSwitch?: (switching: Switching) => void }} props */
 function OneChannel({ channel, onSwitch }) {
-  const { id, enabled, switch: used, models, credentials, limits } = channel;
-  const circuits = Object.entries(/** @type {Record<string, Health>} */ (channel.health));
-  const isOpen = circuits.some(([, { circuit }]) => circuit === 'open');
+  const { id, enabled, switch: used, models, credentials, limits, health } = channel;
   return html`<section class="channel">
     <div class="row apart">
       <h2>
         ${id}
-        <${Badge}
-          tone=${enabled ? (isOpen ? 'warn' : 'good') : 'idle'}
-          word=${enabled ? (isOpen ? 'circuit open' : 'serving') : 'paused'}
-        />
+        <${HealthBadge} state=${health.state} />
         <span class="soft small"> ${channel.provider}</span>
       </h2>
       ${
@@ -77,8 +74,10 @@ function OneChannel({ channel, onSwitch }) {
         </div>`
       }
     </div>
+    <${HealthNotice} health=${health} />
     <${Facts}
       rows=${[
+        ['Circuits opened', openedOf(health)],
         [
           'Switched',
           used &&
@@ -98,7 +97,7 @@ function OneChannel({ channel, onSwitch }) {
         ['Tasks', html`<a href=${linkTo(['tasks'], { channel: id })}>those of this channel</a>`],
       ]}
     />
-    ${circuits.length > 0 && html`<${Circuits} channel=${channel} circuits=${circuits} onSwitch=${onSwitch} />`}
+    ${health.parts.length > 0 && html`<${Circuits} channel=${channel} onSwitch=${onSwitch} />`}
   </section>`;
 }
 
@@ -177,57 +176,45 @@ function opening({ id, credentials, models }) {
   };
 }
 
-/** @param {{ channel: Channel, circuits: readonly [string, Health][], onSwitch?: (switching: Switching) => void }} props */
-function Circuits({ channel, circuits, onSwitch }) {
-  return html`<div class="table" tabindex="0" role="region" aria-label=${`Circuits of ${channel.id}`}>
-    <table>
-      <thead>
-        <tr>
-          <th scope="col">Circuit</th>
-          <th scope="col">State</th>
-          <th scope="col">Why</th>
-          <th scope="col">Since</th>
-          <th scope="col">Until</th>
-          <th scope="col">Act</th>
-        </tr>
-      </thead>
-      <tbody>
-        ${circuits.map(([target, health]) => {
-          const isOpen = health.circuit === 'open';
-          const [credential = '', ...model] = target.split('/');
-          const body = { credential, ...(model.length === 0 ? {} : { model: model.join('/') }) };
-          return html`<tr>
-            <td>${target}</td>
-            <td><${Badge} tone=${isOpen ? 'warn' : 'good'} word=${health.circuit ?? 'closed'} /></td>
-            <td class="prose">
-              ${[health.reason, health.sign, health.code]
-                .filter(Boolean)
-                .map((word) => words(word ?? ''))
-                .join(', ')}
-            </td>
-            <td><${Time} at=${health.changed_at} /></td>
-            <td>${isOpen ? (health.waits_for ?? html`<${Time} at=${health.retry_at} />`) : ''}</td>
-            <td>
-              ${
-                isOpen &&
-                onSwitch &&
-                html`<button
-                  class="plain"
-                  onClick=${() =>
-                    onSwitch({
-                      title: `Close the circuit ${target}`,
-                      effect: 'Submissions resume at once, whatever failed before.',
-                      path: `${path}/${encodeURIComponent(channel.id)}/circuits`,
-                      body: ({ reason }) => ({ ...body, state: 'closed', reason }),
-                    })}
-                >
-                  Close
-                </button>`
-              }
-            </td>
-          </tr>`;
-        })}
-      </tbody>
-    </table>
-  </div>`;
+/** @param {{ channel: Channel, onSwitch?: (switching: Switching) => void }} props */
+function Circuits({ channel, onSwitch }) {
+  const act = (/** @type {Part} */ part) =>
+    onSwitch &&
+    part.can_close &&
+    html`<button class="plain" onClick=${() => onSwitch(closing(channel, part))}>Close</button>`;
+  return html`<${Table}
+    label=${`Circuits of ${channel.id}`}
+    columns=${[
+      { title: 'Circuit', cell: nameOf },
+      { title: 'State', cell: (/** @type {Part} */ { state }) => html`<${HealthBadge} state=${state} />` },
+      { title: 'Why', isProse: true, cell: (/** @type {Part} */ { text }) => text },
+      { title: 'Opened', cell: openedOf },
+      { title: 'Since', cell: (/** @type {Part} */ { since }) => html`<${Time} at=${since} />` },
+      { title: 'Until', cell: (/** @type {Part} */ { until }) => until && html`<${Time} at=${until} />` },
+      { title: 'Act', cell: act },
+    ]}
+    rows=${channel.health.parts}
+    keyOf=${(/** @type {Part} */ part) => `${part.scope} ${nameOf(part)}`}
+    empty=""
+  />`;
+}
+
+/** @param {Part} part */
+function nameOf({ credential, model }) {
+  return model === null ? credential : `${credential}/${model}`;
+}
+
+/**
+ * @param {Channel} channel
+ * @param {Part} part
+ * @returns {Switching}
+ */
+function closing({ id }, part) {
+  const { credential, model } = part;
+  return {
+    title: `Close the circuit ${nameOf(part)}`,
+    effect: 'Submissions resume at once, whatever failed before.',
+    path: `${path}/${encodeURIComponent(id)}/circuits`,
+    body: ({ reason }) => ({ credential, ...(model === null ? {} : { model }), state: 'closed', reason }),
+  };
 }

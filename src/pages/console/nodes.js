@@ -73,6 +73,11 @@ const columns = [
   { title: 'Began', cell: ({ since }) => html`<${Time} at=${since} />` },
   { title: 'Last seen', cell: ({ last_seen_at: at }) => html`<${Time} at=${at} />` },
   {
+    title: 'Does not reach',
+    isProse: true,
+    cell: ({ unreached }) => unreached.map(({ circuit, text }) => `${circuit}: ${text}`).join('; '),
+  },
+  {
     title: 'Refused',
     isProse: true,
     cell: ({ refused }) => (refused === null ? '' : `${refused.config}: ${refused.reasons.join('; ')}`),

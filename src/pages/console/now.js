@@ -3,6 +3,7 @@ import { counted, money, span, words } from '../shared/format.js';
 import { Badge, LiveState, Time } from '../shared/parts.js';
 import { html } from '../shared/preact.js';
 import { Table } from '../shared/table.js';
+import { HealthList } from './health.js';
 import { named } from './names.js';
 import { linkTo } from './router.js';
 import { Sentence } from './sentence.js';
@@ -16,14 +17,15 @@ const staleSeconds = 30;
  * @param {{ live: import('../shared/live.js').Live<Overview>, overview: Overview, currency: string }} props
  */
 export function Now({ live, overview, currency }) {
-  const { attention, callbacks, unfinished } = overview;
+  const { attention, callbacks, channels, unfinished } = overview;
   const notices = overview.notices.filter(
     // What is counted above is not said twice; no worker at all is counted at no task.
     ({ kind, subject }) =>
-      kind !== 'attention' || !attention.some(({ reason }) => subject.startsWith(reason)),
+      kind !== 'circuit_open' &&
+      (kind !== 'attention' || !attention.some(({ reason }) => subject.startsWith(reason))),
   );
   const abandoned = callbacks.find(({ state }) => state === 'abandoned')?.count ?? 0;
-  const isWell = attention.length === 0 && notices.length === 0 && abandoned === 0;
+  const isWell = attention.length + channels.length + notices.length + abandoned === 0;
   const isStale = Date.now() / 1000 - overview.counted_at > staleSeconds;
   return html`<main class="now">
     <div class="row apart head">
@@ -33,6 +35,13 @@ export function Now({ live, overview, currency }) {
     <${LiveState} live=${live} />
     ${isWell && html`<p class="notice good"><${Badge} tone="good" word="All is well" /> Nothing needs a person.</p>`}
     ${attention.length > 0 && html`<${Needed} attention=${attention} />`}
+    ${
+      channels.length > 0 &&
+      html`<section>
+        <h2>Channels that are not well</h2>
+        <${HealthList} channels=${channels} />
+      </section>`
+    }
     ${notices.length > 0 && html`<${Notices} notices=${notices} />`}
     <${Figures} overview=${overview} currency=${currency} />
     <div class="columns even">
@@ -135,7 +144,6 @@ function Needed({ attention }) {
 const noticeTitles = {
   attention: 'Needs a person',
   callbacks_abandoned: 'Callbacks abandoned',
-  circuit_open: 'Circuit open',
   low_balance: 'Low balance',
   margin_negative: 'Costs more than it earns',
   model_retired: 'Model shut down',
@@ -164,11 +172,6 @@ function Notices({ notices }) {
 /** What a notice is about, with the page that has it. @param {{ kind: string, subject: string }} props */
 function Subject({ kind, subject }) {
   if (kind === 'low_balance') return html`<a href=${linkTo(['accounts', subject])}>${subject}</a>`;
-  if (kind === 'circuit_open') {
-    const [channel = '', credential = '', ...model] = subject.split('/');
-    const of = model.length === 0 ? '' : `, model ${model.join('/')}`;
-    return html`<a href=${linkTo(['channels'])}>${channel}</a> <span>credential ${credential}${of}</span>`;
-  }
   if (kind === 'model_retired') return html`<a href=${linkTo(['models'])}>${subject}</a>`;
   if (kind === 'margin_negative') return html`<a href=${linkTo(['channels'])}>${subject}</a>`;
   return null;

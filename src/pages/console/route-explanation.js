@@ -2,10 +2,18 @@
 import { words } from '../shared/format.js';
 import { html } from '../shared/preact.js';
 import { Table } from '../shared/table.js';
+import { HealthList } from './health.js';
 import { AskJson } from './ask-json.js';
 
 /** @typedef {{ channel: string, credential?: string, verdict: string, detail?: string }} Line */
-/** @typedef {{ candidates: readonly { channel: string, credential: string }[], dropped: readonly { channel: string, reason: string, detail: string }[], refusal?: { code: string, message: string } }} Explained */
+/**
+ * @typedef {{
+ *   candidates: readonly { channel: string, credential: string, waits: boolean, detail: string }[],
+ *   dropped: readonly { channel: string, reason: string, detail: string }[],
+ *   health: readonly import('./types.d.ts').ChannelHealth[],
+ *   refusal?: { code: string, message: string },
+ * }} Explained
+ */
 
 const columns = [
   { title: 'Channel', cell: (/** @type {Line} */ { channel }) => channel },
@@ -24,6 +32,7 @@ export function RouteExplanation({ api }) {
     ask=${(/** @type {unknown} */ request) => api.post('/admin/v1/routes/explain', { request })}
     show=${(/** @type {Explained} */ explained) => html`
       ${explained.refusal && html`<p class="notice warn">It would be refused: ${explained.refusal.message}</p>`}
+      <${HealthList} channels=${explained.health} />
       <${Table}
         label="Route"
         columns=${columns}
@@ -41,7 +50,10 @@ export function RouteExplanation({ api }) {
  */
 function linesOf({ candidates, dropped }) {
   return [
-    ...candidates.map((candidate, index) => ({ ...candidate, verdict: `tried as number ${index + 1}` })),
+    ...candidates.map(({ waits, ...candidate }, index) => ({
+      ...candidate,
+      verdict: `${waits ? 'waited for' : 'tried'} as number ${index + 1}`,
+    })),
     ...dropped.map(({ channel, reason, detail }) => ({ channel, verdict: words(reason), detail })),
   ];
 }

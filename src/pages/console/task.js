@@ -7,6 +7,7 @@ import { html, useState } from '../shared/preact.js';
 import { Act } from './act.js';
 import { actNamed } from './act-fields.js';
 import { Attempts } from './attempts.js';
+import { HealthList } from './health.js';
 import { useKeys } from './keyboard.js';
 import { LedgerTable } from './ledger-table.js';
 import { backToTasks } from './router.js';
@@ -108,11 +109,12 @@ function versionOf(/** @type {TaskDetail} */ { updated_at: at, attempts, ledger,
 /**
  * @param {{ task: TaskDetail, may: (word: string) => boolean, currency: string, onAct: (name: ActionName) => void }} props
  */
-function Situation({ task: { situation, waiting }, may, currency, onAct }) {
+function Situation({ task: { situation, waiting, health }, may, currency, onAct }) {
   const { what, advice, attention, marker, where, since, until, charge } = situation;
   const actions = situation.actions.filter(({ access }) => may(access));
   return html`<section class=${`notice situation ${attention === null ? '' : 'warn'}`} aria-label="Situation">
     <p class="lead"><${Sentence} text=${what} /></p>
+    <${HealthList} channels=${health} />
     ${advice && html`<p><${Sentence} text=${advice} /></p>`}
     <${Facts}
       rows=${[

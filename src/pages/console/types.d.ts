@@ -28,6 +28,7 @@ export type Channel = z.output<typeof channelSchema> & {
   readonly recent: z.output<typeof recentSchema> | null;
   readonly slots: z.output<typeof slotsSchema> | null;
 };
+export type ChannelHealth = Channel['health'];
 export type Account = z.output<typeof accountSchema>;
 export type Key = z.output<typeof keySchema>;
 export type LedgerEntry = z.output<typeof ledgerEntrySchema>;

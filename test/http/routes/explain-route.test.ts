@@ -1,8 +1,11 @@
-import { expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { fallbackCatalogue } from '../../support/fallback-catalogue.ts';
 import { useHttpWorld } from '../../support/http-world.ts';
+import { workerReport } from '../../support/worker-report.ts';
 
 const world = useHttpWorld('route_explain_route');
+
+beforeAll(() => world.stores.nodes.report(workerReport(['one', 'two', 'three'])));
 
 const explain = (body: object) => world.admin('POST', '/routes/explain', body);
 
@@ -12,10 +15,11 @@ it('which channels would be tried, in order, and why not the others', async () =
     200,
     {
       candidates: [
-        { channel: 'one', credential: 'a' },
-        { channel: 'two', credential: 'b' },
+        { channel: 'one', credential: 'a', waits: false, detail: '' },
+        { channel: 'two', credential: 'b', waits: false, detail: '' },
       ],
       dropped: [{ channel: 'three', reason: 'model_not_served', detail: expect.any(String) }],
+      health: [],
     },
   ]);
 });

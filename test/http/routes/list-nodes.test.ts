@@ -1,23 +1,20 @@
 import { expect, it } from 'vitest';
 import { createNodes } from '../../../src/control/nodes.ts';
 import { useHttpWorld } from '../../support/http-world.ts';
+import { workerReport } from '../../support/worker-report.ts';
 
 const world = useHttpWorld('route_list_nodes');
 
-const report = (id: string, leaving = false) =>
-  world.stores.nodes.report({
-    id,
-    kind: 'worker',
-    version: '1.0.0',
-    since: 5_000,
-    leaving,
-    config: { version: 3, hash: 'abc' },
-    channels: ['one'],
-    load: { eventLoopLagMs: 4, inFlight: 7 },
-  });
+const report = (id: string, change: Parameters<typeof workerReport>[1] = {}) =>
+  world.stores.nodes.report(workerReport(['one'], { id, ...change }));
 
 it('lists what each process said last', async () => {
-  await report('worker/host/1/x');
+  const circuit = { sign: 'unreachable', code: 'connect_failed', coolDownMs: 1, until: 1, at: 1 } as const;
+  const unreached = [
+    { ...circuit, id: 'one/a', state: 'open' },
+    { ...circuit, id: 'one/a/clip', state: 'closed' },
+  ] as const;
+  await report('worker/host/1/x', { unreached });
   const { body } = await world.admin('GET', '/nodes');
   expect(body).toEqual({
     object: 'list',
@@ -35,6 +32,7 @@ it('lists what each process said last', async () => {
         last_seen_at: expect.any(Number),
         event_loop_lag_ms: 4,
         in_flight: 7,
+        unreached: [{ circuit: 'one/a', text: 'the host is not reached (connect_failed)' }],
         channels: ['one'],
       },
     ],
@@ -48,7 +46,7 @@ it('one that has not been heard of since long before the last report is gone, an
     world.db
       .collection<{ _id: string }>('nodes')
       .updateOne({ _id: id }, { $set: { seen: new Date(Date.now() - seconds * 1000) } });
-  await report('worker/host/1/x', true);
+  await report('worker/host/1/x', { leaving: true });
   await report('worker/host/2/x');
   await report('worker/host/3/x');
   await seenBefore('worker/host/2/x', 60);
@@ -61,11 +59,11 @@ it('one that has not been heard of since long before the last report is gone, an
 });
 
 it('a channel is served while a running worker serves it, and any is while none runs', async () => {
-  const nodes = createNodes({ store: world.stores.nodes, onError: () => undefined });
+  const nodes = createNodes({ store: world.stores.nodes, channels: () => [], onError: () => undefined });
   await report('worker/host/1/x');
   await nodes.refresh();
   expect(['one', 'two'].map(nodes.isServed)).toEqual([true, false]);
-  await Promise.all(['1', '2', '3'].map((n) => report(`worker/host/${n}/x`, true)));
+  await Promise.all(['1', '2', '3'].map((n) => report(`worker/host/${n}/x`, { leaving: true })));
   await nodes.refresh();
   expect(['one', 'two'].map(nodes.isServed)).toEqual([true, true]);
 });

@@ -19,6 +19,7 @@ it('a good one is answered when every process has taken or refused it', async ()
       since: 1_000,
       leaving: false,
       config: { hash: 'abc', ...config } as never,
+      unreached: [],
       load: { eventLoopLagMs: 1, inFlight: 0 },
     });
   await Promise.all([report('api', { version: 2 }), report('worker', { version: 1 })]);

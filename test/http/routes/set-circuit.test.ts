@@ -1,55 +1,71 @@
 import { expect, it } from 'vitest';
 import { useHttpWorld } from '../../support/http-world.ts';
+import { workerReport } from '../../support/worker-report.ts';
 
 const world = useHttpWorld('route_set_circuit');
 
 const set = (body: object, channel = 'three') => world.admin('POST', `/channels/${channel}/circuits`, body);
 
-/** Channels that an open circuit keeps this model from. */
-async function held(model: string): Promise<string[]> {
+/** How a request for this model fares at the channels that have a circuit: tried, waited for, or dropped. */
+async function verdicts(model: string): Promise<readonly string[]> {
   const { body } = await world.admin('POST', '/routes/explain', { request: { model } });
+  const candidates: readonly { channel: string; waits: boolean }[] = body.candidates;
   const dropped: readonly { channel: string; reason: string }[] = body.dropped;
-  return dropped.flatMap(({ channel, reason }) => (reason === 'circuit_open' ? [channel] : []));
+  return [
+    ...candidates.map(({ channel, waits }) => `${channel} ${waits ? 'waited for' : 'tried'}`),
+    ...dropped.flatMap(({ channel, reason }) => (reason === 'circuit_open' ? `${channel} dropped` : [])),
+  ];
 }
 
 it('opens a credential and closes it, and says who and why', async () => {
+  await world.stores.nodes.report(workerReport(['one', 'two', 'three']));
   const opened = await set({ credential: 'c', state: 'open', reason: 'they asked us to' });
-  expect([opened.status, opened.body.health]).toEqual([
-    200,
-    {
-      c: {
-        circuit: 'open',
-        sign: 'failure',
-        code: 'operator',
-        retry_at: Date.UTC(9999, 11, 31, 23, 59, 59) / 1000,
-        waits_for: null,
-        changed_at: expect.any(Number),
+  const until = Date.UTC(9999, 11, 31, 23, 59, 59) / 1000;
+  const at = expect.any(Number);
+  const order = { sign: 'failure', code: 'operator', by: 'admin', reason: 'they asked us to' };
+  const text = 'admin stopped submissions to credential c: they asked us to';
+  const health = {
+    channel: 'three',
+    state: 'paused',
+    text,
+    since: at,
+    until,
+    opened: { hour: 1, day: 1 },
+    waiting: { tasks: 0, oldest_at: null },
+    parts: [
+      {
+        ...order,
+        scope: 'credential',
+        credential: 'c',
+        model: null,
+        state: 'paused',
+        text,
+        since: at,
+        until,
+        evidence: [],
+        models: null,
         failed_tasks: [],
-        accounts: 0,
-        by: 'admin',
-        reason: 'they asked us to',
-        openings: [
-          {
-            at: opened.body.health.c.changed_at,
-            sign: 'failure',
-            code: 'operator',
-            by: 'admin',
-            reason: 'they asked us to',
-          },
-        ],
+        can_close: true,
+        opened: { hour: 1, day: 1 },
+        openings: [{ at, ...order }],
+        processes: null,
       },
-    },
-  ]);
+    ],
+  };
+  expect([opened.status, opened.body.health]).toEqual([200, health]);
   const listed = (await world.admin('GET', '/channels')).body.data;
-  expect(listed[2].health.c).toMatchObject({ circuit: 'open', by: 'admin' });
+  expect(listed[2].health).toEqual(health);
   const account = await world.newAccount();
   const request = { model: 'other' };
-  expect(await held('other')).toEqual(['three']);
+  expect(await verdicts('other')).toEqual(['three waited for']);
   // A task waits there, for want of another channel.
   expect((await account.create(request)).status).toBe(200);
   const closed = await set({ credential: 'c', state: 'closed', reason: 'they are back' });
-  expect(closed.body.health.c).toMatchObject({ circuit: 'closed', by: 'admin', reason: 'they are back' });
-  expect(await held('other')).toEqual([]);
+  expect(closed.body.health).toMatchObject({
+    state: 'serving',
+    parts: [{ state: 'serving', by: 'admin', reason: 'they are back', can_close: false }],
+  });
+  expect(await verdicts('other')).toEqual(['three tried']);
   const again = await set({ credential: 'c', state: 'closed', reason: 'again' });
   expect([again.status, again.body.error.code]).toEqual([409, 'action_not_possible']);
 });
@@ -58,10 +74,10 @@ it('opens one model for a time', async () => {
   const before = Math.floor(Date.now() / 1000);
   const body = { credential: 'a', model: 'clip', state: 'open', seconds: 60, reason: 'r' };
   const { health } = (await set(body, 'one')).body;
-  expect(Object.keys(health)).toEqual(['a/clip']);
-  expect(health['a/clip'].retry_at).toBeGreaterThanOrEqual(before + 60);
-  expect(await held('clip')).toEqual(['one']);
-  expect(await held('plain')).toEqual([]);
+  expect(health).toMatchObject({ state: 'partly_ill', parts: [{ scope: 'model', model: 'clip' }] });
+  expect(health.parts[0].until).toBeGreaterThanOrEqual(before + 60);
+  expect(await verdicts('clip')).toEqual(['two tried', 'one dropped']);
+  expect(await verdicts('plain')).toEqual(['one tried']);
 });
 
 it.each([

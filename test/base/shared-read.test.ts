@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { createSharedRead } from '../../src/http/shared-read.ts';
+import { createSharedRead } from '../../src/base/shared-read.ts';
 
 /** Reads whose ends the test decides. */
 function reads() {

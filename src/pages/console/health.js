@@ -1,0 +1,60 @@
+import { counted, words } from '../shared/format.js';
+import { Badge, Time } from '../shared/parts.js';
+import { html } from '../shared/preact.js';
+import { linkTo } from './router.js';
+
+/** The health of channels as the gateway words it: no page decides or words anything of it. */
+
+/** @typedef {import('./types.d.ts').ChannelHealth} ChannelHealth */
+
+/** @type {Record<ChannelHealth['state'], import('../shared/parts.js').Tone>} */
+const tones = {
+  serving: 'good',
+  flapping: 'warn',
+  partly_ill: 'warn',
+  probing: 'warn',
+  ill: 'bad',
+  paused: 'idle',
+};
+
+/** @param {{ state: ChannelHealth['state'] }} props */
+export function HealthBadge({ state }) {
+  return html`<${Badge} tone=${tones[state]} word=${words(state)} />`;
+}
+
+/** What keeps a channel from serving, since when, and what waits behind it. @param {{ health: ChannelHealth }} props */
+export function HealthNotice({ health: { state, text, since, until, waiting } }) {
+  if (state === 'serving') return null;
+  return html`<p class="notice warn">
+    ${text} ${since !== null && html`<span class="soft"> since <${Time} at=${since} /></span>`}
+    ${until !== null && html`<span class="soft">, until <${Time} at=${until} /></span>`}
+    ${waiting !== null && waiting.tasks > 0 && html`<${Waiting} waiting=${waiting} />`}
+  </p>`;
+}
+
+/** @param {{ waiting: NonNullable<ChannelHealth['waiting']> }} props */
+function Waiting({ waiting: { tasks, oldest_at: oldest } }) {
+  return html`<span>
+    ${counted(tasks, 'task')} not submitted yet, the oldest since <${Time} at=${oldest} />.</span
+  >`;
+}
+
+/** Those that do not simply serve, each with a link to its channel. @param {{ channels: readonly ChannelHealth[] }} props */
+export function HealthList({ channels }) {
+  return channels.map(
+    (health) =>
+      html`<div key=${health.channel} class="health">
+        <div class="row">
+          <a href=${linkTo(['channels'])}>${health.channel}</a>
+          <${HealthBadge} state=${health.state} />
+          <span class="soft small">${openedOf(health) && `opened ${openedOf(health)}`}</span>
+        </div>
+        <${HealthNotice} health=${health} />
+      </div>`,
+  );
+}
+
+/** @param {Pick<ChannelHealth, 'opened'>} health */
+export function openedOf({ opened: { hour, day } }) {
+  return day === 0 ? '' : `${hour} in the last hour, ${day} in a day`;
+}
