@@ -10,9 +10,11 @@ import { outputOf } from './context.ts';
 import type { CliContext } from './context.ts';
 import type { Output } from './output.ts';
 import { examples } from './program.js';
+import { addVendorTest } from './vendor-test.ts';
 
 /** Needs no gateway and no configuration: what is shown is part of the program. */
 export function addVendorCommands(vendors: Command, context: CliContext): void {
+  addVendorTest(vendors, context);
   vendors
     .command('show')
     .description('What the adapters know: of all vendors, of the models of one, or of one model.')
