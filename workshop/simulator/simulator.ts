@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { VendorFile } from '../../src/models/vendor-file.ts';
 import { CallbackSender } from './callbacks.ts';
 import { Clock } from './clock.ts';
 import type { Now } from './clock.ts';
@@ -17,6 +18,7 @@ import { StateFile } from './state-file.ts';
 import { Statistics } from './statistics.ts';
 import { json } from './wire.ts';
 import type { Reply, WireRequest } from './wire.ts';
+import { vendorFileDialect } from './vendor-file-dialect.ts';
 import { World } from './world.ts';
 
 export interface SimulatorOptions {
@@ -37,6 +39,8 @@ export interface SimulatorOptions {
   readonly jobsAtOnceMax?: number;
   /** Tasks kept per dialect; beyond it the oldest finished ones go. */
   readonly tasksMax?: number;
+  /** Vendors that are files: each answers below its name what its fixtures recorded. */
+  readonly vendorFiles?: readonly VendorFile[];
   /** Scheme, host and port of result links, where they are not those the server listens on. */
   readonly publicUrl?: string;
 }
@@ -75,7 +79,8 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
   });
   const control = createControl(world);
   // The longest prefix first: two dialects may share the beginning of their paths.
-  const table = dialects.map((create) => create(world)).toSorted((a, b) => b.prefix.length - a.prefix.length);
+  const spoken = [...dialects, ...(options.vendorFiles ?? []).map(vendorFileDialect)];
+  const table = spoken.map((create) => create(world)).toSorted((a, b) => b.prefix.length - a.prefix.length);
   stateFile?.rewrite();
   const answer = (request: WireRequest): Reply | Promise<Reply> => route(world, control, table, request);
   const server = createServer((request, response) => {
