@@ -173,7 +173,7 @@ const aboutSchema = z.strictObject({
   unverified: z.array(text).default([]),
 });
 
-export const vendorName = z
+const vendorName = z
   .string()
   .regex(/^[a-z][a-z0-9-]{1,30}$/, 'must be 2-31 small letters, digits and dashes');
 

@@ -87,7 +87,7 @@ function addressed(
 }
 
 /** The file makes nothing that could be sent of this request: nothing was sent, and no other request is to blame. */
-export function notSayable(why: string): UpstreamError {
+function notSayable(why: string): UpstreamError {
   return new UpstreamError('rejected', `The vendor file cannot express this request: ${why}.`, {
     code: 'vendor_file',
     failure: { class: 'internal' },

@@ -12,7 +12,7 @@ import { createLogger } from '../../src/observability/log.ts';
 import type { Logger } from '../../src/observability/log.ts';
 import { startApi } from '../../src/api.ts';
 import type { Control } from '../../workshop/simulator/control.ts';
-import type { VendorFile } from '../../src/models/vendor-file.ts';
+import type { CreateDialect } from '../../workshop/simulator/dialect.ts';
 import { startSimulator } from '../../workshop/simulator/simulator.ts';
 import { installRuntime } from '../../src/temporal/install-runtime.ts';
 import { startWorker } from '../../src/worker.ts';
@@ -52,8 +52,8 @@ export interface TestGatewayOptions {
   readonly yaml?: string;
   readonly environment?: Readonly<Record<string, string>>;
   readonly renderSeconds?: number;
-  /** Vendors that the simulator has from their files. */
-  readonly vendorFiles?: readonly VendorFile[];
+  /** Of the simulator, beside its own. */
+  readonly moreDialects?: readonly CreateDialect[];
   /** Default true. */
   readonly worker?: boolean;
   /** Keeps the log, at its most talkative. Default false: there is none. */
@@ -86,7 +86,7 @@ export async function startGateway(options: TestGatewayOptions = {}): Promise<Te
     port: 0,
     apiKeys: ['simulated'],
     renderSeconds: options.renderSeconds ?? 1,
-    vendorFiles: options.vendorFiles ?? [],
+    moreDialects: options.moreDialects ?? [],
   });
   process.env['SIMULATOR_URL'] = simulator.url;
   const configPath = join(directory, 'gateway.yaml');

@@ -7,15 +7,17 @@ import { startGateway } from '../support/gateway.ts';
 import type { TestAccount } from '../support/client.ts';
 import type { TestGateway } from '../support/gateway.ts';
 import { exampleFile, examplesFolder } from './support.ts';
+import { vendorFileDialect } from './vendor-file-dialect.ts';
 
 /** The example files through the gateway: the simulator answers what their fixtures recorded. */
 
+const vendors = ['ideogram', 'recraft', 'topaz'];
 let gateway: TestGateway;
 let account: TestAccount;
 
 beforeAll(async () => {
-  const vendorFiles = ['ideogram', 'recraft', 'topaz'].map((name) => exampleFile(name));
-  gateway = await startGateway({ yaml: stringify(configuration), vendorFiles, renderSeconds: 0.5 });
+  const moreDialects = vendors.map((name) => vendorFileDialect(exampleFile(name)));
+  gateway = await startGateway({ yaml: stringify(configuration), moreDialects, renderSeconds: 0.5 });
   account = await gateway.account();
 });
 afterAll(async () => {
@@ -36,7 +38,7 @@ const channel = (vendor: string, model: string, upstream: string) => ({
 });
 const configuration = {
   currency: 'USD',
-  vendors: ['ideogram', 'recraft', 'topaz'].map((name) => `${examplesFolder}/${name}.yaml`),
+  vendors: vendors.map((name) => `${examplesFolder}/${name}.yaml`),
   results: { storage: 'directory', directory },
   channels: [
     channel('ideogram', 'letters', 'ideogram-4-5'),

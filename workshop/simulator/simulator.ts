@@ -1,13 +1,12 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
-import type { VendorFile } from '../../src/models/vendor-file.ts';
 import { CallbackSender } from './callbacks.ts';
 import { Clock } from './clock.ts';
 import type { Now } from './clock.ts';
 import { controlPrefix, createControl, handleControl } from './control.ts';
 import type { Control } from './control.ts';
-import type { Dialect } from './dialect.ts';
+import type { CreateDialect, Dialect } from './dialect.ts';
 import { dialects } from './dialects.ts';
 import { disturb } from './disturb.ts';
 import { FaultSet, UnknownFault } from './fault.ts';
@@ -18,7 +17,6 @@ import { StateFile } from './state-file.ts';
 import { Statistics } from './statistics.ts';
 import { json } from './wire.ts';
 import type { Reply, WireRequest } from './wire.ts';
-import { vendorFileDialect } from './vendor-file-dialect.ts';
 import { World } from './world.ts';
 
 export interface SimulatorOptions {
@@ -39,8 +37,8 @@ export interface SimulatorOptions {
   readonly jobsAtOnceMax?: number;
   /** Tasks kept per dialect; beyond it the oldest finished ones go. */
   readonly tasksMax?: number;
-  /** Vendors that are files: each answers below its name what its fixtures recorded. */
-  readonly vendorFiles?: readonly VendorFile[];
+  /** Dialects beside the simulator's own. */
+  readonly moreDialects?: readonly CreateDialect[];
   /** Scheme, host and port of result links, where they are not those the server listens on. */
   readonly publicUrl?: string;
 }
@@ -79,7 +77,7 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
   });
   const control = createControl(world);
   // The longest prefix first: two dialects may share the beginning of their paths.
-  const spoken = [...dialects, ...(options.vendorFiles ?? []).map(vendorFileDialect)];
+  const spoken = [...dialects, ...(options.moreDialects ?? [])];
   const table = spoken.map((create) => create(world)).toSorted((a, b) => b.prefix.length - a.prefix.length);
   stateFile?.rewrite();
   const answer = (request: WireRequest): Reply | Promise<Reply> => route(world, control, table, request);

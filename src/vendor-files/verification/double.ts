@@ -32,7 +32,7 @@ const baseUrl = 'https://vendor.invalid/base';
 /** Also a pair, for vendors whose requests are signed. */
 export const testKey = 'test-key:test-secret';
 export const testMarker = 'mediary-fixture-1';
-export const testCallback = 'https://gateway.invalid/callbacks/fixture';
+const testCallback = 'https://gateway.invalid/callbacks/fixture';
 
 export interface DoubleOptions {
   readonly model: string;

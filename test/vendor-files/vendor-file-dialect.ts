@@ -2,11 +2,27 @@ import { randomUUID } from 'node:crypto';
 import type { Fixture, VendorFile } from '../../src/models/vendor-file.ts';
 import { specimensOf, withTexts } from '../../src/vendor-files/verification/specimens.ts';
 import type { RecordedAnswer, Specimens } from '../../src/vendor-files/verification/specimens.ts';
-import { bearerToken, dialect, json, parseJson, readForm, refusals, textsOf } from './engine.ts';
-import type { Call, Desk, Handler, Job, Rendered, Reply, WireRequest } from './engine.ts';
-import { empty } from './wire.ts';
-import type { CreateDialect } from './dialect.ts';
-import type { World } from './world.ts';
+import {
+  bearerToken,
+  dialect,
+  json,
+  parseJson,
+  readForm,
+  refusals,
+  textsOf,
+} from '../../workshop/simulator/engine.ts';
+import type {
+  Call,
+  Desk,
+  Handler,
+  Job,
+  Rendered,
+  Reply,
+  WireRequest,
+} from '../../workshop/simulator/engine.ts';
+import { empty } from '../../workshop/simulator/wire.ts';
+import type { CreateDialect } from '../../workshop/simulator/dialect.ts';
+import type { World } from '../../workshop/simulator/world.ts';
 
 /** A vendor that answers what the fixtures of its file recorded, with ids and links of the simulator's own jobs. */
 export function vendorFileDialect(file: VendorFile): CreateDialect {
