@@ -137,6 +137,7 @@ function appDeps(core: Core, switches: Switches, owned: Outside): AppDeps {
   const catalogue = createCatalogue({
     current: core.config,
     providers,
+    fileProvider: core.fileProvider,
     random: core.random,
     isServed: (channel) => owned.nodes.isServed(channel),
     outage: (channel, credential, user) =>

@@ -209,16 +209,20 @@ function shellUser(): string {
 
 /** Where a local mode was started, the file that `npm start` would use. */
 async function loadConfig() {
-  const [{ readOperatingEnvironment }, { readEnvironment }, { openConfigFile }, { adapters }] =
+  const [{ readOperatingEnvironment }, { readEnvironment }, { openConfigFile }, { adapters }, vendorChecks] =
     await Promise.all([
       import('./config/local-mode.ts'),
       import('./config/environment.ts'),
       import('./config/config-file.ts'),
       import('./providers/index.ts'),
+      import('./vendor-files/vendor-checks.ts'),
     ]);
   const variables = await readOperatingEnvironment();
   const file = readEnvironment(variables).GATEWAY_CONFIG;
-  return { file, config: openConfigFile(file, { ...adapters, environment: variables }).own.config };
+  const { own, refusal } = openConfigFile(file, { ...adapters, environment: variables });
+  const violations = await vendorChecks.createVendorChecks()(own.config);
+  if (violations.length > 0) throw refusal(violations);
+  return { file, config: own.config };
 }
 
 const context: CliContext = {

@@ -216,6 +216,8 @@ describe('imports between folders', () => {
     process: { runs: [] },
     observability: { runs: [...pure, 'process'] },
     providers: { runs: pure },
+    // The adapters that are data, and the threads that evaluate them.
+    'vendor-files': { runs: [...pure, 'process', 'providers'] },
     store: { runs: pure, types: ['providers'] },
     ledger: { runs: [...pure, 'store'], types: ['access', 'observability'] },
     'http-client': { runs: [...pure, 'providers'] },
@@ -248,7 +250,7 @@ describe('imports between folders', () => {
       types: ['capacity', 'ledger', 'observability'],
     },
     media: {
-      runs: [...pure, 'http-client', 'images', 'providers', 'results', 'routing'],
+      runs: [...pure, 'http-client', 'images', 'process', 'providers', 'results', 'routing'],
       types: ['access', 'observability', 'store'],
     },
     results: { runs: [...pure, 'http-client', 'routing'], types: ['config', 'observability', 'store'] },
@@ -276,7 +278,7 @@ describe('imports between folders', () => {
     // Modules for browsers: their types are those of what the API answers.
     pages: { runs: ['base'], types: ['flight', 'http'] },
     cli: {
-      runs: [...pure, 'config', 'flight', 'ledger', 'routing', 'temporal'],
+      runs: [...pure, 'config', 'flight', 'ledger', 'routing', 'temporal', 'vendor-files'],
       types: ['access', 'providers', 'store'],
     },
     // The local mode is a composition root that has grown into a folder.
@@ -320,8 +322,13 @@ describe('imports between folders', () => {
       ({ from, to, isType }) =>
         !isType && to.startsWith('src/config/') && !/^src\/(?:config\/|compose\/|[\w-]+\.ts$)/.test(from),
     );
-    // They read which gateway the local mode left running, not gateway.yaml; local-mode.ts is the root of that mode.
-    const exempt = ['src/cli/target.ts', 'src/local/find-running.ts', 'src/local/local-mode.ts'];
+    // They read which gateway the local mode left running, or a vendor file, not gateway.yaml; local-mode.ts is the root of that mode.
+    const exempt = [
+      'src/cli/target.ts',
+      'src/cli/vendor-test.ts',
+      'src/local/find-running.ts',
+      'src/local/local-mode.ts',
+    ];
     expect(loads.filter(({ from }) => !exempt.includes(from))).toEqual([]);
   });
 

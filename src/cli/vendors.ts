@@ -11,11 +11,13 @@ import { outputOf } from './context.ts';
 import type { CliContext } from './context.ts';
 import type { Output } from './output.ts';
 import { examples } from './program.js';
+import { addVendorTest } from './vendor-test.ts';
 import { addVendorCheck } from './vendors-check.ts';
 
 export function addVendorCommands(vendors: Command, context: CliContext): void {
   addVendorShow(vendors, context);
   addVendorCheck(vendors, context);
+  addVendorTest(vendors, context);
 }
 
 /** Needs no gateway and no configuration: what is shown is part of the program. */

@@ -1,6 +1,7 @@
 import type { ConfigFile } from '../config/config-file.ts';
 import type { Environment } from '../config/environment.ts';
 import { onReloadSignal } from '../config/reload-signal.ts';
+import { createVendorChecks } from '../vendor-files/vendor-checks.ts';
 import { openRunningConfig } from '../control/running-config.ts';
 import type { RunningConfig, RunningConfigDeps } from '../control/running-config.ts';
 import { hasEntries, ledgerCollection } from '../ledger/collection.ts';
@@ -34,6 +35,7 @@ export function openConfig({ environment, log, auditLog, stores, mongo, ...deps 
     ...deps,
     store: stores.configurations,
     bringsBack: environment.CONFIG_AT_START === 'always',
+    checkVendors: createVendorChecks(),
     hasMoney: () => hasEntries(ledgerCollection(mongo.db)),
     keepStart: (publish) => auditLog.keep(reloadBy('start', deps.node), publish),
     onTaken: ({ version }, config) => {

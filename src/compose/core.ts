@@ -4,9 +4,7 @@ import type { Client } from '@temporalio/client';
 import type { Logger } from '../observability/log.ts';
 import { createMetrics } from '../observability/metrics.ts';
 import type { Metrics } from '../observability/metrics.ts';
-import { createChannels } from '../routing/channels.ts';
-import { meteredChannels } from '../routing/metered-channels.ts';
-import type { ChannelLinks, Channels } from '../routing/channels.ts';
+import type { Channels } from '../routing/channels.ts';
 import { requireAddresses } from '../config/addresses.ts';
 import { openConfigFile } from '../config/config-file.ts';
 import { ConfigError } from '../config/config-error.ts';
@@ -17,6 +15,7 @@ import { createNodeReports } from '../control/node-reports.ts';
 import type { NodeReports, NodeReportsDeps } from '../control/node-reports.ts';
 import { readService } from '../control/nodes.ts';
 import type { RunningConfig } from '../control/running-config.ts';
+import { openChannels } from './core-channels.ts';
 import { noticeReads, openConfig, startConfig } from './core-config.ts';
 import { activityIds } from '../base/queues.ts';
 import { createHealth } from '../capacity/capacity.ts';
@@ -37,7 +36,7 @@ import { createLedger } from '../ledger/ledger.ts';
 import { createTurnLines } from '../ledger/turn-lines.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { productVersion } from '../observability/product-version.ts';
-import { adapters, providers } from '../providers/index.ts';
+import { adapters } from '../providers/index.ts';
 import { openNotices } from '../notices/open-notices.ts';
 import type { Notices, NoticesDeps } from '../notices/open-notices.ts';
 import { openResults } from '../results/results.ts';
@@ -59,6 +58,7 @@ import { createHealthReader } from '../commands/read-health.ts';
 import type { AuditLog } from '../commands/audit-log.ts';
 import { createTemporalClient, temporalSettings } from '../temporal/connection.ts';
 import type { TemporalSettings } from '../temporal/connection.ts';
+import type { FileProviders } from '../vendor-files/file-provider.ts';
 import { wakeActivity } from '../temporal/wake-activity.ts';
 
 /** What the API and the worker share. */
@@ -75,6 +75,8 @@ export interface Core {
   readonly ledger: Ledger;
   readonly secrets: Secrets;
   readonly channels: Channels;
+  /** The adapters that are vendor files. */
+  readonly fileProvider: FileProviders;
   readonly outbound: Outbound;
   readonly health: Health;
   /** Ends the attempt of a task that waits in a worker, whichever that is. Never rejects. */
@@ -143,7 +145,7 @@ export async function openCore(
   const temporal = temporalSettings(environment, addresses, payloadKey(environment, secrets));
   const client = createTemporalClient(temporal);
   const health = openHealth({ ...shared, client });
-  const channels = openChannels({ ...shared, metrics });
+  const { channels, fileProvider } = openChannels({ ...shared, metrics });
   const results = await openCopies({ ...shared, channels });
   const tracing = await openTracing(environment, { node, log });
   const recorder = openRecorder({ ...shared, tracing });
@@ -152,7 +154,7 @@ export async function openCore(
   await Promise.all([health.circuits.refresh(), renders.refresh()]);
   for (const looking of [health.circuits, renders, charges]) looking.start();
   const stopConfig = startConfig(runningConfig, { ...shared, node });
-  const opened = { runningConfig, node, metrics, mongo, ledger, channels, health };
+  const opened = { runningConfig, node, metrics, mongo, ledger, channels, fileProvider, health };
   const rest = { renders, charges, results, recorder, tracing };
   return {
     ...shared,
@@ -180,17 +182,6 @@ function openWaysOut(environment: Environment): Outbound {
     callbacks: environment.WEBHOOK_ALLOW_PRIVATE_NETWORKS,
   });
 }
-
-function openChannels({ config, outbound, log, metrics }: ChannelsDeps): Channels {
-  const { requestOf, linksOf } = outbound;
-  const links: ChannelLinks = {
-    check: (channel, url) => linksOf(channel).checkAddress(url),
-    onWithheld: (urls) => log.error({ url: urls }, 'an image was delivered with a link that cannot be used'),
-  };
-  return meteredChannels(createChannels({ current: config, requestOf, providers, links }), metrics);
-}
-
-type ChannelsDeps = Pick<Core, 'config' | 'outbound' | 'log' | 'metrics'>;
 
 const clockApartMs = 10_000;
 

@@ -1,11 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { ConfigError } from './config-error.ts';
+import { withVendorFiles } from './vendor-files.ts';
 import { parseGatewayConfig } from './gateway-file.ts';
 import type { GatewayConfig, ParseConfigContext } from './gateway-file.ts';
 
 export type Violations = { readonly violations: readonly string[] };
 
 interface LoadedFile {
+  /** With the vendor files that it names. */
   readonly text: string;
   readonly config: GatewayConfig;
 }
@@ -24,7 +26,7 @@ export interface ConfigFile {
 /** The gateway.yaml of this process. Throws ConfigError. */
 export function openConfigFile(path: string, context: ParseConfigContext): ConfigFile {
   const read = (): LoadedFile => {
-    const text = textOf(path);
+    const text = withVendorFiles(textOf(path), path);
     return { text, config: parseGatewayConfig(text, path, context) };
   };
   return {

@@ -1,10 +1,14 @@
 import { createHash } from 'node:crypto';
+import { defined } from '../base/defined.ts';
 import { checkMeaning } from './check-meaning.ts';
 import type { RetentionDays } from '../base/retention.ts';
 import type { Adapters } from './check-meaning.ts';
 import { ConfigError, describeIssue, formatPath } from './config-error.ts';
 import { fileSchema } from './gateway-schema.ts';
 import { readYaml } from './read-yaml.ts';
+import { unpackText } from './configuration-text.ts';
+import { readVendorFiles, withFilePrices } from './vendor-files.ts';
+import type { VendorFiles } from './vendor-files.ts';
 import type {
   ChannelConfig,
   ModelConfig,
@@ -19,6 +23,8 @@ import type {
 export type { ChannelConfig, ModelConfig, NotifyConfig, ServedModel };
 
 export interface GatewayConfig {
+  /** By the names that channels use. */
+  readonly vendors: VendorFiles;
   readonly currency: string;
   readonly channels: readonly ChannelConfig[];
   readonly models: readonly ModelConfig[];
@@ -28,7 +34,7 @@ export interface GatewayConfig {
   readonly notify: NotifyConfig;
   readonly receipts: { readonly key: number };
   readonly allowed_origins: readonly string[];
-  /** Fingerprint of the text: 12 hex digits of its SHA-256. */
+  /** Fingerprint of the text and of the vendor files: 12 hex digits of its SHA-256. */
   readonly hash: string;
 }
 
@@ -37,7 +43,8 @@ export interface ParseConfigContext extends Adapters {
 }
 
 export function parseGatewayConfig(text: string, source: string, context: ParseConfigContext): GatewayConfig {
-  const read = readYaml(text);
+  const { gateway, vendors: texts } = unpackText(text);
+  const read = readYaml(gateway);
   if ('violations' in read) throw new ConfigError(source, read.violations);
   const missing: MissingVariables = new Map();
   const value = substitute(read.value, '', { environment: context.environment, missing });
@@ -49,9 +56,33 @@ export function parseGatewayConfig(text: string, source: string, context: ParseC
     const issues = parsed.error.issues.filter(({ path }) => !incomplete.has(formatPath(path)));
     violations.push(...issues.flatMap((issue) => describeIssue(issue)));
   }
-  violations.push(...checkMeaning(value, context));
+  const named = parsed.success ? parsed.data.vendors : [];
+  const vendors = readVendorFiles(named, texts, context.providerNames);
+  violations.push(...vendors.violations, ...checkMeaning(value, withFiles(context, vendors.files)));
   if (violations.length > 0 || !parsed.success) throw new ConfigError(source, violations);
-  return { ...parsed.data, hash: createHash('sha256').update(text).digest('hex').slice(0, 12) };
+  const channels = withFilePrices(parsed.data.channels, vendors.files, parsed.data.currency);
+  const hash = createHash('sha256').update(text).digest('hex').slice(0, 12);
+  return { ...parsed.data, channels, vendors: vendors.files, hash };
+}
+
+/** The adapters that exist, and those that are vendor files. */
+function withFiles(
+  { providerNames, needingStorage = [], linkLifeMinSeconds = 0, mapped }: Adapters,
+  files: VendorFiles,
+): Adapters {
+  const all = Object.values(files);
+  const isShort = ({ videos, images }: VendorFiles[string]): boolean =>
+    [videos, images].some(
+      (part) =>
+        part !== undefined &&
+        'link_life_seconds' in part &&
+        (part.link_life_seconds ?? Infinity) < linkLifeMinSeconds,
+    );
+  return {
+    providerNames: [...providerNames, ...all.map(({ name }) => name)],
+    needingStorage: [...needingStorage, ...all.filter(isShort).map(({ name }) => name)],
+    ...defined({ mapped }),
+  };
 }
 
 /** Where each variable that is not set is used. */

@@ -237,6 +237,8 @@ const notifySchema = z.strictObject({
 
 export const fileSchema = z.strictObject(
   {
+    /** Paths of vendor files, relative to this one. */
+    vendors: z.array(z.string().min(1)).max(32).default([]),
     currency: z.string().regex(/^[A-Z]{3}$/, 'must be a currency code of three letters, such as USD'),
     channels: z.array(channelSchema).min(1).refine(unique('id'), 'channel ids must differ'),
     models: z.array(modelSchema).min(1).refine(unique('id'), 'model ids must differ'),

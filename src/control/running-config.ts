@@ -39,6 +39,8 @@ export interface RunningConfigDeps extends ConfigFile {
   readonly bringsBack: boolean;
   /** Whether there is money of accounts, whose currency cannot change any more. */
   readonly hasMoney: () => Promise<boolean>;
+  /** What speaks against the vendor files of a configuration, which are tried before they are used. */
+  readonly checkVendors: (config: GatewayConfig) => Promise<readonly string[]>;
   /** This process. */
   readonly node: string;
   readonly now: () => number;
@@ -64,7 +66,7 @@ export async function openRunningConfig(deps: RunningConfigDeps): Promise<Runnin
     ? (await store.confirmHead())?.hash === own.config.hash
     : await store.wasPublished(own.config.hash);
   if (!isKnown) {
-    const violations = await checkCurrency(own.config, deps);
+    const violations = await checkFile(own.config, deps);
     if (violations.length > 0) throw deps.refusal(violations);
     await deps.keepStart(() => store.publish({ ...textOf(own), by: 'start', node, at: now() }));
   }
@@ -89,7 +91,7 @@ function createRunningConfig(deps: RunningConfigDeps): RunningConfig {
     // Another process may have published a newer version, and a member that lags may return an older one.
     if (published === undefined || published.version < version) return;
     const { version: found, hash, text } = published;
-    const parsed = withoutNewResults(parse(text), known === 0 ? undefined : current);
+    const parsed = await tried(withoutNewResults(parse(text), known === 0 ? undefined : current), deps);
     known = found;
     listeners.owe();
     if ('config' in parsed) {
@@ -169,7 +171,7 @@ async function loadToPublish(
 ): Promise<ReturnType<ConfigFile['load']>> {
   const file = withoutNewResults(deps.load(), current);
   if ('violations' in file) return file;
-  const violations = await checkCurrency(file.config, deps);
+  const violations = await checkFile(file.config, deps);
   return violations.length > 0 ? { violations } : file;
 }
 
@@ -191,6 +193,20 @@ const startOnly =
 
 function textOf({ text, config: { hash, currency } }: ConfigFile['own']) {
   return { text, hash, currency };
+}
+
+/** A process that cannot run a published vendor file keeps the configuration that it runs. */
+async function tried<Loaded extends { readonly config: GatewayConfig }>(
+  loaded: Loaded | Violations,
+  { checkVendors }: Pick<RunningConfigDeps, 'checkVendors'>,
+): Promise<Loaded | Violations> {
+  if ('violations' in loaded) return loaded;
+  const violations = await checkVendors(loaded.config);
+  return violations.length > 0 ? { violations } : loaded;
+}
+
+async function checkFile(config: GatewayConfig, deps: RunningConfigDeps): Promise<string[]> {
+  return [...(await checkCurrency(config, deps)), ...(await deps.checkVendors(config))];
 }
 
 /** Amounts in the ledger name no currency: another one would turn every balance into another sum. */

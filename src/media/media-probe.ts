@@ -1,10 +1,9 @@
-import { extname } from 'node:path';
-import { cpuUsage } from 'node:process';
-import { fileURLToPath } from 'node:url';
-import { Worker } from 'node:worker_threads';
+import type { Worker } from 'node:worker_threads';
 import { createPlaces } from '../base/places.ts';
 import { defined } from '../base/defined.ts';
 import type { MediaFacts } from '../models/media-facts.ts';
+import { startThread, startThreadClock } from '../process/thread.ts';
+import type { Thread } from '../process/thread.ts';
 import { limitedSource } from './media-source.ts';
 import type { MediaSource } from './media-source.ts';
 import type { FromThread, ToThread } from './probe-messages.ts';
@@ -31,37 +30,32 @@ const resourceLimits = { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 1
 /** A thread without work goes: it holds some ten megabytes. */
 const idleMs = 60_000;
 
-interface Thread {
-  readonly worker: Worker;
-  /** Resolves when the thread has loaded its code; from then on its CPU time counts for a medium. */
-  readonly ready: Promise<unknown>;
+interface ProbeThread extends Thread {
   idle?: NodeJS.Timeout;
 }
 
 /** The first thread starts with the first medium. */
 export function createMediaProbe(): MediaProbe {
   const places = createPlaces(threadsMax);
-  const threads = new Set<Thread>();
-  const free: Thread[] = [];
+  const threads = new Set<ProbeThread>();
+  const free: ProbeThread[] = [];
 
-  const forget = (thread: Thread): void => {
+  const forget = (thread: ProbeThread): void => {
     clearTimeout(thread.idle);
     threads.delete(thread);
     const at = free.indexOf(thread);
     if (at >= 0) free.splice(at, 1);
   };
 
-  const end = async (thread: Thread): Promise<void> => {
+  const end = async (thread: ProbeThread): Promise<void> => {
     forget(thread);
     await thread.worker.terminate();
   };
 
-  const start = (): Thread => {
-    const worker = startWorker();
-    const ready = new Promise((resolve) => worker.once('message', resolve).once('exit', resolve));
-    const thread: Thread = { worker, ready };
+  const start = (): ProbeThread => {
+    const thread: ProbeThread = startThread(import.meta.url, 'probe-thread', resourceLimits);
     threads.add(thread);
-    worker.once('exit', () => forget(thread));
+    thread.worker.once('exit', () => forget(thread));
     return thread;
   };
 
@@ -88,25 +82,6 @@ export function createMediaProbe(): MediaProbe {
   };
 }
 
-function startWorker(): Worker {
-  const entry = new URL(`./probe-thread${extname(fileURLToPath(import.meta.url))}`, import.meta.url);
-  const worker = new Worker(entry, {
-    execArgv: ['--import', new URL('../typescript.js', import.meta.url).href],
-    // No secret of the process reaches it.
-    env: {},
-    resourceLimits,
-    stdout: true,
-    stderr: true,
-  });
-  // Parsers quote the file: its words stay out of the log.
-  worker.stdout.resume();
-  worker.stderr.resume();
-  worker.unref();
-  // Whoever waits for it listens, too; an idle thread may fail without ending the process.
-  worker.on('error', () => undefined);
-  return worker;
-}
-
 /** `none`: the thread exited, used too much CPU time, or did not answer in time. */
 function ask(
   worker: Worker,
@@ -131,7 +106,7 @@ function ask(
         () => post({ kind: 'data', read }),
       );
     };
-    const workedMs = startClock(worker);
+    const workedMs = startThreadClock(worker);
     const watch = setInterval(() => {
       if (workedMs() > workingMsMax) giveUp();
     }, workingLookMs);
@@ -140,14 +115,4 @@ function ask(
     if (signal.aborted) giveUp();
     else post({ kind: 'probe', bytes: source.bytes });
   });
-}
-
-/** Estimates the thread's CPU time. On a busy machine its active time is too high, so process CPU time caps it. */
-function startClock(worker: Worker): () => number {
-  const turns = worker.performance.eventLoopUtilization();
-  const used = cpuUsage();
-  return () => {
-    const { user, system } = cpuUsage(used);
-    return Math.min(worker.performance.eventLoopUtilization(turns).active, (user + system) / 1000);
-  };
 }

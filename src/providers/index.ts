@@ -15,7 +15,7 @@ import { stability } from './stability/index.ts';
 import { vidu } from './vidu/index.ts';
 import { xai } from './xai/index.ts';
 import { parameterNames } from '../models/facts-table.ts';
-import { needsStorage } from './links.ts';
+import { linkLifeMinSeconds, needsStorage } from './links.ts';
 import type { Provider } from './provider.ts';
 import { withTypedAnswers } from './typed-answers.ts';
 
@@ -56,5 +56,6 @@ export const adapters = {
   needingStorage: Object.entries(providers).flatMap(([name, provider]) =>
     needsStorage(provider) ? [name] : [],
   ),
+  linkLifeMinSeconds,
   mapped: Object.entries(providers).flatMap(([name, { mapped }]) => (mapped === true ? [name] : [])),
 };

@@ -1,7 +1,7 @@
 import type { Provider, ResultLinks } from './provider.ts';
 
 /** A caller who polls every few minutes, and downloads when a person looks, needs a link at least this long. */
-const linkLifeMinSeconds = 2 * 3600;
+export const linkLifeMinSeconds = 2 * 3600;
 
 /** Whether some part of the vendor delivers links that callers cannot use: its results must be copied to our own storage. */
 export function needsStorage({ video, imageTask }: Provider): boolean {

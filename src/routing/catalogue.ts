@@ -10,7 +10,7 @@ import type { AskedRequest, GenerationRequest } from '../models/request.ts';
 import { orderCandidates } from '../task/candidates.ts';
 import type { DroppedChannel, RouteCandidate } from '../task/candidates.ts';
 import type { Fallback } from '../task/rescue.ts';
-import type { GivenInput, Provider, RequestIssue } from '../providers/provider.ts';
+import type { GivenInput, RequestIssue } from '../providers/provider.ts';
 import { capabilityFor, offerOf } from './capability.ts';
 import type { Capability, Offers } from './capability.ts';
 import { planFallback } from './fallback.ts';
@@ -26,6 +26,8 @@ import { offeredModel } from './offered-model.ts';
 import type { OfferedModel } from './offered-model.ts';
 import { pricePlan } from './price-plan.ts';
 import type { PlannedPrice } from './price-plan.ts';
+import { providerOf } from './provider-of.ts';
+import type { KnownProviders } from './provider-of.ts';
 import { quoteRequest } from './quote.ts';
 import { createPermittedModels, isPermitted } from './permitted-models.ts';
 import { servedModels } from './served-models.ts';
@@ -81,10 +83,7 @@ export interface Serving {
   readonly canWait: boolean;
 }
 
-export interface CatalogueOptions extends InputMedia {
-  /** The running configuration; a reload replaces it. */
-  readonly current: () => GatewayConfig;
-  readonly providers: Readonly<Record<string, Provider>>;
+export interface CatalogueOptions extends InputMedia, KnownProviders {
   readonly random: () => number;
   /** Why a credential is out of service for a model at the moment; undefined: it is in service. */
   readonly outage?: (
@@ -119,9 +118,9 @@ export function createCatalogue(options: CatalogueOptions): Catalogue {
 }
 
 /** Of all channels, those that are switched off too. */
-function offersOf({ id, kind }: ModelConfig, { current, providers }: CatalogueOptions): Offers {
-  const offers = current().channels.flatMap((channel) => {
-    const offer = offerOf(providers[channel.provider], kind, channel.models[id]);
+function offersOf({ id, kind }: ModelConfig, options: CatalogueOptions): Offers {
+  const offers = options.current().channels.flatMap((channel) => {
+    const offer = offerOf(providerOf(options, channel.provider), kind, channel.models[id]);
     return offer === undefined ? [] : [[channel, offer] as const];
   });
   return new Map(offers);

@@ -1,8 +1,10 @@
 import { defined } from '../base/defined.ts';
-import type { ChannelConfig, GatewayConfig } from '../config/gateway-file.ts';
+import type { ChannelConfig } from '../config/gateway-file.ts';
 import type { TaskKind } from '../base/task-kind.ts';
 import type { GenerationRequest, ImageRequest, VideoRequest } from '../models/request.ts';
 import { isUnusable } from '../providers/links.ts';
+import { providerOf } from './provider-of.ts';
+import type { KnownProviders } from './provider-of.ts';
 import { withUsableLinks } from './usable-links.ts';
 import type { LinkRules } from './usable-links.ts';
 import { UpstreamError } from '../providers/provider.ts';
@@ -26,9 +28,7 @@ export interface OpenChannel {
 /** Undefined: the running configuration has no such channel (any more). */
 export type Channels = (id: string) => OpenChannel | undefined;
 
-export interface ChannelsOptions {
-  readonly current: () => GatewayConfig;
-  readonly providers: Readonly<Record<string, Provider>>;
+export interface ChannelsOptions extends KnownProviders {
   readonly requestOf: (channel: ChannelConfig) => HttpRequest;
   readonly links: ChannelLinks;
 }
@@ -42,7 +42,7 @@ export function createChannels(options: ChannelsOptions): Channels {
   const opened = new WeakMap<ChannelConfig, OpenChannel>();
   return (id) => {
     const config = options.current().channels.find((channel) => channel.id === id);
-    const provider = config === undefined ? undefined : options.providers[config.provider];
+    const provider = config === undefined ? undefined : providerOf(options, config.provider);
     if (config === undefined || provider === undefined) return undefined;
     const channel = opened.get(config) ?? openChannel(config, provider, options);
     opened.set(config, channel);

@@ -33,7 +33,7 @@ async function find({ task }: SubmitInput): Promise<Task> {
 const shown = {
   mediaUrl: noMediaUrl,
   roles: ['read'],
-  nodes: { unserved: () => undefined },
+  nodes: { unserved: () => undefined, isGone: () => false },
   entries: [],
   health: [],
   waiting: undefined,

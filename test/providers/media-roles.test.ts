@@ -101,7 +101,7 @@ function plan(row: Row, images: readonly AskedImage[], named: AskedVideo['named'
     ],
   });
   const catalogue = createCatalogue({
-    current: () => ({ ...config, hash: 'v' }),
+    current: () => ({ ...config, hash: 'v', vendors: {} }),
     providers,
     random: () => 0,
   });

@@ -69,7 +69,7 @@ function planOf({ provider, upstream, model }: Sold, asked: VideoRequest): Route
   };
   const config = fileSchema.parse({ currency: 'USD', channels: [channel], models: [{ id: 'm', ...model }] });
   const catalogue = createCatalogue({
-    current: () => ({ ...config, hash: 'v' }),
+    current: () => ({ ...config, hash: 'v', vendors: {} }),
     providers,
     random: () => 0,
   });

@@ -50,7 +50,7 @@ function catalogueOf({ provider, upstream, measures }: Sold, measureVideos?: Mea
   };
   const config = fileSchema.parse({ currency: 'USD', channels: [channel], models: [model] });
   return createCatalogue({
-    current: () => ({ ...config, hash: 'v' }),
+    current: () => ({ ...config, hash: 'v', vendors: {} }),
     providers,
     random: () => 0,
     ...defined({ measureVideos }),

@@ -12,6 +12,7 @@ import { createLogger } from '../../src/observability/log.ts';
 import type { Logger } from '../../src/observability/log.ts';
 import { startApi } from '../../src/api.ts';
 import type { Control } from '../../workshop/simulator/control.ts';
+import type { CreateDialect } from '../../workshop/simulator/dialect.ts';
 import { startSimulator } from '../../workshop/simulator/simulator.ts';
 import { installRuntime } from '../../src/temporal/install-runtime.ts';
 import { startWorker } from '../../src/worker.ts';
@@ -51,6 +52,8 @@ export interface TestGatewayOptions {
   readonly yaml?: string;
   readonly environment?: Readonly<Record<string, string>>;
   readonly renderSeconds?: number;
+  /** Of the simulator, beside its own. */
+  readonly moreDialects?: readonly CreateDialect[];
   /** Default true. */
   readonly worker?: boolean;
   /** Keeps the log, at its most talkative. Default false: there is none. */
@@ -83,6 +86,7 @@ export async function startGateway(options: TestGatewayOptions = {}): Promise<Te
     port: 0,
     apiKeys: ['simulated'],
     renderSeconds: options.renderSeconds ?? 1,
+    moreDialects: options.moreDialects ?? [],
   });
   process.env['SIMULATOR_URL'] = simulator.url;
   const configPath = join(directory, 'gateway.yaml');

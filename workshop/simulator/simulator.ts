@@ -6,7 +6,7 @@ import { Clock } from './clock.ts';
 import type { Now } from './clock.ts';
 import { controlPrefix, createControl, handleControl } from './control.ts';
 import type { Control } from './control.ts';
-import type { Dialect } from './dialect.ts';
+import type { CreateDialect, Dialect } from './dialect.ts';
 import { dialects } from './dialects.ts';
 import { disturb } from './disturb.ts';
 import { FaultSet, UnknownFault } from './fault.ts';
@@ -37,6 +37,8 @@ export interface SimulatorOptions {
   readonly jobsAtOnceMax?: number;
   /** Tasks kept per dialect; beyond it the oldest finished ones go. */
   readonly tasksMax?: number;
+  /** Dialects beside the simulator's own. */
+  readonly moreDialects?: readonly CreateDialect[];
   /** Scheme, host and port of result links, where they are not those the server listens on. */
   readonly publicUrl?: string;
 }
@@ -75,7 +77,8 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
   });
   const control = createControl(world);
   // The longest prefix first: two dialects may share the beginning of their paths.
-  const table = dialects.map((create) => create(world)).toSorted((a, b) => b.prefix.length - a.prefix.length);
+  const spoken = [...dialects, ...(options.moreDialects ?? [])];
+  const table = spoken.map((create) => create(world)).toSorted((a, b) => b.prefix.length - a.prefix.length);
   stateFile?.rewrite();
   const answer = (request: WireRequest): Reply | Promise<Reply> => route(world, control, table, request);
   const server = createServer((request, response) => {

@@ -1,0 +1,203 @@
+import { z } from 'zod';
+import { defined } from '../base/defined.ts';
+import type { Cost } from '../money/cost.ts';
+import type { SettleFacts } from '../money/settle-facts.ts';
+import type { StateWord, VendorFile } from '../models/vendor-file.ts';
+import {
+  isSuccess,
+  optionalNumber,
+  optionalText,
+  readableItems,
+  reportedNumber,
+  signedUrlExpiry,
+  unreadableError,
+} from '../providers/shared/http-outcome.ts';
+import { cancelledJob, expiredJob, failedJob, tokenUsage } from '../providers/shared/job-status.ts';
+import { optionalAmount, vendorCost } from '../providers/shared/vendor-cost.ts';
+import type { FailureTable } from '../providers/shared/failure-table.ts';
+import type { HttpResponse, Operation, OperationStatus } from '../providers/provider.ts';
+
+/** What the expressions of a vendor file return, read leniently: what cannot be read is absent. */
+
+const linksMax = 100;
+
+/** An expression makes a list of one item to the item. */
+export function listOf<Item>(item: z.ZodType<Item>) {
+  const asList = (value: unknown): unknown[] => {
+    const list: unknown[] = Array.isArray(value) ? value : value === undefined ? [] : [value];
+    return list;
+  };
+  return z.preprocess(asList, readableItems(item)).catch([]);
+}
+
+const link = z.union([
+  z
+    .string()
+    .min(1)
+    .transform((url) => ({ url, expires_at: undefined })),
+  z.object({ url: z.string().min(1), expires_at: optionalNumber }),
+]);
+
+const flag = z.boolean().optional().catch(undefined);
+const factsSchema = z
+  .object({
+    duration_seconds: reportedNumber,
+    frames: reportedNumber,
+    input_seconds: reportedNumber,
+    images: reportedNumber,
+    resolution: optionalText,
+    ratio: optionalText,
+    size: optionalText,
+    quality: optionalText,
+    generate_audio: flag,
+    completion_tokens: reportedNumber,
+    total_tokens: reportedNumber,
+  })
+  .partial()
+  .catch({});
+
+const code = z
+  .union([z.string().min(1), z.number().transform(String)])
+  .optional()
+  .catch(undefined);
+
+const statusSchema = z.object({
+  state: z
+    .union([z.string(), z.number().transform(String)])
+    .optional()
+    .catch(undefined),
+  progress: optionalNumber,
+  queue_position: optionalNumber,
+  urls: listOf(link),
+  facts: factsSchema.optional(),
+  cost: optionalAmount,
+  code,
+  message: optionalText,
+  field: optionalText,
+  withheld: listOf(z.string()),
+  unbilled: flag,
+  trace_id: optionalText,
+  ended_at: optionalNumber,
+});
+export type ReadStatus = z.infer<typeof statusSchema>;
+
+/** Undefined: it is not a status. */
+export function readStatus(value: unknown): ReadStatus | undefined {
+  return statusSchema.safeParse(value).data;
+}
+
+const idSchema = z.union([z.string().min(1), z.number().transform(String)]);
+const operationSchema = z.union([
+  idSchema.transform((id): Operation => ({ id })),
+  z.object({ id: idSchema }).catchall(z.string()),
+]);
+
+export function readOperation(value: unknown): Operation | undefined {
+  return operationSchema.safeParse(value).data;
+}
+
+const errorSchema = z.object({ error: z.unknown() });
+
+/** What an answer with a status of success says went wrong. */
+export function errorIn(value: unknown): unknown {
+  return errorSchema.safeParse(value).data?.error;
+}
+
+const foundSchema = readableItems(z.object({ id: idSchema, marker: z.string() }).catchall(z.unknown()));
+
+export function readFound(value: unknown): { readonly operation: Operation; readonly marker: string }[] {
+  const list = Array.isArray(value) ? value : [value];
+  return foundSchema.parse(list).map(({ id, marker }) => ({ operation: { id }, marker }));
+}
+
+const listedSchema = readableItems(z.object({ id: idSchema }).loose());
+
+export function readListed(value: unknown): { readonly id: string; readonly status: ReadStatus }[] {
+  const list = Array.isArray(value) ? value : [value];
+  return listedSchema.parse(list).flatMap((each) => {
+    const status = readStatus(each);
+    return status === undefined ? [] : [{ id: each.id, status }];
+  });
+}
+
+export function factsOf({ facts = {} }: Pick<ReadStatus, 'facts'>): SettleFacts {
+  return defined({
+    durationSeconds: facts.duration_seconds,
+    frames: facts.frames,
+    inputSeconds: facts.input_seconds,
+    images: facts.images,
+    resolution: facts.resolution,
+    ratio: facts.ratio,
+    size: facts.size,
+    quality: facts.quality,
+    generateAudio: facts.generate_audio,
+    usage: tokenUsage(facts.completion_tokens, facts.total_tokens),
+  });
+}
+
+export function costOf(amount: string | undefined, { about }: VendorFile): Cost | undefined {
+  return about.cost_unit === undefined ? undefined : vendorCost(amount, about.cost_unit);
+}
+
+interface Reading {
+  readonly file: VendorFile;
+  readonly failures: FailureTable;
+  readonly kind: 'video' | 'image';
+  readonly states: Readonly<Record<string, StateWord>>;
+}
+
+/** A word that the file does not know leaves the job running: nobody pays twice for a state that is new. */
+export function stateOf({ state = '' }: Pick<ReadStatus, 'state'>, states: Reading['states']): StateWord {
+  return (Object.hasOwn(states, state) ? states[state] : undefined) ?? 'running';
+}
+
+export function statusOf(read: ReadStatus, answer: HttpResponse, reading: Reading): OperationStatus {
+  const { file, failures } = reading;
+  const { progress, queue_position: queuePosition, code, message, field, withheld, unbilled } = read;
+  const traceId = read.trace_id;
+  const cost = costOf(read.cost, file);
+  const known = { cost, unbilled, withheld: withheld.length === 0 ? undefined : withheld, traceId };
+  switch (stateOf(read, reading.states)) {
+    case 'submitted':
+      return defined({
+        state: 'pending' as const,
+        phase: 'submitted' as const,
+        progress,
+        queuePosition,
+        traceId,
+      });
+    case 'running':
+      return defined({
+        state: 'pending' as const,
+        phase: 'running' as const,
+        progress,
+        queuePosition,
+        traceId,
+      });
+    case 'succeeded':
+      return succeeded(read, answer, reading);
+    case 'failed':
+      return failedJob(failures, { code, message, field }, known);
+    case 'cancelled':
+      return cancelledJob(known);
+    case 'expired':
+      return expiredJob(known);
+  }
+}
+
+function succeeded(read: ReadStatus, answer: HttpResponse, { file, kind }: Reading): OperationStatus {
+  const items = read.urls
+    .slice(0, linksMax)
+    .map(({ url, expires_at: expiresAt }) => defined({ url, expiresAt: expiresAt ?? signedUrlExpiry(url) }));
+  if (items.length === 0 || !isSuccess(answer))
+    throw unreadableError(answer, 'the job succeeded and has no file');
+  const facts = factsOf(read);
+  return defined({
+    state: 'succeeded' as const,
+    items,
+    facts: kind === 'image' ? { images: items.length, ...facts } : facts,
+    endedAt: read.ended_at,
+    cost: costOf(read.cost, file),
+    traceId: read.trace_id,
+  });
+}

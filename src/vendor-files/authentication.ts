@@ -1,0 +1,88 @@
+import { createHmac } from 'node:crypto';
+import { UpstreamError } from '../providers/provider.ts';
+import type { Authentication } from '../models/vendor-file.ts';
+import { bearer } from '../providers/shared/http-outcome.ts';
+import type { ProviderContext } from '../providers/provider.ts';
+
+/** What is signed of a request. */
+export interface Unsigned {
+  readonly method: string;
+  readonly url: URL;
+  /** As it is sent; undefined: a form, or none. */
+  readonly body: string | undefined;
+}
+
+export interface Credentials {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly query: Readonly<Record<string, string>>;
+}
+
+/** What proves who asks, by the name that the file gives. `now` in Unix milliseconds. */
+export function credentialsOf(
+  authentication: Authentication,
+  { unsigned, context, now }: { unsigned: Unsigned; context: ProviderContext; now: number },
+): Credentials {
+  const { apiKey } = context.credential;
+  if ('bearer' in authentication) return { headers: bearer(context), query: {} };
+  if ('header' in authentication) {
+    return { headers: { [authentication.header]: authentication.prefix + apiKey }, query: {} };
+  }
+  if ('query' in authentication) return { headers: {}, query: { [authentication.query]: apiKey } };
+  if ('hmac' in authentication)
+    return { headers: signature(authentication.hmac, unsigned, { apiKey, now }), query: {} };
+  return { headers: { authorization: `Bearer ${token(authentication.jwt, apiKey, now)}` }, query: {} };
+}
+
+type Hmac = Extract<Authentication, { hmac: unknown }>['hmac'];
+type Jwt = Extract<Authentication, { jwt: unknown }>['jwt'];
+
+function signature(
+  { hash, encoding, over, separator, header, prefix, ...names }: Hmac,
+  { method, url, body }: Unsigned,
+  { apiKey, now }: { readonly apiKey: string; readonly now: number },
+): Record<string, string> {
+  const { id, secret } = pairOf(apiKey);
+  const timestamp = String(Math.floor(now / 1000));
+  const parts = {
+    method,
+    path: url.pathname,
+    query: url.search.slice(1),
+    timestamp,
+    key: id,
+    body: body ?? '',
+  };
+  const content = over.map((part) => parts[part]).join(separator);
+  const { key_header: keyHeader, timestamp_header: timestampHeader } = names;
+  return {
+    [header]: prefix + createHmac(hash, secret).update(content).digest(encoding),
+    ...(keyHeader === undefined ? {} : { [keyHeader]: id }),
+    ...(timestampHeader === undefined ? {} : { [timestampHeader]: timestamp }),
+  };
+}
+
+const clockSlackSeconds = 5;
+
+/** The key pair's first part is the issuer. */
+function token({ algorithm, lifetime_seconds: lifetime }: Jwt, apiKey: string, now: number): string {
+  const { id, secret } = pairOf(apiKey);
+  const seconds = Math.floor(now / 1000);
+  const encoded = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
+  const claims = { iss: id, exp: seconds + lifetime, nbf: seconds - clockSlackSeconds };
+  const content = `${encoded({ alg: algorithm, typ: 'JWT' })}.${encoded(claims)}`;
+  const hash = algorithm.replace('HS', 'sha');
+  return `${content}.${createHmac(hash, secret).update(content).digest('base64url')}`;
+}
+
+function pairOf(apiKey: string): { readonly id: string; readonly secret: string } {
+  const [, id, secret] = /^([^:]+):(.+)$/.exec(apiKey) ?? [];
+  if (id === undefined || secret === undefined)
+    throw new UpstreamError(
+      'unavailable',
+      'The key must be a pair, <id>:<secret>, because requests are signed.',
+      {
+        code: 'key_pair_needed',
+        failure: { class: 'quota' },
+      },
+    );
+  return { id, secret };
+}

@@ -1,0 +1,127 @@
+import type { Worker } from 'node:worker_threads';
+import { parseJson } from '../base/parse-json.ts';
+import { startThread, startThreadClock } from '../process/thread.ts';
+import type { Thread } from '../process/thread.ts';
+
+/** Evaluates the JSONata of one vendor file in a thread of its own, which ends if an expression exceeds its limits. */
+export interface Expressions {
+  /** `input` is the expression's document, `bindings` are its variables. Throws ExpressionError. */
+  evaluate(source: string, input: unknown, bindings?: Bindings): Promise<unknown>;
+  /** Throws ExpressionError if the expression cannot be compiled, or uses what is not permitted. */
+  check(source: string): Promise<void>;
+  close(): Promise<void>;
+}
+
+export type Bindings = Readonly<Record<string, unknown>>;
+
+/** The expression cannot be evaluated with this input. `reason` may quote the input: it is not for logs. */
+export class ExpressionError extends Error {
+  readonly reason: string;
+
+  constructor(reason: string) {
+    super('an expression of a vendor file could not be evaluated');
+    this.name = 'ExpressionError';
+    this.reason = reason;
+  }
+}
+
+export interface ToThread {
+  readonly source: string;
+  readonly input?: unknown;
+  /** Absent: it is compiled, and not evaluated. */
+  readonly bindings?: Bindings;
+}
+
+export type FromThread =
+  /** The first message: the thread has loaded its code. */
+  | { readonly kind: 'ready' }
+  /** `text` absent: the expression has no result. */
+  | { readonly kind: 'done'; readonly text?: string }
+  | { readonly kind: 'failed'; readonly reason: string };
+
+/** Of one evaluation. */
+const workingMsMax = 1_000;
+const workingLookMs = 50;
+/** An answer of several megabytes needs some of it; an expression that needs more ends its thread. */
+const resourceLimits = { maxOldGenerationSizeMb: 96, maxYoungGenerationSizeMb: 16, stackSizeMb: 4 };
+/** A thread without work ends: it holds some ten megabytes. */
+const idleMs = 60_000;
+
+/** The thread starts with the first evaluation. Evaluations follow one another. */
+export function createExpressions(): Expressions {
+  let thread: Thread | undefined;
+  let idle: NodeJS.Timeout | undefined;
+  let last: Promise<unknown> = Promise.resolve();
+
+  const end = async (): Promise<void> => {
+    clearTimeout(idle);
+    const ended = thread;
+    thread = undefined;
+    await ended?.worker.terminate();
+  };
+
+  const start = (): Thread => {
+    const started = startThread(import.meta.url, 'expression-thread', resourceLimits);
+    started.worker.once('exit', () => {
+      if (thread === started) thread = undefined;
+    });
+    return started;
+  };
+
+  const answerOf = async (message: ToThread): Promise<Extract<FromThread, { kind: 'done' }>> => {
+    clearTimeout(idle);
+    thread ??= start();
+    const { worker, ready } = thread;
+    await ready;
+    const answer = await ask(worker, message);
+    if (answer === undefined) {
+      await end();
+      throw new ExpressionError(`it used more than ${workingMsMax} ms of CPU time, or too much memory`);
+    }
+    idle = setTimeout(() => void end(), idleMs).unref();
+    if (answer.kind === 'failed') throw new ExpressionError(answer.reason);
+    return answer;
+  };
+
+  const inTurn = (message: ToThread) => {
+    const answer = last.then(() => answerOf(message));
+    last = answer.catch(() => undefined);
+    return answer;
+  };
+
+  return {
+    async evaluate(source, input, bindings = {}) {
+      const { text } = await inTurn({ source, input, bindings });
+      return text === undefined ? undefined : parseJson(text);
+    },
+    check: async (source) => void (await inTurn({ source })),
+    close: end,
+  };
+}
+
+/** Undefined: the thread exited, or exceeded its CPU time. */
+function ask(worker: Worker, message: ToThread): Promise<Exclude<FromThread, { kind: 'ready' }> | undefined> {
+  return new Promise((resolve) => {
+    const stop = (answer?: Exclude<FromThread, { kind: 'ready' }>): void => {
+      worker.off('message', hear).off('error', giveUp).off('exit', giveUp);
+      clearInterval(watch);
+      resolve(answer);
+    };
+    const giveUp = (): void => stop();
+    const hear = (answer: FromThread): void => {
+      if (answer.kind !== 'ready') stop(answer);
+    };
+    // It exited before it was asked.
+    if (worker.threadId === -1) return resolve(undefined);
+    const workedMs = startThreadClock(worker);
+    const watch = setInterval(() => {
+      if (workedMs() > workingMsMax) giveUp();
+    }, workingLookMs);
+    worker.on('message', hear).on('error', giveUp).on('exit', giveUp);
+    try {
+      worker.postMessage(message);
+    } catch {
+      stop({ kind: 'failed', reason: 'its document nests too deep' });
+    }
+  });
+}

@@ -1,0 +1,129 @@
+import { isRecord } from '../base/is-record.ts';
+import type { ImageInput } from '../models/request.ts';
+import { FileDataUrl } from '../providers/shared/file-data-url.ts';
+import type { OutgoingJson, OutgoingObject } from '../providers/shared/file-data-url.ts';
+import { imageAddress, imageBase64, imageFile, withoutDataHead } from '../providers/shared/image-input.ts';
+import type { ImageFile } from '../providers/shared/image-input.ts';
+import { LargeText } from '../providers/shared/large-json.ts';
+
+/**
+ * Media and large texts do not pass through expressions: a mark stands for each, and is replaced in what the expression
+ * returns. A caller who writes a mark reaches nothing but the media of the same request.
+ */
+
+/** A medium as expressions see it. */
+export interface SeenMedium {
+  readonly url: string;
+  readonly is_data: boolean;
+  readonly media_type?: string;
+  /** Of data alone. */
+  readonly base64?: string;
+  /** For a form: the medium as a part with its bytes. Of data alone. */
+  readonly file?: string;
+}
+
+type Form = 'url' | 'base64' | 'file';
+
+interface Marked {
+  readonly url: OutgoingJson;
+  readonly base64: OutgoingJson;
+  readonly file: () => Promise<ImageFile>;
+}
+
+const markPattern = /^\ue000(\d{1,4}):(url|base64|file)$/;
+
+export interface MediaMarks {
+  readonly image: (image: ImageInput) => SeenMedium;
+  /** An address or a data URL. */
+  readonly address: (url: string) => SeenMedium;
+  /** With the media in the place of their marks. */
+  readonly unmarked: (value: unknown) => OutgoingJson;
+  /** The medium of a mark for a form; undefined: it is another text. */
+  readonly part: (value: string) => Promise<ImageFile | undefined>;
+}
+
+export function createMediaMarks(): MediaMarks {
+  const media: Marked[] = [];
+
+  const image = (given: ImageInput): SeenMedium => {
+    if (given.form === 'url') return { url: given.url, is_data: false };
+    const index = media.length;
+    const mark = (form: Form): string => `\ue000${index}:${form}`;
+    media.push({ url: imageAddress(given), base64: imageBase64(given), file: () => imageFile(given) });
+    return {
+      url: mark('url'),
+      is_data: true,
+      media_type: given.mediaType,
+      base64: mark('base64'),
+      file: mark('file'),
+    };
+  };
+
+  const marked = (text: string): { medium: Marked; form: string } | undefined => {
+    const [, index, form = ''] = markPattern.exec(text) ?? [];
+    const medium = index === undefined ? undefined : media[Number(index)];
+    return medium === undefined ? undefined : { medium, form };
+  };
+
+  const unmarked = (value: unknown): OutgoingJson => {
+    if (typeof value === 'string') {
+      const { medium, form } = marked(value) ?? {};
+      return medium === undefined ? value : form === 'url' ? medium.url : medium.base64;
+    }
+    if (typeof value === 'number' || typeof value === 'boolean') return value;
+    if (Array.isArray(value)) return value.map(unmarked);
+    return isRecord(value) ? mapped(value, unmarked) : null;
+  };
+
+  return {
+    image,
+    address: (url) => {
+      const mediaType = /^data:([^;,]+)/i.exec(url)?.[1];
+      if (mediaType === undefined) return { url, is_data: false };
+      return image({ form: 'data', mediaType, base64: withoutDataHead(url) });
+    },
+    unmarked,
+    part: async (value) => {
+      const { medium, form } = marked(value) ?? {};
+      return form === 'file' ? medium?.file() : undefined;
+    },
+  };
+}
+
+function mapped(
+  value: Readonly<Record<string, unknown>>,
+  change: (each: unknown) => OutgoingJson,
+): OutgoingObject {
+  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, change(each)]));
+}
+
+/** What lies deeper in an answer is left out. */
+const depthMax = 50;
+
+/** An answer whose large texts are marks, and what finds the text of a mark. */
+export function markLargeTexts(answer: unknown): {
+  readonly value: unknown;
+  readonly large: (text: string | undefined) => LargeText | string | undefined;
+} {
+  const texts: LargeText[] = [];
+  const walk = (value: unknown, depth: number): unknown => {
+    if (value instanceof LargeText) return `\ue000${texts.push(value) - 1}:base64`;
+    if (typeof value !== 'object' || value === null) return value;
+    if (depth === 0) return undefined;
+    if (Array.isArray(value)) return value.map((each) => walk(each, depth - 1));
+    return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, walk(each, depth - 1)]));
+  };
+  return {
+    value: walk(answer, depthMax),
+    large: (text) => {
+      const index = markPattern.exec(text ?? '')?.[1];
+      return index === undefined ? text : (texts[Number(index)] ?? text);
+    },
+  };
+}
+
+/** Nothing of it is a file: such a body can be signed. */
+export function hasFiles(value: OutgoingJson | undefined): boolean {
+  if (value instanceof FileDataUrl) return true;
+  return typeof value === 'object' && value !== null && Object.values(value).some((each) => hasFiles(each));
+}

@@ -1,0 +1,72 @@
+import { defined } from '../base/defined.ts';
+import { passedOn } from '../models/model-facts.ts';
+import type { FactsSource } from '../models/facts-table.ts';
+import type { FieldName } from '../models/model-facts.ts';
+import type { GenerationRequest, ImageRequest, VideoRequest } from '../models/request.ts';
+import { readFacts, readImage } from '../providers/shared/read-facts.ts';
+import type { ProviderContext } from '../providers/provider.ts';
+import type { MediaMarks } from './media-marks.ts';
+
+interface Viewing {
+  readonly facts: FactsSource;
+  readonly context: ProviderContext;
+  readonly marks: MediaMarks;
+}
+
+/** A request as the expressions of a vendor file see it: what the facts say is sent, in the words of our interface. */
+export function requestView(request: GenerationRequest, viewing: Viewing): object {
+  return request.kind === 'video' ? videoView(request, viewing) : imageView(request, viewing);
+}
+
+function videoView(request: VideoRequest, { facts: source, context, marks }: Viewing): object {
+  const facts = readFacts(request, source, context);
+  const { fields = {} } = facts;
+  const sent = <Value>(name: FieldName, value: Value): Value | undefined =>
+    fields[name] === true ? value : undefined;
+  const frame = (url: string | undefined) => (url === undefined ? undefined : marks.address(url));
+  return defined({
+    kind: 'video',
+    model: context.model,
+    prompt: request.prompt,
+    mode: sent('mode', request.mode),
+    resolution: sent('resolution', request.resolution),
+    ratio: sent('ratio', request.ratio),
+    duration: sent('duration', request.duration),
+    draft: sent('draft', request.draft),
+    generate_audio: sent('generate_audio', request.generateAudio),
+    watermark: sent('watermark', request.watermark),
+    return_last_frame: sent('return_last_frame', request.returnLastFrame),
+    seed: sent('seed', request.seed),
+    safety_identifier: sent('safety_identifier', request.safetyIdentifier),
+    tools: sent('tools', request.tools),
+    first_frame: frame(request.firstFrame),
+    last_frame: frame(request.lastFrame),
+    references: request.references.map(marks.address),
+    videos: request.videos.map(marks.address),
+    audios: request.audios.map(marks.address),
+    parameters: passedOn(request, facts),
+  });
+}
+
+function imageView(request: ImageRequest, { facts, context, marks }: Viewing): object {
+  const { passed, size, shape } = readImage(request, facts, context);
+  const { quality, ...parameters } = passed;
+  return defined({
+    kind: 'image',
+    operation: request.operation,
+    model: context.model,
+    prompt: request.prompt,
+    n: request.n,
+    size,
+    /** What the size says, by the model's facts. */
+    width: shape.pixels?.width,
+    height: shape.pixels?.height,
+    size_class: shape.class,
+    size_ratio: shape.ratio,
+    quality,
+    images: request.images.map(marks.image),
+    mask: request.mask === undefined ? undefined : marks.image(request.mask),
+    response_format: request.responseFormat,
+    parameters,
+  });
+}

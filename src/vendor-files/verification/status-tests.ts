@@ -1,0 +1,103 @@
+import { isRecord } from '../../base/is-record.ts';
+import type { VendorFile } from '../../models/vendor-file.ts';
+import type { Conformance } from './conformance.ts';
+import { hostile, wordsIssue } from './creation-tests.ts';
+import { createDouble, shown } from './double.ts';
+import type { DoubleAnswer } from './double.ts';
+import { runStep } from './run-step.ts';
+import type { Outcome } from './run-step.ts';
+import { withTexts } from './specimens.ts';
+import type { RecordedAnswer, Specimen } from './specimens.ts';
+import type { VerificationTest } from './verify.ts';
+
+/** Whatever the vendor answers about a job: a task ends by what the vendor says of it, and by nothing else. */
+export function statusTests(given: Conformance): VerificationTest[] {
+  const { pending, succeeded, failed, find } = given.specimens;
+  const states = statesOf(given.file, given.kind);
+  if (pending === undefined || succeeded === undefined || failed === undefined || states === undefined)
+    return [];
+  const ask = (specimen: Specimen, answers: readonly DoubleAnswer[]) => askWith(given, specimen, answers);
+  const isState = (text: string): boolean => Object.hasOwn(states, text);
+  const unknown = withTexts(pending.answers, (text) => (isState(text) ? 'A_WORD_NOBODY_KNOWS' : text));
+  const bare = withTexts(succeeded.answers, (text) => (/^(?:https?:|data:)/.test(text) ? undefined : text));
+  const rude = withTexts(failed.answers, (text) => (isState(text) ? text : hostile));
+  const page = { status: 200, headers: { 'content-type': 'text/html' }, text: '<html>It works</html>' };
+  return [
+    {
+      test: 'a state that nobody knows is pending',
+      run: async () => expectState(await ask(pending, unknown), 'pending'),
+    },
+    {
+      test: 'a success without a file counts as unreadable',
+      run: async () => expectOutcome(await ask(succeeded, bare), { outcome: 'ambiguous', gone: false }),
+    },
+    {
+      test: 'words: a failure is one line, its code a token',
+      run: async () => {
+        const outcome = await ask(failed, rude);
+        const said = isRecord(outcome['error']) ? outcome['error'] : outcome;
+        return wordsIssue(said);
+      },
+    },
+    ...[200, 404, 410, 500, 502, 503].map((status) => ({
+      test: `a page with status ${status} ends no job`,
+      run: async () => expectOutcome(await ask(pending, [{ ...page, status }]), { gone: false }),
+    })),
+    {
+      test: 'a lost answer ends no job',
+      run: async () => expectOutcome(await ask(pending, ['lost']), { gone: false }),
+    },
+    ...(find === undefined ? [] : [foreignMarker(given, find)]),
+  ];
+}
+
+function statesOf({ videos, images }: VendorFile, kind: Conformance['kind']) {
+  const jobs = kind === 'video' ? videos : images;
+  return jobs !== undefined && 'status' in jobs ? jobs.status.states : undefined;
+}
+
+async function askWith(
+  { file, provider }: Conformance,
+  { fixture, request, step }: Specimen,
+  answers: readonly DoubleAnswer[],
+): Promise<Outcome> {
+  const { context } = createDouble({ model: fixture.model, authentication: file.authentication, answers });
+  return runStep(step.do, { provider, request, context, operation: operationOf(fixture) });
+}
+
+/** Paths may have more parts than an id. */
+function operationOf({ steps }: Specimen['fixture']) {
+  const created = steps.find((step) => step.do === 'submit')?.expect ?? {};
+  const parts = Object.entries(created).flatMap(([name, value]) =>
+    typeof value === 'string' ? [[name, value] as const] : [],
+  );
+  return { id: 'fixture', ...Object.fromEntries(parts) };
+}
+
+function expectState({ state, error }: Outcome, expected: string): string | undefined {
+  return state === expected ? undefined : `it is ${shown(state ?? error)}, and must be ${expected}`;
+}
+
+function expectOutcome(
+  { error, state }: Outcome,
+  expected: Readonly<Record<string, unknown>>,
+): string | undefined {
+  if (!isRecord(error)) return `it is taken for the state ${shown(state)}`;
+  const wrong = Object.entries(expected).find(([name, value]) => error[name] !== value);
+  return wrong === undefined
+    ? undefined
+    : `${wrong[0]} is ${shown(error[wrong[0]])}, and must be ${shown(wrong[1])}`;
+}
+
+function foreignMarker(given: Conformance, find: Specimen): VerificationTest {
+  const foreign: readonly RecordedAnswer[] = withTexts(find.answers, (text) =>
+    text.replace('mediary-fixture-1', 'mediary-fixture-2'),
+  );
+  return {
+    test: 'markers: the job of another task is not found',
+    run: async () => {
+      const { ids } = await askWith(given, find, foreign);
+      return Array.isArray(ids) && ids.length === 0 ? undefined : `it finds ${shown(ids)}`;
+    },
+  };
+}
