@@ -89,6 +89,8 @@ const besideGuides = rendererFor('docs/');
 /** What is HTML in the text stays text; a link leads to a guide, a heading, or https. `folder`: of the guides. */
 function rendererFor(folder: string): Marked {
   return new Marked({
+    // An address that is not a link in the text is one in an example.
+    tokenizer: { url: () => undefined },
     renderer: {
       html: ({ text: raw }) => escapeHtml(raw),
       image: ({ text: alternative }) => escapeHtml(alternative),

@@ -1,6 +1,6 @@
 /** The question: what does this gateway answer me? */
 import { errorOf } from '../shared/api.js';
-import { html, useState } from '../shared/preact.js';
+import { html, useEffect, useRef, useState } from '../shared/preact.js';
 import { root } from '../shared/root.js';
 import { createSession } from '../shared/session.js';
 import { addressOf, answerText } from './request.js';
@@ -22,6 +22,8 @@ export function Try({ tried }) {
   const [answer, setAnswer] = useState(/** @type {Answer | undefined} */ (undefined));
   const [problem, setProblem] = useState('');
   const [isBusy, setBusy] = useState(false);
+  const shown = useRef(/** @type {HTMLElement | null} */ (null));
+  useEffect(() => shown.current?.scrollIntoView({ block: 'nearest' }), [answer]);
 
   /** @param {SubmitEvent} event */
   async function submit(event) {
@@ -64,7 +66,7 @@ export function Try({ tried }) {
       ${isBusy && html`<p class="soft">Waiting for the answer…</p>`}
       ${answer && html`<p><b>${answer.status}</b> <span class="soft">after ${answer.ms} ms</span></p>`}
     </div>
-    ${answer && html`<pre tabindex="0" class="answer"><code>${answer.text}</code></pre>`}
+    ${answer && html`<pre tabindex="0" class="answer" ref=${shown}><code>${answer.text}</code></pre>`}
     ${problem !== '' && html`<p class="notice bad" role="alert">${problem}</p>`}
   </form>`;
 }

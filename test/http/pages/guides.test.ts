@@ -13,6 +13,7 @@ it.each([
   ['[x](javascript:alert(1))', '<p>x</p>'],
   ['[x](http://plain.example)', '<p>x</p>'],
   ['[x](https://a.example/?"><b>)', '<a href="https://a.example/?&quot;&gt;&lt;b&gt;">x</a>'],
+  ['"https://a.example/b"', '<p>&quot;https://a.example/b&quot;</p>'],
   ['[x](configuration.md)', '<p>x</p>'],
   ['[x](errors.md#invalid_json)', '<a href="errors#invalid_json">x</a>'],
   ['![a<b>](https://a.example/b.png)', 'a&lt;b&gt;'],
