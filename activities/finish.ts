@@ -11,8 +11,8 @@ import { taskFailures } from '../src/task/failures.ts';
 import type { UpstreamCost } from '../src/task/cost.ts';
 import type { Task } from '../src/task/record.ts';
 import type { ChargeQuestion, Ending, EventOf } from '../src/task/state.ts';
-import { classified } from '../src/task/task.ts';
-import type { TaskError } from '../src/task/task.ts';
+import { behindCode, classified } from '../src/task/task.ts';
+import type { SaidOfFailure, TaskError } from '../src/task/task.ts';
 import type { TaskActivityDeps } from './deps.ts';
 import { agreedCharge, isOutage, upstreamCostOf } from './settlement.ts';
 import { viewOf } from './task-view.ts';
@@ -164,11 +164,14 @@ function reasonToReview(
 }
 
 function upstreamError({ outcome, attempts }: Task): TaskError {
-  if (outcome?.kind === 'failed')
-    return { code: 'provider_error', message: outcome.message, ...outcome.failure };
+  if (outcome?.kind === 'failed') return { code: 'provider_error', ...saidIn(outcome), ...outcome.failure };
   // A job that was to be replaced, and no channel accepted another one: its words stand in its attempt.
   const attempt = attempts.findLast(isUpstreamFailure);
   if (attempt === undefined) return taskFailures.upstream;
   const { code = '', message = '', failure } = attempt;
-  return { code: 'provider_error', message: `${code}: ${message}`, ...failure };
+  return { code: 'provider_error', ...behindCode(code, { ...attempt, message }), ...failure };
+}
+
+function saidIn({ message, messageToCaller }: SaidOfFailure): SaidOfFailure {
+  return { message, ...defined({ messageToCaller }) };
 }

@@ -2,8 +2,10 @@ import { attemptId } from '../src/base/ids.ts';
 import { defined } from '../src/base/defined.ts';
 import { isLostJob } from '../src/polling/lost-job.ts';
 import { racePoint } from '../src/base/race-point.ts';
+import { splitWords, withoutCallersField } from '../src/flight/split-words.ts';
 import { isUnbilled } from '../src/task/rescue.ts';
 import type { StayPlace } from '../src/capacity/stay-places.ts';
+import { behindCode } from '../src/task/task.ts';
 import type { ResultItem } from '../src/task/task.ts';
 import type { Task, TaskOutcome } from '../src/task/record.ts';
 import { isSubmitting } from '../src/task/state.ts';
@@ -111,7 +113,7 @@ export async function recordEnd(status: Ended, job: WatchedJob, recording: Recor
           ...(await succeeded(status, job, recording)),
           ...defined({ renderedAt: within(status.endedAt, job.acceptedAt, seenAt) }),
         }
-      : failed(status, deps);
+      : await failed(status, task, deps);
   const id = attemptId(task, n);
   if (outcome.kind === 'failed') await racePoint('poll.failed', id);
   const event = {
@@ -181,12 +183,15 @@ export async function deliver(
   return { outcome, why: `A link of the result does not open: ${problem.message}` };
 }
 
-function failed(
+async function failed(
   { code, message, failure, unbilled, cost, withheld }: Extract<OperationStatus, { state: 'failed' }>,
-  { scrub }: ChannelActivityDeps,
-): TaskOutcome {
-  const words = `${code}: ${scrub(message)}`;
-  return { kind: 'failed', code, message: words, failure, ...defined({ unbilled, cost, withheld }) };
+  task: string,
+  deps: ChannelActivityDeps,
+): Promise<TaskOutcome> {
+  const asked = await persistently(() => deps.requests.find(task), deps);
+  const said = behindCode(code, splitWords(message, asked?.request));
+  const typed = withoutCallersField(failure, asked?.request);
+  return { kind: 'failed', code, ...said, failure: typed, ...defined({ unbilled, cost, withheld }) };
 }
 
 /** Another clock's time, within ours; undefined: none was named. */

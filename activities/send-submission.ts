@@ -53,7 +53,8 @@ export function createSend(deps: ChannelActivityDeps) {
       deps.submitLimiter(candidate).giveBack();
       return begun;
     }
-    const sent: Sent = { input, task: begun, n: attempt.n, owner };
+    const { request: asked } = submission.stored;
+    const sent: Sent = { input, task: begun, n: attempt.n, owner, request: asked };
     const id = attemptId(task.id, attempt.n);
     await racePoint('submit.begun', id);
     if (deps.now() - begunAt > stalledMs) return recordStall(sent, deps);

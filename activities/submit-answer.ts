@@ -4,6 +4,8 @@ import { defined } from '../src/base/defined.ts';
 import { attemptId } from '../src/base/ids.ts';
 import { racePoint } from '../src/base/race-point.ts';
 import type { Task, TaskOutcome } from '../src/task/record.ts';
+import { splitWords, withoutCallersField } from '../src/flight/split-words.ts';
+import type { GenerationRequest } from '../src/models/request.ts';
 import { isSubmitting } from '../src/task/state.ts';
 import type { EventOf } from '../src/task/state.ts';
 import type { Submitted, UpstreamError } from '../src/providers/provider.ts';
@@ -28,6 +30,7 @@ export interface Sent {
   readonly task: Task;
   readonly n: number;
   readonly owner: string;
+  readonly request: GenerationRequest;
 }
 
 /** `outcome`: the answer was the result. */
@@ -81,16 +84,18 @@ export async function recordRefusal(
 ): Promise<Task> {
   const { n, owner, task, input } = sent;
   const { code } = error;
-  const word = { code, message: deps.scrub(error.words) };
+  const { message, messageToCaller } = splitWords(error.words, sent.request);
+  const word = { code, message };
   switch (error.outcome) {
     case 'not_sent':
     case 'throttled':
     case 'unavailable':
       return retryOrLeave({ input, task, n, owner }, { ...word, retryAfterMs: error.retryAfterMs }, deps);
     case 'rejected': {
-      const { failure } = error;
-      const rejected = { kind: 'rejected', n, owner, ...word, failure, elapsedMs: elapsedBefore() } as const;
-      return stepTo(task, rejected, deps);
+      const failure = withoutCallersField(error.failure, sent.request);
+      const own = defined({ messageToCaller });
+      const elapsedMs = elapsedBefore();
+      return stepTo(task, { kind: 'rejected', n, owner, ...word, ...own, failure, elapsedMs }, deps);
     }
     case 'ambiguous':
       return stepTo(task, { kind: 'lost', n, owner, ...word }, deps);
@@ -131,7 +136,7 @@ export async function retryOrLeave(
   if (!stays || !isSubmitting(after.state)) return after;
   await noteWait(after, 'upstream', deps);
   const retryMs = Math.max(Math.round(delay), retryDelayMinMs);
-  // A history is not given an upstream's words, which may be the caller's own.
+  // Where nothing was begun, the message is ours. A history is given nothing that an upstream said.
   const why = refusing.n === undefined ? message : code;
   throw later('NotAccepted', `the channel does not accept the job at the moment (${why}); retrying`, retryMs);
 }

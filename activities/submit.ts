@@ -96,8 +96,10 @@ export function createSubmit(deps: ChannelActivityDeps) {
     if (refused !== undefined) return refused;
     const request = atOnce === undefined ? await registered(stored.request, input) : stored.request;
     if (request instanceof UpstreamError) {
-      const message = `Its files could not be given to the upstream: ${request.words}`;
-      const refusal = { code: 'file_not_registered', message };
+      const refusal = {
+        code: 'file_not_registered',
+        message: 'Its files could not be given to the upstream.',
+      };
       return retryOrLeave({ input, task }, refusal, deps);
     }
     const turn = { task: task.id, account: task.account, isBack: !isFirstAttempt() };

@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import { defined } from '../base/defined.ts';
 import type { GenerationRequest } from '../models/request.ts';
 import type { Logger } from '../observability/log.ts';
 import type { NewExchanges } from '../store/exchanges.ts';
@@ -42,6 +43,7 @@ const callsMax = 12;
 const pendingTasksMax = 5_000;
 /** Of the one that was polled longest ago nothing is remembered: its next poll is recorded anew. */
 const polledTasksMax = 50_000;
+const textsTasksMax = 1_000;
 
 interface Pending {
   readonly submits: string[];
@@ -83,6 +85,7 @@ class Recorder {
   readonly #pending = new Map<string, Pending>();
   /** How the last poll of each task ended. */
   readonly #polled = new LRUCache<string, Polled>({ max: polledTasksMax });
+  readonly #texts = new LRUCache<string, readonly string[]>({ max: textsTasksMax });
   readonly #describing = new Set<Promise<void>>();
   #timer: NodeJS.Timeout | undefined;
   #writing: Promise<void> = Promise.resolve();
@@ -127,14 +130,24 @@ class Recorder {
   async #describe(task: string, call: RawCall): Promise<void> {
     await new Promise((resolve) => void setImmediate(resolve));
     try {
-      // An upstream may repeat in its reason what the caller wrote.
-      const isUnknown = call.outcome.kind === 'failed' && call.hidden.texts === undefined;
-      const found = isUnknown ? await this.#deps.findRequest(task) : undefined;
-      const hidden = found === undefined ? call.hidden : { ...call.hidden, texts: textsOf(found.request) };
+      // An upstream may repeat anywhere what the caller wrote.
+      const texts = call.hidden.texts ?? (await this.#textsOf(task));
+      const hidden = { ...call.hidden, ...defined({ texts }) };
       this.#keep(task, call, JSON.stringify(describeCall({ ...call, hidden })));
     } catch (error) {
       this.#deps.log.warn({ task, err: error }, 'an exchange with an upstream was not recorded');
     }
+  }
+
+  /** A submission is followed by calls that do not know them: of the last tasks they are remembered. */
+  async #textsOf(task: string): Promise<readonly string[] | undefined> {
+    const known = this.#texts.get(task);
+    if (known !== undefined) return known;
+    const found = await this.#deps.findRequest(task);
+    if (found === undefined) return undefined;
+    const texts = textsOf(found.request).filter((text) => !text.startsWith('data:'));
+    this.#texts.set(task, texts);
+    return texts;
   }
 
   #keep(task: string, { step, outcome }: RawCall, text: string): void {

@@ -12,8 +12,7 @@ import type { ResultCopy, ResultCopyStore } from '../store/result-copies.ts';
 import type { TaskStore } from '../store/tasks.ts';
 import { recordedCallSchema } from './recorded-call.ts';
 import type { RecordedCall } from './recorded-call.ts';
-import { redactJson, redactRequest, textsOf } from './redact.ts';
-import { withoutCallersWords } from './without-callers-words.ts';
+import { redactRequest } from './redact.ts';
 import { planSchema, recordFormat, recordVersion } from './flight-record.ts';
 import type { FlightRecord } from './flight-record.ts';
 import { describeEvents } from './timeline.ts';
@@ -37,8 +36,8 @@ export async function readTaskRecord(
   id: string,
   options: { readonly history: boolean },
 ): Promise<FlightRecord | undefined> {
-  const found = await sources.tasks.find(id);
-  if (found === undefined) return undefined;
+  const task = await sources.tasks.find(id);
+  if (task === undefined) return undefined;
   const [request, texts, entries, copy, history] = await Promise.all([
     sources.requests.find(id),
     sources.exchanges.find(id),
@@ -46,8 +45,7 @@ export async function readTaskRecord(
     sources.resultCopies.find(id),
     options.history ? sources.history(id) : undefined,
   ]);
-  const task = withoutCallersWords(found, request?.request);
-  const calls = readCalls(texts, request);
+  const calls = readCalls(texts);
   const record = {
     format: recordFormat,
     version: recordVersion,
@@ -73,25 +71,9 @@ export async function readTaskRecord(
 }
 
 /** In the order in which they began. What this version cannot read is left out. */
-function readCalls(texts: readonly string[], request: RequestRecord | undefined): RecordedCall[] {
-  const own = request === undefined ? undefined : textsOf(request.request);
-  const calls = texts.flatMap((text) => {
-    const { data } = recordedCallSchema.safeParse(JSON.parse(text));
-    return data === undefined ? [] : [own === undefined ? data : withoutTexts(data, own)];
-  });
+function readCalls(texts: readonly string[]): RecordedCall[] {
+  const calls = texts.flatMap((text) => recordedCallSchema.safeParse(JSON.parse(text)).data ?? []);
   return calls.toSorted((a, b) => a.at - b.at);
-}
-
-/** A poll is recorded where the caller's texts are not known: they are removed again where they are. */
-function withoutTexts(call: RecordedCall, texts: readonly string[]): RecordedCall {
-  return {
-    ...call,
-    exchanges: call.exchanges.map((exchange) => {
-      const { body, json } = exchange;
-      if (body === undefined || json !== true) return exchange;
-      return { ...exchange, body: JSON.stringify(redactJson(JSON.parse(body), { secrets: [], texts })) };
-    }),
-  };
 }
 
 function readPlan({ plan }: Task, request: RequestRecord | undefined): FlightRecord['plan'] {

@@ -7,6 +7,7 @@ import type {
   SubmitContext,
   TaskProvider,
 } from '../providers/provider.ts';
+import { secretsOf } from '../providers/secrets-of.ts';
 import { wrapped } from '../providers/wrapped.ts';
 import type { Channels } from '../routing/channels.ts';
 import { acceptedOutcome, errorOutcome, foundOutcome, statusOutcome } from './describe-call.ts';
@@ -15,7 +16,6 @@ import { jobOf } from './exchange-recorder.ts';
 import type { ExchangeRecorder } from './exchange-recorder.ts';
 import type { CallOutcome } from './recorded-call.ts';
 import { textsOf } from './redact.ts';
-import type { Hidden } from './redact.ts';
 
 /** Channels whose task adapters are watched: what they send and receive for a task is recorded. */
 export function recordedChannels(
@@ -194,12 +194,4 @@ function ownerOf(operation: Operation, { task }: ProviderContext, watch: Watch):
 
 function submitFacts({ marker, remainingSeconds, callbackUrl }: SubmitContext) {
   return { marker, remainingSeconds, callback: callbackUrl !== undefined };
-}
-
-function secretsOf(context: ProviderContext): Hidden['secrets'] {
-  const { apiKey, callbackSecret } = context.credential;
-  const callbackUrl =
-    'callbackUrl' in context && typeof context.callbackUrl === 'string' ? context.callbackUrl : '';
-  // A credential may be a pair, of which an upstream repeats one half.
-  return [apiKey, ...apiKey.split(/[:\s,;]+/), callbackSecret ?? '', callbackUrl];
 }

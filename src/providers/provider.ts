@@ -1,6 +1,7 @@
 import type { Operation } from '../task/attempt.ts';
 import type { Cost } from '../money/cost.ts';
 export type { Operation } from '../task/attempt.ts';
+import { defined } from '../base/defined.ts';
 import { failureOfOutcome } from '../errors/failure.ts';
 import type { Failure, FailureClass } from '../errors/failure.ts';
 import { typedFailure, typedWords } from '../errors/upstream-words.ts';
@@ -419,5 +420,23 @@ export class UpstreamError extends Error {
     this.retryAfterMs = options.retryAfterMs;
     this.gone = options.gone ?? false;
     this.failure = typedFailure(failure);
+  }
+
+  /** The same with `change` made to everything that the upstream wrote. */
+  rewritten(change: (text: string) => string): UpstreamError {
+    const { outcome, status, retryAfterMs, gone, cause } = this;
+    const said = [this.words, this.code, this.failure.field ?? ''];
+    if (said.every((text) => change(text) === text)) return this;
+    const failure = {
+      ...this.failure,
+      ...defined({ field: this.failure.field && change(this.failure.field) }),
+    };
+    const rest = defined({ status, retryAfterMs, cause });
+    return new UpstreamError(outcome, change(this.words), {
+      ...rest,
+      code: change(this.code),
+      gone,
+      failure,
+    });
   }
 }

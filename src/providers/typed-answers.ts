@@ -1,19 +1,22 @@
 import type { Operation } from '../task/attempt.ts';
 import { defined } from '../base/defined.ts';
 import { idCharactersMax, isToken, plainText } from '../base/plain-text.ts';
-import type { JsonObject, JsonValue } from '../models/request.ts';
+import type { ImageRequest, JsonObject, JsonValue } from '../models/request.ts';
 import { measureMax } from '../money/settle-facts.ts';
 import type { SettleFacts } from '../money/settle-facts.ts';
 import { typedFailure, typedWords } from '../errors/upstream-words.ts';
 import { UpstreamError } from './provider.ts';
 import type {
   GeneratedImages,
+  ImageContext,
   OperationStatus,
   Provider,
+  ProviderContext,
   Submitted,
   SynchronousImageProvider,
   TaskProvider,
 } from './provider.ts';
+import { secretsOf, withoutSecrets } from './secrets-of.ts';
 import { withStatuses, wrapped } from './wrapped.ts';
 
 const factCharactersMax = 64;
@@ -26,16 +29,37 @@ const operationCharactersMax = 1_024;
  * UpstreamError itself, links by usable-links.ts.
  */
 export function withTypedAnswers(provider: Provider): Provider {
-  return wrapped(provider, { tasks: typedTasks, images: typedImages });
+  const { upload, removeUpload } = provider;
+  return {
+    ...wrapped(provider, { tasks: typedTasks, images: typedImages }),
+    ...defined({ upload: upload && discreet(upload), removeUpload: removeUpload && discreet(removeUpload) }),
+  };
+}
+
+/** A method whose errors do not repeat what the request was made with. */
+function discreet<Of, Context extends ProviderContext, Result>(
+  ask: (of: Of, context: Context) => Promise<Result>,
+): (of: Of, context: Context) => Promise<Result> {
+  return async (of, context) => {
+    try {
+      return await ask(of, context);
+    } catch (error) {
+      const secrets = secretsOf(context);
+      throw error instanceof UpstreamError ? error.rewritten((text) => withoutSecrets(text, secrets)) : error;
+    }
+  };
 }
 
 function typedTasks<Request>(provider: TaskProvider<Request>): TaskProvider<Request> {
-  const { submit, find } = provider;
+  const { submit, status, list, find, cancel } = provider;
+  const asked = { ...provider, status: discreet(status), ...defined({ list: list && discreet(list) }) };
   return {
-    ...withStatuses(provider, typedStatus),
-    submit: async (request, context) => typedJob(await submit(request, context)),
+    ...withStatuses(asked, typedStatus),
+    submit: discreet(async (request, context) => typedJob(await submit(request, context))),
     ...defined({
-      find: find && (async (...asked: Parameters<typeof find>) => (await find(...asked)).map(typedJob)),
+      find:
+        find && discreet(async (...sought: Parameters<typeof find>) => (await find(...sought)).map(typedJob)),
+      cancel: cancel && discreet(cancel),
     }),
   };
 }
@@ -63,7 +87,7 @@ function typedTrace(traceId: string | undefined): { readonly traceId?: string } 
   return traceId !== undefined && isToken(traceId, idCharactersMax) ? { traceId } : {};
 }
 
-function typedStatus({ traceId, ...status }: OperationStatus): OperationStatus {
+function typedStatus({ traceId, ...status }: OperationStatus, context: ProviderContext): OperationStatus {
   const trace = typedTrace(traceId);
   switch (status.state) {
     case 'pending':
@@ -71,7 +95,12 @@ function typedStatus({ traceId, ...status }: OperationStatus): OperationStatus {
     case 'succeeded':
       return { ...status, facts: typedFacts(status.facts), ...trace };
     case 'failed': {
-      const { code, words: message } = typedWords({ code: status.code, words: status.message }, 'failed');
+      const secrets = secretsOf(context);
+      const said = {
+        code: withoutSecrets(status.code, secrets),
+        words: withoutSecrets(status.message, secrets),
+      };
+      const { code, words: message } = typedWords(said, 'failed');
       return { ...status, code, message, failure: typedFailure(status.failure), ...trace };
     }
     default:
@@ -127,12 +156,13 @@ function typedImages(provider: SynchronousImageProvider): SynchronousImageProvid
   const { resume } = provider;
   return {
     ...provider,
-    generate: async (request, context) => typedGenerated(await provider.generate(request, context)),
+    generate: discreet(async (request: ImageRequest, context: ImageContext) =>
+      typedGenerated(await provider.generate(request, context)),
+    ),
     ...defined({
       resume:
-        resume === undefined
-          ? undefined
-          : async (...asked: Parameters<typeof resume>) => typedGenerated(await resume(...asked)),
+        resume &&
+        discreet(async (...asked: Parameters<typeof resume>) => typedGenerated(await resume(...asked))),
     }),
   };
 }

@@ -1,6 +1,12 @@
 import { defined } from '../base/defined.ts';
 import type { GenerationRequest } from '../models/request.ts';
-import type { OperationStatus, Provider, SynchronousImageProvider, TaskProvider } from './provider.ts';
+import type {
+  OperationStatus,
+  Provider,
+  ProviderContext,
+  SynchronousImageProvider,
+  TaskProvider,
+} from './provider.ts';
 
 export interface Wrap {
   readonly tasks: <Request extends GenerationRequest>(part: TaskProvider<Request>) => TaskProvider<Request>;
@@ -23,17 +29,17 @@ export function wrapped(provider: Provider, { tasks, images = (part) => part }: 
 /** A part whose every status is what `change` makes of it, in whichever way the upstream was asked. */
 export function withStatuses<Request>(
   part: TaskProvider<Request>,
-  change: (status: OperationStatus) => OperationStatus,
+  change: (status: OperationStatus, context: ProviderContext) => OperationStatus,
 ): TaskProvider<Request> {
   const { status, list } = part;
   return {
     ...part,
-    status: async (operation, context) => change(await status(operation, context)),
+    status: async (operation, context) => change(await status(operation, context), context),
     ...defined({
       list:
         list &&
         (async (...asked: Parameters<typeof list>) =>
-          new Map([...(await list(...asked))].map(([id, job]) => [id, change(job)]))),
+          new Map([...(await list(...asked))].map(([id, job]) => [id, change(job, asked[1])]))),
     }),
   };
 }

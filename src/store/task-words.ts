@@ -1,6 +1,7 @@
 import { defined } from '../base/defined.ts';
 import type { Changes } from '../task/next.ts';
 import type { Task } from '../task/record.ts';
+import type { SaidOfFailure } from '../task/task.ts';
 import { toSealed, toSealedDocument } from './sealed-document.ts';
 import type { SealedParts, Sealing } from './sealed-document.ts';
 import { toDocument, toTask, updateOf } from './task-document.ts';
@@ -74,17 +75,27 @@ export function createTaskForm({ seal, open }: Sealing): TaskForm {
 
 const unreadable = 'What the upstream said cannot be read: SECRETS_KEY lacks its key.';
 
-/** Messages by their place in the task: an attempt's number, `outcome` or `error`. */
+/** Messages by their place in the task: an attempt's number, `outcome` or `error`; with `-caller`, those for the caller. */
 type Words = Readonly<Record<string, string>>;
 
 type Said = { readonly [Name in 'attempts' | 'outcome' | 'error']?: Task[Name] | undefined };
 
 function wordsOf({ attempts = [], outcome, error }: Said): Words {
-  return defined({
-    ...Object.fromEntries(attempts.map(({ n, message }) => [`${n}`, message])),
-    outcome: outcome?.kind === 'failed' ? outcome.message : undefined,
-    error: error?.message,
-  });
+  const ofFailure = outcome?.kind === 'failed' ? outcome : undefined;
+  const said = attempts.map((attempt) => wordsAt(`${attempt.n}`, attempt));
+  const all = [...said, wordsAt('outcome', ofFailure), wordsAt('error', error)];
+  return Object.fromEntries(all.flatMap((words) => Object.entries(words)));
+}
+
+function wordsAt(place: string, { message, messageToCaller }: Partial<SaidOfFailure> = {}): Words {
+  return {
+    ...(message === undefined ? {} : { [place]: message }),
+    ...(messageToCaller === undefined ? {} : { [forCaller(place)]: messageToCaller }),
+  };
+}
+
+function forCaller(place: string): string {
+  return `${place}-caller`;
 }
 
 function isEmpty(words: Words): boolean {
@@ -94,15 +105,19 @@ function isEmpty(words: Words): boolean {
 /** With these words in place of its own. */
 function saying<Part extends Said>(part: Part, words: Words): Part {
   const { attempts, outcome, error } = part;
+  const said = <Of extends Partial<SaidOfFailure>>(
+    place: string,
+    { message: _message, messageToCaller: _own, ...rest }: Of,
+  ) => ({
+    ...rest,
+    ...defined({ message: words[place], messageToCaller: words[forCaller(place)] }),
+  });
   return {
     ...part,
     ...defined({
-      attempts: attempts?.map(({ message: _message, ...attempt }) => ({
-        ...attempt,
-        ...defined({ message: words[attempt.n] }),
-      })),
-      outcome: outcome?.kind === 'failed' ? { ...outcome, message: words['outcome'] ?? '' } : outcome,
-      error: error === undefined ? undefined : { ...error, message: words['error'] ?? '' },
+      attempts: attempts?.map((attempt) => said(`${attempt.n}`, attempt)),
+      outcome: outcome?.kind === 'failed' ? { message: '', ...said('outcome', outcome) } : outcome,
+      error: error === undefined ? undefined : { message: '', ...said('error', error) },
     }),
   };
 }

@@ -2,6 +2,7 @@ import { defined } from '../base/defined.ts';
 import type { Failure } from '../errors/failure.ts';
 import type { CostTerms } from '../money/cost-terms.ts';
 import type { RouteCandidate } from './candidates.ts';
+import type { SaidOfFailure } from './task.ts';
 
 /**
  * - `sending`: the request may have left; only its owner may say what became of it.
@@ -24,7 +25,7 @@ export interface Operation {
 }
 
 /** One submission to an upstream, as the task's record holds it. Times in Unix milliseconds. */
-export interface Attempt extends RouteCandidate {
+export interface Attempt extends RouteCandidate, Partial<SaidOfFailure> {
   /** From 1, in the order in which they were begun. */
   readonly n: number;
   readonly state: AttemptState;
@@ -42,7 +43,6 @@ export interface Attempt extends RouteCandidate {
   /** A job that was accepted after the task had continued without it: an operator may have to cancel it there. */
   readonly stray?: Operation;
   readonly code?: string;
-  readonly message?: string;
   /** What the upstream's refusal or failure was. */
   readonly failure?: Failure;
   /** How it stood before, oldest first: what became of it later takes nothing of its story away. */

@@ -34,13 +34,14 @@ export function polled(task: Job, event: EventOf<'polled'>, at: number): Next {
   if (outcome.kind === 'succeeded') {
     return change({ ...over, state: { at: 'ending', ending: { kind: 'succeeded' } } });
   }
-  const { failure, code, message } = outcome;
+  const { failure, code, message, messageToCaller } = outcome;
   const stop = stopOf(task.state);
   // The upstream stopped it because it was asked to; the poll has seen it first.
   if (stop !== undefined && failure?.class === 'cancelled')
     return change({ ...over, ...endedBy(task, stop) });
   if (unbilled && failure !== undefined && stop === undefined) {
-    const attempts = withAttempt(task, n, { state: 'failed', code, message, failure, endedAt: at });
+    const word = { code, message, ...defined({ messageToCaller }) };
+    const attempts = withAttempt(task, n, { state: 'failed', ...word, failure, endedAt: at });
     const resting = restedFor(task.resting, elapsedMs);
     const left = replacements({ ...task, attempts, resting }, failure.class, at);
     if (left.length > 0) return change({ attempts, resting, state: newRound({ attempts }, left) });

@@ -7,7 +7,7 @@ import type { Fallback } from './rescue.ts';
 import type { RouteCandidate } from './candidates.ts';
 import type { TaskState } from './state.ts';
 import type { WaitReason } from './wait-reason.ts';
-import type { ResultItem, TaskError, TaskStatus } from './task.ts';
+import type { ResultItem, SaidOfFailure, TaskError, TaskStatus } from './task.ts';
 import type { SettleFacts } from '../money/settle-facts.ts';
 import type { TaskKind } from '../base/task-kind.ts';
 import type { VideoShape } from '../models/video-shapes.ts';
@@ -104,17 +104,16 @@ export type TaskOutcome =
       /** When its render ended, as the vendor says, and not later than it was seen here. Absent: it does not say. */
       readonly renderedAt?: number;
     }
-  | {
+  | (SaidOfFailure & {
       readonly kind: 'failed';
       readonly code: string;
-      readonly message: string;
       readonly failure?: Failure;
       /** Links that the upstream delivered and callers must not follow: for operators only. */
       readonly withheld?: readonly string[];
       /** The upstream charges nothing for it. */
       readonly unbilled?: true;
       readonly cost?: Cost;
-    };
+    });
 
 export interface TaskActionRecord {
   /** Of the update that acted: a record is written once. */

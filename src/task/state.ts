@@ -5,7 +5,7 @@ import type { Failure } from '../errors/failure.ts';
 import type { RouteCandidate } from './candidates.ts';
 import type { UpstreamCost } from './cost.ts';
 import type { Task, TaskOutcome } from './record.ts';
-import type { TaskError } from './task.ts';
+import type { SaidOfFailure, TaskError } from './task.ts';
 
 /**
  * Where a task stands, and everything that can happen to it. `next` (next.ts) is the only way from one state to
@@ -204,7 +204,7 @@ interface NotAccepted extends Refused {
 }
 
 /** The request itself; or, where nothing was begun, what is needed to send it is gone. */
-interface Rejected extends Refused {
+interface Rejected extends Refused, SaidOfFailure {
   readonly kind: 'rejected';
   readonly failure?: Failure;
 }

@@ -8,6 +8,7 @@ import type { Task } from './record.ts';
 import { sameCandidate, stopOf } from './state.ts';
 import type { EventOf, Round } from './state.ts';
 import { endedBy } from './stop.ts';
+import { behindCode } from './task.ts';
 import { change, notNow, refuse, unchanged, withAttempt } from './transition.ts';
 import type { In, Next } from './transition.ts';
 
@@ -49,7 +50,7 @@ export function sending(
     const { channel, credential } = candidate;
     return change({ state: after, attempts: [...attempts, { channel, credential, ...begun, n, marker }] });
   }
-  const { endedAt: _ended, code: _code, message: _message, ...kept } = again;
+  const { endedAt: _ended, code: _code, message: _message, messageToCaller: _own, ...kept } = again;
   return change({
     state: after,
     attempts: attempts.map((one) => (one === again ? { ...kept, ...begun } : one)),
@@ -140,18 +141,19 @@ export function rejectedUnsent(_task: In<'queued'>, { n, ...event }: EventOf<'re
   return n === undefined ? failedWith(event) : decidedOtherwise;
 }
 
-function failedWith({ code, message, failure }: Pick<EventOf<'rejected'>, 'code' | 'message' | 'failure'>) {
-  const outcome = { kind: 'failed', code, message: `${code}: ${message}`, ...defined({ failure }) } as const;
+function failedWith(said: Omit<EventOf<'rejected'>, 'kind' | 'n'>) {
+  const { code, failure } = said;
+  const outcome = { kind: 'failed', code, ...behindCode(code, said), ...defined({ failure }) } as const;
   return change({ outcome, state: { at: 'ending', ending: { kind: 'failed' } } });
 }
 
 /** The upstream does not want the request itself: the task fails, or goes where its fallback says. */
 export function rejected(task: Unanswered, event: EventOf<'rejected'>, at: number): Next {
-  const { n, code, message, failure, elapsedMs } = event;
+  const { n, code, message, messageToCaller, failure, elapsedMs } = event;
   if (n === undefined) return notNow(task, event.kind);
   const refusal = unheard(task, event);
   if (refusal !== undefined) return refusal;
-  const word = { code, message, ...defined({ failure }) };
+  const word = { code, message, ...defined({ messageToCaller, failure }) };
   const attempts = withAttempt(task, n, { state: 'rejected', ...word, endedAt: at });
   const stop = stopOf(task.state);
   if (stop !== undefined) return change({ attempts, ...endedBy(task, stop) });
@@ -208,7 +210,7 @@ export function take(
   const attempts = task.attempts.map((one) => {
     const attempt = one.channel === channel && one.stray?.id === operation.id ? withoutStray(one) : one;
     if (attempt.n !== n) return attempt;
-    const { code: _code, message: _message, ...kept } = attempt;
+    const { code: _code, message: _message, messageToCaller: _own, ...kept } = attempt;
     const named = adopted === undefined ? {} : { adopted };
     return { ...kept, state: 'accepted' as const, operation, endedAt: at, ...named };
   });

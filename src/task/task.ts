@@ -25,10 +25,23 @@ export const statusMessages: Record<TaskStatus, string> = {
   failed: 'The task failed.',
 };
 
-/** Why a task failed. Its class is absent until the task has ended. */
-export interface TaskError extends Partial<Failure> {
-  readonly code: TaskErrorCode;
+/** Why something failed, in words. */
+export interface SaidOfFailure {
+  /** For everybody: without anything that the caller wrote. */
   readonly message: string;
+  /** For the caller alone, because it may repeat what the caller wrote. Absent: `message` is for the caller, too. */
+  readonly messageToCaller?: string;
+}
+
+/** The same behind the upstream's code. */
+export function behindCode(code: string, { message, messageToCaller }: SaidOfFailure): SaidOfFailure {
+  const own = messageToCaller === undefined ? {} : { messageToCaller: `${code}: ${messageToCaller}` };
+  return { message: `${code}: ${message}`, ...own };
+}
+
+/** Why a task failed. Its class is absent until the task has ended. */
+export interface TaskError extends SaidOfFailure, Partial<Failure> {
+  readonly code: TaskErrorCode;
 }
 
 /** Every failed task has a class: the one that matches its upstream's words, otherwise that of its code. */

@@ -18,7 +18,7 @@ export function endedImages(
   if (status === 'failed' || outcome?.kind !== 'succeeded') {
     const code = isModeration(error?.class) ? 'content_policy_violation' : 'provider_error';
     throw new GatewayError(code, 'The upstream generated no image.', {
-      ...defined({ words: error?.message, failure: error && classified(error) }),
+      ...defined({ words: error?.messageToCaller ?? error?.message, failure: error && classified(error) }),
       headers: { ...headers, ...noRetry },
     });
   }

@@ -5,7 +5,6 @@ import type { MediaUrl } from '../../models/stored-media.ts';
 import { mayUse } from '../../base/operator.ts';
 import type { OperatorIdentity } from '../../base/operator.ts';
 import { redactUrl } from '../../flight/redact.ts';
-import { withoutCallersWords } from '../../flight/without-callers-words.ts';
 import type { LedgerEntry } from '../../ledger/entry.ts';
 import type { Service } from '../../task/service.ts';
 import type { Stall } from '../../task/wait-reason.ts';
@@ -150,12 +149,11 @@ export interface TaskRecords extends Audience {
 
 /** What operators see of a task: everything but what was asked for. */
 export function presentAdminTask(
-  stored: Task,
+  task: Task,
   { mediaUrl, roles, nodes }: Audience,
 ): z.output<typeof adminTaskSchema> {
-  const task = shownTo(roles, stored);
   return {
-    ...presentResult(presentTask(task, mediaUrl), roles),
+    ...presentResult(presentTask(withoutOwnWords(task), mediaUrl), roles),
     kind: task.kind,
     account: task.account,
     key: task.key,
@@ -190,7 +188,7 @@ export function presentAdminTaskDetail(
   return {
     ...presentAdminTask(task, audience),
     waiting: presentWaiting(presentSituation(task, audience.nodes), waiting),
-    attempts: shownTo(audience.roles, task).attempts.map(presentAttempt),
+    attempts: task.attempts.map(presentAttempt),
     ledger: entries.map(presentLedgerEntry),
     refunded: presentRefund(entries),
     callback: task.callback === undefined ? null : presentCallback(task.callback),
@@ -209,9 +207,10 @@ function presentCost({ charge = 0n, cost, costUnknown = 0 }: Task) {
 
 type Roles = OperatorIdentity['roles'];
 
-/** Hides the upstream's texts without the role `content`, because they may repeat what the caller wrote. */
-function shownTo(roles: Roles, task: Task): Task {
-  return mayUse({ roles }, 'content') ? task : withoutCallersWords(task, undefined);
+function withoutOwnWords({ error, ...task }: Task): Task {
+  if (error === undefined) return task;
+  const { messageToCaller: _own, ...shared } = error;
+  return { ...task, error: shared };
 }
 
 /** What a link opens is nothing for whoever may only look. */

@@ -142,7 +142,7 @@ export const taskListSchemas = {
 
 export type PresentedTask = z.output<(typeof taskSchemas)[TaskKind]>;
 
-/** A task's wire form, made of its record and the links to our copies: the body of GET and of the callback. */
+/** A task's wire form for its caller, made of its record and the links to our copies: the body of GET and of the callback. */
 export function presentTask(task: Task, mediaUrl: MediaUrl): PresentedTask {
   const { status } = task;
   switch (status) {
@@ -253,7 +253,7 @@ function presentUsage({ usage }: SettleFacts): { completion_tokens: number; tota
 
 function presentFailure(error: TaskError | undefined): z.output<typeof taskErrorSchema> {
   return {
-    message: error?.message ?? statusMessages.failed,
+    message: error?.messageToCaller ?? error?.message ?? statusMessages.failed,
     code: error?.code ?? 'internal_error',
     ...defined({ class: error?.class, field: error?.field, input: error?.input }),
   };

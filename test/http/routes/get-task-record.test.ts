@@ -29,7 +29,7 @@ it('is everything that is known, in order, without what the caller wrote', async
         ms: 12,
         status: 200,
         json: true,
-        body: JSON.stringify({ id: `up-${id}`, error: { message: prompt } }),
+        body: JSON.stringify({ id: `up-${id}`, error: { message: '[caller]' } }),
       },
     ],
     outcome: { kind: 'pending', phase: 'running' },

@@ -1,4 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { splitWords } from '../../../src/flight/split-words.ts';
 import { operatorRoles } from '../../../src/base/operator.ts';
 import { taskFailures } from '../../../src/task/failures.ts';
 import { adminCaller } from '../../support/client.ts';
@@ -208,14 +209,15 @@ it('shows the links of a result to whom may act, and what opens nothing to whom 
   });
 });
 
-it('shows what an upstream said to the role content alone, since it may repeat the prompt', async () => {
+it('shows what an upstream said without the prompt that it repeats', async () => {
   const account = await world.newAccount();
   const prompt = 'a very private prompt about a red fox';
   const id: string = (await account.create({ prompt })).body.id;
-  const message = `moderated: the prompt "A very PRIVATE prompt, about a red\\nfox" is not allowed`;
+  const request = (await world.stores.requests.find(id))?.request;
+  const said = splitWords(`the prompt "A very PRIVATE prompt, about a red\\nfox" is not allowed`, request);
   const failure = { class: 'moderation_input' } as const;
   const n = await world.drive.send(id);
-  await world.drive.step(id, { kind: 'rejected', n, owner: 'run', code: 'moderated', message, failure });
+  await world.drive.step(id, { kind: 'rejected', n, owner: 'run', code: 'moderated', ...said, failure });
   for (const role of [...operatorRoles, 'everything']) {
     const admin = await operator(`said-${role}`, role);
     const one = await admin('GET', `/tasks/${id}`);
@@ -223,16 +225,10 @@ it('shows what an upstream said to the role content alone, since it may repeat t
       one.text,
       (await admin('GET', '/tasks?limit=100')).text,
       (await admin('GET', `/tasks/find?id=${id}`)).text,
+      (await admin('GET', `/tasks/${id}/record`)).text,
     ];
-    const isShown = role === 'content' || role === 'everything';
-    expect([role, one.body.attempts[0].code, one.text.includes('PRIVATE')]).toEqual([
-      role,
-      'moderated',
-      isShown,
-    ]);
-    if (!isShown) expect(texts.join()).not.toMatch(/private|fox/i);
-    // The record can leave the machine: nobody's role puts it there.
-    expect((await admin('GET', `/tasks/${id}/record`)).text).not.toMatch(/private|fox/i);
+    expect(one.body.attempts[0]).toMatchObject({ code: 'moderated', message: '[caller]' });
+    expect(texts.join()).not.toMatch(/private|fox/i);
   }
 });
 
