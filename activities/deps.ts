@@ -106,7 +106,6 @@ export interface ChannelActivityDeps extends ActivityDeps {
   readonly currency: () => string;
   /** Where upstreams reach us; absent: they cannot. */
   readonly publicUrl?: string;
-  readonly scrub: (text: string) => string;
   /** Who sent an operator's act; `by`: who says to. */
   readonly actorOf: (act: Pick<ActRequest, 'id' | 'task' | 'action'> & Pick<ActionInput, 'by'>) => string;
   /** Who cancelled the task's workflow, as far as that is known. */

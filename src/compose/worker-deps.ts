@@ -8,7 +8,6 @@ import { createStatusPollers } from '../polling/status-pollers.ts';
 import { webhookSecretsOf } from '../access/webhook-secrets.ts';
 import type { Core } from './core.ts';
 import { recordedChannels } from '../flight/recorded-channels.ts';
-import { scrub } from '../http-client/index.ts';
 import { presentTask } from '../http/presenters/video-task.ts';
 import { createHostPlaces } from '../capacity/host-places.ts';
 import { createPromptHosts } from '../capacity/prompt-hosts.ts';
@@ -141,7 +140,6 @@ export function channelDeps(core: Core, stays: StayPlaces, results: ResultReader
       ...publicAddress,
     }),
     currency: () => core.config().currency,
-    scrub,
     actorOf: createActIds(core.secrets.deriveKey('act-ids')).actorOf,
     cancelRequest: (task) => findCancelRequest(core.client, task),
     auditLog: core.auditLog,

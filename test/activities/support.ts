@@ -161,7 +161,6 @@ export async function openActivityWorld(yaml = testYaml): Promise<ActivityWorld>
             callsBack: () => false,
             status: () => Promise.reject(new Error('no poller in this test')),
           }),
-          scrub: (text) => text,
           log,
           now: Date.now,
           random: Math.random,

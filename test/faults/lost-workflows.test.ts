@@ -3,6 +3,7 @@ import { readEnvironment } from '../../src/config/environment.ts';
 import { openCore } from '../../src/compose/core.ts';
 import type { Core } from '../../src/compose/core.ts';
 import { createLogger } from '../../src/observability/log.ts';
+import { openTaskPort } from '../../src/compose/task-port.ts';
 import type { TaskState } from '../../src/task/state.ts';
 import { createWorkflowLookup } from '../../src/temporal/workflow-lookup.ts';
 import { startWorker } from '../../src/worker.ts';
@@ -126,6 +127,11 @@ it('each task ends as it would have, with one submission, and what was terminate
     if (act === undefined) continue;
     const { status } = await actOn(gateway.admin, idOf(state), { action: act, reason: 'a test' });
     expect([state.at, status]).toEqual([state.at, 200]);
+  }
+  // The next question about an old job may be half a minute away.
+  const port = openTaskPort(gateway.core);
+  for (const { state } of states) {
+    await expect.poll(() => port.wake(idOf(state)).then(() => stateOf(idOf(state)))).toBe('ended');
   }
   for (const { state, fails } of states) {
     const { status, error } = await account.finished(idOf(state));

@@ -181,7 +181,6 @@ describe('what an upstream repeats', () => {
     const lines = [...tasks.values()].flatMap((task) => [
       ['tasks', 'show', task],
       ['tasks', 'show', task, '-o', 'json'],
-      ['tasks', 'export', task],
     ]);
     for (const line of [['tasks', 'list'], ['audit'], ['notices', 'list'], ...lines]) {
       const { text } = await runLine(gateway, line, change);
