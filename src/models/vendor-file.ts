@@ -158,10 +158,9 @@ const fixtureSchema = z.strictObject({
 });
 export type Fixture = z.infer<typeof fixtureSchema>;
 
-const day = z.templateLiteral([z.int(), '-', z.int(), '-', z.int()]).refine(
-  (text) => z.iso.date().safeParse(text).success,
-  'must be a day, such as 2026-11-29',
-);
+const day = z
+  .templateLiteral([z.int(), '-', z.int(), '-', z.int()])
+  .refine((text) => z.iso.date().safeParse(text).success, 'must be a day, such as 2026-11-29');
 
 const aboutSchema = z.strictObject({
   vendor: text,
