@@ -118,11 +118,13 @@ function sortOf(options: unknown): Record<string, 1 | -1> {
 /** The file of src that called the driver; undefined when a test did, or the driver itself: findOne calls find. */
 /** Reads three frames and no source map: it runs for each query of the suite. */
 function callerFile(): string | undefined {
-  const { prepareStackTrace, stackTraceLimit } = Error;
+  const prepare: unknown = Reflect.get(Error, 'prepareStackTrace');
+  const { stackTraceLimit } = Error;
   Error.stackTraceLimit = 3;
   Error.prepareStackTrace = (_error, frames) => frames.map((frame) => frame.getFileName() ?? '');
   const files: unknown = new Error('the stack alone is read').stack;
-  Object.assign(Error, { prepareStackTrace, stackTraceLimit });
+  Error.stackTraceLimit = stackTraceLimit;
+  Reflect.set(Error, 'prepareStackTrace', prepare);
   const names = Array.isArray(files) ? files.map(String) : [];
   return productFile.exec(names.find((name) => !name.includes('/noted-queries.ts')) ?? '')?.[1];
 }
