@@ -9,8 +9,7 @@ import type { LedgerEntry } from '../../ledger/entry.ts';
 import type { ChannelHealth } from '../../health/channel-health.ts';
 import { channelsAhead } from '../../task/service.ts';
 import type { Surroundings } from '../../task/service.ts';
-import { waitWords } from '../../task/wait.ts';
-import type { PastWait, Stall, Wait } from '../../task/wait.ts';
+import type { Stall } from '../../task/wait.ts';
 import { waitsOf } from '../../task/state-wait.ts';
 import type { Waiting } from '../../commands/task-port.ts';
 import { waitCauses } from '../../task/situation.ts';
@@ -25,6 +24,7 @@ import { presentTask, taskFields } from './video-task.ts';
 import type { PresentedTask } from './video-task.ts';
 import { failureClassSchema, taskKindSchema } from './enums.ts';
 import { secondsOrNull, toSeconds, unixSeconds } from './unix-seconds.ts';
+import { presentWait, waitSchema } from './wait.ts';
 
 const costSchema = z.object({ amount: z.string(), unit: z.string() }).meta({
   description: 'What the upstream reports that it charges for the job; null if it reports nothing.',
@@ -107,23 +107,6 @@ const attemptSchema = z.object({
   started_at: unixSeconds(),
   ended_at: unixSeconds().nullable(),
 });
-
-const waitSchema = z
-  .object({
-    cause: z.enum(waitCauses),
-    text: z.string().meta({ description: 'What the caller reads of it, without the times.' }),
-    channel: z.string().nullable(),
-    credential: z.string().nullable(),
-    code: z.string().nullable().meta({ description: 'What the upstream or the circuit calls it.' }),
-    ahead: z.int().nullable().meta({ description: 'How many tasks were ahead of it when it began.' }),
-    since: unixSeconds(),
-    ended_at: unixSeconds().nullable().meta({ description: 'Null: it has not ended.' }),
-    until: unixSeconds()
-      .nullable()
-      .meta({ description: 'The next try begins then at the earliest, as it was known when it began.' }),
-    times: z.int().meta({ description: 'How many equal waits it stands for, one after the other.' }),
-  })
-  .meta({ id: 'TaskWait' });
 
 const waitingSchema = z.object({
   reason: z.enum(['paused', ...waitCauses]).meta({
@@ -299,22 +282,6 @@ function presentWaiting(
     failed_polls: waiting.errors ?? null,
     last_error: waiting.lastError ?? null,
     last_poll_at: secondsOrNull(waiting.lastAt),
-  };
-}
-
-function presentWait(wait: Wait | PastWait): z.output<typeof waitSchema> {
-  const { cause, channel, credential, code, ahead, since } = wait;
-  return {
-    cause,
-    text: waitWords(wait),
-    channel: channel ?? null,
-    credential: credential ?? null,
-    code: code ?? null,
-    ahead: ahead ?? null,
-    since: toSeconds(since),
-    ended_at: 'ended' in wait ? toSeconds(wait.ended) : null,
-    until: 'until' in wait ? secondsOrNull(wait.until) : null,
-    times: ('times' in wait ? wait.times : undefined) ?? 1,
   };
 }
 

@@ -1,0 +1,38 @@
+import { z } from 'zod';
+import { waitCauses } from '../../task/situation.ts';
+import { waitWords } from '../../task/wait.ts';
+import type { PastWait, Wait } from '../../task/wait.ts';
+import { secondsOrNull, toSeconds, unixSeconds } from './unix-seconds.ts';
+
+export const waitSchema = z
+  .object({
+    cause: z.enum(waitCauses),
+    text: z.string().meta({ description: 'What the caller reads of it, without the times.' }),
+    channel: z.string().nullable(),
+    credential: z.string().nullable(),
+    code: z.string().nullable().meta({ description: 'What the upstream or the circuit calls it.' }),
+    ahead: z.int().nullable().meta({ description: 'How many tasks were ahead of it when it began.' }),
+    since: unixSeconds(),
+    ended_at: unixSeconds().nullable().meta({ description: 'Null: it has not ended.' }),
+    until: unixSeconds()
+      .nullable()
+      .meta({ description: 'The next try begins then at the earliest, as it was known when it began.' }),
+    times: z.int().meta({ description: 'How many equal waits it stands for, one after the other.' }),
+  })
+  .meta({ id: 'TaskWait' });
+
+export function presentWait(wait: Wait | PastWait): z.output<typeof waitSchema> {
+  const { cause, channel, credential, code, ahead, since } = wait;
+  return {
+    cause,
+    text: waitWords(wait),
+    channel: channel ?? null,
+    credential: credential ?? null,
+    code: code ?? null,
+    ahead: ahead ?? null,
+    since: toSeconds(since),
+    ended_at: 'ended' in wait ? toSeconds(wait.ended) : null,
+    until: 'until' in wait ? secondsOrNull(wait.until) : null,
+    times: ('times' in wait ? wait.times : undefined) ?? 1,
+  };
+}
