@@ -54,7 +54,7 @@ export interface TaskActivityDeps extends ActivityDeps {
   readonly abandonCreation: AbandonCreation;
   /** Starts the workflow of a task. Repeatable. */
   readonly start: TaskPort['start'];
-  /** Of the running configuration: what a task's workflow is given beside its record. */
+  /** Returns what the running configuration adds to the record in the input of a task's workflow. */
   readonly termsOf: (model: string) => Pick<TaskTerms, 'currency' | 'expectedSeconds'>;
   /** Starts the delivery of the callback of a task that has ended without its workflow. Repeatable. */
   readonly owedCallback: (task: string) => Promise<void>;
@@ -79,7 +79,7 @@ export interface ChannelActivityDeps extends ActivityDeps {
   /** Rejects while MongoDB is away. */
   readonly deliver: Deliver;
   readonly measure: MeasureResult;
-  /** Finds the shape of the channel's model that a rendered video of this size has. */
+  /** Finds the shape that a rendered video of this size has for the channel's model. */
   readonly shapeOf: (
     job: { readonly model: string; readonly channel: string },
     size: string,
@@ -156,7 +156,7 @@ export interface WorkflowLookup {
   failing(): AsyncIterable<string>;
   /** Whether a workflow of this id is running. */
   isRunning(id: string): Promise<boolean>;
-  /** The last run of a workflow of this id; undefined: Temporal knows none. */
+  /** Returns the state of the workflow's last run. Undefined: Temporal does not know the workflow. */
   find(id: string): Promise<'running' | 'closed' | undefined>;
   /** Ends the back-off of a task's activity, and follows what comes of it for some seconds. */
   tryNow(task: string, activity: string): Promise<TriedNow>;

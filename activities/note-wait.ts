@@ -3,8 +3,8 @@ import type { NewWait } from '../src/task/wait.ts';
 import type { ChannelActivityDeps } from './deps.ts';
 
 /**
- * Shows what a task waits for. A wait that is known already is not written again. Never throws: what GET says must not
- * stop a submission.
+ * Records what a task waits for, so that GET can show it. A known wait is not written again. Never throws, because a
+ * failure to record a wait must not stop a submission.
  */
 export async function noteWait(
   { id: task, state }: Pick<Task, 'id' | 'state'>,

@@ -15,7 +15,7 @@ import { createFinishTask } from './finish.ts';
 import { withHeartbeat } from './heartbeat.ts';
 import type { ReconcileReport } from './types.ts';
 
-/** Who does not change for this long, by our own clock, and has no running workflow, is abandoned. */
+/** A task is abandoned if it has no running workflow and does not change for this long, by our own clock. */
 const abandonedAfterMs = 2 * 60_000;
 /** So long nobody serves a channel, by our own clock, before a person is asked. */
 const unservedAfterMs = 2 * 60_000;
@@ -23,9 +23,10 @@ const unservedAfterMs = 2 * 60_000;
 const overdueGraceMs = 10 * 60_000;
 
 /**
- * One rule: a record that does not change gets its workflow back if Temporal has lost it, and is ended if its workflow was;
- * one that has ended, and owes its callback, gets it. The clocks of two processes are never compared. One task that cannot be repaired stops neither the
- * others nor the upkeep.
+ * The reconciler looks at records that do not change. If Temporal has lost the workflow, the reconciler restarts it.
+ * If the workflow is closed, the reconciler ends the task. If an ended task still owes its callback, the reconciler
+ * starts the delivery. It never compares the clocks of two processes. A task that cannot be repaired stops neither the
+ * other tasks nor the upkeep.
  */
 export function createReconcileTasks(deps: TaskActivityDeps) {
   const { tasks, log } = deps;
@@ -128,7 +129,7 @@ function createRepairs(deps: TaskActivityDeps) {
     return run === 'closed' || basis === undefined ? end(task, basis ?? noBasis) : restart(task, basis);
   }
 
-  /** Temporal has lost the workflow: a new one continues from the record, as one that is reset does. */
+  /** Starts a new workflow for one that Temporal has lost. It continues from the record, as after a reset. */
   async function restart(task: Task, basis: PriceBasis): Promise<boolean> {
     const { id, state } = task;
     log.error({ task: id, state: state.at }, 'Temporal has lost the workflow of a task: it is started again');

@@ -114,7 +114,7 @@ export function notAccepted({ input, n, owner }: Refusing, word: Word): EventOf<
   return { kind: 'not_accepted', candidate, ...defined({ n, owner }), ...word, elapsedMs };
 }
 
-/** `wait`: what the task waits for where it is not an answer to its submission. */
+/** `wait`: the cause of the wait if it is not the upstream's answer to the submission. */
 interface Refused extends Pick<Word, 'code' | 'message' | 'wait'> {
   readonly retryAfterMs?: number | undefined;
 }
@@ -145,9 +145,9 @@ export async function retryOrLeave(
   const word = { code, message, stays, wait, ...defined({ retryAfterMs: asked }) };
   const after = isChange ? await stepTo(task, notAccepted(refusing, word), deps) : task;
   if (!stays || !isSubmitting(after.state)) return after;
-  // What was begun has written it with its end.
+  // If an attempt had begun, its end has written the wait already.
   if (refusing.n === undefined) await noteWait(after, wait, deps);
-  // Where nothing was begun, the message is ours. A history is given nothing that an upstream said.
+  // The message is ours only if no attempt had begun. An upstream's words must not reach the workflow's history.
   const why = refusing.n === undefined ? message : code;
   throw later('NotAccepted', `the channel does not accept the job at the moment (${why}); retrying`, retryMs);
 }

@@ -216,7 +216,7 @@ describe('imports between folders', () => {
     process: { runs: [] },
     observability: { runs: [...pure, 'process'] },
     providers: { runs: pure },
-    // The adapters that are data, and the threads that evaluate them.
+    // Adapters made from vendor files, and the threads that evaluate their expressions.
     'vendor-files': { runs: [...pure, 'process', 'providers'] },
     store: { runs: pure, types: ['providers'] },
     ledger: { runs: [...pure, 'store'], types: ['access', 'observability'] },
@@ -322,7 +322,8 @@ describe('imports between folders', () => {
       ({ from, to, isType }) =>
         !isType && to.startsWith('src/config/') && !/^src\/(?:config\/|compose\/|[\w-]+\.ts$)/.test(from),
     );
-    // They read which gateway the local mode left running, or a vendor file, not gateway.yaml; local-mode.ts is the root of that mode.
+    // These read the record of a running local gateway or a vendor file, not gateway.yaml. local-mode.ts is the root of
+    // the local mode.
     const exempt = [
       'src/cli/target.ts',
       'src/cli/vendor-test.ts',

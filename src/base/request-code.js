@@ -1,6 +1,6 @@
 /**
- * A request as a program that sends it: pure, in strings of one line each. The key is never in it. A `{name}` in `path`
- * becomes the variable NAME of the environment, where the key is in KEY.
+ * Writes a program that sends a request. Each string of the program fits on one line. The program never contains the
+ * key: it reads the key from the environment variable KEY. A `{name}` in `path` becomes the environment variable NAME.
  *
  * @typedef {'json' | 'text' | 'file'} AnswerKind
  * @typedef {{
@@ -15,7 +15,7 @@ export const writers = { curl: curlOf, typescript: typescriptOf, python: pythonO
 export const languageNames = { curl: 'curl', typescript: 'TypeScript', python: 'Python' };
 
 /**
- * Of a large file only its kind: nobody copies megabytes.
+ * Keeps only the media type of a large file, because nobody wants to copy megabytes.
  *
  * @param {Record<string, unknown>} body
  */

@@ -22,7 +22,7 @@ export interface HealthDeps {
   readonly config: () => GatewayConfig;
   /** Ends the back-off of a task's submission. Never throws. */
   readonly wake: (task: string) => Promise<void>;
-  /** Tasks that wait for a circuit to close. */
+  /** Lists the tasks that wait for a circuit to close. */
   readonly waitingFor: CircuitWakesDeps['list'];
   readonly onCircuit: (id: string, record: CircuitRecord) => void;
   readonly onError: (error: unknown) => void;

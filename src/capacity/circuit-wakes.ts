@@ -10,11 +10,11 @@ export interface CircuitPlace {
 }
 
 export interface CircuitWakesDeps {
-  /** Tasks that wait for this place, the earliest deadline first; at most so many. */
+  /** Lists at most `limit` tasks that wait for this place, the earliest deadline first. */
   readonly list: (place: CircuitPlace, limit: number) => Promise<readonly OrderedTask[]>;
   /** Ends the back-off of the task's submission. Never throws. */
   readonly wake: (task: string) => Promise<void>;
-  /** The place has failed again: who is woken now would only come back. */
+  /** Whether the circuit is open again, so that a task woken now would only have to wait again. */
   readonly isOpen: (id: string) => boolean;
   readonly onError: (error: unknown) => void;
 }
@@ -24,8 +24,8 @@ const atOnce = 10;
 const pauseMs = 100;
 
 /**
- * Ends the waits for a circuit that has closed, in fair order: otherwise each task would come back whenever its own
- * back-off ends.
+ * Wakes the tasks that wait for a circuit after it has closed, in fair order. Without this, each task would come back
+ * when its own back-off ends.
  */
 export function createCircuitWakes({ list, wake, isOpen, onError }: CircuitWakesDeps) {
   const running = new Set<string>();
@@ -48,7 +48,7 @@ export function createCircuitWakes({ list, wake, isOpen, onError }: CircuitWakes
     }
   }
 
-  /** Never rejects. One run for each circuit at a time. */
+  /** Never rejects. Each circuit has at most one run at a time. */
   return async function circuitClosed(id: string): Promise<void> {
     if (running.has(id)) return;
     running.add(id);
@@ -57,7 +57,7 @@ export function createCircuitWakes({ list, wake, isOpen, onError }: CircuitWakes
   };
 }
 
-/** `<channel>/<credential>`, or `<channel>/<credential>/<model>`. A model may have slashes. */
+/** `<channel>/<credential>`, or `<channel>/<credential>/<model>`. A model's name may contain slashes. */
 export function placeOf(id: string): CircuitPlace {
   const [channel = '', credential = '', ...model] = id.split('/');
   return { channel, credential, ...(model.length === 0 ? {} : { model: model.join('/') }) };

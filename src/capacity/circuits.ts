@@ -26,7 +26,10 @@ export interface CircuitRequest extends CircuitTarget {
 
 export type CircuitDecision =
   | { readonly open: false }
-  /** Without `retryAfterMs` another process may be able to send it at once. `isTried`: another request is a probe there. */
+  /**
+   * Without `retryAfterMs`, another process may be able to send the request at once. `isTried`: another request is
+   * probing the circuit.
+   */
   | {
       readonly open: true;
       readonly retryAfterMs?: number | undefined;
@@ -60,9 +63,9 @@ export interface Circuits {
   ): Promise<boolean>;
   /** For the catalogue: from memory, as last read, and only what all processes share. */
   outage(target: CircuitTarget): DroppedChannel | undefined;
-  /** Whether the circuit of this id is open, for all processes or for this one. From memory. */
+  /** Whether the circuit is open for all processes or for this one, according to this process's memory. */
   isOpen(id: string): boolean;
-  /** What this process alone cannot reach: open now, or within a day. Bounded, since each process reports it. */
+  /** Circuits of this process alone that are open or changed within the last day. Bounded, as processes report them. */
   unreached(): readonly Circuit[];
   /** Rejects when MongoDB does not answer. */
   refresh(): Promise<void>;

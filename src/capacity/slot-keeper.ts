@@ -18,7 +18,7 @@ export interface SlotRequest {
   /** Unix milliseconds; the lease ends some minutes later. */
   readonly deadlineAt: number;
   readonly createdAt: number;
-  /** A submission of it was lost: others go first. */
+  /** Whether a submission of the task was lost. Such a task goes last. */
   readonly wasLost: boolean;
 }
 

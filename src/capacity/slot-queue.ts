@@ -3,13 +3,13 @@ import type { RouteCandidate } from '../task/candidates.ts';
 import type { SlotStore, Ticket } from '../store/slots.ts';
 import { modelInTurn, urgencyKey } from '../task/fair-order.ts';
 
-/** The tasks that wait before a credential's slots, in fair order. */
+/** The tasks that wait for a slot of a credential, in fair order. */
 export interface SlotQueue {
   /** Queues the task at every credential that would do; it checks again automatically after the given time. */
   enter(waiting: Waiting, looksInMs: number): Promise<void>;
   /** Admits waiting tasks while there is room. True: this call admitted the caller, so it is not woken. */
   serve(queue: string, caller?: string): Promise<boolean>;
-  /** When a waiting task checks again automatically, in case nobody wakes it; and how many tasks wait there, about. */
+  /** Returns when a waiting task checks again if nothing wakes it, and about how many tasks are ahead of it. */
   planLook(queue: string): Promise<{ readonly ms: number; readonly ahead: number }>;
 }
 
@@ -96,7 +96,7 @@ export function createSlotQueue(deps: SlotQueueDeps): SlotQueue {
   };
 }
 
-/** Which task of the account has its turn. The models that were served are remembered by this process alone. */
+/** Picks the account's next task, with its models in turn. Each process remembers which models it served. */
 function createModelTurns({ store }: Pick<SlotQueueDeps, 'store'>) {
   const served = new LRUCache<string, number>({ max: modelsMax });
   let count = 0;

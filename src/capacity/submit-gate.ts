@@ -15,7 +15,7 @@ export interface SubmitRequest {
   readonly hasWaited: boolean;
   readonly deadlineAt: number;
   readonly createdAt: number;
-  /** A submission of it was lost: others go first. */
+  /** Whether a submission of the task was lost. Such a task goes last. */
   readonly wasLost: boolean;
   /** Longest that the submission itself may take. */
   readonly submitMs: number;

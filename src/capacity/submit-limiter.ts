@@ -8,7 +8,7 @@ export interface SubmitLimiter {
   enter(request: SubmitTurn, signal: AbortSignal): Promise<number | undefined>;
   /** The token was not used after all. */
   giveBack(): void;
-  /** How many tasks of this process have an appointment before this one. */
+  /** The number of tasks of this process that are due to be submitted before this one. */
   countAhead(task: string): number;
 }
 

@@ -26,13 +26,13 @@ const healthSchema = z.object({
   parts: z.array(circuitSchema),
 });
 
-/** What a list shows of a channel's health. */
+/** The columns of a list that show a channel's health. */
 export function healthColumns(health: unknown): Row {
   const { state, text, since, waiting } = healthSchema.parse(health);
   return { state, since, waiting: waiting?.tasks ?? null, health: text };
 }
 
-/** Everything that is known of it, with its circuits as rows of tables. */
+/** The complete health of a channel, with its circuits as rows of tables. */
 export function healthInTables(health: unknown): Row {
   const { parts, channel: _channel, opened, waiting, ...rest } = healthSchema.parse(health);
   const named = parts.map((part) => ({ ...part, of: nameOf(part) }));
@@ -69,7 +69,7 @@ function nameOf({ credential, model }: Circuit): string {
   return model === null ? credential : `${credential}/${model}`;
 }
 
-/** A line for each channel that does not simply serve. */
+/** One line for each of these channels. */
 export function healthLines(channels: unknown): readonly string[] {
   return (z.array(healthSchema).safeParse(channels).data ?? []).map(lineOf);
 }

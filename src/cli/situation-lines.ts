@@ -23,7 +23,7 @@ const situationSchema = z.object({
   ),
 });
 
-/** What a person has to know first. */
+/** The lines that an operator should read first. */
 export function situationLines(situation: unknown): string {
   const { data } = situationSchema.safeParse(situation);
   if (data === undefined) return '';

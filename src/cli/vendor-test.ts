@@ -6,12 +6,12 @@ import type { CliContext } from './context.ts';
 import { textOfFile } from './given-file.ts';
 import { examples } from './program.js';
 
-/** Needs no gateway, no configuration and no network: the vendor is a double made from the file's fixtures. */
+/** Needs no gateway, configuration or network, because a double made from the file's fixtures plays the vendor. */
 export function addVendorTest(vendors: Command, context: CliContext): void {
   vendors
     .command('test')
     .description(
-      'Tries vendor files: their expressions, their fixtures, and what every adapter promises. Only a file that passes can be published. Exits with status 1 if something fails.',
+      'Tests vendor files: their expressions, their fixtures, and the promises of every adapter. Only a file that passes can be published. Exits with status 1 if something fails.',
     )
     .addHelpText('after', examples('vendors test examples/vendors/recraft.yaml'))
     .argument('<file...>', 'as `vendors` of gateway.yaml names them')

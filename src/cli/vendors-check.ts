@@ -23,14 +23,14 @@ const table = {
   columns: ['channel', 'model', 'upstream', 'state', 'retired', 'age_days', 'source'],
   more: ['read', 'retired_source', 'enabled'],
 };
-/** First what somebody has to do something about. */
+/** Ordered by urgency: models that an operator has to replace come first. */
 const states = ['shut down', 'ends', 'served', 'configured'] as const;
 
 export function addVendorCheck(vendors: Command, context: CliContext): void {
   vendors
     .command('check')
     .description(
-      'Says of every model of every channel whether its vendor has shut it down or will, and how old the facts about it are. Exits with status 1 if a channel in service has a model that is shut down.',
+      'Says for every model of every channel whether its vendor has shut it down or will do so, and how old its facts are. Exits with status 1 if a channel in service has a model that is shut down.',
     )
     .addHelpText('after', examples('vendors check'))
     .action(
@@ -67,7 +67,7 @@ function checkedModels(row: Row, now: number) {
 
 type Offer = Pick<z.output<typeof modelSchema>['channels'][number], 'facts' | 'retirement'>;
 
-/** `configured`: there is no table, and gateway.yaml has what is known of the model. */
+/** `configured`: no table of facts covers the model; its facts are in gateway.yaml. */
 function stateOf({ facts, retirement }: Offer, now: number): (typeof states)[number] {
   if (retirement !== null) return Date.parse(retirement.on) <= now ? 'shut down' : 'ends';
   return facts === null ? 'configured' : 'served';

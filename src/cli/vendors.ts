@@ -20,7 +20,7 @@ export function addVendorCommands(vendors: Command, context: CliContext): void {
   addVendorTest(vendors, context);
 }
 
-/** Needs no gateway and no configuration: what is shown is part of the program. */
+/** Needs no gateway and no configuration, because the tables are part of the program. */
 function addVendorShow(vendors: Command, context: CliContext): void {
   vendors
     .command('show')
@@ -121,7 +121,7 @@ const videoColumns = [
   'seconds',
   'sound',
 ];
-/** Where the row comes from, and when that was read. */
+/** The source of a row, and the date on which it was read. */
 const more = ['source', 'read'];
 const imageColumns = ['model', 'images', 'references', 'mask', 'sizes', 'qualities', 'parameters'];
 

@@ -32,7 +32,7 @@ const whySchema = z.object({
   ),
 });
 
-/** As many as one screen has room for. */
+/** About one screen. */
 const waitsShown = 20;
 
 export function addWhyCommand(route: Command, context: CliContext): void {

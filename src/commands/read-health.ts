@@ -18,10 +18,10 @@ interface ReaderDeps extends HealthDeps {
   readonly log: Logger;
 }
 
-/** However many look: the waiting tasks are counted once in this time. */
+/** The waiting tasks are counted at most once in this time, however many requests ask for them. */
 const waitingCountedMs = 5_000;
 
-/** For one process. If the tasks cannot be counted, `waiting` is undefined. */
+/** Creates a process's reader of health. `waiting` is undefined if the tasks cannot be counted. */
 export function createHealthReader(deps: ReaderDeps): () => Promise<readonly ChannelHealth[]> {
   const { stores, log, now } = deps;
   const count = createSharedRead(() => stores.tasks.countUnfinished(), { ms: waitingCountedMs, now });
@@ -35,8 +35,8 @@ export function createHealthReader(deps: ReaderDeps): () => Promise<readonly Cha
 }
 
 /**
- * The health of every configured channel, as all processes know it. `counted`: the unfinished tasks; undefined: they
- * could not be counted.
+ * Reads the health of every configured channel, from the reports of all processes. `counted` holds the counts of
+ * unfinished tasks, or undefined if they could not be counted.
  */
 export async function readHealth(
   { stores, config, now }: HealthDeps,

@@ -6,7 +6,7 @@ import { createFileProviders } from '../vendor-files/file-provider.ts';
 import type { FileProviders } from '../vendor-files/file-provider.ts';
 import type { Core } from './core.ts';
 
-/** The channels of the running configuration, and the adapters that are vendor files. */
+/** Opens the channels of the running configuration and the adapters made from vendor files. */
 export function openChannels({
   config,
   outbound,

@@ -76,7 +76,7 @@ export function startConfig(running: RunningConfig, { log, node, auditLog }: Cor
   };
 }
 
-/** What notices read of the configuration in force and the ledger. */
+/** The functions with which notices read the configuration in force and the ledger. */
 export function noticeReads(
   { db }: Pick<Mongo, 'db'>,
   { config, now }: { readonly config: () => GatewayConfig; readonly now: () => number },

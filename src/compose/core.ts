@@ -75,7 +75,7 @@ export interface Core {
   readonly ledger: Ledger;
   readonly secrets: Secrets;
   readonly channels: Channels;
-  /** The adapters that are vendor files. */
+  /** The adapters made from vendor files. */
   readonly fileProvider: FileProviders;
   readonly outbound: Outbound;
   readonly health: Health;

@@ -37,7 +37,7 @@ const callbacksPerAccountMax = 100;
 const promptCallbacksMax = 16;
 const slowHostAvoidedMs = 60_000;
 
-/** How a worker looks into results. */
+/** The functions with which a worker reads result files. */
 export interface ResultReaders
   extends Pick<ImagesForTasks, 'render'>, Pick<ChannelActivityDeps, 'measure' | 'shapeOf'> {
   close(): Promise<void>;

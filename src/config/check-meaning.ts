@@ -34,7 +34,7 @@ export interface Adapters {
   readonly providerNames: readonly string[];
   /** Those whose links callers cannot use: their results must be copied. */
   readonly needingStorage?: readonly string[];
-  /** Links of vendor files that live shorter are of no use to callers, either. */
+  /** If the links of a vendor file live shorter than this, its results must be copied. */
   readonly linkLifeMinSeconds?: number;
   /** Those that know a model by its mapping only; absent: nothing is known of mappings. */
   readonly mapped?: readonly string[];

@@ -7,7 +7,7 @@ import type { GatewayConfig, ParseConfigContext } from './gateway-file.ts';
 export type Violations = { readonly violations: readonly string[] };
 
 interface LoadedFile {
-  /** With the vendor files that it names. */
+  /** The text of gateway.yaml together with the vendor files that it names. */
   readonly text: string;
   readonly config: GatewayConfig;
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { parseJson } from '../base/parse-json.ts';
 
-/** A configuration as it is published: gateway.yaml, and the vendor files that it names, by their paths there. */
+/** A published configuration: gateway.yaml, and its vendor files by the paths with which it names them. */
 export interface ConfigurationText {
   readonly gateway: string;
   readonly vendors: Readonly<Record<string, string>>;
@@ -11,7 +11,7 @@ const head = '{"mediary_configuration":1,';
 
 const packedSchema = z.object({ gateway: z.string(), vendors: z.record(z.string(), z.string()) });
 
-/** One text, whose hash changes with each of the files. Without vendor files it is gateway.yaml. */
+/** Packs all files into one text, so that one hash covers them. Without vendor files, the text is gateway.yaml. */
 export function packText({ gateway, vendors }: ConfigurationText): string {
   if (Object.keys(vendors).length === 0) return gateway;
   return head + JSON.stringify({ gateway, vendors }).slice(1);

@@ -23,7 +23,7 @@ import type {
 export type { ChannelConfig, ModelConfig, NotifyConfig, ServedModel };
 
 export interface GatewayConfig {
-  /** By the names that channels use. */
+  /** The vendor files by the name that channels use as `provider`. */
   readonly vendors: VendorFiles;
   readonly currency: string;
   readonly channels: readonly ChannelConfig[];
@@ -34,7 +34,7 @@ export interface GatewayConfig {
   readonly notify: NotifyConfig;
   readonly receipts: { readonly key: number };
   readonly allowed_origins: readonly string[];
-  /** Fingerprint of the text and of the vendor files: 12 hex digits of its SHA-256. */
+  /** The first 12 hex digits of the SHA-256 of the text and the vendor files. */
   readonly hash: string;
 }
 
@@ -65,7 +65,7 @@ export function parseGatewayConfig(text: string, source: string, context: ParseC
   return { ...parsed.data, channels, vendors: vendors.files, hash };
 }
 
-/** The adapters that exist, and those that are vendor files. */
+/** Adds the adapters made from vendor files to the built-in ones. */
 function withFiles(
   { providerNames, needingStorage = [], linkLifeMinSeconds = 0, mapped }: Adapters,
   files: VendorFiles,

@@ -237,7 +237,7 @@ const notifySchema = z.strictObject({
 
 export const fileSchema = z.strictObject(
   {
-    /** Paths of vendor files, relative to this one. */
+    /** Paths of vendor files, relative to gateway.yaml. */
     vendors: z.array(z.string().min(1)).max(32).default([]),
     currency: z.string().regex(/^[A-Z]{3}$/, 'must be a currency code of three letters, such as USD'),
     channels: z.array(channelSchema).min(1).refine(unique('id'), 'channel ids must differ'),

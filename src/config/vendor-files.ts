@@ -8,13 +8,13 @@ import { packText } from './configuration-text.ts';
 import type { ChannelConfig } from './gateway-schema.ts';
 import { readYaml } from './read-yaml.ts';
 
-/** Vendor files: adapters that are data, named by `vendors` of gateway.yaml. */
+/** A vendor file is an adapter written as data. `vendors` of gateway.yaml names the files. */
 
 export type VendorFiles = Readonly<Record<string, VendorFile>>;
 
 const namingSchema = z.object({ vendors: z.array(z.string()) });
 
-/** gateway.yaml with the vendor files that it names, as one text; what cannot be read is reported when it is parsed. */
+/** Packs gateway.yaml and its vendor files into one text. Parsing reports the files that could not be read. */
 export function withVendorFiles(gateway: string, path: string): string {
   const read = readYaml(gateway);
   const named = 'value' in read ? (namingSchema.safeParse(read.value).data?.vendors ?? []) : [];
@@ -38,7 +38,7 @@ export interface ReadVendorFiles {
   readonly violations: readonly string[];
 }
 
-/** The files that gateway.yaml names, from the texts that came with it. `taken`: names of adapters that exist. */
+/** Reads the vendor files from the texts published with gateway.yaml. `taken`: the names of built-in adapters. */
 export function readVendorFiles(
   named: readonly string[],
   texts: Readonly<Record<string, string>>,
@@ -72,7 +72,7 @@ export function parseVendorFile(
   return { violations: parsed.error.issues.flatMap((issue) => describeIssue(issue)) };
 }
 
-/** Channels with what their vendor's file says that the vendor bills, where gateway.yaml says nothing. */
+/** Adds the prices of vendor files to the channels for which gateway.yaml states no cost. */
 export function withFilePrices(
   channels: readonly ChannelConfig[],
   files: VendorFiles,

@@ -20,7 +20,7 @@ export interface Nodes extends Service, Surroundings {
 
 export interface NodesDeps {
   readonly store: Pick<NodeStore, 'list' | 'lastServed'>;
-  /** Of the running configuration; undefined: it is not the newest one. */
+  /** The channels of the running configuration. Undefined: a newer configuration is published. */
   readonly channels: () => readonly ConfiguredChannel[] | undefined;
   /** What was read last stays in force. */
   readonly onError: (error: unknown) => void;

@@ -39,7 +39,7 @@ export interface RunningConfigDeps extends ConfigFile {
   readonly bringsBack: boolean;
   /** Whether there is money of accounts, whose currency cannot change any more. */
   readonly hasMoney: () => Promise<boolean>;
-  /** What speaks against the vendor files of a configuration, which are tried before they are used. */
+  /** Tries the vendor files of a configuration before it is used, and returns the violations. */
   readonly checkVendors: (config: GatewayConfig) => Promise<readonly string[]>;
   /** This process. */
   readonly node: string;
@@ -195,7 +195,7 @@ function textOf({ text, config: { hash, currency } }: ConfigFile['own']) {
   return { text, hash, currency };
 }
 
-/** A process that cannot run a published vendor file keeps the configuration that it runs. */
+/** A process keeps its present configuration if it cannot run a published vendor file. */
 async function tried<Loaded extends { readonly config: GatewayConfig }>(
   loaded: Loaded | Violations,
   { checkVendors }: Pick<RunningConfigDeps, 'checkVendors'>,

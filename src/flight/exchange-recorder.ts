@@ -130,7 +130,7 @@ class Recorder {
   async #describe(task: string, call: RawCall): Promise<void> {
     await new Promise((resolve) => void setImmediate(resolve));
     try {
-      // An upstream may repeat anywhere what the caller wrote.
+      // An upstream may repeat the caller's words anywhere in its answer.
       const texts = call.hidden.texts ?? (await this.#textsOf(task));
       const hidden = { ...call.hidden, ...defined({ texts }) };
       this.#keep(task, call, JSON.stringify(describeCall({ ...call, hidden })));
@@ -139,7 +139,7 @@ class Recorder {
     }
   }
 
-  /** A submission is followed by calls that do not know them: of the last tasks they are remembered. */
+  /** The caller's texts. Calls after a submission do not carry them, so the last tasks' texts are remembered. */
   async #textsOf(task: string): Promise<readonly string[] | undefined> {
     const known = this.#texts.get(task);
     if (known !== undefined) return known;

@@ -165,7 +165,7 @@ export const flightRecordSchema = z
       .nullable()
       .meta({ description: 'JSON of the request, with placeholders for everything that its caller wrote.' }),
     attempts: z.array(attemptSchema).max(listMax),
-    waits: z.array(waitSchema).max(listMax).meta({ description: 'What the task has waited for.' }),
+    waits: z.array(waitSchema).max(listMax).meta({ description: 'The waits of the task.' }),
     calls: z
       .array(recordedCallSchema)
       .max(listMax)

@@ -6,8 +6,9 @@ import { scrub } from '../http-client/index.ts';
 import { redactText, textsOf } from './redact.ts';
 
 /**
- * Splits what an upstream said of a failure, once, where it enters a task: `message` for everybody, and `messageToCaller`
- * where that says more. Without the request, what the caller wrote cannot be recognised, and `message` says nothing.
+ * Splits an upstream's words about a failure once, where they enter a task. `message` is for everybody;
+ * `messageToCaller` is present if the caller may read more. Without the request, the caller's words cannot be
+ * recognised, so `message` contains nothing that the upstream said.
  */
 export function splitWords(words: string, request: GenerationRequest | undefined): SaidOfFailure {
   const texts = request === undefined ? undefined : textsOf(request);
@@ -16,7 +17,7 @@ export function splitWords(words: string, request: GenerationRequest | undefined
   return message === messageToCaller ? { message } : { message, messageToCaller };
 }
 
-/** Without the field where the caller wrote its name, or where nobody can say. */
+/** Removes the field if the caller wrote its name, or if the request is not there to tell. */
 export function withoutCallersField(failure: Failure, request: GenerationRequest | undefined): Failure {
   const { field, ...rest } = failure;
   if (field === undefined || request === undefined) return rest;

@@ -4,27 +4,26 @@ import type { BadSign, Circuit, CircuitEvidence, CircuitOpening } from './circui
 import { channelWords, wordsOfPart } from './health-words.ts';
 
 /**
- * `probing`: the cool-down is over, and no request has succeeded yet. `flapping`: it serves, and has opened again and
- * again. `partly_ill`: some of its models, credentials or processes cannot use it.
+ * `probing`: the cool-down is over, but no request has succeeded yet. `flapping`: the channel serves, but one of its
+ * circuits keeps opening. `partly_ill`: some of its models or credentials, or some processes, cannot use it.
  */
 export const healthStates = ['serving', 'flapping', 'partly_ill', 'probing', 'ill', 'paused'] as const;
 export type HealthState = (typeof healthStates)[number];
 
-/** How well a channel is. Times in Unix milliseconds. */
+/** The health of a channel. Times are in Unix milliseconds. */
 export interface ChannelHealth {
   readonly channel: string;
   readonly state: HealthState;
-  /** Why, in sentences. */
+  /** The reasons, in sentences. */
   readonly text: string;
-  /** When the state began. Undefined: nobody knows. */
+  /** The time at which the state began. Undefined: it is not known. */
   readonly since?: number;
-  /** No request before this. */
+  /** No request is sent before this time. */
   readonly until?: number;
-  /** How often its circuits opened. */
   readonly opened: Openings;
   /** Undefined: the tasks could not be counted. */
   readonly waiting?: WaitingTasks;
-  /** Its circuits that opened at least once. */
+  /** The circuits of the channel that opened at least once. */
   readonly parts: readonly PartHealth[];
 }
 
@@ -33,13 +32,13 @@ export interface Openings {
   readonly day: number;
 }
 
-/** Tasks that are not submitted yet. `oldest`: since when. */
+/** The tasks that are not submitted yet. `oldest`: the time since which the oldest one waits. */
 export interface WaitingTasks {
   readonly tasks: number;
   readonly oldest?: number;
 }
 
-/** A circuit. `host`: some processes do not reach the upstream with these requests. */
+/** The health of a circuit. `host`: some processes cannot reach the upstream with these requests. */
 export interface PartHealth {
   readonly scope: 'model' | 'credential' | 'host';
   readonly credential: string;
@@ -54,7 +53,6 @@ export interface PartHealth {
   /** The failing models of an ill credential. Undefined: all. */
   readonly models?: readonly string[];
   readonly failedTasks: readonly string[];
-  /** Operators can close it. */
   readonly canClose: boolean;
   readonly by?: string;
   readonly reason?: string;
@@ -63,7 +61,7 @@ export interface PartHealth {
   readonly processes?: { readonly ill: number; readonly of: number };
 }
 
-/** As it is configured. */
+/** A channel as gateway.yaml configures it. */
 export interface HealthChannel {
   readonly id: string;
   readonly enabled: boolean;
@@ -71,20 +69,18 @@ export interface HealthChannel {
   readonly models: Readonly<Record<string, unknown>>;
 }
 
-/** A process. */
 export interface HealthNode {
   readonly kind: 'api' | 'worker';
   readonly state: 'running' | 'leaving' | 'gone';
   readonly channels?: readonly string[];
-  /** Circuits of upstreams that this process alone does not reach. */
+  /** The circuits that exist only in this process, because it cannot reach their upstreams. */
   readonly unreached?: readonly Circuit[];
 }
 
-/** Everything that is known of the health of channels. */
+/** The input of `healthOf`. */
 export interface HealthFacts {
   readonly circuits: readonly Circuit[];
   readonly nodes: readonly HealthNode[];
-  /** The operators' switch of a channel. */
   readonly switchOf: (channel: string) => ChannelSwitch | undefined;
   /** Undefined: a running worker serves the channel. */
   readonly unserved: (channel: string) => { readonly channel?: string; readonly since?: number } | undefined;
@@ -101,10 +97,10 @@ interface ChannelSwitch {
 
 const hourMs = 60 * 60_000;
 const flapsMin = 3;
-/** Further circuits are listed, and not named in the sentence. */
+/** The most circuits that the sentence names. `parts` lists all of them. */
 const namedMax = 3;
 
-/** Computes the health of a channel. Nothing else decides it, or puts it into words. */
+/** Computes the health of a channel and its wording. No other code decides either of them. */
 export function healthOf(channel: HealthChannel, facts: HealthFacts): ChannelHealth {
   const parts = partsOf(channel, facts);
   const opened = {
@@ -116,12 +112,12 @@ export function healthOf(channel: HealthChannel, facts: HealthFacts): ChannelHea
   return { channel: channel.id, ...verdict, opened, ...defined({ waiting }), parts };
 }
 
-/** Whether operators should see it without asking: a pause is nobody's business while nothing waits behind it. */
+/** Whether operators should see the channel unasked. A paused channel matters only while tasks wait for it. */
 export function isNotable({ state, waiting = { tasks: 1 } }: ChannelHealth): boolean {
   return state !== 'serving' && (state !== 'paused' || waiting.tasks > 0);
 }
 
-/** Its circuits that concern these requests and are not well. */
+/** The circuits that are not well and affect these requests. */
 export function partsAgainst(
   { parts }: ChannelHealth,
   { credential, model }: { readonly credential: string; readonly model: string },
@@ -131,7 +127,7 @@ export function partsAgainst(
 
 type Verdict = Pick<ChannelHealth, 'state' | 'text' | 'since' | 'until'>;
 
-/** What concerns the channel as a whole. */
+/** Returns a verdict that applies to the channel as a whole, if there is one. */
 function wholeOf({ id, enabled }: HealthChannel, facts: HealthFacts): Verdict | undefined {
   if (!enabled) return { state: 'paused', text: channelWords.configuredOff };
   const used = facts.switchOf(id);
@@ -207,14 +203,14 @@ function partsOf(channel: HealthChannel, facts: HealthFacts): readonly PartHealt
   return [...shared, ...ids.map((id) => unreachedPart(id, seen, now))];
 }
 
-/** The circuit of a credential or a model that is gone concerns nobody. */
+/** Whether the circuit's credential and model are still configured. Other circuits are ignored. */
 function isConfigured({ id }: Circuit, { id: channel, credentials, models }: HealthChannel): boolean {
   const [of, credential, model] = namesOf(id);
   if (of !== channel || !credentials.some((one) => one.id === credential)) return false;
   return model === undefined || Object.hasOwn(models, model);
 }
 
-/** Neither a channel's nor a credential's id has a slash; a model's may. */
+/** The ids of channels and credentials contain no slash, but a model's name may. */
 function namesOf(id: string): [channel: string, credential: string, model?: string] {
   const [channel = '', credential = '', ...model] = id.split('/');
   return model.length === 0 ? [channel, credential] : [channel, credential, model.join('/')];
@@ -257,7 +253,7 @@ function stateOfCircuit({ state, until, by, at, openings = [] }: Circuit, now: n
   return by === undefined ? 'ill' : 'paused';
 }
 
-/** A failed trial changes `at`, so an open circuit is ill since its last opening. */
+/** A failed probe changes `at`, so the start of an open circuit's illness is its last opening. */
 function sinceOf({ at, openings = [] }: Circuit, state: HealthState, now: number): number {
   if (state === 'serving' || state === 'paused') return at;
   if (state === 'flapping') return openings.find((opening) => opening.at > now - hourMs)?.at ?? at;
@@ -269,7 +265,7 @@ interface Seen {
   readonly unreached: readonly Circuit[];
 }
 
-/** One part for all processes that do not reach it. */
+/** Combines the reports of all processes that cannot reach an upstream into one part. */
 function unreachedPart(id: string, seen: readonly Seen[], now: number): PartHealth {
   const circuits = seen.map(({ isServing, unreached }) => ({
     isServing,

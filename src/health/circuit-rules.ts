@@ -88,7 +88,7 @@ export interface CircuitRecord {
   readonly failedTasks?: readonly string[];
   /** Open: no request of those tasks before this. */
   readonly suspectsUntil?: number;
-  /** When open: what failed. While it is of only one account, requests of other accounts are probes. */
+  /** The failures that opened the circuit. While they are of one account, requests of other accounts are probes. */
   readonly evidence?: readonly CircuitEvidence[];
   /**
    * When a credential's circuit is open: its failing models. Requests of other models are probes. Undefined: the
@@ -98,16 +98,16 @@ export interface CircuitRecord {
   /** The operator who opened or closed it, and why; absent: the upstream's answers did. */
   readonly by?: string;
   readonly reason?: string;
-  /** The times it opened in a day, newest last. */
+  /** The openings of the last day, newest last. */
   readonly openings?: readonly CircuitOpening[];
 }
 
-/** `<channel>/<credential>`, with `/<model>` where only one model is concerned. */
+/** The id is `<channel>/<credential>`, followed by `/<model>` if the circuit protects only one model. */
 export interface Circuit extends CircuitRecord {
   readonly id: string;
 }
 
-/** One kind of failure. `code`: of the last one. */
+/** One kind of failure. `code` is that of the last failure. */
 export interface CircuitEvidence {
   readonly sign: BadSign;
   readonly code: string;

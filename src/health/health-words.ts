@@ -1,9 +1,9 @@
 import type { BadSign, CircuitEvidence, CircuitRecord } from './circuit-rules.ts';
 import { accountsOf } from './circuit-rules.ts';
 
-/** The only sentences about the health of a channel. Every page and tool shows them unchanged. */
+/** All sentences about the health of a channel. Every page and tool shows them unchanged. */
 
-/** Followed by the upstream's code. */
+/** The upstream's code follows each of these in parentheses. */
 const causes: Readonly<Record<BadSign, string>> = {
   failure: 'requests fail',
   throttled: 'the upstream limits the rate',
@@ -12,7 +12,7 @@ const causes: Readonly<Record<BadSign, string>> = {
   unreachable: 'the host is not reached',
 };
 
-/** Also for callers: it names no operator. */
+/** Callers read this too, so it names no operator. */
 export function causeOf({ sign, code, by }: Pick<CircuitRecord, 'sign' | 'code' | 'by'>): string {
   return by === undefined ? `${causes[sign]} (${code})` : 'an operator stopped submissions';
 }

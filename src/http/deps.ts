@@ -144,7 +144,7 @@ export interface AppDeps extends AddressChecks {
   readonly channelSwitches: Pick<ChannelSwitches, 'find' | 'refresh'>;
   /** An operator's decision on a circuit; false: it is already closed. */
   readonly overrideCircuit: Circuits['override'];
-  /** `readHealth(…)` of src/commands/read-health.ts: of every configured channel. */
+  /** Reads the health of every configured channel: `readHealth(…)` of src/commands/read-health.ts. */
   readonly readHealth: () => Promise<readonly ChannelHealth[]>;
   /** All processes of the gateway. */
   readonly nodes: Pick<Nodes, 'all' | 'refresh' | 'unserved' | 'isGone' | 'untilDecided'>;

@@ -7,14 +7,14 @@ import type { AskedRequest, ImageRequest } from '../models/request.ts';
 
 export interface RuledRequest {
   readonly request: AskedRequest | ImageRequest;
-  /** Fields without effect, by the names that the caller sent. */
+  /** The fields without effect, under the names that the caller sent. */
   readonly ignored: readonly string[];
 }
 
 /**
- * Applies what a key demands of every create. Throws GatewayError with the names that the caller sent.
+ * Applies the key's rules for creates. The GatewayError that it throws uses the names that the caller sent.
  *
- * @returns Whether a field without effect is an error, because of the request or of its key.
+ * @returns Whether a field without effect is an error, as the request or its key demands.
  */
 export function applyKeyRules(
   { request, ignored }: RuledRequest,

@@ -53,7 +53,7 @@ export function createDocument(routes: readonly Route[]): OpenApiDocument {
   return document;
 }
 
-/** Those that are used, in the order in which readers look for them: the dialects before what only operators need. */
+/** The tags in use, in reading order: the tags for operators come after those of the dialects. */
 function tagsOf(routes: readonly Route[]): { name: string; description: string }[] {
   const used = new Set<string | undefined>(['Callbacks', ...routes.map(({ tag }) => tag)]);
   const dialects = [...new Set(routes.flatMap(({ dialect }) => dialect ?? []))];

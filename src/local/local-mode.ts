@@ -150,7 +150,7 @@ function readDataDir(): { environment: Environment; dataDir: string } {
   return { environment, dataDir: resolve(environment.DATA_DIR) };
 }
 
-/** Says where the gateway listens that has the data directory. */
+/** Adds the address of the gateway that uses the data directory. */
 async function withAddress(error: unknown, dataDir: string): Promise<unknown> {
   if (!(error instanceof DataDirInUseError)) return error;
   const running = await findRunning(dataDir);

@@ -11,13 +11,13 @@ import { openRemoteSource, readAll } from './remote-source.ts';
 export interface MeasureResultDeps {
   readonly probe: MediaProbe;
   readonly openLink: OpenLink;
-  /** Absent: nothing is stored, and the upstream's link is read. */
+  /** Absent: results are not stored, so the upstream's link is read. */
   readonly storage?: Pick<ResultStorage, 'stat' | 'read'>;
 }
 
 const timeoutMs = 5_000;
 
-/** Reads a result from our own copy or, where there is none, from the parts of the linked file that describe it. */
+/** Measures a result from our own copy. Without a copy, reads only the linked file's parts that describe it. */
 export function createMeasureResult({ probe, openLink, storage }: MeasureResultDeps): MeasureResult {
   return async ({ task, item, channel, headersFor }): Promise<MediaFacts | undefined> => {
     const signal = AbortSignal.timeout(timeoutMs);
@@ -25,7 +25,7 @@ export function createMeasureResult({ probe, openLink, storage }: MeasureResultD
       const source = await open();
       return source === undefined ? undefined : await probe.probe(source, channel, signal);
     } catch {
-      // What was not measured is settled as what the upstream reported, or as the least that is possible.
+      // Without a measurement, settlement uses the upstream's report or the least possible quantity.
       return undefined;
     }
 

@@ -2,27 +2,27 @@ import type { FieldMapping } from './field-mapping.ts';
 import { laidOver } from './model-facts.ts';
 import type { ModelFacts, PlainFacts } from './model-facts.ts';
 
-/** What a vendor's adapter knows of its models, from where and since when. */
+/** The facts that an adapter knows about its vendor's models, with their source and date. */
 
-/** In UTC. */
+/** A day in UTC. */
 export type Day = `${number}-${number}-${number}`;
 
 export interface FactsOrigin {
-  /** An SDK with its version, or what its page is about. */
+  /** An SDK with its version, or the subject of a page. */
   readonly source: string;
-  /** When it was read: the month where the day was not written down. */
+  /** The day on which it was read, or the month if the day was not recorded. */
   readonly read: Day | `${number}-${number}`;
 }
 
-/** `origin`: where it differs from that of the table. */
+/** `origin` is present if it differs from the origin of the table. */
 export type FactsRow = readonly [name: RegExp, facts: ModelFacts, origin?: FactsOrigin];
 
-/** Models that the vendor shuts down, and the day on which it does: announced, or past. */
+/** The models that the vendor shuts down, with the day. The day may be past or announced. */
 export interface Retirements extends FactsOrigin {
   readonly models: readonly (readonly [name: RegExp, on: Day])[];
 }
 
-/** A vendor's models by their names: the first pattern that fits counts, and `others` is for those it has not heard of. */
+/** The facts by patterns of model names. The first matching pattern counts; `others` covers unknown models. */
 export interface FactsTable {
   readonly origin: FactsOrigin;
   readonly retired?: Retirements;
@@ -30,12 +30,12 @@ export interface FactsTable {
   readonly others: ModelFacts;
 }
 
-/** Where the facts about a model come from, and until when the vendor serves it, if it has said so. */
+/** The origin of the facts about a model, and the day of its shutdown if the vendor has announced one. */
 export interface ModelOrigin extends FactsOrigin {
   readonly retirement?: FactsOrigin & { readonly on: Day };
 }
 
-/** Undefined: the facts are those of a mapping in gateway.yaml. */
+/** Undefined: the facts come from a mapping in gateway.yaml. */
 export function originOf(table: FactsSource, model: string): ModelOrigin | undefined {
   if (typeof table === 'function') return undefined;
   const { source, read } = rowOf(table, model)?.[2] ?? table.origin;
@@ -50,7 +50,7 @@ function rowOf({ models }: FactsTable, model: string): FactsRow | undefined {
   return models.find(([name]) => name.test(model));
 }
 
-/** Of all models of a table. */
+/** The names of the parameters of all models of a table. */
 export function parameterNames(source: FactsSource): string[] {
   if (typeof source === 'function') return [];
   const { models, others } = source;
@@ -62,14 +62,14 @@ export function parameterNames(source: FactsSource): string[] {
   return [...new Set(all.flatMap(({ parameters = {} }) => Object.keys(parameters)))];
 }
 
-/** What a provider knows of its models: by their names, or by the mapping of one that serves any model. */
+/** A table of facts, or, for a provider that serves any model, a function of the mapping in gateway.yaml. */
 export type FactsSource = FactsTable | ((mapping: FieldMapping | undefined) => ModelFacts);
 
 export interface Served {
-  /** The upstream's name of the model. */
+  /** The upstream's name for the model. */
   readonly upstream: string;
   readonly mapping?: FieldMapping | undefined;
-  /** What the configuration says of it. */
+  /** The facts that the configuration states. */
   readonly facts?: ModelFacts | undefined;
 }
 
@@ -80,7 +80,7 @@ export function servedFacts(source: FactsSource, { upstream, mapping, facts }: S
   return overlaid(known, facts);
 }
 
-/** What the configuration says counts in every case. */
+/** Facts that the configuration states override those of the table, in every case of it. */
 function overlaid(facts: ModelFacts, { cases = [], ...over }: ModelFacts = {}): ModelFacts {
   const { cases: known = [], ...plain } = facts;
   const isNeeded = known.length > 0 && Object.keys(over).length > 0;

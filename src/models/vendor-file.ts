@@ -7,14 +7,14 @@ import { imageFactsSchema, videoFactsSchema } from './model-facts.ts';
 
 const text = z.string().min(1).max(500);
 const count = z.number().int().nonnegative();
-/** JSONata; the thread that evaluates it refuses what is not permitted. */
+/** A JSONata expression. The thread that evaluates it refuses forbidden functions and regular expressions. */
 const expression = z.string().min(1).max(8_192);
-/** `{id}` and other parts of an operation are filled in. */
+/** A path in which `{id}` and other parts of an operation are filled in. */
 const path = z
   .string()
   .max(500)
   .regex(/^\/[\w\-./~:@!$'()*+,;=?&%{}]*$/, 'must begin with / and be a path such as /jobs/{id}');
-/** Of models, and of codes: `*` stands for any text. */
+/** A pattern for names of models or for codes. `*` stands for any text. */
 const pattern = text.refine((one) => one.split('*').length <= 3, 'may have two * at most');
 const patterns = z.union([pattern.transform((one) => [one]), z.array(pattern).min(1)]);
 
@@ -63,7 +63,7 @@ const failureRow = z
     'needs a code, words or a status',
   );
 
-/** What a word of the vendor for a job's state means; any other word is `running`. */
+/** The meanings of the vendor's words for a job's state. A word without a meaning counts as `running`. */
 const stateWords = z.enum(['submitted', 'running', 'succeeded', 'failed', 'cancelled', 'expired']);
 export type StateWord = z.infer<typeof stateWords>;
 
@@ -81,7 +81,7 @@ const jobSchema = {
     path,
     states: z.record(text, stateWords),
     answer: expression,
-    /** Asked for when the state is `succeeded`: its answer is laid over the status. */
+    /** A further request that is sent once the state is `succeeded`. Its answer overrides the status. */
     result: z.strictObject({ path, answer: expression }).optional(),
   }),
   cancel: z
@@ -93,7 +93,7 @@ const jobSchema = {
     .optional(),
   list: z.strictObject({ path, max: count.min(2).max(100), answer: expression }).optional(),
   find: z.strictObject({ path, answer: expression }).optional(),
-  /** Where a callback says its state, and the words with which a job has ended. */
+  /** The field of a callback that has the state, and the words that mean that the job has ended. */
   callback: z
     .strictObject({
       field: z.string().regex(/^[\w-]+(?:\.[\w-]+)*$/, 'must be a path such as data.status'),
@@ -117,7 +117,7 @@ const imagesAtOnceSchema = z.strictObject({
     method: sendingMethod,
     request: expression,
     answer: expression,
-    /** Answers hold images, so that they may be large. */
+    /** Whether answers contain the images themselves and may therefore be large. */
     base64: z.boolean().default(false),
   }),
 });
@@ -143,7 +143,7 @@ const steps = ['submit', 'generate', 'status', 'cancel', 'list', 'find'] as cons
 const stepSchema = z.strictObject({
   do: z.enum(steps),
   exchanges: z.array(exchangeSchema).min(1).max(4),
-  /** Part of what the adapter makes of the answers. */
+  /** A part of the outcome that the adapter must return. */
   expect: z.record(z.string(), json),
 });
 export type FixtureStep = z.infer<typeof stepSchema>;
@@ -152,7 +152,7 @@ const fixtureSchema = z.strictObject({
   name: text,
   kind: z.enum(['video', 'image']),
   model: text,
-  /** As it reaches an adapter, in the words of our interface. */
+  /** The request as an adapter receives it, in the terms of our interface. */
   request: z.record(z.string(), json),
   steps: z.array(stepSchema).min(1).max(20),
 });
@@ -165,11 +165,11 @@ const day = z
 const aboutSchema = z.strictObject({
   vendor: text,
   inputs: z.string().max(2_000),
-  /** Where the facts come from: an SDK with its version, or what a page is about. */
+  /** The source of the facts: an SDK with its version, or the subject of a page. */
   source: text,
-  /** When that was read. */
+  /** The day on which the source was read. */
   read: day,
-  /** Models that the vendor shuts down, and the day on which it does. */
+  /** The models that the vendor shuts down, each with the day. */
   retired: z.array(z.strictObject({ model: pattern, on: day })).default([]),
   cost_unit: text.optional(),
   unbilled: z
@@ -190,16 +190,16 @@ export const vendorFileSchema = z
     name: vendorName,
     about: aboutSchema,
     authentication: authenticationSchema,
-    /** The vendor's own code and words in an answer that is not a success. */
+    /** Reads the vendor's code and message from an answer that is not a success. */
     error: expression,
-    /** Says, with an error of its own, that a job is not known. */
+    /** The error with which the vendor says that it does not know a job. */
     unknown_job: z
       .strictObject({ status: count.default(404), codes: z.array(pattern).optional() })
       .prefault({}),
     failures: z.array(failureRow).max(100).default([]),
     videos: videosSchema.optional(),
     images: z.union([imageJobsSchema, imagesAtOnceSchema]).optional(),
-    /** What the vendor bills, in one currency. */
+    /** The vendor's prices, each in one currency. */
     prices: z
       .array(
         z.strictObject({
@@ -220,13 +220,13 @@ export type VendorVideos = z.infer<typeof videosSchema>;
 export type VendorImageJobs = z.infer<typeof imageJobsSchema>;
 export type VendorImages = z.infer<typeof imagesAtOnceSchema>;
 
-/** A pattern of a vendor file: `*` stands for any text, everything else for itself. */
+/** Compiles a pattern of a vendor file. `*` matches any text; all other characters match themselves. */
 export function patternMatcher(given: string): RegExp {
   const parts = given.split('*').map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`));
   return new RegExp(`^${parts.join('.*')}$`);
 }
 
-/** Words that stand somewhere in a text, in small or capital letters. */
+/** Matches a text that contains one of these words, ignoring case. */
 export function wordsMatcher(words: readonly string[]): RegExp {
   return new RegExp(words.map((one) => one.replace(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`)).join('|'), 'i');
 }

@@ -19,9 +19,9 @@ export interface KeyCaps {
 /** What each end user of an account may spend; one who is not named, as much as the default says. */
 export interface EndUserCaps {
   readonly default?: Caps;
-  /** By `endUserName`. */
+  /** The caps of single end users, keyed by `endUserName`. */
   readonly named: ReadonlyMap<string, Caps>;
-  /** Whether names that differ only in case are one end user. */
+  /** Whether names that differ only in case count as one end user. */
   readonly ignoreCase?: boolean;
 }
 

@@ -31,7 +31,7 @@ export interface SourceDeps {
   readonly margin: (asked: MarginAsked) => AsyncIterable<MarginRow>;
   /** Accounts that have less than this available, those with least first. */
   readonly lowBalances: (below: Micros) => Promise<readonly Pick<LowBalance, 'account' | 'available'>[]>;
-  /** Models of the configuration that their vendors no longer serve. */
+  /** The configured models that their vendors no longer serve. */
   readonly retired: () => readonly {
     readonly channel: string;
     readonly model: string;

@@ -423,7 +423,7 @@ export class UpstreamError extends Error {
     this.failure = typedFailure(failure);
   }
 
-  /** The same with `change` made to everything that the upstream wrote. */
+  /** Returns a copy of the error in which `change` was applied to all text from the upstream. */
   rewritten(change: (text: string) => string): UpstreamError {
     const { outcome, status, retryAfterMs, gone, cause } = this;
     const said = [this.words, this.code, this.failure.field ?? ''];

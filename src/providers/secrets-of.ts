@@ -1,14 +1,14 @@
 import type { ProviderContext } from './provider.ts';
 
-/** Shorter ones are words that anybody uses. */
+/** Shorter secrets could be ordinary words, so they are not removed. */
 const secretCharactersMin = 6;
 
-/** What a request to an upstream was made with, and what no upstream's answer may carry further. */
+/** The secrets of a request to an upstream. They are removed from the upstream's answers. */
 export function secretsOf(context: ProviderContext): readonly string[] {
   const { apiKey, callbackSecret = '' } = context.credential;
   const callbackUrl =
     'callbackUrl' in context && typeof context.callbackUrl === 'string' ? context.callbackUrl : '';
-  // A credential may be a pair, of which an upstream repeats one half.
+  // A credential may be a pair, and an upstream may repeat only one half of it.
   const all = [apiKey, ...apiKey.split(/[:\s,;]+/), callbackSecret, callbackUrl];
   return all.filter((secret) => secret.length >= secretCharactersMin);
 }

@@ -36,7 +36,7 @@ export function withTypedAnswers(provider: Provider): Provider {
   };
 }
 
-/** A method whose errors do not repeat what the request was made with. */
+/** Wraps a method so that its errors do not repeat the secrets of the request. */
 function discreet<Of, Context extends ProviderContext, Result>(
   ask: (of: Of, context: Context) => Promise<Result>,
 ): (of: Of, context: Context) => Promise<Result> {

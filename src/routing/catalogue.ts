@@ -53,7 +53,7 @@ export interface Catalogue {
   /** The same, with links in place of own files, and after videos were measured whose length has a price. */
   planMeasured(request: AskedRequest, caller: Caller): Promise<RoutePlan>;
   channel(id: string): ChannelConfig | undefined;
-  /** Every model of every channel, with where the facts about it come from. */
+  /** Every model of every channel, with the origin of its facts. */
   served(): readonly ServedModelOrigin[];
 }
 

@@ -11,9 +11,9 @@ import type { DroppedChannel, RouteCandidate } from '../task/candidates.ts';
 export interface RouteExplanation {
   /** In the order of one draw: the next request may draw another order inside a priority. */
   readonly candidates: readonly ExplainedCandidate[];
-  /** Without those that the request would wait for. */
+  /** The dropped channels, without those that the request would wait for. */
   readonly dropped: readonly DroppedChannel[];
-  /** The channels of the model that do not simply serve. */
+  /** The channels of the model whose health is not `serving`. */
   readonly health: readonly ChannelHealth[];
   /** Absent: the model names none, and a job that failed at its upstream is the task's end. */
   readonly fallback?: FallbackExplanation;
@@ -21,7 +21,7 @@ export interface RouteExplanation {
   readonly refusal?: { readonly code: string; readonly message: string };
 }
 
-/** `waits`: a task waits for it, since its circuit is open or no worker reaches it. `detail`: why it is not well. */
+/** `waits`: a task would wait, as the circuit is open or no worker reaches it. `detail`: why it is not well. */
 export interface ExplainedCandidate extends RouteCandidate {
   readonly waits: boolean;
   readonly detail: string;
@@ -74,7 +74,7 @@ interface Route {
   readonly dropped: readonly DroppedChannel[];
 }
 
-/** Says of each channel what all pages say of it. */
+/** Adds the health of each channel, in the words that all pages use. */
 function withHealth(
   { model, candidates, dropped }: Route,
   known: readonly ChannelHealth[],
@@ -90,7 +90,7 @@ function withHealth(
     against(candidate)
       .map(({ text }) => text)
       .join(' ');
-  // The catalogue does not know what no worker reaches.
+  // The catalogue does not know which upstreams the workers cannot reach.
   const isUnreached = (candidate: RouteCandidate) =>
     against(candidate).some(({ scope, state }) => scope === 'host' && state !== 'partly_ill');
   const left = dropped.filter((drop) => !candidates.some((candidate) => isOf(candidate)(drop)));

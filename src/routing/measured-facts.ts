@@ -8,22 +8,22 @@ import type { LinkHeaders } from './channels.ts';
 export interface ResultToMeasure {
   readonly task: string;
   readonly item: ResultItem;
-  /** The channel whose answer has the link. */
+  /** The channel whose answer contains the link. */
   readonly channel: string;
   readonly headersFor: LinkHeaders;
 }
 
-/** Undefined: the file cannot be read, or not in time. Never rejects. */
+/** Never rejects. Undefined: the file could not be read in time. */
 export type MeasureResult = (result: ResultToMeasure) => Promise<MediaFacts | undefined>;
 
-/** Whether the upstream left out what the video itself says. */
+/** Whether the upstream left out facts that the video file itself contains. */
 export function needsMeasuring(facts: SettleFacts): boolean {
   const { durationSeconds, size, resolution, ratio } = facts;
   const hasShape = size !== undefined || (resolution !== undefined && ratio !== undefined);
   return durationSeconds === undefined || !hasShape;
 }
 
-/** Adds what the upstream did not report. `shapeOf` finds the model's shape with these pixels. */
+/** Adds the facts that the upstream did not report. `shapeOf` finds the model's shape for these pixels. */
 export function withMeasured(
   facts: SettleFacts,
   media: MediaFacts | undefined,
@@ -60,7 +60,7 @@ function sizeOf({ width, height }: MediaFacts): string | undefined {
   return width === undefined || height === undefined ? undefined : `${width}x${height}`;
 }
 
-/** A video of five seconds often has a frame more or less: 5.04 s. */
+/** Seconds. A video of five seconds often has one frame more or less, for example 5.04 s. */
 const frameTolerance = 0.15;
 
 function secondsOf({ seconds }: MediaFacts): number | undefined {

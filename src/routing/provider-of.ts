@@ -6,11 +6,11 @@ export interface KnownProviders {
   /** The running configuration; a reload replaces it. */
   readonly current: () => GatewayConfig;
   readonly providers: Readonly<Record<string, Provider>>;
-  /** The adapter of a vendor file, the same one for the same file. Absent: only `providers` are known. */
+  /** Returns the adapter of a vendor file, always the same one for a file. Absent: only `providers` are known. */
   readonly fileProvider?: (file: VendorFile) => Provider;
 }
 
-/** The adapter that `provider` of a channel names. */
+/** Returns the adapter that a channel names as its `provider`. */
 export function providerOf(
   { current, providers, fileProvider }: KnownProviders,
   name: string,

@@ -8,9 +8,9 @@ export interface ServedModelOrigin {
   readonly channel: string;
   readonly provider: string;
   readonly model: string;
-  /** The upstream's name of it. */
+  /** The upstream's name for the model. */
   readonly upstream: string;
-  /** Undefined: what is known of it is in gateway.yaml. */
+  /** Undefined: the facts are in gateway.yaml. */
   readonly origin: ModelOrigin | undefined;
 }
 
@@ -34,11 +34,11 @@ export function servedModels(
 export interface RetiredModel {
   readonly channel: string;
   readonly model: string;
-  /** For operators. */
+  /** A sentence for operators. */
   readonly text: string;
 }
 
-/** Models of the configuration that their vendors no longer serve at this time. */
+/** The configured models that their vendors no longer serve at this time. */
 export function retiredModels(
   config: Pick<GatewayConfig, 'channels' | 'models'>,
   providers: Readonly<Record<string, Provider>>,

@@ -51,7 +51,7 @@ export function withShapeOfSize(request: VideoRequest, { model, offers, nameOf }
   };
 }
 
-/** Returns the shape of a model that a rendered video has. Undefined: none is near enough. */
+/** Returns the model's shape that a rendered video matches. Undefined: no shape is near enough. */
 export function shapeOfResult(
   size: string,
   { model, offers }: Pick<Shaping, 'model' | 'offers'>,

@@ -17,7 +17,7 @@ export interface NodeReport {
   readonly config: RunConfiguration;
   /** Of a worker: whose queues it serves. */
   readonly channels?: readonly string[];
-  /** Circuits of upstreams that this process alone does not reach. */
+  /** The circuits that exist only in this process, because it cannot reach their upstreams. */
   readonly unreached: readonly Circuit[];
   readonly load: NodeLoad;
 }

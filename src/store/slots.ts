@@ -33,11 +33,11 @@ interface TicketDocument {
   readonly queue: string;
   readonly account: string;
   readonly model: string;
-  /** A submission of the task was lost. */
+  /** Whether a submission of the task was lost. */
   readonly wasLost: boolean;
-  /** Among the tasks of the same account and model, as src/capacity/fair-order.ts says. */
+  /** The sort key among the tasks of one account and model: `urgencyKey` of src/task/fair-order.ts. */
   readonly urgency: string;
-  /** Whose turn it is: the account of the first ticket. Tasks that were lost come last, then by round and urgency. */
+  /** The first ticket's account has the turn. Sorts lost tasks last, then by round and urgency. */
   readonly order: string;
   readonly round: number;
   /** The task checks again automatically at this time; before that it must be woken. */
@@ -205,18 +205,18 @@ function ticketOperations(tickets: Collection<TicketDocument>) {
       return (await tickets.findOne({ queue }, { sort: { order: 1 } })) ?? undefined;
     },
 
-    /** Models of the tasks that may have the turn of this ticket: its account's, lost before as it was or not. */
+    /** The models of the tasks that may take this ticket's turn: tasks of its account with the same `wasLost`. */
     modelsInTurn({ queue, account, wasLost }: Ticket): Promise<string[]> {
       return tickets.distinct('model', { queue, account, wasLost });
     },
 
-    /** The most urgent task of this model that may have the turn of this ticket. */
+    /** The most urgent task of this model that may take this ticket's turn. */
     async mostUrgent({ queue, account, wasLost }: Ticket, model: string): Promise<Ticket | undefined> {
       const found = await tickets.findOne({ queue, account, wasLost, model }, { sort: { urgency: 1 } });
       return found ?? undefined;
     },
 
-    /** A more urgent task of its account has had its turn, and leaves it its own. */
+    /** Gives this ticket the turn of another task of its account that has taken this ticket's turn. */
     async takeOverTurn({ task, queue, order }: Ticket, left: Ticket): Promise<void> {
       const turn = { order: left.order, round: left.round };
       await tickets.updateOne({ _id: `${task}@${queue}`, order }, { $set: turn });

@@ -119,8 +119,8 @@ interface Reading {
 }
 
 /**
- * Notes the wait of a task before its submission. It changes no state, so a plan of an operator stays valid. The same
- * wait writes nothing.
+ * Notes the wait of a task before its submission. It does not change the state, so an operator's plan stays valid. An
+ * unchanged wait writes nothing.
  */
 function createSetWait(
   { tasks, now }: Pick<TaskStepsDeps, 'tasks' | 'now'>,
@@ -141,7 +141,7 @@ function createSetWait(
   };
 }
 
-/** The record as it was when it was read: its state, and what it waits for. */
+/** Matches the record only if neither its state nor its wait has changed since it was read. */
 function asSeen({ id, rev, wait }: Task) {
   return { _id: id, rev, 'wait.since': wait?.since ?? null };
 }

@@ -75,7 +75,7 @@ export function createTaskForm({ seal, open }: Sealing): TaskForm {
 
 const unreadable = 'What the upstream said cannot be read: SECRETS_KEY lacks its key.';
 
-/** Messages by their place in the task: an attempt's number, `outcome` or `error`; with `-caller`, those for the caller. */
+/** Messages by place: an attempt's number, `outcome` or `error`. The suffix `-caller` marks those for the caller. */
 type Words = Readonly<Record<string, string>>;
 
 type Said = { readonly [Name in 'attempts' | 'outcome' | 'error']?: Task[Name] | undefined };

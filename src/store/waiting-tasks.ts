@@ -10,14 +10,14 @@ interface FailedPlace extends RouteCandidate {
   readonly model?: string;
 }
 
-/** Waits that may end when an upstream is well again. A time that the upstream named is respected. */
+/** The waits that may end when an upstream is well again. `backoff` is not one: the upstream named that time. */
 const failedUpstream = ['circuit', 'turn', 'upstream'] as const;
 
 const projection = { account: 1, model: 1, deadlineAt: 1, createdAt: 1, attempts: 1 } as const;
 
 export function waitingTasks(tasks: Collection<TaskDocument>) {
   return {
-    /** Tasks that wait for an upstream that has failed, the earliest deadline first. */
+    /** Lists the tasks that wait for a failed upstream, the earliest deadline first. */
     async waitingFor({ channel, credential, model }: FailedPlace, limit: number): Promise<OrderedTask[]> {
       const where = { 'wait.channel': channel, 'wait.credential': credential, ...defined({ model }) };
       const found = await tasks

@@ -82,7 +82,7 @@ export function mayHaveJob({ state }: Pick<Attempt, 'state'>): boolean {
   return state === 'lost' || state === 'abandoned';
 }
 
-/** A submission of the task was lost, whatever has become of it. */
+/** Whether a submission of the task was ever lost, whatever became of it later. */
 export function wasLost({
   attempts,
 }: {

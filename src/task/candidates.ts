@@ -25,7 +25,7 @@ type DropReason =
 
 export interface DroppedChannel {
   readonly channel: string;
-  /** Undefined: all of them. */
+  /** Undefined: all credentials of the channel. */
   readonly credential?: string;
   readonly reason: DropReason;
   readonly detail: string;

@@ -1,13 +1,13 @@
 /**
- * The order of tasks behind a narrow place. A task that was never lost goes before one that was. Accounts take turns; in
- * the turn of an account its models take turns; of one model the earliest deadline comes first, then the oldest task.
+ * The order in which waiting tasks get scarce capacity. Tasks that were lost before go last. Accounts take turns, and
+ * the models of an account take turns. Within a model, the earliest deadline comes first, then the oldest task.
  */
 export interface OrderedTask extends Urgent {
   readonly account: string;
   readonly model: string;
 }
 
-/** Times in Unix milliseconds. `wasLost`: an upstream may have a job of it that nobody knows. */
+/** Times are in Unix milliseconds. `wasLost`: an upstream may have a job of the task whose id we do not know. */
 export interface Urgent {
   readonly id: string;
   readonly deadlineAt: number;
@@ -17,7 +17,7 @@ export interface Urgent {
 
 const timeDigits = 14;
 
-/** Sorts as `fairOrder` orders the tasks of one account and model. */
+/** A sort key for the tasks of one account and model, in the order of `fairOrder`. */
 export function urgencyKey({ id, deadlineAt, createdAt, wasLost }: Urgent): string {
   return [wasLost ? '1' : '0', padded(deadlineAt), padded(createdAt), id].join('-');
 }
@@ -47,13 +47,13 @@ function listsBy<Item>(items: readonly Item[], keyOf: (item: Item) => string): r
   return [...lists.values()];
 }
 
-/** The first of each list, then the second of each, and so on. */
+/** Interleaves the lists: the first item of each, then the second of each, and so on. */
 function inTurns<Item>(lists: readonly (readonly Item[])[]): readonly Item[] {
   const longest = lists.reduce((most, { length }) => Math.max(most, length), 0);
   return Array.from({ length: longest }, (_, n) => lists.flatMap((list) => list.slice(n, n + 1))).flat();
 }
 
-/** The model whose turn it is: the one that was served longest ago. `servedAt`: 0 for one that never was. */
+/** Returns the model that was served longest ago. `servedAt` is 0 for a model that was never served. */
 export function modelInTurn(
   models: readonly string[],
   servedAt: (model: string) => number,

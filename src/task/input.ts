@@ -27,7 +27,7 @@ export interface TaskTerms {
   readonly keyUnlimited?: true;
 }
 
-/** Of a model that the configuration says nothing else of, or lacks. */
+/** Counts for a model without a configured time, and for a model that the configuration lacks. */
 export const expectedSecondsDefault = 60;
 
 export function inputOf(record: Task, terms: TaskTerms): TaskInput {

@@ -171,7 +171,7 @@ function consequences(
   };
 }
 
-/** The state has another wait. What an upstream or a circuit has said is more than the state knows. */
+/** Computes the wait of the new state. The words of an upstream or a circuit replace the state's general cause. */
 function waitsWith(
   { state, attempts }: Pick<Task, 'state'> & Pick<Changes, 'attempts'>,
   before: Task,

@@ -12,9 +12,9 @@ export interface Service {
   readonly unserved: (channel?: string) => Unserved | undefined;
 }
 
-/** What a look at a task asks of everything around it. */
+/** The facts outside its record that explain a task's situation. */
 export interface Surroundings extends Pick<Service, 'unserved'> {
-  /** The newest configuration has no such channel or credential. */
+  /** Whether the newest configuration lacks the channel or the credential. */
   readonly isGone: (candidate: RouteCandidate) => boolean;
 }
 
@@ -51,7 +51,7 @@ export interface NextStep {
   readonly channel?: string;
 }
 
-/** The channels that decide when the task continues: where its job is, or all that it may be submitted to. */
+/** The channels that decide when the task continues: that of its job, or all that it may be submitted to. */
 export function channelsAhead(task: Pick<Task, 'state' | 'attempts' | 'plan'>): readonly string[] {
   const { state, attempts } = task;
   if (!isUnfinished(state)) return [];

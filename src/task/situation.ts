@@ -129,7 +129,7 @@ export function standingOf(task: Task, around?: Surroundings): Standing {
   return { ...rest, ...known, ...(isRefunded ? { isRefunded } : {}) };
 }
 
-/** The reconciler notes a removed credential within minutes; a look sees it at once. */
+/** The reconciler records a removed credential only after minutes. This shows it at once. */
 function concernNow({ state, attempts, concern }: Task, { isGone }: Surroundings): Task['concern'] {
   const attempt = isUnfinished(state) ? attemptAt(state, attempts) : undefined;
   if (attempt === undefined) return concern;
@@ -196,7 +196,7 @@ function sinceOf({ stateSince, wait, unserved }: Standing, waitsFor: WaitCause |
   return wait?.cause === waitsFor ? (wait?.since ?? stateSince) : stateSince;
 }
 
-/** Behind what the state says: what the state does not know. */
+/** A sentence about the wait, which follows the sentence about the state and adds what the state does not know. */
 function waitSentence({ wait }: Standing): string {
   if (wait === undefined || !isWaitReason(wait.cause)) return '';
   const place = waitPlace(wait);

@@ -22,7 +22,7 @@ const causes: Readonly<Record<StateName, WaitCause | undefined>> = {
   ended: undefined,
 };
 
-/** What a task waits for in this state. `said`: why its channel is not to be asked now. Undefined: the task has ended. */
+/** Returns what a task in this state waits for, or undefined if it has ended. `said`: why its channel must wait. */
 export function waitInState(
   state: TaskState,
   attempts: Task['attempts'],
@@ -40,7 +40,7 @@ function placeOf(state: TaskState, attempts: Task['attempts']): Partial<RouteCan
   return defined({ channel: next?.channel, credential: next?.credential });
 }
 
-/** The wait that has not ended: since the last change of the record that began one, or since its state. */
+/** The present wait: the recorded one or, if none is recorded, the wait that began with the state. */
 export function waitOf({
   wait,
   state,
@@ -52,7 +52,7 @@ export function waitOf({
   return first === undefined ? undefined : { ...first, since: stateSince };
 }
 
-/** What is written when a task that is not submitted yet waits for this. Undefined: it is written already, or not true. */
+/** The change that records this wait. Undefined: it is recorded already, or the task is no longer queued. */
 export function withWait(task: Task, wait: NewWait, at: number): Waits | undefined {
   if (task.state.at !== 'queued' || (task.wait !== undefined && isSameWait(task.wait, wait)))
     return undefined;

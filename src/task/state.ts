@@ -182,7 +182,7 @@ export type TaskEvent =
   | { readonly kind: 'approved' }
   /** An operator did something that changes no state. */
   | { readonly kind: 'acted' }
-  /** Its workflow is closed. */
+  /** The workflow of the task is closed. */
   | { readonly kind: 'orphaned' }
   | Ended;
 
@@ -198,7 +198,7 @@ interface Refused {
 /** Certainly not. `stays`: the same channel is asked again. `full`: it had no room. `retryAfterMs`: it named this time. */
 interface NotAccepted extends Refused {
   readonly kind: 'not_accepted';
-  /** What the task waits for now, unless another channel is asked at once. */
+  /** The task's wait if no other channel is asked at once. */
   readonly wait?: NewWait;
   readonly candidate: RouteCandidate;
   readonly stays: boolean;

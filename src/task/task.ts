@@ -27,13 +27,13 @@ export const statusMessages: Record<TaskStatus, string> = {
 
 /** Why something failed, in words. */
 export interface SaidOfFailure {
-  /** For everybody: without anything that the caller wrote. */
+  /** The message for everybody, without the caller's words. */
   readonly message: string;
-  /** For the caller alone, because it may repeat what the caller wrote. Absent: `message` is for the caller, too. */
+  /** The message for the caller alone, as it may repeat the caller's words. Absent: the caller reads `message`. */
   readonly messageToCaller?: string;
 }
 
-/** The same behind the upstream's code. */
+/** Puts the upstream's code in front of the messages. */
 export function behindCode(code: string, { message, messageToCaller }: SaidOfFailure): SaidOfFailure {
   const own = messageToCaller === undefined ? {} : { messageToCaller: `${code}: ${messageToCaller}` };
   return { message: `${code}: ${message}`, ...own };

@@ -2,38 +2,38 @@ import { attentionMessages } from './attention.ts';
 import type { AttentionReason } from './attention.ts';
 import type { RouteCandidate } from './candidates.ts';
 
-/** What keeps a task from its next step although nobody has to decide anything; attention.ts has the rest. */
+/** The reasons why a task waits that need no decision by a person. attention.ts has those that do. */
 export const waitReasons = [
-  /** The channel has as many tasks as it may have at a time. */
+  /** The channel's limit of concurrent tasks is reached. */
   'slot',
   /** The channel's circuit is open. */
   'circuit',
-  /** The channel's submissions per second are used. */
+  /** The channel's limit of submissions per second is reached. */
   'rate',
-  /** Another task tries the channel whose circuit was open. */
+  /** Another task is probing the channel after its circuit was open. */
   'turn',
-  /** The upstream named the time before which it is not to be asked. */
+  /** The upstream named a time before which it accepts no request. */
   'backoff',
   /** The upstream refused the submission, or could not be reached. */
   'upstream',
-  /** The upstream is given the request's files. */
+  /** The request's files are being uploaded to the upstream. */
   'files',
   'lookup',
 ] as const;
 export type WaitReason = (typeof waitReasons)[number];
 
-/** `worker`: no worker has taken the next step. `earlier`: several waits that are kept as one. */
+/** `worker`: no worker has taken the next step. `earlier`: several old waits merged into one. */
 export const ownCauses = [...waitReasons, 'worker', 'submission', 'job', 'settlement', 'earlier'] as const;
 export type WaitCause = (typeof ownCauses)[number] | AttentionReason;
 
-/** A wait as it begins. Times in Unix milliseconds. */
+/** A wait at its beginning. Times are in Unix milliseconds. */
 export interface NewWait extends Partial<RouteCandidate> {
   readonly cause: WaitCause;
-  /** What the upstream or the circuit calls it: a code, never an upstream's words. */
+  /** The code of the upstream or the circuit. It never contains an upstream's words. */
   readonly code?: string;
-  /** How many tasks were ahead of it when it began. */
+  /** The number of tasks that were ahead when the wait began. */
   readonly ahead?: number;
-  /** The next try begins then at the earliest. */
+  /** The earliest time of the next try. */
   readonly until?: number;
 }
 
@@ -43,11 +43,11 @@ export interface Wait extends NewWait {
 
 export interface PastWait extends Omit<Wait, 'until'> {
   readonly ended: number;
-  /** How many equal waits it stands for, one after the other. Undefined: one. */
+  /** The number of equal consecutive waits that it stands for. Undefined: one. */
   readonly times?: number;
 }
 
-/** The wait that has not ended, and those that have, oldest first. */
+/** The present wait, and the past waits from the oldest on. */
 export interface Waits {
   readonly wait?: Wait | undefined;
   readonly waited?: readonly PastWait[] | undefined;
@@ -58,11 +58,11 @@ interface Ending {
   readonly createdAt: number;
 }
 
-/** The longest time between two spans: what is shorter has none. */
+/** The longest gap between two waits. A wait that ends within this time is not recorded. */
 export const briefMs = 2_000;
 export const pastWaitsMax = 50;
 
-/** Ends one wait and begins the next one. `next` undefined: the task has ended. Empty: nothing changes. */
+/** Ends one wait and begins the next. Without `next`, the task has ended. Returns {} if nothing changes. */
 export function waitsAfter({ wait, waited = [] }: Waits, next: NewWait | undefined, ending: Ending): Waits {
   if (wait !== undefined && next !== undefined && isSameWait(wait, next)) {
     return next.until === wait.until ? {} : { wait: { ...next, since: wait.since } };
@@ -87,7 +87,7 @@ function withPast(
   return [...waited.slice(0, -1), { ...last, ended, times: timesOf(last) + 1 }];
 }
 
-/** The oldest spans become one, so that a record stays small and no time is left without a span. */
+/** Merges the oldest waits, so that the record stays small and still covers all of the time. */
 function bounded(waited: readonly PastWait[]): readonly PastWait[] {
   const [first, second, ...others] = waited;
   if (waited.length <= pastWaitsMax || first === undefined || second === undefined) return waited;
@@ -120,7 +120,7 @@ export const waitMessages: Readonly<Record<WaitCause, string>> = {
   earlier: 'Earlier waits, which are kept as one.',
 };
 
-/** What callers read of a wait. Operators read the same after the channel and the code. */
+/** The words about a wait that callers read. Operators read the same words after the channel and the code. */
 export function waitWords({ cause, ahead, ...more }: Wait | PastWait): string {
   const times = 'times' in more && more.times !== undefined ? ` ${more.times} times in a row.` : '';
   return `${waitMessages[cause]}${aheadWords(ahead)}${times}`;
@@ -131,13 +131,13 @@ function aheadWords(ahead = 0): string {
   return ahead === 1 ? ' One task was ahead of it.' : ` ${ahead} tasks were ahead of it.`;
 }
 
-/** With since when and until when: for a text that has no other place for them. */
+/** Adds the times of the wait, for texts that do not show them elsewhere. */
 export function openWaitWords(wait: Wait): string {
   const next = wait.until === undefined ? '' : ` The next try begins after ${timeOf(wait.until)}.`;
   return `${waitWords(wait)} Since ${timeOf(wait.since)}.${next}`;
 }
 
-/** Where the task waits and what the upstream's answer was: for operators only. */
+/** The channel of the wait and the code of the upstream's answer, for operators only. */
 export function waitPlace({ channel, credential, code }: NewWait): string {
   const place = [channel, credential].filter((part) => part !== undefined).join('/');
   const why = code === undefined ? '' : `(${code})`;
@@ -150,13 +150,13 @@ function timeOf(milliseconds: number): string {
 
 const reasons: ReadonlySet<string> = new Set(waitReasons);
 
-/** Callers read about these in `message`. The status of the task covers all other causes. */
+/** Whether `message` tells callers about this cause. The task's status covers all other causes. */
 export function isWaitReason(cause: string): cause is WaitReason {
   return reasons.has(cause);
 }
 
 /**
- * Why nothing happens to a task although it could: somebody has paused it in Temporal, or nobody has taken its next step
- * for longer than a worker needs.
+ * Why a task that could continue does not: it was paused in Temporal, or no worker has taken its next step within the
+ * time that a worker needs.
  */
 export type Stall = 'paused' | 'no_worker';

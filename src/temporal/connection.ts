@@ -110,7 +110,7 @@ function createRetries() {
 
   return {
     interceptor,
-    /** Resolves when the retries that were due have begun, after at most six seconds. No further one begins. */
+    /** Resolves when the due retries have begun, after at most six seconds. No further retry begins. */
     end(): Promise<void> {
       isEnding = true;
       if (due === 0) onNoneDue();

@@ -3,7 +3,7 @@ import type { Client } from '@temporalio/client';
 import type { TaskSignals } from '../../activities/deps.ts';
 import { concernSignal, unservedSignal } from '../../workflows/messages.ts';
 
-/** Nobody listens for a task without a workflow: the reconciler starts it again, or ends the task. */
+/** A signal to a missing workflow is ignored. The reconciler starts the workflow again or ends the task. */
 export function createTaskSignals({ workflow }: Client): TaskSignals {
   return {
     concern: (task, concern) => ifThere(workflow.getHandle(task).signal(concernSignal, concern ?? null)),

@@ -17,11 +17,11 @@ import { optionalAmount, vendorCost } from '../providers/shared/vendor-cost.ts';
 import type { FailureTable } from '../providers/shared/failure-table.ts';
 import type { HttpResponse, Operation, OperationStatus } from '../providers/provider.ts';
 
-/** What the expressions of a vendor file return, read leniently: what cannot be read is absent. */
+/** Reads the results of a vendor file's expressions leniently. A part that cannot be read is absent. */
 
 const linksMax = 100;
 
-/** An expression makes a list of one item to the item. */
+/** JSONata turns a list of one item into the item itself, so a single item is accepted as a list. */
 export function listOf<Item>(item: z.ZodType<Item>) {
   const asList = (value: unknown): unknown[] => {
     const list: unknown[] = Array.isArray(value) ? value : value === undefined ? [] : [value];
@@ -98,7 +98,7 @@ export function readOperation(value: unknown): Operation | undefined {
 
 const errorSchema = z.object({ error: z.unknown() });
 
-/** What an answer with a status of success says went wrong. */
+/** The error in an answer whose status is a success. */
 export function errorIn(value: unknown): unknown {
   return errorSchema.safeParse(value).data?.error;
 }
@@ -146,7 +146,7 @@ interface Reading {
   readonly states: Readonly<Record<string, StateWord>>;
 }
 
-/** A word that the file does not know leaves the job running: nobody pays twice for a state that is new. */
+/** An unknown word counts as running, so that a new state never makes somebody pay twice. */
 export function stateOf({ state = '' }: Pick<ReadStatus, 'state'>, states: Reading['states']): StateWord {
   return (Object.hasOwn(states, state) ? states[state] : undefined) ?? 'running';
 }

@@ -4,11 +4,11 @@ import type { Authentication } from '../models/vendor-file.ts';
 import { bearer } from '../providers/shared/http-outcome.ts';
 import type { ProviderContext } from '../providers/provider.ts';
 
-/** What is signed of a request. */
+/** The parts of a request that can be signed. */
 export interface Unsigned {
   readonly method: string;
   readonly url: URL;
-  /** As it is sent; undefined: a form, or none. */
+  /** The body as it is sent. Undefined: the body is a form, or there is none. */
   readonly body: string | undefined;
 }
 
@@ -17,7 +17,7 @@ export interface Credentials {
   readonly query: Readonly<Record<string, string>>;
 }
 
-/** What proves who asks, by the name that the file gives. `now` in Unix milliseconds. */
+/** The headers and the query that authenticate a request. `now` is in Unix milliseconds. */
 export function credentialsOf(
   authentication: Authentication,
   { unsigned, context, now }: { unsigned: Unsigned; context: ProviderContext; now: number },
@@ -62,7 +62,7 @@ function signature(
 
 const clockSlackSeconds = 5;
 
-/** The key pair's first part is the issuer. */
+/** The first part of the key pair is the issuer. */
 function token({ algorithm, lifetime_seconds: lifetime }: Jwt, apiKey: string, now: number): string {
   const { id, secret } = pairOf(apiKey);
   const seconds = Math.floor(now / 1000);

@@ -20,7 +20,7 @@ import type { Bindings, Expressions } from './expressions.ts';
 import { hasFiles, markLargeTexts } from './media-marks.ts';
 import type { MediaMarks } from './media-marks.ts';
 
-/** What calls of a vendor file share. */
+/** The dependencies that all calls of a vendor file share. */
 export interface Calling {
   readonly file: VendorFile;
   readonly failures: FailureTable;
@@ -30,13 +30,13 @@ export interface Calling {
 }
 
 export interface FileRequest extends Pick<HttpRequestOptions, 'method' | 'bodyBytesMax' | 'largeStrings'> {
-  /** Below the base address, with its query. */
+  /** The path below the base address, which may have a query. */
   readonly path: string;
   readonly query?: Readonly<Record<string, string>>;
   readonly headers?: Readonly<Record<string, string>>;
   readonly json?: OutgoingObject;
   readonly form?: FormData;
-  /** It asks about a job: an answer may say that there is none. */
+  /** Whether the request asks about a job, so that the answer may say that the job is unknown. */
   readonly asksForJob?: true;
 }
 
@@ -52,7 +52,7 @@ export function failureTableOf({ failures }: VendorFile): FailureTable {
   );
 }
 
-/** One exchange that must succeed. Throws UpstreamError. */
+/** Makes one request that must succeed. Throws UpstreamError. */
 export async function callVendor(
   request: FileRequest,
   context: ProviderContext,
@@ -86,7 +86,7 @@ function addressed(
   return { url: url.href, headers: { ...headers, ...credentials.headers } };
 }
 
-/** The file makes nothing that could be sent of this request: nothing was sent, and no other request is to blame. */
+/** The vendor file cannot express this request. Nothing was sent, and other requests are not affected. */
 function notSayable(why: string): UpstreamError {
   return new UpstreamError('rejected', `The vendor file cannot express this request: ${why}.`, {
     code: 'vendor_file',
@@ -110,7 +110,7 @@ export function refusalOf(value: unknown): Refusal | undefined {
 
 const plainTextMax = 2_000;
 
-/** What the vendor says in its own form; a page of a proxy says nothing. */
+/** Reads an error in the vendor's own form. A proxy's error page has no such form and yields nothing. */
 async function readRefusal(
   { status, headers, json, text }: HttpResponse,
   { expressions, file }: Calling,
@@ -135,7 +135,7 @@ function isUnknown(
   return unknown.codes === undefined || unknown.codes.some((one) => patternMatcher(one).test(code));
 }
 
-/** What an expression makes of a success. An answer that it cannot read leaves open what happened. */
+/** Evaluates an expression on a success. If the expression cannot read it, the outcome is unknown. */
 export async function readAnswer(
   answer: HttpResponse,
   { source, bindings }: { readonly source: string; readonly bindings: Bindings },
@@ -151,7 +151,7 @@ export async function readAnswer(
   }
 }
 
-/** `{name}` is replaced by a part of the operation. */
+/** Replaces each `{name}` by that part of the operation. */
 export function filledPath(path: string, parts: Readonly<Record<string, string>>): string {
   return path.replace(/\{(\w+)\}/g, (_, name: string) => {
     const part = Object.hasOwn(parts, name) ? parts[name] : undefined;
@@ -189,7 +189,7 @@ const builtSchema = z.strictObject({
   form: z.record(z.string(), z.unknown()).optional(),
 });
 
-/** The request that an expression makes of ours. Throws UpstreamError: nothing was sent. */
+/** Builds the vendor's request with an expression. If it throws UpstreamError, nothing was sent. */
 export async function buildRequest(
   { source, view, bindings }: { readonly source: string; readonly view: object; readonly bindings: Bindings },
   marks: MediaMarks,

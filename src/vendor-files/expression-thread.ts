@@ -6,14 +6,14 @@ import type { FromThread, ToThread } from './expressions.ts';
 
 /** The thread in which expressions of vendor files are evaluated. */
 
-/** Of one evaluation. */
+/** The limits of one evaluation. */
 const stepsMax = 100_000;
 const depthMax = 200;
 const sequenceMax = 10_000;
 const resultCharactersMax = 512 * 1024;
 const compiledMax = 200;
 
-/** `eval` would run an answer as an expression; the others answer differently each time, so that no recording repeats them. */
+/** `eval` could run an answer as an expression. The others change at each call, so no recording can repeat them. */
 const refusedFunctions = new Set(['eval', 'random', 'shuffle', 'now', 'millis']);
 
 const compiled = new LRUCache<string, jsonata.Expression>({ max: compiledMax });
@@ -46,7 +46,7 @@ function refuseNode({ type, value }: Readonly<Record<string, unknown>>): void {
     throw new Error(`$${value} is not permitted`);
 }
 
-/** JSON of the result; undefined: there is none. */
+/** Returns the result as JSON. Undefined: there is no result. */
 async function evaluate({ source, input, bindings }: ToThread): Promise<string | undefined> {
   const expression = compile(source);
   if (bindings === undefined) return undefined;
@@ -55,7 +55,7 @@ async function evaluate({ source, input, bindings }: ToThread): Promise<string |
     steps += 1;
     if (steps > stepsMax) throw new Error(`it needs more than ${stepsMax} steps`);
   };
-  // The types know names only, and this one is a symbol.
+  // The types of `assign` accept strings only, but this name is a symbol.
   const assign: unknown = Reflect.get(expression, 'assign');
   if (typeof assign !== 'function') throw new TypeError('steps cannot be counted');
   Reflect.apply(assign, expression, [Symbol.for('jsonata.__evaluate_entry'), count]);

@@ -7,14 +7,14 @@ import type { Thread } from '../process/thread.ts';
 export interface Expressions {
   /** `input` is the expression's document, `bindings` are its variables. Throws ExpressionError. */
   evaluate(source: string, input: unknown, bindings?: Bindings): Promise<unknown>;
-  /** Throws ExpressionError if the expression cannot be compiled, or uses what is not permitted. */
+  /** Throws ExpressionError if the expression cannot be compiled or uses a forbidden feature. */
   check(source: string): Promise<void>;
   close(): Promise<void>;
 }
 
 export type Bindings = Readonly<Record<string, unknown>>;
 
-/** The expression cannot be evaluated with this input. `reason` may quote the input: it is not for logs. */
+/** The expression cannot be evaluated with this input. `reason` may quote the input and must not be logged. */
 export class ExpressionError extends Error {
   readonly reason: string;
 
@@ -28,7 +28,7 @@ export class ExpressionError extends Error {
 export interface ToThread {
   readonly source: string;
   readonly input?: unknown;
-  /** Absent: it is compiled, and not evaluated. */
+  /** Absent: the expression is compiled but not evaluated. */
   readonly bindings?: Bindings;
 }
 
@@ -39,15 +39,15 @@ export type FromThread =
   | { readonly kind: 'done'; readonly text?: string }
   | { readonly kind: 'failed'; readonly reason: string };
 
-/** Of one evaluation. */
+/** The CPU time that one evaluation may use. */
 const workingMsMax = 1_000;
 const workingLookMs = 50;
-/** An answer of several megabytes needs some of it; an expression that needs more ends its thread. */
+/** Enough for an answer of several megabytes. An expression that needs more ends its thread. */
 const resourceLimits = { maxOldGenerationSizeMb: 96, maxYoungGenerationSizeMb: 16, stackSizeMb: 4 };
-/** A thread without work ends: it holds some ten megabytes. */
+/** An idle thread ends after this time, because it holds about ten megabytes. */
 const idleMs = 60_000;
 
-/** The thread starts with the first evaluation. Evaluations follow one another. */
+/** The thread starts with the first evaluation. Evaluations run one after the other. */
 export function createExpressions(): Expressions {
   let thread: Thread | undefined;
   let idle: NodeJS.Timeout | undefined;
@@ -111,7 +111,7 @@ function ask(worker: Worker, message: ToThread): Promise<Exclude<FromThread, { k
     const hear = (answer: FromThread): void => {
       if (answer.kind !== 'ready') stop(answer);
     };
-    // It exited before it was asked.
+    // The thread exited before the message could be sent.
     if (worker.threadId === -1) return resolve(undefined);
     const workedMs = startThreadClock(worker);
     const watch = setInterval(() => {

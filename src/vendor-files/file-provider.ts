@@ -13,10 +13,10 @@ import { imagesAtOnce } from './images-at-once.ts';
 import { cancelJob, findJobs, hasEnded, jobStatus, listJobs, submitJob } from './jobs.ts';
 import type { JobCalling } from './jobs.ts';
 
-/** Of a vendor file: its adapter, the same one for as long as the file is. */
+/** Returns the adapter of a vendor file, always the same one for the same file object. */
 export type FileProviders = (file: VendorFile) => Provider;
 
-/** Each file's expressions have a thread of their own. `now` in Unix milliseconds. */
+/** The expressions of each file have their own thread. `now` is in Unix milliseconds. */
 export function createFileProviders(now: () => number): FileProviders {
   const opened = new WeakMap<VendorFile, Provider>();
   return (file) => {
@@ -28,7 +28,7 @@ export function createFileProviders(now: () => number): FileProviders {
   };
 }
 
-/** An adapter that is a vendor file. */
+/** Makes an adapter from a vendor file. */
 export function fileProvider(file: VendorFile, deps: Pick<Calling, 'expressions' | 'now'>): Provider {
   const calling: Calling = { file, failures: failureTableOf(file), ...deps };
   const { about, videos, images } = file;

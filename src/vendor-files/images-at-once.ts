@@ -12,7 +12,7 @@ import type { Calling } from './call.ts';
 import { createMediaMarks, markLargeTexts } from './media-marks.ts';
 import { requestView } from './request-view.ts';
 
-/** Images that a vendor answers at once, by a vendor file. */
+/** Serves images of a vendor file whose vendor answers with the images at once. */
 
 interface ImageCalling extends Calling {
   readonly images: VendorImages;

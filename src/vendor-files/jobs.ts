@@ -19,7 +19,7 @@ import type { Calling } from './call.ts';
 import { createMediaMarks } from './media-marks.ts';
 import { requestView } from './request-view.ts';
 
-/** The life of a job by a vendor file. */
+/** Submits, polls, cancels, lists and finds the jobs of a vendor file. */
 
 export interface JobCalling extends Calling {
   readonly jobs: VendorJobs;
@@ -27,7 +27,7 @@ export interface JobCalling extends Calling {
   readonly facts: FactsTable;
 }
 
-/** A page of a list holds a hundred jobs with what they were asked for. */
+/** Room for a list of a hundred jobs that repeats their requests. */
 const listBytesMax = 4 * 1024 * 1024;
 
 export async function submitJob(
@@ -95,7 +95,7 @@ function withResult(status: ReadStatus, result: ReadStatus | undefined): ReadSta
   };
 }
 
-/** What the vendor refuses to cancel continues, or is finished already. */
+/** If the vendor refuses to cancel a job, the job continues or has already ended. */
 export async function cancelJob(
   operation: Operation,
   context: ProviderContext,
@@ -112,7 +112,7 @@ export async function cancelJob(
   }
 }
 
-/** Jobs whose result needs a request of its own are left out once they have ended: each is asked about alone. */
+/** Leaves out succeeded jobs without a link in the list or with a result of their own. They are polled one by one. */
 export async function listJobs(
   operations: readonly Operation[],
   context: ProviderContext,
@@ -138,7 +138,7 @@ function isComplete({ urls }: ReadStatus, { status }: VendorJobs): boolean {
   return status.result === undefined && urls.length > 0;
 }
 
-/** Only a job that carries the marker itself is one of ours. */
+/** Returns only jobs that carry the marker themselves, because the others are not ours. */
 export async function findJobs(
   marker: string,
   context: ProviderContext,

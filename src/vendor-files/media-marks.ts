@@ -7,8 +7,8 @@ import type { ImageFile } from '../providers/shared/image-input.ts';
 import { LargeText } from '../providers/shared/large-json.ts';
 
 /**
- * Media and large texts do not pass through expressions: a mark stands for each, and is replaced in what the expression
- * returns. A caller who writes a mark reaches nothing but the media of the same request.
+ * Media and large texts do not pass through expressions. A mark stands for each, and it is replaced in the expression's
+ * result. A caller who writes a mark can reach only the media of the same request.
  */
 
 /** A medium as expressions see it. */
@@ -16,9 +16,9 @@ export interface SeenMedium {
   readonly url: string;
   readonly is_data: boolean;
   readonly media_type?: string;
-  /** Of data alone. */
+  /** Present only for data. */
   readonly base64?: string;
-  /** For a form: the medium as a part with its bytes. Of data alone. */
+  /** The mark for a form part with the bytes of the medium. Present only for data. */
   readonly file?: string;
 }
 
@@ -36,9 +36,9 @@ export interface MediaMarks {
   readonly image: (image: ImageInput) => SeenMedium;
   /** An address or a data URL. */
   readonly address: (url: string) => SeenMedium;
-  /** With the media in the place of their marks. */
+  /** Replaces the marks in a value by their media. */
   readonly unmarked: (value: unknown) => OutgoingJson;
-  /** The medium of a mark for a form; undefined: it is another text. */
+  /** Returns the medium of a mark as a form part. Undefined: the text is not a mark. */
   readonly part: (value: string) => Promise<ImageFile | undefined>;
 }
 
@@ -97,10 +97,10 @@ function mapped(
   return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, change(each)]));
 }
 
-/** What lies deeper in an answer is left out. */
+/** Parts of an answer below this depth are left out. */
 const depthMax = 50;
 
-/** An answer whose large texts are marks, and what finds the text of a mark. */
+/** Replaces the large texts of an answer by marks, and returns a function that finds the text of a mark. */
 export function markLargeTexts(answer: unknown): {
   readonly value: unknown;
   readonly large: (text: string | undefined) => LargeText | string | undefined;
@@ -122,7 +122,7 @@ export function markLargeTexts(answer: unknown): {
   };
 }
 
-/** Nothing of it is a file: such a body can be signed. */
+/** Whether a body contains files. Such a body cannot be signed. */
 export function hasFiles(value: OutgoingJson | undefined): boolean {
   if (value instanceof FileDataUrl) return true;
   return typeof value === 'object' && value !== null && Object.values(value).some((each) => hasFiles(each));

@@ -13,7 +13,7 @@ interface Viewing {
   readonly marks: MediaMarks;
 }
 
-/** A request as the expressions of a vendor file see it: what the facts say is sent, in the words of our interface. */
+/** The request that expressions see: the values that the facts say are sent, in the terms of our interface. */
 export function requestView(request: GenerationRequest, viewing: Viewing): object {
   return request.kind === 'video' ? videoView(request, viewing) : imageView(request, viewing);
 }
@@ -58,7 +58,7 @@ function imageView(request: ImageRequest, { facts, context, marks }: Viewing): o
     prompt: request.prompt,
     n: request.n,
     size,
-    /** What the size says, by the model's facts. */
+    /** The meaning of the size according to the model's facts. */
     width: shape.pixels?.width,
     height: shape.pixels?.height,
     size_class: shape.class,

@@ -6,7 +6,7 @@ import { vendorFileViolations } from './verification/verify.ts';
 
 const checkedMax = 64;
 
-/** What speaks against the vendor files of a configuration. Each version of a file is tried once. */
+/** Returns the violations of a configuration's vendor files. Each version of a file is tried once. */
 export function createVendorChecks() {
   const checked = new LRUCache<string, readonly string[]>({ max: checkedMax });
 

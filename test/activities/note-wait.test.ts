@@ -49,7 +49,7 @@ const rate: Pick<ChannelActivityDeps, 'submitLimiter'> = {
   submitLimiter: () => ({ enter: async () => 5_000, giveBack: () => undefined, countAhead: () => 4 }),
 };
 
-/** A record of which nothing but the task is known. */
+/** A record that has only the parts that every task has. */
 const sources: RecordSources = {
   tasks: { find: (id) => world.tasks.find(id) },
   requests: { find: async () => undefined },
@@ -61,7 +61,7 @@ const sources: RecordSources = {
   now: Date.now,
 };
 
-/** What GET, the operators' API, the record's timeline and the Temporal UI say of a wait: the same words. */
+/** GET, the operators' API, the record's timeline and the Temporal UI describe a wait with the same words. */
 async function sayings(input: SubmitInput): Promise<readonly string[]> {
   const task = await find(input);
   const record = await readTaskRecord(sources, input.task, { history: false });

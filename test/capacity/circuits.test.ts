@@ -127,7 +127,7 @@ describe('circuits that processes share', () => {
   });
   afterAll(() => database.drop());
 
-  /** As pages and tools show it. */
+  /** The health as pages and tools show it. */
   async function partAt(target: string) {
     const [credential = '', model] = target.split('/');
     const channel = { id: 'c', enabled: true, credentials: [{ id: credential }], models: { m: {}, m2: {} } };

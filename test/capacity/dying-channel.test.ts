@@ -91,7 +91,7 @@ describe('a channel that dies in the middle of traffic', () => {
         expect(gateway.simulator.submissions(prompt)).toEqual({ submits: 1, creates: 1 });
       }
     }
-    // That this process does not reach it holds up no other process, and operators see it within five seconds.
+    // A host that this process cannot reach holds up no other process. Operators see the problem within five seconds.
     expect(await gateway.core.stores.circuits.list()).toEqual([]);
     const health = async () => (await gateway.admin('GET', '/admin/v1/channels')).body.data[0].health;
     await expect.poll(async () => (await health()).parts).toMatchObject([{ scope: 'host', credential: 'a' }]);

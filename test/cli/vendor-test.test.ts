@@ -10,7 +10,7 @@ import { createProgram } from '../../src/cli/program.js';
 const folder = mkdtempSync(join(tmpdir(), 'mediary-vendor-test-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** It needs nothing but the file. */
+/** The command needs only the vendor file. */
 async function run(...line: readonly string[]): Promise<{ text: string; status: number }> {
   const printed: string[] = [];
   let status = 0;

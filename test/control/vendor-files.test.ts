@@ -32,7 +32,7 @@ function load(change: (file: any) => void = () => undefined) {
   return { text, config: parseGatewayConfig(text, 'test', { ...adapters, environment: {} }) };
 }
 
-/** What the processes share, and one process of it. */
+/** The state that all processes share, and one of the processes. */
 function world() {
   const published: PublishedConfiguration[] = [];
   const store: any = {

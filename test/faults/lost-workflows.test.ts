@@ -58,13 +58,13 @@ const sentAttempt = {
 interface Lost {
   readonly state: TaskState;
   readonly change?: object;
-  /** What a person does once the workflow is back. */
+  /** The operator's act after the workflow is back. */
   readonly act?: string;
   /** Absent: the task succeeds. */
   readonly fails?: string;
 }
 
-/** What the record says when the workflow is lost. The upstream has the job of all but the first two. */
+/** The record at the time when the workflow is lost. The upstream has the job in all cases but the first two. */
 const states: readonly Lost[] = [
   { state: { at: 'queued', ...round } },
   { state: { at: 'pausing', round: 1, full: [], ms: 1, until: 1 } },
@@ -106,7 +106,7 @@ it('each task ends as it would have, with one submission, and what was terminate
   for (const id of [...ids.values(), terminated]) await expect.poll(() => stateOf(id)).toBe('waiting');
   await stopWorker();
   for (const { state } of states) if (!ids.has(state.at)) ids.set(state.at, await create(promptOf(state)));
-  // One that nobody can have been answered about is what a creation leaves whose process died.
+  // A creation whose process died leaves a record like this. Its caller cannot have received an answer.
   const unbegun = await create('unbegun');
 
   const tasks = gateway.core.mongo.db.collection<{ _id: string }>('tasks');
@@ -118,7 +118,7 @@ it('each task ends as it would have, with one submission, and what was terminate
   for (const id of [...ids.values(), unbegun]) await loseWorkflow(id);
   await gateway.core.client.workflow.getHandle(terminated).terminate();
 
-  // What an upstream has rendered is there at the first poll, and can no longer be cancelled.
+  // The upstream has rendered all jobs by the first poll, so they can no longer be cancelled.
   gateway.simulator.advance(3600);
   await runWorker();
   await gateway.reconcile();
@@ -128,7 +128,7 @@ it('each task ends as it would have, with one submission, and what was terminate
     const { status } = await actOn(gateway.admin, idOf(state), { action: act, reason: 'a test' });
     expect([state.at, status]).toEqual([state.at, 200]);
   }
-  // The next question about an old job may be half a minute away.
+  // The next poll of an old job may be half a minute away.
   const port = openTaskPort(gateway.core);
   for (const { state } of states) {
     await expect.poll(() => port.wake(idOf(state)).then(() => stateOf(idOf(state)))).toBe('ended');

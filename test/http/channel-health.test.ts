@@ -7,7 +7,7 @@ import type { AppDeps } from '../../src/http/deps.ts';
 import { useHttpWorld } from '../support/http-world.ts';
 import { workerReport } from '../support/worker-report.ts';
 
-/** What Now, Channels, the explanation of a route, and the page of a task say of one trouble. */
+/** Now, Channels, the explanation of a route and the page of a task describe each trouble with the same words. */
 
 const world = useHttpWorld('channel_health');
 const start = Date.parse('2026-11-28T12:00:00Z');
@@ -50,7 +50,7 @@ interface Trouble {
   readonly make: () => Promise<unknown>;
   readonly state: string;
   readonly words: RegExp;
-  /** Of the explanation, for an account that is not part of the evidence. Undefined: this catalogue knows no workers. */
+  /** The explanation for an account without failures of its own. Undefined: this catalogue knows no workers. */
   readonly verdict?: 'tried' | 'waited for' | 'dropped';
 }
 
@@ -113,7 +113,7 @@ const troubles: Readonly<Record<string, Trouble>> = {
     async make() {
       const first = ill('failure', 'http_500');
       pass(minuteMs);
-      // A failed trial does not change since when it is ill.
+      // A failed probe does not change the time since which the circuit is ill.
       await write(
         model,
         openedBy({ sign: 'failure', code: 'http_502', tasks: [], accounts: ['z'] }, first, start + minuteMs),
@@ -185,7 +185,7 @@ interface Said {
 
 const of = (channels: readonly Said[]) => channels.find(({ channel }) => channel === 'three');
 
-/** As the console and the command line ask for it. */
+/** Sends the requests that the console and the command line send. */
 async function screens() {
   await refresh(node.deps);
   const [channels, now, explained, shown] = await Promise.all([
@@ -205,7 +205,7 @@ async function screens() {
   };
 }
 
-/** The process learns within two seconds what was written: this test does not wait for it. */
+/** The process would read the changes within two seconds. The test does not wait that long. */
 async function refresh({ channelSwitches, overrideCircuit, nodes }: AppDeps): Promise<void> {
   const nothing = { state: 'closed', until: 0, by: 'x', reason: 'x' } as const;
   const read = overrideCircuit({ channel: 'one', credential: 'a' }, nothing);
@@ -226,7 +226,7 @@ describe('every page says the same of', () => {
     if (said.channels?.since !== null && state !== 'ill') expect(said.channels?.since).toBe(start / 1000);
     const [line] = healthLines([said.channels]);
     expect(line).toContain(said.channels?.text);
-    // A channel is either tried or not, and never both.
+    // A channel has one verdict: it is never both a candidate and dropped.
     const { candidates, dropped } = said.route;
     const verdicts = [...candidates, ...dropped].filter(({ channel }) => channel === 'three');
     expect(verdicts).toHaveLength(1);

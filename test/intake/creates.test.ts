@@ -44,7 +44,7 @@ interface Create {
   /** Remixing works on a stored video alone. */
   readonly takesNoMedia?: true;
   readonly isForImages?: true;
-  /** Whether it can answer with a task in place of images. */
+  /** Whether the operation can answer with a task instead of images. */
   readonly hasTasks?: true;
 }
 
@@ -148,7 +148,7 @@ async function expectRefused(create: Create, fields: Fields, model = 'clip'): Pr
   expect((await account.balance()).held).toBe(held);
 }
 
-/** Refuses what another key of the account may send, and holds nothing. */
+/** Expects that this key's rules refuse the request and that nothing is held. Another key may send it. */
 async function expectRefusedBy(key: string, create: Create, fields: Fields): Promise<void> {
   const path = await pathOf(create);
   const { held } = await account.balance();

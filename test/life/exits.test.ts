@@ -10,8 +10,8 @@ import type { TestGateway } from '../support/gateway.ts';
 import { startOtlpReceiver } from '../support/otlp-receiver.ts';
 
 /**
- * Every exit of the gateway, for an upstream that repeats in each of its failures what the caller wrote and the key with
- * which it was asked. The caller reads what the upstream said; nobody else reads anything of it, and nobody the key.
+ * Tests every exit of the gateway with an upstream that repeats the caller's words and its own key in each failure. The
+ * caller may read the upstream's words. Nobody else may read the caller's words, and nobody may read the key.
  */
 
 const apiKey = 'Sesame-Open-4711';
@@ -21,9 +21,9 @@ const words = {
   link: 'https://files.example/holiday/walrus.png?signature=topsecret',
   user,
 };
-/** What is looked for, without case. The name of a file counts as its link. */
+/** The texts that must not appear, in any case. The name of a file stands for its link. */
 const callers = ['turquoise', 'holiday', 'topsecret', user];
-/** The end user whom the ledger charges is what operators search by; no upstream has said that. */
+/** Operators search by the end user whom the ledger charges. That name does not come from an upstream. */
 const ownUser = new RegExp(`"end_user":\\s*"${user}"`, 'g');
 const callersIn = (text: string) =>
   callers.filter((part) => text.replaceAll(ownUser, '').toLowerCase().includes(part));
@@ -31,7 +31,7 @@ const keysIn = (text: string) => (text.includes(apiKey) ? [apiKey] : []);
 
 const said = `No: "${words.prompt}" by ${user} with ${words.link} and ${apiKey}`;
 const refusal = { code: 'InvalidParameter', message: said, param: user, type: said };
-/** What the upstream does, by the name of the task: the status of its answers to a create and to a poll. */
+/** The upstream's misdeeds by the name of the task, with the status of its answers to a create and to a poll. */
 const misdeeds = {
   refuses: { create: 400 },
   fails: { create: 200, poll: 200 },
@@ -154,7 +154,7 @@ describe('what an upstream repeats', () => {
       .filter(([path, operations]) => path.startsWith('/admin/') && 'get' in operations)
       .map(([path]) => path);
     expect(paths).toContain('/admin/v1/tasks/{task_id}/record');
-    // What a caller wrote is what these two are for.
+    // The purpose of these two addresses is to show what the caller wrote.
     const exempt = /\/(?:request|export)$/;
     const asked: string[] = [];
     for (const path of paths.filter((one) => !exempt.test(one))) {
@@ -227,7 +227,7 @@ describe('what an upstream repeats', () => {
   });
 });
 
-/** Bytes as the text that they may be. */
+/** Decodes bytes, because they may contain text. */
 function plain(_name: string, value: unknown): unknown {
   if (typeof value === 'bigint') return value.toString();
   if (value instanceof Uint8Array) return Buffer.from(value).toString('latin1');

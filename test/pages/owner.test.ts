@@ -52,7 +52,7 @@ describe.skipIf(browserPath === undefined)(`pages for owners of keys${noBrowser}
     await operation.locator('.answer').getByText('"video.generation.task"').waitFor();
     expect(page.url()).not.toContain(account.key);
     await snap(page, 'docs');
-    // The key is known from now on, here and on the page of its owner.
+    // From now on the browser knows the key, on this page and on the owner's page.
     const balance = page.locator('#getBalance');
     await balance.getByRole('button', { name: 'Try it' }).click();
     await balance.getByRole('button', { name: 'Send the request' }).click();
@@ -98,7 +98,7 @@ describe.skipIf(browserPath === undefined)(`pages for owners of keys${noBrowser}
       const { examples = [] } = named ?? schema ?? {};
       // Of an address with a name in it, the document says what the name may be, and has no example of it.
       if (path.includes('{')) continue;
-      // It names a file on another host.
+      // The example names a file on another host.
       if (path === '/v1/files') continue;
       for (const body of examples) tried.push([path, (await call('POST', path, { body })).status]);
     }

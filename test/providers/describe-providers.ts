@@ -53,7 +53,7 @@ const imageMatrixIntro = `## What requests for images may hold
 
 As above; \`test/providers/image-matrix.test.ts\` tries each cell, and every further field that some vendor has.`;
 
-const originsIntro = `"Facts" say where the rows of a table come from, and when that was read; "shut down" lists the models that the vendor no longer serves from
+const originsIntro = `"Facts" lists the source of each table and the date on which it was read. "Shut down" lists the models that the vendor no longer serves from
 that day on. \`gateway vendors check\` compares these lists with your configuration.`;
 
 function section(name: string, provider: Provider): string {
@@ -76,7 +76,7 @@ function section(name: string, provider: Provider): string {
   ].join('\n\n');
 }
 
-/** Where its tables come from, and the models that are gone. */
+/** Describes the sources of a provider's tables and the models that are shut down. */
 function originsOf({ video, image, imageTask }: Provider): string[] {
   const tables = [
     ['videos', video?.facts],

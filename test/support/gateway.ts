@@ -52,7 +52,7 @@ export interface TestGatewayOptions {
   readonly yaml?: string;
   readonly environment?: Readonly<Record<string, string>>;
   readonly renderSeconds?: number;
-  /** Of the simulator, beside its own. */
+  /** Dialects that the simulator serves in addition to its own. */
   readonly moreDialects?: readonly CreateDialect[];
   /** Default true. */
   readonly worker?: boolean;

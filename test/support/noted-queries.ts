@@ -116,7 +116,7 @@ function sortOf(options: unknown): Record<string, 1 | -1> {
 }
 
 /** The file of src that called the driver; undefined when a test did, or the driver itself: findOne calls find. */
-/** Reads three frames and no source map: it runs for each query of the suite. */
+/** Reads only three frames and no source map, because it runs for each query of the suite. */
 function callerFile(): string | undefined {
   const prepare: unknown = Reflect.get(Error, 'prepareStackTrace');
   const { stackTraceLimit } = Error;

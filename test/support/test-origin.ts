@@ -1,4 +1,4 @@
 import type { FactsOrigin } from '../../src/models/facts-table.ts';
 
-/** Of tables that are made for a test. */
+/** The origin of tables that tests make. */
 export const testOrigin: FactsOrigin = { source: 'a test', read: '2026-11' };

@@ -13,7 +13,7 @@ import type { NewWait, Waits } from '../../src/task/wait.ts';
 
 const createdAt = 1_000_000;
 
-/** The waits after these causes, one every so many milliseconds. */
+/** The waits of a task that has these causes one after the other, `everyMs` apart. */
 function after(causes: readonly NewWait['cause'][], everyMs: number): Waits {
   return causes.reduce<Waits>(
     (waits, cause, n) => ({

@@ -212,12 +212,12 @@ function walk(task: Task, moves: readonly Move[], see: (task: Task) => void = ()
   }
 }
 
-/** What a worker notes while nothing is sent. */
+/** A wait that a worker notes before it sends anything. */
 function noteOf({ pick, flags }: Move): NewWait {
   return { cause: of(waitReasons, pick), channel: of(channels, flags), ahead: pick };
 }
 
-/** No time of a task's life is without a span that says what it waited for, apart from two seconds at a time. */
+/** Expects that waits cover the task's whole life, with gaps of at most two seconds. */
 function expectExplained(task: Task, now: number): void {
   let explained = task.createdAt;
   for (const span of waitsOf(task)) {

@@ -6,11 +6,11 @@ import { vendorFileSchema } from '../../src/models/vendor-file.ts';
 import { examplesFolder } from './support.ts';
 
 const page = readFileSync(fileURLToPath(new URL('../../docs/vendor-files.md', import.meta.url)), 'utf8');
-/** Fenced blocks are examples. */
+/** The page without its fenced blocks, which are examples. */
 const prose = page.replaceAll(/^```[\s\S]*?^```/gm, '');
 const words = new Set([...prose.matchAll(/`([^`]+)`/g)].flatMap(([, text = '']) => text.split(/[^\w$]+/)));
 
-/** Keys of the schema, but for those of facts and costs, which docs/configuration.md describes. */
+/** The keys of the schema, without those of facts and costs, which docs/configuration.md describes. */
 function keysOf(schema: any): string[] {
   const { properties = {}, anyOf = [], items = {} } = schema;
   const own = Object.entries(properties).flatMap(([name, part]) =>
@@ -29,7 +29,7 @@ describe('docs/vendor-files.md', () => {
     const keys = new Set(keysOf(z.toJSONSchema(vendorFileSchema, { io: 'input', unrepresentable: 'any' })));
     for (const known of ['authentication', 'accepted', 'link_life_seconds', 'key_header'])
       expect(keys).toContain(known);
-    // Parts of an exchange are what HTTP calls them.
+    // The parts of an exchange have the names that HTTP gives them.
     const plain = new Set(['text', 'headers', 'json', 'form']);
     expect([...keys].filter((key) => !words.has(key) && !plain.has(key))).toEqual([]);
   });

@@ -6,7 +6,7 @@ import type { VendorFile } from '../../src/models/vendor-file.ts';
 
 export const examplesFolder = fileURLToPath(new URL('../../examples/vendors', import.meta.url));
 
-/** The file as data, before it is checked: a test changes it. */
+/** The data of an example file before it is checked, for tests that change it. */
 export function exampleData(name: string): any {
   return parse(readFileSync(`${examplesFolder}/${name}.yaml`, 'utf8'));
 }

@@ -24,7 +24,7 @@ import { empty } from '../../workshop/simulator/wire.ts';
 import type { CreateDialect } from '../../workshop/simulator/dialect.ts';
 import type { World } from '../../workshop/simulator/world.ts';
 
-/** A vendor that answers what the fixtures of its file recorded, with ids and links of the simulator's own jobs. */
+/** A vendor that gives the answers recorded in its file's fixtures, with ids and links of the simulator's jobs. */
 export function vendorFileDialect(file: VendorFile): CreateDialect {
   const kind = file.videos === undefined ? 'image' : 'video';
   const specimens = specimensOf(file, kind);
@@ -59,7 +59,7 @@ function keyOf({ authentication }: VendorFile, request: WireRequest, world: Worl
     const value = request.headers[authentication.header.toLowerCase()];
     return typeof value === 'string' ? value.slice(authentication.prefix.length) : undefined;
   }
-  // A signature is not checked: fixtures do not say what it covers.
+  // Signatures are not checked, because fixtures do not say what they cover.
   return world.parts.apiKeys?.[0] ?? 'signed';
 }
 
@@ -88,7 +88,7 @@ function creations(
     const handler = (call: Call) => create(call, { desk, kind, step, answer: exchange.answer });
     return [[`${exchange.send.method} ${exchange.send.path}`, handler] as const];
   });
-  // The first of several fixtures with one path.
+  // The first fixture counts if several have the same path.
   return Object.fromEntries(routes.toReversed());
 }
 
@@ -148,7 +148,7 @@ function recordedId(fixture: Fixture | undefined): string {
   return typeof id === 'string' ? id : 'fixture';
 }
 
-/** The recorded answer with the job's own id and links. */
+/** Replaces the id and the links of a recorded answer by those of the job. */
 function replied(answer: RecordedAnswer, job: Job, id: string | undefined): Reply {
   if (answer.json === undefined) return empty(answer.status);
   const [link] = job.links();

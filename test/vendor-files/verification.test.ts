@@ -7,7 +7,7 @@ import { exampleData, exampleFile } from './support.ts';
 const expressions = createExpressions();
 afterAll(() => expressions.close());
 
-/** A small vendor with jobs, a list and a search, whose answers say everything. */
+/** A small vendor with jobs, a list and a search. Its answers contain everything that the tests need. */
 const small = {
   name: 'small',
   about: { vendor: 'Small', inputs: 'text', source: 'a test', read: '2026-11-29' },

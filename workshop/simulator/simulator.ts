@@ -37,7 +37,7 @@ export interface SimulatorOptions {
   readonly jobsAtOnceMax?: number;
   /** Tasks kept per dialect; beyond it the oldest finished ones go. */
   readonly tasksMax?: number;
-  /** Dialects beside the simulator's own. */
+  /** Dialects in addition to the simulator's own. */
   readonly moreDialects?: readonly CreateDialect[];
   /** Scheme, host and port of result links, where they are not those the server listens on. */
   readonly publicUrl?: string;

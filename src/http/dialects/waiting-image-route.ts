@@ -10,7 +10,7 @@ import { keyRoute } from '../route.ts';
 import type { Route } from '../route.ts';
 import type { DialectDeps } from './dialect-deps.ts';
 
-/** Our fields that an interface without tasks refuses. */
+/** The fields of our own interface that an interface without tasks refuses. */
 export const refusedWithoutTasks: Table = {
   async: { refused: 'asks for a task, and this interface has none: use /v1/images/generations' },
 };

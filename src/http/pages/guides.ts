@@ -17,13 +17,13 @@ const isGuide = (name: string): name is GuideName => Object.hasOwn(guides, name)
 export const guideNames: readonly GuideName[] = Object.keys(guides).filter(isGuide);
 
 export interface Guide {
-  /** Its address, from beside the folder of the guides. */
+  /** The guide's address, relative to the parent of the guides' folder. */
   readonly href: string;
   readonly title: string;
   readonly headings: readonly { readonly anchor: string; readonly title: string }[];
 }
 
-/** The guides with the headings in them, for who looks for something. */
+/** The guides and their headings, as entries for the search. */
 export function listGuides(): readonly Guide[] {
   return guideNames.map((name) => ({
     href: `docs/${name}`,
@@ -73,12 +73,12 @@ export function guideMenu(current?: GuideName): string {
     .join('\n');
 }
 
-/** Markdown of a guide as HTML, for a page in the folder of the guides. */
+/** Renders Markdown for a page in the guides' folder. */
 export function renderGuide(text: string): string {
   return inGuides.parse(text, { async: false });
 }
 
-/** Markdown as HTML, for a page beside the folder of the guides. */
+/** Renders Markdown for a page in the parent of the guides' folder. */
 export function renderBesideGuides(text: string): string {
   return besideGuides.parse(text, { async: false });
 }
@@ -86,10 +86,10 @@ export function renderBesideGuides(text: string): string {
 const inGuides = rendererFor('');
 const besideGuides = rendererFor('docs/');
 
-/** What is HTML in the text stays text; a link leads to a guide, a heading, or https. `folder`: of the guides. */
+/** HTML in the text is escaped. Links may lead to guides, headings and https only. `folder`: the guides' folder. */
 function rendererFor(folder: string): Marked {
   return new Marked({
-    // An address that is not a link in the text is one in an example.
+    // A bare address belongs to an example, so it does not become a link.
     tokenizer: { url: () => undefined },
     renderer: {
       html: ({ text: raw }) => escapeHtml(raw),

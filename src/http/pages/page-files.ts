@@ -23,7 +23,7 @@ export interface PageFiles {
   /** `name`: `<folder>/<file>`; undefined: there is no such file. */
   find(name: string): PageFile | undefined;
   readonly names: readonly string[];
-  /** A page with these parts in place of what it names by `{{…}}`. */
+  /** Returns a page with these parts in place of its `{{…}}` names. */
   fill(name: string, parts: Readonly<Record<string, string>>): PageFile;
 }
 
@@ -121,7 +121,7 @@ function joined(texts: ReadonlyMap<string, string>): Map<string, string> {
   return served;
 }
 
-/** What the server writes in the same way. */
+/** Files of the pages that the server uses too. */
 const sharedWithServer: Readonly<Record<string, string>> = { 'shared/code.js': '../../base/request-code.js' };
 
 function ownTexts(): [string, string][] {

@@ -58,7 +58,7 @@ function movedTo(location: string): Reply {
   return { status: 308, headers: { location }, mediaType: 'text/plain' };
 }
 
-/** A page or one of its files; undefined: there is no such file. Throws route_not_found. */
+/** Replies with a page or one of its files. Throws route_not_found if `file` is undefined. */
 export function pageReply(
   file: PageFile | undefined,
   { meta, policy, isVersioned = false }: { meta: RequestMeta; policy?: string; isVersioned?: boolean },

@@ -132,11 +132,11 @@ export const adminTaskDetailSchema = adminTaskSchema
     }),
     waits: z.array(waitSchema).meta({
       description:
-        'What the task has waited for, the oldest first; the last one may not have ended. Between two of them are at most two seconds.',
+        'The waits of the task, the oldest first. The last one may not have ended. The gap between two waits is at most two seconds.',
     }),
     health: z.array(channelHealthSchema).meta({
       description:
-        'The channels that the task needs next and that do not simply serve: where its job is, or where it is to be submitted.',
+        'The channels that the task needs next and whose health is not `serving`: that of its job, or those that it may be submitted to.',
     }),
     attempts: z.array(attemptSchema),
     ledger: z.array(ledgerEntrySchema),

@@ -5,7 +5,7 @@ import { secondsOrNull, toSeconds, unixSeconds } from './unix-seconds.ts';
 
 const state = z.enum(healthStates).meta({
   description:
-    '`probing`: the cool-down is over, and no request has succeeded yet. `flapping`: it serves, and its circuits opened three times or more in the last hour. `partly_ill`: some of its models, credentials or processes cannot use it.',
+    '`probing`: the cool-down is over, but no request has succeeded yet. `flapping`: the channel serves, but one of its circuits opened three times or more in the last hour and closed less than five minutes ago. `partly_ill`: some of its models or credentials, or some processes, cannot use it.',
 });
 
 const openedSchema = z
@@ -24,15 +24,17 @@ const partSchema = z
     state,
     text: z.string(),
     since: unixSeconds(),
-    until: unixSeconds('No request before this.').nullable(),
+    until: unixSeconds('No request is sent before this time.').nullable(),
     sign: z.string().meta({ description: 'The kind of the last failure.' }),
     code: z.string(),
     evidence: z
       .array(z.object({ sign: z.string(), code: z.string(), accounts: z.int() }))
-      .meta({ description: 'What failed, and of how many accounts, since it opened.' }),
+      .meta({
+        description: 'The failures since the circuit opened, and the number of accounts that saw them.',
+      }),
     models: z.array(z.string()).nullable().meta({ description: 'The failing models; null: all.' }),
     failed_tasks: z.array(z.string()),
-    can_close: z.boolean().meta({ description: 'Operators can close it.' }),
+    can_close: z.boolean().meta({ description: 'Whether an operator can close the circuit.' }),
     by: operator,
     reason: z.string().nullable(),
     opened: openedSchema,
@@ -48,7 +50,10 @@ const partSchema = z
     processes: z
       .object({ ill: z.int(), of: z.int() })
       .nullable()
-      .meta({ description: 'How many processes do not reach it; null: they share this circuit.' }),
+      .meta({
+        description:
+          'The number of processes that do not reach the upstream. Null: all processes share this circuit.',
+      }),
   })
   .meta({ id: 'ChannelPart', description: 'A circuit that opened at least once.' });
 
@@ -57,15 +62,20 @@ export const channelHealthSchema = z
     channel: z.string(),
     state,
     text: z.string().meta({ description: 'Why, in sentences.' }),
-    since: unixSeconds().nullable().meta({ description: 'When the state began; null: it is not known.' }),
-    until: unixSeconds().nullable().meta({ description: 'No request before this; null: nothing is known.' }),
+    since: unixSeconds()
+      .nullable()
+      .meta({ description: 'The time at which the state began. Null: it is not known.' }),
+    until: unixSeconds()
+      .nullable()
+      .meta({ description: 'No request is sent before this time. Null: the time is not known.' }),
     opened: openedSchema,
     waiting: z.object({ tasks: z.int(), oldest_at: unixSeconds().nullable() }).nullable().meta({
-      description: 'Tasks that are not submitted yet, and since when; null: they could not be counted.',
+      description:
+        'The tasks that are not submitted yet, and the time since which the oldest one waits. Null: they could not be counted.',
     }),
     parts: z.array(partSchema),
   })
-  .meta({ id: 'ChannelHealth', description: 'How well a channel is, with the same words everywhere.' });
+  .meta({ id: 'ChannelHealth', description: 'The health of a channel, with the same words everywhere.' });
 
 export function presentHealth(health: ChannelHealth): z.output<typeof channelHealthSchema> {
   const { channel, state: known, text, since, until, opened, waiting, parts } = health;

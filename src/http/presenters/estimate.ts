@@ -16,7 +16,7 @@ export const candidatesSchema = z.array(z.object({ channel: z.string(), credenti
 export const droppedSchema = z.array(
   z.object({
     channel: z.string(),
-    credential: z.string().optional().meta({ description: 'Absent: all of them.' }),
+    credential: z.string().optional().meta({ description: 'Absent: all credentials of the channel.' }),
     reason: z.string(),
     detail: z.string(),
   }),

@@ -70,7 +70,10 @@ export const overviewSchema = z
     }),
     channels: z
       .array(channelHealthSchema)
-      .meta({ description: 'Those that do not simply serve; paused ones while tasks wait behind them.' }),
+      .meta({
+        description:
+          'The channels whose health is not `serving`. A paused channel is listed while tasks wait for it.',
+      }),
     notices: z
       .array(noticeSchema)
       .meta({ description: 'What needs somebody, whether or not one was notified.' }),

@@ -142,7 +142,7 @@ export const taskListSchemas = {
 
 export type PresentedTask = z.output<(typeof taskSchemas)[TaskKind]>;
 
-/** A task's wire form for its caller, made of its record and the links to our copies: the body of GET and of the callback. */
+/** The body of GET and of the callback, made from the task's record and the links to our copies. */
 export function presentTask(task: Task, mediaUrl: MediaUrl): PresentedTask {
   const { status } = task;
   switch (status) {

@@ -7,17 +7,20 @@ import { secondsOrNull, toSeconds, unixSeconds } from './unix-seconds.ts';
 export const waitSchema = z
   .object({
     cause: z.enum(waitCauses),
-    text: z.string().meta({ description: 'What the caller reads of it, without the times.' }),
+    text: z.string().meta({ description: 'The words that the caller reads, without the times.' }),
     channel: z.string().nullable(),
     credential: z.string().nullable(),
-    code: z.string().nullable().meta({ description: 'What the upstream or the circuit calls it.' }),
-    ahead: z.int().nullable().meta({ description: 'How many tasks were ahead of it when it began.' }),
+    code: z.string().nullable().meta({ description: 'The code of the upstream or the circuit.' }),
+    ahead: z
+      .int()
+      .nullable()
+      .meta({ description: 'The number of tasks that were ahead when the wait began.' }),
     since: unixSeconds(),
     ended_at: unixSeconds().nullable().meta({ description: 'Null: it has not ended.' }),
     until: unixSeconds()
       .nullable()
-      .meta({ description: 'The next try begins then at the earliest, as it was known when it began.' }),
-    times: z.int().meta({ description: 'How many equal waits it stands for, one after the other.' }),
+      .meta({ description: 'The earliest time of the next try, as known when the wait began.' }),
+    times: z.int().meta({ description: 'The number of equal consecutive waits that this entry stands for.' }),
   })
   .meta({ id: 'TaskWait' });
 

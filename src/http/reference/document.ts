@@ -7,7 +7,7 @@ export type AnySchema = NonNullable<NonNullable<OpenApiDocument['components']>['
 export type Schema = Exclude<AnySchema, { $ref: string }>;
 type Parameter = Exclude<NonNullable<DocumentOperation['parameters']>[number], { $ref: string }>;
 
-/** An operation with every address that it has. */
+/** An operation with all its paths, aliases included. */
 export interface Operation {
   readonly id: string;
   readonly method: string;
@@ -15,14 +15,14 @@ export interface Operation {
   readonly aliases: readonly string[];
   readonly summary: string;
   readonly description: string;
-  /** None: anybody may call it. */
+  /** Empty: the operation needs no authentication. */
   readonly security: readonly { readonly scheme: string; readonly names: readonly string[] }[];
   readonly parameters: readonly Parameter[];
   readonly bodies: readonly Content[];
   readonly answers: readonly Answer[];
 }
 
-/** Undefined: the media type is all that is known. */
+/** `schema` is undefined if only the media type is known. */
 export interface Content {
   readonly mediaType: string;
   readonly schema: AnySchema | undefined;
@@ -42,7 +42,7 @@ export interface Group {
 
 const methods = ['post', 'get', 'put', 'delete', 'options'] as const;
 
-/** The operations by tag, in the order of the tags: what creates comes first, and an alias is part of what it is one of. */
+/** The operations by tag, in the order of the tags. Creates come first. Aliases are merged into their operation. */
 export function groupsOf({ paths = {}, webhooks = {}, tags = [] }: OpenApiDocument): readonly Group[] {
   const all = [...Object.entries(paths), ...Object.entries(webhooks)].flatMap(([path, item]) =>
     '$ref' in item
@@ -88,7 +88,7 @@ function read(
     path,
     aliases,
     summary,
-    // The document repeats a summary where there is nothing more to say.
+    // The document repeats the summary if an operation has no description.
     description: description === `${summary}.` ? '' : description,
     security: security.flatMap((each) => Object.entries(each).map(([scheme, names]) => ({ scheme, names }))),
     parameters: (found.parameters ?? []).flatMap((each) => ('$ref' in each ? [] : [each])),
@@ -115,7 +115,7 @@ const schemaPlace = '#/components/schemas/';
 /** The named schemas of a document. */
 export interface Objects {
   readonly names: readonly string[];
-  /** Follows references to the schema itself. */
+  /** Follows references until it reaches the schema itself. */
   resolve(schema: AnySchema): Schema;
 }
 
@@ -131,7 +131,7 @@ export function objectsOf({ components }: OpenApiDocument): Objects {
   };
 }
 
-/** Undefined: the schema stands where it is used. */
+/** Undefined: the schema is inline. */
 export function nameOf(schema: AnySchema): string | undefined {
   return '$ref' in schema ? schema.$ref?.slice(schemaPlace.length) : undefined;
 }

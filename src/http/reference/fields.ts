@@ -4,12 +4,12 @@ import { html, isEmpty, nothing } from './markup.ts';
 import type { Markup } from './markup.ts';
 import { prose } from './prose.ts';
 
-/** Where fields stand. */
+/** The place on the page where fields are shown. */
 export interface Place {
   readonly objects: Objects;
-  /** In front of the names of its fields, in their anchors. */
+  /** The prefix of the fields' anchors. */
   readonly id: string;
-  /** In what is sent to the gateway, null counts as absent. */
+  /** Whether the fields are sent to the gateway, where null counts as absent. */
   readonly isSent: boolean;
 }
 
@@ -17,11 +17,11 @@ export interface Field {
   readonly name: string;
   readonly schema: AnySchema;
   readonly isRequired: boolean;
-  /** Absent: that of its schema. */
+  /** Absent: the description of the schema counts. */
   readonly description?: string | undefined;
 }
 
-/** The fields of an object, or what else it may be. */
+/** Renders the fields of an object, or the alternatives of a schema. */
 export function schemaFields(schema: Schema, place: Place): Markup {
   const required = new Set(schema.required);
   const fields = Object.entries(schema.properties ?? {}).map(([name, field]) => ({
@@ -46,7 +46,7 @@ export function schemaFields(schema: Schema, place: Place): Markup {
   })}`;
 }
 
-/** What has to be sent comes first. */
+/** Required fields come first. */
 function sorted(fields: readonly Field[], { isSent }: Place): readonly Field[] {
   return isSent ? fields.toSorted((one, other) => Number(other.isRequired) - Number(one.isRequired)) : fields;
 }
@@ -69,7 +69,7 @@ function fieldItem({ name, schema, isRequired, description }: Field, place: Plac
   </li>`;
 }
 
-/** A link to a named schema that has fields, with a place that the page fills with them when it is opened. */
+/** A link to a named schema, with a fold that the page fills with the schema's fields when it is opened. */
 export function unfoldable(name: string): Markup {
   return html`<details class="object" data-object="${name}">
     <summary>Fields of ${name}</summary>
@@ -77,7 +77,7 @@ export function unfoldable(name: string): Markup {
   </details>`;
 }
 
-/** Objects inside a field. */
+/** Renders the objects inside a field. */
 function innerOf(schema: AnySchema, place: Place): Markup {
   const name = nameOf(schema);
   const { properties, items, additionalProperties } = place.objects.resolve(schema);
@@ -101,12 +101,12 @@ function innerOf(schema: AnySchema, place: Place): Markup {
   return html`${parts}`;
 }
 
-/** Of one of several alternatives, which may have fields of the same names. */
+/** Numbers the anchors of an alternative, because alternatives may have fields of the same name. */
 function numbered(place: Place, index: number): Place {
   return { ...place, id: `${place.id}.${index + 1}` };
 }
 
-/** Whether a schema has fields somewhere. */
+/** Whether a schema, or a schema inside it, has fields. */
 export function isObject(schema: AnySchema, place: Place): boolean {
   const { properties, oneOf, anyOf, items } = place.objects.resolve(schema);
   return (
@@ -121,7 +121,7 @@ function alternativesOf({ oneOf, anyOf, allOf }: Schema): readonly AnySchema[] {
   return [...(oneOf ?? []), ...(anyOf ?? []), ...(allOf ?? [])];
 }
 
-/** `string, at most 64 characters`, in words. */
+/** Describes a type in words, for example `string, at most 64 characters`. */
 export function typeOf(schema: AnySchema, place: Place): Markup {
   const name = nameOf(schema);
   if (name !== undefined && isObject(schema, place)) return html`<a href="#${name}">${name}</a>`;

@@ -1,6 +1,6 @@
 import { escapeHtml } from '../escape-html.ts';
 
-/** HTML that may stand in a page as it is. */
+/** HTML that is safe to insert into a page unescaped. */
 export class Markup {
   readonly text: string;
 
@@ -11,7 +11,7 @@ export class Markup {
 
 type Part = string | number | Markup | undefined | readonly Part[];
 
-/** A template whose values are escaped, unless they are markup. Nothing stands for undefined. */
+/** A template tag that escapes values, unless they are Markup. Undefined becomes an empty text. */
 export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): Markup {
   return new Markup(strings.map((text, index) => text + textOf(parts[index])).join(''));
 }

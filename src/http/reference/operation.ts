@@ -9,15 +9,15 @@ import { prose } from './prose.ts';
 import { answerSample, languages, programsOf, requestOf } from './request.ts';
 import type { TriedRequest } from './request.ts';
 
-/** What the page knows while it writes its operations. */
+/** The state that the page's operations share while they are written. */
 export interface Writing {
   readonly objects: Objects;
   readonly origin: string;
-  /** Named schemas whose fields stand in the page already. Changed by what is written. */
+  /** The named schemas whose fields the page shows already. Writing adds to it. */
   readonly homes: Set<string>;
-  /** Codes that every request may get, which are listed once. */
+  /** The error codes that every request may get. The page lists them once. */
   readonly commonCodes: ReadonlySet<string>;
-  /** Codes that the guide on errors explains. */
+  /** The error codes that the guide on errors explains. */
   readonly explained: ReadonlySet<string>;
 }
 
@@ -87,7 +87,7 @@ function body({ id, bodies }: Operation, writing: Writing): Markup {
   })}`;
 }
 
-/** The fields of a schema: of a named one once, and then as what can be unfolded. */
+/** Shows a schema's fields. A named schema is shown in full once; further uses show a fold. */
 function shown(schema: AnySchema, place: Place, { objects, homes }: Writing): Markup {
   const name = nameOf(schema);
   if (name === undefined) return schemaFields(objects.resolve(schema), place);
@@ -125,7 +125,7 @@ function answerContent({ mediaType, schema = {} }: Content, place: Place): Marku
   return html`<p class="small soft">${what}</p>`;
 }
 
-/** The codes of an answer that refuses, as its description lists them. */
+/** Finds the error codes in the description of an answer. */
 export function codesIn(description: string): readonly string[] {
   return [...description.matchAll(/`(\w+)`/g)].map(([, code = '']) => code);
 }

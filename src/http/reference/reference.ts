@@ -8,15 +8,15 @@ import { codeLink, codesIn, operationSection } from './operation.ts';
 import type { Writing } from './operation.ts';
 import { prose } from './prose.ts';
 
-/** Parts of the page `/docs`, as HTML. */
+/** The parts of the page `/docs`, as HTML. */
 export interface Reference {
   readonly contents: string;
   readonly reference: string;
 }
 
 /**
- * The document as a page: an anchor for each operation (its id), each named schema (its name) and each field
- * (`VideoRequest.prompt`). `origin`: of the addresses in examples.
+ * Writes the document as a page. Each operation (its id), named schema (its name) and field (`VideoRequest.prompt`) has
+ * an anchor. `origin` is the origin of the addresses in examples.
  */
 export function writeReference(document: OpenApiDocument, origin: string): Reference {
   const groups = groupsOf(document).filter(({ operations }) => operations.length > 0);
@@ -37,7 +37,7 @@ export function writeReference(document: OpenApiDocument, origin: string): Refer
   };
 }
 
-/** What every operation that is called here may answer. */
+/** The error codes that every operation of the gateway may answer with. */
 function commonCodes(groups: readonly Group[]): ReadonlySet<string> {
   const called = groups.flatMap(({ operations }) => operations).filter(({ path }) => path.startsWith('/'));
   const sets = called.map(
@@ -50,7 +50,7 @@ function anchorOf(name: string): string {
   return `group-${name.toLowerCase().replaceAll(/\W+/g, '-')}`;
 }
 
-/** Groups that are open from the start: those of our own interface for callers. */
+/** The number of groups that are open at first. They are those of our own interface for callers. */
 const openGroups = 2;
 
 function contentsOf(groups: readonly Group[], guides: ReturnType<typeof listGuides>): Markup {

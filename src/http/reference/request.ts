@@ -10,11 +10,11 @@ export const languages = [
   'python',
 ] as const satisfies readonly (keyof typeof writers)[];
 
-/** What the page's script needs to send an operation's request. */
+/** The data that the page's script needs to send a request. */
 export interface TriedRequest {
   readonly method: string;
   readonly path: string;
-  /** `apiKey`, `adminToken`, or nothing. */
+  /** `apiKey`, `adminToken` or empty. */
   readonly scheme: string;
   readonly parameters: readonly {
     readonly name: string;
@@ -25,7 +25,7 @@ export interface TriedRequest {
   readonly body: unknown;
 }
 
-/** A request that gets an answer: what it must have, and the body that the document has as an example. */
+/** Makes a request that works, from the required parameters and the document's example body. */
 export function requestOf(operation: Operation, objects: Objects): TriedRequest {
   const { method, path, security, parameters, bodies } = operation;
   const json = bodies.find(({ mediaType }) => mediaType === 'application/json')?.schema;
@@ -42,7 +42,7 @@ export function requestOf(operation: Operation, objects: Objects): TriedRequest 
   };
 }
 
-/** The request as a program in each language. */
+/** Writes the request as a program in each language. */
 export function programsOf(
   operation: Operation,
   request: TriedRequest,
@@ -77,7 +77,7 @@ function answerKind({ answers }: Operation): 'json' | 'text' | 'file' {
     : 'file';
 }
 
-/** Undefined: the answer is not JSON that the document describes. */
+/** Undefined: the answer is not JSON, or the document does not describe it. */
 export function answerSample({ answers }: Operation, objects: Objects): unknown {
   const success = answers.find(({ status }) => status.startsWith('2'));
   const json = success?.contents.find(({ mediaType }) => mediaType === 'application/json')?.schema;

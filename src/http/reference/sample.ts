@@ -1,16 +1,16 @@
 import { nameOf } from './document.ts';
 import type { AnySchema, Objects, Schema } from './document.ts';
 
-/** Deeper than that an object is `{}`. */
+/** Below this depth, an object becomes `{}`. */
 const depthMax = 6;
 
 interface Sampling {
   readonly objects: Objects;
-  /** Of an object only what it must have. */
+  /** Whether objects have only their required fields. */
   readonly isShort: boolean;
 }
 
-/** A value that a schema describes: its own example, or one that shows its form. */
+/** Returns the schema's own example, or makes a value of the right form. */
 export function sampleOf(schema: AnySchema, sampling: Sampling): unknown {
   return sample(schema, sampling, []);
 }

@@ -31,9 +31,9 @@ const explainedCandidates = z.array(
     channel: z.string(),
     credential: z.string(),
     waits: z.boolean().meta({
-      description: 'It cannot be used at the moment; a task that comes to it waits.',
+      description: 'The channel cannot be used at the moment, so a task would wait for it.',
     }),
-    detail: z.string().meta({ description: 'Why it is not well; empty: it is.' }),
+    detail: z.string().meta({ description: 'Why the channel is not well. Empty: it is well.' }),
   }),
 );
 
@@ -42,7 +42,7 @@ const routeSchema = z.object({
   dropped: droppedSchema,
   health: z
     .array(channelHealthSchema)
-    .meta({ description: 'The channels of the model that do not simply serve.' }),
+    .meta({ description: 'The channels of the model whose health is not `serving`.' }),
   fallback: fallbackSchema.optional(),
   refusal: z.object({ code: z.string(), message: z.string() }).optional(),
 });

@@ -6,10 +6,10 @@ import { writeReference } from '../reference/reference.ts';
 import { openRoute } from '../route.ts';
 import type { Route } from '../route.ts';
 
-/** What the examples call where the gateway does not know its own address. The page's script corrects it. */
+/** The origin in examples if the gateway does not know its own address. The page's script corrects it. */
 const unknownOrigin = 'http://127.0.0.1:8080';
 
-/** `document`: what the page shows. It is written once. */
+/** The page is written once. `document` returns the document that it shows. */
 export function getDocs(
   { publicUrl = unknownOrigin }: Pick<RouteDeps, 'publicUrl'>,
   files: PageFiles,

@@ -7,8 +7,8 @@ import { adminRoute, jsonReply } from '../route.ts';
 import type { Route } from '../route.ts';
 
 const originSchema = z.object({
-  source: z.string().meta({ description: 'An SDK with its version, or what its page is about.' }),
-  read: z.string().meta({ description: 'The day, or the month, in which it was read.' }),
+  source: z.string().meta({ description: 'An SDK with its version, or the subject of a page.' }),
+  read: z.string().meta({ description: 'The day or the month in which the source was read.' }),
 });
 
 export const offerSchema = z.object({
@@ -16,14 +16,16 @@ export const offerSchema = z.object({
   upstream: z.string().meta({ description: 'The name of the model there.' }),
   enabled: z.boolean().meta({ description: 'Whether the channel accepts new tasks.' }),
   facts: originSchema.nullable().meta({
-    description: 'Where the facts about it come from; null: what is known of it is in gateway.yaml.',
+    description: 'The source of the facts about the model. Null: the facts are in gateway.yaml.',
   }),
   retirement: originSchema
     .extend({
-      on: z.string().meta({ description: 'The day (UTC) from which on the vendor does not serve it.' }),
+      on: z
+        .string()
+        .meta({ description: 'The first day (UTC) on which the vendor no longer serves the model.' }),
     })
     .nullable()
-    .meta({ description: 'Null: the vendor has not said that it shuts the model down.' }),
+    .meta({ description: 'Null: the vendor has not announced a shutdown of the model.' }),
 });
 
 type Deps = Pick<RouteDeps, 'catalogue' | 'channelSwitches'>;

@@ -4,7 +4,7 @@ import type { OpenApiDocument } from '../reference/document.ts';
 import { notModified, openRoute, partsReply } from '../route.ts';
 import type { Route } from '../route.ts';
 
-/** `document` describes all routes, this one too. Written once, however often it is asked for. */
+/** `document` describes all routes, this one included. It is written once and then reused. */
 export function openapi(document: () => OpenApiDocument): Route {
   let written: ReturnType<typeof write> | undefined;
   const text = () => (written ??= write(document()));

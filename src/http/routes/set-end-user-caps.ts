@@ -23,7 +23,7 @@ const body = z.object({
     .meta({ description: 'End users with caps of their own in place of those for everybody.' }),
   ignore_case: z.boolean().default(false).meta({
     description:
-      'If true, names that differ only in case are one end user. It applies to spending from then on; what was spent before stays under the names it was counted for.',
+      'If true, names that differ only in case are one end user. It applies to later spending. Earlier spending stays under the names for which it was counted.',
   }),
   reason,
 });

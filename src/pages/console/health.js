@@ -3,7 +3,7 @@ import { Badge, Time } from '../shared/parts.js';
 import { html } from '../shared/preact.js';
 import { linkTo } from './router.js';
 
-/** The health of channels as the gateway words it: no page decides or words anything of it. */
+/** Shows the health of channels in the gateway's words. Pages must not decide or reword it. */
 
 /** @typedef {import('./types.d.ts').ChannelHealth} ChannelHealth */
 
@@ -22,7 +22,7 @@ export function HealthBadge({ state }) {
   return html`<${Badge} tone=${tones[state]} word=${words(state)} />`;
 }
 
-/** What keeps a channel from serving, since when, and what waits behind it. @param {{ health: ChannelHealth }} props */
+/** Why a channel does not serve, its times, and the tasks that wait. @param {{ health: ChannelHealth }} props */
 export function HealthNotice({ health: { state, text, since, until, waiting } }) {
   if (state === 'serving') return null;
   return html`<p class="notice warn">
@@ -39,7 +39,7 @@ function Waiting({ waiting: { tasks, oldest_at: oldest } }) {
   >`;
 }
 
-/** Those that do not simply serve, each with a link to its channel. @param {{ channels: readonly ChannelHealth[] }} props */
+/** The channels that do not serve normally, each with a link. @param {{ channels: readonly ChannelHealth[] }} props */
 export function HealthList({ channels }) {
   return channels.map(
     (health) =>

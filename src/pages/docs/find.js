@@ -1,4 +1,4 @@
-/** Which parts of the documentation somebody may mean: pure. */
+/** Finds parts of the documentation by words. Pure. */
 
 /**
  * @typedef {'Operation' | 'Field' | 'Object' | 'Error' | 'Guide'} Kind
@@ -9,7 +9,7 @@
 const kinds = ['Operation', 'Error', 'Object', 'Guide', 'Field'];
 
 /**
- * The entries that have all words, those whose titles are closest first.
+ * Returns the entries that contain all words. The closest titles come first.
  *
  * @param {readonly Entry[]} entries
  * @param {string} text
@@ -34,7 +34,7 @@ function rankOf({ kind, title, detail }, words) {
   const [name, more] = [title.toLowerCase(), detail.toLowerCase()];
   if (!words.every((word) => name.includes(word) || more.includes(word))) return 0;
   const whole = words.join(' ');
-  // A title of several words is a sentence, for which it means nothing where it ends.
+  // In a title of several words, the end of the title is no sign of a close match.
   const isExact = name === whole && words.length === 1;
   const closeness = isExact
     ? 4

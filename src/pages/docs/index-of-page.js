@@ -1,8 +1,8 @@
 /** @typedef {import('./find.js').Entry} Entry */
 
 /**
- * What can be found on the page: its own operations, objects and fields, and the headings of the guides, which its
- * contents list.
+ * Lists the entries that a search on the page can find: the page's operations, objects and fields, and the headings of
+ * the guides, which are in its table of contents.
  *
  * @returns {Entry[]}
  */

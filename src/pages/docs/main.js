@@ -1,4 +1,4 @@
-/** The question: what does this API do, and how do I call it? */
+/** Answers the question: what does this API do, and how do I call it? */
 import { copyText } from '../shared/copy.js';
 import { html, render } from '../shared/preact.js';
 import { root } from '../shared/root.js';
@@ -9,7 +9,7 @@ const page = document.documentElement;
 const contents = document.getElementById('contents');
 const copiedMs = 2_000;
 
-// The server does not know under which name it is seen.
+// The server may not know the address under which the browser reaches it.
 const written = page.dataset['origin'] ?? '';
 const origin = root.replace(/\/$/, '');
 if (written !== origin)
@@ -52,7 +52,7 @@ document.addEventListener('click', ({ target }) => {
   if (target.closest('#contents a') !== null && contents?.matches(':popover-open')) contents.hidePopover();
 });
 
-// The fields of a named schema stand once on the page; where else they are opened they are copied to.
+// The page has the fields of a named schema once. Opening another fold of that schema copies them.
 document.addEventListener(
   'toggle',
   ({ target }) => {
@@ -81,7 +81,7 @@ function fill(details, name) {
   }
 }
 
-/** Opens what hides an anchor, and goes there. @param {string} href */
+/** Opens the folds around an anchor and scrolls to it. @param {string} href */
 function go(href) {
   location.href = href;
   reveal();

@@ -1,7 +1,7 @@
-/** What a filled-in form of the page asks of the gateway: pure. */
+/** Makes requests from the page's filled-in forms. Pure. */
 
 /**
- * As the page's operations state it.
+ * The data for a form, as the page has it for each operation.
  *
  * @typedef {{ name: string, in: string, isRequired: boolean, options: readonly (string | null)[] }} Parameter
  * @typedef {{
@@ -10,7 +10,7 @@
  */
 
 /**
- * The address and the headers; a parameter that was left open is not sent.
+ * Returns the address and the headers. An empty parameter is not sent.
  *
  * @param {Tried} tried
  * @param {Readonly<Record<string, string>>} values
@@ -32,7 +32,7 @@ export function addressOf({ path, parameters }, values) {
 const shownCharactersMax = 100_000;
 
 /**
- * An answer as it is shown.
+ * Returns the text that the page shows for an answer.
  *
  * @param {string} mediaType
  * @param {ArrayBuffer} bytes

@@ -5,7 +5,7 @@ import { readIndex } from './index-of-page.js';
 
 const shownMax = 30;
 
-/** A button, and the dialog that it or the key `/` opens. @param {{ onChosen: (href: string) => void }} props */
+/** A button and the search dialog that it or `/` opens. @param {{ onChosen: (href: string) => void }} props */
 export function Search({ onChosen }) {
   const [isOpen, setOpen] = useState(false);
   useEffect(() => {

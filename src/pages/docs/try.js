@@ -1,11 +1,11 @@
-/** The question: what does this gateway answer me? */
+/** Answers the question: what does this gateway answer me? */
 import { errorOf } from '../shared/api.js';
 import { html, useEffect, useRef, useState } from '../shared/preact.js';
 import { root } from '../shared/root.js';
 import { createSession } from '../shared/session.js';
 import { addressOf, answerText } from './request.js';
 
-/** The same as those of /account and of /console: who is signed in there is so here. */
+/** The sessions of /account and /console. A user who is signed in there is signed in here too. */
 const sessions = { apiKey: createSession('mediary.key'), adminToken: createSession('mediary.operator') };
 
 /** @param {string} scheme */
@@ -73,7 +73,7 @@ export function Try({ tried }) {
 
 /** @typedef {Event & { currentTarget: HTMLInputElement }} InputChange */
 
-/** What is sent with every request of this kind, until the tab is closed. @param {{ scheme: string }} props */
+/** The credential for every request of this scheme until the tab is closed. @param {{ scheme: string }} props */
 function Credential({ scheme }) {
   const session = sessionOf(scheme);
   const [token, setToken] = useState(session.token() ?? '');

@@ -1,6 +1,6 @@
 import type { LengthFacts } from '../../models/model-facts.ts';
 
-/** What the adapter knows of the Wan and HappyHorse video models. */
+/** The traits of the Wan and HappyHorse video models. */
 export interface WanModel {
   /** `any`: one model for everything, which goes by the media that it is given. */
   readonly kind: 't2v' | 'i2v' | 'kf2v' | 'r2v' | 'any';

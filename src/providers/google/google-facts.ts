@@ -125,7 +125,7 @@ const vertexVeo = (facts: VideoFacts): VideoFacts => ({
   },
 });
 
-/** Of the limits of Lite. */
+/** The origin of the limits of Veo Lite. */
 const resold = { source: 'resellers’ pages', read: '2026-10' } as const;
 
 export const googleFacts: FactsTable = {

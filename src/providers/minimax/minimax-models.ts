@@ -1,7 +1,7 @@
 import type { VideoFacts } from '../../models/model-facts.ts';
 import type { FactsTable } from '../../models/facts-table.ts';
 
-/** What each model renders. */
+/** The videos that each model can render. */
 
 const usual: VideoFacts = {
   addresses: {

@@ -162,8 +162,9 @@ async function generate(request: ImageRequest, context: ImageContext): Promise<G
 }
 
 /**
- * Azure's address has the version of its interface in its query; each deployment has its own path, and the key its own
- * header. Source: `AzureOpenAI` of the SDK. Undefined: it is not Azure's.
+ * Returns the address and the headers of a request to Azure. The API version is in the query of the base address, each
+ * deployment has its own path, and the key has its own header. Source: `AzureOpenAI` of the SDK. Undefined: the base
+ * address is not Azure's.
  */
 function azureTarget({ baseUrl, model, credential }: ProviderContext, path: string) {
   const [address = '', query] = baseUrl.split('?');

@@ -48,7 +48,7 @@ export interface ConventionRules {
   readonly readRefusal: (json: unknown) => Refusal | undefined;
   /** Where an upstream may answer with a job; undefined: the answer is none. */
   readonly readJob?: (json: unknown) => string | undefined;
-  /** Where the upstream's address or key is another one; undefined: the path below the base address, with a bearer token. */
+  /** The address and headers. Undefined: the path is below the base address, and the key is a bearer token. */
   readonly target?: Pick<HttpRequestOptions, 'url' | 'headers'> | undefined;
   /** How long links live that carry no expiry. */
   readonly linkLifetimeSeconds: number;

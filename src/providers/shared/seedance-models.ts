@@ -1,4 +1,4 @@
-/** What the adapter knows of the video model families. */
+/** The traits of the Seedance model families. */
 export interface SeedanceFamily {
   /** The first generation renders at sizes of its own. */
   readonly pixels: 'first_generation' | 'later' | 'unknown';

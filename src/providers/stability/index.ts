@@ -54,7 +54,7 @@ const ultra: ImageFacts = {
   cases: [{ when: { brings: ['references'] }, facts: { fields: { size: false } } }],
 };
 
-/** What is neither is a model of Stable Diffusion. */
+/** Any model that is in neither family is a Stable Diffusion model. */
 const stabilityFacts: FactsTable = {
   origin: { source: 'the vendor’s reference', read: '2026-11' },
   models: [

@@ -51,7 +51,7 @@ const xaiImageFacts: FactsTable = {
     ],
   },
   models: [
-    // The messages of xai-sdk have `high`, too; its function offers `low` and `medium`.
+    // The message types of xai-sdk also have `high`, although its function offers only `low` and `medium`.
     [/-2\.0/, { ...usual, qualities: ['low', 'medium', 'high'] }],
     [/^grok-(?:2|imagine)-image/, { ...usual, qualities: [] }],
   ],

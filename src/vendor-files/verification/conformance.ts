@@ -7,7 +7,7 @@ import type { Specimens } from './specimens.ts';
 import { statusTests } from './status-tests.ts';
 import type { VerificationTest } from './verify.ts';
 
-/** What every adapter promises, tried for each kind that the file serves. */
+/** Tests of the promises that every adapter keeps, for each kind of output that the file serves. */
 export function conformanceTests(file: VendorFile, provider: Provider): VerificationTest[] {
   const kinds = (['video', 'image'] as const).filter((kind) => servedBy(file, kind));
   return kinds.flatMap((kind) => testsOf({ file, provider, kind, specimens: specimensOf(file, kind) }));

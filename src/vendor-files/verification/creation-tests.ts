@@ -9,7 +9,7 @@ import type { RecordedAnswer, Specimen } from './specimens.ts';
 import type { VerificationTest } from './verify.ts';
 import { isPlain, isToken } from '../../base/plain-text.ts';
 
-/** Whatever the vendor answers to a creation: it is asked once, and what is not clear counts as accepted. */
+/** Tests that a creation is sent once, whatever the answer, and that an unclear answer counts as accepted. */
 export function creationTests(given: Conformance): VerificationTest[] {
   const { accepted, refused } = given.specimens;
   if (accepted === undefined || refused === undefined) return [];
@@ -79,7 +79,7 @@ function deep(): unknown {
 
 type Expected = Readonly<Record<string, unknown>>;
 
-/** The words are nobody's, so that the status decides. */
+/** Answers whose texts match no row of the file, so that only the status decides. */
 function clear({ answers }: Specimen): readonly (readonly [string, DoubleAnswer, Expected])[] {
   const refusal = withTexts(answers, () => 'other');
   const [first = page] = refusal;

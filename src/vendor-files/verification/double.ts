@@ -9,13 +9,13 @@ import type {
   SubmitContext,
 } from '../../providers/provider.ts';
 
-/** A vendor that answers what a vendor file has recorded. Nothing leaves the process. */
+/** A fake vendor that gives the answers recorded in a vendor file. Nothing leaves the process. */
 
 export type DoubleAnswer = RecordedExchange['answer'] | 'lost' | 'not_sent';
 
 export interface Double {
   readonly context: SubmitContext;
-  /** What was sent, in order. */
+  /** The requests that were sent, in order. */
   readonly sent: readonly SentRequest[];
 }
 
@@ -29,7 +29,7 @@ export interface SentRequest {
 }
 
 const baseUrl = 'https://vendor.invalid/base';
-/** Also a pair, for vendors whose requests are signed. */
+/** The key is also a valid pair, for vendors whose requests are signed. */
 export const testKey = 'test-key:test-secret';
 export const testMarker = 'mediary-fixture-1';
 const testCallback = 'https://gateway.invalid/callbacks/fixture';
@@ -37,7 +37,7 @@ const testCallback = 'https://gateway.invalid/callbacks/fixture';
 export interface DoubleOptions {
   readonly model: string;
   readonly authentication: Authentication;
-  /** Of each request that is sent; more requests are lost. */
+  /** One answer for each request. Answers to further requests are lost. */
   readonly answers: readonly DoubleAnswer[];
 }
 
@@ -71,7 +71,7 @@ function responseOf({ status, headers, json, text }: RecordedExchange['answer'])
     Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]),
   );
   const body = text ?? (json === undefined ? '' : JSON.stringify(json));
-  // Every reader has a copy of its own.
+  // Each reader gets its own copy.
   return { status, headers: lowered, text: body, json: json === undefined ? undefined : JSON.parse(body) };
 }
 
@@ -93,7 +93,7 @@ async function sentRequest(
   });
 }
 
-/** A file of a form is its base64. */
+/** Reads the fields of a form. A file becomes its base64. */
 async function fieldsOf(form: FormData): Promise<Readonly<Record<string, unknown>>> {
   const fields = new Map<string, unknown[]>();
   for (const [name, value] of form) {
@@ -107,7 +107,7 @@ async function fieldsOf(form: FormData): Promise<Readonly<Record<string, unknown
   );
 }
 
-/** Where what was sent is not what was recorded; undefined: nowhere. */
+/** Says where a sent request differs from the recorded one. Undefined: they are equal. */
 export function differenceOf(sent: SentRequest, { send }: RecordedExchange): string | undefined {
   const names = ['method', 'path', 'json', 'form'] as const;
   const name = names.find((each) => canonicalJson(sent[each] ?? null) !== canonicalJson(send[each] ?? null));

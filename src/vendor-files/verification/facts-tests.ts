@@ -9,7 +9,7 @@ import { runStep } from './run-step.ts';
 import type { Specimen } from './specimens.ts';
 import type { VerificationTest } from './verify.ts';
 
-/** What the facts offer is sent: two values that make the same request would be sold, and not rendered. */
+/** Tests that each value that the facts offer changes the request. Otherwise it would be sold but not rendered. */
 export function factsTests(given: Conformance): VerificationTest[] {
   const { accepted } = given.specimens;
   const source = sourceOf(given);
@@ -33,7 +33,7 @@ function sourceOf({ provider, kind }: Conformance): FactsSource | undefined {
   return kind === 'video' ? provider.video?.facts : (provider.image ?? provider.imageTask)?.facts;
 }
 
-/** One name for each row, and one that no row knows. */
+/** One model name for each row of the facts, and one that matches no row. */
 function modelsOf({ file, kind }: Conformance, { fixture }: Specimen): string[] {
   const table = kind === 'video' ? file.videos?.facts : file.images?.facts;
   const rows = (table?.models ?? []).map(({ model }) => model.replaceAll('*', ''));
@@ -85,7 +85,7 @@ interface Sending {
   readonly model: string;
 }
 
-/** The body and the path of a request with these fields; undefined: nothing is sent. */
+/** The body and the path that are sent for these fields. Undefined: nothing is sent. */
 async function sentWith(
   { given, accepted, model }: Sending,
   fields: Readonly<Record<string, unknown>>,

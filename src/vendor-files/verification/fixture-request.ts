@@ -3,7 +3,7 @@ import { defined } from '../../base/defined.ts';
 import type { Fixture } from '../../models/vendor-file.ts';
 import type { GenerationRequest, JsonValue } from '../../models/request.ts';
 
-/** The request of a fixture, as it reaches an adapter. */
+/** Turns the request of a fixture into the request that an adapter receives. */
 
 const text = z.string();
 const json: z.ZodType<JsonValue> = z.json();

@@ -5,7 +5,7 @@ import type { GenerationRequest } from '../../models/request.ts';
 import { UpstreamError } from '../../providers/provider.ts';
 import type { Operation, Provider, SubmitContext, TaskProvider } from '../../providers/provider.ts';
 
-/** One step of a fixture, and what the adapter makes of it: plain data, in the words of vendor files. */
+/** Runs one step of a fixture. The adapter's outcome is plain data in the terms of vendor files. */
 
 export interface Running {
   readonly provider: Provider;
@@ -78,7 +78,7 @@ function errorOutcome({ outcome, code, words, status, gone, failure, retryAfterM
   return spelled(defined({ outcome, code, message: words, status, gone, ...failure, retryAfterMs }));
 }
 
-/** Names as vendor files spell them. */
+/** Changes names to the spelling of vendor files. */
 function spelled(value: object): object;
 function spelled(value: unknown): unknown;
 function spelled(value: unknown): unknown {
@@ -91,7 +91,7 @@ function spelled(value: unknown): unknown {
   return Object.fromEntries(entries);
 }
 
-/** Where the outcome lacks what is expected; undefined: it has it all. */
+/** Says which expected part the outcome lacks. Undefined: it has all of them. */
 export function lackOf(outcome: unknown, expected: unknown, path = ''): string | undefined {
   if (isRecord(expected)) {
     for (const [name, value] of Object.entries(expected)) {

@@ -4,7 +4,7 @@ import type { GenerationRequest } from '../../models/request.ts';
 import type { DoubleAnswer } from './double.ts';
 import { readFixtureRequest } from './fixture-request.ts';
 
-/** Recorded answers of each sort that the conformance tests need. */
+/** Finds the recorded answers that the conformance tests need, one of each sort. */
 
 export interface Specimen {
   readonly fixture: Fixture;
@@ -18,7 +18,7 @@ export type RecordedAnswer = Exclude<DoubleAnswer, string>;
 export interface Specimens {
   /** A creation that succeeds. */
   readonly accepted: Specimen | undefined;
-  /** One that the vendor refuses, in its own words. */
+  /** A creation that the vendor refuses with its own error. */
   readonly refused: Specimen | undefined;
   readonly pending: Specimen | undefined;
   readonly succeeded: Specimen | undefined;
@@ -52,7 +52,7 @@ function specimensIn(fixture: Fixture): Specimen[] {
   }));
 }
 
-/** The answers with other texts in their last body; undefined: the text is left out. */
+/** Changes the texts in the bodies of answers. A text whose `change` is undefined is left out. */
 export function withTexts(
   answers: readonly RecordedAnswer[],
   change: (text: string) => string | undefined,

@@ -10,7 +10,7 @@ import { withTexts } from './specimens.ts';
 import type { RecordedAnswer, Specimen } from './specimens.ts';
 import type { VerificationTest } from './verify.ts';
 
-/** Whatever the vendor answers about a job: a task ends by what the vendor says of it, and by nothing else. */
+/** Tests that only the vendor's own words about a job can end a task, whatever else an answer contains. */
 export function statusTests(given: Conformance): VerificationTest[] {
   const { pending, succeeded, failed, find } = given.specimens;
   const states = statesOf(given.file, given.kind);
@@ -65,7 +65,7 @@ async function askWith(
   return runStep(step.do, { provider, request, context, operation: operationOf(fixture) });
 }
 
-/** Paths may have more parts than an id. */
+/** An operation may need more parts than `id`, because paths may contain them. */
 function operationOf({ steps }: Specimen['fixture']) {
   const created = steps.find((step) => step.do === 'submit')?.expect ?? {};
   const parts = Object.entries(created).flatMap(([name, value]) =>

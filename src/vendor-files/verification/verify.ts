@@ -6,22 +6,22 @@ import { fileProvider } from '../file-provider.ts';
 import { conformanceTests } from './conformance.ts';
 import { fixtureTests } from './fixture-tests.ts';
 
-/** One test of a vendor file. */
+/** The result of one test of a vendor file. */
 export interface VerificationRow {
   readonly test: string;
-  /** What is wrong, and where; absent: it passed. */
+  /** A sentence about the failure. Absent: the test passed. */
   readonly failure?: string;
 }
 
-/** A test that resolves with what is wrong, or with undefined. */
+/** A test that resolves with a sentence about its failure, or with undefined if it passes. */
 export interface VerificationTest {
   readonly test: string;
   readonly run: () => Promise<string | undefined>;
 }
 
 /**
- * Everything that a vendor file has to pass before it is used: its expressions compile, its fixtures replay, and it keeps
- * the promises that every adapter keeps, tried against a double that answers what the fixtures recorded.
+ * Runs all tests that a vendor file must pass before it is used. Its expressions must compile, its fixtures must
+ * replay, and it must keep the promises of every adapter. A double plays the vendor with the answers of the fixtures.
  */
 export async function verifyVendorFile(
   file: VendorFile,
@@ -35,7 +35,7 @@ export async function verifyVendorFile(
   return [...compiled, ...fixtures, ...(await runAll(conformanceTests(file, provider)))];
 }
 
-/** What speaks against the use of a vendor file, as violations of a configuration. */
+/** Returns the failures of a vendor file as violations of the configuration. */
 export async function vendorFileViolations(file: VendorFile, expressions: Expressions): Promise<string[]> {
   const failed = (await verifyVendorFile(file, expressions)).filter(({ failure }) => failure !== undefined);
   const [first] = failed;

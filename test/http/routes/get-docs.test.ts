@@ -4,7 +4,7 @@ import { useHttpWorld } from '../../support/http-world.ts';
 
 const world = useHttpWorld('route_get_docs');
 
-/** What a browser fetches for the page, the page itself included, compressed. */
+/** The most that a browser fetches for the page, compressed, including the page itself. */
 const gzippedBytesMax = 150_000;
 
 const filesIn = (text: string) =>

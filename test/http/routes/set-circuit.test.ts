@@ -6,7 +6,7 @@ const world = useHttpWorld('route_set_circuit');
 
 const set = (body: object, channel = 'three') => world.admin('POST', `/channels/${channel}/circuits`, body);
 
-/** How a request for this model fares at the channels that have a circuit: tried, waited for, or dropped. */
+/** The verdict on a request for this model at each channel with a circuit: tried, waited for or dropped. */
 async function verdicts(model: string): Promise<readonly string[]> {
   const { body } = await world.admin('POST', '/routes/explain', { request: { model } });
   const candidates: readonly { channel: string; waits: boolean }[] = body.candidates;

@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs';
 /**
  * The sample clips that represent every video: five seconds of H.264 at 24 frames a second, a few kilobytes each,
  * rendered once by this project and free to use like the rest of it. They show a tinted gradient and a white bar
- * that grows, so that a viewer sees that the file plays and how far it is. `clipOf` makes one say the pixels and the
- * length of its task.
+ * that grows, so that a viewer sees that the file plays and how far it is. `clipOf` gives a clip the pixels
+ * and the length of its task.
  */
 const clips = [
   { name: '21x9', ratio: 21 / 9 },
@@ -35,7 +35,7 @@ export interface ClipShape {
   readonly seconds: number;
 }
 
-/** Returns the nearest clip with these pixels and this length in its headers: the same frames, scaled and slowed down. */
+/** Returns the nearest clip with these pixels and this length in its headers. Players scale and slow its frames. */
 export function clipOf({ width, height, seconds }: ClipShape): Buffer {
   const clip = readClip(nearestClip(width, height));
   const boxAt = (type: string): number => clip.indexOf(type, clip.indexOf('moov'), 'latin1');

@@ -5,7 +5,7 @@ import type { Picture } from './images.ts';
 /** A result file, described completely: the same description gives the same bytes. */
 export interface Medium extends Picture {
   readonly format: MediaFormat;
-  /** Of a video, as its task has it; the file itself is a sample clip that says so. 0 for an image. */
+  /** The frames of the task's video. The file itself is a sample clip that claims this length. 0 for an image. */
   readonly frames: number;
   /** Padded to this size, for benchmarks; 0: as small as it is. WebP is never padded. */
   readonly bytes: number;
