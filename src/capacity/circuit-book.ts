@@ -16,7 +16,8 @@ import type { Circuit, CircuitRecord, Failure, HealthSign } from '../health/circ
 import { causeOf } from '../health/health-words.ts';
 import type { CircuitDecision, CircuitRequest, CircuitTarget, CircuitsDeps } from './circuits.ts';
 
-const intervalMs = 2_000;
+/** How often each process reads all circuits. */
+export const circuitsReadEveryMs = 2_000;
 /** Another process probes; its answer is known by then, or the next one may. */
 const probeElsewhereMs = 2_000;
 
@@ -153,7 +154,11 @@ async function enterAll(
 
 /** What this process last read or wrote. */
 function readCircuits({ store, onChange, onError }: CircuitsDeps) {
-  const known = createSnapshot<Circuit>({ list: () => store.list(), intervalMs, onError });
+  const known = createSnapshot<Circuit>({
+    list: () => store.list(),
+    intervalMs: circuitsReadEveryMs,
+    onError,
+  });
   return {
     known,
     openCircuits: (target: CircuitTarget): Circuit[] =>
@@ -164,10 +169,10 @@ function readCircuits({ store, onChange, onError }: CircuitsDeps) {
     change: async (id: string, record: CircuitRecord): Promise<void> => {
       const before = known.find(id)?.state ?? 'closed';
       known.put({ ...record, id });
-      if (record.state !== before) onChange(id, record);
       await store.write(id, record);
       // A read that began before it was written does not contain it.
       known.put({ ...record, id });
+      if (record.state !== before) onChange(id, record);
     },
   };
 }

@@ -67,7 +67,7 @@ const waitSchema = z.object({
   text: text,
   place: text.meta({ description: 'The channel, the credential and the code; empty if none is known.' }),
   since: seconds,
-  ended_at: seconds.nullable().meta({ description: 'Null: it has not ended.' }),
+  ended_at: seconds.nullable(),
 });
 
 const entrySchema = z.object({

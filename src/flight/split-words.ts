@@ -17,7 +17,7 @@ export function splitWords(words: string, request: GenerationRequest | undefined
   return message === messageToCaller ? { message } : { message, messageToCaller };
 }
 
-/** Removes the field if the caller wrote its name, or if the request is not there to tell. */
+/** Removes the field if the caller wrote its name, or if there is no request to compare it with. */
 export function withoutCallersField(failure: Failure, request: GenerationRequest | undefined): Failure {
   const { field, ...rest } = failure;
   if (field === undefined || request === undefined) return rest;

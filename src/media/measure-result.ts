@@ -15,15 +15,16 @@ export interface MeasureResultDeps {
   readonly storage?: Pick<ResultStorage, 'stat' | 'read'>;
 }
 
-const timeoutMs = 5_000;
+/** Includes the wait for a thread, of which a channel has two. */
+const timeoutMs = 20_000;
 
 /** Measures a result from our own copy. Without a copy, reads only the linked file's parts that describe it. */
 export function createMeasureResult({ probe, openLink, storage }: MeasureResultDeps): MeasureResult {
   return async ({ task, item, channel, headersFor }): Promise<MediaFacts | undefined> => {
     const signal = AbortSignal.timeout(timeoutMs);
     try {
-      const source = await open();
-      return source === undefined ? undefined : await probe.probe(source, channel, signal);
+      const measured = open().then((source) => source && probe.probe(source, channel, signal));
+      return await Promise.race([measured, aborted(signal)]);
     } catch {
       // Without a measurement, settlement uses the upstream's report or the least possible quantity.
       return undefined;
@@ -40,6 +41,10 @@ export function createMeasureResult({ probe, openLink, storage }: MeasureResultD
       return openRemoteSource(url, { openMedia, bytesMax: probedBytesMax, timeoutMs, signal });
     }
   };
+}
+
+function aborted(signal: AbortSignal): Promise<undefined> {
+  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(undefined), { once: true }));
 }
 
 async function openStoredSource(

@@ -169,8 +169,6 @@ const aboutSchema = z.strictObject({
   source: text,
   /** The day on which the source was read. */
   read: day,
-  /** The models that the vendor shuts down, each with the day. */
-  retired: z.array(z.strictObject({ model: pattern, on: day })).default([]),
   cost_unit: text.optional(),
   unbilled: z
     .strictObject({

@@ -32,8 +32,10 @@ export function chargeTask(kind: TaskKind, input: ChargeInput): TaskCharge {
  * Charges by the upstream's report if that costs no more than what was requested. If it costs more, a person decides.
  * Words of the report that no line of the price names, such as `1280x720`, are first replaced by the request's words.
  */
-function chargeVideo(input: ChargeInput): TaskCharge {
-  const { facts, basis, channel } = input;
+function chargeVideo(asked: ChargeInput): TaskCharge {
+  const { basis, channel } = asked;
+  const facts = asMeasured(asked.facts, basis);
+  const input = { ...asked, facts };
   const allowed = allowedAmount(input);
   const reported = settleBy(input, facts);
   const isWithin = isPriced(reported) && reported.amount <= allowed;
@@ -43,6 +45,14 @@ function chargeVideo(input: ChargeInput): TaskCharge {
     isByFormula(priceAt(basis, channel)) && isTooLong(facts.durationSeconds, basis.most?.seconds);
   const isBeyond = isLonger || settlement.amount > allowed;
   return { settlement, isBeyond: isBeyond && basis.price.reviewAbove !== noReview };
+}
+
+/** A length that only we measured charges no more than the request allows: a file may have further frames, or lie. */
+function asMeasured(facts: SettleFacts, { most }: PriceBasis): SettleFacts {
+  const { durationSeconds, measured } = facts;
+  const isOurs = measured?.includes('duration') === true;
+  if (!isOurs || durationSeconds === undefined || most?.seconds === undefined) return facts;
+  return { ...facts, durationSeconds: Math.min(durationSeconds, most.seconds) };
 }
 
 /** Seconds by which a video may be longer than it was asked for: whole frames, its sound, rounding. */

@@ -101,11 +101,22 @@ function typedStatus({ traceId, ...status }: OperationStatus, context: ProviderC
         words: withoutSecrets(status.message, secrets),
       };
       const { code, words: message } = typedWords(said, 'failed');
-      return { ...status, code, message, failure: typedFailure(status.failure), ...trace };
+      const withheld = typedLinks(status.withheld);
+      return { ...status, code, message, failure: typedFailure(status.failure), ...withheld, ...trace };
     }
     default:
       return status satisfies never;
   }
+}
+
+const withheldMax = 100;
+const linkCharactersMax = 8_192;
+
+/** Keeps addresses alone: any other text may be the caller's own words. */
+function typedLinks(links: readonly string[] | undefined): { readonly withheld?: readonly string[] } {
+  if (links === undefined) return {};
+  const usable = links.filter((link) => link.length <= linkCharactersMax && URL.canParse(link));
+  return { withheld: usable.slice(0, withheldMax) };
 }
 
 /** A fact that is not a token was not reported. A number that cannot be true is left out, and noted. */

@@ -218,8 +218,8 @@ function ticketOperations(tickets: Collection<TicketDocument>) {
 
     /** Gives this ticket the turn of another task of its account that has taken this ticket's turn. */
     async takeOverTurn({ task, queue, order }: Ticket, left: Ticket): Promise<void> {
-      const turn = { order: left.order, round: left.round };
-      await tickets.updateOne({ _id: `${task}@${queue}`, order }, { $set: turn });
+      const { order: taken, round } = left;
+      await tickets.updateOne({ _id: `${task}@${queue}`, order }, { $set: { order: taken, round } });
     },
 
     /** True: it was there; of several that remove it, only one gets true. */

@@ -73,7 +73,7 @@ export interface Task {
   readonly progress?: number;
   /** Jobs ahead of this one in the upstream's queue, as last reported. */
   readonly queuePosition?: number;
-  /** The present wait and the past ones. They are shown only; no decision depends on them. */
+  /** The present wait and the past ones. They are for display: no decision depends on them. */
   readonly wait?: Wait;
   readonly waited?: readonly PastWait[];
   /** What a person should look at although the task continues. */

@@ -150,7 +150,7 @@ function timeOf(milliseconds: number): string {
 
 const reasons: ReadonlySet<string> = new Set(waitReasons);
 
-/** Whether `message` tells callers about this cause. The task's status covers all other causes. */
+/** Whether `message` names this cause. The task's status covers all other causes. */
 export function isWaitReason(cause: string): cause is WaitReason {
   return reasons.has(cause);
 }

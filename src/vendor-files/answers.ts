@@ -56,8 +56,12 @@ const factsSchema = z
   .partial()
   .catch({});
 
+/** Patterns of the vendor file are matched against codes. */
+export const codeCharactersMax = 200;
+
 const code = z
   .union([z.string().min(1), z.number().transform(String)])
+  .transform((text) => text.slice(0, codeCharactersMax))
   .optional()
   .catch(undefined);
 
@@ -66,7 +70,9 @@ const statusSchema = z.object({
     .union([z.string(), z.number().transform(String)])
     .optional()
     .catch(undefined),
-  progress: optionalNumber,
+  progress: optionalNumber.transform((percent) =>
+    percent === undefined ? undefined : Math.min(100, Math.max(0, percent)),
+  ),
   queue_position: optionalNumber,
   urls: listOf(link),
   facts: factsSchema.optional(),

@@ -15,7 +15,8 @@ import {
 import { UpstreamError } from '../providers/provider.ts';
 import type { HttpRequestOptions, HttpResponse, Operation, ProviderContext } from '../providers/provider.ts';
 import { credentialsOf } from './authentication.ts';
-import { ExpressionError } from './expressions.ts';
+import { codeCharactersMax } from './answers.ts';
+import { ExpressionError, ExpressionLimitError } from './expressions.ts';
 import type { Bindings, Expressions } from './expressions.ts';
 import { hasFiles, markLargeTexts } from './media-marks.ts';
 import type { MediaMarks } from './media-marks.ts';
@@ -78,9 +79,10 @@ function addressed(
   const isBelow = url.href.startsWith(`${new URL(context.baseUrl).href.replace(/\/$/, '')}/`);
   if (!isBelow) throw notSayable('its path leads away from the base address');
   for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);
-  const unsigned = { method, url, body: json === undefined ? undefined : JSON.stringify(json) };
-  if ('hmac' in file.authentication && (form !== undefined || hasFiles(json)))
+  const isSigned = 'hmac' in file.authentication;
+  if (isSigned && (form !== undefined || hasFiles(json)))
     throw notSayable('a body with a file cannot be signed');
+  const unsigned = { method, url, body: isSigned && json !== undefined ? JSON.stringify(json) : undefined };
   const credentials = credentialsOf(file.authentication, { unsigned, context, now: now() });
   for (const [name, value] of Object.entries(credentials.query)) url.searchParams.set(name, value);
   return { url: url.href, headers: { ...headers, ...credentials.headers } };
@@ -94,8 +96,17 @@ function notSayable(why: string): UpstreamError {
   });
 }
 
+function notBuilt(): UpstreamError {
+  return new UpstreamError('not_sent', 'The request could not be built within the limits of its thread.', {
+    code: 'vendor_file_limit',
+  });
+}
+
 const refusalSchema = z.object({
-  code: z.union([z.string(), z.number().transform(String)]).catch(''),
+  code: z
+    .union([z.string(), z.number().transform(String)])
+    .transform((code) => code.slice(0, codeCharactersMax))
+    .catch(''),
   message: z.string().catch(''),
   field: optionalText,
   retry_after_ms: optionalNumber,
@@ -143,8 +154,14 @@ export async function readAnswer(
 ): Promise<unknown> {
   const { status, headers, json } = answer;
   if (json === undefined) throw unreadableError(answer, 'it is not JSON');
+  const evaluate = () =>
+    expressions.evaluate(source, markLargeTexts(json).value, { status, headers, ...bindings });
   try {
-    return await expressions.evaluate(source, markLargeTexts(json).value, { status, headers, ...bindings });
+    // A job may be paid for by now: a busy machine must not lose its answer.
+    return await evaluate().catch((error: unknown) => {
+      if (error instanceof ExpressionLimitError) return evaluate();
+      throw error;
+    });
   } catch (error) {
     if (error instanceof ExpressionError) throw unreadableError(answer, 'the vendor file cannot read it');
     throw error;
@@ -219,6 +236,7 @@ async function evaluated(
   try {
     return await expressions.evaluate(source, view, bindings);
   } catch (error) {
+    if (error instanceof ExpressionLimitError) throw notBuilt();
     if (error instanceof ExpressionError) throw notSayable('its expression fails');
     throw error;
   }

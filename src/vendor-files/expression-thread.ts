@@ -13,8 +13,10 @@ const sequenceMax = 10_000;
 const resultCharactersMax = 512 * 1024;
 const compiledMax = 200;
 
-/** `eval` could run an answer as an expression. The others change at each call, so no recording can repeat them. */
-const refusedFunctions = new Set(['eval', 'random', 'shuffle', 'now', 'millis']);
+/** `eval` could run an answer as an expression, and `pad` makes a text of any length. The others change at each call. */
+const refusedFunctions = new Set(['eval', 'random', 'shuffle', 'now', 'millis', 'pad']);
+/** A text of hundreds of megabytes would end the whole process, whatever the thread's limits are. */
+const textCharactersMax = 4 * 1024 * 1024;
 
 const compiled = new LRUCache<string, jsonata.Expression>({ max: compiledMax });
 
@@ -46,6 +48,11 @@ function refuseNode({ type, value }: Readonly<Record<string, unknown>>): void {
     throw new Error(`$${value} is not permitted`);
 }
 
+function refuseLongText(_expression: unknown, _input: unknown, _scope: unknown, result: unknown): void {
+  if (typeof result === 'string' && result.length > textCharactersMax)
+    throw new Error(`it makes a text of more than ${textCharactersMax} characters`);
+}
+
 /** Returns the result as JSON. Undefined: there is no result. */
 async function evaluate({ source, input, bindings }: ToThread): Promise<string | undefined> {
   const expression = compile(source);
@@ -59,6 +66,7 @@ async function evaluate({ source, input, bindings }: ToThread): Promise<string |
   const assign: unknown = Reflect.get(expression, 'assign');
   if (typeof assign !== 'function') throw new TypeError('steps cannot be counted');
   Reflect.apply(assign, expression, [Symbol.for('jsonata.__evaluate_entry'), count]);
+  Reflect.apply(assign, expression, [Symbol.for('jsonata.__evaluate_exit'), refuseLongText]);
   const result: unknown = await expression.evaluate(input, bindings);
   const text = JSON.stringify(result);
   if (text !== undefined && text.length > resultCharactersMax) throw new Error('its result is too large');

@@ -25,6 +25,9 @@ export class ExpressionError extends Error {
   }
 }
 
+/** The thread could not finish the evaluation in its limits. That says nothing about the expression or its input. */
+export class ExpressionLimitError extends ExpressionError {}
+
 export interface ToThread {
   readonly source: string;
   readonly input?: unknown;
@@ -76,7 +79,7 @@ export function createExpressions(): Expressions {
     const answer = await ask(worker, message);
     if (answer === undefined) {
       await end();
-      throw new ExpressionError(`it used more than ${workingMsMax} ms of CPU time, or too much memory`);
+      throw new ExpressionLimitError(`it used more than ${workingMsMax} ms of CPU time, or too much memory`);
     }
     idle = setTimeout(() => void end(), idleMs).unref();
     if (answer.kind === 'failed') throw new ExpressionError(answer.reason);

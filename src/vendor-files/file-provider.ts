@@ -65,10 +65,9 @@ interface FileFacts {
 }
 
 function factsTableOf({ models, others }: FileFacts, { about }: Pick<VendorFile, 'about'>): FactsTable {
-  const { source, read, retired } = about;
+  const { source, read } = about;
   return {
     origin: { source, read },
-    retired: { source, read, models: retired.map(({ model, on }) => [patternMatcher(model), on] as const) },
     models: models.map(({ model, facts }) => [patternMatcher(model), facts] as const),
     others,
   };

@@ -6,6 +6,13 @@ import { vendorFileViolations } from './verification/verify.ts';
 
 const checkedMax = 64;
 
+async function tried(file: VendorFile): Promise<readonly string[]> {
+  const expressions = createExpressions();
+  const violations = await vendorFileViolations(file, expressions);
+  await expressions.close();
+  return violations;
+}
+
 /** Returns the violations of a configuration's vendor files. Each version of a file is tried once. */
 export function createVendorChecks() {
   const checked = new LRUCache<string, readonly string[]>({ max: checkedMax });
@@ -14,10 +21,9 @@ export function createVendorChecks() {
     const text = canonicalJson(file);
     const known = checked.get(text);
     if (known !== undefined) return known;
-    const expressions = createExpressions();
-    const violations = await vendorFileViolations(file, expressions);
-    await expressions.close();
-    checked.set(text, violations);
+    // A busy machine may exceed the limits of an expression once. A refused version is never tried a second time.
+    const violations = (await tried(file)).length === 0 ? [] : await tried(file);
+    if (violations.length === 0) checked.set(text, violations);
     return violations;
   };
 

@@ -103,7 +103,7 @@ it('files that are given to the upstream are a wait, if it takes long', async ()
   let refuse: (error: Error) => void = () => undefined;
   const registerFiles = () => new Promise<GenerationRequest>((_resolve, reject) => (refuse = reject));
   const submitting = world.worker({ registerFiles }).submit(input);
-  await expect.poll(async () => (await find(input)).wait?.cause, { timeout: 10_000 }).toBe('files');
+  await expect.poll(async () => (await find(input)).wait?.cause).toBe('files');
   refuse(new UpstreamError('ambiguous', 'no', { code: 'upload_failed' }));
   await expect(submitting).rejects.toMatchObject({ type: 'NotAccepted' });
   expect((await find(input)).wait).toMatchObject({ cause: 'files', code: 'upload_failed' });

@@ -20,11 +20,25 @@ it('when a circuit has closed, the tasks that wait for it are woken in fair orde
     },
     wake: async (id) => void woken.push(id),
     isOpen: () => false,
+    settleMs: 0,
     onError: () => expect.unreachable(),
   });
   await Promise.all([closed('one/key/m'), closed('one/key/m')]);
   expect(woken).toEqual(['a1', 'b1', 'a2']);
-  expect(asked).toEqual([{ channel: 'one', credential: 'key', model: 'm' }]);
+  expect(asked).toEqual([{ channel: 'one', credential: 'key', model: 'm', from: 0 }]);
+});
+
+it('however many wait, also if none of those that were woken has left the list yet', async () => {
+  const woken = new Set<string>();
+  const many = Array.from({ length: 1_050 }, (_, n) => ({ ...task(`t${n}`), deadlineAt: n }));
+  await createCircuitWakes({
+    list: async ({ from }, limit) => many.filter(({ deadlineAt }) => deadlineAt >= from).slice(0, limit),
+    wake: async (id) => void woken.add(id),
+    isOpen: () => false,
+    settleMs: 0,
+    onError: () => expect.unreachable(),
+  })('one/key');
+  expect(woken.size).toBe(1_050);
 });
 
 it('nobody else is woken once it is open again, and a failed list is reported', async () => {
@@ -34,6 +48,7 @@ it('nobody else is woken once it is open again, and a failed list is reported', 
   const deps = {
     wake: async (id: string) => void woken.push(id),
     isOpen: () => woken.length >= 10,
+    settleMs: 0,
     onError: (error: unknown) => void errors.push(error),
   };
   await createCircuitWakes({ ...deps, list: async () => many })('one/key');

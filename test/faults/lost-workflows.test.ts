@@ -117,6 +117,14 @@ it('each task ends as it would have, with one submission, and what was terminate
   }
   for (const id of [...ids.values(), unbegun]) await loseWorkflow(id);
   await gateway.core.client.workflow.getHandle(terminated).terminate();
+  // The list of what runs follows later.
+  const gone = new Set([...ids.values(), unbegun, terminated]);
+  const running = async () => {
+    const listed: string[] = [];
+    for await (const id of lookup().running()) if (gone.has(id)) listed.push(id);
+    return listed;
+  };
+  await expect.poll(running).toEqual([]);
 
   // The upstream has rendered all jobs by the first poll, so they can no longer be cancelled.
   gateway.simulator.advance(3600);

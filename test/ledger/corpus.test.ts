@@ -43,6 +43,8 @@ const unpaid: Readonly<Record<string, string>> = {
   error: 'words for the caller',
   end: 'counts ends for metrics',
   words: 'sealed, and so authenticated',
+  wait: 'says what the task waits for',
+  waited: 'says what the task has waited for',
   costUnknown: 'of a record without a cost it says nothing',
   chargeEstimated: 'says where the charge came from; its basis is in the ledger',
   added: 'a field that nothing reads',

@@ -91,6 +91,14 @@ describe('the charge of a video', () => {
     });
   });
 
+  it('whose length only we measured costs no more than the request allows', () => {
+    const measured = ['duration'] as const;
+    expect(charge({ durationSeconds: 4, measured }, bySecond)).toEqual([400_000n, false]);
+    expect(charge({ durationSeconds: 5.9, measured }, bySecond)).toEqual([500_000n, false]);
+    expect(charge({ durationSeconds: 3_600, measured }, bySecond)).toEqual([500_000n, false]);
+    expect(charge({ durationSeconds: 5.9 }, bySecond)).toEqual([590_000n, false]);
+  });
+
   it('of a requested size does not change with the pixels of the file', () => {
     const lines: readonly PriceLine[] = [
       { measure: 'second', when: { size: ['1280x720'] }, price: '0.1' },

@@ -94,19 +94,22 @@ it('no retry begins on a connection that was closed, however late its timer is s
     address: `127.0.0.1:${port}`,
     namespace: 'default',
   });
-  const calls = Array.from({ length: 20 }, () =>
-    workflowService.describeTaskQueue({ namespace: 'default', taskQueue: { name: 'none' } }).then(
-      () => 'answered',
-      () => 'failed',
-    ),
-  );
-  await expect.poll(() => pausing.mock.calls.some(([callback]) => callback.name === 'retry')).toBe(true);
-  await connection.close();
-  expect(await Promise.all(calls)).toEqual(calls.map(() => 'failed'));
-  // Longer than what any of them would wait.
-  await delay(3_000);
-  pausing.mockRestore();
-  process.off('uncaughtExceptionMonitor', onThrown);
+  try {
+    const calls = Array.from({ length: 20 }, () =>
+      workflowService.describeTaskQueue({ namespace: 'default', taskQueue: { name: 'none' } }).then(
+        () => 'answered',
+        () => 'failed',
+      ),
+    );
+    await expect.poll(() => pausing.mock.calls.some(([callback]) => callback.name === 'retry')).toBe(true);
+    await connection.close();
+    expect(await Promise.all(calls)).toEqual(calls.map(() => 'failed'));
+    // Longer than what any of them would wait.
+    await delay(3_000);
+  } finally {
+    pausing.mockRestore();
+    process.off('uncaughtExceptionMonitor', onThrown);
+  }
   expect(thrown).toEqual([]);
 });
 

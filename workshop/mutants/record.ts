@@ -13,8 +13,8 @@ export const recordMutants: readonly Mutant[] = [
     name: 'step-rev',
     breaks: 'A change is written only on the record that it was decided on.',
     file: 'src/store/task-steps.ts',
-    find: '{ _id: task.id, rev: task.rev }',
-    replace: '{ _id: task.id }',
+    find: "{ _id: id, rev, 'wait.since'",
+    replace: "{ _id: id, 'wait.since'",
     tests: steps,
   },
   {

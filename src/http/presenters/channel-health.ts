@@ -27,11 +27,9 @@ const partSchema = z
     until: unixSeconds('No request is sent before this time.').nullable(),
     sign: z.string().meta({ description: 'The kind of the last failure.' }),
     code: z.string(),
-    evidence: z
-      .array(z.object({ sign: z.string(), code: z.string(), accounts: z.int() }))
-      .meta({
-        description: 'The failures since the circuit opened, and the number of accounts that saw them.',
-      }),
+    evidence: z.array(z.object({ sign: z.string(), code: z.string(), accounts: z.int() })).meta({
+      description: 'The failures since the circuit opened, and the number of accounts that saw them.',
+    }),
     models: z.array(z.string()).nullable().meta({ description: 'The failing models; null: all.' }),
     failed_tasks: z.array(z.string()),
     can_close: z.boolean().meta({ description: 'Whether an operator can close the circuit.' }),
@@ -47,13 +45,10 @@ const partSchema = z
         reason: z.string().nullable(),
       }),
     ),
-    processes: z
-      .object({ ill: z.int(), of: z.int() })
-      .nullable()
-      .meta({
-        description:
-          'The number of processes that do not reach the upstream. Null: all processes share this circuit.',
-      }),
+    processes: z.object({ ill: z.int(), of: z.int() }).nullable().meta({
+      description:
+        'The number of processes that do not reach the upstream. Null: all processes share this circuit.',
+    }),
   })
   .meta({ id: 'ChannelPart', description: 'A circuit that opened at least once.' });
 

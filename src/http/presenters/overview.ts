@@ -68,12 +68,10 @@ export const overviewSchema = z
       description:
         'From the end of the render at the upstream to the end of the task, of the newest tasks of the last three hours; at most 1,000. Null: no upstream has said when it ended.',
     }),
-    channels: z
-      .array(channelHealthSchema)
-      .meta({
-        description:
-          'The channels whose health is not `serving`. A paused channel is listed while tasks wait for it.',
-      }),
+    channels: z.array(channelHealthSchema).meta({
+      description:
+        'The channels whose health is not `serving`. A paused channel is listed while tasks wait for it.',
+    }),
     notices: z
       .array(noticeSchema)
       .meta({ description: 'What needs somebody, whether or not one was notified.' }),

@@ -16,10 +16,8 @@ export const waitSchema = z
       .nullable()
       .meta({ description: 'The number of tasks that were ahead when the wait began.' }),
     since: unixSeconds(),
-    ended_at: unixSeconds().nullable().meta({ description: 'Null: it has not ended.' }),
-    until: unixSeconds()
-      .nullable()
-      .meta({ description: 'The earliest time of the next try, as known when the wait began.' }),
+    ended_at: unixSeconds('Null: it has not ended.').nullable(),
+    until: unixSeconds('The earliest time of the next try, as known when the wait began.').nullable(),
     times: z.int().meta({ description: 'The number of equal consecutive waits that this entry stands for.' }),
   })
   .meta({ id: 'TaskWait' });

@@ -20,7 +20,7 @@ describe('result links', () => {
     const video = await fetch(content.video_url);
     expect([video.status, video.headers.get('content-type')]).toEqual([200, 'video/mp4']);
     const file = readMp4(Buffer.from(await video.arrayBuffer()));
-    expect(file).toMatchObject({ width: 480, height: 640, movieSeconds: 5 });
+    expect(file).toMatchObject({ width: 834, height: 1112, movieSeconds: 6 });
     const frame = await fetch(content.last_frame_url);
     expect(frame.headers.get('content-type')).toBe('image/png');
     expect(readImage(Buffer.from(await frame.arrayBuffer()))).toMatchObject({ width: 834, height: 1112 });
