@@ -438,7 +438,7 @@ export type Estimate = {
     }[];
     readonly dropped: readonly {
       readonly channel: string;
-      /** Absent: all of them. */
+      /** Absent: all credentials of the channel. */
       readonly credential?: string;
       readonly reason: string;
       readonly detail: string;

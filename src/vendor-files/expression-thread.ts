@@ -48,7 +48,8 @@ function refuseNode({ type, value }: Readonly<Record<string, unknown>>): void {
     throw new Error(`$${value} is not permitted`);
 }
 
-function refuseLongText(_expression: unknown, _input: unknown, _scope: unknown, result: unknown): void {
+/** JSONata calls it after each step, with the expression, its input, its scope and its result. */
+function refuseLongText(...[, , , result]: readonly unknown[]): void {
   if (typeof result === 'string' && result.length > textCharactersMax)
     throw new Error(`it makes a text of more than ${textCharactersMax} characters`);
 }
