@@ -72,14 +72,13 @@ const columns = [
   { title: 'Event loop lag', isNumber: true, cell: ({ event_loop_lag_ms: lag }) => `${lag} ms` },
   { title: 'Began', cell: ({ since }) => html`<${Time} at=${since} />` },
   { title: 'Last seen', cell: ({ last_seen_at: at }) => html`<${Time} at=${at} />` },
-  {
-    title: 'Does not reach',
-    isProse: true,
-    cell: ({ unreached }) => unreached.map(({ circuit, text }) => `${circuit}: ${text}`).join('; '),
-  },
-  {
-    title: 'Refused',
-    isProse: true,
-    cell: ({ refused }) => (refused === null ? '' : `${refused.config}: ${refused.reasons.join('; ')}`),
-  },
+  { title: 'Problems', isProse: true, cell: (node) => problemsOf(node).join('; ') },
 ];
+
+/** @param {Node} node */
+function problemsOf({ unreached, refused }) {
+  return [
+    ...unreached.map(({ circuit, text }) => `does not reach ${circuit}: ${text}`),
+    ...(refused === null ? [] : [`refused configuration ${refused.config}: ${refused.reasons.join('; ')}`]),
+  ];
+}
