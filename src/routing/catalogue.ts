@@ -171,8 +171,10 @@ function planRoute(sent: AskedRequest, caller: Caller, context: PlanContext): Ro
     if (priced !== undefined) quotes.set(channel, priced.quote);
   }
   const first = quotes.get(candidates[0]?.channel ?? '') ?? any.quote;
-  const ignored = [...new Set([...warnings, ...ignoredBy(usable, { asked, request }).map(nameOf)])];
-  if (asked.strict === true) refuseUnread(ignored);
+  const unseen = ignoredBy(usable, { asked, request });
+  const ignored = [...new Set([...warnings, ...unseen.map(nameOf)])];
+  const useless = unseen.filter((name) => !endUserNames.has(name));
+  if (asked.strict === true) refuseUnread([...warnings, ...useless.map(nameOf)]);
   return {
     request,
     model,
@@ -215,6 +217,9 @@ function considerAll({ request, caller, nameOf }: Choice, context: PlanContext) 
 }
 
 /** What some channel that may render the request would not send. */
+/** The end user's caps apply, whether the upstream is told the name or not. */
+const endUserNames = new Set(['metadata.safety_identifier', 'safety_identifier', 'user']);
+
 function ignoredBy(
   usable: readonly PricedChannel[],
   { asked, request }: { readonly asked: AskedRequest; readonly request: GenerationRequest },

@@ -84,6 +84,12 @@ describe('one model of five vendors', () => {
     ]);
   });
 
+  it('refuses a strict request for what is not used, but not for its end user, whose caps apply', () => {
+    const strict = { strict: true } as const;
+    expect(plan({ ...strict, safetyIdentifier: 'u1' }).warnings).toEqual(['metadata.safety_identifier']);
+    expect(() => plan({ ...strict, safetyIdentifier: 'u1', mode: 'pro' })).toThrow('The parameter mode');
+  });
+
   it('goes to the highest priority first, and from there by weight, to each once', () => {
     const first = (random: () => number) => plan({}, [], random).candidates.map(({ channel }) => channel);
     const draws = [0, 0.1, 0.3, 0.5, 0.7, 0.9, 0.99].map((draw) => first(() => draw));
