@@ -217,7 +217,7 @@ function considerAll({ request, caller, nameOf }: Choice, context: PlanContext) 
 }
 
 /** What some channel that may render the request would not send. */
-/** The end user's caps apply, whether the upstream is told the name or not. */
+/** These names have an effect even if no upstream receives them: the end user's caps apply. */
 const endUserNames = new Set(['metadata.safety_identifier', 'safety_identifier', 'user']);
 
 function ignoredBy(
