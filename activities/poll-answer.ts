@@ -198,20 +198,15 @@ async function failed(
   task: string,
   deps: ChannelActivityDeps,
 ): Promise<TaskOutcome> {
-  const billing = defined({ unbilled, cost, withheld });
   const asked = await persistently(() => deps.requests.find(task), deps).catch((err: unknown) => {
     if (deps.tasks.isOutage(err)) throw err;
     deps.log.warn({ task, err }, 'the request cannot be read: what the upstream said is withheld');
-    return 'unreadable' as const;
+    return undefined;
   });
-  if (asked === 'unreadable')
-    return { kind: 'failed', code, message: withheldWords, failure: { class: failure.class }, ...billing };
   const said = behindCode(code, splitWords(message, asked?.request));
   const typed = withoutCallersField(failure, asked?.request);
-  return { kind: 'failed', code, ...said, failure: typed, ...billing };
+  return { kind: 'failed', code, ...said, failure: typed, ...defined({ unbilled, cost, withheld }) };
 }
-
-const withheldWords = 'The upstream gave a reason. It is not shown, because the request cannot be read.';
 
 /** Another clock's time, within ours; undefined: none was named. */
 function within(named: number | undefined, from: number, to: number): number | undefined {

@@ -1,13 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { placeOf } from '../health/circuit-rules.ts';
+import type { CircuitPlace } from '../health/circuit-rules.ts';
 import { fairOrder } from '../task/fair-order.ts';
 import type { OrderedTask } from '../task/fair-order.ts';
-
-/** What a circuit protects: a credential of a channel, or one model behind it. */
-export interface CircuitPlace {
-  readonly channel: string;
-  readonly credential: string;
-  readonly model?: string;
-}
 
 export interface CircuitWakesDeps {
   /** Lists at most `limit` tasks that wait for this place, the earliest deadline first, beginning with `from`. */
@@ -65,10 +60,4 @@ export function createCircuitWakes({ list, wake, isOpen, settleMs, onError }: Ci
     await wakeAll(id).catch(onError);
     running.delete(id);
   };
-}
-
-/** `<channel>/<credential>`, or `<channel>/<credential>/<model>`. A model's name may contain slashes. */
-export function placeOf(id: string): CircuitPlace {
-  const [channel = '', credential = '', ...model] = id.split('/');
-  return { channel, credential, ...(model.length === 0 ? {} : { model: model.join('/') }) };
 }

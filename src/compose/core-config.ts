@@ -30,6 +30,9 @@ interface ConfigDeps
   readonly mongo: Pick<Mongo, 'db'>;
 }
 
+/** Vendor files are left out, because they name no models that are shut down. */
+const adapterOf = (name: string) => (Object.hasOwn(providers, name) ? providers[name] : undefined);
+
 export function openConfig({ environment, log, auditLog, stores, mongo, ...deps }: ConfigDeps) {
   return openRunningConfig({
     ...deps,
@@ -40,7 +43,7 @@ export function openConfig({ environment, log, auditLog, stores, mongo, ...deps 
     keepStart: (publish) => auditLog.keep(reloadBy('start', deps.node), publish),
     onTaken: ({ version }, config) => {
       log.info({ version }, 'a published configuration was taken');
-      for (const { text, ...facts } of retiredModels(config, providers, deps.now())) log.warn(facts, text);
+      for (const { text, ...facts } of retiredModels(config, adapterOf, deps.now())) log.warn(facts, text);
     },
     onOldCopy: ({ version }) => log.warn({ version }, oldCopy),
     onRefused: (version, violations) =>
@@ -83,7 +86,7 @@ export function noticeReads(
 ) {
   return {
     lowBalances: (below: Micros) => readLowBalances(db, below),
-    retired: () => retiredModels(config(), providers, now()),
+    retired: () => retiredModels(config(), adapterOf, now()),
   };
 }
 

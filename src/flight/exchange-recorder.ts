@@ -131,7 +131,7 @@ class Recorder {
     await new Promise((resolve) => void setImmediate(resolve));
     try {
       // An upstream may repeat the caller's words anywhere in its answer.
-      const texts = call.hidden.texts ?? (await this.#textsOf(task));
+      const texts = await this.#textsOf(task, call.hidden.texts);
       const hidden = { ...call.hidden, ...defined({ texts }) };
       this.#keep(task, call, JSON.stringify(describeCall({ ...call, hidden })));
     } catch (error) {
@@ -140,14 +140,18 @@ class Recorder {
   }
 
   /** The caller's texts. Calls after a submission do not carry them, so the last tasks' texts are remembered. */
-  async #textsOf(task: string): Promise<readonly string[] | undefined> {
-    const known = this.#texts.get(task);
-    if (known !== undefined) return known;
+  async #textsOf(task: string, carried?: readonly string[]): Promise<readonly string[] | undefined> {
+    const known = carried ?? this.#texts.get(task) ?? (await this.#requestedTexts(task));
+    if (known !== undefined && !this.#texts.has(task)) {
+      const short = known.filter((text) => !text.startsWith('data:'));
+      this.#texts.set(task, short);
+    }
+    return known;
+  }
+
+  async #requestedTexts(task: string): Promise<readonly string[] | undefined> {
     const found = await this.#deps.findRequest(task);
-    if (found === undefined) return undefined;
-    const texts = textsOf(found.request).filter((text) => !text.startsWith('data:'));
-    this.#texts.set(task, texts);
-    return texts;
+    return found === undefined ? undefined : textsOf(found.request);
   }
 
   #keep(task: string, { step, outcome }: RawCall, text: string): void {

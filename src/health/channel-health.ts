@@ -1,14 +1,8 @@
 import { defined } from '../base/defined.ts';
-import { historyMs, relapseMs } from './circuit-rules.ts';
+import { historyMs, placeOf, relapseMs } from './circuit-rules.ts';
 import type { BadSign, Circuit, CircuitEvidence, CircuitOpening } from './circuit-rules.ts';
 import { channelWords, wordsOfPart } from './health-words.ts';
-
-/**
- * `probing`: the cool-down is over, but no request has succeeded yet. `flapping`: the channel serves, but one of its
- * circuits keeps opening. `partly_ill`: some of its models or credentials, or some processes, cannot use it.
- */
-export const healthStates = ['serving', 'flapping', 'partly_ill', 'probing', 'ill', 'paused'] as const;
-export type HealthState = (typeof healthStates)[number];
+import type { HealthState, Processes } from './health-words.ts';
 
 /** The health of a channel. Times are in Unix milliseconds. */
 export interface ChannelHealth {
@@ -58,7 +52,7 @@ export interface PartHealth {
   readonly reason?: string;
   readonly opened: Openings;
   readonly openings: readonly CircuitOpening[];
-  readonly processes?: { readonly ill: number; readonly of: number };
+  readonly processes?: Processes;
 }
 
 /** A channel as gateway.yaml configures it. */
@@ -205,20 +199,14 @@ function partsOf(channel: HealthChannel, facts: HealthFacts): readonly PartHealt
 
 /** Whether the circuit's credential and model are still configured. Other circuits are ignored. */
 function isConfigured({ id }: Circuit, { id: channel, credentials, models }: HealthChannel): boolean {
-  const [of, credential, model] = namesOf(id);
+  const { channel: of, credential, model } = placeOf(id);
   if (of !== channel || !credentials.some((one) => one.id === credential)) return false;
   return model === undefined || Object.hasOwn(models, model);
 }
 
-/** The ids of channels and credentials contain no slash, but a model's name may. */
-function namesOf(id: string): [channel: string, credential: string, model?: string] {
-  const [channel = '', credential = '', ...model] = id.split('/');
-  return model.length === 0 ? [channel, credential] : [channel, credential, model.join('/')];
-}
-
 function partOf(circuit: Circuit, now: number, processes?: PartHealth['processes']): PartHealth {
   const { id, sign, code, models, evidence = [], failedTasks = [], openings = [], by, reason } = circuit;
-  const [, credential, model] = namesOf(id);
+  const { credential, model } = placeOf(id);
   const opened = { hour: countSince(openings, now - hourMs), day: countSince(openings, now - historyMs) };
   const known = stateOfCircuit(circuit, now);
   const state = processes !== undefined && processes.ill < processes.of ? 'partly_ill' : known;

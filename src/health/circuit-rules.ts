@@ -50,6 +50,22 @@ function signOfStatus(status: number): HealthSign {
 
 export type BadSign = Exclude<HealthSign, 'alive'>;
 
+/** What a circuit protects: a credential of a channel, or one model behind it. */
+export interface CircuitPlace {
+  readonly channel: string;
+  readonly credential: string;
+  readonly model?: string;
+}
+
+/**
+ * Reads the id of a circuit: `<channel>/<credential>`, or `<channel>/<credential>/<model>`. Only the name of a model may
+ * contain slashes.
+ */
+export function placeOf(id: string): CircuitPlace {
+  const [channel = '', credential = '', ...model] = id.split('/');
+  return { channel, credential, ...(model.length === 0 ? {} : { model: model.join('/') }) };
+}
+
 interface CircuitRule {
   /** Failures of this many tasks open the circuit, if nothing succeeds between them. */
   readonly tasks: number;

@@ -25,13 +25,26 @@ export const channelWords = {
   switchedOff: (by: string, reason: string) => `${by} switched the channel off: ${reason}`,
 } as const;
 
+/**
+ * `probing`: the cool-down is over, but no request has succeeded yet. `flapping`: the channel serves, but one of its
+ * circuits keeps opening. `partly_ill`: some of its models or credentials, or some processes, cannot use it.
+ */
+export const healthStates = ['serving', 'flapping', 'partly_ill', 'probing', 'ill', 'paused'] as const;
+export type HealthState = (typeof healthStates)[number];
+
+/** How many processes cannot reach the upstream, and out of how many. */
+export interface Processes {
+  readonly ill: number;
+  readonly of: number;
+}
+
 export interface PartWords extends Pick<CircuitRecord, 'sign' | 'code' | 'by' | 'reason' | 'models'> {
-  readonly state: 'serving' | 'flapping' | 'partly_ill' | 'probing' | 'ill' | 'paused';
+  readonly state: HealthState;
   readonly credential: string;
   readonly model?: string;
   readonly evidence: readonly CircuitEvidence[];
   readonly openedInHour: number;
-  readonly processes?: { readonly ill: number; readonly of: number };
+  readonly processes?: Processes;
 }
 
 export function wordsOfPart(part: PartWords): string {

@@ -1,11 +1,5 @@
-import type { createDocument } from './openapi.ts';
-
-type OpenApiDocument = ReturnType<typeof createDocument>;
-type Schemas = NonNullable<NonNullable<OpenApiDocument['components']>['schemas']>;
-type AnySchema = Schemas[string];
-type Schema = Exclude<AnySchema, { $ref: string }>;
-
-const schemaPlace = '#/components/schemas/';
+import { nameOf, resolve, schemaPlace } from './openapi-schemas.ts';
+import type { AnySchema, OpenApiDocument, Schema } from './openapi-schemas.ts';
 
 /**
  * Describes what every route accepts in a body. Changes the document.
@@ -20,27 +14,19 @@ export function describeBodies({ paths = {}, components }: OpenApiDocument): voi
     const { requestBody } = post ?? {};
     if (requestBody === undefined || '$ref' in requestBody) continue;
     const { 'application/json': asJson, 'multipart/form-data': form } = requestBody.content;
-    const name = nameOf(asJson?.schema);
+    const sent = asJson?.schema ?? {};
+    const name = nameOf(sent);
     if (name !== undefined && form !== undefined) {
       const formName = `${name.replace(/Request$/, '')}Form`;
-      schemas[formName] ??= withTextOfMetadata({ ...resolve(asJson?.schema, schemas) });
+      schemas[formName] ??= withTextOfMetadata({ ...resolve(sent, schemas) });
       requestBody.content['multipart/form-data'] = { ...form, schema: { $ref: schemaPlace + formName } };
     }
-    json.add(resolve(asJson?.schema, schemas));
+    json.add(resolve(sent, schemas));
   }
   for (const body of json) {
     body.properties = fieldsOfJson(withTextOfMetadata(body).properties ?? {});
     allowNullsIn(body);
   }
-}
-
-function nameOf(schema: AnySchema | undefined): string | undefined {
-  return schema !== undefined && '$ref' in schema ? schema.$ref.slice(schemaPlace.length) : undefined;
-}
-
-function resolve(schema: AnySchema | undefined, schemas: Schemas): Schema {
-  if (schema === undefined || !('$ref' in schema)) return schema ?? {};
-  return resolve(schemas[schema.$ref.slice(schemaPlace.length)], schemas);
 }
 
 function fieldsOfJson(properties: Readonly<Record<string, AnySchema>>): Record<string, AnySchema> {

@@ -111,7 +111,7 @@ export function createCatalogue(options: CatalogueOptions): Catalogue {
     },
     model: permitted.model,
     channel: (id) => current().channels.find((channel) => channel.id === id),
-    served: () => servedModels(current(), options.providers),
+    served: () => servedModels(current(), (name) => providerOf(options, name)),
     plan,
     planMeasured: (request, caller) => planMeasured(plan, { request, caller }, options),
   };
@@ -216,10 +216,10 @@ function considerAll({ request, caller, nameOf }: Choice, context: PlanContext) 
   return { dropped, issues, limits, inService, waitedFor, considered };
 }
 
-/** What some channel that may render the request would not send. */
 /** These names have an effect even if no upstream receives them: the end user's caps apply. */
 const endUserNames = new Set(['metadata.safety_identifier', 'safety_identifier', 'user']);
 
+/** What some channel that may render the request would not send. */
 function ignoredBy(
   usable: readonly PricedChannel[],
   { asked, request }: { readonly asked: AskedRequest; readonly request: GenerationRequest },

@@ -14,16 +14,19 @@ export interface ServedModelOrigin {
   readonly origin: ModelOrigin | undefined;
 }
 
+/** Finds the adapter that a channel names as its `provider`. */
+type AdapterOf = (provider: string) => Provider | undefined;
+
 /** Every model of every channel. */
 export function servedModels(
   { channels, models }: Pick<GatewayConfig, 'channels' | 'models'>,
-  providers: Readonly<Record<string, Provider>>,
+  adapterOf: AdapterOf,
 ): ServedModelOrigin[] {
   return channels.flatMap(({ id: channel, provider, models: served }) =>
     models.flatMap(({ id: model, kind }) => {
       const upstream = served[model]?.upstream;
       if (upstream === undefined) return [];
-      const { video, image, imageTask } = providers[provider] ?? {};
+      const { video, image, imageTask } = adapterOf(provider) ?? {};
       const facts = (kind === 'video' ? video : (image ?? imageTask))?.facts;
       const origin = facts === undefined ? undefined : originOf(facts, upstream);
       return [{ channel, provider, model, upstream, origin }];
@@ -41,10 +44,10 @@ export interface RetiredModel {
 /** The configured models that their vendors no longer serve at this time. */
 export function retiredModels(
   config: Pick<GatewayConfig, 'channels' | 'models'>,
-  providers: Readonly<Record<string, Provider>>,
+  adapterOf: AdapterOf,
   now: number,
 ): RetiredModel[] {
-  return servedModels(config, providers).flatMap(({ channel, model, upstream, origin }) => {
+  return servedModels(config, adapterOf).flatMap(({ channel, model, upstream, origin }) => {
     const { on, source } = origin?.retirement ?? {};
     if (on === undefined || Date.parse(on) > now) return [];
     const text = `${upstream}, which ${channel} serves as ${model}, was shut down on ${on} (${source}). Serve another model, or remove it from the channel.`;

@@ -163,23 +163,11 @@ export function statusOf(read: ReadStatus, answer: HttpResponse, reading: Readin
   const traceId = read.trace_id;
   const cost = costOf(read.cost, file);
   const known = { cost, unbilled, withheld: withheld.length === 0 ? undefined : withheld, traceId };
-  switch (stateOf(read, reading.states)) {
+  const word = stateOf(read, reading.states);
+  switch (word) {
     case 'submitted':
-      return defined({
-        state: 'pending' as const,
-        phase: 'submitted' as const,
-        progress,
-        queuePosition,
-        traceId,
-      });
     case 'running':
-      return defined({
-        state: 'pending' as const,
-        phase: 'running' as const,
-        progress,
-        queuePosition,
-        traceId,
-      });
+      return defined({ state: 'pending' as const, phase: word, progress, queuePosition, traceId });
     case 'succeeded':
       return succeeded(read, answer, reading);
     case 'failed':

@@ -2,6 +2,7 @@ import { createHmac } from 'node:crypto';
 import { UpstreamError } from '../providers/provider.ts';
 import type { Authentication } from '../models/vendor-file.ts';
 import { bearer } from '../providers/shared/http-outcome.ts';
+import { jsonWebToken } from '../providers/shared/json-web-token.ts';
 import type { ProviderContext } from '../providers/provider.ts';
 
 /** The parts of a request that can be signed. */
@@ -60,17 +61,10 @@ function signature(
   };
 }
 
-const clockSlackSeconds = 5;
-
 /** The first part of the key pair is the issuer. */
-function token({ algorithm, lifetime_seconds: lifetime }: Jwt, apiKey: string, now: number): string {
-  const { id, secret } = pairOf(apiKey);
-  const seconds = Math.floor(now / 1000);
-  const encoded = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
-  const claims = { iss: id, exp: seconds + lifetime, nbf: seconds - clockSlackSeconds };
-  const content = `${encoded({ alg: algorithm, typ: 'JWT' })}.${encoded(claims)}`;
-  const hash = algorithm.replace('HS', 'sha');
-  return `${content}.${createHmac(hash, secret).update(content).digest('base64url')}`;
+function token({ algorithm, lifetime_seconds: lifetimeSeconds }: Jwt, apiKey: string, now: number): string {
+  const { id: issuer, secret } = pairOf(apiKey);
+  return jsonWebToken({ algorithm, issuer, secret, lifetimeSeconds, now });
 }
 
 function pairOf(apiKey: string): { readonly id: string; readonly secret: string } {

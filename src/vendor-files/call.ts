@@ -15,7 +15,7 @@ import {
 import { UpstreamError } from '../providers/provider.ts';
 import type { HttpRequestOptions, HttpResponse, Operation, ProviderContext } from '../providers/provider.ts';
 import { credentialsOf } from './authentication.ts';
-import { codeCharactersMax } from './answers.ts';
+import { codeCharactersMax, errorIn } from './answers.ts';
 import { ExpressionError, ExpressionLimitError } from './expressions.ts';
 import type { Bindings, Expressions } from './expressions.ts';
 import { hasFiles, markLargeTexts } from './media-marks.ts';
@@ -112,7 +112,7 @@ const refusalSchema = z.object({
   retry_after_ms: optionalNumber,
 });
 
-export function refusalOf(value: unknown): Refusal | undefined {
+function refusalOf(value: unknown): Refusal | undefined {
   const said = refusalSchema.safeParse(value).data;
   if (said === undefined || (said.code === '' && said.message === '')) return undefined;
   const { code, message, field, retry_after_ms: retryAfterMs } = said;
@@ -166,6 +166,16 @@ export async function readAnswer(
     if (error instanceof ExpressionError) throw unreadableError(answer, 'the vendor file cannot read it');
     throw error;
   }
+}
+
+/** Throws the error that the vendor put into an answer whose status is a success. */
+export function throwErrorIn(
+  read: unknown,
+  answer: HttpResponse,
+  { failures }: Pick<Calling, 'failures'>,
+): void {
+  const refusal = refusalOf(errorIn(read));
+  if (refusal !== undefined) throw refusalError(answer, refusal, failures);
 }
 
 /** Replaces each `{name}` by that part of the operation. */

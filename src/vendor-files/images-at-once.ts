@@ -3,11 +3,11 @@ import { defined } from '../base/defined.ts';
 import type { FactsTable } from '../models/facts-table.ts';
 import type { ImageRequest } from '../models/request.ts';
 import type { VendorImages } from '../models/vendor-file.ts';
-import { isSuccess, optionalText, refusalError, unreadableError } from '../providers/shared/http-outcome.ts';
+import { isSuccess, optionalText, unreadableError } from '../providers/shared/http-outcome.ts';
 import { imageAnswerBytesMax } from '../providers/shared/image-input.ts';
 import type { GeneratedImages, ImageContext, SynchronousImageProvider } from '../providers/provider.ts';
-import { costOf, errorIn, factsOf, listOf, readStatus } from './answers.ts';
-import { buildRequest, callVendor, readAnswer, refusalOf } from './call.ts';
+import { costOf, factsOf, listOf, readStatus } from './answers.ts';
+import { buildRequest, callVendor, readAnswer, throwErrorIn } from './call.ts';
 import type { Calling } from './call.ts';
 import { createMediaMarks, markLargeTexts } from './media-marks.ts';
 import { requestView } from './request-view.ts';
@@ -53,8 +53,7 @@ async function generate(
   const { value, large } = markLargeTexts(answer.json);
   const bindings = { model: context.model };
   const read = await readAnswer({ ...answer, json: value }, { source: by.answer, bindings }, calling);
-  const refusal = refusalOf(errorIn(read));
-  if (refusal !== undefined) throw refusalError(answer, refusal, calling.failures);
+  throwErrorIn(read, answer, calling);
   const images = (answerSchema.safeParse(read).data?.images ?? [])
     .filter(({ url, base64 }) => (url ?? base64) !== undefined)
     .slice(0, imagesMax)

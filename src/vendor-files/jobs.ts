@@ -2,7 +2,7 @@ import type { FactsTable } from '../models/facts-table.ts';
 import type { GenerationRequest } from '../models/request.ts';
 import type { VendorJobs } from '../models/vendor-file.ts';
 import { isRecord } from '../base/is-record.ts';
-import { refusalError, unreadableError } from '../providers/shared/http-outcome.ts';
+import { unreadableError } from '../providers/shared/http-outcome.ts';
 import { UpstreamError } from '../providers/provider.ts';
 import type {
   HttpResponse,
@@ -12,9 +12,9 @@ import type {
   SubmitContext,
   Submitted,
 } from '../providers/provider.ts';
-import { errorIn, readFound, readListed, readOperation, readStatus, stateOf, statusOf } from './answers.ts';
+import { readFound, readListed, readOperation, readStatus, stateOf, statusOf } from './answers.ts';
 import type { ReadStatus } from './answers.ts';
-import { buildRequest, callVendor, filledPath, partsOf, readAnswer, refusalOf } from './call.ts';
+import { buildRequest, callVendor, filledPath, partsOf, readAnswer, throwErrorIn } from './call.ts';
 import type { Calling } from './call.ts';
 import { createMediaMarks } from './media-marks.ts';
 import { requestView } from './request-view.ts';
@@ -51,11 +51,6 @@ export async function submitJob(
   const operation = readOperation(read);
   if (operation === undefined) throw unreadableError(answer, 'it has no id');
   return { operation, traceId: operation.id };
-}
-
-function throwErrorIn(read: unknown, answer: HttpResponse, { failures }: Calling): void {
-  const refusal = refusalOf(errorIn(read));
-  if (refusal !== undefined) throw refusalError(answer, refusal, failures);
 }
 
 export async function jobStatus(

@@ -103,6 +103,22 @@ describe('a poll that sees a failed job', () => {
     expect((await world.record(task)).outcome).toMatchObject({ kind: 'failed' });
   });
 
+  it('is recorded although the request cannot be read, and everybody but the caller reads its code alone', async () => {
+    const task = await watched();
+    const requests = { find: () => Promise.reject(new Error('sealed with a key that is gone')) } as never;
+    expect((await reporting(mayBeBilled, { requests }).poll(task, again)).state).toEqual({
+      at: 'ending',
+      ending: { kind: 'failed' },
+    });
+    const { outcome } = await world.record(task);
+    expect(outcome).toMatchObject({
+      kind: 'failed',
+      code: failed.code,
+      message: expect.not.stringContaining(failed.message),
+      messageToCaller: `${failed.code}: ${failed.message}`,
+    });
+  });
+
   it('that is not wanted any more is the task’s end', async () => {
     const task = await watched();
     await world.store().step(task.task, { kind: 'wanted', stop: 'cancel' });

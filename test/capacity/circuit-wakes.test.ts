@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
-import { createCircuitWakes, placeOf } from '../../src/capacity/circuit-wakes.ts';
+import { createCircuitWakes } from '../../src/capacity/circuit-wakes.ts';
+import { placeOf } from '../../src/health/circuit-rules.ts';
 
 const task = (id: string, account = 'a') => ({
   id,

@@ -126,6 +126,26 @@ describe('a task that goes as usual', () => {
     });
   });
 
+  it('has its request read only by a process that did not submit it, and once', async () => {
+    let reads = 0;
+    const findRequest = () => Promise.resolve({ request: videoRequest({ prompt: `read ${(reads += 1)}` }) });
+    for (const [isOwn, expected] of [
+      [true, 0],
+      [false, 1],
+    ] as const) {
+      reads = 0;
+      const { recorder, watched, context, poll } = world({ findRequest });
+      if (isOwn) await watched.submit(videoRequest(), context());
+      await settle();
+      await poll(running);
+      await settle();
+      await poll(succeeded);
+      await settle();
+      await recorder.close();
+      expect([isOwn, reads]).toEqual([isOwn, expected]);
+    }
+  });
+
   it('is written while it renders, two minutes after its submission', async () => {
     const { watched, context, written } = world();
     await watched.submit(videoRequest(), context());

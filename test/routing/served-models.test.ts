@@ -22,7 +22,7 @@ models:
 );
 
 it('a model is shut down from the day on that its vendor has named', () => {
-  const gone = (time: string) => retiredModels(config, providers, Date.parse(time));
+  const gone = (time: string) => retiredModels(config, (name) => providers[name], Date.parse(time));
   expect(gone('2026-10-22T23:59:59Z')).toEqual([]);
   expect(gone('2026-10-23T00:00:00Z')).toEqual([
     {

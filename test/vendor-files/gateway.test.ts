@@ -67,6 +67,16 @@ async function ended(id: string): Promise<Record<string, any>> {
   }
 }
 
+it('the operators’ list of models names the source of the facts in each file', async () => {
+  const { body } = await gateway.admin('GET', '/admin/v1/models');
+  for (const { channels } of body.data) {
+    const [{ channel: name, facts }] = channels;
+    const { source, read } = exampleFile(name).about;
+    expect([name, facts]).toEqual([name, { source, read }]);
+  }
+  expect(body.data).toHaveLength(vendors.length);
+});
+
 it('Recraft answers at once', async () => {
   const body = { model: 'drawing', prompt: 'a red cube', size: '1024x1024' };
   const made = await account.call('POST', path, { body });

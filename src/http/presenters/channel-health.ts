@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { healthStates } from '../../health/channel-health.ts';
+import { healthStates } from '../../health/health-words.ts';
 import type { ChannelHealth, PartHealth } from '../../health/channel-health.ts';
 import { secondsOrNull, toSeconds, unixSeconds } from './unix-seconds.ts';
 

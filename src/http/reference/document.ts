@@ -1,10 +1,8 @@
-import type { createDocument } from '../openapi.ts';
+import { resolve } from '../openapi-schemas.ts';
+import type { AnySchema, OpenApiDocument, Schema } from '../openapi-schemas.ts';
 
-export type OpenApiDocument = ReturnType<typeof createDocument>;
 type PathItem = NonNullable<OpenApiDocument['paths']>[string];
 type DocumentOperation = NonNullable<PathItem['get']>;
-export type AnySchema = NonNullable<NonNullable<OpenApiDocument['components']>['schemas']>[string];
-export type Schema = Exclude<AnySchema, { $ref: string }>;
 type Parameter = Exclude<NonNullable<DocumentOperation['parameters']>[number], { $ref: string }>;
 
 /** An operation with all its paths, aliases included. */
@@ -110,8 +108,6 @@ function contentsOf(content: NonNullable<ResponseLike['content']>): readonly Con
   return Object.entries(content).map(([mediaType, { schema }]) => ({ mediaType, schema }));
 }
 
-const schemaPlace = '#/components/schemas/';
-
 /** The named schemas of a document. */
 export interface Objects {
   readonly names: readonly string[];
@@ -123,15 +119,6 @@ export function objectsOf({ components }: OpenApiDocument): Objects {
   const schemas = components?.schemas ?? {};
   return {
     names: Object.keys(schemas).toSorted(),
-    resolve(schema) {
-      let at = schema;
-      for (let name = nameOf(at); name !== undefined; name = nameOf(at)) at = schemas[name] ?? {};
-      return '$ref' in at ? {} : at;
-    },
+    resolve: (schema) => resolve(schema, schemas),
   };
-}
-
-/** Undefined: the schema is inline. */
-export function nameOf(schema: AnySchema): string | undefined {
-  return '$ref' in schema ? schema.$ref?.slice(schemaPlace.length) : undefined;
 }

@@ -1,5 +1,6 @@
-import { nameOf } from './document.ts';
-import type { AnySchema, Objects, Schema } from './document.ts';
+import { nameOf } from '../openapi-schemas.ts';
+import type { AnySchema, Schema } from '../openapi-schemas.ts';
+import type { Objects } from './document.ts';
 import { html, isEmpty, nothing } from './markup.ts';
 import type { Markup } from './markup.ts';
 import { prose } from './prose.ts';

@@ -1,6 +1,7 @@
 import { languageNames } from '../../base/request-code.js';
-import type { AnySchema, Content, Objects, Operation } from './document.ts';
-import { nameOf } from './document.ts';
+import type { AnySchema } from '../openapi-schemas.ts';
+import type { Content, Objects, Operation } from './document.ts';
+import { nameOf } from '../openapi-schemas.ts';
 import { fieldList, isObject, schemaFields, typeOf, unfoldable } from './fields.ts';
 import type { Place } from './fields.ts';
 import { html, nothing } from './markup.ts';

@@ -1,6 +1,8 @@
 import { listGuides } from '../pages/guides.ts';
-import { groupsOf, nameOf, objectsOf } from './document.ts';
-import type { Group, Objects, OpenApiDocument } from './document.ts';
+import { nameOf } from '../openapi-schemas.ts';
+import { groupsOf, objectsOf } from './document.ts';
+import type { OpenApiDocument } from '../openapi-schemas.ts';
+import type { Group, Objects } from './document.ts';
 import { isObject, schemaFields } from './fields.ts';
 import { html } from './markup.ts';
 import type { Markup } from './markup.ts';

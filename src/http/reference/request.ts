@@ -1,6 +1,7 @@
+import { isRecord } from '../../base/is-record.ts';
 import { writers } from '../../base/request-code.js';
 import type { Asked } from '../../base/request-code.js';
-import { nameOf } from './document.ts';
+import { nameOf } from '../openapi-schemas.ts';
 import type { Objects, Operation } from './document.ts';
 import { sampleOf } from './sample.ts';
 
@@ -56,15 +57,11 @@ export function programsOf(
     origin,
     method,
     path: query.length === 0 ? path : `${path}?${query.join('&')}`,
-    ...(isFields(body) ? { body } : {}),
+    ...(isRecord(body) ? { body } : {}),
     hasKey: request.scheme !== '',
     answer: answerKind(operation),
   };
   return languages.map((language) => ({ language, text: writers[language](asked) }));
-}
-
-function isFields(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function answerKind({ answers }: Operation): 'json' | 'text' | 'file' {

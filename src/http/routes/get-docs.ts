@@ -1,7 +1,7 @@
 import type { RouteDeps } from '../deps.ts';
 import type { PageFile, PageFiles } from '../pages/page-files.ts';
 import { pageOperation, pagePolicy, pageReply } from '../pages/page-reply.ts';
-import type { OpenApiDocument } from '../reference/document.ts';
+import type { OpenApiDocument } from '../openapi-schemas.ts';
 import { writeReference } from '../reference/reference.ts';
 import { openRoute } from '../route.ts';
 import type { Route } from '../route.ts';

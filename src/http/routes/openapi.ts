@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { etagOf, matchesEtag } from '../etag.ts';
-import type { OpenApiDocument } from '../reference/document.ts';
+import type { OpenApiDocument } from '../openapi-schemas.ts';
 import { notModified, openRoute, partsReply } from '../route.ts';
 import type { Route } from '../route.ts';
 

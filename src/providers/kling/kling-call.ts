@@ -1,8 +1,8 @@
-import { createHmac } from 'node:crypto';
 import { z } from 'zod';
 import { klingFailures } from './kling-failures.ts';
 import type { Refusal } from '../shared/failure-table.ts';
 import { bearer, isSuccess, optionalText, refusalError } from '../shared/http-outcome.ts';
+import { jsonWebToken } from '../shared/json-web-token.ts';
 import { UpstreamError } from '../provider.ts';
 import type { HttpResponse, ProviderContext } from '../provider.ts';
 import type { JsonObject } from '../../models/request.ts';
@@ -62,17 +62,12 @@ function readKeyPair(apiKey: string): KeyPair | undefined {
   return match === null ? undefined : { accessKey: match[1] ?? '', secretKey: match[2] ?? '' };
 }
 
-const validSeconds = 1800;
-const clockSlackSeconds = 5;
+const lifetimeSeconds = 1800;
 
-/** A JSON web token, HS256. Source: the vendor's page on authentication. */
-function signed({ accessKey, secretKey }: KeyPair, now: number): { authorization: string } {
-  const seconds = Math.floor(now / 1000);
-  const part = (value: JsonObject): string => Buffer.from(JSON.stringify(value)).toString('base64url');
-  const claims = { iss: accessKey, exp: seconds + validSeconds, nbf: seconds - clockSlackSeconds };
-  const content = `${part({ alg: 'HS256', typ: 'JWT' })}.${part(claims)}`;
-  const signature = createHmac('sha256', secretKey).update(content).digest('base64url');
-  return { authorization: `Bearer ${content}.${signature}` };
+/** Source: the vendor's page on authentication. */
+function signed({ accessKey: issuer, secretKey: secret }: KeyPair, now: number): { authorization: string } {
+  const token = jsonWebToken({ algorithm: 'HS256', issuer, secret, lifetimeSeconds, now });
+  return { authorization: `Bearer ${token}` };
 }
 
 function needsApiKey(): UpstreamError {
