@@ -29,6 +29,23 @@ it('when a circuit has closed, the tasks that wait for it are woken in fair orde
   expect(asked).toEqual([{ channel: 'one', credential: 'key', model: 'm', from: 0 }]);
 });
 
+it('no task is listed before other processes have read that the circuit closed', async () => {
+  const asked: unknown[] = [];
+  const closed = createCircuitWakes({
+    list: async (place) => {
+      asked.push(place);
+      return [];
+    },
+    wake: () => Promise.resolve(),
+    isOpen: () => false,
+    settleMs: 1,
+    onError: () => expect.unreachable(),
+  })('one/key');
+  expect(asked).toEqual([]);
+  await closed;
+  expect(asked).toHaveLength(1);
+});
+
 it('however many wait, also if none of those that were woken has left the list yet', async () => {
   const woken = new Set<string>();
   const many = Array.from({ length: 1_050 }, (_, n) => ({ ...task(`t${n}`), deadlineAt: n }));

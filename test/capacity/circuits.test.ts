@@ -461,6 +461,19 @@ describe('circuits that processes share', () => {
     expect(await isOpen(circuits, { ...next(where), account: 'a-third' })).toBe(true);
   });
 
+  it('says that one has changed when other processes can read it', async () => {
+    const { model: _model, ...credential } = { ...place, credential: 'written-first' };
+    const store = createChannelHealthStore(database.db, now);
+    const read: Promise<string | undefined>[] = [];
+    const circuits = open((id) => {
+      read.push(store.list().then((all) => all.find((one) => one.id === id)?.state));
+    });
+    const order = { by: 'anna', reason: 'they asked us to', until: clock + 60_000 };
+    await circuits.override(credential, { ...order, state: 'open' });
+    await circuits.override(credential, { ...order, state: 'closed' });
+    expect(await Promise.all(read)).toEqual(['open', 'closed']);
+  });
+
   it('an operator opens one, which no answer closes before its time, and closes one', async () => {
     const { model: _model, ...credential } = { ...place, credential: 'ordered' };
     const circuits = open();
