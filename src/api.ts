@@ -65,8 +65,8 @@ export async function startApi(core: Core): Promise<RunningApi> {
     onError: (err) => core.log.warn({ err }, 'the processes of the gateway could not be read'),
   });
   await Promise.all([switches.refresh(), nodes.refresh()]);
-  switches.start();
-  nodes.start();
+  switches.start(core.pace);
+  nodes.start(core.pace);
   const media = openMedia(core);
   const access = openAccess(core);
   const workspaces = await openImageWorkspaces(core.now);
@@ -153,6 +153,7 @@ function appDeps(core: Core, switches: Switches, owned: Outside): AppDeps {
     metrics: core.metrics,
     ...defined({ tracer: core.tracing?.tracer }),
     now,
+    pace: core.pace,
     randomBytes,
     ...owned.access,
     secrets,

@@ -218,13 +218,16 @@ describe('imports between folders', () => {
     providers: { runs: pure },
     // Adapters made from vendor files, and the threads that evaluate their expressions.
     'vendor-files': { runs: [...pure, 'process', 'providers'] },
-    store: { runs: pure, types: ['providers'] },
+    store: { runs: [...pure, 'process'], types: ['providers'] },
     ledger: { runs: [...pure, 'store'], types: ['access', 'observability'] },
     'http-client': { runs: [...pure, 'providers'] },
     access: { runs: [...pure, 'process'], types: ['store'] },
     // Of store at run time: the snapshot.
     capacity: { runs: [...pure, 'process', 'providers', 'store'], types: ['config'] },
-    routing: { runs: [...pure, 'providers', 'store'], types: ['access', 'config', 'observability'] },
+    routing: {
+      runs: [...pure, 'providers', 'store'],
+      types: ['access', 'config', 'observability', 'process'],
+    },
     polling: { runs: [...pure, 'flight', 'providers', 'routing'], types: ['capacity'] },
     notices: {
       runs: [...pure, 'access', 'capacity', 'http-client', 'process'],
@@ -258,7 +261,10 @@ describe('imports between folders', () => {
       runs: [...pure, 'http-client', 'providers', 'routing'],
       types: ['ledger', 'observability', 'store'],
     },
-    temporal: { runs: [...pure, 'workflows'], types: ['activities', 'commands', 'config', 'observability'] },
+    temporal: {
+      runs: [...pure, 'workflows'],
+      types: ['activities', 'commands', 'config', 'observability', 'process'],
+    },
     http: {
       runs: [...pure, 'access', 'flight', 'images', 'results', 'routing'],
       types: [
@@ -268,6 +274,7 @@ describe('imports between folders', () => {
         'control',
         'ledger',
         'media',
+        'process',
         'notices',
         'observability',
         'providers',

@@ -3,6 +3,7 @@ import type { Environment } from '../config/environment.ts';
 import { onReloadSignal } from '../config/reload-signal.ts';
 import { createVendorChecks } from '../vendor-files/vendor-checks.ts';
 import { openRunningConfig } from '../control/running-config.ts';
+import type { Pace } from '../process/pace.ts';
 import type { RunningConfig, RunningConfigDeps } from '../control/running-config.ts';
 import { hasEntries, ledgerCollection } from '../ledger/collection.ts';
 import { readLowBalances } from '../ledger/totals.ts';
@@ -21,6 +22,7 @@ interface CoreParts {
   readonly log: Logger;
   readonly node: string;
   readonly auditLog: AuditLog;
+  readonly pace: Pace;
 }
 
 interface ConfigDeps
@@ -57,8 +59,8 @@ export function openConfig({ environment, log, auditLog, stores, mongo, ...deps 
 }
 
 /** Takes what is published, and SIGHUP publishes this process's file. Returns what ends both. */
-export function startConfig(running: RunningConfig, { log, node, auditLog }: CoreParts): () => void {
-  running.start();
+export function startConfig(running: RunningConfig, { log, node, auditLog, pace }: CoreParts): () => void {
+  running.start(pace);
   const ignoreSignal = onReloadSignal(() => {
     const published = auditLog.keep(
       reloadBy('signal', node),

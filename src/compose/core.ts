@@ -14,6 +14,8 @@ import type { GatewayConfig } from '../config/gateway-file.ts';
 import { createNodeReports } from '../control/node-reports.ts';
 import type { NodeReports, NodeReportsDeps } from '../control/node-reports.ts';
 import { readService } from '../control/nodes.ts';
+import { createPace } from '../process/pace.ts';
+import type { Pace } from '../process/pace.ts';
 import type { RunningConfig } from '../control/running-config.ts';
 import { openChannels } from './core-channels.ts';
 import { noticeReads, openConfig, startConfig } from './core-config.ts';
@@ -94,6 +96,7 @@ export interface Core {
   readonly notices: Notices;
   /** Absent: nobody asks for traces. */
   readonly tracing: Tracing | undefined;
+  readonly pace: Pace;
   readonly temporal: TemporalSettings;
   readonly client: Client;
   /**
@@ -134,7 +137,8 @@ export async function openCore(
   const runningConfig = await openConfig({ stores, mongo, environment, ...file, node, now, log, auditLog });
   const outbound = openWaysOut(environment);
   const { current: config } = runningConfig;
-  const shared = { stores, log, now, config, auditLog, environment, secrets, outbound };
+  const pace = createPace(() => performance.now());
+  const shared = { stores, log, now, config, auditLog, environment, secrets, outbound, pace };
   const metrics = createMetrics({ configVersion: () => shared.config().hash });
   const looks = { workers: () => readService(stores.nodes), health: createHealthReader(shared) };
   const margin: Ledger['margin'] = (asked) => ledger.margin(asked);
@@ -152,7 +156,8 @@ export async function openCore(
   const renders = openRenderClock(shared);
   const charges = openChargeBook(shared);
   await Promise.all([health.circuits.refresh(), renders.refresh()]);
-  for (const looking of [health.circuits, renders, charges]) looking.start();
+  for (const looking of [health.circuits, renders]) looking.start(pace);
+  charges.start();
   const stopConfig = startConfig(runningConfig, { ...shared, node });
   const opened = { runningConfig, node, metrics, mongo, ledger, channels, fileProvider, health };
   const rest = { renders, charges, results, recorder, tracing };

@@ -4,7 +4,8 @@ import type { ConfigurationHead, ConfigurationStore } from '../store/configurati
 import type { RunConfiguration } from '../store/nodes.ts';
 import { configChanges } from './config-changes.ts';
 import type { ConfigChange } from './config-changes.ts';
-import { createRounds } from '../process/rounds.ts';
+import { following } from '../process/pace.ts';
+import type { Pace } from '../process/pace.ts';
 
 /** The configuration that this process runs: the newest that was published, unless it could not load that one. */
 export interface RunningConfig {
@@ -21,7 +22,7 @@ export interface RunningConfig {
   refresh(): Promise<void>;
   /** Called, and waited for, when a published version was taken or refused; alone repeated until it does not reject. */
   onChange(listener: () => Promise<void>): void;
-  start(): void;
+  start(pace: Pace): void;
   stop(): void;
 }
 
@@ -54,7 +55,8 @@ export interface RunningConfigDeps extends ConfigFile {
   readonly onError: (error: unknown) => void;
 }
 
-const everyMs = 2_000;
+/** Operators wait for a published configuration to arrive, also at a process that nobody uses. */
+const period = { everyMs: 2_000, idleMs: 4_000 };
 
 /**
  * A file that no process ever published is published by the first one that starts with it. One that was published
@@ -117,7 +119,6 @@ function createRunningConfig(deps: RunningConfigDeps): RunningConfig {
     await busy;
   }
 
-  const rounds = createRounds({ everyMs, work: refresh, onError: deps.onError });
   return {
     current: () => current,
     state: () => state,
@@ -139,8 +140,7 @@ function createRunningConfig(deps: RunningConfigDeps): RunningConfig {
 
     refresh,
     onChange: (listener) => listeners.add(listener),
-    start: rounds.start,
-    stop: () => void rounds.stop(),
+    ...following(period, () => refresh().catch(deps.onError)),
   };
 }
 

@@ -52,6 +52,7 @@ import type { TaskPort } from '../commands/task-port.ts';
 import type { MediaDeps } from './routes/get-media.ts';
 import type { Places } from '../base/places.ts';
 import type { FileRouteDeps } from './files/own-file.ts';
+import type { Pace } from '../process/pace.ts';
 import type { RequestLimits } from './request-limits.ts';
 import type { TaskWatcher } from './task-watcher.ts';
 import type { AddressChecks } from './address-checks.ts';
@@ -64,6 +65,7 @@ export interface AppDeps extends AddressChecks {
   readonly tracer?: Pick<Tracer, 'enter'>;
   /** Unix milliseconds. */
   readonly now: () => number;
+  readonly pace: Pick<Pace, 'use'>;
   readonly randomBytes: RandomBytes;
   readonly auth: KeyAuth;
   readonly secrets: Secrets;

@@ -310,6 +310,7 @@ async function openWorld(database: string, change: NodeChange): Promise<[HttpWor
         }),
       testNotices: () => Promise.resolve([]),
       noteBalance: () => undefined,
+      pace: { use: (run) => run() },
       nodes: createNodes({ store: stores.nodes, channels: () => config.channels, onError: unused }),
       publishConfig: () =>
         Promise.resolve({ ok: false, violations: ['models: required', 'currency: required'] }),
