@@ -167,7 +167,7 @@ function appDeps(core: Core, switches: Switches, owned: Outside): AppDeps {
     ledger: core.ledger,
     holdTerms,
     verifyLedger: openVerification(core),
-    ledgerHeads: createHeadAnchors(core.mongo.db, core.secrets.deriveKey('ledger-hash')),
+    ledgerHeads: createHeadAnchors(core.mongo.db, core.secrets.deriveKey('ledger')),
     readUpstreamCosts: (asked) => readUpstreamCosts(ledgerCollection(core.mongo.db), asked),
     ...openActs(core, port),
     repeats,

@@ -19,6 +19,8 @@ import type { Pace } from '../process/pace.ts';
 import type { RunningConfig } from '../control/running-config.ts';
 import { openChannels } from './core-channels.ts';
 import { noticeReads, openConfig, startConfig } from './core-config.ts';
+import { createEndUserNames } from '../store/end-user-names.ts';
+import type { EndUserNames } from '../store/end-user-names.ts';
 import { activityIds } from '../base/queues.ts';
 import { createHealth } from '../capacity/capacity.ts';
 import { createChargeBook } from '../capacity/charge-book.ts';
@@ -131,7 +133,7 @@ export async function openCore(
   const { now } = clock;
   const secrets = await openCoreSecrets(mongo, addresses.secretsKeys);
   const retention = () => runningConfig.current().retention;
-  const stores = createStores(mongo.db, now, { ...secrets, retention });
+  const stores = createStores(mongo.db, now, { ...secrets, endUsers: endUsersOf(secrets), retention });
   await Promise.all([ensureLedgerIndexes(mongo.db), ensureStoreIndexes(stores)]);
   const auditLog = createAuditLog({ ...stores, log, now, randomBytes });
   const runningConfig = await openConfig({ stores, mongo, environment, ...file, node, now, log, auditLog });
@@ -210,6 +212,10 @@ function openClock(
   });
 }
 
+function endUsersOf(secrets: Pick<Secrets, 'deriveKey'>): EndUserNames {
+  return createEndUserNames(secrets.deriveKey('ledger'));
+}
+
 const clockIsApart =
   'the clock of this process is not that of the database, by which money is written and tasks live: let the network set both';
 
@@ -222,7 +228,7 @@ function openBooks(mongo: Mongo, { metrics, secrets, notices, now, clock }: Book
   return createLedger({
     collection: ledgerCollection(mongo.db),
     lines: createTurnLines(mongo.db, now),
-    key: secrets.deriveKey('ledger-hash'),
+    key: secrets.deriveKey('ledger'),
     meter: metrics,
     now,
     isTimeRight: () => clock.jump() === undefined,

@@ -15,7 +15,7 @@ import { createTaskRetention } from '../commands/task-retention.ts';
 /** What the reconciler does beside the tasks, in this order. */
 export function upkeepOf(core: Core): UpkeepStep[] {
   const { stores, health, mongo, secrets, now } = core;
-  const anchors = createHeadAnchors(mongo.db, secrets.deriveKey('ledger-hash'));
+  const anchors = createHeadAnchors(mongo.db, secrets.deriveKey('ledger'));
   return [
     { name: 'ledger_heads', run: dailyAnchors(anchors, now) },
     { name: 'slots', run: () => tidySlots(health.slots, stores.tasks) },
@@ -49,7 +49,7 @@ function removalUpkeep(core: Core): UpkeepStep[] {
   const removeCopies = async (ids: readonly string[]) => results.kept?.copier.remove(ids);
   const removeFiles = async (account: string, endsAt: number) =>
     results.kept === undefined || results.kept.removeFiles(account, endsAt);
-  const marks = createRemovalMarks(mongo.db, secrets.deriveKey('ledger-hash'));
+  const marks = createRemovalMarks(mongo.db, secrets.deriveKey('ledger'));
   const removing = {
     removeCopies,
     removeFiles,

@@ -17,7 +17,7 @@ type VerifyLedger = (
 export function openVerification(core: Core): VerifyLedger {
   const { mongo, client, stores, secrets, notices, environment, now } = core;
   const workflows = createWorkflowLookup(client, environment.TASK_QUEUE_PREFIX);
-  const key = secrets.deriveKey('ledger-hash');
+  const key = secrets.deriveKey('ledger');
   return async (options) => {
     const startedAt = now();
     const last = await stores.verifications.last();

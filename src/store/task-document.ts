@@ -25,6 +25,8 @@ export interface TaskDocument extends Omit<Task, 'id'> {
   readonly end?: TaskEnd;
   /** What upstreams said, as task-words.ts seals it. */
   readonly words?: SealedParts;
+  /** Of its results, as task-words.ts seals them: one for each, or those that callers must not follow. */
+  readonly links?: SealedParts;
   /** Counts the reads that had to be writes. */
   readonly reads?: number;
 }
@@ -57,6 +59,7 @@ export function toTask(document: TaskDocument): Task {
     end: _end,
     reads: _reads,
     words: _words,
+    links: _links,
     ...fields
   } = document;
   return { id, ...fields };

@@ -102,7 +102,7 @@ export function createTaskStore(db: Db, now: () => number, sealing: Sealing) {
     },
     ...taskReads(tasks, { findById: createFindById(db, tasks), toTask: form.toTask }),
     ...taskSteps({ tasks, hints, now, form }),
-    ...taskSights(tasks, now),
+    ...taskSights(tasks, now, form),
     ...taskCallbacks(tasks, now),
     ...taskCensus(tasks),
     ...taskBills(tasks),

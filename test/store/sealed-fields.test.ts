@@ -1,3 +1,4 @@
+import { testEndUsers } from '../support/sealing.ts';
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createSealer } from '../../src/access/sealer.ts';
@@ -19,7 +20,7 @@ let database: Awaited<ReturnType<typeof openDatabase>>;
 let stores: Stores;
 beforeAll(async () => {
   database = await openDatabase();
-  stores = createStores(database.db, Date.now, secrets);
+  stores = createStores(database.db, Date.now, { ...secrets, endUsers: testEndUsers });
 });
 afterAll(() => database.drop());
 
@@ -79,13 +80,82 @@ const fields: Readonly<Record<Exclude<SealPurpose, 'root-key' | 'configuration'>
       return outcome?.kind === 'failed' ? outcome.message : undefined;
     },
   },
+  'result-links': {
+    write: (id) => {
+      const items = [{ url: `https://files.example/${id}?signature=1` }];
+      return stores.tasks.insert(firstRecord(id, { outcome: { kind: 'succeeded', items, facts: {} } }));
+    },
+    read: async (id) => {
+      const { outcome } = (await stores.tasks.find(id)) ?? {};
+      return outcome?.kind === 'succeeded' ? (outcome.items[0]?.url ?? 'cannot be read') : undefined;
+    },
+  },
+  'file-name': {
+    async write(id) {
+      await stores.files.begin({
+        id,
+        account: 'acc',
+        key: 'key_1',
+        name: '0.png',
+        filename: `${id}.png`,
+        purpose: 'media',
+        bytes: 1,
+        media: { type: 'image/png' } as never,
+        createdAt: 1,
+        expiresAt: Date.now() + 60_000,
+      });
+      await stores.files.complete(id, Date.now() + 60_000);
+    },
+    read: async (id) => (await stores.files.find(id))?.filename,
+  },
+  'upload-link': {
+    async write(id) {
+      const [file = '', channel = '', credential = ''] = uploadOf(id);
+      const key = { file, channel, credential };
+      const later = Date.now() + 60_000;
+      await stores.fileUploads.claim(key, 'owner');
+      const link = `https://upstream.example/${id}`;
+      await stores.fileUploads.complete(key, 'owner', { id, url: link, usableUntil: later, dueAt: later });
+    },
+    async read(id) {
+      const [file = '', channel = '', credential = ''] = uploadOf(id);
+      const claim = await stores.fileUploads.claim({ file, channel, credential }, 'other');
+      return claim.kind === 'ready' ? claim.url : undefined;
+    },
+  },
+  answer: {
+    async write(id) {
+      const [made = ''] = uploadOf(id);
+      const name = { id: `repeat of ${made}`, made };
+      await stores.repeats.claim({ ...name, fingerprint: 'f', keptMs: 60_000, isAwaited: true });
+      const body = [Buffer.from(`an answer about ${id}`)];
+      await stores.repeats.store(name, { status: 200, mayRetry: false, body });
+    },
+    async read(id) {
+      const [made = ''] = uploadOf(id);
+      const [body] = await stores.repeats.readBody(made, 1);
+      return body && Buffer.from(body).toString();
+    },
+  },
 };
+
+/** Ids of some collections have parts: `<file>/<channel>/<credential>`, `<made>/<n>`. */
+function uploadOf(id: string): readonly string[] {
+  return id.split('/');
+}
+
+const idOf = (purpose: string, whose: string): string =>
+  purpose === 'upload-link'
+    ? `${whose}_${purpose}/channel/1`
+    : purpose === 'answer'
+      ? `${whose}_${purpose}/0`
+      : `${whose}_${purpose}`;
 
 describe.each(Object.entries(fields))('%s', (purpose, { write, read }) => {
   const { collection, field } = sealedFields[purpose as SealPurpose];
 
   it('of one record cannot be read as that of another', async () => {
-    const [own, other] = [`own_${purpose}`, `other_${purpose}`];
+    const [own, other] = [idOf(purpose, 'own'), idOf(purpose, 'other')];
     await write(own);
     await write(other);
     const said = await read(other);
