@@ -18,6 +18,7 @@ const benches: Readonly<Record<string, () => Promise<Bench>>> = {
   ledger: async () => (await import('./ledger.ts')).benchLedger,
   bill: async () => (await import('./bill.ts')).benchBill,
   fairness: async () => (await import('./fairness.ts')).benchFairness,
+  flapping: async () => (await import('./flapping.ts')).benchFlapping,
 };
 
 const options = readOptions(process.argv.slice(2));
