@@ -65,8 +65,8 @@ function inTurns<Item>(lists: readonly (readonly Item[])[]): readonly Item[] {
 
 /** When accounts and their models were last served, as any growing number. 0: never. */
 export interface LastServed {
-  account(account: string): number;
-  model(account: string, model: string): number;
+  readonly account: (account: string) => number;
+  readonly model: (account: string, model: string) => number;
 }
 
 interface Group {

@@ -72,7 +72,7 @@ function world() {
     openings: () => openings,
     create: (request: Omit<CircuitRequest, 'channel' | 'credential'>, at: number, refusals = 0) =>
       after(at, () => submit({ request: { ...place, ...request }, createdAt: at, refusals, tries: 0 })),
-    async run(untilMs: number) {
+    run: async (untilMs: number) => {
       for (let at = 0; at < untilMs; at += readEveryMs)
         after(at, async () => void (await Promise.all(processes.map((one) => one.refresh()))));
       for (;;) {
