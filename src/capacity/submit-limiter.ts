@@ -15,7 +15,7 @@ export interface SubmitLimiter {
 }
 
 export interface SubmitTurn extends OrderedTask {
-  /** It returns at the time that it was told, perhaps by another process. */
+  /** It waited for its rate before, perhaps in another process, and its time has come. */
   readonly isBack: boolean;
 }
 
@@ -42,7 +42,7 @@ const lapsesMs = 1_000;
 const turnsMax = 10_000;
 
 interface Waiting extends OrderedTask {
-  /** When it was told to return. */
+  /** The time at which it returns. */
   readonly at: number;
 }
 
