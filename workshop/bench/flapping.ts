@@ -97,7 +97,7 @@ function sharedChannel(served: readonly string[]): string {
     credentials: [{ id: a, api_key: ${simulatorKey} }]
     callbacks: false
     limits: { submits_per_second: 50, polls_per_second: 100 }
-    timeouts: { submit_ms: 5000, poll_ms: 5000 }
+    timeouts: { submit_ms: 60000, poll_ms: 60000 }
     models: { ${mapped.join(', ')} }
 `;
 }
@@ -111,8 +111,10 @@ async function measure(gateway: BenchGateway, neighbour: Neighbour, count: numbe
     const body = gateway.videoBody('short', { model, prompt });
     expectStatus(await connections.call(caller, { method: 'POST', path, headers, body }), 200);
   };
+  let sick = 0;
   const createSick = async (caller: number) => {
-    const prompt = `sick [sim:${faults[caller % faults.length]}]`;
+    // The simulator counts the refusals of each prompt.
+    const prompt = `${neighbour} ${(sick += 1)} [sim:${faults[caller % faults.length]}]`;
     if (neighbour === 'model') return create('sick', { account: caller % accounts, prompt }, caller);
     return create(models[0], { account: accounts, prompt }, caller);
   };

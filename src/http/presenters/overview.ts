@@ -4,6 +4,7 @@ import type { Census, Lateness, Throughput } from '../../task/census.ts';
 import { formatMicros } from '../../money/money.ts';
 import type { Notice } from '../../base/notice.ts';
 import { isNotable } from '../../health/channel-health.ts';
+import type { ChannelHealth } from '../../health/channel-health.ts';
 import { adminName, operatorRoles } from '../../base/operator.ts';
 import type { OperatorIdentity } from '../../base/operator.ts';
 import { channelHealthSchema, presentHealth } from './channel-health.ts';
@@ -82,6 +83,7 @@ export interface Counted {
   readonly throughput: { readonly hour: Throughput; readonly day: Throughput };
   readonly lateness: Lateness | undefined;
   readonly notices: readonly Notice[];
+  readonly health: readonly ChannelHealth[];
 }
 
 interface Audience extends OperatorIdentity {
@@ -90,7 +92,7 @@ interface Audience extends OperatorIdentity {
 }
 
 export function presentOverview(
-  { census, throughput: { hour, day }, lateness, notices }: Counted,
+  { census, throughput: { hour, day }, lateness, notices, health }: Counted,
   { name, roles, operations, workflowsUrl }: Audience,
 ): z.output<typeof overviewSchema> {
   const { at, currency, money } = census;
@@ -124,7 +126,7 @@ export function presentOverview(
     })),
     throughput: { hour: presentThroughput(hour), day: presentThroughput(day) },
     delivery: lateness === undefined ? null : presentLateness(lateness),
-    channels: census.health.filter(isNotable).map(presentHealth),
+    channels: health.filter(isNotable).map(presentHealth),
     notices: notices.map(presentNotice),
   };
 }

@@ -6,7 +6,7 @@ import { adminRoute, jsonReply, letsIn } from '../route.ts';
 import type { Route } from '../route.ts';
 import { createSharedRead } from '../../base/shared-read.ts';
 
-type Deps = Pick<RouteDeps, 'takeCensus' | 'tasks' | 'notices' | 'workflowsUrl' | 'now'>;
+type Deps = Pick<RouteDeps, 'takeCensus' | 'tasks' | 'notices' | 'readHealth' | 'workflowsUrl' | 'now'>;
 
 /** However many operators look: the counts are taken once in this time. */
 const sharedMs = 5_000;
@@ -32,12 +32,13 @@ export function getOverview(deps: Deps, routes: () => readonly Route[]): Route {
         route.authentication === 'admin' && letsIn(route.access, { roles }) ? route.operationId : [],
       );
       const audience = { name, roles, operations, workflowsUrl: deps.workflowsUrl };
-      return jsonReply(presentOverview(await counted(), audience));
+      const [counts, health] = await Promise.all([counted(), deps.readHealth()]);
+      return jsonReply(presentOverview({ ...counts, health }, audience));
     },
   });
 }
 
-async function count({ takeCensus, tasks, notices, now }: Deps): Promise<Counted> {
+async function count({ takeCensus, tasks, notices, now }: Deps): Promise<Omit<Counted, 'health'>> {
   const [census, hour, day, lateness, open] = await Promise.all([
     takeCensus(),
     tasks.countSince(now() - hourMs),
