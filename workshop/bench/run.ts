@@ -19,6 +19,7 @@ const benches: Readonly<Record<string, () => Promise<Bench>>> = {
   bill: async () => (await import('./bill.ts')).benchBill,
   idle: async () => (await import('./idle.ts')).benchIdle,
   fairness: async () => (await import('./fairness.ts')).benchFairness,
+  flapping: async () => (await import('./flapping.ts')).benchFlapping,
 };
 
 const options = readOptions(process.argv.slice(2));

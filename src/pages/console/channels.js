@@ -9,6 +9,7 @@ import { HealthBadge, HealthNotice, openedOf } from './health.js';
 import { named } from './names.js';
 import { RouteExplanation } from './route-explanation.js';
 import { linkTo } from './router.js';
+import { useRowKeys } from './row-keys.js';
 
 /** @typedef {import('./types.d.ts').Channel} Channel */
 /** @typedef {Channel['health']['parts'][number]} Part */
@@ -26,6 +27,7 @@ const path = '/admin/v1/channels';
 export function Channels({ api, may }) {
   /** @type {import('../shared/live.js').Live<{ data: readonly Channel[] }>} */
   const live = useLive(path, (signal) => api.get(path, signal), 5_000);
+  useRowKeys();
   const [switching, setSwitching] = useState(/** @type {Switching | undefined} */ (undefined));
   return html`<main>
     <div class="row apart head"><h1>Channels</h1></div>
@@ -59,7 +61,7 @@ export function Channels({ api, may }) {
 /** @param {{ channel: Channel, onSwitch?: (switching: Switching) => void }} props */
 function OneChannel({ channel, onSwitch }) {
   const { id, enabled, switch: used, models, credentials, limits, health } = channel;
-  return html`<section class="channel">
+  return html`<section class="channel opens">
     <div class="row apart">
       <h2>
         ${id}

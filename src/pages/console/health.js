@@ -43,7 +43,7 @@ function Waiting({ waiting: { tasks, oldest_at: oldest } }) {
 export function HealthList({ channels }) {
   return channels.map(
     (health) =>
-      html`<div key=${health.channel} class="health">
+      html`<div key=${health.channel} class="health opens">
         <div class="row">
           <a href=${linkTo(['channels'])}>${health.channel}</a>
           <${HealthBadge} state=${health.state} />

@@ -5,7 +5,8 @@ import { html } from '../shared/preact.js';
 import { Table } from '../shared/table.js';
 import { HealthList } from './health.js';
 import { named } from './names.js';
-import { linkTo } from './router.js';
+import { goTo, linkTo } from './router.js';
+import { useRowKeys } from './row-keys.js';
 import { Sentence } from './sentence.js';
 
 /** @typedef {import('./types.d.ts').Overview} Overview */
@@ -18,6 +19,7 @@ const staleSeconds = 30;
  */
 export function Now({ live, overview, currency }) {
   const { attention, callbacks, channels, unfinished } = overview;
+  useRowKeys();
   const notices = overview.notices.filter(
     // What is counted above is not said twice; no worker at all is counted at no task.
     ({ kind, subject }) =>
@@ -108,6 +110,9 @@ function Figure({ title, value, more, link }) {
 
 /** @typedef {Overview['attention'][number]} Asking */
 
+/** @param {Pick<Asking, 'reason' | 'channel'>} row */
+const tasksOf = ({ reason, channel }) => linkTo(['tasks'], { attention: reason, channel });
+
 /** @param {{ attention: readonly Asking[] }} props */
 function Needed({ attention }) {
   const count = sumOf(attention);
@@ -119,7 +124,7 @@ function Needed({ attention }) {
         {
           title: 'Why',
           cell: (/** @type {Asking} */ { reason, channel }) =>
-            html`<a href=${linkTo(['tasks'], { attention: reason, channel })}>${named(reason)}</a>`,
+            html`<a href=${tasksOf({ reason, channel })}>${named(reason)}</a>`,
         },
         { title: 'Channel', cell: (/** @type {Asking} */ { channel }) => channel || '–' },
         {
@@ -135,6 +140,7 @@ function Needed({ attention }) {
       ]}
       rows=${attention}
       keyOf=${(/** @type {Asking} */ { reason, channel }) => `${reason} ${channel}`}
+      onOpen=${(/** @type {Asking} */ row) => goTo(tasksOf(row))}
       empty=""
     />
   </section>`;
