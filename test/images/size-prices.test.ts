@@ -133,7 +133,7 @@ describe('links of two sizes, which the answer does not report', () => {
 
   it('are measured from our copies where the request is a task', async () => {
     const { body } = await ask({ model: 'linked', n: 2, async: true });
-    const { body: ended } = await account.call('GET', `/v1/images/generations/${body.id}?wait=60`);
+    const { body: ended } = await account.call('GET', `/v1/images/generations/${body.id}?wait=30`);
     expect(ended).toMatchObject({ status: 'succeeded', charge: '0.140000' });
     const { body: receipt } = await account.call('GET', `/v1/images/generations/${body.id}/receipt`);
     expect(receipt.usage).toMatchObject({

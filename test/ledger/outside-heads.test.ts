@@ -21,6 +21,7 @@ let today: number;
 
 const refused = () => Promise.reject(new Error('nothing is posted'));
 const place = () => openHeadsPlace({ directory }, refused);
+const nowhere = () => openHeadsPlace(undefined, refused);
 
 beforeEach(async () => {
   directory = await mkdtemp(join(tmpdir(), 'heads-'));
@@ -40,7 +41,7 @@ afterEach(async () => {
 const exported = (openPlace: () => HeadsPlace | undefined = place) =>
   dailyExport({ anchors: anchors(), openPlace, now: () => today });
 
-async function verify(openPlace: (() => HeadsPlace | undefined) | undefined = place) {
+async function verify(openPlace: () => HeadsPlace | undefined = place) {
   const { outside, violations } = await verifyLedger({
     db: world.db,
     key: testLedgerKey,
@@ -83,7 +84,7 @@ it('find entries that were cut off together with every anchor', async () => {
     world.entries.deleteOne({ _id: 'acme/2' }),
     world.db.collection('ledger_heads').deleteMany({}),
   ]);
-  expect((await verify(undefined)).violations).toEqual([]);
+  expect((await verify(nowhere)).violations).toEqual([]);
   expect((await verify()).violations).toEqual([
     'exported head acme/2: was the head on 2026-11-25, and is missing',
   ]);
@@ -103,7 +104,7 @@ it('are refused where somebody changed them, and named where they cannot be read
 
 it('that do not exist are said to be none', async () => {
   expect((await verify()).outside).toEqual({ days: 0, heads: 0 });
-  expect((await verify(undefined)).outside).toBeUndefined();
+  expect((await verify(nowhere)).outside).toBeUndefined();
 });
 
 it('are compared for a month', async () => {
