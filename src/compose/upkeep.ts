@@ -5,6 +5,8 @@ import type { Core } from './core.ts';
 import { retentionOf } from '../base/retention.ts';
 import { createReleaseDeadLeases } from '../images/leases/release-dead-leases.ts';
 import { createHeadAnchors, dailyAnchors } from '../ledger/anchored-heads.ts';
+import { dailyExport } from '../ledger/outside-heads.ts';
+import { openHeadsPlace } from './heads-place.ts';
 import { createRemovalMarks } from '../ledger/removal-marks.ts';
 import { createUploads } from '../media/uploads.ts';
 import type { Uploads } from '../media/uploads.ts';
@@ -14,10 +16,13 @@ import { createTaskRetention } from '../commands/task-retention.ts';
 
 /** What the reconciler does beside the tasks, in this order. */
 export function upkeepOf(core: Core): UpkeepStep[] {
-  const { stores, health, mongo, secrets, now } = core;
+  const { stores, health, mongo, secrets, config, outbound, now } = core;
   const anchors = createHeadAnchors(mongo.db, secrets.deriveKey('ledger'));
+  const openPlace = () => openHeadsPlace(config().ledger.heads, outbound.notices.deliver);
   return [
     { name: 'ledger_heads', run: dailyAnchors(anchors, now) },
+    // After the heads of the day were anchored.
+    { name: 'ledger_heads_export', run: dailyExport({ anchors, openPlace, now }) },
     { name: 'slots', run: () => tidySlots(health.slots, stores.tasks) },
     { name: 'key_slots', run: () => tidyKeySlots(stores.keySlots, stores.tasks, now) },
     { name: 'account_alerts', run: () => core.notices.accountAlerts.repair() },

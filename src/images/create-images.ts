@@ -2,6 +2,7 @@ import type { Caller } from '../access/caller.ts';
 import { defined } from '../base/defined.ts';
 import { GatewayError } from '../errors/errors.ts';
 import type { ImageRequest } from '../models/request.ts';
+import { leavesPixelsOpen } from '../money/price.ts';
 import { spenderOf } from '../access/spender.ts';
 import type { GuardedClient } from '../http-client/index.ts';
 import type { Catalogue, RoutePlan } from '../routing/catalogue.ts';
@@ -150,7 +151,12 @@ async function renderImages(
         const partsOf = (made: Delivery) => present.images(made, plan.warnings);
         const keep = keepParts === undefined ? undefined : (made: Delivery) => keepParts(partsOf(made));
         const asked = { image, format: request.responseFormat, reserve: command.reserve };
-        const inForm = (made: Delivery, channel: string) => deps.forms.convert(made, { ...asked, channel });
+        const inForm = (made: Delivery, channel: string) =>
+          deps.forms.convert(made, {
+            ...asked,
+            channel,
+            measuresLinks: leavesPixelsOpen(plan.basis, channel),
+          });
         const by = spenderOf(caller, plan.model.id, request);
         const order = { image, account: caller.account, by, request, plan, converter, inForm };
         const { delivery, ...money } = await deps.generate({ ...order, ...defined({ keep, traceparent }) });

@@ -184,6 +184,13 @@ export function measuresLength(price: Pick<Price, 'lines'>): boolean {
   return price.lines.some(({ measure }) => isOfLength(measure));
 }
 
+/** Whether the charge depends on pixels that the request leaves to the upstream. */
+export function leavesPixelsOpen(basis: PriceBasis, channel: string): boolean {
+  const { lines } = priceAt(basis, channel);
+  const isBySize = lines.some(({ measure, when }) => measure === 'megapixel' || when?.size !== undefined);
+  return isBySize && isOpenFact(basis.facts.size);
+}
+
 /** Whether the price depends on the adapter's token formula. */
 export function isByFormula(price: Pick<Price, 'lines'>): boolean {
   return isPricedBy(price, 'million_tokens');

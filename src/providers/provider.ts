@@ -200,6 +200,8 @@ export type GeneratedImage = Omit<ResultItem, 'base64'> & {
   /** Set if the answer reports the size and quality of this image. */
   readonly size?: string;
   readonly quality?: string;
+  /** The size was read from the image, because the answer does not report it. */
+  readonly isMeasured?: true;
 };
 
 /** Base64 text of an answer, never made a string: pieces of it in order. */

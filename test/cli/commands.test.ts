@@ -440,9 +440,15 @@ describe('ledger', () => {
     expect(await verifying(sound)).toEqual({
       text:
         '2 accounts, 7 entries: 0 violations.\n' +
-        'Open holds: 1 of running workflows, 2 of images, 0 of creates in progress.',
+        'Open holds: 1 of running workflows, 2 of images, 0 of creates in progress.\n' +
+        'No exported heads were compared: whoever can write to MongoDB could have cut off entries and their anchors. See `ledger.heads`.',
       status: 0,
     });
+  });
+
+  it('verify: with the heads that were exported', async () => {
+    const { text } = await verifying({ ...sound, outside: { days: 3, heads: 4, newest: '2026-11-25' } });
+    expect(text).toContain('Exported heads: 4 of 3 days compared, the newest of 2026-11-25.');
   });
 
   it('verify: status 1 and a table of what is wrong', async () => {
