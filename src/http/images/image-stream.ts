@@ -41,8 +41,13 @@ export function streamReply(stream: ImageStream, deps: ImageCreateDeps): Reply {
   return eventStream(partsOf(stream, deps), {
     [imageHeader]: task.id,
     ...createdHeaders(task),
-    ...(warnings.length === 0 ? {} : { 'x-mediary-warning': warnings.join('; ') }),
+    ...(warnings.length === 0 ? {} : { 'x-mediary-warning': inAscii(warnings.join('; ')) }),
   });
+}
+
+/** Callers choose the names of fields, and a header accepts few characters. Others are written as in JSON: `\u00e9`. */
+function inAscii(text: string): string {
+  return text.replaceAll(/[^ -~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
 async function* partsOf(stream: ImageStream, deps: ImageCreateDeps): AsyncGenerator<BodyPart> {
