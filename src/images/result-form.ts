@@ -46,8 +46,14 @@ export interface ResultForms {
     reserve: AskedForm['reserve'],
   ) => Promise<readonly GeneratedImage[]>;
   /** One result of a task as base64, piece by piece. Rejects if it cannot be opened. */
-  readonly streamData: (task: LinkedTask, item: ResultItem) => Promise<AsyncIterable<string | Uint8Array>>;
+  readonly streamData: (task: LinkedTask, item: ResultItem) => Promise<StreamedData>;
   readonly keepsImages: boolean;
+}
+
+interface StreamedData {
+  /** The first of the pieces. */
+  readonly head: string | Uint8Array;
+  readonly pieces: AsyncIterable<string | Uint8Array>;
 }
 
 /** The channel decides where the links of the results may lead. */
@@ -110,13 +116,8 @@ export function createResultForms({ openLink, keepImages, openStored }: ResultFo
     },
 
     async streamData(task, item) {
-      if (item.base64 !== undefined) return Readable.from([item.base64]);
-      const pieces = base64Of(await openItem(task, item));
-      const first = await pieces.next();
-      return (async function* all() {
-        if (first.done !== true) yield first.value;
-        yield* pieces;
-      })();
+      if (item.base64 !== undefined) return { head: item.base64, pieces: Readable.from([item.base64]) };
+      return withHead(base64Of(await openItem(task, item)));
     },
   };
 }
@@ -142,6 +143,17 @@ function undeliverable(cause: unknown): GatewayError {
 async function measured(delivery: Delivery, openHead: Parameters<typeof measuredLink>[1]): Promise<Delivery> {
   const images = await Promise.all(delivery.images.map((image) => measuredLink(image, openHead)));
   return { ...delivery, images, facts: factsOf(delivery, images) };
+}
+
+/** Rejects if the first piece does. */
+async function withHead(rest: AsyncGenerator<Uint8Array, void, undefined>): Promise<StreamedData> {
+  const first = await rest.next();
+  const head = first.done === true ? '' : first.value;
+  async function* all() {
+    yield head;
+    yield* rest;
+  }
+  return { head, pieces: all() };
 }
 
 /** Tokens are counted for all images that were made: of those that arrived, it is their share, rounded up. */
