@@ -84,7 +84,10 @@ it('sends what the client of the vendor sends', async () => {
       const form = await new Request('http://x', { method: 'POST', ...init })
         .formData()
         .catch(() => body.json());
-      bodies.push([String(url), form instanceof FormData ? Object.fromEntries(form) : form]);
+      bodies.push([
+        url instanceof Request ? url.url : String(url),
+        form instanceof FormData ? Object.fromEntries(form) : form,
+      ]);
       return Response.json({ id: 'video_1' });
     },
   });
