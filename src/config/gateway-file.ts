@@ -7,6 +7,7 @@ import { ConfigError, describeIssue, formatPath } from './config-error.ts';
 import { fileSchema } from './gateway-schema.ts';
 import { readYaml } from './read-yaml.ts';
 import { unpackText } from './configuration-text.ts';
+import { linksNeedKey } from '../models/vendor-file.ts';
 import { readVendorFiles, withFilePrices } from './vendor-files.ts';
 import type { VendorFiles } from './vendor-files.ts';
 import type {
@@ -80,7 +81,10 @@ function withFiles(
     );
   return {
     providerNames: [...providerNames, ...all.map(({ name }) => name)],
-    needingStorage: [...needingStorage, ...all.filter(isShort).map(({ name }) => name)],
+    needingStorage: [
+      ...needingStorage,
+      ...all.filter((file) => isShort(file) || linksNeedKey(file)).map(({ name }) => name),
+    ],
     ...defined({ mapped }),
   };
 }
