@@ -1,0 +1,58 @@
+import { errorOf } from '../shared/api.js';
+import { Refusal } from '../shared/parts.js';
+import { html, useState } from '../shared/preact.js';
+import { withQuery } from '../shared/query.js';
+import { saveAnswer } from '../shared/save.js';
+
+const types = { csv: 'text/csv', html: 'text/html' };
+
+/**
+ * An account's statement of a month, as a file.
+ *
+ * @param {{ api: import('./types.d.ts').Api }} props
+ */
+export function Statements({ api }) {
+  const [error, setError] = useState(/** @type {Error | undefined} */ (undefined));
+
+  /** @param {SubmitEvent & { currentTarget: HTMLFormElement }} event */
+  async function save(event) {
+    event.preventDefault();
+    const { account = '', month = '', format = '' } = Object.fromEntries(new FormData(event.currentTarget));
+    const type = types[/** @type {keyof typeof types} */ (String(format))];
+    const path = `/admin/v1/accounts/${encodeURIComponent(String(account).trim())}/statement`;
+    try {
+      await saveAnswer(api, withQuery(path, { month: String(month), format: String(format) }), {
+        name: `statement-${String(account).trim()}-${String(month)}.${String(format)}`,
+        type,
+      });
+      setError(undefined);
+    } catch (thrown) {
+      setError(errorOf(thrown));
+    }
+  }
+
+  return html`<h2>Statements</h2>
+    <form class="row fields statements" onSubmit=${save}>
+      <label class="field"
+        ><span class="small soft">Account</span><input name="account" required size="16"
+      /></label>
+      <label class="field">
+        <span class="small soft">Month</span>
+        <input
+          name="month"
+          required
+          pattern="\\d{4}-\\d\\d"
+          size="9"
+          defaultValue=${new Date().toISOString().slice(0, 7)}
+        />
+      </label>
+      <label class="field">
+        <span class="small soft">Form</span>
+        <select name="format">
+          ${Object.keys(types).map((name) => html`<option value=${name}>${name.toUpperCase()}</option>`)}
+        </select>
+      </label>
+      <button>Save</button>
+    </form>
+    ${error && html`<p class="notice bad" role="alert"><${Refusal} error=${error} /></p>`}`;
+}
