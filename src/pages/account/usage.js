@@ -83,7 +83,7 @@ function DayChart({ usage: { data, currency, from, to } }) {
   const most = data.reduce((top, { charged }) => (Number(charged) > Number(top) ? charged : top), '0');
   return html`<${BarChart}
     label="Charged"
-    top=${`${money(most)} ${currency}`}
+    top=${`${money(most)} ${currency} at most`}
     from=${from}
     to=${`before ${to}`}
     bars=${days.map((day) => {

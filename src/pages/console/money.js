@@ -130,7 +130,7 @@ function Days({ data, days, currency }) {
   const heights = data.map((row) => Math.max(Number(row.charged) - Number(row.refunded), Number(row.cost)));
   return html`<${BarChart}
     label="Cost below margin"
-    top=${`${money(Math.max(...heights, 0).toFixed(6))} ${currency}`}
+    top=${`${money(Math.max(...heights, 0).toFixed(6))} ${currency} at most`}
     from=${days[0] ?? ''}
     to=${days.at(-1) ?? ''}
     bars=${days.map((day) => {

@@ -17,13 +17,18 @@ export function Statements({ api }) {
   /** @param {SubmitEvent & { currentTarget: HTMLFormElement }} event */
   async function save(event) {
     event.preventDefault();
-    const { account = '', month = '', format = '' } = Object.fromEntries(new FormData(event.currentTarget));
-    const type = types[/** @type {keyof typeof types} */ (String(format))];
-    const path = `/admin/v1/accounts/${encodeURIComponent(String(account).trim())}/statement`;
+    const form = new FormData(event.currentTarget);
+    const text = (/** @type {string} */ name) => {
+      const value = form.get(name);
+      return typeof value === 'string' ? value.trim() : '';
+    };
+    const [account, month] = [text('account'), text('month')];
+    const format = text('format') === 'html' ? 'html' : 'csv';
+    const path = `/admin/v1/accounts/${encodeURIComponent(account)}/statement`;
     try {
-      await saveAnswer(api, withQuery(path, { month: String(month), format: String(format) }), {
-        name: `statement-${String(account).trim()}-${String(month)}.${String(format)}`,
-        type,
+      await saveAnswer(api, withQuery(path, { month, format }), {
+        name: `statement-${account}-${month}.${format}`,
+        type: types[format],
       });
       setError(undefined);
     } catch (thrown) {

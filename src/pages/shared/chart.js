@@ -11,7 +11,7 @@ import { html } from './preact.js';
 /**
  * Bars over time, evenly spaced.
  *
- * @param {{ label: string, top: string, from: string, to: string, bars: readonly Bar[] }} props `top`: what the highest bar stands for
+ * @param {{ label: string, top: string, from: string, to: string, bars: readonly Bar[] }} props `top`: the highest bar, or the sum of all
  */
 export function BarChart({ label, top, from, to, bars }) {
   const highest = Math.max(...bars.map(heightOf), 0);
@@ -21,7 +21,7 @@ export function BarChart({ label, top, from, to, bars }) {
       viewBox=${`0 0 ${Math.max(1, bars.length)} 100`}
       preserveAspectRatio="none"
       role="img"
-      aria-label=${`${label}: ${top} at most; the table has the figures.`}
+      aria-label=${`${label}: ${top}; the table has the figures.`}
     >
       ${bars.map((bar, index) => html`<${BarOf} bar=${bar} x=${index} scale=${highest === 0 ? 0 : 100 / highest} />`)}
     </svg>
