@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { UpkeepStep } from '../../activities/deps.ts';
 import { tidyKeySlots, tidySlots } from '../capacity/slot-upkeep.ts';
 import type { Core } from './core.ts';
+import { openTrends } from './trends.ts';
 import { retentionOf } from '../base/retention.ts';
 import { createReleaseDeadLeases } from '../images/leases/release-dead-leases.ts';
 import { createHeadAnchors, dailyAnchors } from '../ledger/anchored-heads.ts';
@@ -15,12 +16,14 @@ import { createTaskRetention } from '../commands/task-retention.ts';
 /** What the reconciler does beside the tasks, in this order. */
 export function upkeepOf(core: Core): UpkeepStep[] {
   const { stores, health, mongo, secrets, now } = core;
+  const readTrends = openTrends(core);
   const anchors = createHeadAnchors(mongo.db, secrets.deriveKey('ledger-hash'));
   return [
     { name: 'ledger_heads', run: dailyAnchors(anchors, now) },
     { name: 'slots', run: () => tidySlots(health.slots, stores.tasks) },
     { name: 'key_slots', run: () => tidyKeySlots(stores.keySlots, stores.tasks, now) },
     { name: 'account_alerts', run: () => core.notices.accountAlerts.repair() },
+    { name: 'rollups', run: async () => (await readTrends('day')).flows.length },
     ...(core.results.kept?.upkeep ?? []),
     ...uploadUpkeep(core),
     { name: 'leases', run: createReleaseDeadLeases({ ...core, leases: stores.imageLeases }) },
