@@ -33,6 +33,7 @@ import { openImageWorkspaces } from './images/workspace.ts';
 import type { ImageWorkspaces } from './images/workspace.ts';
 import { createHeadAnchors } from './ledger/anchored-heads.ts';
 import { ledgerCollection } from './ledger/collection.ts';
+import { openTrends } from './compose/trends.ts';
 import { readUpstreamCosts } from './ledger/upstream-costs.ts';
 import { ledgerTotalsOf } from './ledger/totals.ts';
 import { providers } from './providers/index.ts';
@@ -168,7 +169,7 @@ function appDeps(core: Core, switches: Switches, owned: Outside): AppDeps {
     holdTerms,
     verifyLedger: openVerification(core),
     ledgerHeads: createHeadAnchors(core.mongo.db, core.secrets.deriveKey('ledger')),
-    readUpstreamCosts: (asked) => readUpstreamCosts(ledgerCollection(core.mongo.db), asked),
+    ...ledgerSums(core),
     ...openActs(core, port),
     repeats,
     createTask: openCreateTask(core, owned, { catalogue, repeats, holdTerms, port }),
@@ -191,6 +192,14 @@ function appDeps(core: Core, switches: Switches, owned: Outside): AppDeps {
     limits: requestLimitsOf(environment),
     trustedProxies: environment.TRUSTED_PROXIES,
     ...addressesOf(core),
+  };
+}
+
+function ledgerSums(core: Core): Pick<AppDeps, 'readTrends' | 'readUpstreamCosts'> {
+  const collection = ledgerCollection(core.mongo.db);
+  return {
+    readTrends: openTrends(core),
+    readUpstreamCosts: (asked) => readUpstreamCosts(collection, asked),
   };
 }
 

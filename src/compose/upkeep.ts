@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { UpkeepStep } from '../../activities/deps.ts';
 import { tidyKeySlots, tidySlots } from '../capacity/slot-upkeep.ts';
 import type { Core } from './core.ts';
+import { openTrends } from './trends.ts';
 import { retentionOf } from '../base/retention.ts';
 import { createReleaseDeadLeases } from '../images/leases/release-dead-leases.ts';
 import { createHeadAnchors, dailyAnchors } from '../ledger/anchored-heads.ts';
@@ -19,6 +20,7 @@ export function upkeepOf(core: Core): UpkeepStep[] {
   const { stores, health, mongo, secrets, config, outbound, now } = core;
   const anchors = createHeadAnchors(mongo.db, secrets.deriveKey('ledger'));
   const openPlace = () => openHeadsPlace(config().ledger.heads, outbound.notices.deliver);
+  const readTrends = openTrends(core);
   return [
     { name: 'ledger_heads', run: dailyAnchors(anchors, now) },
     // After the heads of the day were anchored.
@@ -26,6 +28,7 @@ export function upkeepOf(core: Core): UpkeepStep[] {
     { name: 'slots', run: () => tidySlots(health.slots, stores.tasks) },
     { name: 'key_slots', run: () => tidyKeySlots(stores.keySlots, stores.tasks, now) },
     { name: 'account_alerts', run: () => core.notices.accountAlerts.repair() },
+    { name: 'rollups', run: async () => (await readTrends('day')).flows.length },
     ...(core.results.kept?.upkeep ?? []),
     ...uploadUpkeep(core),
     { name: 'leases', run: createReleaseDeadLeases({ ...core, leases: stores.imageLeases }) },

@@ -1,3 +1,4 @@
+import type { ReadTrends } from '../commands/read-trends.ts';
 import type { Catalogue } from '../routing/catalogue.ts';
 import type { Channels } from '../routing/channels.ts';
 import type { ChargeBook } from '../capacity/charge-book.ts';
@@ -121,6 +122,7 @@ export interface AppDeps extends AddressChecks {
     | 'entriesOfTask'
   >;
   readonly ledgerHeads: Pick<HeadAnchors, 'list' | 'check'>;
+  readonly readTrends: ReadTrends;
   readonly readUpstreamCosts: (asked: CostsAsked) => Promise<readonly ModelCosts[]>;
   /** `runLedgerVerification(…)` of src/ledger/run-verification.ts. */
   readonly verifyLedger: (options: Pick<VerifyOptions, 'onProgress' | 'signal'>) => Promise<VerifyResult>;

@@ -16,10 +16,12 @@ const fields: Readonly<Record<MarginDimension, string>> = {
   channel: '$upstream.channel',
   model: '$upstream.model',
   account: '$account',
+  key: '$key_id',
+  end_user: '$end_user',
 };
 
 interface Found {
-  readonly _id: Readonly<Partial<Record<MarginDimension, string>>>;
+  readonly _id: Readonly<Partial<Record<MarginDimension, string | null>>>;
   readonly tasks: number | bigint;
   readonly charged: unknown;
   readonly refunded: unknown;
@@ -78,7 +80,7 @@ function rowOf({ _id: names, tasks, unknown, ...sums }: Found): MarginRow {
     if (typeof amount !== 'bigint') throw new LedgerIntegrityError(`the sum of ${name} leaves int64`);
     return amount;
   };
-  const of = Object.fromEntries(Object.entries(names).filter(([, name]) => name !== ''));
+  const of = Object.fromEntries(Object.entries(names).filter(([, name]) => (name ?? '') !== ''));
   return {
     of,
     tasks: Number(tasks),

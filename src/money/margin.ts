@@ -1,7 +1,7 @@
 import type { Micros } from './money.ts';
 
 /** By what margins are added up, in the order of the answer. */
-export const marginDimensions = ['day', 'channel', 'model', 'account'] as const;
+export const marginDimensions = ['day', 'channel', 'model', 'account', 'key', 'end_user'] as const;
 export type MarginDimension = (typeof marginDimensions)[number];
 
 /** What has ended, or was refunded, on these days (UTC, `2026-01-31`), from the first until before the second. */
@@ -13,7 +13,7 @@ export interface MarginAsked {
 }
 
 export interface MarginRow {
-  /** Only what was asked for; no channel: nothing was submitted. */
+  /** Only what was asked for. Without a channel nothing was submitted; without a key nothing was held. */
   readonly of: Readonly<Partial<Record<MarginDimension, string>>>;
   /** That have ended. */
   readonly tasks: number;

@@ -25,6 +25,7 @@ import { createRateLimitStore } from './rate-limits.ts';
 import { createRenderTimesStore } from './render-times.ts';
 import { createRepeatStore } from './repeats.ts';
 import { createRequestStore } from './requests.ts';
+import { createRollupStore } from './rollups.ts';
 import type { Sealing } from './sealed-document.ts';
 import { createResultCopyStore } from './result-copies.ts';
 import { createShapeChargesStore } from './shape-charges.ts';
@@ -64,6 +65,7 @@ export function createStores(db: Db, now: () => number, { retention, endUsers, .
     files: createFileStore(db, fileUploads, sealing),
     fileUploads,
     resultCopies: createResultCopyStore(db),
+    rollups: createRollupStore(db),
     circuits: createChannelHealthStore(db, now),
     slots: createSlotStore(db, now),
     rateLimits: createRateLimitStore(db),

@@ -12,6 +12,7 @@ import { taskCallbacks } from './task-callbacks.ts';
 import { taskCensus } from './task-census.ts';
 import { sortKey } from './task-document.ts';
 import type { TaskDocument } from './task-document.ts';
+import { taskFlows } from './task-flows.ts';
 import { endQuery, listQuery } from './task-query.ts';
 import type { EndFilter, TaskFilter } from './task-query.ts';
 import { taskSights } from './task-sights.ts';
@@ -106,6 +107,7 @@ export function createTaskStore(db: Db, now: () => number, sealing: Sealing) {
     ...taskSights(tasks, now, form),
     ...taskCallbacks(tasks, now),
     ...taskCensus(tasks),
+    ...taskFlows(tasks),
     ...taskBills(tasks),
     ...waitingTasks(tasks),
   };

@@ -257,6 +257,11 @@ describe.skipIf(browserPath === undefined)(`views of the console${noBrowser}`, (
       ['tasks', 'Tasks', '/admin/v1/tasks?limit=50'],
       // The record is large, is read once for each change of the task, and has its own audit.
       [`tasks/${id}`, 'Attempts', task, `${task}/record`],
+      [
+        'money?period=days&from=2026-01-01&to=2026-02-01',
+        'Money',
+        '/admin/v1/margin?by=day&from=2026-01-01&to=2026-02-01',
+      ],
       ['channels', 'Channels', '/admin/v1/channels'],
       ['models', 'Models and prices', '/admin/v1/models'],
       ['accounts', 'Accounts', '/admin/v1/accounts?limit=50'],

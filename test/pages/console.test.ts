@@ -257,6 +257,7 @@ describe.skipIf(browserPath === undefined)(`the console${noBrowser}`, () => {
 
   it.each([
     '#/channels',
+    '#/money?by=account',
     '#/accounts',
     '#/accounts/ACCOUNT',
     '#/nodes',

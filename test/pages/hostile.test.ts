@@ -89,6 +89,8 @@ describe.skipIf(browserPath === undefined)(`hostile strings${noBrowser}`, () => 
       app: 'console',
       places: [
         'now',
+        'money?by=account',
+        'money?by=end_user',
         'tasks',
         `tasks?account=${owner.id}`,
         ...ids.map((id) => `tasks/${id}`),

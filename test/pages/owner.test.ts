@@ -178,7 +178,7 @@ describe.skipIf(browserPath === undefined)(`pages for owners of keys${noBrowser}
     await snap(page, 'task');
     expect(await seriousFindings(page)).toEqual([]);
     await page.getByRole('link', { name: 'Usage' }).click();
-    await page.locator('.chart rect').waitFor();
+    await page.locator('.chart rect.main').waitFor();
     await snap(page, 'usage');
     expect(await seriousFindings(page)).toEqual([]);
     const [saved] = await Promise.all([

@@ -14,6 +14,7 @@ import { readHealth } from '../../src/commands/read-health.ts';
 import { createHoldTerms } from '../../src/commands/account-terms.ts';
 import { createAdmit } from '../../src/commands/admission.ts';
 import { createStorageQuota } from '../../src/commands/storage-quota.ts';
+import { createReadTrends } from '../../src/commands/read-trends.ts';
 import { createRepeats } from '../../src/commands/repeats.ts';
 import { createAuditLog } from '../../src/commands/audit-log.ts';
 import { refundImages } from '../../src/commands/refund-task.ts';
@@ -33,6 +34,7 @@ import { openImageWorkspaces } from '../../src/images/workspace.ts';
 import { ensureLedgerIndexes, ledgerCollection } from '../../src/ledger/collection.ts';
 import { createHeadAnchors } from '../../src/ledger/anchored-heads.ts';
 import { createLedger } from '../../src/ledger/ledger.ts';
+import { readLedgerFlows } from '../../src/ledger/flows.ts';
 import { readUpstreamCosts } from '../../src/ledger/upstream-costs.ts';
 import { readLedgerTotals } from '../../src/ledger/totals.ts';
 import { takeCensus } from '../../src/commands/take-census.ts';
@@ -245,6 +247,11 @@ async function openWorld(database: string, change: NodeChange): Promise<[HttpWor
       taskHistory: (task) => Promise.resolve({ of: task }),
       ledger,
       ledgerHeads: createHeadAnchors(mongo.db, key),
+      readTrends: createReadTrends({
+        ...stores,
+        ledgerFlows: (asked) => readLedgerFlows(ledgerCollection(mongo.db), asked),
+        now,
+      }),
       readUpstreamCosts: (asked) => readUpstreamCosts(ledgerCollection(mongo.db), asked),
       verifyLedger: (options) =>
         verifyLedger({

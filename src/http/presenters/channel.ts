@@ -1,6 +1,9 @@
 import { z } from 'zod';
 import type { ChannelConfig } from '../../config/gateway-file.ts';
 import { serviceUnavailable } from '../../errors/errors.ts';
+import { marginOf } from '../../money/margin.ts';
+import type { MarginRow } from '../../money/margin.ts';
+import { formatMicros } from '../../money/money.ts';
 import type { ChannelHealth } from '../../health/channel-health.ts';
 import type { RouteDeps } from '../deps.ts';
 import type { ChannelCounts } from '../../task/census.ts';
@@ -89,5 +92,23 @@ export function presentRecent(
     failures: [...failures],
     mean_seconds: meanMs === undefined ? null : tenths(meanMs),
     longest_seconds: longestMs === undefined ? null : tenths(longestMs),
+  };
+}
+
+export const todaySchema = z
+  .object({
+    charged: z.string().meta({ description: 'Less what was refunded.' }),
+    cost: z.string().meta({ description: 'What is known of it.' }),
+    cost_unknown: z.int(),
+    margin: z.string(),
+  })
+  .meta({ id: 'ChannelToday', description: 'Of what ended today, in UTC.' });
+
+export function presentToday(row: MarginRow): z.output<typeof todaySchema> {
+  return {
+    charged: formatMicros(row.charged - row.refunded),
+    cost: formatMicros(row.cost),
+    cost_unknown: row.unknown,
+    margin: formatMicros(marginOf(row)),
   };
 }

@@ -20,7 +20,7 @@ type Deps = Pick<RouteDeps, 'ledger' | 'catalogue' | 'reports' | 'now'>;
 
 const name = z.string().nullable().optional();
 
-const answerSchema = z
+export const marginSchema = z
   .object({
     object: z.literal('margin'),
     currency: z.string(),
@@ -32,6 +32,8 @@ const answerSchema = z
         channel: name.meta({ description: 'Of the last job; null: nothing was submitted.' }),
         model: name,
         account: name,
+        key: name.meta({ description: 'Null: nothing was held.' }),
+        end_user: name.meta({ description: 'Null: the request named none.' }),
         tasks: z.int().meta({ description: 'That have ended.' }),
         charged: z.string(),
         refunded: z.string(),
@@ -60,7 +62,7 @@ export function getMargin({ ledger, catalogue, reports, now }: Deps): Route {
     method: 'get',
     paths: ['/admin/v1/margin'],
     input: z.object({ query: z.object({ ...period, by: byOf(marginDimensions, 'model') }) }),
-    success: { description: reportForms, mediaType: reportMediaType, schema: answerSchema },
+    success: { description: reportForms, mediaType: reportMediaType, schema: marginSchema },
     errors: ['concurrency_limit_exceeded'],
     handle({ query, operator }) {
       const by = marginDimensions.filter((dimension) => namesIn(query.by).includes(dimension));

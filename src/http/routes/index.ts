@@ -41,6 +41,7 @@ import { getImageTask } from './get-image-task.ts';
 import { getIndex } from './get-index.ts';
 import { getKey } from './get-key.ts';
 import { getMargin } from './get-margin.ts';
+import { getTrends } from './get-trends.ts';
 import { getMedia } from './get-media.ts';
 import { getModel } from './get-model.ts';
 import { getOverview } from './get-overview.ts';
@@ -181,6 +182,7 @@ function operatorRoutes(deps: RouteDeps, operatorAuth: OperatorAuth, all: AllRou
     listUpstreamCosts(deps),
     listUsage(deps),
     getMargin(deps),
+    getTrends(deps),
     rotateWebhookSecret(deps),
     setOverdraft(deps),
     getAccountAlert(deps),

@@ -1,12 +1,16 @@
 import { z } from 'zod';
+import { dayMs, utcDay } from '../../base/times.ts';
+import type { MarginRow } from '../../money/margin.ts';
 import type { Census } from '../../task/census.ts';
 import type { RouteDeps } from '../deps.ts';
 import {
   channelSchema,
   presentChannel,
   presentRecent,
+  presentToday,
   recentSchema,
   slotsSchema,
+  todaySchema,
 } from '../presenters/channel.ts';
 import { listSchema } from '../presenters/list.ts';
 import { adminRoute, jsonReply } from '../route.ts';
@@ -15,7 +19,7 @@ import { createSharedRead } from '../../base/shared-read.ts';
 
 type Deps = Pick<
   RouteDeps,
-  'catalogue' | 'channelSwitches' | 'readHealth' | 'tasks' | 'takeCensus' | 'log' | 'now'
+  'catalogue' | 'channelSwitches' | 'readHealth' | 'tasks' | 'takeCensus' | 'ledger' | 'log' | 'now'
 >;
 
 /** However many operators look: the tasks are counted once in this time. */
@@ -26,6 +30,7 @@ const recentMs = 3 * 60 * 60_000;
 export function listChannels(deps: Deps): Route {
   const { catalogue, channelSwitches, readHealth, now } = deps;
   const counted = createSharedRead(() => count(deps), { ms: sharedMs, now });
+  const earned = createSharedRead(() => readToday(deps), { ms: sharedMs, now });
   const slots = createSharedRead(() => countSlots(deps), { ms: slotsMs, now });
   return adminRoute({
     operationId: 'listChannels',
@@ -46,22 +51,29 @@ export function listChannels(deps: Deps): Route {
             slots: slotsSchema.nullable().meta({
               description: 'Counted once in five seconds; null: it has no limit of concurrent tasks.',
             }),
+            today: todaySchema.nullable().meta({
+              description:
+                'Added up once in half a minute; null: nothing ended there today, or it was not added up.',
+            }),
           })
           .meta({ id: 'ListedChannel' }),
       ),
     },
     async handle() {
-      const [recent, held, health] = await Promise.all([
+      const [recent, held, today, health] = await Promise.all([
         counted(),
         slots(),
+        earned(),
         readHealth(),
         channelSwitches.refresh(),
       ]);
       const data = catalogue.current().channels.map((channel) => {
         const own = recent?.channels.find((counts) => counts.channel === channel.id);
+        const row = today.get(channel.id);
         return {
           ...presentChannel(channel, channelSwitches, health),
           slots: presentSlots(held?.find((counts) => counts.channel === channel.id)),
+          today: row === undefined ? null : presentToday(row),
           recent: recent === undefined || own === undefined ? null : presentRecent(own, recent.since),
         };
       });
@@ -80,6 +92,18 @@ async function count({ catalogue, tasks, log, now }: Deps) {
     log.warn({ err }, 'the newest tasks of channels could not be counted');
     return undefined;
   }
+}
+
+/** Empty: it takes too long, and channels are listed without it. */
+async function readToday({ ledger, log, now }: Deps): Promise<ReadonlyMap<string, MarginRow>> {
+  const rows = new Map<string, MarginRow>();
+  try {
+    const asked = { from: utcDay(now()), before: utcDay(now() + dayMs), by: ['channel'] } as const;
+    for await (const row of ledger.margin(asked)) rows.set(row.of.channel ?? '', row);
+  } catch (err) {
+    log.warn({ err }, 'what channels earned today could not be added up');
+  }
+  return rows;
 }
 
 async function countSlots({ takeCensus, log }: Deps) {

@@ -1,11 +1,14 @@
 /** The question: what did I use, when, and on what? */
 import { useLive } from '../shared/live.js';
+import { BarChart, Share } from '../shared/chart.js';
+import { money } from '../shared/format.js';
 import { LiveState } from '../shared/parts.js';
+import { GroupBy, Period } from '../shared/period.js';
+import { everyDay, periods } from '../shared/periods.js';
 import { html, useState } from '../shared/preact.js';
 import { withQuery } from '../shared/query.js';
+import { saveCsv } from '../shared/save.js';
 import { Table } from '../shared/table.js';
-import { DayChart, Share } from './chart.js';
-import { periods } from './periods.js';
 
 /**
  * @typedef {{
@@ -15,6 +18,7 @@ import { periods } from './periods.js';
  * @typedef {{ currency: string, from: string, to: string, data: Row[] }} Usage
  */
 
+/** @type {readonly (readonly [string, string])[]} */
 const groups = [
   ['day', 'Day'],
   ['model', 'Model'],
@@ -34,13 +38,8 @@ export function UsagePage({ api }) {
   return html`<main class="page">
     <h1>Usage</h1>
     <div class="filters row apart">
-      <div class="row" role="group" aria-label="By">
-        ${groups.map(
-          ([name, words]) =>
-            html`<button aria-pressed=${name === by} onClick=${() => setBy(name ?? 'day')}>${words}</button>`,
-        )}
-      </div>
-      <button onClick=${() => save(api, path, by)}>Save as CSV</button>
+      <${GroupBy} groups=${groups} by=${by} onChange=${setBy} />
+      <button onClick=${() => saveCsv(api, path, `usage-by-${by}`)}>Save as CSV</button>
     </div>
     <${Period} asked=${asked} onChange=${setAsked} />
     <${LiveState} live=${live} />
@@ -50,42 +49,6 @@ export function UsagePage({ api }) {
     </p>
     ${live.data && html`<${Report} usage=${live.data} by=${by} title=${title} />`}
   </main>`;
-}
-
-/** @typedef {{ name: string, from: string, to: string }} Asked `to`: the day after the last one. */
-
-/** @param {{ asked: Asked, onChange: (asked: Asked) => void }} props */
-function Period({ asked, onChange }) {
-  const known = periods(Date.now());
-  /** @param {'from' | 'to'} name @param {string} label */
-  const dayInput = (name, label) =>
-    html`<label>
-      ${label}
-      <input
-        type="date"
-        required
-        value=${asked[name]}
-        onChange=${(/** @type {Event & { currentTarget: HTMLInputElement }} */ { currentTarget }) =>
-          currentTarget.value !== '' && onChange({ ...asked, name: '', [name]: currentTarget.value })}
-      />
-    </label>`;
-  return html`<div class="filters row">
-    <label>
-      Period
-      <select
-        onChange=${(
-          /** @type {Event & { currentTarget: HTMLSelectElement }} */ { currentTarget: { value } },
-        ) => {
-          const chosen = known[value];
-          if (chosen !== undefined) onChange({ name: value, ...chosen });
-        }}
-      >
-        ${asked.name === '' && html`<option value="" selected>Days of your own</option>`}
-        ${Object.keys(known).map((name) => html`<option value=${name} selected=${name === asked.name}>${name}</option>`)}
-      </select>
-    </label>
-    ${dayInput('from', 'From')} ${dayInput('to', 'Until before')}
-  </div>`;
 }
 
 /** @param {{ usage: Usage, by: string, title: string }} props */
@@ -103,7 +66,7 @@ function Report({ usage: { data, currency, from, to }, by, title }) {
     { title: 'Unfinished', isNumber: true, cell: ({ open }) => open.toLocaleString('en') },
   ];
   return html`<p class="soft">From ${from} until before ${to}, in UTC.</p>
-    ${by === 'day' && data.length > 0 && html`<${DayChart} rows=${data} from=${from} to=${to} currency=${currency} />`}
+    ${by === 'day' && data.length > 0 && html`<${DayChart} usage=${{ data, currency, from, to }} />`}
     <${Table}
       label="Usage"
       columns=${by === 'day' ? columns.filter(({ title: name }) => name !== '') : columns}
@@ -113,18 +76,22 @@ function Report({ usage: { data, currency, from, to }, by, title }) {
     />`;
 }
 
-/**
- * @param {import('../shared/api.js').Api} api
- * @param {string} path
- * @param {string} by
- */
-async function save(api, path, by) {
-  /** @type {string} */
-  const text = await api.get(`${path}&format=csv`);
-  const address = URL.createObjectURL(new Blob([text], { type: 'text/csv' }));
-  const link = document.createElement('a');
-  link.href = address;
-  link.download = `usage-by-${by}.csv`;
-  link.click();
-  URL.revokeObjectURL(address);
+/** @param {{ usage: Pick<Usage, 'data' | 'currency' | 'from' | 'to'> }} props */
+function DayChart({ usage: { data, currency, from, to } }) {
+  const byDay = new Map(data.map((row) => [row.day, row.charged]));
+  const days = everyDay(from, to);
+  const most = data.reduce((top, { charged }) => (Number(charged) > Number(top) ? charged : top), '0');
+  return html`<${BarChart}
+    label="Charged"
+    top=${`${money(most)} ${currency} at most`}
+    from=${from}
+    to=${`before ${to}`}
+    bars=${days.map((day) => {
+      const charged = byDay.get(day) ?? '0';
+      return {
+        title: `${day}: ${money(charged)} ${currency}`,
+        parts: [{ tone: 'main', value: Number(charged) }],
+      };
+    })}
+  />`;
 }

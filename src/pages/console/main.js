@@ -11,6 +11,7 @@ import { Channels } from './channels.js';
 import { Help } from './help.js';
 import { useKeys } from './keyboard.js';
 import { Models } from './models.js';
+import { Money } from './money.js';
 import { Nodes } from './nodes.js';
 import { Now } from './now.js';
 import { goTo, linkTo, usePlace } from './router.js';
@@ -38,6 +39,7 @@ function Console() {
 const sections = [
   ['now', 'Now'],
   ['tasks', 'Tasks'],
+  ['money', 'Money'],
   ['channels', 'Channels'],
   ['models', 'Models'],
   ['accounts', 'Accounts'],
@@ -130,6 +132,7 @@ function Section({ api, place, live, overview }) {
   if (section === 'now') return html`<${Now} ...${props} live=${live} overview=${overview} />`;
   if (section === 'tasks' && id !== undefined) return html`<${TaskPage} key=${id} ...${props} id=${id} />`;
   if (section === 'tasks') return html`<${Tasks} ...${props} place=${place} />`;
+  if (section === 'money') return html`<${Money} ...${props} place=${place} />`;
   if (section === 'channels') return html`<${Channels} ...${props} />`;
   if (section === 'models') return html`<${Models} ...${props} />`;
   if (section === 'accounts' && id !== undefined)

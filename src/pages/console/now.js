@@ -3,6 +3,7 @@ import { counted, money, span, words } from '../shared/format.js';
 import { Badge, LiveState, Time } from '../shared/parts.js';
 import { html } from '../shared/preact.js';
 import { Table } from '../shared/table.js';
+import { Figure } from './figure.js';
 import { HealthList } from './health.js';
 import { named } from './names.js';
 import { goTo, linkTo } from './router.js';
@@ -98,15 +99,6 @@ function Figures({ overview: { money: sums, unfinished, callbacks, delivery }, c
 
 /** @param {number} value */
 const seconds = (value) => (value < 10 ? `${value.toFixed(1)} s` : span(value));
-
-/** @param {{ title: string, value: string, more?: unknown, link?: string }} props */
-function Figure({ title, value, more, link }) {
-  return html`<div class="figure">
-    <div class="small soft">${link === undefined ? title : html`<a href=${link}>${title}</a>`}</div>
-    <div class="value">${value}</div>
-    ${more && html`<div class="small soft">${more}</div>`}
-  </div>`;
-}
 
 /** @typedef {Overview['attention'][number]} Asking */
 

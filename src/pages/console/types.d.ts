@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import type { marginSchema } from '../../http/routes/get-margin.ts';
 import type { offerSchema } from '../../http/routes/list-offered-models.ts';
 import type { accountSchema } from '../../http/presenters/account.ts';
 import type { adminTaskDetailSchema, adminTaskSchema } from '../../http/presenters/admin-task.ts';
@@ -29,6 +30,8 @@ export type Channel = z.output<typeof channelSchema> & {
   readonly slots: z.output<typeof slotsSchema> | null;
 };
 export type ChannelHealth = Channel['health'];
+export type Margin = z.output<typeof marginSchema>;
+export type MarginRow = Margin['data'][number];
 export type Account = z.output<typeof accountSchema>;
 export type Key = z.output<typeof keySchema>;
 export type LedgerEntry = z.output<typeof ledgerEntrySchema>;

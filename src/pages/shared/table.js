@@ -1,14 +1,16 @@
 import { money, movement, placesOf } from './format.js';
-import { html, useEffect, useRef } from './preact.js';
+import { html, useEffect, useRef, useState } from './preact.js';
 
 /**
  * `isProse`: its text may have several lines. `money`, in place of a cell: an amount, written with as many places as all
- * of its column need, so that points stand below each other. `movement`: the same, with a sign.
+ * of its column need, so that points stand below each other. `movement`: the same, with a sign. `by`: what its rows
+ * are sorted by when its title is pressed.
  *
  * @template Row
  * @typedef {{
  *   title: string, cell?: (row: Row) => unknown, money?: (row: Row) => string | null,
  *   movement?: (row: Row) => string, isNumber?: boolean, isProse?: boolean,
+ *   by?: (row: Row) => number | string,
  * }} Column
  */
 
@@ -29,6 +31,7 @@ import { html, useEffect, useRef } from './preact.js';
  */
 export function Table({ label, columns, rows, keyOf, empty, onOpen, selection }) {
   const region = useHeadInSight();
+  const [order, setOrder] = useState(/** @type {Order | undefined} */ (undefined));
   if (rows.length === 0) return html`<p class="soft">${empty}</p>`;
   const keys = rows.map(keyOf);
   const cells = columns.map((column) => cellOf(column, rows));
@@ -48,11 +51,11 @@ export function Table({ label, columns, rows, keyOf, empty, onOpen, selection })
               />
             </th>`
           }
-          ${columns.map((column) => html`<th scope="col" class=${classOf(column)}>${column.title}</th>`)}
+          ${columns.map((column) => headOf(column, order, setOrder))}
         </tr>
       </thead>
       <tbody>
-        ${rows.map((row) => {
+        ${sorted(rows, columns, order).map((row) => {
           const key = keyOf(row);
           return html`<tr
             key=${key}
@@ -79,6 +82,39 @@ export function Table({ label, columns, rows, keyOf, empty, onOpen, selection })
       </tbody>
     </table>
   </div>`;
+}
+
+/** @typedef {{ title: string, isDescending: boolean }} Order */
+
+/**
+ * @template Row
+ * @param {Column<Row>} column
+ * @param {Order | undefined} order
+ * @param {(order: Order) => void} setOrder
+ */
+function headOf({ title, by, ...column }, order, setOrder) {
+  const current = order?.title === title ? order : undefined;
+  const next = { title, isDescending: current === undefined ? isFigure(column) : !current.isDescending };
+  const sort = current && (current.isDescending ? 'descending' : 'ascending');
+  return html`<th scope="col" class=${classOf(column)} aria-sort=${sort}>
+    ${by === undefined ? title : html`<button onClick=${() => setOrder(next)}>${title}</button>`}
+  </th>`;
+}
+
+/**
+ * @template Row
+ * @param {readonly Row[]} rows
+ * @param {readonly Column<Row>[]} columns
+ * @param {Order | undefined} order
+ */
+function sorted(rows, columns, order) {
+  const by = columns.find(({ title }) => title === order?.title)?.by;
+  if (order === undefined || by === undefined) return rows;
+  const ascending = [...rows].sort((a, b) => {
+    const [one, other] = [by(a), by(b)];
+    return one < other ? -1 : one > other ? 1 : 0;
+  });
+  return order.isDescending ? ascending.reverse() : ascending;
 }
 
 /** Where a table scrolls sideways, its head sticks to it and not to the window: how much of it is above the window. */
@@ -116,10 +152,16 @@ function cellOf({ cell, money: amountOf, movement: signedOf }, rows) {
   return (row) => written(valueOf(row), places);
 }
 
-/** @param {{ isNumber?: boolean, isProse?: boolean, money?: unknown, movement?: unknown }} column */
-function classOf({ isNumber, isProse, money: amountOf, movement: signedOf }) {
-  const isFigure = isNumber === true || amountOf !== undefined || signedOf !== undefined;
-  return [isFigure ? 'number' : '', isProse === true ? 'prose' : ''].join(' ').trim();
+/** @typedef {{ isNumber?: boolean, isProse?: boolean, money?: unknown, movement?: unknown }} Look */
+
+/** @param {Look} column */
+function isFigure({ isNumber, money: amountOf, movement: signedOf }) {
+  return isNumber === true || amountOf !== undefined || signedOf !== undefined;
+}
+
+/** @param {Look} column */
+function classOf(column) {
+  return [isFigure(column) ? 'number' : '', column.isProse === true ? 'prose' : ''].join(' ').trim();
 }
 
 /** @param {EventTarget | null} target */

@@ -14,13 +14,13 @@ const world = useHttpWorld('route_get_margin');
 async function end(
   day: string,
   task: string,
-  { model = 'a', channel = 'x', charge = 0n, cost = 0n, unknown = 0 },
+  { model = 'a', channel = 'x', charge = 0n, cost = 0n, unknown = 0, endUser = '' },
 ) {
   const now = () => Date.parse(`${day}T12:00:00Z`);
   const ledger = createLedger({ collection: ledgerCollection(world.db), key: testLedgerKey, now });
   const held = 1_000_000n;
   const of = { account: 'acme', task };
-  const by = { key: 'key_1', model };
+  const by = { key: 'key_1', model, ...(endUser === '' ? {} : { endUser }) };
   await ledger.hold({ ...of, by, amount: held, basis: '{}', overdraftLimit: 10n ** 12n });
   const upstream = { model, channel, cost, unknown };
   if (charge === 0n) await ledger.void({ ...of, upstream });
@@ -35,7 +35,7 @@ const rowsOf = async (query: string) => {
 
 async function someTasks() {
   await end('2026-01-30', 't0', { charge: 9_000_000n });
-  const ledger = await end('2026-01-31', 't1', { charge: 3_000_000n, cost: 1_000_000n });
+  const ledger = await end('2026-01-31', 't1', { charge: 3_000_000n, cost: 1_000_000n, endUser: 'mia' });
   await end('2026-02-01', 't2', { model: 'b', channel: 'y', charge: 500_000n, cost: 700_000n, unknown: 1 });
   await end('2026-02-01', 't3', { model: 'b', cost: 200_000n });
   await end('2026-02-01', 't4', { channel: '' });
@@ -56,6 +56,13 @@ it('adds up what ended on these days, the lowest margin first', async () => {
     ['x', 2, '3.000000', '0.250000', '1.200000', 0, '1.550000'],
   ]);
   expect(await rowsOf(`${days}&by=`)).toEqual([[4, '3.500000', '0.250000', '1.900000', 1, '1.350000']]);
+  expect(await rowsOf(`${days}&by=key`)).toEqual([
+    ['key_1', 4, '3.500000', '0.250000', '1.900000', 1, '1.350000'],
+  ]);
+  expect(await rowsOf(`${days}&by=end_user`)).toEqual([
+    [null, 3, '0.500000', '0.000000', '0.900000', 1, '-0.400000'],
+    ['mia', 1, '3.000000', '0.250000', '1.000000', 0, '1.750000'],
+  ]);
   const { body } = await world.admin('GET', `/margin?${days}&by=account,day`);
   expect(body).toEqual({
     object: 'margin',
@@ -106,7 +113,7 @@ it('is for operators', async () => {
 it.each([
   ['from=2026-13-01', 'from'],
   ['from=2026-02-02&to=2026-02-01', 'to'],
-  ['by=key', 'by'],
+  ['by=task', 'by'],
 ])('400: %s', async (query, param) => {
   const { status, body } = await world.admin('GET', `/margin?${query}`);
   expect([status, body.error.param]).toEqual([400, param]);

@@ -1,4 +1,7 @@
 import { expect, it } from 'vitest';
+import { ledgerCollection } from '../../../src/ledger/collection.ts';
+import { createLedger } from '../../../src/ledger/ledger.ts';
+import { testLedgerKey } from '../../support/sealing.ts';
 import { useHttpWorld } from '../../support/http-world.ts';
 
 const world = useHttpWorld('route_list_channels');
@@ -50,6 +53,24 @@ it('with what became of the tasks of the last three hours, counted once in half 
   expect((await recents())[0].tasks).toBe(4);
   world.clock.aheadMs += 4 * 3_600_000;
   expect((await recents())[0].tasks).toBe(0);
+});
+
+it('with what has ended there today, less refunds and costs', async () => {
+  const now = () => Date.now() + world.clock.aheadMs;
+  world.clock.aheadMs += 60_000;
+  const ledger = createLedger({ collection: ledgerCollection(world.db), key: testLedgerKey, now });
+  const of = { account: 'acme', task: 't1' };
+  const held = 9_000_000n;
+  const by = { key: 'key_1', model: 'clip' };
+  await ledger.hold({ ...of, by, amount: held, basis: '{}', overdraftLimit: held });
+  const upstream = { model: 'clip', channel: 'two', cost: 1_000_000n, unknown: 1 };
+  await ledger.settle({ ...of, held, amount: 3_000_000n, upstream });
+  const { data } = (await world.admin('GET', '/channels')).body;
+  expect(data.map(({ today }: { today: object }) => today)).toEqual([
+    null,
+    { charged: '3.000000', cost: '1.000000', cost_unknown: 1, margin: '2.000000' },
+    null,
+  ]);
 });
 
 it('without those counts when they cannot be had', async () => {

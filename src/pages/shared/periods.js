@@ -25,7 +25,8 @@ function dayOf(milliseconds) {
   return new Date(milliseconds).toISOString().slice(0, 10);
 }
 
-/** How many days lie between two of them. @param {string} from @param {string} to */
-export function daysBetween(from, to) {
-  return Math.round((Date.parse(to) - Date.parse(from)) / dayMs);
+/** Each day from the first until before the second. @param {string} from @param {string} to */
+export function everyDay(from, to) {
+  const count = Math.max(0, Math.round((Date.parse(to) - Date.parse(from)) / dayMs));
+  return Array.from({ length: count }, (_, n) => dayOf(Date.parse(from) + n * dayMs));
 }

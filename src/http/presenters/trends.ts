@@ -1,0 +1,149 @@
+import { z } from 'zod';
+import type { Trends } from '../../commands/read-trends.ts';
+import { formatMicros } from '../../money/money.ts';
+import { addFlows, emptyFlow, failedOf, failureCounts, latenessAt } from '../../task/flow.ts';
+import type { Flow } from '../../task/flow.ts';
+import { failureClassSchema } from './enums.ts';
+import { toSeconds, unixSeconds } from './unix-seconds.ts';
+
+const within = z.int().nullable();
+
+const sumsSchema = z.object({
+  created: z.int(),
+  succeeded: z.int(),
+  failures: z.array(z.object({ class: failureClassSchema, count: z.int() })),
+  delivery: z.object({ p50_seconds: within, p95_seconds: within }).nullable().meta({
+    description:
+      'From the end of a render to the end of its task: within so many seconds for 50 and 95 in 100 tasks; null: later than 300. Null as a whole: no vendor said when a render ended.',
+  }),
+  held: z.string().meta({ description: 'What the tasks created then have held.' }),
+  charged: z
+    .string()
+    .meta({ description: 'What the ledger charged then, images that were answered at once among it.' }),
+  refunded: z.string(),
+  cost: z.string().meta({ description: 'What is known of it.' }),
+});
+
+export const trendsSchema = z
+  .object({
+    object: z.literal('trends'),
+    currency: z.string(),
+    step_seconds: z.int(),
+    channels: z.array(z.string()).meta({ description: 'Those that have any of it.' }),
+    models: z.array(z.string()).meta({ description: 'Those that have any of it.' }),
+    data: z.array(
+      sumsSchema.extend({
+        at: unixSeconds('When the step begins. The last step has not ended.'),
+        unfinished: z.int().nullable().meta({
+          description:
+            'Tasks that were unfinished at the end of the step. Null where one channel or model was asked for.',
+        }),
+      }),
+    ),
+    groups: z.array(
+      sumsSchema.extend({
+        name: z
+          .string()
+          .nullable()
+          .meta({ description: 'The channel or the model. Null: nothing was submitted.' }),
+        ended: z.array(z.int()).meta({ description: 'Of each step, how many tasks ended.' }),
+        failed: z.array(z.int()).meta({ description: 'Of each step, how many tasks failed.' }),
+      }),
+    ),
+  })
+  .meta({ id: 'Trends' });
+
+export interface TrendsAsked {
+  readonly by: 'channel' | 'model';
+  readonly channel?: string | undefined;
+  readonly model?: string | undefined;
+}
+
+/** The flows of the channel and the model that were asked for. */
+export function chosenFlows({ flows, steps }: Trends, { channel, model }: Omit<TrendsAsked, 'by'>): Flow[] {
+  const known = new Set(steps);
+  return flows.filter(
+    (flow) =>
+      known.has(flow.at) &&
+      (channel === undefined || flow.channel === channel) &&
+      (model === undefined || flow.model === model),
+  );
+}
+
+export function presentTrends(
+  trends: Trends,
+  { currency, ...asked }: TrendsAsked & { readonly currency: string },
+): z.output<typeof trendsSchema> {
+  const chosen = chosenFlows(trends, asked);
+  const byStep = addFlows(chosen, ({ at }) => String(at));
+  const none = (at: number) => emptyFlow({ at, channel: '', model: '' });
+  const sums = trends.steps.map((at) => byStep.get(String(at)) ?? none(at));
+  const isWhole = asked.channel === undefined && asked.model === undefined;
+  const left = isWhole ? unfinishedAt(sums, trends.unfinished) : [];
+  return {
+    object: 'trends',
+    currency,
+    step_seconds: trends.stepMs / 1000,
+    channels: namesOf(trends.flows.map(({ channel }) => channel)),
+    models: namesOf(trends.flows.map(({ model }) => model)),
+    data: sums.map((flow, n) => ({
+      at: toSeconds(flow.at),
+      ...presentSums(flow),
+      unfinished: left[n] ?? null,
+    })),
+    groups: groupsOf(chosen, asked.by, trends.steps),
+  };
+}
+
+/** What is unfinished now, less what was created since, and with what has ended since. */
+function unfinishedAt(sums: readonly Flow[], now: number): number[] {
+  let left = now;
+  return sums
+    .map((_, n) => sums[sums.length - n - 1])
+    .map((flow) => {
+      const atEnd = left;
+      if (flow !== undefined) left = Math.max(0, left - flow.created + endedOf(flow));
+      return atEnd;
+    })
+    .toReversed();
+}
+
+function groupsOf(flows: readonly Flow[], by: TrendsAsked['by'], steps: readonly number[]) {
+  const sums = addFlows(flows, (flow) => flow[by]);
+  const stepped = addFlows(flows, (flow) => JSON.stringify([flow[by], flow.at]));
+  return [...sums.keys()].toSorted().flatMap((name) => {
+    const sum = sums.get(name);
+    if (sum === undefined) return [];
+    const atStep = (at: number) => stepped.get(JSON.stringify([name, at]));
+    const each = (count: (flow: Flow) => number) =>
+      steps.map((at) => {
+        const flow = atStep(at);
+        return flow === undefined ? 0 : count(flow);
+      });
+    return [
+      { name: name === '' ? null : name, ...presentSums(sum), ended: each(endedOf), failed: each(failedOf) },
+    ];
+  });
+}
+
+function presentSums(flow: Flow): z.output<typeof sumsSchema> {
+  const [p50, p95] = [latenessAt(flow, 0.5), latenessAt(flow, 0.95)];
+  return {
+    created: flow.created,
+    succeeded: flow.succeeded,
+    failures: failureCounts(flow).map(([name, count]) => ({ class: name, count })),
+    delivery: p50 === undefined || p95 === undefined ? null : { p50_seconds: p50, p95_seconds: p95 },
+    held: formatMicros(flow.held),
+    charged: formatMicros(flow.charged),
+    refunded: formatMicros(flow.refunded),
+    cost: formatMicros(flow.cost),
+  };
+}
+
+function endedOf(flow: Flow): number {
+  return flow.succeeded + failedOf(flow);
+}
+
+function namesOf(names: readonly string[]): string[] {
+  return [...new Set(names)].filter((name) => name !== '').toSorted();
+}

@@ -1,0 +1,31 @@
+/**
+ * Saves what the gateway answers as a file.
+ *
+ * @param {import('./api.js').Api} api
+ * @param {string} path
+ * @param {{ name: string, type: string }} file
+ */
+export async function saveAnswer(api, path, { name, type }) {
+  /** @type {string} */
+  const text = await api.get(path);
+  const address = URL.createObjectURL(new Blob([text], { type }));
+  const link = document.createElement('a');
+  link.href = address;
+  link.download = name;
+  link.click();
+  URL.revokeObjectURL(address);
+}
+
+/**
+ * A report of the same query as CSV.
+ *
+ * @param {import('./api.js').Api} api
+ * @param {string} path
+ * @param {string} name without its ending
+ */
+export function saveCsv(api, path, name) {
+  return saveAnswer(api, `${path}${path.includes('?') ? '&' : '?'}format=csv`, {
+    name: `${name}.csv`,
+    type: 'text/csv',
+  });
+}

@@ -1,0 +1,89 @@
+import { failureClasses } from '../errors/failure.ts';
+import type { FailureClass } from '../errors/failure.ts';
+import type { Micros } from '../money/money.ts';
+
+/** What came and ended in a span of time, for one channel and one model. Made from the records and the ledger. */
+export interface Flow {
+  /** When the span begins, in Unix milliseconds. */
+  readonly at: number;
+  /** Empty: nothing was submitted. */
+  readonly channel: string;
+  readonly model: string;
+  readonly created: number;
+  /** What the tasks created then have held. */
+  readonly held: Micros;
+  readonly succeeded: number;
+  readonly failures: Readonly<Partial<Record<FailureClass, number>>>;
+  /** How many tasks were delivered within each of `lateBounds`, and how many later than all of them. */
+  readonly late: readonly number[];
+  readonly charged: Micros;
+  readonly refunded: Micros;
+  readonly cost: Micros;
+}
+
+/** From the end of a render to the end of its task, in seconds. */
+export const lateBounds = [1, 2, 5, 10, 30, 60, 300] as const;
+
+/** Time spans whose flows can be seen. */
+export const trendSpans = ['hour', 'day', 'week'] as const;
+export type TrendSpan = (typeof trendSpans)[number];
+
+export interface FlowsAsked {
+  /** Unix milliseconds, inclusive and exclusive; both are on one UTC day. */
+  readonly from: number;
+  readonly before: number;
+  readonly stepMs: number;
+}
+
+export function emptyFlow(of: Pick<Flow, 'at' | 'channel' | 'model'>): Flow {
+  const counts = { created: 0, succeeded: 0, failures: {}, late: [] };
+  return { ...of, ...counts, held: 0n, charged: 0n, refunded: 0n, cost: 0n };
+}
+
+function plusFlow(one: Flow, other: Flow): Flow {
+  const failures: Partial<Record<FailureClass, number>> = { ...one.failures };
+  for (const [name, count] of failureCounts(other)) failures[name] = (failures[name] ?? 0) + count;
+  const length = Math.max(one.late.length, other.late.length);
+  return {
+    ...one,
+    created: one.created + other.created,
+    held: one.held + other.held,
+    succeeded: one.succeeded + other.succeeded,
+    failures,
+    late: Array.from({ length }, (_, n) => (one.late[n] ?? 0) + (other.late[n] ?? 0)),
+    charged: one.charged + other.charged,
+    refunded: one.refunded + other.refunded,
+    cost: one.cost + other.cost,
+  };
+}
+
+/** Adds up what has the same name. The order is that of the first flow of each name. */
+export function addFlows(flows: Iterable<Flow>, nameOf: (flow: Flow) => string): Map<string, Flow> {
+  const sums = new Map<string, Flow>();
+  for (const flow of flows) {
+    const name = nameOf(flow);
+    const sum = sums.get(name);
+    sums.set(name, sum === undefined ? flow : plusFlow(sum, flow));
+  }
+  return sums;
+}
+
+export function failureCounts({ failures }: Pick<Flow, 'failures'>): [FailureClass, number][] {
+  return failureClasses.flatMap((name) => {
+    const count = failures[name] ?? 0;
+    return count === 0 ? [] : [[name, count]];
+  });
+}
+
+export function failedOf(flow: Pick<Flow, 'failures'>): number {
+  return failureCounts(flow).reduce((sum, [, count]) => sum + count, 0);
+}
+
+/** The bound, in seconds, within which this share was delivered. Null: later than all bounds. Undefined: nothing is known. */
+export function latenessAt({ late }: Pick<Flow, 'late'>, share: number): number | null | undefined {
+  const all = late.reduce((sum, count) => sum + count, 0);
+  if (all === 0) return undefined;
+  let within = 0;
+  const index = late.findIndex((count) => (within += count) >= all * share);
+  return lateBounds[index] ?? null;
+}

@@ -1,0 +1,113 @@
+import { readFileSync } from 'node:fs';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ledgerCollection } from '../../src/ledger/collection.ts';
+import { createLedger } from '../../src/ledger/ledger.ts';
+import { browserPath, noBrowser, overhang, seriousFindings, startBrowser } from '../support/browser.ts';
+import type { TestBrowser, WatchedPage } from '../support/browser.ts';
+import type { TestAccount } from '../support/client.ts';
+import { adminToken, useHttpWorld } from '../support/http-world.ts';
+import { testLedgerKey } from '../support/sealing.ts';
+import { snap } from '../support/shots.ts';
+
+/** The console's numbers with a past: what was earned, and what came and ended. */
+
+const world = useHttpWorld('console_past');
+const dayMs = 24 * 3_600_000;
+
+let browser: TestBrowser;
+let account: TestAccount;
+
+describe.skipIf(browserPath === undefined)(`the console’s past${noBrowser}`, () => {
+  beforeAll(async () => {
+    browser = await startBrowser();
+    account = await world.newAccount();
+  });
+  afterAll(() => browser.close());
+
+  async function signedIn(hash: string, width = 1440): Promise<WatchedPage> {
+    const watched = await browser.open({ viewport: { width, height: 900 } });
+    await watched.page.addInitScript(
+      `sessionStorage.setItem('mediary.operator', ${JSON.stringify(adminToken)})`,
+    );
+    await watched.page.goto(`${world.url}/console${hash}`);
+    return watched;
+  }
+
+  async function look(page: Page, name: string): Promise<void> {
+    for (const scheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme: scheme });
+      expect([name, scheme, await seriousFindings(page)]).toEqual([name, scheme, []]);
+      for (const width of [1440, 360]) {
+        await page.setViewportSize({ width, height: 900 });
+        expect([name, width, await overhang(page)]).toEqual([name, width, 0]);
+        await snap(page, `${name}-${scheme}-${width}`);
+      }
+      await page.setViewportSize({ width: 1440, height: 900 });
+    }
+  }
+
+  /** Ends a task some days ago. */
+  async function end(
+    task: string,
+    daysAgo: number,
+    { model = 'clip', channel = 'one', charge = 0n, cost = 0n },
+  ) {
+    const now = () => Date.now() - daysAgo * dayMs;
+    const ledger = createLedger({ collection: ledgerCollection(world.db), key: testLedgerKey, now });
+    const of = { account: 'past', task };
+    const by = { key: 'key_past', model, endUser: 'mia' };
+    await ledger.hold({ ...of, by, amount: 9_000_000n, basis: '{}', overdraftLimit: 10n ** 12n });
+    await ledger.settle({
+      ...of,
+      held: 9_000_000n,
+      amount: charge,
+      upstream: { model, channel, cost, unknown: 0 },
+    });
+  }
+
+  it('says what was earned by day and by everything else, sorted as asked, and saves it', async () => {
+    await end('t1', 3, { charge: 4_000_000n, cost: 1_000_000n });
+    await end('t2', 2, { charge: 1_000_000n, cost: 2_500_000n, channel: 'two' });
+    await end('t3', 1, { charge: 2_000_000n, cost: 500_000n, model: 'plain' });
+    const { page, faults, calls } = await signedIn('#/money?period=Last 7 days');
+    await page.getByRole('img', { name: /^Cost below margin/ }).waitFor();
+    await page.getByText('7.00', { exact: true }).waitFor();
+    const heights = page
+      .locator('.chart rect:not(.area)')
+      .evaluateAll((bars) => bars.map((bar) => `${bar.getAttribute('class')} ${bar.getAttribute('height')}`));
+    expect(await heights).toEqual(['rest 25', 'main 75', 'rest 25', 'bad 37.5', 'rest 12.5', 'main 37.5']);
+    await look(page, 'money-day');
+    await page.getByRole('button', { name: 'Channel', exact: true }).click();
+    const names = () =>
+      page.locator('tbody tr').evaluateAll((rows) => rows.map((row) => row.getAttribute('data-key')));
+    await expect.poll(names).toEqual(['two', 'one']);
+    await page.getByRole('button', { name: 'Charged USD' }).click();
+    await expect.poll(names).toEqual(['one', 'two']);
+    await look(page, 'money-channel');
+    const [saved] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name: 'Save as CSV' }).click(),
+    ]);
+    expect(readFileSync(await saved.path(), 'utf8')).toMatch(/^channel,tasks,.*\r\ntwo,1,1\.000000/);
+    for (const [group, name] of [
+      ['Key', 'key_past'],
+      ['End user', 'mia'],
+      ['Account', 'past'],
+      ['Model', 'plain'],
+    ] as const) {
+      await page.getByRole('button', { name: group, exact: true }).first().click();
+      await page.getByRole('cell', { name, exact: true }).waitFor();
+    }
+    const [statement] = await (async () => {
+      await page.getByLabel('Account', { exact: true }).last().fill(account.id);
+      return Promise.all([
+        page.waitForEvent('download'),
+        page.getByRole('button', { name: 'Save', exact: true }).click(),
+      ]);
+    })();
+    expect(readFileSync(await statement.path(), 'utf8')).toContain('credit');
+    expect(calls.filter((call) => call.includes('/margin?by=day'))).toHaveLength(1);
+    expect(faults).toEqual([]);
+  });
+});
