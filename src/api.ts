@@ -7,6 +7,9 @@ import { createAccess } from './access/access.ts';
 import type { Access } from './access/access.ts';
 import { createCatalogue } from './routing/catalogue.ts';
 import { createChannelSwitches } from './routing/switches.ts';
+import { createTryCredential } from './compose/core-channels.ts';
+import { createConfigDrafts } from './control/config-drafts.ts';
+import type { ConfigDrafts } from './control/config-drafts.ts';
 import { createNodes } from './control/nodes.ts';
 import type { Nodes } from './control/nodes.ts';
 import { openNodeReports } from './compose/core.ts';
@@ -184,13 +187,25 @@ function appDeps(core: Core, switches: Switches, owned: Outside): AppDeps {
     testNotices: core.notices.test,
     noteBalance: core.notices.noteBalance,
     nodes: owned.nodes,
-    publishConfig: (by) => core.runningConfig.publish(by),
+    drafts: openDrafts(core),
+    tryCredential: createTryCredential(core),
+    publishConfig: (by, reason) => core.runningConfig.publish(by, reason),
     previewConfig: () => core.runningConfig.preview(),
     pingMongo: async () => void (await core.mongo.db.command({ ping: 1 })),
     limits: requestLimitsOf(environment),
     trustedProxies: environment.TRUSTED_PROXIES,
     ...addressesOf(core),
   };
+}
+
+function openDrafts({ stores, runningConfig, environment, now }: Core): ConfigDrafts {
+  return createConfigDrafts({
+    ...stores,
+    running: runningConfig,
+    isExportOnly: environment.CONFIG_DRAFTS === 'export',
+    now,
+    randomBytes,
+  });
 }
 
 function addressesOf({
