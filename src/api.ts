@@ -9,7 +9,6 @@ import { createCatalogue } from './routing/catalogue.ts';
 import { createChannelSwitches } from './routing/switches.ts';
 import { createTryCredential } from './compose/core-channels.ts';
 import { createConfigDrafts } from './control/config-drafts.ts';
-import type { ConfigDrafts } from './control/config-drafts.ts';
 import { createNodes } from './control/nodes.ts';
 import type { Nodes } from './control/nodes.ts';
 import { openNodeReports } from './compose/core.ts';
@@ -187,10 +186,7 @@ function appDeps(core: Core, switches: Switches, owned: Outside): AppDeps {
     testNotices: core.notices.test,
     noteBalance: core.notices.noteBalance,
     nodes: owned.nodes,
-    drafts: openDrafts(core),
-    tryCredential: createTryCredential(core),
-    publishConfig: (by, reason) => core.runningConfig.publish(by, reason),
-    previewConfig: () => core.runningConfig.preview(),
+    ...openConfiguration(core),
     pingMongo: async () => void (await core.mongo.db.command({ ping: 1 })),
     limits: requestLimitsOf(environment),
     trustedProxies: environment.TRUSTED_PROXIES,
@@ -198,14 +194,17 @@ function appDeps(core: Core, switches: Switches, owned: Outside): AppDeps {
   };
 }
 
-function openDrafts({ stores, runningConfig, environment, now }: Core): ConfigDrafts {
-  return createConfigDrafts({
-    ...stores,
-    running: runningConfig,
-    isExportOnly: environment.CONFIG_DRAFTS === 'export',
-    now,
-    randomBytes,
-  });
+function openConfiguration(
+  core: Core,
+): Pick<AppDeps, 'drafts' | 'tryCredential' | 'publishConfig' | 'previewConfig'> {
+  const { stores, runningConfig: running, environment, now } = core;
+  const isExportOnly = environment.CONFIG_DRAFTS === 'export';
+  return {
+    drafts: createConfigDrafts({ ...stores, running, isExportOnly, now, randomBytes }),
+    tryCredential: createTryCredential(core),
+    publishConfig: (by, reason) => running.publish(by, reason),
+    previewConfig: () => running.preview(),
+  };
 }
 
 function addressesOf({

@@ -18,6 +18,8 @@ interface SetOptions {
   readonly revision?: number;
 }
 
+type SetLine = [pointer: string | undefined, text: string | undefined, options: SetOptions];
+
 interface PublishOptions {
   readonly reason: string;
   readonly over?: number;
@@ -35,6 +37,11 @@ const draftSchema = z.object({
 /** `gateway config draft …` */
 export function addDraftCommands(draft: Command, context: CliContext): void {
   addLooks(draft, context);
+  addSet(draft, context);
+  addEnds(draft, context);
+}
+
+function addSet(draft: Command, context: CliContext): void {
   draft
     .command('set')
     .description(
@@ -50,20 +57,15 @@ export function addDraftCommands(draft: Command, context: CliContext): void {
       examples('config draft set /channels/main/priority 2', 'config draft set --file new.yaml'),
     )
     .action(
-      adminCommand(
-        context,
-        async (
-          { client, output },
-          pointer: string | undefined,
-          text: string | undefined,
-          options: SetOptions,
-        ) => {
-          const change = await changeOf(pointer, text, options);
-          const revision = options.revision ?? (await read(client)).revision;
-          showDraft(await client.call('PUT', path, { revision, ...change }), output);
-        },
-      ),
+      adminCommand(context, async ({ client, output }, ...[pointer, text, options]: SetLine) => {
+        const change = await changeOf(pointer, text, options);
+        const revision = options.revision ?? (await read(client)).revision;
+        showDraft(await client.call('PUT', path, { revision, ...change }), output);
+      }),
     );
+}
+
+function addEnds(draft: Command, context: CliContext): void {
   draft
     .command('publish')
     .description('Publishes the draft: every process takes it, or says why it cannot (then the status is 1).')
@@ -91,7 +93,7 @@ export function addDraftCommands(draft: Command, context: CliContext): void {
       adminCommand(context, async ({ client, output }, { reason = '' }: { readonly reason?: string }) => {
         const { revision } = await read(client);
         const query = new URLSearchParams({ revision: String(revision), reason });
-        output.result(await client.call('DELETE', `${path}?${query}`), 'The draft is discarded.');
+        output.result(await client.call('DELETE', `${path}?${query.toString()}`), 'The draft is discarded.');
       }),
     );
 }

@@ -57,6 +57,17 @@ export function addConfigCommands(config: Command, context: CliContext): void {
       }),
     );
 
+  addVersionCommands(config, context);
+  addDraftCommands(
+    config
+      .command('draft')
+      .description('What is prepared before it is published.')
+      .addHelpText('after', examples('config draft diff')),
+    context,
+  );
+}
+
+function addVersionCommands(config: Command, context: CliContext): void {
   config
     .command('versions')
     .description('Lists the version in force and those before it, newest first.')
@@ -94,14 +105,6 @@ export function addConfigCommands(config: Command, context: CliContext): void {
         },
       ),
     );
-
-  addDraftCommands(
-    config
-      .command('draft')
-      .description('What is prepared before it is published.')
-      .addHelpText('after', examples('config draft diff')),
-    context,
-  );
 }
 
 interface ReloadOptions {

@@ -231,7 +231,7 @@ export function keyRoute<Input extends InputSchema>(
 /** What differs between routes of the operators' API. */
 interface Operated {
   readonly access: Access;
-  /** Fields of the body that the audit log must not hold. `all`: it is no act. */
+  /** Fields of the body that the audit log must not hold. `all`: it changes nothing. */
   readonly unrecorded?: 'all' | readonly string[];
 }
 

@@ -15,14 +15,15 @@ const refusals: readonly (number | undefined)[] = [400, 401, 402, 403];
 
 /** Asks for a job that does not exist: an upstream that says so has accepted the key, and bills nothing. */
 export async function tryCredential(
-  { provider, config, context }: OpenChannel,
+  channel: OpenChannel,
   credential: string,
   signal: AbortSignal,
 ): Promise<CredentialAnswer> {
+  const { provider, config } = channel;
   const part = provider.video ?? provider.imageTask;
   if (part === undefined) return { verdict: 'untested', words: untested };
   const [model = ''] = Object.keys(config.models);
-  const asked = context(credential, model, signal);
+  const asked = channel.context(credential, model, signal);
   try {
     await part.status(part.absentJob?.(absentId, asked.model) ?? { id: absentId }, asked);
     return { verdict: 'accepted', words: 'The upstream accepts the key.' };

@@ -521,7 +521,8 @@ describe('config', () => {
     const file = join(tmpdir(), `mediary-draft-${process.pid}.yaml`);
     await writeFile(file, (await admin('GET', '/config/draft')).body.text.replace('"0.10"', '"0.30"'));
     onTestFinished(() => rm(file));
-    expect((await draft('set', '--file', file)).text).toContain('0.30');
+    await draft('set', '--file', file);
+    expect((await draft('show')).text).toContain('0.30');
     expect((await draft('set', '/models/clip/owned_by', '--remove')).text).toContain('Revision');
     expect((await draft('discard')).text).toContain('discarded');
   });
