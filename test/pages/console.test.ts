@@ -259,6 +259,7 @@ describe.skipIf(browserPath === undefined)(`the console${noBrowser}`, () => {
     '#/channels',
     '#/accounts',
     '#/accounts/ACCOUNT',
+    '#/configuration',
     '#/nodes',
     '#/audit',
     '#/now',
