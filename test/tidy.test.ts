@@ -233,7 +233,7 @@ describe('imports between folders', () => {
       runs: [...pure, 'access', 'capacity', 'http-client', 'process'],
       types: ['config', 'observability', 'store'],
     },
-    control: { runs: [...pure, 'process', 'store'], types: ['config'] },
+    control: { runs: [...pure, 'config', 'process', 'store'] },
     commands: {
       runs: [...pure, 'access', 'process', 'store'],
       types: ['ledger', 'observability', 'routing'],
@@ -329,9 +329,10 @@ describe('imports between folders', () => {
       ({ from, to, isType }) =>
         !isType && to.startsWith('src/config/') && !/^src\/(?:config\/|compose\/|[\w-]+\.ts$)/.test(from),
     );
-    // These read the record of a running local gateway or a vendor file, not gateway.yaml. local-mode.ts is the root of
-    // the local mode.
+    // These read the record of a running local gateway, a vendor file or the text of a draft, not gateway.yaml.
+    // local-mode.ts is the root of the local mode.
     const exempt = [
+      'src/control/config-drafts.ts',
       'src/cli/target.ts',
       'src/cli/vendor-test.ts',
       'src/local/find-running.ts',

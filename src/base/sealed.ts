@@ -2,6 +2,9 @@
 export const sealedFields = {
   'root-key': { collection: 'secrets', field: 'sealed' },
   configuration: { collection: 'configuration', field: 'sealed' },
+  'replaced-configuration': { collection: 'replaced_configurations', field: 'sealed' },
+  draft: { collection: 'configuration_drafts', field: 'sealed' },
+  'configured-secret': { collection: 'configured_secrets', field: 'sealed' },
   'webhook-secret': { collection: 'accounts', field: 'webhookSecrets' },
   'alert-address': { collection: 'account_alerts', field: 'sealed' },
   request: { collection: 'requests', field: 'sealed' },

@@ -1,5 +1,6 @@
 import type { ConfigFile } from '../config/config-file.ts';
 import type { Environment } from '../config/environment.ts';
+import { sealedNamesIn } from '../config/secret-places.ts';
 import { onReloadSignal } from '../config/reload-signal.ts';
 import { createVendorChecks } from '../vendor-files/vendor-checks.ts';
 import { openRunningConfig } from '../control/running-config.ts';
@@ -28,7 +29,7 @@ interface CoreParts {
 interface ConfigDeps
   extends Pick<RunningConfigDeps, keyof ConfigFile | 'node' | 'now'>, Pick<CoreParts, 'log' | 'auditLog'> {
   readonly environment: Pick<Environment, 'CONFIG_AT_START'>;
-  readonly stores: Pick<Stores, 'configurations'>;
+  readonly stores: Pick<Stores, 'configurations' | 'configDrafts'>;
   readonly mongo: Pick<Mongo, 'db'>;
 }
 
@@ -39,6 +40,7 @@ export function openConfig({ environment, log, auditLog, stores, mongo, ...deps 
   return openRunningConfig({
     ...deps,
     store: stores.configurations,
+    openSecrets: (text) => stores.configDrafts.openSecrets(sealedNamesIn(text)),
     bringsBack: environment.CONFIG_AT_START === 'always',
     checkVendors: createVendorChecks(),
     hasMoney: () => hasEntries(ledgerCollection(mongo.db)),

@@ -9,6 +9,7 @@ import { createAccountAlertStore } from './account-alerts.ts';
 import { createCapEventStore } from './cap-events.ts';
 import { createChannelHealthStore } from './channel-health.ts';
 import { createChannelStateStore } from './channel-states.ts';
+import { createConfigDraftStore } from './config-drafts.ts';
 import { createConfigurationStore } from './configurations.ts';
 import { createPartialImageStore } from './partial-images.ts';
 import { createDuties } from './duties.ts';
@@ -61,6 +62,7 @@ export function createStores(db: Db, now: () => number, { retention, endUsers, .
     exchanges: createExchangeStore(db, now, () => kept().exchangesMs),
     channelStates: createChannelStateStore(db),
     configurations: createConfigurationStore(db, sealing),
+    configDrafts: createConfigDraftStore(db, sealing),
     nodes: createNodeStore(db),
     files: createFileStore(db, fileUploads, sealing),
     fileUploads,

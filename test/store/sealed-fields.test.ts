@@ -31,7 +31,17 @@ interface Field {
   readonly read: (id: string) => Promise<string | undefined>;
 }
 
-const fields: Readonly<Record<Exclude<SealPurpose, 'root-key' | 'configuration'>, Field>> = {
+const publication = (text: string) => ({ text, hash: text, currency: 'USD', by: 'ada', node: 'n', at: 1 });
+
+/** Their records have names that nobody chooses. Each has a test of its own. */
+const named = ['root-key', 'configuration', 'replaced-configuration', 'draft'] as const;
+
+const fields: Readonly<Record<Exclude<SealPurpose, (typeof named)[number]>, Field>> = {
+  'configured-secret': {
+    write: (name) =>
+      stores.configDrafts.keepSecret({ name, value: `key of ${name}`, ending: '', at: 1, by: 'ada' }),
+    read: async (name) => (await stores.configDrafts.openSecrets([name])).get(name),
+  },
   'webhook-secret': {
     write: (id) => {
       const sealed = secrets.seal({ purpose: 'webhook-secret', id }, `whsec_${id}`);
@@ -178,15 +188,21 @@ it('a root key that lies in another record opens nothing', async () => {
   await expect(openSecrets([key], { ...store, id: 'other' as never })).rejects.toThrow('cannot be opened');
 });
 
+it('an earlier version and a draft open in their own records only', async () => {
+  for (const text of ['one', 'two', 'three']) await stores.configurations.publish(publication(text));
+  expect(await stores.configurations.textOf(2)).toBe('two');
+  const versions = database.db.collection<{ _id: string; sealed: object }>('replaced_configurations');
+  const [first, second] = await versions.find().sort({ _id: 1 }).toArray();
+  await versions.updateOne({ _id: second?._id ?? '' }, { $set: { sealed: first?.sealed ?? {} } });
+  await expect(stores.configurations.textOf(2)).rejects.toThrow('cannot be opened');
+  expect(await stores.configDrafts.write({ revision: 0, base: 1, text: 'draft', edits: [] })).toBe(true);
+  const drafts = database.db.collection('configuration_drafts');
+  await drafts.updateOne({}, { $set: { sealed: first?.sealed ?? {} } });
+  await expect(stores.configDrafts.read()).rejects.toThrow('cannot be opened');
+});
+
 it('the published configuration opens in its own record only', async () => {
-  await stores.configurations.publish({
-    text: 'a file',
-    hash: 'h',
-    currency: 'USD',
-    by: 'ada',
-    node: 'n',
-    at: 1,
-  });
+  await stores.configurations.publish(publication('a file'));
   expect((await stores.configurations.read())?.text).toBe('a file');
   const sealed = secrets.seal({ purpose: 'configuration', id: 'other' }, 'another file');
   const { collection, field } = sealedFields.configuration;
@@ -196,5 +212,5 @@ it('the published configuration opens in its own record only', async () => {
 });
 
 it('are all fields that hold sealed values', () => {
-  expect([...Object.keys(fields), 'root-key', 'configuration'].toSorted()).toEqual(sealPurposes.toSorted());
+  expect([...Object.keys(fields), ...named].toSorted()).toEqual(sealPurposes.toSorted());
 });

@@ -8,6 +8,7 @@ import { Accounts } from './accounts.js';
 import { learnActs } from './act-fields.js';
 import { Audit } from './audit.js';
 import { Channels } from './channels.js';
+import { Configuration } from './configuration.js';
 import { Help } from './help.js';
 import { useKeys } from './keyboard.js';
 import { Models } from './models.js';
@@ -43,6 +44,7 @@ const sections = [
   ['channels', 'Channels'],
   ['models', 'Models'],
   ['accounts', 'Accounts'],
+  ['configuration', 'Configuration'],
   ['nodes', 'Nodes'],
   ['audit', 'Audit'],
 ];
@@ -138,6 +140,7 @@ function Section({ api, place, live, overview }) {
   if (section === 'accounts' && id !== undefined)
     return html`<${AccountPage} key=${id} ...${props} id=${id} />`;
   if (section === 'accounts') return html`<${Accounts} ...${props} place=${place} />`;
+  if (section === 'configuration') return html`<${Configuration} ...${props} />`;
   if (section === 'nodes') return html`<${Nodes} ...${props} />`;
   if (section === 'audit') return html`<${Audit} ...${props} place=${place} />`;
   return html`<main>
