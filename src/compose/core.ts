@@ -139,8 +139,7 @@ export async function openCore(
   const runningConfig = await openConfig({ stores, mongo, environment, ...file, node, now, log, auditLog });
   const outbound = openWaysOut(environment);
   const { current: config } = runningConfig;
-  const pace = createPace(() => performance.now());
-  const shared = { stores, log, now, config, auditLog, environment, secrets, outbound, pace };
+  const shared = { stores, log, now, config, auditLog, environment, secrets, outbound, pace: openPace() };
   const metrics = createMetrics({ configVersion: () => shared.config().hash });
   const looks = { workers: () => readService(stores.nodes), health: createHealthReader(shared) };
   const margin: Ledger['margin'] = (asked) => ledger.margin(asked);
@@ -158,8 +157,7 @@ export async function openCore(
   const renders = openRenderClock(shared);
   const charges = openChargeBook(shared);
   await Promise.all([health.circuits.refresh(), renders.refresh()]);
-  for (const looking of [health.circuits, renders]) looking.start(pace);
-  charges.start();
+  for (const looking of [health.circuits, renders, charges]) looking.start(shared.pace);
   const stopConfig = startConfig(runningConfig, { ...shared, node });
   const opened = { runningConfig, node, metrics, mongo, ledger, channels, fileProvider, health };
   const rest = { renders, charges, results, recorder, tracing };
@@ -189,6 +187,8 @@ function openWaysOut(environment: Environment): Outbound {
     callbacks: environment.WEBHOOK_ALLOW_PRIVATE_NETWORKS,
   });
 }
+
+const openPace = (): Pace => createPace(() => performance.now());
 
 const clockApartMs = 10_000;
 

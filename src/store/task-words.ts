@@ -1,7 +1,7 @@
 import { defined } from '../base/defined.ts';
 import type { Changes } from '../task/next.ts';
 import type { Task } from '../task/record.ts';
-import type { SaidOfFailure } from '../task/task.ts';
+import type { ResultItem, SaidOfFailure } from '../task/task.ts';
 import { toSealed, toSealedDocument } from './sealed-document.ts';
 import type { SealedParts, Sealing } from './sealed-document.ts';
 import { toDocument, toTask, updateOf } from './task-document.ts';
@@ -45,7 +45,7 @@ export function createTaskForm(sealing: Sealing): TaskForm {
   }
 
   return {
-    linkFields: links.fieldsOf,
+    linkFields: (id: string, items: readonly ResultItem[]) => links.fieldsOf(id, items),
 
     toDocument(task) {
       const words = wordsOf(task);

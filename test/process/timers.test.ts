@@ -22,5 +22,5 @@ it('are all in the table of docs/operating.md', () => {
   );
   const [table = ''] = section.split('\n## ');
   const listed = [...table.matchAll(/\]\(\.\.\/([^)]+)\)/g)].map(([, file]) => file);
-  expect(listed.toSorted()).toEqual(timed.toSorted());
+  expect(new Set(listed)).toEqual(new Set(timed));
 });

@@ -22,6 +22,12 @@ function read() {
 const now = () => realNow() + movedMs;
 
 globalThis.Date = new Proxy(Date, {
-  construct: (real, given, target) => Reflect.construct(real, given.length === 0 ? [now()] : given, target),
+  construct(real, given, target) {
+    /** @type {unknown} */
+    const made = Reflect.construct(real, given.length === 0 ? [now()] : given, target);
+    if (!(made instanceof real)) throw new TypeError('not a date');
+    return made;
+  },
+  /** @returns {unknown} */
   get: (real, name) => (name === 'now' ? now : Reflect.get(real, name)),
 });
