@@ -1,7 +1,7 @@
 import { isUpstreamFailure } from '../src/task/attempt.ts';
 import { defined } from '../src/base/defined.ts';
 import type { Micros } from '../src/money/money.ts';
-import { chargeTask } from '../src/money/charge.ts';
+import { chargeTask, inPricedSizes } from '../src/money/charge.ts';
 import type { ChargeInput, TaskCharge } from '../src/money/charge.ts';
 import { priceAt } from '../src/money/price.ts';
 import type { PriceBasis } from '../src/money/price.ts';
@@ -58,7 +58,8 @@ async function costByRules(task: Task, { basis, deps }: Terms): Promise<Micros |
   const terms = jobOf(task)?.terms;
   if (terms?.price === undefined || !isBilledByRules(task, terms)) return undefined;
   // A failure reports nothing: it is billed as what was asked for.
-  const facts = outcome?.kind === 'succeeded' ? outcome.facts : defined({ durationSeconds: seconds });
+  const reported = outcome?.kind === 'succeeded' ? outcome.facts : defined({ durationSeconds: seconds });
+  const facts = inPricedSizes(reported, terms.price);
   try {
     const { tokensOf, ...input } = await chargeInput(task, facts, {
       basis: costBasis(basis, terms.price),

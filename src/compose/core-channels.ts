@@ -5,23 +5,17 @@ import { createChannels } from '../routing/channels.ts';
 import type { ChannelLinks, Channels } from '../routing/channels.ts';
 import { meteredChannels } from '../routing/metered-channels.ts';
 import { tryCredential } from '../routing/try-credential.ts';
-import { createFileProviders } from '../vendor-files/file-provider.ts';
-import type { FileProviders } from '../vendor-files/file-provider.ts';
 import type { Core } from './core.ts';
 
-/** Opens the channels of the running configuration and the adapters made from vendor files. */
+/** Opens the channels of the running configuration. */
 export function openChannels({
   config,
   metrics,
-  now,
+  fileProvider,
   ...core
-}: Pick<Core, 'config' | 'outbound' | 'log' | 'metrics' | 'now'>): {
-  readonly channels: Channels;
-  readonly fileProvider: FileProviders;
-} {
-  const fileProvider = createFileProviders(now);
+}: Pick<Core, 'config' | 'outbound' | 'log' | 'metrics' | 'fileProvider'>): Channels {
   const options = { ...channelParts(core), current: config, fileProvider };
-  return { channels: meteredChannels(createChannels(options), metrics), fileProvider };
+  return meteredChannels(createChannels(options), metrics);
 }
 
 function channelParts({ outbound, log }: Pick<Core, 'outbound' | 'log'>) {

@@ -3,6 +3,7 @@ import type { Environment } from '../config/environment.ts';
 import { sealedNamesIn } from '../config/secret-places.ts';
 import { onReloadSignal } from '../config/reload-signal.ts';
 import { createVendorChecks } from '../vendor-files/vendor-checks.ts';
+import type { FileProviders } from '../vendor-files/file-provider.ts';
 import { openRunningConfig } from '../control/running-config.ts';
 import type { Pace } from '../process/pace.ts';
 import type { RunningConfig, RunningConfigDeps } from '../control/running-config.ts';
@@ -13,6 +14,7 @@ import type { GatewayConfig } from '../config/gateway-file.ts';
 import type { Logger } from '../observability/log.ts';
 import type { Mongo } from '../store/mongo.ts';
 import { providers } from '../providers/index.ts';
+import { providerOf } from '../routing/provider-of.ts';
 import { retiredModels } from '../routing/served-models.ts';
 import type { Stores } from '../store/stores.ts';
 import type { AuditLog, OperatorAct } from '../commands/audit-log.ts';
@@ -31,10 +33,13 @@ interface ConfigDeps
   readonly environment: Pick<Environment, 'CONFIG_AT_START'>;
   readonly stores: Pick<Stores, 'configurations' | 'configDrafts'>;
   readonly mongo: Pick<Mongo, 'db'>;
+  readonly fileProvider: FileProviders;
 }
 
-/** Vendor files are left out, because they name no models that are shut down. */
-const adapterOf = (name: string) => (Object.hasOwn(providers, name) ? providers[name] : undefined);
+function retiredNow(config: GatewayConfig, { fileProvider, now }: Pick<ConfigDeps, 'fileProvider' | 'now'>) {
+  const adapters = { current: () => config, providers, fileProvider };
+  return retiredModels(config, (name) => providerOf(adapters, name), now());
+}
 
 export function openConfig({ environment, log, auditLog, stores, mongo, ...deps }: ConfigDeps) {
   return openRunningConfig({
@@ -47,7 +52,7 @@ export function openConfig({ environment, log, auditLog, stores, mongo, ...deps 
     keepStart: (publish) => auditLog.keep(reloadBy('start', deps.node), publish),
     onTaken: ({ version }, config) => {
       log.info({ version }, 'a published configuration was taken');
-      for (const { text, ...facts } of retiredModels(config, adapterOf, deps.now())) log.warn(facts, text);
+      for (const { text, ...facts } of retiredNow(config, deps)) log.warn(facts, text);
     },
     onOldCopy: ({ version }) => log.warn({ version }, oldCopy),
     onRefused: (version, violations) =>
@@ -86,11 +91,11 @@ export function startConfig(running: RunningConfig, { log, node, auditLog, pace 
 /** The functions with which notices read the configuration in force and the ledger. */
 export function noticeReads(
   { db }: Pick<Mongo, 'db'>,
-  { config, now }: { readonly config: () => GatewayConfig; readonly now: () => number },
+  { config, ...deps }: { readonly config: () => GatewayConfig } & Pick<ConfigDeps, 'fileProvider' | 'now'>,
 ) {
   return {
     lowBalances: (below: Micros) => readLowBalances(db, below),
-    retired: () => retiredModels(config(), adapterOf, now()),
+    retired: () => retiredNow(config(), deps),
   };
 }
 

@@ -18,6 +18,7 @@ import { createPace } from '../process/pace.ts';
 import type { Pace } from '../process/pace.ts';
 import type { RunningConfig } from '../control/running-config.ts';
 import { openChannels } from './core-channels.ts';
+import { openClock } from './core-clock.ts';
 import { noticeReads, openConfig, startConfig } from './core-config.ts';
 import { createEndUserNames } from '../store/end-user-names.ts';
 import type { EndUserNames } from '../store/end-user-names.ts';
@@ -48,8 +49,6 @@ import type { Results } from '../results/results.ts';
 import { SealError } from '../access/sealer.ts';
 import { openSecrets } from '../access/secrets.ts';
 import type { Secrets } from '../access/secrets.ts';
-import { createClockMarks } from '../store/clock-marks.ts';
-import { openDatabaseClock } from '../store/database-clock.ts';
 import type { DatabaseClock } from '../store/database-clock.ts';
 import { connectMongo, MongoAddressError } from '../store/mongo.ts';
 import { createRootKeyStore } from '../store/root-key.ts';
@@ -62,6 +61,7 @@ import { createHealthReader } from '../commands/read-health.ts';
 import type { AuditLog } from '../commands/audit-log.ts';
 import { createTemporalClient, temporalSettings } from '../temporal/connection.ts';
 import type { TemporalSettings } from '../temporal/connection.ts';
+import { createFileProviders } from '../vendor-files/file-provider.ts';
 import type { FileProviders } from '../vendor-files/file-provider.ts';
 import { wakeActivity } from '../temporal/wake-activity.ts';
 
@@ -136,35 +136,35 @@ export async function openCore(
   const stores = createStores(mongo.db, now, { ...secrets, endUsers: endUsersOf(secrets), retention });
   await Promise.all([ensureLedgerIndexes(mongo.db), ensureStoreIndexes(stores)]);
   const auditLog = createAuditLog({ ...stores, log, now, randomBytes });
-  const runningConfig = await openConfig({ stores, mongo, environment, ...file, node, now, log, auditLog });
+  const own = { ...file, node, now, fileProvider: createFileProviders(now) };
+  const runningConfig = await openConfig({ stores, mongo, environment, ...own, log, auditLog });
   const outbound = openWaysOut(environment);
   const { current: config } = runningConfig;
-  const shared = { stores, log, now, config, auditLog, environment, secrets, outbound, pace: openPace() };
+  const { fileProvider } = own;
+  const opened = { environment, secrets, outbound, fileProvider, pace: openPace() };
+  const shared = { stores, log, now, config, auditLog, ...opened };
   const metrics = createMetrics({ configVersion: () => shared.config().hash });
   const looks = { workers: () => readService(stores.nodes), health: createHealthReader(shared) };
-  const margin: Ledger['margin'] = (asked) => ledger.margin(asked);
-  const books: NoticesDeps['books'] = () => ledger;
-  const reads = noticeReads(mongo, shared);
-  const notices = openNotices({ ...shared, ...reads, ...looks, variables, randomBytes, margin, books });
+  const reads = { ...noticeReads(mongo, shared), ...looks, ...later(() => ledger) };
+  const notices = openNotices({ ...shared, ...reads, variables, randomBytes });
   const ledger = openBooks(mongo, { ...shared, metrics, notices, clock });
   const temporal = temporalSettings(environment, addresses, payloadKey(environment, secrets));
   const client = createTemporalClient(temporal);
   const health = openHealth({ ...shared, client });
-  const { channels, fileProvider } = openChannels({ ...shared, metrics });
+  const channels = openChannels({ ...shared, metrics });
   const results = await openCopies({ ...shared, channels });
   const tracing = await openTracing(environment, { node, log });
   const recorder = openRecorder({ ...shared, tracing });
-  const renders = openRenderClock(shared);
-  const charges = openChargeBook(shared);
+  const [renders, charges] = [openRenderClock(shared), openChargeBook(shared)];
   await Promise.all([health.circuits.refresh(), renders.refresh()]);
   for (const looking of [health.circuits, renders, charges]) looking.start(shared.pace);
   const stopConfig = startConfig(runningConfig, { ...shared, node });
-  const opened = { runningConfig, node, metrics, mongo, ledger, channels, fileProvider, health };
-  const rest = { renders, charges, results, recorder, tracing };
+  const parts = { runningConfig, node, metrics, mongo, ledger, channels, health, renders, charges, results };
   return {
     ...shared,
-    ...opened,
-    ...rest,
+    ...parts,
+    recorder,
+    tracing,
     endStay: createEndStay(stores, log),
     notices: notices.watch,
     temporal,
@@ -188,36 +188,17 @@ function openWaysOut(environment: Environment): Outbound {
   });
 }
 
+/** Notices read the ledger, which is opened after them. */
+const later = (books: () => Ledger): Pick<NoticesDeps, 'margin' | 'books'> => ({
+  margin: (asked) => books().margin(asked),
+  books,
+});
+
 const openPace = (): Pace => createPace(() => performance.now());
-
-const clockApartMs = 10_000;
-
-function openClock(
-  { db }: Mongo,
-  log: Logger,
-  { ownNow = () => Date.now(), databaseNow }: Omit<CoreOptions, 'variables'>,
-): Promise<DatabaseClock> | DatabaseClock {
-  if (databaseNow !== undefined) {
-    return { now: databaseNow, jump: () => undefined, stop: () => undefined };
-  }
-  return openDatabaseClock({
-    db,
-    marks: createClockMarks(db),
-    ownNow,
-    onError: (err) => log.warn({ err }, 'the time of the database could not be read'),
-    onTime(serverTime) {
-      const aheadMs = ownNow() - serverTime;
-      if (Math.abs(aheadMs) > clockApartMs) log.warn({ ahead_ms: aheadMs }, clockIsApart);
-    },
-  });
-}
 
 function endUsersOf(secrets: Pick<Secrets, 'deriveKey'>): EndUserNames {
   return createEndUserNames(secrets.deriveKey('ledger'));
 }
-
-const clockIsApart =
-  'the clock of this process is not that of the database, by which money is written and tasks live: let the network set both';
 
 interface BooksDeps extends Pick<Core, 'metrics' | 'secrets' | 'now'> {
   readonly clock: DatabaseClock;

@@ -1,3 +1,4 @@
+import { inPricedSizes } from '../money/charge.ts';
 import { worthOf } from '../money/cost.ts';
 import { costBasis, costTermsOf } from '../money/cost-terms.ts';
 import type { Price } from '../money/price.ts';
@@ -28,7 +29,8 @@ export function costOfImages(
 
   function byRules(rules: Price): bigint | undefined {
     const basis = costBasis(plan.basis, rules);
-    const bill = settle({ basis, channel: channel.config.id, facts, held: 0n });
+    const priced = inPricedSizes(facts, rules);
+    const bill = settle({ basis, channel: channel.config.id, facts: priced, held: 0n });
     return isPriced(bill) ? bill.amount : undefined;
   }
 }

@@ -124,7 +124,7 @@ function withLinks(
 }
 
 function hasLinks(plan: RoutePlan, { forms }: CreateImagesDeps): boolean {
-  return forms.keepsImages || candidatesWithLinks(plan).length > 0;
+  return forms.keepsImages || candidatesWithLinks(plan)[0] === plan.candidates[0];
 }
 
 function candidatesWithLinks({ candidates, serving }: RoutePlan): RoutePlan['candidates'] {

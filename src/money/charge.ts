@@ -200,6 +200,12 @@ function withPricedSize<Sized extends { readonly size?: string }>(sized: Sized, 
   return nearest === undefined ? sized : { ...sized, size: nearest.word };
 }
 
+/** The facts of an image answer in the words of this price. */
+export function inPricedSizes(facts: SettleFacts, price: Price): SettleFacts {
+  const groups = facts.groups?.map((group) => withPricedSize(group, price));
+  return { ...withPricedSize(facts, price), ...defined({ groups }) };
+}
+
 function ownWords(
   { images, size, quality }: ImageGroup,
   isOwn: (word: 'size' | 'quality') => boolean,

@@ -178,7 +178,8 @@ async function replyTo(
   const ownStream = body.stream === true ? openaiStream(operation, body) : undefined;
   const stream = presenter === undefined ? ownStream : presenter.stream;
   if (created.kind === 'answer') {
-    const mediaType = stream === undefined ? undefined : eventStreamType;
+    const isStream = stream !== undefined && created.answer.status === 200;
+    const mediaType = isStream ? eventStreamType : undefined;
     return { ...replyAtOnce(created.answer, currency), ...defined({ mediaType }) };
   }
   const { task } = created;

@@ -35,6 +35,8 @@ export function setEndUserCaps(deps: Deps): Route {
   return adminRoute({
     operationId: 'setEndUserCaps',
     access: 'money',
+    // Names of end users are pseudonyms wherever they are not sealed.
+    unrecorded: ['users'],
     summary: 'Limit what the end users of an account may spend',
     description:
       'Each end user (`safety_identifier`, or `user` of an image) may spend so much with all keys of the account together, also one who was never seen before. Replaces all such caps; what is absent is not limited. Effective on every node within five seconds.',

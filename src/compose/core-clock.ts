@@ -1,0 +1,32 @@
+import type { Logger } from '../observability/log.ts';
+import { createClockMarks } from '../store/clock-marks.ts';
+import { openDatabaseClock } from '../store/database-clock.ts';
+import type { DatabaseClock } from '../store/database-clock.ts';
+import type { Mongo } from '../store/mongo.ts';
+import type { CoreOptions } from './core.ts';
+
+const clockApartMs = 10_000;
+
+/** Opens the time of the database. Tests set it. */
+export function openClock(
+  { db }: Mongo,
+  log: Logger,
+  { ownNow = () => Date.now(), databaseNow }: Omit<CoreOptions, 'variables'>,
+): Promise<DatabaseClock> | DatabaseClock {
+  if (databaseNow !== undefined) {
+    return { now: databaseNow, jump: () => undefined, stop: () => undefined };
+  }
+  return openDatabaseClock({
+    db,
+    marks: createClockMarks(db),
+    ownNow,
+    onError: (err) => log.warn({ err }, 'the time of the database could not be read'),
+    onTime(serverTime) {
+      const aheadMs = ownNow() - serverTime;
+      if (Math.abs(aheadMs) > clockApartMs) log.warn({ ahead_ms: aheadMs }, clockIsApart);
+    },
+  });
+}
+
+const clockIsApart =
+  'the clock of this process is not that of the database, by which money is written and tasks live: let the network set both';
