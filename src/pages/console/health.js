@@ -45,7 +45,7 @@ export function HealthList({ channels }) {
     (health) =>
       html`<div key=${health.channel} class="health">
         <div class="row">
-          <a href=${linkTo(['channels'])}>${health.channel}</a>
+          <a href=${linkTo(['channels', health.channel])}>${health.channel}</a>
           <${HealthBadge} state=${health.state} />
           <span class="soft small">${openedOf(health) && `opened ${openedOf(health)}`}</span>
         </div>

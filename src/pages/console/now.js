@@ -8,6 +8,7 @@ import { HealthList } from './health.js';
 import { named } from './names.js';
 import { linkTo } from './router.js';
 import { Sentence } from './sentence.js';
+import { TrendsSection } from './trends.js';
 
 /** @typedef {import('./types.d.ts').Overview} Overview */
 
@@ -15,9 +16,9 @@ import { Sentence } from './sentence.js';
 const staleSeconds = 30;
 
 /**
- * @param {{ live: import('../shared/live.js').Live<Overview>, overview: Overview, currency: string }} props
+ * @param {import('./types.d.ts').PageProps & { live: import('../shared/live.js').Live<Overview>, overview: Overview }} props
  */
-export function Now({ live, overview, currency }) {
+export function Now({ api, live, overview, currency }) {
   const { attention, callbacks, channels, unfinished } = overview;
   const notices = overview.notices.filter(
     // What is counted above is not said twice; no worker at all is counted at no task.
@@ -55,6 +56,7 @@ export function Now({ live, overview, currency }) {
         <${Unfinished} rows=${unfinished} />
       </section>
     </div>
+    <${TrendsSection} api=${api} />
   </main>`;
 }
 
