@@ -3,7 +3,8 @@ import type { NewWait } from '../src/task/wait.ts';
 import type { ChannelActivityDeps } from './deps.ts';
 
 /**
- * Records what a task waits for, so that GET can show it. A known wait is not written again. Never throws, because a
+ * Records what a task waits for, so that GET can show it. A known wait is written again only if the time
+ * of the next try has changed. Never throws, because a
  * failure to record a wait must not stop a submission.
  */
 export async function noteWait(

@@ -13,7 +13,7 @@ import type { EventOf } from '../src/task/state.ts';
 import { UpstreamError } from '../src/providers/provider.ts';
 import type { OperationStatus } from '../src/providers/provider.ts';
 import { linkHeadersOf, mustBeCopied } from '../src/routing/channels.ts';
-import { needsMeasuring, withMeasured } from '../src/routing/measured-facts.ts';
+import { needsMeasuring, withMeasured, withMeasuredImages } from '../src/routing/measured-facts.ts';
 import type { ChannelActivityDeps } from './deps.ts';
 import { persistently } from './persistently.ts';
 import { afterFailure, afterPending } from '../src/polling/poll-memory.ts';
@@ -184,11 +184,14 @@ export async function deliver(
   if (isKept && mustBeCopied(deps.channels, owner) && delivered.some(isNotCopied))
     return { outcome, why: 'The result could not be copied, and its link is of no use to callers.' };
   if (problem === undefined || (problem.evidence === 'silent' && isLast)) {
-    const [item] = delivered;
-    if (kind !== 'video' || item === undefined || !needsMeasuring(facts)) return { outcome };
-    const media = await deps.measure({ task, item, channel: candidate.channel, headersFor });
-    const shapeOf = (size: string) => deps.shapeOf({ model, channel: candidate.channel }, size);
-    return { outcome: { ...outcome, facts: withMeasured(facts, media, shapeOf) } };
+    if (!needsMeasuring(kind, facts)) return { outcome };
+    const { channel } = candidate;
+    const measure = (item: ResultItem) => deps.measure({ task, item, channel, headersFor });
+    const media = await Promise.all((kind === 'image' ? delivered : delivered.slice(0, 1)).map(measure));
+    const shapeOf = (size: string) => deps.shapeOf({ model, channel }, size);
+    const measured =
+      kind === 'image' ? withMeasuredImages(facts, media) : withMeasured(facts, media[0], shapeOf);
+    return { outcome: { ...outcome, facts: measured } };
   }
   return { outcome, why: `A link of the result does not open: ${problem.message}` };
 }

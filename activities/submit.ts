@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { Attempt } from '../src/task/attempt.ts';
 import type { GenerationRequest } from '../src/models/request.ts';
 import type { RouteCandidate } from '../src/task/candidates.ts';
+import { orderedTask } from '../src/task/fair-order.ts';
 import type { Task } from '../src/task/record.ts';
 import { attemptAt, isIdle, isSubmitting, sameCandidate } from '../src/task/state.ts';
 import { UpstreamError } from '../src/providers/provider.ts';
@@ -105,16 +106,16 @@ export function createSubmit(deps: ChannelActivityDeps) {
       };
       return retryOrLeave({ input, task }, refusal, deps);
     }
-    const turn = { task: task.id, account: task.account, isBack: !isFirstAttempt() };
     const { cancellationSignal } = Context.current();
-    const limiter = deps.submitLimiter(input.candidate);
-    const waitMs = await limiter.enter(turn, cancellationSignal);
-    if (waitMs !== undefined) {
-      const until = deps.now() + waitMs;
-      const ahead = limiter.countAhead(task.id);
+    const isBack = !isFirstAttempt() && task.wait?.cause === 'rate';
+    const turn = { ...orderedTask(task), isBack };
+    const delay = await deps.submitLimiter(input.candidate).enter(turn, cancellationSignal);
+    if (delay !== undefined) {
+      const { ms, ahead } = delay;
+      const until = deps.now() + ms;
       await noteWait(task, { cause: 'rate', ...input.candidate, ahead, until }, deps);
-      const nextIn = `next look in ${Math.ceil(waitMs / 1000)} s`;
-      throw later('WaitsForItsTurn', `the channel's submissions per second are used; ${nextIn}`, waitMs);
+      const nextIn = `next look in ${Math.ceil(ms / 1000)} s`;
+      throw later('WaitsForItsTurn', `the channel's submissions per second are used; ${nextIn}`, ms);
     }
     return send({ input, task, stored: { ...stored, request }, target, atOnce });
   }

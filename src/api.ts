@@ -7,6 +7,8 @@ import { createAccess } from './access/access.ts';
 import type { Access } from './access/access.ts';
 import { createCatalogue } from './routing/catalogue.ts';
 import { createChannelSwitches } from './routing/switches.ts';
+import { createTryCredential } from './compose/core-channels.ts';
+import { createConfigDrafts } from './control/config-drafts.ts';
 import { createNodes } from './control/nodes.ts';
 import type { Nodes } from './control/nodes.ts';
 import { openNodeReports } from './compose/core.ts';
@@ -66,8 +68,8 @@ export async function startApi(core: Core): Promise<RunningApi> {
     onError: (err) => core.log.warn({ err }, 'the processes of the gateway could not be read'),
   });
   await Promise.all([switches.refresh(), nodes.refresh()]);
-  switches.start();
-  nodes.start();
+  switches.start(core.pace);
+  nodes.start(core.pace);
   const media = openMedia(core);
   const access = openAccess(core);
   const workspaces = await openImageWorkspaces(core.now);
@@ -154,6 +156,7 @@ function appDeps(core: Core, switches: Switches, owned: Outside): AppDeps {
     metrics: core.metrics,
     ...defined({ tracer: core.tracing?.tracer }),
     now,
+    pace: core.pace,
     randomBytes,
     ...owned.access,
     secrets,
@@ -167,7 +170,7 @@ function appDeps(core: Core, switches: Switches, owned: Outside): AppDeps {
     ledger: core.ledger,
     holdTerms,
     verifyLedger: openVerification(core),
-    ledgerHeads: createHeadAnchors(core.mongo.db, core.secrets.deriveKey('ledger-hash')),
+    ledgerHeads: createHeadAnchors(core.mongo.db, core.secrets.deriveKey('ledger')),
     ...ledgerSums(core),
     ...openActs(core, port),
     repeats,
@@ -185,8 +188,7 @@ function appDeps(core: Core, switches: Switches, owned: Outside): AppDeps {
     testNotices: core.notices.test,
     noteBalance: core.notices.noteBalance,
     nodes: owned.nodes,
-    publishConfig: (by) => core.runningConfig.publish(by),
-    previewConfig: () => core.runningConfig.preview(),
+    ...openConfiguration(core),
     pingMongo: async () => void (await core.mongo.db.command({ ping: 1 })),
     limits: requestLimitsOf(environment),
     trustedProxies: environment.TRUSTED_PROXIES,
@@ -199,6 +201,19 @@ function ledgerSums(core: Core): Pick<AppDeps, 'readTrends' | 'readUpstreamCosts
   return {
     readTrends: openTrends(core),
     readUpstreamCosts: (asked) => readUpstreamCosts(collection, asked),
+  };
+}
+
+function openConfiguration(
+  core: Core,
+): Pick<AppDeps, 'drafts' | 'tryCredential' | 'publishConfig' | 'previewConfig'> {
+  const { stores, runningConfig: running, environment, now } = core;
+  const isExportOnly = environment.CONFIG_DRAFTS === 'export';
+  return {
+    drafts: createConfigDrafts({ ...stores, running, isExportOnly, now, randomBytes }),
+    tryCredential: createTryCredential(core),
+    publishConfig: (by, reason) => running.publish(by, reason),
+    previewConfig: () => running.preview(),
   };
 }
 

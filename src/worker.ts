@@ -21,6 +21,7 @@ import type { StayPlaces } from './capacity/stay-places.ts';
 import { createStayWakes } from './capacity/stay-wakes.ts';
 import { shareChannelPollers, taskPollers } from './temporal/task-pollers.ts';
 import { countActivities, endRuns, isServing, runNew } from './temporal/worker-runs.ts';
+import { pacedActivities } from './temporal/paced-activities.ts';
 import { tracedActivities } from './temporal/traced-activities.ts';
 import { openTaskPort } from './compose/task-port.ts';
 import { upkeepOf } from './compose/upkeep.ts';
@@ -163,7 +164,9 @@ function commonOptions(core: Core, connection: NativeConnection): Omit<WorkerOpt
     maxHeartbeatThrottleInterval: '5s',
     // The default is a hash of the code, 85 bytes in every workflow task; deployments are not versioned by it.
     buildId: 'mediary',
-    ...tracedActivities(core.tracing?.tasks, core.stores.tasks),
+    interceptors: {
+      activity: [pacedActivities(core.pace), ...tracedActivities(core.tracing?.tasks, core.stores.tasks)],
+    },
   };
 }
 

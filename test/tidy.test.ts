@@ -145,7 +145,13 @@ describe('documents of MongoDB', () => {
     expect(inside('$set: { [`at.${channel}`]: at }')).toHaveLength(1);
     expect(inside('_id: `${account}/${seq}`')).toEqual([]);
     // These are numbers, our own names, and an id that cannot have dots (`notify.targets[].id`).
-    const known = ['`tasks.${limit - 1}`', '`_id.${dimension}`', '`notified.${target}`', '`words.${part}`'];
+    const known = [
+      '`tasks.${limit - 1}`',
+      '`_id.${dimension}`',
+      '`notified.${target}`',
+      '`words.${part}`',
+      '`links.${part}`',
+    ];
     const stores = Object.entries(sources).filter(([file]) => /^src\/(?:store|ledger)\//.test(file));
     const found = linesWith(Object.fromEntries(stores), path, []);
     expect(found.filter((line) => !known.some((name) => line.includes(name)))).toEqual([]);
@@ -218,19 +224,22 @@ describe('imports between folders', () => {
     providers: { runs: pure },
     // Adapters made from vendor files, and the threads that evaluate their expressions.
     'vendor-files': { runs: [...pure, 'process', 'providers'] },
-    store: { runs: pure, types: ['providers'] },
+    store: { runs: [...pure, 'process'], types: ['providers'] },
     ledger: { runs: [...pure, 'store'], types: ['access', 'observability'] },
     'http-client': { runs: [...pure, 'providers'] },
     access: { runs: [...pure, 'process'], types: ['store'] },
     // Of store at run time: the snapshot.
     capacity: { runs: [...pure, 'process', 'providers', 'store'], types: ['config'] },
-    routing: { runs: [...pure, 'providers', 'store'], types: ['access', 'config', 'observability'] },
+    routing: {
+      runs: [...pure, 'providers', 'store'],
+      types: ['access', 'config', 'observability', 'process'],
+    },
     polling: { runs: [...pure, 'flight', 'providers', 'routing'], types: ['capacity'] },
     notices: {
       runs: [...pure, 'access', 'capacity', 'http-client', 'process'],
       types: ['config', 'observability', 'store'],
     },
-    control: { runs: [...pure, 'process', 'store'], types: ['config'] },
+    control: { runs: [...pure, 'config', 'process', 'store'] },
     commands: {
       runs: [...pure, 'access', 'process', 'store'],
       types: ['ledger', 'observability', 'routing'],
@@ -258,7 +267,10 @@ describe('imports between folders', () => {
       runs: [...pure, 'http-client', 'providers', 'routing'],
       types: ['ledger', 'observability', 'store'],
     },
-    temporal: { runs: [...pure, 'workflows'], types: ['activities', 'commands', 'config', 'observability'] },
+    temporal: {
+      runs: [...pure, 'workflows'],
+      types: ['activities', 'commands', 'config', 'observability', 'process'],
+    },
     http: {
       runs: [...pure, 'access', 'flight', 'images', 'results', 'routing'],
       types: [
@@ -268,6 +280,7 @@ describe('imports between folders', () => {
         'control',
         'ledger',
         'media',
+        'process',
         'notices',
         'observability',
         'providers',
@@ -322,9 +335,10 @@ describe('imports between folders', () => {
       ({ from, to, isType }) =>
         !isType && to.startsWith('src/config/') && !/^src\/(?:config\/|compose\/|[\w-]+\.ts$)/.test(from),
     );
-    // These read the record of a running local gateway or a vendor file, not gateway.yaml. local-mode.ts is the root of
-    // the local mode.
+    // These read the record of a running local gateway, a vendor file or the text of a draft, not gateway.yaml.
+    // local-mode.ts is the root of the local mode.
     const exempt = [
+      'src/control/config-drafts.ts',
       'src/cli/target.ts',
       'src/cli/vendor-test.ts',
       'src/local/find-running.ts',

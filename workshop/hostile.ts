@@ -12,12 +12,14 @@ import type { Helper } from './hostile/helper.ts';
 import { header, problemsOf, row } from './hostile/table.ts';
 import type { Outcome } from './hostile/table.ts';
 import { victimReport } from './hostile/victim-report.ts';
+import type { VictimReport } from './hostile/victim-report.ts';
 import { ask } from './soak/http.ts';
 
 /**
  * `npm run hostile -- [--only text] [--seconds n] [--clients n] [--seed n] [--strict]`: attacks on a gateway of its own
  * with a heap of 640 MB, each beside somebody else who creates tasks and reads. One table: what the attackers got, how
- * long the event loop stood still, the growth of memory, and the worst answer of somebody else. Exits with 1 when the
+ * long the event loop stood still, the growth of memory, and the successes and the worst answer of somebody else, beside
+ * those without an attack. Exits with 1 when the
  * process ended, an attacker got a 5xx other than 503, somebody else got no success, or memory grew by more than
  * 100 MiB beyond the bodies that it may hold; with `--strict`, also when a stall was longer than 50 ms.
  */
@@ -82,9 +84,10 @@ async function runAll(): Promise<number> {
   try {
     const world = await openWorld(await startHostileGateway(stand), help);
     report(header);
+    const alone = await measureAlone(world);
     let failed = 0;
     for (const attack of chosen) {
-      const outcome = await carryOut(world, attack);
+      const outcome = await carryOut(world, attack, alone);
       report(row(outcome, options.strict === true));
       if (problemsOf(outcome, options.strict === true).length > 0) failed += 1;
     }
@@ -106,8 +109,16 @@ async function openWorld(gateway: HostileGateway, help: (program: URL) => Helper
   return { gateway, victim: help(victimProgram), victimKey, attackers };
 }
 
+/** The victim without any attack, for as long as one lasts. */
+async function measureAlone({ gateway, victim, victimKey }: World): Promise<VictimReport> {
+  const { url } = gateway;
+  await victim.order(z.object({}), { what: 'begin', url, key: victimKey, ...addressOf('0.2') });
+  await delay(options.seconds * 1000);
+  return victim.order(victimReport, { what: 'end' });
+}
+
 /** Leaves a gateway that runs. */
-async function carryOut(world: World, attack: Attack): Promise<Outcome> {
+async function carryOut(world: World, attack: Attack, alone: VictimReport): Promise<Outcome> {
   const { gateway, victim, victimKey, attackers } = world;
   const api = gateway.api();
   const { url } = gateway;
@@ -133,6 +144,7 @@ async function carryOut(world: World, attack: Attack): Promise<Outcome> {
     attack,
     statuses: sum(got.map(({ statuses }) => statuses)),
     victim: await asked,
+    alone,
     probe,
     ...(after === undefined ? {} : { end: after }),
   };

@@ -39,6 +39,7 @@ const command = new Command()
   )
   .option('--every <ms>', 'from one fault to the next, on average', whole, 2_500)
   .option('--every-dialect', 'every video model of local mode instead of one')
+  .option('--clocks', 'mostly move the clocks of the gateway’s processes, by 15 minutes and by 40 days')
   .option('--keep', 'keep the directory with the logs')
   .parse();
 
@@ -49,6 +50,7 @@ interface Options {
   readonly seeds?: readonly number[];
   readonly every: number;
   readonly everyDialect?: true;
+  readonly clocks?: boolean;
   readonly keep?: true;
 }
 
@@ -71,9 +73,13 @@ async function runSeed(): Promise<number> {
 }
 
 /** Runs each seed in a process of its own, which a signal ends with all that it started. Later seeds run all the same. */
-function runSeeds(seeds: readonly number[], { tasks, kills, every, everyDialect, keep }: Options): number {
+function runSeeds(
+  seeds: readonly number[],
+  { tasks, kills, every, everyDialect, clocks, keep }: Options,
+): number {
   const common = ['--tasks', tasks, '--kills', kills, '--every', every].map(String);
   if (everyDialect === true) common.push('--every-dialect');
+  if (clocks === true) common.push('--clocks');
   if (keep === true) common.push('--keep');
   const failed = seeds.filter((seed) => {
     const script = [fileURLToPath(import.meta.url), ...common, '--seed', String(seed)];
@@ -91,7 +97,7 @@ async function attend(operators: Operators, ended: AbortSignal): Promise<void> {
   }
 }
 
-async function soak(stand: Stand, { tasks, kills, seed, every }: Options): Promise<number> {
+async function soak(stand: Stand, { tasks, kills, seed, every, clocks = false }: Options): Promise<number> {
   const operators = createOperators(stand);
   report(`seed ${seed}: ${tasks} tasks, ${kills} faults; logs in ${stand.directory}/logs`);
   const charges = await chargesOf(stand, fleet.offers);
@@ -106,7 +112,7 @@ async function soak(stand: Stand, { tasks, kills, seed, every }: Options): Promi
   const attending = attend(operators, loaded.signal);
   const [creates] = await Promise.all([
     createLoad(stand, { offers: fleet.offers, tasks, seed, spanMs: kills * every }),
-    strike(stand, { kills, seed, everyMs: every, running, operators, report }),
+    strike(stand, { kills, seed, everyMs: every, clocks, running, operators, report }),
   ]);
   loaded.abort();
   await attending;

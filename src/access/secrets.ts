@@ -11,7 +11,7 @@ export type DerivedPurpose =
   | 'payload-codec'
   | 'act-ids'
   | 'media-link'
-  | 'ledger-hash'
+  | 'ledger'
   | 'receipt-keys';
 
 export interface Secrets extends Sealer {

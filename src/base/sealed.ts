@@ -2,11 +2,19 @@
 export const sealedFields = {
   'root-key': { collection: 'secrets', field: 'sealed' },
   configuration: { collection: 'configuration', field: 'sealed' },
+  'replaced-configuration': { collection: 'replaced_configurations', field: 'sealed' },
+  draft: { collection: 'configuration_drafts', field: 'sealed' },
+  'configured-secret': { collection: 'configured_secrets', field: 'sealed' },
   'webhook-secret': { collection: 'accounts', field: 'webhookSecrets' },
   'alert-address': { collection: 'account_alerts', field: 'sealed' },
   request: { collection: 'requests', field: 'sealed' },
   /** Each message is a value of its own. */
-  'upstream-words': { collection: 'tasks', field: 'words' },
+  'upstream-words': { collection: 'tasks', field: 'words', parts: true },
+  /** One value for each result. */
+  'result-links': { collection: 'tasks', field: 'links', parts: true },
+  'file-name': { collection: 'files', field: 'filename' },
+  'upload-link': { collection: 'file_uploads', field: 'url' },
+  answer: { collection: 'image_result_bodies', field: 'sealed' },
 } as const;
 
 /** No two purposes share key material. */

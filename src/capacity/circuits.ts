@@ -1,3 +1,4 @@
+import type { Pace } from '../process/pace.ts';
 import type { DroppedChannel } from '../task/candidates.ts';
 import type { ChannelHealthStore } from '../store/channel-health.ts';
 import { causeOf } from '../health/health-words.ts';
@@ -69,7 +70,7 @@ export interface Circuits {
   unreached(): readonly Circuit[];
   /** Rejects when MongoDB does not answer. */
   refresh(): Promise<void>;
-  start(): void;
+  start(pace: Pace): void;
   stop(): void;
 }
 

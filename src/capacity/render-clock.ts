@@ -1,5 +1,6 @@
 import { learnedTimes, renderSamplesMax } from '../models/render-times.ts';
 import type { RenderKind, RenderSample, RenderTimes } from '../models/render-times.ts';
+import type { Pace } from '../process/pace.ts';
 import { createSnapshot } from '../store/snapshot.ts';
 import { renderId } from '../store/render-times.ts';
 import type { RenderRecord, RenderTimesStore } from '../store/render-times.ts';
@@ -15,7 +16,7 @@ export interface RenderClock {
   learn(kind: RenderKind, renderMs: number): void;
   /** Rejects when MongoDB does not answer. */
   refresh(): Promise<void>;
-  start(): void;
+  start(pace: Pace): void;
   /** Writes what is collected. */
   stop(): Promise<void>;
 }

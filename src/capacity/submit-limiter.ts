@@ -1,23 +1,28 @@
+import { LRUCache } from 'lru-cache';
+import { countAhead } from '../task/fair-order.ts';
+import type { LastServed, OrderedTask } from '../task/fair-order.ts';
+
 /**
- * Paces the submissions of one credential in this process without blocking any of them: an early one learns when to
- * return, and the wait is a timer on the server. A place in the queue is an appointment, not a reserved token: one
- * that is missed costs no other task its turn.
+ * Paces the submissions of one credential in this process, in fair order, without blocking any of them: an early one
+ * learns when to return, and the wait is a timer on the server. That time is not a reserved token: one that is missed
+ * costs no other task its turn.
  */
 export interface SubmitLimiter {
-  /** Undefined: a token was taken, at most a second later; send now. Otherwise: return after this long. */
-  enter(request: SubmitTurn, signal: AbortSignal): Promise<number | undefined>;
+  /** Undefined: a token was taken, at most a second later; send now. */
+  enter(request: SubmitTurn, signal: AbortSignal): Promise<SubmitDelay | undefined>;
   /** The token was not used after all. */
   giveBack(): void;
-  /** The number of tasks of this process that are due to be submitted before this one. */
-  countAhead(task: string): number;
 }
 
-export interface SubmitTurn {
-  readonly task: string;
-  /** Accounts take turns. */
-  readonly account: string;
-  /** It was here before, perhaps in another process: it does not queue behind those that have just arrived. */
+export interface SubmitTurn extends OrderedTask {
+  /** It waited for its rate before, perhaps in another process, and its time has come. */
   readonly isBack: boolean;
+}
+
+/** `ms`: return after this time. `ahead`: the number of tasks of this process that come before this one. */
+export interface SubmitDelay {
+  readonly ms: number;
+  readonly ahead: number;
 }
 
 export interface SubmitLimiterOptions {
@@ -32,24 +37,31 @@ export interface SubmitLimiterOptions {
 const inlineMaxMs = 1_000;
 /** No task waits longer for its next check: the rate may be raised, and other processes may have room. */
 const returnMaxMs = 300_000;
-/** An appointment that is missed by this long is dropped: the task was cancelled, or went to another process. */
-const lapsesMs = 10_000;
+/** A task that is late by this much is not waited for: it was cancelled, or another process has it. */
+const lapsesMs = 1_000;
+const turnsMax = 10_000;
 
-interface Appointment {
-  readonly account: string;
+interface Waiting extends OrderedTask {
+  /** The time at which it returns. */
   readonly at: number;
 }
 
 export function createSubmitLimiter({ perSecond, now, random, sleep }: SubmitLimiterOptions): SubmitLimiter {
   const intervalMs = (): number => 1000 / perSecond();
-  const { all: appointments, dropLapsed, countDue, appoint } = createAppointments({ now, intervalMs });
+  const waiting = new Map<string, Waiting>();
+  const turns = createTurns();
   /** When the next token is free; in the past: as many as fit in between, at most a second's worth, are available. */
   let freeAt = 0;
 
+  function dropLapsed(): void {
+    for (const [task, { at }] of waiting) if (at < now() - lapsesMs) waiting.delete(task);
+  }
+
+  /** Milliseconds until the next token is free. Negative: since when. */
   function untilFree(): number {
     const burstMs = Math.max(0, 1000 - intervalMs());
     freeAt = Math.max(freeAt, now() - burstMs);
-    return Math.max(0, freeAt - now());
+    return freeAt - now();
   }
 
   async function takeToken(waitMs: number, signal: AbortSignal): Promise<void> {
@@ -62,77 +74,52 @@ export function createSubmitLimiter({ perSecond, now, random, sleep }: SubmitLim
     }
   }
 
-  function mayTakeNow({ task, isBack }: SubmitTurn): boolean {
-    // A token that is free has no owner: whoever has an appointment now may have come to another process.
-    if (isBack && untilFree() === 0) return true;
-    const kept = appointments.get(task);
-    if (kept !== undefined) return kept.at <= now() + inlineMaxMs;
-    return isBack || appointments.size === 0;
+  function* overdue(): Iterable<Waiting> {
+    for (const task of waiting.values()) if (task.at <= now()) yield task;
+  }
+
+  function mayTake({ isBack, ...task }: SubmitTurn, freeInMs: number): boolean {
+    // Otherwise the token would be lost: the tasks that come first may have gone to another process.
+    if (isBack && freeInMs <= 0) return true;
+    const first = countAhead(task, isBack ? overdue() : waiting.values(), turns);
+    // Those that come first get the tokens of the next second first.
+    return freeInMs + first * intervalMs() <= inlineMaxMs;
   }
 
   return {
     async enter(request, signal) {
       dropLapsed();
-      const waitMs = untilFree();
-      if (mayTakeNow(request) && waitMs <= inlineMaxMs) {
-        appointments.delete(request.task);
-        await takeToken(waitMs, signal);
+      const freeInMs = untilFree();
+      const { isBack: _isBack, ...task } = request;
+      if (mayTake(request, freeInMs)) {
+        waiting.delete(task.id);
+        turns.note(task);
+        await takeToken(freeInMs, signal);
         return undefined;
       }
-      const kept = appointments.get(request.task);
-      const isMissed = kept !== undefined && kept.at <= now() + inlineMaxMs;
-      if (isMissed) {
-        // Its time has come and others were faster: it returns among those that missed their turn, too.
-        const at = now() + waitMs + intervalMs() * countDue() * random();
-        appointments.set(request.task, { ...kept, at });
-        return Math.round(at - now());
-      }
-      const at = kept?.at ?? appoint(request, now() + waitMs);
-      return Math.round(Math.min(Math.max(at - now(), inlineMaxMs), returnMaxMs * (0.9 + 0.1 * random())));
+      const ahead = countAhead(task, waiting.values(), turns);
+      const inMs = Math.max(freeInMs, 0) + ahead * intervalMs();
+      const ms = Math.round(Math.min(Math.max(inMs, inlineMaxMs), returnMaxMs * (0.9 + 0.1 * random())));
+      waiting.set(task.id, { ...task, at: now() + ms });
+      return { ms, ahead };
     },
     giveBack() {
       freeAt -= intervalMs();
     },
-    countAhead(task) {
-      const at = appointments.get(task)?.at ?? Infinity;
-      return [...appointments.values()].filter((other) => other.at < at).length;
-    },
   };
 }
 
-/** Which task is to return when. */
-function createAppointments({
-  now,
-  intervalMs,
-}: {
-  readonly now: () => number;
-  readonly intervalMs: () => number;
-}) {
-  /** In the order in which they were made. */
-  const appointments = new Map<string, Appointment>();
-
-  function dropLapsed(): void {
-    for (const [task, { at }] of appointments) if (at < now() - lapsesMs) appointments.delete(task);
-  }
-
-  function countDue(): number {
-    let due = 0;
-    for (const { at } of appointments.values()) if (at <= now() + inlineMaxMs) due += 1;
-    return due;
-  }
-
-  /** At the end of the queue or, for an account that has few, in between. */
-  function appoint({ task, account }: SubmitTurn, from: number): number {
-    const accounts = new Set([account]);
-    let last = from;
-    for (const entry of appointments.values()) {
-      accounts.add(entry.account);
-      if (entry.account === account) last = Math.max(last, entry.at);
-    }
-    const at = last + intervalMs() * accounts.size;
-    appointments.set(task, { account, at });
-    return at;
-  }
-
-  return { all: appointments, dropLapsed, countDue, appoint };
+function createTurns(): LastServed & { note(task: OrderedTask): void } {
+  const served = new LRUCache<string, number>({ max: turnsMax });
+  let count = 0;
+  const keyOf = (account: string, model: string): string => JSON.stringify([account, model]);
+  return {
+    account: (account) => served.get(account) ?? 0,
+    model: (account, model) => served.get(keyOf(account, model)) ?? 0,
+    note({ account, model }) {
+      count += 1;
+      served.set(account, count);
+      served.set(keyOf(account, model), count);
+    },
+  };
 }

@@ -9,7 +9,7 @@ import type { Target } from './target.ts';
 /** An object of the operators' API, unchanged. */
 export type Row = Readonly<Record<string, unknown>>;
 
-type Method = 'GET' | 'POST' | 'DELETE';
+type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 type Query = Readonly<Record<string, string | undefined>>;
 
 export interface AdminClient {

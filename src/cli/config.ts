@@ -1,10 +1,11 @@
 import type { Command } from 'commander';
-import { z } from 'zod';
 import { namespacePollsDefault, pollsOfWorker } from '../temporal/poller-budget.ts';
-import type { Row } from './admin-client.ts';
 import { adminCommand, lookCommand, outputOf } from './context.ts';
 import type { CliContext } from './context.ts';
+import { addDraftCommands } from './config-draft.ts';
+import { parseCount } from './option-values.ts';
 import { examples } from './program.js';
+import { showPublished, withNodes } from './published-config.ts';
 
 export function addConfigCommands(config: Command, context: CliContext): void {
   config
@@ -51,26 +52,62 @@ export function addConfigCommands(config: Command, context: CliContext): void {
     .action(
       adminCommand(context, async ({ client, output }, { dryRun, reason }: ReloadOptions) => {
         const published = await client.call('POST', '/config/reload', { dry_run: dryRun, reason });
-        output.item(published, withNodes(published));
-        if (dryRun === true) return;
-        if (nodesOf(published).some(({ refused }) => refused !== null)) context.fail(1);
+        if (dryRun === true) output.item(published, withNodes(published));
+        else showPublished(published, output, context);
       }),
+    );
+
+  addVersionCommands(config, context);
+  addDraftCommands(
+    config
+      .command('draft')
+      .description('What is prepared before it is published.')
+      .addHelpText('after', examples('config draft diff')),
+    context,
+  );
+}
+
+function addVersionCommands(config: Command, context: CliContext): void {
+  config
+    .command('versions')
+    .description('Lists the version in force and those before it, newest first.')
+    .addHelpText('after', examples('config versions'))
+    .action(
+      lookCommand(context, async ({ client, output }) => {
+        const { rows } = await client.list('/config/versions', {});
+        output.rows(rows, { columns: ['version', 'published_at', 'published_by', 'reason'], more: ['hash'] });
+      }),
+    );
+
+  config
+    .command('rollback')
+    .description(
+      'Publishes an earlier version, under a new number. Ends with status 1 if a process cannot take it.',
+    )
+    .argument('<version>', 'its number', parseCount)
+    .option('--dry-run', 'publishes nothing: shows what would change')
+    .option('--reason <text>')
+    .addHelpText(
+      'after',
+      examples('config rollback 3 --reason "prices were wrong"', 'config rollback 3 --dry-run'),
+    )
+    .action(
+      adminCommand(
+        context,
+        async ({ client, output }, version: number, { dryRun, reason }: ReloadOptions) => {
+          const published = await client.call('POST', '/config/rollback', {
+            version,
+            dry_run: dryRun,
+            reason,
+          });
+          if (dryRun === true) output.item(published);
+          else showPublished(published, output, context);
+        },
+      ),
     );
 }
 
 interface ReloadOptions {
   readonly dryRun?: true;
   readonly reason?: string;
-}
-
-const nodesSchema = z.object({ nodes: z.array(z.record(z.string(), z.unknown())) });
-
-function nodesOf(config: Row): readonly Row[] {
-  return nodesSchema.parse(config).nodes;
-}
-
-/** For people: of each process what concerns the configuration. */
-function withNodes({ object: _object, ...config }: Row): Row {
-  const nodes = nodesOf(config).map(({ id, state, config: runs, refused }) => ({ id, state, runs, refused }));
-  return { ...config, nodes };
 }

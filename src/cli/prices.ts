@@ -1,7 +1,8 @@
 import type { Command } from 'commander';
+import type { Row } from './admin-client.ts';
 import { CommandError } from './command-error.ts';
 import { adminCommand } from './context.ts';
-import type { CliContext } from './context.ts';
+import type { CliContext, Session } from './context.ts';
 import { textOfFile } from './given-file.ts';
 import { parseTime, timeMeaning } from './option-values.ts';
 import type { Output } from './output.ts';
@@ -32,22 +33,31 @@ export function addPricesCommands(prices: Command, context: CliContext): void {
     .option('--account <id>')
     .option('--model <id>')
     .action(
-      adminCommand(context, async ({ client, output }, file: string, options: TryOptions) => {
-        const { readPrices, triedSchema } = await import('./tried-prices.ts');
+      adminCommand(context, async (session, file: string, options: TryOptions) => {
+        const { readPrices } = await import('./tried-prices.ts');
         const sold = readPrices(await textOfFile(file));
         if (sold === undefined)
           throw new CommandError('usage', `${file} is not a gateway.yaml: its models have no prices.`);
-        const { terminal } = context;
-        const answer = await client.follow(
-          '/prices/try',
-          (progress) => terminal?.progress(`${String(progress['tasks'])} tasks…`),
-          { ...sold, ...options },
-        );
-        terminal?.progress('');
-        if (output.isJson) output.item(answer);
-        else show(triedSchema.parse(answer), output);
+        await tryPrices(session, context, { ...sold, ...options });
       }),
     );
+}
+
+/** Settles recorded tasks by other prices, and prints what would have been charged. */
+export async function tryPrices(
+  { client, output }: Session,
+  { terminal }: CliContext,
+  asked: Row,
+): Promise<void> {
+  const { triedSchema } = await import('./tried-prices.ts');
+  const answer = await client.follow(
+    '/prices/try',
+    (progress) => terminal?.progress(`${String(progress['tasks'])} tasks…`),
+    asked,
+  );
+  terminal?.progress('');
+  if (output.isJson) output.item(answer);
+  else show(triedSchema.parse(answer), output);
 }
 
 function show(tried: TriedPrices, output: Output): void {

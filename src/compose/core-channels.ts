@@ -1,7 +1,10 @@
+import { GatewayError } from '../errors/errors.ts';
+import type { AppDeps } from '../http/deps.ts';
 import { providers } from '../providers/index.ts';
 import { createChannels } from '../routing/channels.ts';
 import type { ChannelLinks, Channels } from '../routing/channels.ts';
 import { meteredChannels } from '../routing/metered-channels.ts';
+import { tryCredential } from '../routing/try-credential.ts';
 import { createFileProviders } from '../vendor-files/file-provider.ts';
 import type { FileProviders } from '../vendor-files/file-provider.ts';
 import type { Core } from './core.ts';
@@ -9,20 +12,40 @@ import type { Core } from './core.ts';
 /** Opens the channels of the running configuration and the adapters made from vendor files. */
 export function openChannels({
   config,
-  outbound,
-  log,
   metrics,
   now,
+  ...core
 }: Pick<Core, 'config' | 'outbound' | 'log' | 'metrics' | 'now'>): {
   readonly channels: Channels;
   readonly fileProvider: FileProviders;
 } {
+  const fileProvider = createFileProviders(now);
+  const options = { ...channelParts(core), current: config, fileProvider };
+  return { channels: meteredChannels(createChannels(options), metrics), fileProvider };
+}
+
+function channelParts({ outbound, log }: Pick<Core, 'outbound' | 'log'>) {
   const { requestOf, linksOf } = outbound;
   const links: ChannelLinks = {
     check: (channel, url) => linksOf(channel).checkAddress(url),
     onWithheld: (urls) => log.error({ url: urls }, 'an image was delivered with a link that cannot be used'),
   };
-  const fileProvider = createFileProviders(now);
-  const options = { current: config, requestOf, providers, fileProvider, links };
-  return { channels: meteredChannels(createChannels(options), metrics), fileProvider };
+  return { requestOf, providers, links };
 }
+
+/** Tries credentials of configurations that nobody runs. */
+export function createTryCredential({
+  fileProvider,
+  ...core
+}: Pick<Core, 'outbound' | 'log' | 'fileProvider'>): AppDeps['tryCredential'] {
+  return async (config, id, credential) => {
+    const channel = createChannels({ ...channelParts(core), current: () => config, fileProvider })(id);
+    if (channel?.config.credentials.some((one) => one.id === credential) !== true)
+      throw new GatewayError('channel_not_found', 'The draft has no such channel or credential.', {
+        param: 'channel',
+      });
+    return tryCredential(channel, credential, AbortSignal.timeout(credentialMs));
+  };
+}
+
+const credentialMs = 15_000;

@@ -1,8 +1,10 @@
 import type { ConfigFile } from '../config/config-file.ts';
 import type { Environment } from '../config/environment.ts';
+import { sealedNamesIn } from '../config/secret-places.ts';
 import { onReloadSignal } from '../config/reload-signal.ts';
 import { createVendorChecks } from '../vendor-files/vendor-checks.ts';
 import { openRunningConfig } from '../control/running-config.ts';
+import type { Pace } from '../process/pace.ts';
 import type { RunningConfig, RunningConfigDeps } from '../control/running-config.ts';
 import { hasEntries, ledgerCollection } from '../ledger/collection.ts';
 import { readLowBalances } from '../ledger/totals.ts';
@@ -21,12 +23,13 @@ interface CoreParts {
   readonly log: Logger;
   readonly node: string;
   readonly auditLog: AuditLog;
+  readonly pace: Pace;
 }
 
 interface ConfigDeps
   extends Pick<RunningConfigDeps, keyof ConfigFile | 'node' | 'now'>, Pick<CoreParts, 'log' | 'auditLog'> {
   readonly environment: Pick<Environment, 'CONFIG_AT_START'>;
-  readonly stores: Pick<Stores, 'configurations'>;
+  readonly stores: Pick<Stores, 'configurations' | 'configDrafts'>;
   readonly mongo: Pick<Mongo, 'db'>;
 }
 
@@ -37,6 +40,7 @@ export function openConfig({ environment, log, auditLog, stores, mongo, ...deps 
   return openRunningConfig({
     ...deps,
     store: stores.configurations,
+    openSecrets: (text) => stores.configDrafts.openSecrets(sealedNamesIn(text)),
     bringsBack: environment.CONFIG_AT_START === 'always',
     checkVendors: createVendorChecks(),
     hasMoney: () => hasEntries(ledgerCollection(mongo.db)),
@@ -57,8 +61,8 @@ export function openConfig({ environment, log, auditLog, stores, mongo, ...deps 
 }
 
 /** Takes what is published, and SIGHUP publishes this process's file. Returns what ends both. */
-export function startConfig(running: RunningConfig, { log, node, auditLog }: CoreParts): () => void {
-  running.start();
+export function startConfig(running: RunningConfig, { log, node, auditLog, pace }: CoreParts): () => void {
+  running.start(pace);
   const ignoreSignal = onReloadSignal(() => {
     const published = auditLog.keep(
       reloadBy('signal', node),

@@ -14,9 +14,13 @@ import type { GatewayConfig } from '../config/gateway-file.ts';
 import { createNodeReports } from '../control/node-reports.ts';
 import type { NodeReports, NodeReportsDeps } from '../control/node-reports.ts';
 import { readService } from '../control/nodes.ts';
+import { createPace } from '../process/pace.ts';
+import type { Pace } from '../process/pace.ts';
 import type { RunningConfig } from '../control/running-config.ts';
 import { openChannels } from './core-channels.ts';
 import { noticeReads, openConfig, startConfig } from './core-config.ts';
+import { createEndUserNames } from '../store/end-user-names.ts';
+import type { EndUserNames } from '../store/end-user-names.ts';
 import { activityIds } from '../base/queues.ts';
 import { createHealth } from '../capacity/capacity.ts';
 import { createChargeBook } from '../capacity/charge-book.ts';
@@ -94,6 +98,7 @@ export interface Core {
   readonly notices: Notices;
   /** Absent: nobody asks for traces. */
   readonly tracing: Tracing | undefined;
+  readonly pace: Pace;
   readonly temporal: TemporalSettings;
   readonly client: Client;
   /**
@@ -128,13 +133,14 @@ export async function openCore(
   const { now } = clock;
   const secrets = await openCoreSecrets(mongo, addresses.secretsKeys);
   const retention = () => runningConfig.current().retention;
-  const stores = createStores(mongo.db, now, { ...secrets, retention });
+  const stores = createStores(mongo.db, now, { ...secrets, endUsers: endUsersOf(secrets), retention });
   await Promise.all([ensureLedgerIndexes(mongo.db), ensureStoreIndexes(stores)]);
   const auditLog = createAuditLog({ ...stores, log, now, randomBytes });
   const runningConfig = await openConfig({ stores, mongo, environment, ...file, node, now, log, auditLog });
   const outbound = openWaysOut(environment);
   const { current: config } = runningConfig;
-  const shared = { stores, log, now, config, auditLog, environment, secrets, outbound };
+  const pace = createPace(() => performance.now());
+  const shared = { stores, log, now, config, auditLog, environment, secrets, outbound, pace };
   const metrics = createMetrics({ configVersion: () => shared.config().hash });
   const looks = { workers: () => readService(stores.nodes), health: createHealthReader(shared) };
   const margin: Ledger['margin'] = (asked) => ledger.margin(asked);
@@ -152,7 +158,8 @@ export async function openCore(
   const renders = openRenderClock(shared);
   const charges = openChargeBook(shared);
   await Promise.all([health.circuits.refresh(), renders.refresh()]);
-  for (const looking of [health.circuits, renders, charges]) looking.start();
+  for (const looking of [health.circuits, renders]) looking.start(pace);
+  charges.start();
   const stopConfig = startConfig(runningConfig, { ...shared, node });
   const opened = { runningConfig, node, metrics, mongo, ledger, channels, fileProvider, health };
   const rest = { renders, charges, results, recorder, tracing };
@@ -205,6 +212,10 @@ function openClock(
   });
 }
 
+function endUsersOf(secrets: Pick<Secrets, 'deriveKey'>): EndUserNames {
+  return createEndUserNames(secrets.deriveKey('ledger'));
+}
+
 const clockIsApart =
   'the clock of this process is not that of the database, by which money is written and tasks live: let the network set both';
 
@@ -217,7 +228,7 @@ function openBooks(mongo: Mongo, { metrics, secrets, notices, now, clock }: Book
   return createLedger({
     collection: ledgerCollection(mongo.db),
     lines: createTurnLines(mongo.db, now),
-    key: secrets.deriveKey('ledger-hash'),
+    key: secrets.deriveKey('ledger'),
     meter: metrics,
     now,
     isTimeRight: () => clock.jump() === undefined,

@@ -6,6 +6,8 @@ import { openTrends } from './trends.ts';
 import { retentionOf } from '../base/retention.ts';
 import { createReleaseDeadLeases } from '../images/leases/release-dead-leases.ts';
 import { createHeadAnchors, dailyAnchors } from '../ledger/anchored-heads.ts';
+import { dailyExport } from '../ledger/outside-heads.ts';
+import { openHeadsPlace } from './heads-place.ts';
 import { createRemovalMarks } from '../ledger/removal-marks.ts';
 import { createUploads } from '../media/uploads.ts';
 import type { Uploads } from '../media/uploads.ts';
@@ -15,11 +17,14 @@ import { createTaskRetention } from '../commands/task-retention.ts';
 
 /** What the reconciler does beside the tasks, in this order. */
 export function upkeepOf(core: Core): UpkeepStep[] {
-  const { stores, health, mongo, secrets, now } = core;
+  const { stores, health, mongo, secrets, config, outbound, now } = core;
+  const anchors = createHeadAnchors(mongo.db, secrets.deriveKey('ledger'));
+  const openPlace = () => openHeadsPlace(config().ledger.heads, outbound.notices.deliver);
   const readTrends = openTrends(core);
-  const anchors = createHeadAnchors(mongo.db, secrets.deriveKey('ledger-hash'));
   return [
     { name: 'ledger_heads', run: dailyAnchors(anchors, now) },
+    // After the heads of the day were anchored.
+    { name: 'ledger_heads_export', run: dailyExport({ anchors, openPlace, now }) },
     { name: 'slots', run: () => tidySlots(health.slots, stores.tasks) },
     { name: 'key_slots', run: () => tidyKeySlots(stores.keySlots, stores.tasks, now) },
     { name: 'account_alerts', run: () => core.notices.accountAlerts.repair() },
@@ -52,7 +57,7 @@ function removalUpkeep(core: Core): UpkeepStep[] {
   const removeCopies = async (ids: readonly string[]) => results.kept?.copier.remove(ids);
   const removeFiles = async (account: string, endsAt: number) =>
     results.kept === undefined || results.kept.removeFiles(account, endsAt);
-  const marks = createRemovalMarks(mongo.db, secrets.deriveKey('ledger-hash'));
+  const marks = createRemovalMarks(mongo.db, secrets.deriveKey('ledger'));
   const removing = {
     removeCopies,
     removeFiles,

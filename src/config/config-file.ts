@@ -19,8 +19,11 @@ export interface ConfigFile {
   readonly load: () => LoadedFile | Violations;
   /** What ends the start of a process whose file has these. */
   readonly refusal: (violations: readonly string[]) => ConfigError;
-  /** A text of another process. */
-  readonly parse: (text: string) => { readonly config: GatewayConfig } | Violations;
+  /** A text of another process. `secrets`: what `${sealed:NAME}` stands for. */
+  readonly parse: (
+    text: string,
+    secrets: ReadonlyMap<string, string>,
+  ) => { readonly config: GatewayConfig } | Violations;
 }
 
 /** The gateway.yaml of this process. Throws ConfigError. */
@@ -33,8 +36,10 @@ export function openConfigFile(path: string, context: ParseConfigContext): Confi
     own: read(),
     load: () => violationsOr(read),
     refusal: (violations) => new ConfigError(path, violations),
-    parse: (text) =>
-      violationsOr(() => ({ config: parseGatewayConfig(text, 'the published configuration', context) })),
+    parse: (text, secrets) =>
+      violationsOr(() => ({
+        config: parseGatewayConfig(text, 'the published configuration', { ...context, secrets }),
+      })),
   };
 }
 

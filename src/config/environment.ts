@@ -64,6 +64,7 @@ const adminTokenCharactersMin = 32;
 const environmentSchema = z
   .object({
     GATEWAY_CONFIG: z.string().default('gateway.yaml'),
+    CONFIG_DRAFTS: z.enum(['publish', 'export']).default('publish'),
     CONFIG_AT_START: z.enum(['new', 'always']).default('new'),
     HOST: z.string().default('127.0.0.1'),
     PORT: port.default(8080),

@@ -7,6 +7,7 @@ import { ConfigError, describeIssue, formatPath } from './config-error.ts';
 import { fileSchema } from './gateway-schema.ts';
 import { readYaml } from './read-yaml.ts';
 import { unpackText } from './configuration-text.ts';
+import { linksNeedKey } from '../models/vendor-file.ts';
 import { readVendorFiles, withFilePrices } from './vendor-files.ts';
 import type { VendorFiles } from './vendor-files.ts';
 import type {
@@ -40,6 +41,8 @@ export interface GatewayConfig {
 
 export interface ParseConfigContext extends Adapters {
   readonly environment: NodeJS.ProcessEnv;
+  /** What `${sealed:NAME}` stands for in a text that comes from a draft. */
+  readonly secrets?: ReadonlyMap<string, string>;
 }
 
 export function parseGatewayConfig(text: string, source: string, context: ParseConfigContext): GatewayConfig {
@@ -47,7 +50,7 @@ export function parseGatewayConfig(text: string, source: string, context: ParseC
   const read = readYaml(gateway);
   if ('violations' in read) throw new ConfigError(source, read.violations);
   const missing: MissingVariables = new Map();
-  const value = substitute(read.value, '', { environment: context.environment, missing });
+  const value = substitute(read.value, '', { ...context, missing });
   const violations = describeMissing(missing);
   const parsed = fileSchema.safeParse(value);
   if (!parsed.success) {
@@ -80,16 +83,27 @@ function withFiles(
     );
   return {
     providerNames: [...providerNames, ...all.map(({ name }) => name)],
-    needingStorage: [...needingStorage, ...all.filter(isShort).map(({ name }) => name)],
+    needingStorage: [
+      ...needingStorage,
+      ...all.filter((file) => isShort(file) || linksNeedKey(file)).map(({ name }) => name),
+    ],
     ...defined({ mapped }),
   };
 }
 
+export const sealedPrefix = 'sealed:';
+
+function sealedMissing(name: string): string {
+  return `there is no sealed value ${name.slice(sealedPrefix.length)} here; a file names environment variables`;
+}
+
+/** `${NAME}` and `${sealed:NAME}`; the name is captured. */
+export const references = /\$\{([A-Za-z_][A-Za-z0-9_]*|sealed:[A-Za-z0-9._-]+)\}/g;
+
 /** Where each variable that is not set is used. */
 type MissingVariables = Map<string, string[]>;
 
-interface Substitution {
-  readonly environment: NodeJS.ProcessEnv;
+interface Substitution extends Pick<ParseConfigContext, 'environment' | 'secrets'> {
   readonly missing: MissingVariables;
 }
 
@@ -97,15 +111,17 @@ interface Substitution {
 function describeMissing(missing: MissingVariables): string[] {
   return [...missing].map(([name, [first = '', ...others]]) => {
     const more = others.length === 0 ? '' : ` and ${others.length} more`;
-    return `${first}${more}: the variable ${name} is not set`;
+    return `${first}${more}: ${name.startsWith(sealedPrefix) ? sealedMissing(name) : `the variable ${name} is not set`}`;
   });
 }
 
 /** `${NAME}` in a string is replaced from the environment; a name that is not set is a violation. */
 function substitute(value: unknown, path: string, context: Substitution): unknown {
   if (typeof value === 'string') {
-    return value.replace(/\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g, (_, name: string) => {
-      const found = context.environment[name];
+    return value.replace(references, (_, name: string) => {
+      const found = name.startsWith(sealedPrefix)
+        ? context.secrets?.get(name.slice(sealedPrefix.length))
+        : context.environment[name];
       if (found === undefined || found === '')
         context.missing.set(name, [...(context.missing.get(name) ?? []), path]);
       return found ?? '';

@@ -152,22 +152,23 @@ export const modelSchema = z.strictObject({
 
 const gibibyte = 1024 ** 3;
 
+const bucketFields = {
+  endpoint: z.url({ protocol: /^https?$/ }).optional(),
+  region: z.string().min(1).default('us-east-1'),
+  bucket: z.string().min(1),
+  prefix: z.string().default(''),
+  access_key_id: z.string().min(1).optional(),
+  secret_access_key: z.string().min(1).optional(),
+  path_style: z.boolean().default(false),
+};
+
 /** Whether and where results are copied to, so that their links outlive those of the upstream. Read at start only. */
 const resultsSchema = z
   .strictObject({
     storage: z.enum(['none', 'directory', 's3']).default('none'),
     directory: z.string().min(1).default('results'),
     s3: z
-      .strictObject({
-        endpoint: z.url({ protocol: /^https?$/ }).optional(),
-        region: z.string().min(1).default('us-east-1'),
-        bucket: z.string().min(1),
-        prefix: z.string().default(''),
-        access_key_id: z.string().min(1).optional(),
-        secret_access_key: z.string().min(1).optional(),
-        path_style: z.boolean().default(false),
-        links: z.enum(['gateway', 'presigned']).default('gateway'),
-      })
+      .strictObject({ ...bucketFields, links: z.enum(['gateway', 'presigned']).default('gateway') })
       .optional(),
     max_bytes: positiveInt.default(gibibyte),
     retention_days: positiveInt.max(3650).default(30),
@@ -195,12 +196,29 @@ const retentionSchema = z.strictObject({
   tasks_days: positiveInt.min(7).max(3650).optional(),
 });
 
+/** Where the signed heads of the ledger are exported to each day, outside MongoDB. */
+const headsSchema = z
+  .strictObject({
+    directory: z.string().min(1).optional(),
+    s3: z.strictObject(bucketFields).optional(),
+    url: z.url({ protocol: /^https?$/ }).optional(),
+    /** Sent to `url` as a bearer token. */
+    token: z.string().min(1).optional(),
+  })
+  .refine(
+    ({ directory, s3, url }) => [directory, s3, url].filter((place) => place !== undefined).length === 1,
+    {
+      message: 'must have one of directory, s3 and url',
+    },
+  );
+
 /** The daily verification of the ledger. At the least a reader is not away from MongoDB for longer than its cursor lives. */
 const ledgerSchema = z.strictObject({
   verify_hour: z
     .union([z.literal('off'), z.number().int().min(0).max(23)], 'must be 0 to 23, or off')
     .default(3),
   verify_documents_per_second: positiveInt.min(100).max(1_000_000).default(1000),
+  heads: headsSchema.optional(),
 });
 
 const webhookSecret = z

@@ -1,15 +1,6 @@
 import type { GatewayConfig } from '../config/gateway-file.ts';
 import { canonicalJson } from '../base/canonical-json.ts';
-
-/** One place where two configurations differ. */
-export interface ConfigChange {
-  /** `models.clip.price.unit`: entries of lists are named by their ids. */
-  readonly path: string;
-  readonly kind: 'added' | 'removed' | 'changed';
-  /** JSON, cut. Undefined: absent, a whole entry, or what may be a secret. */
-  readonly before?: string | undefined;
-  readonly after?: string | undefined;
-}
+import type { ConfigChange } from '../base/config-change.ts';
 
 const shownCharactersMax = 200;
 /** Texts elsewhere may be keys, or addresses that hold one. */
@@ -18,7 +9,12 @@ const shownTexts =
 
 /** What differs, in the order of the file. Nothing: only comments, blanks or the order of entries. */
 export function configChanges(before: GatewayConfig, after: GatewayConfig): readonly ConfigChange[] {
-  return compare({ ...before, hash: '' }, { ...after, hash: '' }, '');
+  return valueChanges({ ...before, hash: '' }, { ...after, hash: '' });
+}
+
+/** The same of files as they are written, without defaults and with the names of secrets. */
+export function valueChanges(before: unknown, after: unknown): readonly ConfigChange[] {
+  return compare(before, after, '');
 }
 
 function compare(before: unknown, after: unknown, path: string): ConfigChange[] {
@@ -45,6 +41,7 @@ function entriesOf(value: unknown): Readonly<Record<string, unknown>> | undefine
 
 function shown(value: unknown, path: string): string | undefined {
   if (value === undefined) return undefined;
-  const isSafe = typeof value === 'number' || typeof value === 'boolean' || shownTexts.test(path);
+  const isName = typeof value === 'string' && /^\$\{[^}]+\}$/.test(value);
+  const isSafe = isName || typeof value === 'number' || typeof value === 'boolean' || shownTexts.test(path);
   return isSafe ? canonicalJson(value).slice(0, shownCharactersMax) : undefined;
 }

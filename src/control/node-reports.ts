@@ -25,7 +25,7 @@ export interface NodeReportsDeps {
 }
 
 const intervalMs = 5_000;
-const resolutionMs = 20;
+const resolutionMs = 100;
 const nanosecondsPerMs = 1e6;
 const lagPercentile = 99;
 

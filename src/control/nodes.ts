@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { serviceOf } from '../task/service.ts';
+import type { Pace } from '../process/pace.ts';
 import type { Service, Surroundings } from '../task/service.ts';
 import type { Node, NodeStore } from '../store/nodes.ts';
 import { createSnapshot } from '../store/snapshot.ts';
@@ -14,7 +15,7 @@ export interface Nodes extends Service, Surroundings {
    * where several APIs run, when each has had the time to see which workers serve it.
    */
   untilDecided(version: number): Promise<void>;
-  start(): void;
+  start(pace: Pace): void;
   stop(): void;
 }
 

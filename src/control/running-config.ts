@@ -3,8 +3,10 @@ import type { GatewayConfig } from '../config/gateway-file.ts';
 import type { ConfigurationHead, ConfigurationStore } from '../store/configurations.ts';
 import type { RunConfiguration } from '../store/nodes.ts';
 import { configChanges } from './config-changes.ts';
-import type { ConfigChange } from './config-changes.ts';
-import { createRounds } from '../process/rounds.ts';
+import type { ConfigChange } from '../base/config-change.ts';
+import { defined } from '../base/defined.ts';
+import { following } from '../process/pace.ts';
+import type { Pace } from '../process/pace.ts';
 
 /** The configuration that this process runs: the newest that was published, unless it could not load that one. */
 export interface RunningConfig {
@@ -14,14 +16,18 @@ export interface RunningConfig {
    * Reads this process's own file, checks it and publishes it for all processes. `by`: an operator's name, or `signal`.
    * A file with mistakes changes nothing.
    */
-  publish(by: string): Promise<PublishResult>;
+  publish(by: string, reason?: string): Promise<PublishResult>;
+  /** The same of a text that comes from no file. */
+  publishText(draft: TextToPublish): Promise<PublishResult>;
+  /** What `publishText` would publish. */
+  check(text: string): Promise<{ readonly config: GatewayConfig } | Violations>;
   /** What `publish` would change of what this process runs. Rejects when MongoDB does not answer. */
   preview(): Promise<PreviewResult>;
   /** Takes what was published since. Rejects when MongoDB does not answer. */
   refresh(): Promise<void>;
   /** Called, and waited for, when a published version was taken or refused; alone repeated until it does not reject. */
   onChange(listener: () => Promise<void>): void;
-  start(): void;
+  start(pace: Pace): void;
   stop(): void;
 }
 
@@ -29,13 +35,23 @@ export type PublishResult =
   | { readonly ok: true; readonly head: ConfigurationHead }
   | { readonly ok: false; readonly violations: readonly string[] };
 
+export interface TextToPublish {
+  readonly text: string;
+  readonly by: string;
+  readonly reason: string;
+  /** The version that it replaces. */
+  readonly follows: number;
+}
+
 export type PreviewResult =
   | { readonly ok: true; readonly changes: readonly ConfigChange[] }
   | { readonly ok: false; readonly violations: readonly string[] };
 
 export interface RunningConfigDeps extends ConfigFile {
   readonly store: ConfigurationStore;
-  /** Whether a start publishes its file even if that was published before. */
+  /** What `${sealed:NAME}` stands for in a text. */
+  readonly openSecrets: (text: string) => Promise<ReadonlyMap<string, string>>;
+  /** Whether a start publishes its file even if that was published before; not over drafts that came after it. */
   readonly bringsBack: boolean;
   /** Whether there is money of accounts, whose currency cannot change any more. */
   readonly hasMoney: () => Promise<boolean>;
@@ -54,7 +70,8 @@ export interface RunningConfigDeps extends ConfigFile {
   readonly onError: (error: unknown) => void;
 }
 
-const everyMs = 2_000;
+/** Operators wait for a published configuration to arrive, also at a process that nobody uses. */
+const period = { everyMs: 2_000, idleMs: 4_000 };
 
 /**
  * A file that no process ever published is published by the first one that starts with it. One that was published
@@ -63,7 +80,7 @@ const everyMs = 2_000;
 export async function openRunningConfig(deps: RunningConfigDeps): Promise<RunningConfig> {
   const { store, own, now, node } = deps;
   const isKnown = deps.bringsBack
-    ? (await store.confirmHead())?.hash === own.config.hash
+    ? (await newestFile(store)) === own.config.hash
     : await store.wasPublished(own.config.hash);
   if (!isKnown) {
     const violations = await checkFile(own.config, deps);
@@ -77,8 +94,13 @@ export async function openRunningConfig(deps: RunningConfigDeps): Promise<Runnin
   return running;
 }
 
+async function newestFile(store: ConfigurationStore): Promise<string | undefined> {
+  const head = await store.confirmHead();
+  return head?.file ?? head?.hash;
+}
+
 function createRunningConfig(deps: RunningConfigDeps): RunningConfig {
-  const { store, parse, node, now } = deps;
+  const { store, node, now } = deps;
   const listeners = createListeners();
   let current = deps.own.config;
   let state: RunConfiguration = { version: 0, hash: current.hash };
@@ -91,7 +113,10 @@ function createRunningConfig(deps: RunningConfigDeps): RunningConfig {
     // Another process may have published a newer version, and a member that lags may return an older one.
     if (published === undefined || published.version < version) return;
     const { version: found, hash, text } = published;
-    const parsed = await tried(withoutNewResults(parse(text), known === 0 ? undefined : current), deps);
+    const parsed = await tried(
+      withoutNewResults(await parsePublished(text, deps), known === 0 ? undefined : current),
+      deps,
+    );
     known = found;
     listeners.owe();
     if ('config' in parsed) {
@@ -117,30 +142,43 @@ function createRunningConfig(deps: RunningConfigDeps): RunningConfig {
     await busy;
   }
 
-  const rounds = createRounds({ everyMs, work: refresh, onError: deps.onError });
+  const check: RunningConfig['check'] = async (text) =>
+    checked(await parsePublished(text, deps), deps, current);
+
   return {
     current: () => current,
     state: () => state,
 
-    async publish(by) {
-      const file = await loadToPublish(deps, current);
+    async publish(by, reason) {
+      const file = await checked(deps.load(), deps, current);
       if ('violations' in file) return { ok: false, violations: file.violations };
-      const head = await store.publish({ ...textOf(file), by, node, at: now() });
+      const head = await store.publish({ ...textOf(file), by, node, at: now(), ...defined({ reason }) });
       await refresh();
       return { ok: true, head };
     },
 
+    async publishText({ text, follows, ...why }) {
+      const draft = await check(text);
+      if ('violations' in draft) return { ok: false, violations: draft.violations };
+      const next = { ...textOf({ text, ...draft }), ...why, node, at: now(), isDraft: true } as const;
+      const head = await store.publishAfter(follows, next);
+      if (head === undefined) return { ok: false, violations: [overtaken] };
+      await refresh();
+      return { ok: true, head };
+    },
+
+    check,
+
     async preview() {
       await refresh();
-      const file = await loadToPublish(deps, current);
+      const file = await checked(deps.load(), deps, current);
       if ('violations' in file) return { ok: false, violations: file.violations };
       return { ok: true, changes: configChanges(current, file.config) };
     },
 
     refresh,
     onChange: (listener) => listeners.add(listener),
-    start: rounds.start,
-    stop: () => void rounds.stop(),
+    ...following(period, () => refresh().catch(deps.onError)),
   };
 }
 
@@ -164,12 +202,22 @@ function createListeners() {
   };
 }
 
+const overtaken = 'another version was published meanwhile';
+
+async function parsePublished(
+  text: string,
+  { parse, openSecrets }: Pick<RunningConfigDeps, 'parse' | 'openSecrets'>,
+): Promise<ReturnType<ConfigFile['parse']>> {
+  return parse(text, await openSecrets(text));
+}
+
 /** What may follow the published configuration. */
-async function loadToPublish(
+async function checked<Loaded extends { readonly config: GatewayConfig }>(
+  loaded: Loaded | Violations,
   deps: RunningConfigDeps,
   current: GatewayConfig,
-): Promise<ReturnType<ConfigFile['load']>> {
-  const file = withoutNewResults(deps.load(), current);
+): Promise<Loaded | Violations> {
+  const file = withoutNewResults(loaded, current);
   if ('violations' in file) return file;
   const violations = await checkFile(file.config, deps);
   return violations.length > 0 ? { violations } : file;

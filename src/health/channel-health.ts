@@ -64,6 +64,8 @@ export interface HealthChannel {
 }
 
 export interface HealthNode {
+  /** `<kind>/<process>`. */
+  readonly id: string;
   readonly kind: 'api' | 'worker';
   readonly state: 'running' | 'leaving' | 'gone';
   readonly channels?: readonly string[];
@@ -189,9 +191,9 @@ function partsOf(channel: HealthChannel, facts: HealthFacts): readonly PartHealt
   const isOurs = (circuit: Circuit) => isConfigured(circuit, channel);
   const shared = facts.circuits.filter(isOurs).map((circuit) => partOf(circuit, now));
   const running = nodes.filter(({ state }) => state === 'running');
-  const seen = running.map(({ kind, channels, unreached = [] }) => ({
-    isServing: kind === 'worker' && channels?.includes(channel.id) === true,
-    unreached: unreached.filter(isOurs),
+  const seen = processesOf(running).map((reports) => ({
+    isServing: reports.some(({ kind, channels }) => kind === 'worker' && channels?.includes(channel.id)),
+    unreached: reports.flatMap(({ unreached = [] }) => unreached).filter(isOurs),
   }));
   const ids = [...new Set(seen.flatMap(({ unreached }) => unreached.map(({ id }) => id)))];
   return [...shared, ...ids.map((id) => unreachedPart(id, seen, now))];
@@ -246,6 +248,16 @@ function sinceOf({ at, openings = [] }: Circuit, state: HealthState, now: number
   if (state === 'serving' || state === 'paused') return at;
   if (state === 'flapping') return openings.find((opening) => opening.at > now - hourMs)?.at ?? at;
   return openings.at(-1)?.at ?? at;
+}
+
+/** Groups the reports by process: a process that is both an API and a worker sends two. */
+function processesOf(nodes: readonly HealthNode[]): readonly (readonly HealthNode[])[] {
+  const processes = new Map<string, HealthNode[]>();
+  for (const node of nodes) {
+    const name = node.id.slice(node.kind.length + 1);
+    processes.set(name, [...(processes.get(name) ?? []), node]);
+  }
+  return [...processes.values()];
 }
 
 interface Seen {

@@ -83,6 +83,7 @@ export function createApp(deps: AppDeps): GatewayApp {
   koa.use(createRequestScope({ ...deps, addressOf, addresses, lostAnswers, isDraining: () => draining }));
   koa.use(readTarget);
   koa.use(createCrossOrigin(routes, () => deps.catalogue.current().allowed_origins));
+  koa.use((context, next) => (isProbe(context.path) ? next() : deps.pace.use(next)));
   koa.use(createRouter(routes, { ...routeDeps, addresses }, limits).routes());
   koa.use(createRefuseUnknown(routes, addresses));
   const handle = koa.callback();

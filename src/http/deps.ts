@@ -4,6 +4,8 @@ import type { Channels } from '../routing/channels.ts';
 import type { ChargeBook } from '../capacity/charge-book.ts';
 import type { RenderClock } from '../capacity/render-clock.ts';
 import type { Circuits } from '../capacity/circuits.ts';
+import type { GatewayConfig } from '../config/gateway-file.ts';
+import type { CredentialAnswer } from '../routing/try-credential.ts';
 import type { ChannelSwitches } from '../routing/switches.ts';
 import type { ChannelHealth } from '../health/channel-health.ts';
 import type { CreatedTask, CreateTaskCommand } from '../commands/create-task.ts';
@@ -31,6 +33,7 @@ import type { AccountAlertStore } from '../store/account-alerts.ts';
 import type { CapEventStore } from '../store/cap-events.ts';
 import type { ChannelStateStore } from '../store/channel-states.ts';
 import type { ConfigurationStore } from '../store/configurations.ts';
+import type { ConfigDrafts } from '../control/config-drafts.ts';
 import type { PreviewResult, PublishResult } from '../control/running-config.ts';
 import type { Nodes } from '../control/nodes.ts';
 import type { ExchangeStore } from '../store/exchanges.ts';
@@ -53,6 +56,7 @@ import type { TaskPort } from '../commands/task-port.ts';
 import type { MediaDeps } from './routes/get-media.ts';
 import type { Places } from '../base/places.ts';
 import type { FileRouteDeps } from './files/own-file.ts';
+import type { Pace } from '../process/pace.ts';
 import type { RequestLimits } from './request-limits.ts';
 import type { TaskWatcher } from './task-watcher.ts';
 import type { AddressChecks } from './address-checks.ts';
@@ -65,6 +69,7 @@ export interface AppDeps extends AddressChecks {
   readonly tracer?: Pick<Tracer, 'enter'>;
   /** Unix milliseconds. */
   readonly now: () => number;
+  readonly pace: Pick<Pace, 'use'>;
   readonly randomBytes: RandomBytes;
   readonly auth: KeyAuth;
   readonly secrets: Secrets;
@@ -151,8 +156,15 @@ export interface AppDeps extends AddressChecks {
   /** All processes of the gateway. */
   readonly nodes: Pick<Nodes, 'all' | 'refresh' | 'unserved' | 'isGone' | 'untilDecided'>;
   readonly configurations: Pick<ConfigurationStore, 'head'>;
+  readonly drafts: ConfigDrafts;
+  /** Asks the upstream of a channel that need not be published. Throws GatewayError. */
+  readonly tryCredential: (
+    config: GatewayConfig,
+    channel: string,
+    credential: string,
+  ) => Promise<CredentialAnswer>;
   /** Publishes this process's gateway.yaml for all; a bad file changes nothing. `by`: the operator's name. */
-  readonly publishConfig: (by: string) => Promise<PublishResult>;
+  readonly publishConfig: (by: string, reason: string) => Promise<PublishResult>;
   /** What that would change. */
   readonly previewConfig: () => Promise<PreviewResult>;
 

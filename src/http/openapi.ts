@@ -153,14 +153,15 @@ export function openApiPath(path: string): string {
   return path.replace(/\{?:([A-Za-z_]+)\}?/g, '{$1}');
 }
 
-const eventName = 'ImageEvent';
 /** JSON Schema describes a text with content of another type in this way. */
-const eventsSchema = {
-  type: 'string',
-  description: 'Server-sent events.',
-  contentMediaType: eventStreamType,
-  contentSchema: { $ref: `#/components/schemas/${eventName}` },
-} as const;
+function eventsOf(event: z.ZodType) {
+  return {
+    type: 'string',
+    description: 'Server-sent events.',
+    contentMediaType: eventStreamType,
+    contentSchema: { $ref: `#/components/schemas/${event.meta()?.id}` },
+  } as const;
+}
 
 function describeSuccess(success: Success): RouteConfig['responses'][string] {
   const { description, schema, event, mediaType = 'application/json' } = success;
@@ -169,7 +170,7 @@ function describeSuccess(success: Success): RouteConfig['responses'][string] {
     if (type !== eventStreamType)
       return { schema: type === 'application/json' ? (schema ?? {}) : { type: 'string' } };
     // Tools apply the schema of a stream to each of its events, whose fields are not JSON.
-    return event === undefined ? { schema: {} } : { schema: eventsSchema };
+    return event === undefined ? { schema: {} } : { schema: eventsOf(event) };
   };
   return {
     description,

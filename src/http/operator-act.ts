@@ -8,6 +8,7 @@ export type ActFacts = Pick<OperatorAct, 'action' | 'target' | 'task' | 'reason'
 export function operatorActOf(
   operationId: string,
   input: Readonly<Record<string, unknown>>,
+  unrecorded: readonly string[] = [],
 ): ActFacts | undefined {
   const params = fieldsOf(input['params']);
   const body = { ...fieldsOf(input['query']), ...fieldsOf(input['body']) };
@@ -26,10 +27,9 @@ export function operatorActOf(
     ...(isOnTask && typeof bulk === 'string' ? { bulk } : {}),
     reason: [reason, note].find((words) => typeof words === 'string') ?? '',
     input: Object.fromEntries(
-      Object.entries(rest).map(([name, value]) => [
-        name,
-        typeof value === 'bigint' ? formatMicros(value) : value,
-      ]),
+      Object.entries(rest)
+        .filter(([name]) => !unrecorded.includes(name))
+        .map(([name, value]) => [name, typeof value === 'bigint' ? formatMicros(value) : value]),
     ),
   };
 }

@@ -10,6 +10,7 @@ import type { ClientAddress } from './client-address.ts';
 import type { AppDeps } from './deps.ts';
 import type { LostAnswers } from './lost-answers.ts';
 import type { Dialect } from './dialects/dialect.ts';
+import { renamed } from '../intake/their-words.ts';
 import { errorHeaders, presentError, translateError } from './error-response.ts';
 import { isProbe } from './route.ts';
 
@@ -141,7 +142,8 @@ function writeError(context: Context, thrown: unknown, { log }: RequestScopeDeps
   context.status = errorStatus ?? error.status;
   context.set(errorHeaders(error));
   context.set('content-type', 'application/json; charset=utf-8');
-  context.body = JSON.stringify((dialect?.errors?.present ?? presentError)(error));
+  const named = renamed(error, (ours) => (ours === 'task_id' ? (dialect?.idName ?? ours) : ours));
+  context.body = JSON.stringify((dialect?.errors?.present ?? presentError)(named));
 }
 
 function finish(context: Context, seconds: number, { log, metrics }: RequestScopeDeps): void {

@@ -228,16 +228,24 @@ export function keyRoute<Input extends InputSchema>(
   };
 }
 
-/** A route of the operators' API: exists only where ADMIN_TOKEN is set. A body that it has is small JSON. */
+/** What differs between routes of the operators' API. */
+interface Operated {
+  readonly access: Access;
+  /** Fields of the body that the audit log must not hold. `all`: it changes nothing. */
+  readonly unrecorded?: 'all' | readonly string[];
+}
+
+/** A route of the operators' API: exists only where ADMIN_TOKEN is set. Unless it says otherwise, its body is small JSON. */
 export function adminRoute<Input extends InputSchema>(
-  declaration: Omit<Operation, 'tag' | 'readBody'> & Handling<Input, Operating> & { readonly access: Access },
+  declaration: Omit<Operation, 'tag'> & Handling<Input, Operating> & Operated,
 ): Route {
-  const { handle, ...operation } = declaration;
-  const isAct = operation.access !== 'read';
+  const { handle, unrecorded = [], ...operation } = declaration;
+  const isAct = operation.access !== 'read' && unrecorded !== 'all';
+  const hidden = unrecorded === 'all' ? [] : unrecorded;
   return {
+    ...(operation.input.shape.body === undefined ? {} : { readBody: adminBody }),
     ...operation,
     tag: 'Operators',
-    ...(operation.input.shape.body === undefined ? {} : { readBody: adminBody }),
     authentication: 'admin',
     async run(request, identity) {
       if (identity.kind !== 'admin')
@@ -245,7 +253,7 @@ export function adminRoute<Input extends InputSchema>(
       const input = parseInput(operation.input, request);
       const { operator, roles, keep } = identity;
       const run = async () => handle({ ...input, meta: request.meta, operator, roles });
-      const act = isAct ? operatorActOf(operation.operationId, input) : undefined;
+      const act = isAct ? operatorActOf(operation.operationId, input, hidden) : undefined;
       if (act !== undefined) return keep(act, run);
       return operation.method === 'get' ? withVersion(await run(), request.meta) : run();
     },

@@ -9,6 +9,7 @@ import type { ImageRequest, JsonObject } from '../models/request.ts';
 import type { RouteCandidate } from '../task/candidates.ts';
 import type { SettleFacts } from '../money/settle-facts.ts';
 import { mayBeAccepted } from './explain-failure.ts';
+import { measuredImage } from './measure-image.ts';
 import { UpstreamError } from '../providers/provider.ts';
 import type {
   GeneratedImage,
@@ -59,7 +60,7 @@ export async function callChannel(call: ChannelCall): Promise<ChannelAnswer> {
     result.status === 'rejected' ? [asUpstreamError(result.reason, candidate)] : [],
   );
   const ambiguous = errors.filter(mayBeAccepted).length;
-  if (delivered.length > 0) return { kind: 'delivered', delivery: merge(delivered), ambiguous };
+  if (delivered.length > 0) return { kind: 'delivered', delivery: await merge(delivered), ambiguous };
   return { kind: 'failed', error: mostSevere(errors), ambiguous };
 }
 
@@ -123,13 +124,14 @@ function mostSevere(errors: readonly UpstreamError[]): UpstreamError {
   return first ?? new UpstreamError('ambiguous', 'The channel reported nothing.', { code: 'no_answer' });
 }
 
-function merge(answers: readonly GeneratedImages[]): Delivery {
-  const images = answers.flatMap((answer) =>
+async function merge(answers: readonly GeneratedImages[]): Promise<Delivery> {
+  const reported = answers.flatMap((answer) =>
     answer.images.map((image) => ({
       ...defined({ size: answer.facts.size, quality: answer.facts.quality }),
       ...image,
     })),
   );
+  const images = await Promise.all(reported.map(measuredImage));
   const usage = sumUsage(answers.map(({ facts }) => facts.usage));
   const given = answers.flatMap(({ facts }) => facts.inputImages ?? []);
   const inputImages = given.length < answers.length ? undefined : given.reduce((a, b) => a + b, 0);
@@ -171,12 +173,13 @@ const isCount = (name: string): name is keyof Usage => Object.hasOwn(usageCounts
 export function factsOfImages(
   images: readonly GeneratedImage[],
   answer: Pick<SettleFacts, 'size' | 'quality'> = {},
-): Pick<SettleFacts, 'size' | 'quality' | 'groups'> & { readonly images: number } {
+): Pick<SettleFacts, 'size' | 'quality' | 'groups' | 'measured'> & { readonly images: number } {
   const groups = images.map(({ size = answer.size, quality = answer.quality }) => ({
     images: 1,
     ...defined({ size, quality }),
   }));
-  return { images: images.length, ...groupedFacts(groups) };
+  const measured = images.some(({ isMeasured }) => isMeasured) ? (['size'] as const) : undefined;
+  return { images: images.length, ...groupedFacts(groups), ...defined({ measured }) };
 }
 
 /** Keeps the fields that all calls report with the same value. */

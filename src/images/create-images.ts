@@ -2,6 +2,7 @@ import type { Caller } from '../access/caller.ts';
 import { defined } from '../base/defined.ts';
 import { GatewayError } from '../errors/errors.ts';
 import type { ImageRequest } from '../models/request.ts';
+import { leavesPixelsOpen } from '../money/price.ts';
 import { spenderOf } from '../access/spender.ts';
 import type { GuardedClient } from '../http-client/index.ts';
 import type { Catalogue, RoutePlan } from '../routing/catalogue.ts';
@@ -36,6 +37,9 @@ export interface CreateImagesDeps {
   readonly newImage: () => string;
 }
 
+/** Whether a task is made even if the upstream answers at once. `preferred`: if its results can be links. */
+export type AsTask = boolean | 'preferred';
+
 export interface CreateImagesCommand {
   readonly request: ImageRequest;
   /** Fields of it by what the caller wrote, where that is another name. */
@@ -50,8 +54,7 @@ export interface CreateImagesCommand {
   readonly expiresAfterSeconds?: number;
   readonly idempotencyKey?: string;
   readonly sent: ClientTry;
-  /** A task, whatever the upstream answers with. */
-  readonly asTask: boolean;
+  readonly asTask: AsTask;
   readonly traceparent?: string;
   /** Aborted when the caller disconnects. Created on first use. */
   readonly closed: () => AbortSignal;
@@ -87,12 +90,12 @@ export function createImageService(deps: CreateImagesDeps): CreateImages {
     const { request, named, strict, caller } = command;
     const plan = deps.catalogue.plan({ ...request, named, ...defined({ strict }) }, caller);
     const keyed = command.idempotencyKey !== undefined;
-    const { asTask } = command;
+    const asTask = command.asTask === 'preferred' ? hasLinks(plan, deps) : command.asTask;
     const pinned = pinPlan(plan, { channels: deps.channels, keyed, asTask });
     const repeat = await repeatOf(command);
     // The results of tasks are links.
     const format = asTask ? 'url' : pinned.mode === 'task' ? undefined : request.responseFormat;
-    const deliverable = format === 'url' ? withLinks(pinned.plan, command, deps) : pinned.plan;
+    const deliverable = format === 'url' ? withLinks(pinned.plan, { request, asTask }, deps) : pinned.plan;
     if (pinned.mode === 'task') {
       const linked = (inlined: ImageRequest) => deps.linkMedia(inlined, caller);
       const asked = await imageTaskCommand(command, { plan: deliverable, repeat, linked });
@@ -107,7 +110,7 @@ export function createImageService(deps: CreateImagesDeps): CreateImages {
 /** Where nothing is kept, there is no link to what came as data: such a channel is not asked. */
 function withLinks(
   plan: RoutePlan,
-  { request, asTask }: CreateImagesCommand,
+  { request, asTask }: { readonly request: ImageRequest; readonly asTask: boolean },
   deps: CreateImagesDeps,
 ): RoutePlan {
   if (deps.forms.keepsImages) return plan;
@@ -118,6 +121,10 @@ function withLinks(
     `Model ${request.model} answers with data, and this gateway keeps no files to link to: use b64_json${asTask ? ', and wait for the answer' : ''}.`,
     { param: asTask ? 'async' : 'response_format' },
   );
+}
+
+function hasLinks(plan: RoutePlan, { forms }: CreateImagesDeps): boolean {
+  return forms.keepsImages || candidatesWithLinks(plan).length > 0;
 }
 
 function candidatesWithLinks({ candidates, serving }: RoutePlan): RoutePlan['candidates'] {
@@ -150,7 +157,12 @@ async function renderImages(
         const partsOf = (made: Delivery) => present.images(made, plan.warnings);
         const keep = keepParts === undefined ? undefined : (made: Delivery) => keepParts(partsOf(made));
         const asked = { image, format: request.responseFormat, reserve: command.reserve };
-        const inForm = (made: Delivery, channel: string) => deps.forms.convert(made, { ...asked, channel });
+        const inForm = (made: Delivery, channel: string) =>
+          deps.forms.convert(made, {
+            ...asked,
+            channel,
+            measuresLinks: leavesPixelsOpen(plan.basis, channel),
+          });
         const by = spenderOf(caller, plan.model.id, request);
         const order = { image, account: caller.account, by, request, plan, converter, inForm };
         const { delivery, ...money } = await deps.generate({ ...order, ...defined({ keep, traceparent }) });

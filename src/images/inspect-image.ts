@@ -15,6 +15,22 @@ export function inspectImage(bytes: Uint8Array): ImageFacts | undefined {
   return found === undefined || found.width === 0 || found.height === 0 ? undefined : found;
 }
 
+const headBytes = 64 * 1024;
+
+/** Reads no more of the file than its size needs. Undefined: not an image that is known here. */
+export async function inspectSource({
+  bytes,
+  read,
+}: {
+  /** Of the whole file. */
+  readonly bytes: number;
+  readonly read: (start: number, end: number) => Promise<Uint8Array>;
+}): Promise<ImageFacts | undefined> {
+  const head = await read(0, headBytes);
+  const isCut = head[0] === 0xff && head[1] === 0xd8 && bytes > headBytes;
+  return inspectImage(head) ?? (isCut ? inspectImage(await read(0, inspectedBytesMax)) : undefined);
+}
+
 const pngSignature = Buffer.from('89504e470d0a1a0a', 'hex');
 
 function readPng(data: Buffer): ImageFacts | undefined {

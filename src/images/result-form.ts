@@ -13,6 +13,7 @@ import { factsOfImages } from './call-channel.ts';
 import type { Delivery } from './call-channel.ts';
 import { imageBytesMax } from './convert.ts';
 import { noRetry } from './explain-failure.ts';
+import { measuredImage, measuredLink } from './measure-image.ts';
 
 export interface ResultFormDeps {
   readonly openLink: OpenLink;
@@ -28,6 +29,8 @@ export interface AskedForm {
   /** The channel that answered. */
   readonly channel: string;
   readonly format: ImageRequest['responseFormat'];
+  /** Whether the charge depends on pixels that only the images themselves show. */
+  readonly measuresLinks: boolean;
   /** Reserves memory until the answer. Throws GatewayError where there is none. */
   readonly reserve: (bytes: number) => void;
 }
@@ -43,35 +46,37 @@ export interface ResultForms {
     reserve: AskedForm['reserve'],
   ) => Promise<readonly GeneratedImage[]>;
   /** One result of a task as base64, piece by piece. Rejects if it cannot be opened. */
-  readonly streamData: (task: LinkedTask, item: ResultItem) => Promise<AsyncIterable<string | Uint8Array>>;
+  readonly streamData: (task: LinkedTask, item: ResultItem) => Promise<StreamedData>;
   readonly keepsImages: boolean;
+}
+
+interface StreamedData {
+  /** The first of the pieces. */
+  readonly head: string | Uint8Array;
+  readonly pieces: AsyncIterable<string | Uint8Array>;
 }
 
 /** The channel decides where the links of the results may lead. */
 type LinkedTask = Pick<Task, 'id' | 'channel'>;
 
 const fetchTimeoutMs = 60_000;
+/** The caller waits for it. */
+const headTimeoutMs = 5_000;
 
 export function createResultForms({ openLink, keepImages, openStored }: ResultFormDeps): ResultForms {
-  const open = async (channel: string, url: string) =>
-    (await openLink(channel, { url, maxBytes: imageBytesMax, timeoutMs: fetchTimeoutMs })).body;
+  const open = async (channel: string, url: string, timeoutMs = fetchTimeoutMs) =>
+    (await openLink(channel, { url, maxBytes: imageBytesMax, timeoutMs })).body;
 
   async function fetched(
     image: GeneratedImage,
     { channel, reserve }: Pick<AskedForm, 'channel' | 'reserve'>,
   ): Promise<GeneratedImage> {
-    if (image.base64 !== undefined || image.url === undefined) return image;
-    const { size, quality } = image;
-    return { base64: await encode(await open(channel, image.url), reserve), ...defined({ size, quality }) };
-  }
-
-  async function linked(image: string, images: readonly GeneratedImage[]): Promise<GeneratedImage[]> {
-    if (keepImages === undefined) return [...images];
-    const data = images.flatMap(({ url, base64 }) =>
-      url === undefined && base64 !== undefined ? [base64] : [],
-    );
-    const links = data.length === 0 ? [] : [...(await keepImages(image, data))];
-    return images.map((one) => (one.url === undefined ? (links.shift() ?? one) : one));
+    const { url, size, quality, base64: data } = image;
+    if (data !== undefined || url === undefined) return image;
+    return measuredImage({
+      base64: await encode(await open(channel, url), reserve),
+      ...defined({ size, quality }),
+    });
   }
 
   async function openItem(
@@ -85,17 +90,19 @@ export function createResultForms({ openLink, keepImages, openStored }: ResultFo
   return {
     keepsImages: keepImages !== undefined,
 
-    async convert(delivery, { image, format, ...asked }) {
+    async convert(made, { image, format, measuresLinks, ...asked }) {
       try {
-        if (format === 'url') return { ...delivery, images: await linked(image, delivery.images) };
-        if (format === undefined) return delivery;
-        const images = await arrived(delivery.images.map((one) => fetched(one, asked)));
-        return { ...delivery, images, facts: factsOf(delivery, images) };
+        if (format === 'b64_json') {
+          const images = await arrived(made.images.map((one) => fetched(one, asked)));
+          return { ...made, images, facts: factsOf(made, images) };
+        }
+        const head = (url: string) => open(asked.channel, url, headTimeoutMs);
+        const delivery = measuresLinks ? await measured(made, head) : made;
+        return format === undefined
+          ? delivery
+          : { ...delivery, images: await linked(image, delivery.images, keepImages) };
       } catch (error) {
-        if (error instanceof GatewayError) throw error;
-        const message =
-          'The images could not be delivered in the form that was asked for. Nothing was charged.';
-        throw new GatewayError('provider_error', message, { headers: noRetry, cause: error });
+        throw error instanceof GatewayError ? error : undeliverable(error);
       }
     },
 
@@ -109,15 +116,44 @@ export function createResultForms({ openLink, keepImages, openStored }: ResultFo
     },
 
     async streamData(task, item) {
-      if (item.base64 !== undefined) return Readable.from([item.base64]);
-      const pieces = base64Of(await openItem(task, item));
-      const first = await pieces.next();
-      return (async function* all() {
-        if (first.done !== true) yield first.value;
-        yield* pieces;
-      })();
+      if (item.base64 !== undefined) return { head: item.base64, pieces: Readable.from([item.base64]) };
+      return withHead(base64Of(await openItem(task, item)));
     },
   };
+}
+
+async function linked(
+  image: string,
+  images: readonly GeneratedImage[],
+  keepImages: KeepImages | undefined,
+): Promise<GeneratedImage[]> {
+  if (keepImages === undefined) return [...images];
+  const data = images.flatMap(({ url, base64 }) =>
+    url === undefined && base64 !== undefined ? [base64] : [],
+  );
+  const links = data.length === 0 ? [] : [...(await keepImages(image, data))];
+  return images.map((one) => (one.url === undefined ? (links.shift() ?? one) : one));
+}
+
+function undeliverable(cause: unknown): GatewayError {
+  const message = 'The images could not be delivered in the form that was asked for. Nothing was charged.';
+  return new GatewayError('provider_error', message, { headers: noRetry, cause });
+}
+
+async function measured(delivery: Delivery, openHead: Parameters<typeof measuredLink>[1]): Promise<Delivery> {
+  const images = await Promise.all(delivery.images.map((image) => measuredLink(image, openHead)));
+  return { ...delivery, images, facts: factsOf(delivery, images) };
+}
+
+/** Rejects if the first piece does. */
+async function withHead(rest: AsyncGenerator<Uint8Array, void, undefined>): Promise<StreamedData> {
+  const first = await rest.next();
+  const head = first.done === true ? '' : first.value;
+  async function* all() {
+    yield head;
+    yield* rest;
+  }
+  return { head, pieces: all() };
 }
 
 /** Tokens are counted for all images that were made: of those that arrived, it is their share, rounded up. */

@@ -13,7 +13,8 @@ export async function inTheirWords<Result>(nameOf: TheirName, run: () => Promise
   }
 }
 
-function renamed(error: GatewayError, nameOf: TheirName): GatewayError {
+/** The same error with the caller's name of the field. */
+export function renamed(error: GatewayError, nameOf: TheirName): GatewayError {
   const { code, message, param: ours, ...about } = error;
   const param = nameOf(ours);
   if (ours === '' || param === ours) return error;

@@ -9,6 +9,8 @@ import { canonicalEndUser } from './end-user.ts';
 import { readMedia } from './media.ts';
 import type { MediaKind, Medium } from './media.ts';
 import type { MediaPlace, Names, Place } from './names.ts';
+import { readMessages, readParts } from './parts.ts';
+import type { Parts } from './parts.ts';
 import { hasFile, UploadedFile } from './uploaded-file.ts';
 import { overruled, refuseUnread } from './warnings.ts';
 
@@ -106,7 +108,8 @@ class Draft {
     const place = this.names.places.get(name);
     if (place === undefined) this.takeOther(name, value);
     else if ('refused' in place) throw unsupported(name, `The parameter ${name} ${place.refused}.`);
-    else if ('parts' in place) this.takeParts(name, value);
+    else if ('parts' in place) this.takeParts(readParts(value, name), name);
+    else if ('messages' in place) this.takeParts(readMessages(value, name), name, 'image');
     else if ('media' in place) this.takeMedia(name, value, place);
     else this.set(place.to, value, name);
   }
@@ -151,32 +154,20 @@ class Draft {
     // In some interfaces `audio: true` requests sound.
     if (typeof value === 'boolean' && media === 'audios') return this.leave(name, value);
     const field = { name, kind: kindOf[media], ...(role === undefined ? {} : { role }) };
-    for (const medium of readMedia(value, field)) {
-      const isOfImages = media === 'image' || media === 'mask';
-      if (isOfImages && medium.kind !== 'image')
-        throw unsupported(medium.name, `The parameter ${medium.name} must be an image.`);
-      this.media[isOfImages ? media : placeOfKind[medium.kind]].push(medium);
-    }
+    for (const medium of readMedia(value, field)) this.addMedium(medium, media);
     return undefined;
   }
 
-  private takeParts(name: string, value: unknown): void {
-    if (!Array.isArray(value)) throw invalidParameter(name, `The parameter ${name} must be an array.`);
-    const texts: string[] = [];
-    value.forEach((part: unknown, index) => {
-      const place = `${name}[${index}]`;
-      const type = isRecord(part) ? part['type'] : undefined;
-      if (isRecord(part) && type === 'text' && typeof part['text'] === 'string') texts.push(part['text']);
-      else if (type === 'image_url' || type === 'video_url' || type === 'audio_url') {
-        for (const medium of readMedia(part, { name: place, kind: 'image' }))
-          this.media[placeOfKind[medium.kind]].push({ ...medium, name: `${place}.${type}` });
-      } else
-        throw invalidParameter(
-          `${place}.type`,
-          `The parameter ${place}.type must be text (with its text), image_url, video_url or audio_url.`,
-        );
-    });
-    this.set('prompt', texts.join('\n'), name);
+  private takeParts({ text, media }: Parts, name: string, place?: 'image'): void {
+    for (const medium of media) this.addMedium(medium, place ?? 'images');
+    this.set('prompt', text, name);
+  }
+
+  private addMedium(medium: Medium, place: MediaPlace): void {
+    const isOfImages = place === 'image' || place === 'mask';
+    if (isOfImages && medium.kind !== 'image')
+      throw unsupported(medium.name, `The parameter ${medium.name} must be an image.`);
+    this.media[isOfImages ? place : placeOfKind[medium.kind]].push(medium);
   }
 
   private set(to: string, value: unknown, name: string): void {
@@ -281,7 +272,7 @@ class Draft {
     const named = this.sent.get(item);
     if (named !== undefined) return `${named}${rest.replace(/^\.url$/, '')}`;
     const unsent = [...places].find(([, place]) => 'to' in place && place.to === ours);
-    const parts = [...places].find(([, place]) => 'parts' in place);
+    const parts = [...places].find(([, place]) => 'parts' in place || 'messages' in place);
     if (ours === 'prompt' && parts !== undefined) return parts[0];
     return unsent?.[0] ?? (prefix === '' || ours === '' ? ours : `${prefix}${ours}`);
   }

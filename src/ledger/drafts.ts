@@ -1,6 +1,4 @@
-import { hash } from 'node:crypto';
 import { defined } from '../base/defined.ts';
-import { isPlain } from '../base/plain-text.ts';
 import type { Micros } from '../money/money.ts';
 import type { Spender } from '../access/spender.ts';
 import { attributionOf, keys } from './entry.ts';
@@ -15,17 +13,9 @@ import type {
 } from './operation.ts';
 import type { Attribution } from './spent.ts';
 
-/** Of every reader and writer, so that both find an end user under one name. */
+/** @param spender - With the pseudonym of its end user. */
 export function attributionOfSpender({ key, model, endUser }: Partial<Spender>): Attribution {
-  return attributionOf({ key_id: key, model, end_user: nameOfUser(endUser), day: undefined });
-}
-
-const userCharactersMax = 256;
-
-/** The SHA-256 of a name that is too long or cannot be shown, so that two such users stay two. */
-function nameOfUser(user: string | undefined): string | undefined {
-  if (user === undefined || (user.length <= userCharactersMax && isPlain(user))) return user;
-  return `sha256:${hash('sha256', user, 'hex')}`;
+  return attributionOf({ key_id: key, model, end_user: endUser, day: undefined });
 }
 
 /** @param day - The window that the hold, and all that follows from it, counts for. */

@@ -1,5 +1,6 @@
 import { createHmac, createSecretKey } from 'node:crypto';
 import { defined } from '../base/defined.ts';
+import type { EndUserNames } from '../store/end-user-names.ts';
 import type { Micros } from '../money/money.ts';
 import type { EntryKind } from '../money/movement.ts';
 import type { UpstreamCost } from '../task/cost.ts';
@@ -33,7 +34,10 @@ export interface LedgerEntry {
   /** Whose money it is, of every entry of a task that was held; its hold decides it. */
   readonly key_id?: string;
   readonly model?: string;
+  /** The pseudonym of the end user (`EndUserNames`). */
   readonly end_user?: string;
+  /** The end user's name. It is not stored. */
+  readonly endUser?: string;
   /** The day (UTC, `2026-11-23`) that the amount counts for: the day of the task's hold, whenever it is closed. */
   readonly day?: string;
   /** What its key, its key with its model, and its end user have spent after this entry. */
@@ -56,7 +60,7 @@ export interface LedgerEntry {
 }
 
 /** An entry as stored. Every integer but `at` is an int64 in MongoDB. */
-export interface EntryDocument extends Omit<LedgerEntry, 'id'> {
+export interface EntryDocument extends Omit<LedgerEntry, 'id' | 'endUser'> {
   /** `<account>/<seq>`: two writers cannot both have the next place. */
   readonly _id: string;
   /** Of the entry before; of the first one: 64 zeros. */
@@ -65,10 +69,11 @@ export interface EntryDocument extends Omit<LedgerEntry, 'id'> {
   readonly ended_on?: string;
 }
 
-export function toEntry(document: EntryDocument): LedgerEntry {
+export function toEntry(document: EntryDocument, { read }: Pick<EndUserNames, 'read'>): LedgerEntry {
   const { _id: id, account, seq, key, kind, task, amount, available, held } = document;
   const { excess, basis, note, upstream, at, hash: ownHash } = document;
-  const optional = defined({ task, excess, basis, note, upstream });
+  const endUser = document.end_user === undefined ? undefined : read(document.end_user);
+  const optional = defined({ task, excess, basis, note, upstream, endUser });
   const attributed = { ...attributionOf(document), ...defined({ spent: document.spent }) };
   return {
     id,

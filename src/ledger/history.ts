@@ -1,4 +1,5 @@
 import { defined } from '../base/defined.ts';
+import type { EndUserNames } from '../store/end-user-names.ts';
 import type { Spending } from '../money/cap-alerts.ts';
 import type { MarginAsked, MarginRow } from '../money/margin.ts';
 import type { UsageAsked, UsageRow } from '../money/usage.ts';
@@ -45,12 +46,19 @@ interface EntriesPage {
 
 const pageEntriesMax = 1_000;
 
-export function createHistory(collection: LedgerCollection, heads: Pick<Heads, 'refresh'>): History {
+export interface HistoryDeps {
+  readonly collection: LedgerCollection;
+  readonly heads: Pick<Heads, 'refresh'>;
+  readonly endUsers: EndUserNames;
+}
+
+export function createHistory({ collection, heads, endUsers }: HistoryDeps): History {
   const history: History = {
     async entries(account, page) {
       const limit = Math.min(Math.max(page.limit, 1), pageEntriesMax);
       const range = { after: page.after ?? 0n, limit };
-      return (await findSuccessors(collection, checkAccount(account), range)).map(toEntry);
+      const found = await findSuccessors(collection, checkAccount(account), range);
+      return found.map((document) => toEntry(document, endUsers));
     },
 
     async spendings(account, page) {
@@ -62,7 +70,7 @@ export function createHistory(collection: LedgerCollection, heads: Pick<Heads, '
       return findBalanceBefore(collection, { account, last, time });
     },
 
-    usage: (asked) => readUsage(collection, asked),
+    usage: (asked) => readUsage({ collection, endUsers }, asked),
     settledImages: (asked) => readSettledImages(collection, asked),
     margin: (asked) => readMargin(collection, asked),
 
@@ -72,6 +80,6 @@ export function createHistory(collection: LedgerCollection, heads: Pick<Heads, '
 }
 
 function toSpending(entry: LedgerEntry): Spending & { readonly seq: bigint } {
-  const { seq, at, key_id: key, model, end_user: endUser } = entry;
+  const { seq, at, key_id: key, model, endUser } = entry;
   return { seq, at, by: defined({ key, model, endUser }), uses: usesAfter(entry) };
 }

@@ -1,5 +1,7 @@
 import { closedAt } from '../money/ledger-basis.ts';
 import { defined } from '../base/defined.ts';
+import { createEndUserNames } from '../store/end-user-names.ts';
+import type { EndUserNames } from '../store/end-user-names.ts';
 import type { LedgerMeter } from '../observability/meter.ts';
 import type { Micros } from '../money/money.ts';
 import { capStates, tightest } from '../money/caps.ts';
@@ -18,7 +20,7 @@ import { LedgerIntegrityError } from './ledger-errors.ts';
 import { createHeads } from './heads.ts';
 import type { Heads } from './heads.ts';
 import { createHistory } from './history.ts';
-import type { History } from './history.ts';
+import type { History, HistoryDeps } from './history.ts';
 import { findOpenHoldsBetween } from './open-holds.ts';
 import type { HoldRange, OpenHold } from './open-holds.ts';
 import {
@@ -43,7 +45,7 @@ import type { Outcome } from './plan.ts';
 export interface LedgerDeps {
   /** `ledgerCollection(db)`; its indexes are made by `ensureLedgerIndexes(db)`. */
   readonly collection: LedgerCollection;
-  /** Of the entries' hashes: `deriveKey('ledger-hash')`. */
+  /** `deriveKey('ledger')`: of the entries' hashes, and of the pseudonyms of end users. */
   readonly key: Uint8Array;
   /** Unix milliseconds, for the entries' `at`. */
   readonly now: () => number;
@@ -157,13 +159,16 @@ const headsMaxDefault = 10_000;
 export function createLedger(deps: LedgerDeps): Ledger {
   const { collection } = deps;
   const heads = createHeads(collection, deps.headsMax ?? headsMaxDefault);
+  const endUsers = createEndUserNames(deps.key);
+  const hidden = hideEndUser(endUsers);
+  const expectDone = createExpectDone(endUsers);
   const appender = createAppender({ ...deps, heads, hash: createEntryHash(deps.key) });
 
   return {
-    ...createHistory(collection, heads),
+    ...createHistory({ collection, heads, endUsers }),
 
     async hold(request) {
-      const outcome = await appender.submit(holdOperation(request));
+      const outcome = await appender.submit(holdOperation({ ...request, by: hidden(request.by) }));
       if (outcome.state === 'refused') {
         return { ok: false, refused: 'insufficient_balance', available: outcome.available };
       }
@@ -213,39 +218,48 @@ export function createLedger(deps: LedgerDeps): Ledger {
       return { available, held, seq };
     },
 
-    uses: (account, by) => readUses(heads, { account: checkAccount(account), by, at: deps.now() }),
+    uses: (account, by) =>
+      readUses(heads, { account: checkAccount(account), by: hidden(by), at: deps.now() }),
 
-    entriesOfTask: (task) => findEntriesOfTask(collection, task),
+    entriesOfTask: (task) => findEntriesOfTask({ collection, endUsers }, task),
 
     openHoldsBetween: (range) => findOpenHoldsBetween(collection, range),
   };
 }
 
-async function findEntriesOfTask(collection: LedgerCollection, task: string): Promise<LedgerEntry[]> {
-  const wanted = [keys.hold(task), keys.close(task), keys.chargeExtra(task), keys.refund(task)];
-  const found = await findByKeys(collection, wanted);
-  return wanted
-    .map((key) => found.get(key))
-    .filter((entry) => entry !== undefined)
-    .map(toEntry);
+function hideEndUser({ hide }: EndUserNames) {
+  return <By extends Partial<Spender>>(by: By): By =>
+    by.endUser === undefined ? by : { ...by, endUser: hide(by.endUser) };
 }
 
-function expectDone(outcome: Outcome, what: string, account: string): AppendResult {
-  switch (outcome.state) {
-    case 'done':
-      return { entry: toEntry(outcome.entry), replayed: outcome.replayed };
-    case 'failed':
-      throw outcome.error;
-    case 'refused':
-    case 'capped':
-    case 'no_hold':
-    case 'voided':
-    case 'not_settled':
-    case 'above_charge':
-      throw new LedgerIntegrityError(`${what} on account ${account}: ${outcome.state}`);
-    default:
-      return outcome satisfies never;
-  }
+async function findEntriesOfTask(
+  { collection, endUsers }: Omit<HistoryDeps, 'heads'>,
+  task: string,
+): Promise<LedgerEntry[]> {
+  const wanted = [keys.hold(task), keys.close(task), keys.chargeExtra(task), keys.refund(task)];
+  const found = await findByKeys(collection, wanted);
+  const entries = wanted.map((key) => found.get(key)).filter((entry) => entry !== undefined);
+  return entries.map((entry) => toEntry(entry, endUsers));
+}
+
+function createExpectDone(endUsers: EndUserNames) {
+  return (outcome: Outcome, what: string, account: string): AppendResult => {
+    switch (outcome.state) {
+      case 'done':
+        return { entry: toEntry(outcome.entry, endUsers), replayed: outcome.replayed };
+      case 'failed':
+        throw outcome.error;
+      case 'refused':
+      case 'capped':
+      case 'no_hold':
+      case 'voided':
+      case 'not_settled':
+      case 'above_charge':
+        throw new LedgerIntegrityError(`${what} on account ${account}: ${outcome.state}`);
+      default:
+        return outcome satisfies never;
+    }
+  };
 }
 
 async function readUses(

@@ -4,7 +4,7 @@ import type { Holder, VerifyOptions, VerifyResult } from './verify.ts';
 
 export interface LedgerVerification extends Pick<
   VerifyOptions,
-  'db' | 'key' | 'now' | 'lastSoundAt' | 'anchorsHeads' | 'onProgress' | 'signal' | 'pace'
+  'db' | 'key' | 'now' | 'lastSoundAt' | 'anchorsHeads' | 'openPlace' | 'onProgress' | 'signal' | 'pace'
 > {
   readonly workflows: { readonly isRunning: (task: string) => Promise<boolean> };
   readonly leases: Pick<ImageLeaseStore, 'existing'>;

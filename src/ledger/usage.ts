@@ -1,5 +1,6 @@
 import type { Document } from 'mongodb';
 import { defined } from '../base/defined.ts';
+import type { EndUserNames } from '../store/end-user-names.ts';
 import { TooManyGroupsError, usageDimensions } from '../money/usage.ts';
 import type { UsageAsked, UsageDimension, UsageRow } from '../money/usage.ts';
 import { usageIndex } from './collection.ts';
@@ -23,6 +24,11 @@ const fields = {
   end_user: 'end_user',
 } as const satisfies Record<UsageDimension, keyof EntryDocument>;
 
+interface UsageDeps {
+  readonly collection: LedgerCollection;
+  readonly endUsers: EndUserNames;
+}
+
 interface Found {
   readonly _id: Readonly<Partial<Record<UsageDimension, string | null>>> & { readonly kind: EntryKind };
   readonly entries: number | bigint;
@@ -30,14 +36,14 @@ interface Found {
 }
 
 /**
- * The sums of the entries of tasks, group by group in order, as the books are when each day is read. A day is one query:
+ * The sums of the entries of tasks, group by group in order (by day: in the order of pseudonyms), as the books are when each day is read. A day is one query:
  * the server adds up out of one index, without a document, and is never busy with more than a day. Throws
  * TooManyGroupsError.
  */
-export async function* readUsage(collection: LedgerCollection, asked: UsageAsked): AsyncIterable<UsageRow> {
+export async function* readUsage(deps: UsageDeps, asked: UsageAsked): AsyncIterable<UsageRow> {
   const totals = new Map<string, UsageRow>();
   for (const day of utcDays(asked.from, asked.before)) {
-    for await (const row of readDay(collection, day, asked)) {
+    for await (const row of readDay(deps, day, asked)) {
       if (asked.by.includes('day')) yield row;
       else addTo(totals, row);
     }
@@ -69,7 +75,7 @@ function plus(one: UsageRow, other: UsageRow): UsageRow {
 }
 
 async function* readDay(
-  collection: LedgerCollection,
+  { collection, endUsers }: UsageDeps,
   day: string,
   asked: UsageAsked,
 ): AsyncIterable<UsageRow> {
@@ -84,7 +90,7 @@ async function* readDay(
     for await (const found of cursor) {
       const [first] = group;
       if (first !== undefined && !isSameGroup(first, found)) {
-        yield rowOf(group);
+        yield rowOf(group, endUsers);
         group = [];
       }
       group.push(found);
@@ -92,7 +98,7 @@ async function* readDay(
   } finally {
     await cursor.close();
   }
-  if (group.length > 0) yield rowOf(group);
+  if (group.length > 0) yield rowOf(group, endUsers);
 }
 
 function pipelineOf(day: string, { account, key, by }: UsageAsked): Document[] {
@@ -110,7 +116,7 @@ function isSameGroup(one: Found, other: Found): boolean {
   return usageDimensions.every((dimension) => (one._id[dimension] ?? '') === (other._id[dimension] ?? ''));
 }
 
-function rowOf(group: readonly Found[]): UsageRow {
+function rowOf(group: readonly Found[], endUsers: EndUserNames): UsageRow {
   const byKind = new Map(group.map((found) => [found._id.kind, found]));
   const count = (kind: EntryKind): number => Number(byKind.get(kind)?.entries ?? 0);
   const sum = (kind: EntryKind): bigint => {
@@ -120,7 +126,7 @@ function rowOf(group: readonly Found[]): UsageRow {
   };
   const [tasks, settled, released] = [count('hold'), count('settle'), count('release')];
   return {
-    of: dimensionsOf(group),
+    of: dimensionsOf(group, endUsers),
     tasks,
     settled,
     released,
@@ -130,10 +136,11 @@ function rowOf(group: readonly Found[]): UsageRow {
   };
 }
 
-function dimensionsOf([first]: readonly Found[]): UsageRow['of'] {
+function dimensionsOf([first]: readonly Found[], { read }: EndUserNames): UsageRow['of'] {
   const named = usageDimensions.flatMap((dimension) => {
-    const name = first?._id[dimension] ?? undefined;
-    return name === undefined ? [] : [[dimension, name] as const];
+    const stored = first?._id[dimension] ?? undefined;
+    if (stored === undefined) return [];
+    return [[dimension, dimension === 'end_user' ? read(stored) : stored] as const];
   });
   return Object.fromEntries(named);
 }

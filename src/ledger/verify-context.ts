@@ -5,6 +5,7 @@ import { keyIndex, ledgerCollection } from './collection.ts';
 import { createRemovalMarks } from './removal-marks.ts';
 import { createEntryHash, entryId } from './entry.ts';
 import type { EntryDocument } from './entry.ts';
+import type { OpenHeadsPlace } from './outside-heads.ts';
 import type { Invariant, Report, Violation } from './verify-account.ts';
 import { each } from './verify-reading.ts';
 import type { Pace } from './verify-reading.ts';
@@ -21,6 +22,8 @@ export interface VerifyOptions {
   /** When the last verification began that found nothing. It anchored the head of every account that had entries. */
   readonly lastSoundAt?: number;
   readonly onProgress?: (progress: VerifyProgress) => void;
+  /** Where heads are exported to. Its heads are compared with the ledger. */
+  readonly openPlace?: OpenHeadsPlace;
   /** The heads of chains that are sound are anchored. */
   readonly anchorsHeads?: boolean;
   /** Aborted: the verification stops with its reason. */

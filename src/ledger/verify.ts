@@ -2,6 +2,8 @@ import { defined } from '../base/defined.ts';
 import { createAnchorCheck } from './anchored-heads.ts';
 import type { AnchoredHead, SeenHead } from './anchored-heads.ts';
 import type { EntryDocument } from './entry.ts';
+import { compareOutside } from './outside-heads.ts';
+import type { OutsideHeads } from './outside-heads.ts';
 import { closedTask, createAccountCheck, refundedTask } from './verify-account.ts';
 import type { ClosedTask, RefundedTask, Report, Violation } from './verify-account.ts';
 import { createChargeCheck } from './verify-charge.ts';
@@ -22,6 +24,8 @@ export interface VerifyResult {
   readonly violations: readonly Violation[];
   /** How many there are. */
   readonly violationCount: number;
+  /** Undefined: no heads are exported to a place that can be read. */
+  readonly outside?: OutsideHeads;
 }
 
 const violationsMax = 1_000;
@@ -59,12 +63,33 @@ export async function verifyLedger(options: VerifyOptions): Promise<VerifyResult
   });
   await Promise.all([accounts, checkRecords(context)]);
   await sound.end();
+  const outside = await compareExported(context, options);
   options.signal?.throwIfAborted();
   if (counts.entries > 0 && !(await context.hasKeyIndex())) {
     report({ invariant: 'one_hold_and_one_close', message: 'the unique index on key is missing' });
   }
   options.onProgress?.({ ...counts });
-  return { openHolds: context.openHolds, ...counts, violations, violationCount };
+  return {
+    openHolds: context.openHolds,
+    ...counts,
+    violations,
+    violationCount,
+    ...defined({ outside }),
+  };
+}
+
+async function compareExported(
+  { anchors, now, report }: VerifyContext,
+  { openPlace }: VerifyOptions,
+): Promise<OutsideHeads | undefined> {
+  const place = openPlace?.();
+  if (place === undefined) return undefined;
+  try {
+    const onFault = (message: string) => report({ invariant: 'ends_at_anchored_head', message });
+    return await compareOutside({ anchors, place, now, onFault });
+  } finally {
+    place.close();
+  }
 }
 
 /** Resolves with the account's head, if its chain is sound. */

@@ -2,26 +2,19 @@ import { ADTS, CustomSource, FLAC, Input, MATROSKA, MP3, MP4, OGG, QTFF, WAVE, W
 import type { InputVideoTrack } from 'mediabunny';
 import { defined } from '../base/defined.ts';
 import type { MediaFacts } from '../models/media-facts.ts';
-import { inspectedBytesMax, inspectImage } from '../images/inspect-image.ts';
+import { inspectSource } from '../images/inspect-image.ts';
 import { checkedClaims } from './checked-claims.ts';
 import type { MediaSource } from './media-source.ts';
 
 /** None that names other files, as playlists do: nothing is read but the source. */
 const formats = [MP4, QTFF, WEBM, MATROSKA, MP3, WAVE, OGG, FLAC, ADTS];
-const headBytes = 64 * 1024;
 const cacheBytesMax = 4 * 1024 * 1024;
 /** A day: a longer claim is not credible. */
 const secondsMax = 86_400;
 
 /** Undefined: an unknown format. Rejects where the file is broken, or cannot be read. */
 export async function readMedia(source: MediaSource): Promise<MediaFacts | undefined> {
-  return (await readImage(source)) ?? readFilm(checkedClaims(source));
-}
-
-async function readImage(source: MediaSource): Promise<MediaFacts | undefined> {
-  const head = await source.read(0, headBytes);
-  const isCut = head[0] === 0xff && head[1] === 0xd8 && source.bytes > headBytes;
-  return inspectImage(head) ?? (isCut ? inspectImage(await source.read(0, inspectedBytesMax)) : undefined);
+  return (await inspectSource(source)) ?? readFilm(checkedClaims(source));
 }
 
 async function readFilm(source: MediaSource): Promise<MediaFacts | undefined> {

@@ -72,6 +72,8 @@ const sendingMethod = z.enum(['POST', 'PUT']).default('POST');
 
 const linksSchema = {
   link_life_seconds: count.optional(),
+  /** Whether links on the vendor's own host work only with the headers that authenticate requests. */
+  links_need_key: z.boolean().default(false),
 };
 
 const jobSchema = {
@@ -167,8 +169,8 @@ const aboutSchema = z.strictObject({
   inputs: z.string().max(2_000),
   /** The source of the facts: an SDK with its version, or the subject of a page. */
   source: text,
-  /** The day on which the source was read. */
-  read: day,
+  /** The day on which the source was read, or the month if the day was not recorded. */
+  read: z.union([day, z.templateLiteral([z.int(), '-', z.int()])]),
   cost_unit: text.optional(),
   unbilled: z
     .strictObject({
@@ -177,6 +179,15 @@ const aboutSchema = z.strictObject({
     })
     .optional(),
   unverified: z.array(text).default([]),
+});
+
+const retiredSchema = z.strictObject({
+  source: text,
+  read: day,
+  models: z
+    .array(z.strictObject({ model: pattern, on: day }))
+    .min(1)
+    .max(100),
 });
 
 const vendorName = z
@@ -197,6 +208,8 @@ export const vendorFileSchema = z
     failures: z.array(failureRow).max(100).default([]),
     videos: videosSchema.optional(),
     images: z.union([imageJobsSchema, imagesAtOnceSchema]).optional(),
+    /** The models that the vendor shuts down. The day may be past or announced. */
+    retired: retiredSchema.optional(),
     /** The vendor's prices, each in one currency. */
     prices: z
       .array(
@@ -210,9 +223,25 @@ export const vendorFileSchema = z
       .default([]),
     fixtures: z.array(fixtureSchema).min(1).max(100),
   })
-  .refine(({ videos, images }) => (videos ?? images) !== undefined, 'needs videos or images');
+  .refine(({ videos, images }) => (videos ?? images) !== undefined, 'needs videos or images')
+  .refine(
+    ({ authentication, ...file }) =>
+      !linksNeedKey(file) || 'bearer' in authentication || 'header' in authentication,
+    'links_need_key needs the authentication bearer or header',
+  );
 
 export type VendorFile = z.infer<typeof vendorFileSchema>;
+
+/** Whether callers cannot use the links of some results, because they need the vendor's key. */
+export function linksNeedKey(file: {
+  readonly videos?: object | undefined;
+  readonly images?: object | undefined;
+}): boolean {
+  return [file.videos, file.images].some(
+    (part) => part !== undefined && 'links_need_key' in part && part.links_need_key === true,
+  );
+}
+
 export type VendorJobs = z.infer<typeof videosSchema> | z.infer<typeof imageJobsSchema>;
 export type VendorVideos = z.infer<typeof videosSchema>;
 export type VendorImageJobs = z.infer<typeof imageJobsSchema>;

@@ -1,10 +1,11 @@
 import { defined } from '../base/defined.ts';
+import { isAboutAsLarge, parseSize, pixelCount } from '../base/image-sizes.ts';
 import type { TaskKind } from '../base/task-kind.ts';
 import type { ImageGroup, SettleFacts } from './settle-facts.ts';
 import { divideHalfUp } from './money.ts';
 import type { Micros } from './money.ts';
-import { isByFormula, isOpenFact, noReview, priceAt } from './price.ts';
-import type { PriceBasis } from './price.ts';
+import { isByFormula, isOpenFact, isPricedBy, noReview, priceAt } from './price.ts';
+import type { Price, PriceBasis } from './price.ts';
 import { usageFields } from './measures.ts';
 import type { Measure } from './measures.ts';
 import { readQuantity } from './reckoning.ts';
@@ -153,27 +154,50 @@ export function chargeImages(
   input: ChargeInput,
   isCredible: (settlement: Settlement) => boolean = () => true,
 ): Settlement {
-  const { basis, held } = input;
+  const { basis, held, channel } = input;
   const asked = basis.most?.images;
   const { images, groups = [], ...facts } = withinBounds(input.facts, basis);
+  const price = priceAt(basis, channel);
   const isCounted = images !== undefined && Number.isInteger(images) && images >= 0;
   const arrived = isCounted ? Math.min(images, asked ?? images) : asked;
   const counted = { ...facts, ...(isCounted ? defined({ images: arrived }) : {}) };
   const isOwn = (word: Word) => isFixed(word, basis);
   const kept = cheapest(
-    groups.map((group) => ownWords(group, isOwn)),
+    groups.map((group) => ownWords(withPricedSize(group, price), isOwn)),
     arrived,
     input,
   );
-  const rendered = omitWords({ ...counted, ...kept }, isOwn);
+  const rendered = omitWords({ ...withPricedSize(counted, price), ...kept }, isOwn);
   const tried = [rendered, omitWords(counted, () => true)].map((each) => settleBy(input, each));
-  const charged = tried.find((each) => isPriced(each) && isCredible(each));
+  // Only the upstream's own report may charge more than the hold.
+  const isWithin = ({ amount }: Settlement) => facts.measured?.includes('size') !== true || amount <= held;
+  const charged = tried.find((each) => isPriced(each) && isWithin(each) && isCredible(each));
   if (charged !== undefined) return charged;
   const byLeast = settleAsLeast(tried[1] ?? settleBy(input, rendered), basis, held);
   if (asked === undefined || arrived === undefined) return byLeast;
   const share = { numerator: BigInt(arrived), denominator: BigInt(asked) };
   const amount = divideHalfUp(leastOf(basis, held) * share.numerator, share.denominator);
   return withStep(byLeast, { kind: 'share', quantity: share, amount });
+}
+
+/**
+ * Replaces pixels that no line names with the word of a line that names about as many pixels: `2752x1536` is `2K`.
+ * A price by megapixels needs the pixels themselves.
+ */
+function withPricedSize<Sized extends { readonly size?: string }>(sized: Sized, price: Price): Sized {
+  const pixels = parseSize(sized.size);
+  const named = price.lines.flatMap(({ when }) => when?.size ?? []);
+  if (pixels === undefined || named.includes(sized.size ?? '') || isPricedBy(price, 'megapixel'))
+    return sized;
+  const area = pixels.width * pixels.height;
+  const classes = named.flatMap((word) => {
+    const count = parseSize(word) === undefined ? pixelCount(word) : undefined;
+    return count !== undefined && isAboutAsLarge(pixels, count)
+      ? [{ word, distance: Math.abs(count - area) }]
+      : [];
+  });
+  const [nearest] = classes.toSorted((a, b) => a.distance - b.distance);
+  return nearest === undefined ? sized : { ...sized, size: nearest.word };
 }
 
 function ownWords(

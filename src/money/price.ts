@@ -160,28 +160,42 @@ export function priceAt({ price, channels = {} }: PriceBasis, channel: string): 
   return own ?? price;
 }
 
+/** Every create asks for them several times, and the lines of a price never change. */
+const measuresByLines = new WeakMap<Price['lines'], readonly Measure[]>();
+
 /** Returns the measures of the price in the order of `measures`. */
-export function measuresOf({ lines }: Pick<Price, 'lines'>): Measure[] {
-  return measures.filter((measure) => lines.some((line) => line.measure === measure));
+export function measuresOf({ lines }: Pick<Price, 'lines'>): readonly Measure[] {
+  const known = measuresByLines.get(lines);
+  if (known !== undefined) return known;
+  const named = measures.filter((measure) => lines.some((line) => line.measure === measure));
+  measuresByLines.set(lines, named);
+  return named;
 }
 
 /**
  * Measures that need a matching price line; without one, the request has no price. These are the measures of rendered
  * output or, if the price has none, `call`.
  */
-export function requiredMeasures(price: Pick<Price, 'lines'>): Measure[] {
+export function requiredMeasures(price: Pick<Price, 'lines'>): readonly Measure[] {
   const named = measuresOf(price);
   const rendered = named.filter(isRendered);
   return rendered.length > 0 ? rendered : named.filter((measure) => measure === 'call');
 }
 
 export function isPricedBy(price: Pick<Price, 'lines'>, ...some: readonly Measure[]): boolean {
-  return price.lines.some(({ measure }) => some.includes(measure));
+  return measuresOf(price).some((measure) => some.includes(measure));
 }
 
 /** Whether the price depends on the length of a video. */
 export function measuresLength(price: Pick<Price, 'lines'>): boolean {
-  return price.lines.some(({ measure }) => isOfLength(measure));
+  return measuresOf(price).some(isOfLength);
+}
+
+/** Whether the charge depends on pixels that the request leaves to the upstream. */
+export function leavesPixelsOpen(basis: PriceBasis, channel: string): boolean {
+  const { lines } = priceAt(basis, channel);
+  const isBySize = lines.some(({ measure, when }) => measure === 'megapixel' || when?.size !== undefined);
+  return isBySize && isOpenFact(basis.facts.size);
 }
 
 /** Whether the price depends on the adapter's token formula. */
@@ -227,7 +241,7 @@ export function chargeOf(
   parts: readonly Part[],
 ): Charge | undefined {
   const named = measuresOf(price);
-  const required = new Set(requiredMeasures(price));
+  const required = requiredMeasures(price);
   const met = new Set<Measure>();
   const lines: ChargedLine[] = [];
   for (const part of parts) {
@@ -235,14 +249,14 @@ export function chargeOf(
       const count = part.counts[measure];
       if (count === undefined) continue;
       const line = findLine(price, measure, part.facts);
-      if (line === undefined && required.has(measure)) return undefined;
+      if (line === undefined && required.includes(measure)) return undefined;
       if (line === undefined) continue;
       met.add(measure);
       const charged = chargeLine(price.lines[line], line, { ...part, count });
       if (charged !== undefined) lines.push(charged);
     }
   }
-  if (required.size === 0 || [...required].some((measure) => !met.has(measure))) return undefined;
+  if (required.length === 0 || required.some((measure) => !met.has(measure))) return undefined;
   const sum = divideHalfUp(
     lines.reduce((total, { exact }) => total + exact, 0n),
     exactPerMicro,

@@ -97,6 +97,10 @@ export interface Reckoning {
   readonly steps: readonly WrittenStep[];
 }
 
+export function isMore(one: Quantity, other: Quantity): boolean {
+  return one.numerator * other.denominator > other.numerator * one.denominator;
+}
+
 export function writeQuantity({ numerator, denominator }: Quantity): string {
   return `${numerator}/${denominator}`;
 }

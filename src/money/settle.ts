@@ -23,8 +23,8 @@ import {
   priceAt,
   reviewAboveDefault,
 } from './price.ts';
-import type { Count, Counts, Part, Price, PriceBasis, PriceFacts } from './price.ts';
-import { readQuantity, writeLine, writeStep } from './reckoning.ts';
+import type { Bound, Count, Counts, Part, Price, PriceBasis, PriceFacts } from './price.ts';
+import { isMore, readQuantity, writeLine, writeStep } from './reckoning.ts';
 import type { Reckoning, Step } from './reckoning.ts';
 
 export interface Settlement extends Reckoning {
@@ -137,21 +137,39 @@ function countOf(measure: Measure, { basis, facts, estimatedTokens }: SettleInpu
 /** Counts one group of images. */
 function imageCounts({ images, size }: ImageGroup, { basis, facts }: SettleInput, price: Price): Counts {
   const named = measuresOf(price);
-  const source = 'upstream' as const;
   const counted = reportedQuantity('image', { images });
-  const isCounted = facts.images !== undefined && counted !== undefined;
-  const pixels = parseSize(size);
-  const bound = basis.bounds?.megapixel;
-  const asked = bound?.source === 'assumed' ? undefined : readQuantity(bound?.most ?? '');
-  const megapixels =
-    pixels === undefined
-      ? asked && { ...asked, numerator: asked.numerator * BigInt(Math.max(0, Math.trunc(images))) }
-      : pixelQuantity(pixels.width * pixels.height, images);
+  if (facts.images === undefined || counted === undefined) return {};
+  const isMeasured = facts.measured?.includes('size') === true;
+  const megapixels = megapixelsOf(
+    { images, ...defined({ size }) },
+    { bound: basis.bounds?.megapixel, isMeasured },
+  );
   return {
-    ...(named.includes('image') && isCounted ? { image: { quantity: counted, source } } : {}),
-    ...(named.includes('megapixel') && isCounted && megapixels !== undefined
-      ? { megapixel: { quantity: megapixels, source: pixels === undefined ? ('request' as const) : source } }
-      : {}),
+    ...(named.includes('image') ? { image: { quantity: counted, source: 'upstream' } } : {}),
+    ...(named.includes('megapixel') ? defined({ megapixel: megapixels }) : {}),
+  };
+}
+
+interface PixelTerms {
+  readonly bound: Bound | undefined;
+  /** The pixels were read from the images, so they count no more than the bound. */
+  readonly isMeasured: boolean;
+}
+
+function megapixelsOf({ images, size }: ImageGroup, { bound, isMeasured }: PixelTerms): Count | undefined {
+  const pixels = parseSize(size);
+  const most = readQuantity(bound?.most ?? '');
+  const bounded = most && { ...most, numerator: most.numerator * BigInt(Math.max(0, Math.trunc(images))) };
+  if (pixels === undefined) {
+    return bounded === undefined || bound?.source === 'assumed'
+      ? undefined
+      : { quantity: bounded, source: 'request' };
+  }
+  const quantity = pixelQuantity(pixels.width * pixels.height, images);
+  if (!isMeasured) return { quantity, source: 'upstream' };
+  return {
+    quantity: bounded !== undefined && isMore(quantity, bounded) ? bounded : quantity,
+    source: 'measured',
   };
 }
 

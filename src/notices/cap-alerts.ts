@@ -77,6 +77,7 @@ export function createCapAlerts(deps: CapAlertsDeps) {
   /** Events whose next request is due. The number per account is limited, so that a slow address delays no other. */
   async function due(): Promise<OwedEvent[]> {
     const accounts = await events.dueAccounts(now());
+    if (accounts.length === 0) return [];
     const alerts = new Map((await store.findMany(accounts)).map((alert) => [alert.account, alert]));
     const owed: OwedEvent[] = [];
     for (const account of accounts) {

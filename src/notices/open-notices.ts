@@ -7,6 +7,7 @@ import { defined } from '../base/defined.ts';
 import type { RandomBytes } from '../base/ids.ts';
 import type { Outbound } from '../http-client/index.ts';
 import type { Logger } from '../observability/log.ts';
+import type { Pace } from '../process/pace.ts';
 import type { Stores } from '../store/stores.ts';
 import { createAccountAlerts } from './account-alerts.ts';
 import type { AccountAlerts, AccountAlertsDeps } from './account-alerts.ts';
@@ -18,6 +19,7 @@ import type { NoticeWatch } from './watch.ts';
 
 export interface NoticesDeps {
   readonly stores: Stores;
+  readonly pace: Pace;
   readonly secrets: Pick<Secrets, 'open'>;
   readonly config: () => GatewayConfig;
   readonly outbound: Pick<Outbound, 'callbacks' | 'notices'>;
@@ -67,7 +69,7 @@ export function openNotices(deps: NoticesDeps): {
     now,
   });
   watch.start();
-  alerts.start();
+  alerts.start(deps.pace);
   const stop = async (): Promise<void> => void (await Promise.all([watch.stop(), alerts.stop()]));
   return {
     watch: {

@@ -1,9 +1,11 @@
+import type { Pace } from './pace.ts';
+
 /** Work that a process repeats. */
 export interface Rounds {
   /** One round, or the one that is under way. Never rejects. */
   readonly run: () => Promise<void>;
-  /** One round after each interval; none keeps the process. */
-  readonly start: () => void;
+  /** One round after each interval, and with a pace fewer while the process is idle; none keeps the process. */
+  readonly start: (pace?: Pace) => void;
   /** Waits for the one that is under way. */
   readonly stop: () => Promise<void>;
 }
@@ -17,7 +19,7 @@ export interface RoundsDeps {
 
 /** One at a time: a round that takes longer than the interval displaces those that were due meanwhile. */
 export function createRounds({ everyMs, work, onError }: RoundsDeps): Rounds {
-  let timer: NodeJS.Timeout | undefined;
+  let end: (() => void) | undefined;
   let running: Promise<void> | undefined;
   const run = (): Promise<void> =>
     (running ??= work()
@@ -25,11 +27,18 @@ export function createRounds({ everyMs, work, onError }: RoundsDeps): Rounds {
       .finally(() => (running = undefined)));
   return {
     run,
-    start: () => void (timer ??= setInterval(() => void run(), everyMs).unref()),
+    start(pace) {
+      end ??= pace === undefined ? every(everyMs, run) : pace.every({ everyMs, idleMs: 6 * everyMs }, run);
+    },
     async stop() {
-      clearInterval(timer);
-      timer = undefined;
+      end?.();
+      end = undefined;
       await running;
     },
   };
+}
+
+function every(ms: number, run: () => Promise<void>): () => void {
+  const timer = setInterval(() => void run(), ms).unref();
+  return () => clearInterval(timer);
 }

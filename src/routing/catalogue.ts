@@ -98,15 +98,24 @@ export interface CatalogueOptions extends InputMedia, KnownProviders {
 export function createCatalogue(options: CatalogueOptions): Catalogue {
   const { current } = options;
   const permitted = createPermittedModels(current);
+  const known = new WeakMap<ModelConfig, { readonly config: GatewayConfig; readonly offers: Offers }>();
+  const offersFor = (model: ModelConfig): Offers => {
+    const config = current();
+    const found = known.get(model);
+    if (found?.config === config) return found.offers;
+    const offers = offersOf(model, options);
+    known.set(model, { config, offers });
+    return offers;
+  };
   const plan: Catalogue['plan'] = (request, caller, given = {}) => {
     const model = permitted.model(request.model, caller);
-    return planRoute(request, caller, { ...options, model, offers: offersOf(model, options), given });
+    return planRoute(request, caller, { ...options, model, offers: offersFor(model), given });
   };
   return {
     current,
     models: permitted.models,
     offered: (model, caller) => {
-      const offers = [...offersOf(model, options)].filter(([channel]) => isPermitted(channel, caller));
+      const offers = [...offersFor(model)].filter(([channel]) => isPermitted(channel, caller));
       return offeredModel(model, offers, current().currency);
     },
     model: permitted.model,

@@ -1,6 +1,8 @@
 import { defined } from '../base/defined.ts';
+import type { TaskKind } from '../base/task-kind.ts';
 import type { MediaFacts } from '../models/media-facts.ts';
 import type { VideoShape } from '../models/video-shapes.ts';
+import { groupedFacts } from '../money/charge.ts';
 import type { SettleFacts } from '../money/settle-facts.ts';
 import type { ResultItem } from '../task/task.ts';
 import type { LinkHeaders } from './channels.ts';
@@ -16,9 +18,10 @@ export interface ResultToMeasure {
 /** Never rejects. Undefined: the file could not be read in time. */
 export type MeasureResult = (result: ResultToMeasure) => Promise<MediaFacts | undefined>;
 
-/** Whether the upstream left out facts that the video file itself contains. */
-export function needsMeasuring(facts: SettleFacts): boolean {
-  const { durationSeconds, size, resolution, ratio } = facts;
+/** Whether the upstream left out facts that the result itself contains. */
+export function needsMeasuring(kind: TaskKind, facts: SettleFacts): boolean {
+  const { durationSeconds, size, resolution, ratio, groups } = facts;
+  if (kind === 'image') return size === undefined && groups === undefined;
   const hasShape = size !== undefined || (resolution !== undefined && ratio !== undefined);
   return durationSeconds === undefined || !hasShape;
 }
@@ -38,6 +41,18 @@ export function withMeasured(
       ? defined({ resolution: shape?.resolution, ratio: shape?.ratio })
       : {}),
   });
+}
+
+/** Adds the pixels of each image. `media` has one element for each image. */
+export function withMeasuredImages(
+  facts: SettleFacts,
+  media: readonly (MediaFacts | undefined)[],
+): SettleFacts {
+  const sizes = media.map((one) => (one?.mediaType.startsWith('image/') === true ? sizeOf(one) : undefined));
+  if (sizes.every((size) => size === undefined)) return facts;
+  const { quality } = facts;
+  const groups = sizes.map((size) => ({ images: 1, ...defined({ size, quality }) }));
+  return { ...facts, ...groupedFacts(groups), measured: ['size'] };
 }
 
 type Measured = Pick<SettleFacts, 'durationSeconds' | 'size' | 'resolution' | 'ratio'>;

@@ -5,8 +5,8 @@ import { multiply } from '../money/price.ts';
 import type { Bounds, MostOutput, Price, PriceBasis } from '../money/price.ts';
 import { measures } from '../money/measures.ts';
 import type { Measure } from '../money/measures.ts';
-import { writeQuantity, writeStep } from '../money/reckoning.ts';
-import type { Quantity, Reckoning } from '../money/reckoning.ts';
+import { isMore, writeQuantity, writeStep } from '../money/reckoning.ts';
+import type { Reckoning } from '../money/reckoning.ts';
 import { dearest, reckon, requestFacts } from './quote.ts';
 import type { GivenCount } from './given-counts.ts';
 import type { Quote, QuotedCharge, ReckonedRequest } from './quote.ts';
@@ -98,10 +98,6 @@ function boundsOf(quotes: ReadonlyMap<string, Quote>): Bounds | undefined {
     ([measure, { most, source }]) => [measure, { most: writeQuantity(most), source }] as const,
   );
   return bounds.length === 0 ? undefined : Object.fromEntries(bounds);
-}
-
-function isMore(one: Quantity, other: Quantity): boolean {
-  return one.numerator * other.denominator > other.numerator * one.denominator;
 }
 
 /** Over all channels. */

@@ -96,12 +96,15 @@ function quoteAs(request: GenerationRequest, context: QuoteContext): Quote | und
   const fixed = requestFacts(request);
   const outputs = openOutputs(request, model, context.possible ?? {});
   const given = givenOf(request, context);
+  const isAssumed = Object.values(given).some(({ source }) => source === 'assumed');
   const quoted = outputs.flatMap((output) => {
     const facts = { ...fixed, ...output.facts, channel };
     const rendered = renderedCounts(output, { request, context, fixed });
     const part = (counts: Counts): Part => ({ facts, images: imagesOfRequest(request), counts });
     const worst = chargeOf(price, [part({ ...rendered, ...countsOf(given) })]);
-    const least = chargeOf(price, [part({ ...rendered, ...countsOf(given, chargeable) })]);
+    const least = isAssumed
+      ? chargeOf(price, [part({ ...rendered, ...countsOf(given, chargeable) })])
+      : worst;
     const about = { facts, ...defined({ seconds: output.seconds }) };
     return worst === undefined || least === undefined
       ? []

@@ -1,5 +1,6 @@
 import type { ChannelConfig } from '../config/gateway-file.ts';
 import type { DroppedChannel } from '../task/candidates.ts';
+import type { Pace } from '../process/pace.ts';
 import { createSnapshot } from '../store/snapshot.ts';
 import type { ChannelState, ChannelStateStore } from '../store/channel-states.ts';
 
@@ -8,7 +9,7 @@ export interface ChannelSwitches {
   /** Reads them once; rejects when MongoDB does not answer. */
   refresh(): Promise<void>;
   /** Reads them every few seconds until `stop`. */
-  start(): void;
+  start(pace: Pace): void;
   stop(): void;
   find(channel: string): ChannelState | undefined;
   /** For the catalogue's `outage`: why the channel accepts no new tasks; undefined: no operator switched it off. */

@@ -1,5 +1,6 @@
 import type { Collection, Db } from 'mongodb';
 import { defined } from '../base/defined.ts';
+import type { EndUserNames } from './end-user-names.ts';
 import type { EndUserCaps } from '../money/caps.ts';
 import type { Sealed } from '../base/sealed.ts';
 import { toCaps, toCapsDocuments } from './caps-document.ts';
@@ -43,6 +44,7 @@ export interface AccountDeletion {
 
 interface AccountDocument extends Omit<Account, 'id' | 'endUserCaps' | 'webhookSecrets'> {
   readonly _id: string;
+  /** Those of single end users are named by the pseudonym. */
   readonly endUserCaps?: readonly CapsDocument[];
   readonly endUsersIgnoreCase?: boolean;
   readonly webhookSecrets: readonly SealedDocument[];
@@ -56,12 +58,13 @@ const deletionsAtOnce = 100;
 
 export type AccountStore = ReturnType<typeof createAccountStore>;
 
-export function createAccountStore(db: Db) {
+export function createAccountStore(db: Db, endUsers: EndUserNames) {
   const accounts = openCollection<AccountDocument>(db, 'accounts', durable);
+  const toAccount = createToAccount(endUsers);
   return {
     ensureIndexes: () => ensureIndexes(accounts, [{ name: 'deleting', key: { deleting: 1 }, sparse: true }]),
 
-    ...accountEnds(accounts),
+    ...accountEnds(accounts, toAccount),
 
     /** False: the account exists. */
     insert: ({ id: _id, webhookSecrets, ...account }: NewAccount): Promise<boolean> =>
@@ -112,7 +115,7 @@ export function createAccountStore(db: Db) {
         { _id: id },
         {
           $set: {
-            endUserCaps: toCapsDocuments(caps.default, caps.named),
+            endUserCaps: toCapsDocuments(caps.default, renamed(caps.named, endUsers.hide)),
             endUsersIgnoreCase: caps.ignoreCase === true,
           },
           $push: pushed(change),
@@ -123,7 +126,10 @@ export function createAccountStore(db: Db) {
   };
 }
 
-function accountEnds(accounts: Collection<AccountDocument>) {
+function accountEnds(
+  accounts: Collection<AccountDocument>,
+  toAccount: (document: AccountDocument) => Account,
+) {
   return {
     /** False: there is no such account, or it is already closed. */
     async close(id: string, change: Change): Promise<boolean> {
@@ -175,19 +181,28 @@ function accountEnds(accounts: Collection<AccountDocument>) {
   };
 }
 
-function toAccount(document: AccountDocument): Account {
-  const {
-    _id: id,
-    webhookSecrets,
-    endUserCaps: caps,
-    endUsersIgnoreCase,
-    deleting: _,
-    ...account
-  } = document;
-  const { whole, parts } = toCaps(caps);
-  const endUserCaps = caps && {
-    ...defined({ default: whole, ignoreCase: endUsersIgnoreCase }),
-    named: parts,
+function renamed<Value>(
+  parts: ReadonlyMap<string, Value>,
+  rename: (name: string) => string,
+): ReadonlyMap<string, Value> {
+  return new Map([...parts].map(([name, value]) => [rename(name), value]));
+}
+
+function createToAccount(endUsers: EndUserNames) {
+  return (document: AccountDocument): Account => {
+    const {
+      _id: id,
+      webhookSecrets,
+      endUserCaps: caps,
+      endUsersIgnoreCase,
+      deleting: _,
+      ...account
+    } = document;
+    const { whole, parts } = toCaps(caps);
+    const endUserCaps = caps && {
+      ...defined({ default: whole, ignoreCase: endUsersIgnoreCase }),
+      named: renamed(parts, endUsers.read),
+    };
+    return { id, webhookSecrets: webhookSecrets.map(toSealed), ...account, ...defined({ endUserCaps }) };
   };
-  return { id, webhookSecrets: webhookSecrets.map(toSealed), ...account, ...defined({ endUserCaps }) };
 }

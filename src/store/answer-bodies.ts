@@ -1,20 +1,23 @@
-import { Binary } from 'mongodb';
+import { Buffer } from 'node:buffer';
 import type { Db } from 'mongodb';
 import { durable, ensureIndexes, expiring, openCollection } from './mongo.ts';
+import { toSealed, toSealedDocument } from './sealed-document.ts';
+import type { SealedDocument, Sealing } from './sealed-document.ts';
 
 interface BodyDocument {
   /** `<made>/<n>` */
   readonly _id: string;
-  readonly data: Binary;
+  /** Bytes as latin1. */
+  readonly sealed: SealedDocument;
   /** For MongoDB's TTL. */
   readonly expires: Date;
 }
 
-/** Well below MongoDB's 16 MB. */
+/** Well below MongoDB's 16 MB, as latin1 in UTF-8 may be twice as long. */
 const documentBytes = 4 * 1024 * 1024;
 
 /** The bodies of answers that are kept for a repeat of their request, cut into documents. */
-export function createAnswerBodyStore(db: Db) {
+export function createAnswerBodyStore(db: Db, { seal, open }: Sealing) {
   const bodies = openCollection<BodyDocument>(db, 'image_result_bodies', durable);
   return {
     ensureIndexes: () => ensureIndexes(bodies, [expiring]),
@@ -29,7 +32,8 @@ export function createAnswerBodyStore(db: Db) {
       let documents = 0;
       for (const data of cut(body)) {
         const _id = bodyId(made, documents);
-        await bodies.replaceOne({ _id }, { data: new Binary(data), expires }, { upsert: true });
+        const sealed = toSealedDocument(seal(placeOf(_id), data.toString('latin1')));
+        await bodies.replaceOne({ _id }, { sealed, expires }, { upsert: true });
         documents += 1;
       }
       return documents;
@@ -43,21 +47,24 @@ export function createAnswerBodyStore(db: Db) {
     async read(made: string, documents: number): Promise<Uint8Array[]> {
       const parts: Uint8Array[] = [];
       for (let n = 0; n < documents; n += 1) {
-        const found = await bodies.findOne({ _id: bodyId(made, n) });
+        const _id = bodyId(made, n);
+        const found = await bodies.findOne({ _id });
         if (found === null) throw new Error(`part ${n} of the answer of ${made} is missing`);
-        parts.push(found.data.value());
+        parts.push(Buffer.from(open(placeOf(_id), toSealed(found.sealed)), 'latin1'));
       }
       return parts;
     },
   };
 }
 
+const placeOf = (id: string) => ({ purpose: 'answer', id }) as const;
+
 function bodyId(made: string, n: number): string {
   return `${made}/${n}`;
 }
 
 /** The same bytes in pieces of one document each; one piece is in memory twice at a time. */
-function* cut(parts: readonly Uint8Array[]): Generator<Uint8Array> {
+function* cut(parts: readonly Uint8Array[]): Generator<Buffer> {
   let piece: Uint8Array[] = [];
   let bytes = 0;
   for (const part of parts) {

@@ -1,4 +1,5 @@
 import type { Db } from 'mongodb';
+import type { EndUserNames } from './end-user-names.ts';
 import { windowName } from '../money/cap-alerts.ts';
 import type { CapPercent, ReachedCap } from '../money/cap-alerts.ts';
 import { dayMs } from '../base/times.ts';
@@ -14,6 +15,7 @@ export interface CapEvent extends ReachedCap {
   readonly dueAt: number;
 }
 
+/** Names its end user by the pseudonym. */
 interface CapEventDocument extends Omit<CapEvent, 'id' | 'dueAt'> {
   /** The account, the window and the percentage, so that two processes cannot both report it. */
   readonly _id: string;
@@ -29,8 +31,13 @@ const keptMs = 8 * dayMs;
 
 export type CapEventStore = ReturnType<typeof createCapEventStore>;
 
-export function createCapEventStore(db: Db) {
+export function createCapEventStore(db: Db, endUsers: EndUserNames) {
   const events = openCollection<CapEventDocument>(db, 'cap_events', durable);
+
+  const hidden = <Reached extends Pick<ReachedCap, 'by'>>(reached: Reached): Reached =>
+    withName(reached, endUsers.hide);
+  const placeOf = (account: string, reached: Pick<ReachedCap, 'cap' | 'by' | 'percent'>): string =>
+    `${account}/${windowName(hidden(reached))}/${reached.percent satisfies CapPercent}`;
 
   /** Returns those that exist. */
   async function existing(asked: readonly string[]): Promise<string[]> {
@@ -56,7 +63,7 @@ export function createCapEventStore(db: Db) {
         reported.add(_id);
         const { resetsAt } = rest.cap;
         const expires = resetsAt === undefined ? {} : { expires: new Date(resetsAt + keptMs) };
-        await unlessThere(() => events.insertOne({ _id, event, ...rest, ...expires }));
+        await unlessThere(() => events.insertOne({ _id, event, ...hidden(rest), ...expires }));
       }
     },
 
@@ -74,7 +81,9 @@ export function createCapEventStore(db: Db) {
 
     async due(account: string, now: number, limit: number): Promise<CapEvent[]> {
       const found = events.find({ account, dueAt: { $lte: now } }).sort({ dueAt: 1 });
-      return (await found.limit(limit).toArray()).map(toEvent);
+      return (await found.limit(limit).toArray()).map((document) =>
+        withName(toEvent(document), endUsers.read),
+      );
     },
 
     /** How many were not delivered yet. */
@@ -99,8 +108,12 @@ export function createCapEventStore(db: Db) {
   };
 }
 
-function placeOf(account: string, reached: Pick<ReachedCap, 'cap' | 'by' | 'percent'>): string {
-  return `${account}/${windowName(reached)}/${reached.percent satisfies CapPercent}`;
+function withName<Reached extends Pick<ReachedCap, 'by'>>(
+  reached: Reached,
+  change: (name: string) => string,
+): Reached {
+  const { endUser } = reached.by;
+  return endUser === undefined ? reached : { ...reached, by: { ...reached.by, endUser: change(endUser) } };
 }
 
 function toEvent({ _id, event: id, expires: _expires, dueAt = 0, ...rest }: CapEventDocument): CapEvent {

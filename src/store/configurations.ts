@@ -1,5 +1,6 @@
 import type { Db } from 'mongodb';
-import { durable, openCollection, readByWrite, unlessThere } from './mongo.ts';
+import { defined } from '../base/defined.ts';
+import { durable, ensureIndexes, openCollection, readByWrite, unlessThere } from './mongo.ts';
 import { toSealed, toSealedDocument } from './sealed-document.ts';
 import type { SealedDocument, Sealing } from './sealed-document.ts';
 
@@ -13,6 +14,9 @@ export interface ConfigurationHead {
   readonly currency: string;
   /** An operator's name, `signal` or `start`. */
   readonly by: string;
+  readonly reason?: string;
+  /** The hash of the newest version that came from a file, where this one did not. */
+  readonly file?: string;
   /** Of the process that read and checked the file. */
   readonly node: string;
   /** Unix milliseconds, by that process's clock. */
@@ -24,60 +28,60 @@ export interface PublishedConfiguration extends ConfigurationHead {
   readonly text: string;
 }
 
-type NewConfiguration = Omit<PublishedConfiguration, 'version'>;
+interface NewConfiguration extends Omit<PublishedConfiguration, 'version' | 'file'> {
+  /** It comes from no file. */
+  readonly isDraft?: true;
+}
 
-interface ConfigurationDocument {
-  readonly _id: typeof only;
+interface ConfigurationDocument extends Omit<ConfigurationHead, 'version'> {
+  readonly _id: string;
   readonly version: bigint;
-  readonly hash: string;
-  readonly currency: string;
-  readonly by: string;
-  readonly node: string;
-  readonly at: number;
   readonly sealed: SealedDocument;
   /** Counts the reads that are done as writes, to see what the majority has. */
   readonly reads?: number;
 }
 
-/** Of a text that was in force and was replaced: as many as there were publications, a line each. */
-interface ReplacedDocument {
-  /** Its hash. */
-  readonly _id: string;
-  readonly reads?: number;
-}
-
 const only = 'published';
+const versionsShownMax = 100;
+/** Ids sort as their numbers. */
+const versionDigits = 10;
 const place = { purpose: 'configuration', id: only } as const;
 
 export type ConfigurationStore = ReturnType<typeof createConfigurationStore>;
 
-/** One document, and the hashes of those before. Its text is sealed: a file may hold secrets instead of their names. */
+/**
+ * The published configuration, and every version that it has replaced, by its number. Texts are sealed, because a file
+ * may hold secrets instead of their names.
+ */
 export function createConfigurationStore(db: Db, { seal, open }: Sealing) {
   const published = openCollection<ConfigurationDocument>(db, 'configuration', durable);
-
-  const replaced = openCollection<ReplacedDocument>(db, 'replaced_configurations', durable);
+  const replaced = openCollection<ConfigurationDocument>(db, 'replaced_configurations', durable);
 
   /** Undefined: another process was first. */
-  async function replace(
-    { text, hash, currency, by, node, at }: NewConfiguration,
-    before: ConfigurationHead | undefined,
+  async function publishOver(
+    before: ConfigurationDocument | undefined,
+    { text, isDraft, ...next }: NewConfiguration,
   ): Promise<ConfigurationHead | undefined> {
-    const fields = { hash, currency, by, node, at, sealed: toSealedDocument(seal(place, text)) };
-    const version = BigInt(before?.version ?? 0) + 1n;
+    if (before?.hash === next.hash) return toHead(before);
+    const version = (before?.version ?? 0n) + 1n;
+    const sealed = toSealedDocument(seal(place, text));
+    const document = { version, ...next, sealed };
     if (before === undefined) {
-      const isFirst = await unlessThere(() => published.insertOne({ _id: only, version, ...fields }));
-      if (!isFirst) return undefined;
-    } else {
-      const guarded = { _id: only, version: version - 1n } as const;
-      const { matchedCount } = await published.updateOne(guarded, { $set: { version, ...fields } });
-      if (matchedCount === 0) return undefined;
+      const isFirst = await unlessThere(() => published.insertOne({ _id: only, ...document }));
+      return isFirst ? toHead(document) : undefined;
     }
-    return toHead({ version, hash, currency, by, node, at });
+    await noteReplaced(before);
+    const whole = isDraft ? { ...document, file: before.file ?? before.hash } : document;
+    const { matchedCount } = await published.replaceOne({ _id: only, version: before.version }, whole);
+    return matchedCount === 0 ? undefined : toHead(whole);
   }
 
-  /** Before it is replaced: whoever dies in between leaves no text that was in force and is not known. */
-  async function noteReplaced(hash: string): Promise<void> {
-    await unlessThere(() => replaced.insertOne({ _id: hash }));
+  /** Before it is replaced: a process that dies in between leaves no text that was in force and is not known. */
+  async function noteReplaced({ reads: _reads, ...document }: ConfigurationDocument): Promise<void> {
+    const _id = versionId(document.version);
+    const text = open(place, toSealed(document.sealed));
+    const sealed = toSealedDocument(seal(placeOfReplaced(_id), text));
+    await unlessThere(() => replaced.insertOne({ ...document, _id, sealed }));
   }
 
   async function head(): Promise<ConfigurationHead | undefined> {
@@ -93,7 +97,13 @@ export function createConfigurationStore(db: Db, { seal, open }: Sealing) {
     return found === null ? undefined : toHead(found);
   }
 
+  async function confirmWhole(): Promise<ConfigurationDocument | undefined> {
+    return (await published.findOneAndUpdate({ _id: only }, ...readByWrite)) ?? undefined;
+  }
+
   return {
+    ensureIndexes: () => ensureIndexes(replaced, [{ name: 'hash', key: { hash: 1 } }]),
+
     /** May be out of date. Use it for what is only shown and soon read again. */
     head,
     confirmHead,
@@ -106,22 +116,52 @@ export function createConfigurationStore(db: Db, { seal, open }: Sealing) {
 
     /** Whether this text is or ever was in force. A negative answer is certain. */
     async wasPublished(hash: string): Promise<boolean> {
-      if ((await head())?.hash === hash || (await replaced.findOne({ _id: hash })) !== null) return true;
-      const found = await replaced.findOneAndUpdate({ _id: hash }, ...readByWrite);
+      if ((await head())?.hash === hash || (await replaced.findOne({ hash })) !== null) return true;
+      const found = await replaced.findOneAndUpdate({ hash }, ...readByWrite);
       return found !== null || (await confirmHead())?.hash === hash;
+    },
+
+    /** The versions before the one in force, newest first. */
+    async replaced(): Promise<readonly ConfigurationHead[]> {
+      const found = await replaced
+        .find({}, { projection: { sealed: 0 } })
+        .sort({ _id: -1 })
+        .limit(versionsShownMax)
+        .toArray();
+      return found.map(toHead);
+    },
+
+    /** The text of a version that was replaced; undefined: there is no such version. */
+    async textOf(version: number): Promise<string | undefined> {
+      const _id = versionId(version);
+      const found = await replaced.findOne({ _id });
+      return found === null ? undefined : open(placeOfReplaced(_id), toSealed(found.sealed));
     },
 
     /** The text that is in force already is not published again. Of two at once the later one stays in force. */
     async publish(next: NewConfiguration): Promise<ConfigurationHead> {
       for (;;) {
-        const before = await confirmHead();
-        if (before?.hash === next.hash) return before;
-        if (before !== undefined) await noteReplaced(before.hash);
-        const after = await replace(next, before);
+        const after = await publishOver(await confirmWhole(), next);
         if (after !== undefined) return after;
       }
     },
+
+    /** Publishes only if `version` is in force; undefined: it is not. */
+    async publishAfter(version: number, next: NewConfiguration): Promise<ConfigurationHead | undefined> {
+      const before = await confirmWhole();
+      return before === undefined || before.version !== BigInt(version)
+        ? undefined
+        : publishOver(before, next);
+    },
   };
+}
+
+function versionId(version: bigint | number): string {
+  return String(version).padStart(versionDigits, '0');
+}
+
+function placeOfReplaced(id: string) {
+  return { purpose: 'replaced-configuration', id } as const;
 }
 
 function toHead({
@@ -129,8 +169,10 @@ function toHead({
   hash,
   currency,
   by,
+  reason,
+  file,
   node,
   at,
 }: Omit<ConfigurationDocument, '_id' | 'sealed' | 'reads'>): ConfigurationHead {
-  return { version: Number(version), hash, currency, by, node, at };
+  return { version: Number(version), hash, currency, by, node, at, ...defined({ reason, file }) };
 }

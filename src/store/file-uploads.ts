@@ -1,6 +1,8 @@
 import type { Db } from 'mongodb';
 import { defined } from '../base/defined.ts';
 import { durable, ensureIndexes, openCollection, unlessThere, updateWith } from './mongo.ts';
+import { toSealed, toSealedDocument } from './sealed-document.ts';
+import type { SealedDocument, Sealing } from './sealed-document.ts';
 
 /** A file at an upstream, under one of its credentials. Times in Unix milliseconds. */
 export interface UploadKey {
@@ -33,10 +35,11 @@ export type Claim =
   /** Another process uploads it. */
   | { readonly kind: 'busy'; readonly owner: string };
 
-interface UploadDocument extends StoredUpload, Partial<Omit<ReadyUpload, 'dueAt'>> {
+interface UploadDocument extends StoredUpload, Partial<Omit<ReadyUpload, 'dueAt' | 'url'>> {
   /** `<file>/<channel>/<credential>` */
   readonly _id: string;
   readonly state: 'uploading' | 'ready';
+  readonly url?: SealedDocument;
   /** Of the upload: a new one for each. */
   readonly owner: string;
   /** 0: its file is gone. */
@@ -48,7 +51,7 @@ export type FileUploadStore = ReturnType<typeof createFileUploadStore>;
 /** Of an upload whose process died. */
 const forgottenMs = 86_400_000;
 
-export function createFileUploadStore(db: Db, now: () => number) {
+export function createFileUploadStore(db: Db, now: () => number, { seal, open }: Sealing) {
   const uploads = openCollection<UploadDocument>(db, 'file_uploads', durable);
   return {
     ensureIndexes: () =>
@@ -69,13 +72,16 @@ export function createFileUploadStore(db: Db, now: () => number) {
         return { kind: 'ours' };
       if (await unlessThere(() => uploads.insertOne({ _id, ...key, ...begun }))) return { kind: 'ours' };
       const { state, url, owner: other = '' } = (await uploads.findOne({ _id })) ?? {};
-      return state === 'ready' && url !== undefined ? { kind: 'ready', url } : { kind: 'busy', owner: other };
+      if (state !== 'ready' || url === undefined) return { kind: 'busy', owner: other };
+      return { kind: 'ready', url: open(placeOf(_id), toSealed(url)) };
     },
 
     /** False: it was taken over, or its file is gone. */
     async complete(key: UploadKey, owner: string, ready: ReadyUpload): Promise<boolean> {
-      const $set = { state: 'ready' as const, ...ready };
-      const owned = { _id: idOf(key), owner, dueAt: { $gt: 0 } };
+      const _id = idOf(key);
+      const url = toSealedDocument(seal(placeOf(_id), ready.url));
+      const $set = { state: 'ready' as const, ...ready, url };
+      const owned = { _id, owner, dueAt: { $gt: 0 } };
       return (await uploads.updateOne(owned, { $set })).matchedCount === 1;
     },
 
@@ -107,6 +113,8 @@ export function createFileUploadStore(db: Db, now: () => number) {
     },
   };
 }
+
+const placeOf = (id: string) => ({ purpose: 'upload-link', id }) as const;
 
 function toUpload({ file, channel, credential, id, tries }: UploadDocument): StoredUpload {
   return { file, channel, credential, tries, ...defined({ id }) };

@@ -4,11 +4,14 @@ import { defined } from '../base/defined.ts';
 import type { UserFile } from '../models/user-file.ts';
 import type { FileUploadStore } from './file-uploads.ts';
 import { durable, ensureIndexes, openCollection } from './mongo.ts';
+import { toSealed, toSealedDocument } from './sealed-document.ts';
+import type { SealedDocument, Sealing } from './sealed-document.ts';
 
 /** `expiresAt`: of one that is being written, when nobody writes it any more. */
-interface FileDocument extends Omit<UserFile, 'id'> {
+interface FileDocument extends Omit<UserFile, 'id' | 'filename'> {
   /** `file_…`; sorts by time. */
   readonly _id: string;
+  readonly filename: SealedDocument;
   /** `writing`: its bytes may be there or not. */
   readonly state: 'writing' | 'ready';
 }
@@ -20,14 +23,16 @@ export interface FilePage {
 
 export type FileStore = ReturnType<typeof createFileStore>;
 
-export function createFileStore(db: Db, uploads: Pick<FileUploadStore, 'drop'>) {
+export function createFileStore(db: Db, uploads: Pick<FileUploadStore, 'drop'>, sealing: Sealing) {
   const files = openCollection<FileDocument>(db, 'files', durable);
+  const toFile = createToFile(sealing);
   return {
     ensureIndexes: () => ensureIndexes(files, indexes),
 
     /** Before its bytes: what is on record is deleted, whoever dies while writing them. */
-    async begin({ id: _id, ...file }: UserFile): Promise<void> {
-      await files.insertOne({ _id, state: 'writing', ...file });
+    async begin({ id: _id, filename: name, ...file }: UserFile): Promise<void> {
+      const filename = toSealedDocument(sealing.seal(placeOf(_id), name));
+      await files.insertOne({ _id, state: 'writing', ...file, filename });
     },
 
     /** All its bytes are there. False: it is on record no longer. */
@@ -111,6 +116,17 @@ function toNamed({ _id: id, name }: Pick<FileDocument, '_id' | 'name'>): NamedFi
   return { id, name };
 }
 
-function toFile({ _id: id, state: _state, ...file }: FileDocument): UserFile {
-  return { id, ...file };
+const placeOf = (id: string) => ({ purpose: 'file-name', id }) as const;
+
+function createToFile({ open }: Sealing) {
+  return ({ _id: id, state: _state, filename: sealed, ...file }: FileDocument): UserFile => {
+    try {
+      return { id, ...file, filename: open(placeOf(id), toSealed(sealed)) };
+    } catch {
+      return { id, ...file, filename: unreadable };
+    }
+  };
 }
+
+/** The key of the name may be missing in this process. The file can be used all the same. */
+const unreadable = 'cannot be read';

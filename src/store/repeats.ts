@@ -2,6 +2,7 @@ import { defined } from '../base/defined.ts';
 import type { Db, Filter } from 'mongodb';
 import { createAnswerBodyStore } from './answer-bodies.ts';
 import { durable, ensureIndexes, expiring, openCollection, unlessThere, updateWith } from './mongo.ts';
+import type { Sealing } from './sealed-document.ts';
 
 /**
  * The outcome of a request that may be repeated: by its Idempotency-Key, or by a client that repeats what it did not
@@ -76,10 +77,10 @@ export type RepeatName = Pick<RepeatClaim, 'id' | 'made'>;
 
 export type RepeatStore = ReturnType<typeof createRepeatStore>;
 
-export function createRepeatStore(db: Db, now: () => number) {
+export function createRepeatStore(db: Db, now: () => number, sealing: Sealing) {
   const records = openCollection<RepeatDocument>(db, 'idempotency', durable);
   const refusals = openCollection<RefusedDocument>(db, 'idempotency', durable);
-  const bodies = createAnswerBodyStore(db);
+  const bodies = createAnswerBodyStore(db, sealing);
   const change = async ({ id, made }: RepeatName, fields: Partial<RepeatDocument>): Promise<void> => {
     await records.updateOne({ _id: id, made }, updateWith({ $set: fields }));
   };

@@ -38,9 +38,10 @@ interface HolderDocument {
 const pageDocuments = 500;
 
 function createSealedPlace(db: Db, purpose: SealPurpose): SealedPlace {
-  const { collection: name, field } = sealedFields[purpose];
+  const place = sealedFields[purpose];
+  const { collection: name, field } = place;
   // Named values are small, so they are read whole.
-  const keys = purpose === 'upstream-words' ? field : `${field}.key`;
+  const keys = 'parts' in place ? field : `${field}.key`;
   const holders = openCollection<HolderDocument>(db, name, durable);
   return {
     name,

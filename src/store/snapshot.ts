@@ -1,9 +1,12 @@
+import { following } from '../process/pace.ts';
+import type { Pace } from '../process/pace.ts';
+
 /** A small collection as this process last read it: decisions ask memory, never the database. */
 export interface Snapshot<Item> {
   /** Reads it once; rejects when MongoDB does not answer. */
   readonly refresh: () => Promise<void>;
-  /** Reads it every `intervalMs` until `stop`. A failed read keeps what was read before. */
-  readonly start: () => void;
+  /** Reads it every `intervalMs` until `stop`, seldom while the process is idle. A failed read keeps what was read before. */
+  readonly start: (pace: Pace) => void;
   readonly stop: () => void;
   readonly find: (id: string) => Item | undefined;
   readonly all: () => Iterable<Item>;
@@ -17,13 +20,14 @@ export interface SnapshotDeps<Item> {
   readonly onError: (error: unknown) => void;
 }
 
+const idleMs = 30_000;
+
 export function createSnapshot<Item extends { readonly id: string }>({
   list,
   intervalMs,
   onError,
 }: SnapshotDeps<Item>): Snapshot<Item> {
   let known = new Map<string, Item>();
-  let timer: NodeJS.Timeout | undefined;
   let readsBegun = 0;
   let lastRead = 0;
   /** With the number of reads that had begun by then: they do not contain it. */
@@ -44,13 +48,7 @@ export function createSnapshot<Item extends { readonly id: string }>({
 
   return {
     refresh,
-    start() {
-      timer ??= setInterval(() => void refresh().catch(onError), intervalMs).unref();
-    },
-    stop() {
-      clearInterval(timer);
-      timer = undefined;
-    },
+    ...following({ everyMs: intervalMs, idleMs }, () => refresh().catch(onError)),
     find: (id) => known.get(id),
     all: () => known.values(),
     put(item) {

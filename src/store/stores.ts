@@ -1,4 +1,5 @@
 import type { Db } from 'mongodb';
+import type { EndUserNames } from './end-user-names.ts';
 import { retentionDaysDefault, retentionOf } from '../base/retention.ts';
 import type { RetentionDays } from '../base/retention.ts';
 import { createAuditStore } from './audit.ts';
@@ -8,6 +9,7 @@ import { createAccountAlertStore } from './account-alerts.ts';
 import { createCapEventStore } from './cap-events.ts';
 import { createChannelHealthStore } from './channel-health.ts';
 import { createChannelStateStore } from './channel-states.ts';
+import { createConfigDraftStore } from './config-drafts.ts';
 import { createConfigurationStore } from './configurations.ts';
 import { createPartialImageStore } from './partial-images.ts';
 import { createDuties } from './duties.ts';
@@ -37,20 +39,21 @@ import { createWakeStore } from './wakes.ts';
 export type Stores = ReturnType<typeof createStores>;
 
 export interface StoreSettings extends Sealing {
+  readonly endUsers: EndUserNames;
   /** For what is written from then on. */
   readonly retention?: () => RetentionDays;
 }
 
 /** Every collection of the product but the ledger. */
-export function createStores(db: Db, now: () => number, { retention, ...sealing }: StoreSettings) {
+export function createStores(db: Db, now: () => number, { retention, endUsers, ...sealing }: StoreSettings) {
   const kept = () => retentionOf(retention?.() ?? retentionDaysDefault);
-  const fileUploads = createFileUploadStore(db, now);
+  const fileUploads = createFileUploadStore(db, now, sealing);
   return {
     tasks: createTaskStore(db, now, sealing),
     requests: createRequestStore(db, now, { ...sealing, keptMs: () => kept().requestsMs }),
-    accounts: createAccountStore(db),
+    accounts: createAccountStore(db, endUsers),
     accountAlerts: createAccountAlertStore(db),
-    capEvents: createCapEventStore(db),
+    capEvents: createCapEventStore(db, endUsers),
     clockMarks: createClockMarks(db),
     keys: createKeyStore(db, now),
     operators: createOperatorStore(db, now),
@@ -59,8 +62,9 @@ export function createStores(db: Db, now: () => number, { retention, ...sealing 
     exchanges: createExchangeStore(db, now, () => kept().exchangesMs),
     channelStates: createChannelStateStore(db),
     configurations: createConfigurationStore(db, sealing),
+    configDrafts: createConfigDraftStore(db, sealing),
     nodes: createNodeStore(db),
-    files: createFileStore(db, fileUploads),
+    files: createFileStore(db, fileUploads, sealing),
     fileUploads,
     resultCopies: createResultCopyStore(db),
     rollups: createRollupStore(db),
@@ -72,7 +76,7 @@ export function createStores(db: Db, now: () => number, { retention, ...sealing 
     partialImages: createPartialImageStore(db, now),
     storedBytes: createStoredBytesStore(db, now),
     imageLeases: createImageLeaseStore(db),
-    repeats: createRepeatStore(db, now),
+    repeats: createRepeatStore(db, now, sealing),
     wakes: createWakeStore(db, now),
     verifications: createVerificationStore(db),
     notices: createNoticeStore(db),

@@ -1,10 +1,12 @@
 import { attentionOf } from '../task/attention.ts';
+import type { RouteCandidate } from '../task/candidates.ts';
 import { jobKey, mayHaveJob } from '../task/attempt.ts';
 import { defined } from '../base/defined.ts';
 import type { FailureClass } from '../errors/failure.ts';
 import type { Changes } from '../task/next.ts';
 import type { Task } from '../task/record.ts';
 import { attemptAt, isAbandoned, isLost } from '../task/state.ts';
+import type { Wait } from '../task/wait.ts';
 import { updateWith } from './mongo.ts';
 import type { SealedParts } from './sealed-document.ts';
 
@@ -21,10 +23,14 @@ export interface TaskDocument extends Omit<Task, 'id'> {
   readonly gaveUp?: string;
   /** `sort` again, while an attempt may have a job that is not known: what lines of bills are compared with. */
   readonly unclaimed?: string;
+  /** While the task waits for a failed upstream: which one, and its deadline, in an index of few. */
+  readonly behind?: { readonly place: string; readonly deadlineAt: number };
   /** Of a task that has ended, what is counted of its end, in an index of its own. */
   readonly end?: TaskEnd;
   /** What upstreams said, as task-words.ts seals it. */
   readonly words?: SealedParts;
+  /** Of its results, as task-words.ts seals them: one for each, or those that callers must not follow. */
+  readonly links?: SealedParts;
   /** Counts the reads that had to be writes. */
   readonly reads?: number;
 }
@@ -42,7 +48,8 @@ interface TaskEnd {
 
 export function toDocument(task: Task): TaskDocument {
   const { id: _id, ...fields } = task;
-  return { _id, sort: sortKey(task.createdAt, task.id), ...fields, ...defined(derived(task)) };
+  const behind = behindOf(task);
+  return { _id, sort: sortKey(task.createdAt, task.id), ...fields, ...defined({ ...derived(task), behind }) };
 }
 
 /** What is large (the outcome, the actions) is passed on, not copied. */
@@ -54,9 +61,11 @@ export function toTask(document: TaskDocument): Task {
     owes: _owes,
     gaveUp: _gaveUp,
     unclaimed: _unclaimed,
+    behind: _behind,
     end: _end,
     reads: _reads,
     words: _words,
+    links: _links,
     ...fields
   } = document;
   return { id, ...fields };
@@ -76,10 +85,31 @@ export function updateOf(before: Task, changes: Changes, more: MoreFields = {}) 
   const end = changes.state?.at === 'ended' ? endOf(before, changes) : undefined;
   // A concern is noted beside the state: one that was noted since the record was seen goes with it.
   const asks = 'concern' in changes ? { attention: follows.attention } : {};
-  const written = { ...changes, ...asks, ...changed(was, follows), ...defined({ end }), ...more };
+  const { wait } = 'wait' in changes ? changes : before;
+  const { deadlineAt = before.deadlineAt } = changes;
+  const isMoved = 'wait' in changes || 'deadlineAt' in changes;
+  const waits = isMoved ? { behind: behindOf({ deadlineAt, wait }) } : {};
+  const written = { ...changes, ...asks, ...waits, ...changed(was, follows), ...defined({ end }), ...more };
   const $unset: Record<string, ''> = {};
   for (const [name, value] of Object.entries(written)) if (value === undefined) $unset[name] = '';
   return updateWith<TaskDocument>({ $set: defined(written), $inc: { rev: 1 }, $unset });
+}
+
+/** The waits that may end when an upstream is well again. `backoff` is not one: the upstream named that time. */
+const failedUpstream: ReadonlySet<string> = new Set(['circuit', 'turn', 'upstream']);
+
+/** The place of a task in the list of those behind a credential. Undefined: no circuit keeps it waiting. */
+export function behindOf({
+  deadlineAt,
+  wait,
+}: Pick<Task, 'deadlineAt'> & { readonly wait?: Wait | undefined }) {
+  const { cause = '', channel, credential } = wait ?? {};
+  if (!failedUpstream.has(cause) || channel === undefined || credential === undefined) return undefined;
+  return { place: placeBehind({ channel, credential }), deadlineAt };
+}
+
+export function placeBehind({ channel, credential }: RouteCandidate): string {
+  return `${channel}/${credential}`;
 }
 
 /** Written once, with the end. */

@@ -7,6 +7,8 @@ import { pollConcerns } from '../task/poll-concern.ts';
 import { unfinishedStatuses } from '../task/task.ts';
 import type { ResultItem } from '../task/task.ts';
 import type { TaskDocument } from './task-document.ts';
+import { unlinkedItem } from './task-links.ts';
+import type { TaskForm } from './task-words.ts';
 
 /** Of a record whose state does not ask for a person. */
 const asksNothing = {
@@ -19,7 +21,11 @@ const ofPolls: ReadonlySet<Concern> = new Set(pollConcerns);
 const beyondPolls = concerns.filter((concern) => !ofPolls.has(concern));
 
 /** What is seen on the way and shown, and decides nothing. Each write is guarded by what must not have happened before. */
-export function taskSights(tasks: Collection<TaskDocument>, now: () => number) {
+export function taskSights(
+  tasks: Collection<TaskDocument>,
+  now: () => number,
+  { linkFields }: Pick<TaskForm, 'linkFields'>,
+) {
   return {
     async recordProgress(id: string, seen: Pick<Task, 'progress' | 'queuePosition'>): Promise<void> {
       const { progress, queuePosition } = seen;
@@ -56,7 +62,7 @@ export function taskSights(tasks: Collection<TaskDocument>, now: () => number) {
     async replaceItems(id: string, items: readonly ResultItem[]): Promise<void> {
       await tasks.updateOne(
         { _id: id, 'outcome.kind': 'succeeded' },
-        { $set: { 'outcome.items': [...items] } },
+        { $set: { 'outcome.items': items.map(unlinkedItem), ...linkFields(id, items) } },
       );
     },
   };

@@ -6,9 +6,10 @@ import { next } from '../task/next.ts';
 import type { Changes, Next, RefusalCode } from '../task/next.ts';
 import type { Task, TaskActionRecord } from '../task/record.ts';
 import type { TaskEvent } from '../task/state.ts';
-import { isDuplicateKey, readByWrite } from './mongo.ts';
+import { isDuplicateKey, readByWrite, updateWith } from './mongo.ts';
 import { withWait } from '../task/state-wait.ts';
 import type { NewWait } from '../task/wait.ts';
+import { behindOf } from './task-document.ts';
 import type { TaskDocument } from './task-document.ts';
 import type { TaskForm } from './task-words.ts';
 
@@ -133,8 +134,10 @@ function createSetWait(
       const changes = task && withWait(task, wait, at);
       if (task === undefined || changes === undefined) return;
       const { wait: begun, waited } = changes;
-      const $set = { updatedAt: at, ...defined({ wait: begun, waited }) };
-      const written = await tasks.findOneAndUpdate(asSeen(task), { $set }, afterwards);
+      const behind = behindOf({ ...task, wait: begun });
+      const $set = { updatedAt: at, ...defined({ wait: begun, waited, behind }) };
+      const update = updateWith<TaskDocument>({ $set, $unset: behind === undefined ? { behind: '' } : {} });
+      const written = await tasks.findOneAndUpdate(asSeen(task), update, afterwards);
       if (remember(written) !== undefined) return;
       task = await confirm(id);
     }

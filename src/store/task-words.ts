@@ -5,21 +5,25 @@ import type { SaidOfFailure } from '../task/task.ts';
 import { toSealed, toSealedDocument } from './sealed-document.ts';
 import type { SealedParts, Sealing } from './sealed-document.ts';
 import { toDocument, toTask, updateOf } from './task-document.ts';
+import { createTaskLinks, unlinked } from './task-links.ts';
 import type { TaskDocument } from './task-document.ts';
 
 /**
- * Converts tasks to and from the form in which MongoDB holds them. Failure messages of upstreams may quote what a
- * caller wrote, so each one is sealed separately, beside the record. A change writes only the messages that it changes,
- * so that a process without the key of a message leaves it as it is. Codes and classes stay legible because operators
- * list tasks by them.
+ * Converts tasks to and from the form in which MongoDB holds them. Links to results are sealed by task-links.ts.
+ * Failure messages of upstreams may quote what a caller wrote, so each one is sealed separately, beside the record. A
+ * change writes only the messages that it changes, so that a process without the key of a message leaves it as it is.
+ * Codes and classes stay legible because operators list tasks by them.
  */
 export interface TaskForm {
   readonly toDocument: (task: Task) => TaskDocument;
   readonly toTask: (document: TaskDocument) => Task;
   readonly updateOf: (before: Task, changes: Changes) => ReturnType<typeof updateOf>;
+  readonly linkFields: ReturnType<typeof createTaskLinks>['fieldsOf'];
 }
 
-export function createTaskForm({ seal, open }: Sealing): TaskForm {
+export function createTaskForm(sealing: Sealing): TaskForm {
+  const { seal, open } = sealing;
+  const links = createTaskLinks(sealing);
   const placeOf = (id: string, part: string) => ({ purpose: 'upstream-words', id, part }) as const;
 
   const sealed = (id: string, words: Words): SealedParts =>
@@ -41,23 +45,33 @@ export function createTaskForm({ seal, open }: Sealing): TaskForm {
   }
 
   return {
+    linkFields: links.fieldsOf,
+
     toDocument(task) {
       const words = wordsOf(task);
-      const document = toDocument(saying(task, {}));
-      return isEmpty(words) ? document : { ...document, words: sealed(task.id, words) };
+      const document = toDocument(withoutLinks(saying(task, {})));
+      return {
+        ...document,
+        ...(isEmpty(words) ? {} : { words: sealed(task.id, words) }),
+        ...defined({ links: links.seal(task.id, task.outcome) }),
+      };
     },
 
     toTask(document) {
-      const { words } = document;
+      const { words, links: held } = document;
       const task = toTask(document);
-      return words === undefined ? task : saying(task, read(task.id, words));
+      const said = words === undefined ? task : saying(task, read(task.id, words));
+      const { outcome } = said;
+      if (held === undefined || outcome === undefined) return said;
+      return { ...said, outcome: links.open(task.id, outcome, held) };
     },
 
     updateOf(before, changes) {
       const isAboutThem = 'attempts' in changes || 'outcome' in changes || 'error' in changes;
       if (!isAboutThem) return updateOf(before, changes);
       const [was, is] = [wordsOf(before), wordsOf({ ...before, ...changes })];
-      return updateOf(before, saying(changes, {}), changesOf(before.id, was, is));
+      const sealedFields = { ...changesOf(before.id, was, is), ...links.changeOf(before, changes) };
+      return updateOf(before, withoutLinks(saying(changes, {})), sealedFields);
     },
   };
 
@@ -96,6 +110,10 @@ function wordsAt(place: string, { message, messageToCaller }: Partial<SaidOfFail
 
 function forCaller(place: string): string {
   return `${place}-caller`;
+}
+
+function withoutLinks<Part extends Pick<Said, 'outcome'>>(part: Part): Part {
+  return part.outcome === undefined ? part : { ...part, outcome: unlinked(part.outcome) };
 }
 
 function isEmpty(words: Words): boolean {

@@ -79,6 +79,7 @@ export function createTaskStore(db: Db, now: () => number, sealing: Sealing) {
         { key: { owes: 1 }, name: 'owes', sparse: true },
         { key: { gaveUp: 1 }, name: 'gave_up', sparse: true },
         { key: { unclaimed: -1 }, name: 'unclaimed', sparse: true },
+        { key: { 'behind.place': 1, 'behind.deadlineAt': 1 }, name: 'behind', sparse: true },
         { key: { 'end.kind': 1, 'end.sort': -1, 'end.lateMs': 1 }, name: 'end', sparse: true },
       ]);
     },
@@ -103,7 +104,7 @@ export function createTaskStore(db: Db, now: () => number, sealing: Sealing) {
     },
     ...taskReads(tasks, { findById: createFindById(db, tasks), toTask: form.toTask }),
     ...taskSteps({ tasks, hints, now, form }),
-    ...taskSights(tasks, now),
+    ...taskSights(tasks, now, form),
     ...taskCallbacks(tasks, now),
     ...taskCensus(tasks),
     ...taskFlows(tasks),

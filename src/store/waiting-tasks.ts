@@ -1,8 +1,9 @@
 import type { Collection } from 'mongodb';
 import { defined } from '../base/defined.ts';
-import { wasLost } from '../task/attempt.ts';
 import type { RouteCandidate } from '../task/candidates.ts';
+import { orderedTask } from '../task/fair-order.ts';
 import type { OrderedTask } from '../task/fair-order.ts';
+import { placeBehind } from './task-document.ts';
 import type { TaskDocument } from './task-document.ts';
 
 /** A credential, or one model behind it. */
@@ -11,9 +12,6 @@ interface FailedPlace extends RouteCandidate {
   /** The deadline from which the tasks are listed, in Unix milliseconds. */
   readonly from?: number;
 }
-
-/** The waits that may end when an upstream is well again. `backoff` is not one: the upstream named that time. */
-const failedUpstream = ['circuit', 'turn', 'upstream'] as const;
 
 const projection = { account: 1, model: 1, deadlineAt: 1, createdAt: 1, attempts: 1 } as const;
 
@@ -24,21 +22,14 @@ export function waitingTasks(tasks: Collection<TaskDocument>) {
       { channel, credential, model, from = 0 }: FailedPlace,
       limit: number,
     ): Promise<OrderedTask[]> {
-      const due = { status: 'pending', deadlineAt: { $gte: from } } as const;
-      const where = { 'wait.channel': channel, 'wait.credential': credential, ...defined({ model }) };
+      const place = placeBehind({ channel, credential });
+      const behind = { 'behind.place': place, 'behind.deadlineAt': { $gte: from } };
       const found = await tasks
-        .find({ ...due, 'wait.cause': { $in: failedUpstream }, ...where }, { projection })
-        .sort({ deadlineAt: 1 })
+        .find({ ...behind, ...defined({ model }) }, { projection })
+        .sort({ 'behind.deadlineAt': 1 })
         .limit(limit)
         .toArray();
-      return found.map(({ _id: id, account, model: of, deadlineAt, createdAt, attempts }) => ({
-        id,
-        account,
-        model: of,
-        deadlineAt,
-        createdAt,
-        wasLost: wasLost({ attempts }),
-      }));
+      return found.map(({ _id: id, ...task }) => orderedTask({ id, ...task }));
     },
   };
 }

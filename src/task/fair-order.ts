@@ -1,3 +1,6 @@
+import { wasLost } from './attempt.ts';
+import type { Task } from './record.ts';
+
 /**
  * The order in which waiting tasks get scarce capacity. Tasks that were lost before go last. Accounts take turns, and
  * the models of an account take turns. Within a model, the earliest deadline comes first, then the oldest task.
@@ -13,6 +16,13 @@ export interface Urgent {
   readonly deadlineAt: number;
   readonly createdAt: number;
   readonly wasLost: boolean;
+}
+
+export function orderedTask(
+  task: Pick<Task, 'id' | 'account' | 'model' | 'deadlineAt' | 'createdAt' | 'attempts'>,
+): OrderedTask {
+  const { id, account, model, deadlineAt, createdAt } = task;
+  return { id, account, model, deadlineAt, createdAt, wasLost: wasLost(task) };
 }
 
 const timeDigits = 14;
@@ -51,6 +61,79 @@ function listsBy<Item>(items: readonly Item[], keyOf: (item: Item) => string): r
 function inTurns<Item>(lists: readonly (readonly Item[])[]): readonly Item[] {
   const longest = lists.reduce((most, { length }) => Math.max(most, length), 0);
   return Array.from({ length: longest }, (_, n) => lists.flatMap((list) => list.slice(n, n + 1))).flat();
+}
+
+/** When accounts and their models were last served, as any growing number. 0: never. */
+export interface LastServed {
+  readonly account: (account: string) => number;
+  readonly model: (account: string, model: string) => number;
+}
+
+interface Group {
+  count: number;
+  /** Its most urgent task. */
+  head: OrderedTask;
+}
+
+/**
+ * Counts the tasks that come before `task` in fair order, in one pass. The account and the model that were served
+ * longest ago have the next turn. If none was served, the order is that of `fairOrder`.
+ */
+export function countAhead(
+  task: OrderedTask,
+  others: Iterable<OrderedTask>,
+  { account: accountAt, model: modelAt }: LastServed,
+): number {
+  const accounts = new Map([[task.account, { count: 0, head: task }]]);
+  const models = new Map([[task.model, { count: 0, head: task }]]);
+  let [neverLost, moreUrgent] = [0, 0];
+  for (const other of others) {
+    if (other.id === task.id) continue;
+    if (other.wasLost !== task.wasLost) {
+      if (task.wasLost) neverLost += 1;
+      continue;
+    }
+    addTo(accounts, other.account, other);
+    if (other.account !== task.account) continue;
+    addTo(models, other.model, other);
+    if (other.model === task.model && isMoreUrgent(other, task)) moreUrgent += 1;
+  }
+  const turn = placeInTurns(models, { own: task.model, place: moreUrgent }, (model) =>
+    modelAt(task.account, model),
+  );
+  return neverLost + placeInTurns(accounts, { own: task.account, place: turn }, accountAt);
+}
+
+function addTo(groups: Map<string, Group>, key: string, task: OrderedTask): void {
+  const group = groups.get(key);
+  if (group === undefined) groups.set(key, { count: 1, head: task });
+  else {
+    group.count += 1;
+    if (isMoreUrgent(task, group.head)) group.head = task;
+  }
+}
+
+/** The same order as that of `urgencyKey`, for tasks with the same `wasLost`. */
+function isMoreUrgent(a: Urgent, b: Urgent): boolean {
+  const difference = a.deadlineAt - b.deadlineAt || a.createdAt - b.createdAt;
+  return difference === 0 ? a.id < b.id : difference < 0;
+}
+
+/** Returns the place among all groups of what has this place in its own group, if the groups take turns. */
+function placeInTurns(
+  groups: ReadonlyMap<string, Group>,
+  { own, place }: { readonly own: string; readonly place: number },
+  servedAt: (key: string) => number,
+): number {
+  const mine = groups.get(own);
+  let ahead = place;
+  for (const [key, { count, head }] of groups) {
+    if (key === own || mine === undefined) continue;
+    const difference = servedAt(key) - servedAt(own);
+    const isFirst = difference === 0 ? isMoreUrgent(head, mine.head) : difference < 0;
+    ahead += Math.min(count, place + (isFirst ? 1 : 0));
+  }
+  return ahead;
 }
 
 /** Returns the model that was served longest ago. `servedAt` is 0 for a model that was never served. */

@@ -4,7 +4,7 @@ import type { RouteCandidate } from './candidates.ts';
 import type { Task } from './record.ts';
 import { attemptAt } from './state.ts';
 import type { StateName, TaskState } from './state.ts';
-import { isSameWait, waitsAfter } from './wait.ts';
+import { briefMs, isSameWait, waitsAfter } from './wait.ts';
 import type { NewWait, PastWait, Wait, WaitCause, Waits } from './wait.ts';
 
 const causes: Readonly<Record<StateName, WaitCause | undefined>> = {
@@ -54,10 +54,14 @@ export function waitOf({
 
 /** The change that records this wait. Undefined: it is recorded already, or the task is no longer queued. */
 export function withWait(task: Task, wait: NewWait, at: number): Waits | undefined {
-  if (task.state.at !== 'queued' || (task.wait !== undefined && isSameWait(task.wait, wait)))
-    return undefined;
+  if (task.state.at !== 'queued' || (task.wait !== undefined && isKnown(task.wait, wait))) return undefined;
   const { createdAt, waited } = task;
   return waitsAfter({ wait: waitOf(task), waited }, wait, { at, createdAt });
+}
+
+function isKnown(known: Wait, wait: NewWait): boolean {
+  const [before, after] = [known.until ?? 0, wait.until ?? 0];
+  return isSameWait(known, wait) && Math.abs(before - after) <= briefMs;
 }
 
 /** Every wait of a task, oldest first. */

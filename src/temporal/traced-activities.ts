@@ -1,4 +1,4 @@
-import type { WorkerOptions } from '@temporalio/worker';
+import type { ActivityInterceptorsFactory } from '@temporalio/worker';
 import { defined } from '../base/defined.ts';
 import { taskIdPattern } from '../base/ids.ts';
 import type { TaskSpans } from '../observability/task-spans.ts';
@@ -10,31 +10,27 @@ import type { TaskSpans } from '../observability/task-spans.ts';
 export function tracedActivities(
   spans: TaskSpans | undefined,
   tasks: { look(task: string): Promise<{ readonly traceparent?: string } | undefined> },
-): Pick<WorkerOptions, 'interceptors'> {
-  if (spans === undefined) return {};
+): ActivityInterceptorsFactory[] {
+  if (spans === undefined) return [];
   // What the activity reads next: it finds it in this process' memory.
   const recordOf = (task: string) => tasks.look(task).catch(() => undefined);
-  return {
-    interceptors: {
-      activity: [
-        ({ info }) => ({
-          inbound: {
-            async execute(input, next) {
-              const task = [info.workflowExecution?.workflowId, input.args[0]].find(isTaskId);
-              const parent = task === undefined ? undefined : (await recordOf(task))?.traceparent;
-              if (task === undefined || parent === undefined) return next(input);
-              const attributes = defined({
-                'mediary.task': task,
-                'temporal.activity.attempt': info.attempt,
-                'temporal.run_id': info.workflowExecution?.runId,
-              });
-              return spans.run(task, { name: info.activityType, parent, attributes }, () => next(input));
-            },
-          },
-        }),
-      ],
-    },
-  };
+  return [
+    ({ info }) => ({
+      inbound: {
+        async execute(input, next) {
+          const task = [info.workflowExecution?.workflowId, input.args[0]].find(isTaskId);
+          const parent = task === undefined ? undefined : (await recordOf(task))?.traceparent;
+          if (task === undefined || parent === undefined) return next(input);
+          const attributes = defined({
+            'mediary.task': task,
+            'temporal.activity.attempt': info.attempt,
+            'temporal.run_id': info.workflowExecution?.runId,
+          });
+          return spans.run(task, { name: info.activityType, parent, attributes }, () => next(input));
+        },
+      },
+    }),
+  ];
 }
 
 /** A redelivery has a workflow of its own, whose activities name the task first. */

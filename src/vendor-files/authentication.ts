@@ -24,14 +24,31 @@ export function credentialsOf(
   { unsigned, context, now }: { unsigned: Unsigned; context: ProviderContext; now: number },
 ): Credentials {
   const { apiKey } = context.credential;
-  if ('bearer' in authentication) return { headers: bearer(context), query: {} };
-  if ('header' in authentication) {
-    return { headers: { [authentication.header]: authentication.prefix + apiKey }, query: {} };
-  }
+  if ('bearer' in authentication || 'header' in authentication)
+    return { headers: plainHeaders(authentication, context), query: {} };
   if ('query' in authentication) return { headers: {}, query: { [authentication.query]: apiKey } };
   if ('hmac' in authentication)
     return { headers: signature(authentication.hmac, unsigned, { apiKey, now }), query: {} };
   return { headers: { authorization: `Bearer ${token(authentication.jwt, apiKey, now)}` }, query: {} };
+}
+
+type Plain = Extract<Authentication, { bearer: unknown } | { header: unknown }>;
+
+function plainHeaders(authentication: Plain, context: ProviderContext): Readonly<Record<string, string>> {
+  return 'bearer' in authentication
+    ? bearer(context)
+    : { [authentication.header]: authentication.prefix + context.credential.apiKey };
+}
+
+/** The headers for a link of a result. Other hosts than the vendor's own do not get the key. */
+export function keyHeaders(
+  authentication: Authentication,
+  url: string,
+  context: ProviderContext,
+): Readonly<Record<string, string>> {
+  const isOwn = new URL(url).origin === new URL(context.baseUrl).origin;
+  const isPlain = 'bearer' in authentication || 'header' in authentication;
+  return isOwn && isPlain ? plainHeaders(authentication, context) : {};
 }
 
 type Hmac = Extract<Authentication, { hmac: unknown }>['hmac'];

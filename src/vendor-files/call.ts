@@ -75,9 +75,8 @@ function addressed(
   context: ProviderContext,
   { file, now }: Calling,
 ): { readonly url: string; readonly headers: Readonly<Record<string, string>> } {
-  const url = new URL(context.baseUrl + path);
-  const isBelow = url.href.startsWith(`${new URL(context.baseUrl).href.replace(/\/$/, '')}/`);
-  if (!isBelow) throw notSayable('its path leads away from the base address');
+  const url = addressBelow(context.baseUrl, path);
+  if (url === undefined) throw notSayable('its path leads away from the base address');
   for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);
   const isSigned = 'hmac' in file.authentication;
   if (isSigned && (form !== undefined || hasFiles(json)))
@@ -86,6 +85,12 @@ function addressed(
   const credentials = credentialsOf(file.authentication, { unsigned, context, now: now() });
   for (const [name, value] of Object.entries(credentials.query)) url.searchParams.set(name, value);
   return { url: url.href, headers: { ...headers, ...credentials.headers } };
+}
+
+/** Undefined: the path leads away from the base address. */
+export function addressBelow(baseUrl: string, path: string): URL | undefined {
+  const url = new URL(baseUrl + path);
+  return url.href.startsWith(`${new URL(baseUrl).href.replace(/\/$/, '')}/`) ? url : undefined;
 }
 
 /** The vendor file cannot express this request. Nothing was sent, and other requests are not affected. */

@@ -1,11 +1,12 @@
 import { defined } from '../base/defined.ts';
 import { patternMatcher } from '../models/vendor-file.ts';
 import type { VendorFile, VendorImageJobs, VendorImages, VendorJobs } from '../models/vendor-file.ts';
-import type { FactsTable } from '../models/facts-table.ts';
+import type { FactsTable, Retirements } from '../models/facts-table.ts';
 import type { ModelFacts } from '../models/model-facts.ts';
 import type { GenerationRequest } from '../models/request.ts';
 import { withTypedAnswers } from '../providers/typed-answers.ts';
 import type { ImageTaskProvider, Provider, TaskProvider, VideoProvider } from '../providers/provider.ts';
+import { keyHeaders } from './authentication.ts';
 import { failureTableOf } from './call.ts';
 import type { Calling } from './call.ts';
 import { createExpressions } from './expressions.ts';
@@ -64,13 +65,21 @@ interface FileFacts {
   readonly others: ModelFacts;
 }
 
-function factsTableOf({ models, others }: FileFacts, { about }: Pick<VendorFile, 'about'>): FactsTable {
+function factsTableOf(
+  { models, others }: FileFacts,
+  { about, retired }: Pick<VendorFile, 'about' | 'retired'>,
+): FactsTable {
   const { source, read } = about;
-  return {
+  return defined({
     origin: { source, read },
+    retired: retired === undefined ? undefined : retirementsOf(retired),
     models: models.map(({ model, facts }) => [patternMatcher(model), facts] as const),
     others,
-  };
+  });
+}
+
+function retirementsOf({ source, read, models }: NonNullable<VendorFile['retired']>): Retirements {
+  return { source, read, models: models.map(({ model, on }) => [patternMatcher(model), on]) };
 }
 
 function jobPart<Request extends GenerationRequest>(calling: JobCalling): TaskProvider<Request> {
@@ -79,6 +88,9 @@ function jobPart<Request extends GenerationRequest>(calling: JobCalling): TaskPr
   return defined({
     facts,
     linkLifeSeconds: jobs.link_life_seconds,
+    linkHeaders: jobs.links_need_key
+      ? (url, context) => keyHeaders(calling.file.authentication, url, context)
+      : undefined,
     submit: (request, context) => submitJob(request, context, calling),
     status: (operation, context) => jobStatus(operation, context, calling),
     cancelUntil: cancel?.until ?? 'never',

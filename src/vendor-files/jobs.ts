@@ -14,7 +14,15 @@ import type {
 } from '../providers/provider.ts';
 import { readFound, readListed, readOperation, readStatus, stateOf, statusOf } from './answers.ts';
 import type { ReadStatus } from './answers.ts';
-import { buildRequest, callVendor, filledPath, partsOf, readAnswer, throwErrorIn } from './call.ts';
+import {
+  addressBelow,
+  buildRequest,
+  callVendor,
+  filledPath,
+  partsOf,
+  readAnswer,
+  throwErrorIn,
+} from './call.ts';
 import type { Calling } from './call.ts';
 import { createMediaMarks } from './media-marks.ts';
 import { requestView } from './request-view.ts';
@@ -77,7 +85,21 @@ async function ask(
   const bindings = { operation, model: context.model };
   const read = await readAnswer(answer, { source, bindings }, calling);
   throwErrorIn(read, answer, calling);
-  return { read: readStatus(read), answer };
+  return { read: withAddresses(readStatus(read), context), answer };
+}
+
+/** A link that is a path is below the base address, for vendors that deliver files but name no links. */
+function withAddresses<Status extends ReadStatus | undefined>(
+  status: Status,
+  { baseUrl }: ProviderContext,
+): Status {
+  if (status === undefined) return status;
+  const urls = status.urls.flatMap((link) => {
+    if (!link.url.startsWith('/')) return [link];
+    const address = addressBelow(baseUrl, link.url);
+    return address === undefined ? [] : [{ ...link, url: address.href }];
+  });
+  return { ...status, urls };
 }
 
 function withResult(status: ReadStatus, result: ReadStatus | undefined): ReadStatus {
@@ -121,7 +143,8 @@ export async function listJobs(
   const known = new Set(ids);
   const reading = { ...calling, states: jobs.status.states };
   return new Map(
-    read.flatMap(({ id, status }) => {
+    read.flatMap(({ id, status: listed }) => {
+      const status = withAddresses(listed, context);
       if (!known.has(id) || status.state === undefined) return [];
       const isReported = stateOf(status, reading.states) !== 'succeeded' || isComplete(status, jobs);
       return isReported ? [[id, statusOf(status, answer, reading)] as const] : [];

@@ -13,6 +13,7 @@ import { createSealedPlaces } from '../../src/store/sealed-places.ts';
 import type { SealedPlace } from '../../src/store/sealed-places.ts';
 import { openDatabase } from '../capacity/support.ts';
 import { databaseUri } from '../support/run-servers.ts';
+import { testEndUsers } from '../support/sealing.ts';
 import { firstRecord } from '../support/task-records.ts';
 
 const [a, b] = [randomBytes(32), randomBytes(32)];
@@ -30,7 +31,7 @@ const alertPlace = { purpose: 'alert-address', id: 'acc' } as const;
 const tasks = Array.from({ length: 7 }, (_, n) => `task_${n}`);
 const change = { at: 1, by: 'ada', action: 'rotated', reason: '' };
 const requests = (...keys: Buffer[]) => createRequestStore(db, Date.now, createSealer(keys));
-const accounts = createAccountStore(db);
+const accounts = createAccountStore(db, testEndUsers);
 const alerts = createAccountAlertStore(db);
 
 /** Everything that the product seals, with the key A. */
@@ -48,6 +49,8 @@ async function fill(): Promise<void> {
   for (const task of tasks) await insert(task, a);
   const outcome = { kind: 'failed', code: 'x', message: 'words of an upstream' } as const;
   await records(a).insert(firstRecord('task_0', { outcome }));
+  const items = [{ url: 'https://a/0', lastFrameUrl: 'https://a/frame' }, { url: 'https://a/1' }];
+  await records(a).insert(firstRecord('task_1', { outcome: { kind: 'succeeded', items, facts: {} } }));
   await alerts.set({ account: 'acc', threshold: 1n, address: sealer.seal(alertPlace, 'https://a') });
 }
 
@@ -80,6 +83,7 @@ async function readAll(...keys: Buffer[]) {
     prompts: found.map((record) => record?.request.prompt),
     alert: (await alerts.findMany(['acc'])).map((one) => sealer.open(alertPlace, one.address)),
     outcome: (await records(...keys).find('task_0'))?.outcome,
+    result: (await records(...keys).find('task_1'))?.outcome,
   };
 }
 
@@ -88,9 +92,10 @@ describe('rotating SECRETS_KEY', () => {
     const before = await readAll(a);
     expect(before.prompts).toEqual(tasks.map((task) => `prompt of ${task}`));
     expect(before.outcome).toMatchObject({ message: 'words of an upstream' });
+    expect(before.result).toMatchObject({ items: [{ url: 'https://a/0' }, { url: 'https://a/1' }] });
     expect(await readAll(b, a)).toEqual(before);
     await expect(readAll(b)).rejects.toThrow(SealError);
-    expect(await rotate([b, a])).toEqual({ keyId: idOf(b), rewritten: 11, left: new Map() });
+    expect(await rotate([b, a])).toEqual({ keyId: idOf(b), rewritten: 12, left: new Map() });
     expect(await readAll(b)).toEqual(before);
     await expect(readAll(a)).rejects.toThrow(SealError);
     expect(await rotate([b])).toMatchObject({ rewritten: 0 });
@@ -101,7 +106,7 @@ describe('rotating SECRETS_KEY', () => {
       db
         .collection(name)
         .find({})
-        .project({ sealed: 0, webhookSecrets: 0, words: 0 })
+        .project({ sealed: 0, webhookSecrets: 0, words: 0, links: 0 })
         .sort({ _id: 1 })
         .toArray();
     const names = ['requests', 'accounts', 'secrets', 'tasks', 'account_alerts'];
@@ -116,7 +121,7 @@ describe('rotating SECRETS_KEY', () => {
     const copies = Array.from({ length: 1_001 }, (_, n) => ({ ...document, _id: `copy_${n}` }));
     await requests.insertMany(copies.map((copy) => ({ ...copy, sealed: { key: idOf(b) } })));
     await insert('the_last', a);
-    expect((await rotate([b, a])).rewritten).toBe(12);
+    expect((await rotate([b, a])).rewritten).toBe(13);
   });
 
   it('writes in one command no more than MongoDB takes in one, however large a value is', async () => {
@@ -128,11 +133,11 @@ describe('rotating SECRETS_KEY', () => {
       if (commandName === 'update') bytes.push(BSON.calculateObjectSize(command));
     });
     expect(await rotate([b, a], createSealedPlaces(client.db()))).toMatchObject({
-      rewritten: 12,
+      rewritten: 13,
       left: new Map(),
     });
     await client.close();
-    expect(bytes).toHaveLength(12);
+    expect(bytes).toHaveLength(13);
     expect(Math.max(...bytes)).toBeGreaterThan(prompt.length);
     expect(Math.max(...bytes)).toBeLessThan(16 * 1024 * 1024);
     expect((await requests(b).find('large'))?.request.prompt.length).toBe(prompt.length);
@@ -174,7 +179,7 @@ describe('rotating SECRETS_KEY', () => {
     const unknown = randomBytes(32);
     await insert('task_of_another', unknown);
     const { rewritten, left } = await rotate([b, a]);
-    expect([rewritten, left]).toEqual([11, new Map([[idOf(unknown), 1]])]);
+    expect([rewritten, left]).toEqual([12, new Map([[idOf(unknown), 1]])]);
     expect(lines).toEqual([
       `requests task_of_another: a sealed value needs the key ${idOf(unknown)}, and SECRETS_KEY holds ${idOf(b)}, ${idOf(a)}`,
     ]);

@@ -46,7 +46,7 @@ const gate = (refusal: SubmitRefusal): Pick<ChannelActivityDeps, 'gate'> => ({
 });
 
 const rate: Pick<ChannelActivityDeps, 'submitLimiter'> = {
-  submitLimiter: () => ({ enter: async () => 5_000, giveBack: () => undefined, countAhead: () => 4 }),
+  submitLimiter: () => ({ enter: async () => ({ ms: 5_000, ahead: 4 }), giveBack: () => undefined }),
 };
 
 /** A record that has only the parts that every task has. */
@@ -90,7 +90,7 @@ it.each([
   expect(known.wait).toMatchObject({ cause, channel: input.candidate.channel });
   expect(presentTask(known, noMediaUrl).message).not.toContain(input.candidate.channel);
 
-  await world.tasks.setWait(input.task, { ...input.candidate, ...known.wait, cause, until: 1 });
+  await world.tasks.setWait(input.task, { ...input.candidate, ...known.wait, cause });
   // Every write sets the time of the last one.
   expect(await find(input)).toEqual(known);
 

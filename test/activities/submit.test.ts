@@ -59,7 +59,7 @@ describe('submit', () => {
     const never = () => Promise.reject(new Error('it waited'));
     const deps = {
       gate: { ...openGate, enter: never },
-      submitLimiter: () => ({ enter: never, giveBack: () => undefined, countAhead: () => 0 }),
+      submitLimiter: () => ({ enter: never, giveBack: () => undefined }),
     };
     expect(await world.worker(deps).submit(input, again)).toEqual(first);
   });
@@ -219,7 +219,6 @@ describe('submit', () => {
         submitLimiter: () => ({
           enter: async () => undefined,
           giveBack: () => void given.push(name),
-          countAhead: () => 0,
         }),
       });
       const paused = pauseFirstAt('submit.begun', `${input.task}:1`);

@@ -147,7 +147,6 @@ export async function openActivityWorld(yaml = testYaml): Promise<ActivityWorld>
           submitLimiter: () => ({
             enter: async () => undefined,
             giveBack: () => undefined,
-            countAhead: () => 0,
           }),
           signals: { concern: async () => undefined, unserved: async () => undefined },
           auditLog: createAuditLog({ audit, log, now: Date.now, randomBytes }),

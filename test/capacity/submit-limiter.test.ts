@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { createSubmitLimiter } from '../../src/capacity/submit-limiter.ts';
-import type { SubmitLimiter } from '../../src/capacity/submit-limiter.ts';
+import type { SubmitLimiter, SubmitTurn } from '../../src/capacity/submit-limiter.ts';
+
+type Arrival = Pick<SubmitTurn, 'id' | 'account'> & Partial<Omit<SubmitTurn, 'isBack'>>;
 
 /** A small world with a clock of its own: tasks that arrive, are asked to return later, and return. */
 function world(perSecond: number, processes = 1) {
@@ -18,16 +20,15 @@ function world(perSecond: number, processes = 1) {
       },
     }),
   );
-  const agenda: { at: number; task: string; account: string; isBack: boolean }[] = [];
+  const agenda: (SubmitTurn & { at: number })[] = [];
   const sentAt = new Map<string, number>();
   let looks = 0;
   return {
     sentAt,
     looks: () => looks,
-    arrive: (task: string, account: string, at: number) =>
-      void agenda.push({ at, task, account, isBack: false }),
+    arrive: (task: Arrival, at: number) => void agenda.push({ ...turn(task, at), isBack: false, at }),
     cancel(task: string) {
-      const index = agenda.findIndex((entry) => entry.task === task);
+      const index = agenda.findIndex(({ id }) => id === task);
       if (index >= 0) agenda.splice(index, 1);
     },
     async run(untilMs: number) {
@@ -39,26 +40,32 @@ function world(perSecond: number, processes = 1) {
         clock = Math.max(clock, next.at);
         looks += 1;
         const limiter = limiters[Math.floor(random() * processes)];
-        const waitMs = await limiter?.enter(next, new AbortController().signal);
-        if (waitMs === undefined) sentAt.set(next.task, clock);
+        const delay = await limiter?.enter(next, new AbortController().signal);
+        if (delay === undefined) sentAt.set(next.id, clock);
         // The timers of the server are up to a second late.
-        else agenda.push({ ...next, at: clock + waitMs + 1000 * random(), isBack: true });
+        else agenda.push({ ...next, at: clock + delay.ms + 1000 * random(), isBack: true });
       }
     },
   };
+}
+
+const deadlineMs = 3_600_000;
+
+function turn(task: Arrival, at = 0): SubmitTurn {
+  return { model: 'm', wasLost: false, deadlineAt: at + deadlineMs, createdAt: at, isBack: true, ...task };
 }
 
 const times = (sent: ReadonlyMap<string, number>): number[] => [...sent.values()].sort((a, b) => a - b);
 
 describe('the line before the submissions of a credential', () => {
   it.each([
-    [2000, 1],
+    [1000, 1],
     [1000, 2],
     [1000, 3],
   ])('submits %s tasks over %s processes at 3 a second, and nobody starves', async (tasks, processes) => {
     const rate = 3;
     const line = world(rate, processes);
-    for (let n = 0; n < tasks; n += 1) line.arrive(`t${n}`, 'a', 0);
+    for (let n = 0; n < tasks; n += 1) line.arrive({ id: `t${n}`, account: 'a' }, 0);
     await line.run(tasks * 1000);
     expect(line.sentAt.size).toBe(tasks);
     const last = times(line.sentAt).at(-1) ?? 0;
@@ -71,7 +78,7 @@ describe('the line before the submissions of a credential', () => {
 
   it('never lets more through in a second than the limit and one second’s burst', async () => {
     const line = world(3);
-    for (let n = 0; n < 300; n += 1) line.arrive(`t${n}`, 'a', 0);
+    for (let n = 0; n < 300; n += 1) line.arrive({ id: `t${n}`, account: 'a' }, 0);
     await line.run(1_000_000);
     const sent = times(line.sentAt);
     for (let n = 0; n + 7 < sent.length; n += 1)
@@ -81,20 +88,55 @@ describe('the line before the submissions of a credential', () => {
 
   it('keeps its rate when most of those who wait are cancelled', async () => {
     const line = world(3);
-    for (let n = 0; n < 1000; n += 1) line.arrive(`t${n}`, 'a', 0);
+    for (let n = 0; n < 1000; n += 1) line.arrive({ id: `t${n}`, account: 'a' }, 0);
     await line.run(10_000);
     for (let n = 0; n < 900; n += 1) line.cancel(`t${n}`);
-    for (let n = 0; n < 100; n += 1) line.arrive(`new${n}`, 'a', 20_000);
+    for (let n = 0; n < 100; n += 1) line.arrive({ id: `new${n}`, account: 'a' }, 20_000);
     await line.run(600_000);
     expect([...line.sentAt.keys()].filter((task) => task.startsWith('new'))).toHaveLength(100);
   });
 
   it('lets a small account in between the burst of a large one', async () => {
     const line = world(3);
-    for (let n = 0; n < 1000; n += 1) line.arrive(`large${n}`, 'large', 0);
-    for (let n = 0; n < 5; n += 1) line.arrive(`small${n}`, 'small', 5000);
+    for (let n = 0; n < 1000; n += 1) line.arrive({ id: `large${n}`, account: 'large' }, 0);
+    for (let n = 0; n < 5; n += 1) line.arrive({ id: `small${n}`, account: 'small' }, 5000);
     await line.run(1_000_000);
     for (let n = 0; n < 5; n += 1) expect(line.sentAt.get(`small${n}`)).toBeLessThan(60_000);
+  });
+
+  it.each([1, 2])(
+    '%s processes: tasks that are more urgent go first, whenever they come',
+    async (processes) => {
+      const line = world(3, processes);
+      for (let n = 0; n < 300; n += 1) line.arrive({ id: `far${n}`, account: 'a' }, 0);
+      for (let n = 0; n < 50; n += 1)
+        line.arrive({ id: `soon${n}`, account: 'a', deadlineAt: 600_000 }, 5000);
+      await line.run(1_000_000);
+      expect(line.sentAt.size).toBe(350);
+      const soon = [...line.sentAt].filter(([id]) => id.startsWith('soon')).map(([, at]) => at);
+      // They alone take 17 s, and all others 100 s.
+      expect(Math.max(...soon)).toBeLessThan(5000 + processes * 20_000);
+    },
+  );
+
+  it('tasks that are woken in fair order, faster than they can be sent, are sent in that order', async () => {
+    const line = world(3);
+    for (let n = 0; n < 300; n += 1)
+      line.arrive({ id: `t${n}`, account: 'a', deadlineAt: deadlineMs + n }, n * 10);
+    await line.run(1_000_000);
+    const places = [...line.sentAt.keys()].map((id, place) => Math.abs(place - Number(id.slice(1))));
+    expect(places).toHaveLength(300);
+    expect(Math.max(...places)).toBeLessThan(10);
+  });
+
+  it('models of an account take turns, and a task that was lost goes last', async () => {
+    const line = world(3);
+    for (let n = 0; n < 200; n += 1) line.arrive({ id: `many${n}`, account: 'a' }, 0);
+    line.arrive({ id: 'lost', account: 'a', model: 'lost', wasLost: true, deadlineAt: 1 }, 0);
+    for (let n = 0; n < 5; n += 1) line.arrive({ id: `few${n}`, account: 'a', model: 'few' }, 5000);
+    await line.run(1_000_000);
+    for (let n = 0; n < 5; n += 1) expect(line.sentAt.get(`few${n}`)).toBeLessThan(15_000);
+    expect([...line.sentAt.keys()].indexOf('lost')).toBeGreaterThan(185);
   });
 
   it('takes nothing from others when a wait is aborted, or a token given back', async () => {
@@ -107,7 +149,7 @@ describe('the line before the submissions of a credential', () => {
         signal.aborted ? Promise.reject(new Error('aborted')) : Promise.resolve(void ms),
     });
     const enter = (task: string, signal = new AbortController().signal) =>
-      limiter.enter({ task, account: 'a', isBack: true }, signal);
+      limiter.enter(turn({ id: task, account: 'a' }), signal);
     expect(await enter('first')).toBeUndefined();
     await expect(enter('aborted', AbortSignal.abort())).rejects.toThrow('aborted');
     clock = 1000;
@@ -115,7 +157,7 @@ describe('the line before the submissions of a credential', () => {
     limiter.giveBack();
     expect(await enter('third')).toBeUndefined();
     expect(await enter('fourth')).toBeUndefined();
-    expect(await enter('fifth')).toBeGreaterThan(1000);
+    expect(await enter('fifth')).toEqual({ ms: 2000, ahead: 0 });
   });
 
   it('follows a rate that the configuration changes', async () => {
@@ -127,7 +169,7 @@ describe('the line before the submissions of a credential', () => {
       sleep: async () => undefined,
     });
     const enter = (n: number) =>
-      limiter.enter({ task: `t${n}`, account: 'a', isBack: true }, new AbortController().signal);
+      limiter.enter(turn({ id: `t${n}`, account: 'a' }), new AbortController().signal);
     rate = 100;
     const answers = await Promise.all(Array.from({ length: 50 }, (_, n) => enter(n)));
     expect(answers.every((answer) => answer === undefined)).toBe(true);

@@ -13,6 +13,7 @@ import { createTerminal, failureText } from '../../src/cli/terminal.ts';
 import { resolveTarget } from '../../src/cli/target.ts';
 import { readEnvironment } from '../../src/config/environment.ts';
 import type { VerifyResult } from '../../src/ledger/verify.ts';
+import { startDraftsNode } from '../support/drafts-node.ts';
 import { fallbackCatalogue } from '../support/fallback-catalogue.ts';
 import { adminToken, useHttpWorld } from '../support/http-world.ts';
 import { succeededWith } from '../support/task-records.ts';
@@ -440,9 +441,15 @@ describe('ledger', () => {
     expect(await verifying(sound)).toEqual({
       text:
         '2 accounts, 7 entries: 0 violations.\n' +
-        'Open holds: 1 of running workflows, 2 of images, 0 of creates in progress.',
+        'Open holds: 1 of running workflows, 2 of images, 0 of creates in progress.\n' +
+        'No exported heads were compared: whoever can write to MongoDB could have cut off entries and their anchors. See `ledger.heads`.',
       status: 0,
     });
+  });
+
+  it('verify: with the heads that were exported', async () => {
+    const { text } = await verifying({ ...sound, outside: { days: 3, heads: 4, newest: '2026-11-25' } });
+    expect(text).toContain('Exported heads: 4 of 3 days compared, the newest of 2026-11-25.');
   });
 
   it('verify: status 1 and a table of what is wrong', async () => {
@@ -501,6 +508,31 @@ it('channels: open-circuit, close-circuit', async () => {
 });
 
 describe('config', () => {
+  it('draft and rollback: from a change to its publication, and back', async () => {
+    const { url, running, admin } = await startDraftsNode(world);
+    const draft = (...line: string[]) => gateway(['config', 'draft', ...line], { url });
+    const pointer = '/models/clip/price/lines/0/price';
+    expect((await draft('set', pointer, '"0.20"')).text).toContain('models.clip.price.lines');
+    expect((await draft('show')).text).toContain('# A comment that stays.');
+    expect((await draft('diff')).text).toContain('Revision 1.');
+    expect((await draft('try')).text).toContain('0 tasks: 0.000000 before');
+    await expect(draft('set', pointer, '1', '--revision', '0')).rejects.toThrow('revision 1, and not at 0');
+    await expect(draft('set', pointer)).rejects.toThrow('--remove');
+    expect((await draft('publish', '--reason', 'spring')).text).toMatch(/^version +2$/m);
+    expect((await gateway(['config', 'versions'], { url })).text).toMatch(/^ +2 .* spring$/m);
+    const dry = await gateway(['config', 'rollback', '1', '--dry-run'], { url });
+    expect(dry.text).toContain('models.clip.price.lines');
+    await gateway(['config', 'rollback', '1', '--reason', 'too much'], { url });
+    expect(running.state().version).toBe(3);
+    const file = join(tmpdir(), `mediary-draft-${process.pid}.yaml`);
+    await writeFile(file, (await admin('GET', '/config/draft')).body.text.replace('"0.10"', '"0.30"'));
+    onTestFinished(() => rm(file));
+    await draft('set', '--file', file);
+    expect((await draft('show')).text).toContain('0.30');
+    expect((await draft('set', '/models/clip/owned_by', '--remove')).text).toContain('Revision');
+    expect((await draft('discard')).text).toContain('discarded');
+  });
+
   it('check', async () => {
     const { text } = await gateway(['config', 'check']);
     expect(text).toMatch(/^channels +a$/m);

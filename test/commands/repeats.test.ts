@@ -1,3 +1,4 @@
+import { testSealing } from '../support/sealing.ts';
 import { setImmediate } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createLogger } from '../../src/observability/log.ts';
@@ -48,7 +49,7 @@ const underWay = new Set<Promise<void>>();
 
 /** As another process has it: the same database, nothing shared in memory. */
 function store(): RepeatStore {
-  const records = createRepeatStore(mongo.db, () => now);
+  const records = createRepeatStore(mongo.db, () => now, testSealing);
   return {
     ...records,
     note(claim, options) {

@@ -68,7 +68,7 @@ describe('vendor files of gateway.yaml', () => {
     const { own, parse } = open();
     expect(own.config.vendors['recraft']?.about.vendor).toBe('Recraft');
     rmSync(join(folder, 'recraft.yaml'));
-    const published = parse(own.text);
+    const published = parse(own.text, new Map());
     expect('config' in published && published.config).toEqual(own.config);
     expect(own.text).not.toContain('secret');
   });

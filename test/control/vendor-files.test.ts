@@ -52,6 +52,7 @@ function world() {
       load: file,
       refusal: (violations) => new ConfigError('gateway.yaml', violations),
       parse: (text) => ({ config: parseGatewayConfig(text, 'test', { ...adapters, environment: {} }) }),
+      openSecrets: async () => new Map(),
       bringsBack: false,
       hasMoney: async () => false,
       checkVendors: createVendorChecks(),

@@ -2,15 +2,23 @@ import { describe, expect, it } from 'vitest';
 import { requiredMeasures } from '../../src/money/price.ts';
 import { parseGatewayConfig } from '../../src/config/gateway-file.ts';
 import { providers } from '../../src/providers/index.ts';
+import { servedModels } from '../../src/routing/served-models.ts';
 import { readRepositoryFile, variablesOf } from './compose-file.ts';
 
 const text = readRepositoryFile('gateway.example.yaml');
 const names = new Set(variablesOf(text).map(({ name }) => name));
-const environment = Object.fromEntries([...names].map((name) => [name, `dummy of ${name}`]));
-const { channels, models } = parseGatewayConfig(text, 'gateway.example.yaml', {
-  environment,
-  providerNames: Object.keys(providers),
-});
+const { channels, models } = parsed('gateway.example.yaml');
+
+function parsed(path: string) {
+  const file = readRepositoryFile(path);
+  const environment = Object.fromEntries(
+    variablesOf(file).map(({ name }) => [
+      name,
+      name.endsWith('_URL') ? 'http://127.0.0.1' : `dummy of ${name}`,
+    ]),
+  );
+  return parseGatewayConfig(file, path, { environment, providerNames: Object.keys(providers) });
+}
 
 describe('gateway.example.yaml', () => {
   it('is a valid configuration', () => {
@@ -29,6 +37,15 @@ describe('gateway.example.yaml', () => {
     const shown = new Set([...text.matchAll(/^[\s#]*provider: (\w+)/gm)].map(([, name = '']) => name));
     expect([...shown].toSorted()).toEqual(Object.keys(providers));
   });
+
+  it.each(['gateway.example.yaml', 'src/local/gateway.local.yaml'])(
+    'and what local mode offers: no vendor has said that it shuts a model of %s down',
+    (path) => {
+      const served = servedModels(parsed(path), (name) => providers[name]);
+      expect(served.length).toBeGreaterThan(10);
+      expect(served.filter(({ origin }) => origin?.retirement !== undefined)).toEqual([]);
+    },
+  );
 
   it('offers no model that no channel serves', () => {
     const served = new Set(channels.flatMap((channel) => Object.keys(channel.models)));

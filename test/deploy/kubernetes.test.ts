@@ -118,7 +118,9 @@ describe('the objects', () => {
     ajv.addSchema(z.record(z.string(), z.unknown()).parse(fixture), 'kubernetes');
     const problems = (object: unknown): unknown => {
       const { apiVersion, kind } = z.looseObject({ apiVersion: z.string(), kind: z.string() }).parse(object);
-      const group = apiVersion.includes('/') ? apiVersion.replace('/', '.') : `core.${apiVersion}`;
+      const group = apiVersion.includes('/')
+        ? apiVersion.replace(/(?:\.k8s\.io)?\//, '.')
+        : `core.${apiVersion}`;
       const validate = ajv.getSchema(`kubernetes#/$defs/io.k8s.api.${group}.${kind}`);
       if (validate === undefined) return `${apiVersion} has no ${kind}`;
       return validate(object) === true ? [] : validate.errors;
@@ -169,7 +171,7 @@ describe.each(roles)('the pods of the %s, as docker-compose.yml has them', (name
 
   it('have the same variables with the same values, and the same secrets', () => {
     const secrets = secretsInCompose(name);
-    const { TEMPORAL_ADDRESS: _ofOverlay, ...rest } = service(name).environment;
+    const { TEMPORAL_ADDRESS: _ofOverlay, TRUSTED_PROXIES: _ofIngress, ...rest } = service(name).environment;
     const set = Object.entries(rest)
       .filter(([key]) => !secrets.includes(key))
       .map(([key, value]) => [key, withDefaults(value)] as const)
@@ -207,6 +209,83 @@ describe.each(roles)('the pods of the %s, as docker-compose.yml has them', (name
     expect(volumeMounts).toEqual(containerOf('api').volumeMounts);
     expect(podOf(name).volumes).toEqual(podOf('api').volumes);
   });
+});
+
+const labels = z.record(z.string(), z.string());
+const peers = z.array(z.looseObject({ namespaceSelector: z.unknown().optional() }));
+const policySchema = z.object({
+  kind: z.literal('NetworkPolicy'),
+  spec: z.object({
+    podSelector: z.object({ matchLabels: labels }),
+    policyTypes: z.array(z.string()),
+    ingress: z.array(z.object({ from: peers.optional(), ports: z.array(z.object({ port: z.string() })) })),
+    egress: z.array(
+      z.object({
+        to: z.array(
+          z.object({
+            namespaceSelector: z.object({}).optional(),
+            ipBlock: z.object({ cidr: z.string(), except: z.array(z.string()) }).optional(),
+          }),
+        ),
+      }),
+    ),
+  }),
+});
+const podLabels = z.object({
+  spec: z.object({ template: z.object({ metadata: z.object({ labels }) }) }),
+});
+
+describe('the network policies', () => {
+  const policies = objects.flatMap((object) => policySchema.safeParse(object).data?.spec ?? []);
+  const pods = objects.flatMap((object) => podLabels.safeParse(object).data?.spec.template.metadata ?? []);
+
+  it('are one for each kind of pod, in both directions', () => {
+    expect(pods).toHaveLength(3);
+    expect(policies.map(({ podSelector }) => podSelector.matchLabels)).toEqual(
+      pods.map((each) => each.labels),
+    );
+    for (const { policyTypes } of policies) expect(policyTypes).toEqual(['Ingress', 'Egress']);
+  });
+
+  it('open the port of the API to all, the metrics to one namespace, and nothing else', () => {
+    const open = policies.map(({ ingress }) =>
+      ingress.map(({ from, ports }) => [ports.map(({ port }) => port), from ?? 'all']),
+    );
+    const monitoring = [
+      { namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'monitoring' } } },
+    ];
+    expect(open).toEqual([
+      [
+        [['http'], 'all'],
+        [['metrics'], monitoring],
+      ],
+      [[['metrics'], monitoring]],
+      [],
+    ]);
+  });
+
+  it('keep every pod from the metadata of the cloud', () => {
+    for (const { egress } of policies) {
+      const blocks = egress.flatMap(({ to }) => to.flatMap(({ ipBlock }) => ipBlock ?? []));
+      expect(blocks.map(({ cidr }) => cidr)).toEqual(['0.0.0.0/0', '::/0']);
+      expect(blocks.flatMap(({ except }) => except)).toEqual(
+        expect.arrayContaining(['169.254.169.254/32', 'fd00:ec2::254/128']),
+      );
+    }
+  });
+});
+
+it('no Service carries the port of the metrics', () => {
+  const services_ = objects.flatMap(
+    (object) =>
+      z
+        .object({
+          kind: z.literal('Service'),
+          spec: z.object({ ports: z.array(z.object({ targetPort: z.string() })) }),
+        })
+        .safeParse(object).data?.spec ?? [],
+  );
+  expect(services_.map(({ ports }) => ports.map(({ targetPort }) => targetPort))).toEqual([['http']]);
 });
 
 describe('the probes', () => {
@@ -253,7 +332,9 @@ describe('the example of an overlay', () => {
 
   it('sets what the base cannot know', () => {
     const literals = settingsIn(example.replaceAll(/^ +- (?=[A-Z_]+=)/gm, ''));
-    expect(literals.has('TEMPORAL_ADDRESS')).toBe(true);
+    expect([...literals.keys()]).toEqual(
+      expect.arrayContaining(['TEMPORAL_ADDRESS', 'PUBLIC_URL', 'TRUSTED_PROXIES']),
+    );
     const given = [...literals.keys(), ...settings.keys()].filter((name) => /^[A-Z_]+$/.test(name));
     expect(given.filter((name) => !environmentNames.includes(name))).toEqual(['TEMPORAL_RETENTION']);
   });

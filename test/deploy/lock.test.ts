@@ -9,10 +9,6 @@ const lock = z
       z.object({
         resolved: z.string().optional(),
         integrity: z.string().optional(),
-        dev: z.boolean().optional(),
-        optional: z.boolean().optional(),
-        os: z.array(z.string()).optional(),
-        cpu: z.array(z.string()).optional(),
         optionalDependencies: z.record(z.string(), z.string()).optional(),
       }),
     ),
@@ -36,16 +32,11 @@ describe('package-lock.json', () => {
     expect(optional.filter((name) => !named.has(name))).toEqual([]);
   });
 
-  /** Of a native build for another platform it is unknown where the registry at hand does not have the build. */
-  it('has the integrity of every package that the image installs, and of all that run everywhere', () => {
+  it('has the integrity of every package', () => {
     const unknown = entries.filter(([path, { integrity }]) => path !== '' && integrity === undefined);
-    const needed = unknown.filter(([, { dev, optional, os, cpu }]) => {
-      if (optional !== true || os === undefined) return true;
-      return (
-        dev !== true && os.includes('linux') && (cpu?.some((name) => /^(?:x64|arm64)$/.test(name)) ?? true)
-      );
-    });
-    expect(needed.map(([path]) => path)).toEqual([]);
+    expect(entries.length).toBeGreaterThan(500);
+    expect(unknown.map(([path]) => path)).toEqual([]);
+    expect(entries.filter(([, { integrity = 'sha512-' }]) => !integrity.startsWith('sha512-'))).toEqual([]);
   });
 
   it('names no registry', () => {

@@ -126,7 +126,7 @@ describe('crashes', () => {
       new Map(ids.filter((id) => running.has(id)).map((id) => [id, 'workflow'] as const));
     const report = await verifyLedger({
       db: core.mongo.db,
-      key: core.secrets.deriveKey('ledger-hash'),
+      key: core.secrets.deriveKey('ledger'),
       holders,
     });
     expect(report.violations).toEqual([]);

@@ -187,7 +187,18 @@ const guarded: Readonly<Record<string, readonly string[]>> = {
     'rotateWebhookSecret',
   ],
   content: ['exportAccount', 'getTaskRequest'],
-  configuration: ['reloadConfig', 'setChannel', 'setCircuit', 'testNotices'],
+  configuration: [
+    'discardConfigDraft',
+    'editConfigDraft',
+    'getConfigDraft',
+    'publishConfigDraft',
+    'reloadConfig',
+    'rollBackConfig',
+    'setChannel',
+    'setCircuit',
+    'testNotices',
+    'tryCredential',
+  ],
   admin: ['addOperator', 'deleteAccount', 'revokeOperator'],
 };
 

@@ -32,11 +32,14 @@ beforeEach(async () => {
   await report('one');
 });
 
-function report(name: string, circuits: Readonly<Record<string, CircuitRecord>> = {}): Promise<void> {
+function report(
+  name: string,
+  circuits: Readonly<Record<string, CircuitRecord>> = {},
+  kind: 'worker' | 'api' = 'worker',
+): Promise<void> {
   const unreached = Object.entries(circuits).map(([id, record]) => ({ ...record, id }));
-  return world.stores.nodes.report(
-    workerReport(['one', 'two', 'three'], { id: `worker/${name}`, unreached }),
-  );
+  const channels = kind === 'worker' ? ['one', 'two', 'three'] : [];
+  return world.stores.nodes.report(workerReport(channels, { id: `${kind}/${name}`, kind, unreached }));
 }
 
 function ill(sign: BadSign, code: string, accounts = ['x', 'y']): CircuitRecord {
@@ -96,6 +99,16 @@ const troubles: Readonly<Record<string, Trouble>> = {
   },
   'a host that the only worker does not reach': {
     make: () => report('one', { [model]: ill('unreachable', 'connect_failed') }),
+    verdict: 'waited for',
+    state: 'ill',
+    words: /the host is not reached \(connect_failed\) for 1 of 1 process,/,
+  },
+  'a host that the only process, API and worker, does not reach': {
+    async make() {
+      const circuits = { [model]: ill('unreachable', 'connect_failed') };
+      await report('one', circuits);
+      await report('one', circuits, 'api');
+    },
     verdict: 'waited for',
     state: 'ill',
     words: /the host is not reached \(connect_failed\) for 1 of 1 process,/,

@@ -365,7 +365,7 @@ describe('OpenAI', () => {
     expect(await refused(videos.remix(plain.id, { prompt }))).toMatchObject({
       status: 400,
       code: 'unsupported_parameter',
-      param: 'task_id',
+      param: 'video_id',
     });
   });
 });
@@ -1080,6 +1080,28 @@ it('a task of one interface is the same in every other, and for operators', asyn
     expect((await world.admin('GET', `/tasks/${id}`)).body).toMatchObject({ id, account: account.id });
   }
   expect(await account.balance()).toMatchObject({ held: '3.000000' });
+});
+
+it('every interface names the id of a task as its clients do', async () => {
+  const account = await world.newAccount();
+  const { body: document } = await caller(node.url, account.key)('GET', '/openapi.json');
+  const paths = Object.entries<Record<string, object>>(document.paths).flatMap(([path, { get }]) =>
+    /\/(?:tasks|videos|predictions|requests)\/\{task_id\}$/.test(path) && get !== undefined ? [path] : [],
+  );
+  const namesIn = async (path: string) => {
+    const { text } = await caller(node.url, account.key)(
+      'GET',
+      path.replace('{task_id}', 'task_0000000000000000000000').replace(/\{\w+\}/g, 'any'),
+    );
+    return [path, /"(task_id|video_id|jobId|prediction_id|request_id)"/.exec(text)?.[1]];
+  };
+  expect(Object.fromEntries(await Promise.all(paths.map(namesIn)))).toEqual({
+    '/api/v1/videos/{task_id}': 'jobId',
+    '/api/v3/contents/generations/tasks/{task_id}': 'task_id',
+    '/fal/{owner}/{name}/requests/{task_id}': 'request_id',
+    '/v1/predictions/{task_id}': 'prediction_id',
+    '/v1/videos/{task_id}': 'video_id',
+  });
 });
 
 it('every route that hands out a result has the same errors for one that is not there yet and one that never will be', async () => {

@@ -10,7 +10,7 @@ import { inspectImage } from '../../src/images/inspect-image.ts';
 import type { TestAccount } from '../support/client.ts';
 import { startGateway } from '../support/gateway.ts';
 import type { TestGateway } from '../support/gateway.ts';
-import { png } from './support.ts';
+import { eventsOf, png } from './support.ts';
 
 /** Requests images through the interfaces of other services, with their own clients. */
 
@@ -104,17 +104,52 @@ describe.each(models)('%s', (model) => {
     const { choices } = await client.chat.completions.create({ ...body, stream: false });
     const message = choices[0]?.message as unknown as Drawn | undefined;
     expect(message?.images?.map(({ image_url }) => sizeIn(image_url.url))).toMatchObject([size]);
-    const urls: string[] = [];
-    let finished = '';
-    for await (const {
-      choices: [choice],
-    } of await client.chat.completions.create({ ...body, stream: true })) {
-      const delta = choice?.delta as unknown as Drawn | undefined;
-      urls.push(...(delta?.images ?? []).map(({ image_url }) => image_url.url));
-      finished = choice?.finish_reason ?? finished;
-    }
+    const { data: stream, response } = await client.chat.completions
+      .create({ ...body, stream: true })
+      .withResponse();
+    const chunks = await eventsOf(stream);
+    const urls = chunks.flatMap(({ choices: [choice] }) =>
+      ((choice?.delta as unknown as Drawn | undefined)?.images ?? []).map(({ image_url }) => image_url.url),
+    );
     expect(urls.map(sizeIn)).toMatchObject([size]);
-    expect(finished).toBe('stop');
+    expect(chunks.at(-1)).toMatchObject({ choices: [{ finish_reason: 'stop' }], usage: expect.anything() });
+    expect(await statusOf(response)).toBe('succeeded');
+  });
+
+  it('OpenRouter: a stream of events', async () => {
+    const client = new OpenRouter({ apiKey: account.key, serverURL: `${gateway.url}/api/v1` });
+    const asked = { model, prompt, size: '1024x1024', n: 2, stream: true };
+    const made = await client.images.generate({ imageGenerationRequest: asked });
+    if ('data' in made) throw new Error('not a stream');
+    const events = await eventsOf(made);
+    const completed = { type: 'image_generation.completed', mediaType: expect.stringMatching(/^image\//) };
+    expect(events).toMatchObject([completed, { ...completed, usage: { totalTokens: expect.any(Number) } }]);
+    const images = events.map((event) => ('b64Json' in event ? sizeOf(event.b64Json) : undefined));
+    expect(images).toMatchObject([size, size]);
+  });
+
+  it('OpenRouter: a chat as a stream', async () => {
+    const client = new OpenRouter({ apiKey: account.key, serverURL: `${gateway.url}/api/v1` });
+    const messages = [{ role: 'user' as const, content: prompt }];
+    const made = await client.chat.send({ chatRequest: { model, messages, stream: true } });
+    if ('choices' in made) throw new Error('not a stream');
+    const chunks = await eventsOf(made);
+    expect(chunks.map(({ choices: [choice] }) => choice?.finishReason)).toEqual([null, 'stop']);
+  });
+
+  it('Ark: a stream of events', async () => {
+    const events = await streamed('/api/v3/images/generations', { model, prompt, size: '1024x1024', n: 2 });
+    const succeeded = { type: 'image_generation.partial_succeeded', model };
+    expect(events).toMatchObject([
+      { ...succeeded, image_index: 0 },
+      { ...succeeded, image_index: 1 },
+      { type: 'image_generation.completed', model, usage: { generated_images: 2 } },
+      '[DONE]',
+    ]);
+    expect(await Promise.all(events.slice(0, 2).map(({ url }) => sizeAt(url)))).toMatchObject([size, size]);
+    const asData = { model, prompt, size: '1024x1024', response_format: 'b64_json' };
+    const [image] = await streamed('/api/v3/images/generations', asData);
+    expect([image.url, sizeOf(image.b64_json)]).toMatchObject([undefined, size]);
   });
 
   it('Ark: links', async () => {
@@ -123,6 +158,72 @@ describe.each(models)('%s', (model) => {
     });
     expect([status, body]).toMatchObject([200, { model, usage: { generated_images: 1 } }]);
     expect(await sizeAt(body.data[0].url)).toMatchObject(size);
+  });
+});
+
+/** The data of each event. */
+async function streamed(path: string, body: object): Promise<any[]> {
+  const response = await fetch(gateway.url + path, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${account.key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ ...body, stream: true }),
+  });
+  expect(response.headers.get('content-type')).toContain('text/event-stream');
+  return [...(await response.text()).matchAll(/^data: (.*)$/gm)].map(([, data = '']) =>
+    data === '[DONE]' ? data : JSON.parse(data),
+  );
+}
+
+async function statusOf(response: Response): Promise<string> {
+  const id = response.headers.get('x-mediary-image');
+  return (await account.call('GET', `/v1/images/generations/${id}`)).body.status;
+}
+
+describe('a stream in the form of its interface', () => {
+  const model = 'seedream';
+  const failing = 'x [sim:item-moderation]';
+  const code = 'content_policy_violation';
+
+  it.each<[string, string, object, object]>([
+    ['OpenRouter', '/api/v1/images', { prompt: failing }, { type: 'error', error: { code } }],
+    [
+      'Ark',
+      '/api/v3/images/generations',
+      { prompt: failing },
+      { type: 'error', error: { code: 'SensitiveContentDetected' } },
+    ],
+    [
+      'a chat as OpenRouter',
+      '/api/v1/chat/completions',
+      { messages: [{ role: 'user', content: failing }] },
+      { choices: [{ finish_reason: 'error' }], error: { code: 400, metadata: { code } } },
+    ],
+  ])('ends with the failure, which costs nothing: %s', async (_interface, path, body, error) => {
+    const before = await account.balance();
+    expect((await streamed(path, { model, ...body }))[0]).toMatchObject(error);
+    expect(await account.balance()).toEqual(before);
+  });
+
+  it('partial images, which are billed, are refused where the interface has none', async () => {
+    const asked = { model: 'gpt-image', stream: true, partial_images: 1 };
+    for (const [path, body] of [
+      ['/api/v3/images/generations', { prompt }],
+      ['/v1/chat/completions', { messages: [{ role: 'user', content: prompt }] }],
+    ] as const)
+      expect((await account.call('POST', path, { body: { ...asked, ...body } })).body.error).toMatchObject({
+        param: 'partial_images',
+      });
+    const [event] = await streamed('/api/v1/images', { ...asked, prompt });
+    expect(event).toMatchObject({ type: 'image_generation.partial_image', partial_image_index: 0 });
+  });
+
+  it('a chat, where the official client throws', async () => {
+    const client = new OpenAI({ apiKey: account.key, baseURL: `${gateway.url}/v1`, maxRetries: 0 });
+    const messages = [{ role: 'user' as const, content: failing }];
+    const stream = await client.chat.completions.create({ model, messages, stream: true });
+    const failed = await eventsOf(stream).catch((error: unknown) => error);
+    expect(failed).toBeInstanceOf(OpenAI.APIError);
+    expect(failed).toMatchObject({ code });
   });
 });
 
@@ -167,6 +268,12 @@ describe('a conversation', () => {
       400,
       'invalid_parameter',
       'messages[0].content[0].type',
+    ]);
+    const video = { type: 'video_url', video_url: { url: 'https://cdn.example/v.mp4' } };
+    expect(await refused([{ role: 'user', content: [{ type: 'text', text: prompt }, video] }])).toEqual([
+      400,
+      'unsupported_parameter',
+      'messages[0].content[1].video_url',
     ]);
     const broken = { type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA' } };
     expect(await refused([{ role: 'user', content: [{ type: 'text', text: prompt }, broken] }])).toEqual([

@@ -8,7 +8,7 @@ import { inspectImage } from '../../src/images/inspect-image.ts';
 import type { TestAccount } from '../support/client.ts';
 import { startGateway } from '../support/gateway.ts';
 import type { TestGateway } from '../support/gateway.ts';
-import { png } from './support.ts';
+import { eventsOf, png } from './support.ts';
 
 /** `stream: true`, as the official client reads it, on an upstream that streams and on one that does not. */
 
@@ -33,12 +33,6 @@ const asked = { prompt: 'a red cube', size: '1024x1024', quality: 'medium', stre
 const picture = (base64: string) => inspectImage(Buffer.from(base64, 'base64'));
 const generate = (more: Partial<OpenAI.ImageGenerateParamsStreaming> = {}) =>
   client.images.generate({ model: 'gpt-image', ...asked, ...more }).withResponse();
-
-async function eventsOf<Event>(stream: AsyncIterable<Event>): Promise<Event[]> {
-  const events: Event[] = [];
-  for await (const event of stream) events.push(event);
-  return events;
-}
 
 const creates = (): number => gateway.simulator.stats().creates;
 
@@ -93,6 +87,12 @@ it('where the upstream does not stream, the image comes alone, and the answer sa
     'image_generation.completed',
   ]);
   for (const { b64_json } of events) expect(picture(b64_json)).toMatchObject(size);
+});
+
+it('a field without effect is named in a header, whatever its name', async () => {
+  const { data: stream, response } = await generate({ 'größe\n图': 'x' } as object);
+  expect(response.headers.get('x-mediary-warning')).toContain('gr\\u00f6\\u00dfe\\u000a\\u56fe');
+  expect((await eventsOf(stream)).map(({ type }) => type)).toEqual(['image_generation.completed']);
 });
 
 it('a comment comes every 15 seconds while nothing else does', async () => {

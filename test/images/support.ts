@@ -214,3 +214,9 @@ export async function whileMinutesPass<Result>(
   const timer = setInterval(() => (clock.aheadMs += 60_000), 300);
   return waiting.finally(() => clearInterval(timer));
 }
+
+export async function eventsOf<Event>(stream: AsyncIterable<Event>): Promise<Event[]> {
+  const events: Event[] = [];
+  for await (const event of stream) events.push(event);
+  return events;
+}

@@ -43,6 +43,7 @@ const unpaid: Readonly<Record<string, string>> = {
   error: 'words for the caller',
   end: 'counts ends for metrics',
   words: 'sealed, and so authenticated',
+  links: 'sealed, and so authenticated',
   wait: 'says what the task waits for',
   waited: 'says what the task has waited for',
   costUnknown: 'of a record without a cost it says nothing',
@@ -117,7 +118,11 @@ async function makeTemplate(): Promise<Books> {
     await driver.accept(id);
   }
   const ended = { kind: 'ended', chargeEstimated: false, upstream } as const;
-  await driver.polled('paid', { kind: 'succeeded', items: [], facts: {} });
+  await driver.polled('paid', {
+    kind: 'succeeded',
+    items: [{ url: 'https://files.example/a.mp4' }],
+    facts: {},
+  });
   await driver.step('paid', { ...ended, status: 'succeeded', charge: 130n });
   await driver.polled('gone', { kind: 'failed', code: 'x', message: 'y' });
   const error = { code: 'provider_error', message: 'z' } as const;

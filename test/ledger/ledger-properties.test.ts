@@ -7,7 +7,7 @@ import type { CloseResult, HoldResult, Ledger, RefundResult } from '../../src/le
 import { verifyLedger } from '../../src/ledger/verify.ts';
 import { faulty, heldText, settledText, useLedgerWorld } from './support.ts';
 import type { WriteFault } from './support.ts';
-import { testLedgerKey } from '../support/sealing.ts';
+import { testEndUsers, testLedgerKey } from '../support/sealing.ts';
 
 const world = useLedgerWorld('test_ledger_properties');
 const processCount = 3;
@@ -177,7 +177,9 @@ it(
           } else {
             for (const request of wishes) answers.push(await fulfil(account, request));
           }
-          const entries = (await world.entries.find({ account }).sort({ seq: 1 }).toArray()).map(toEntry);
+          const entries = (await world.entries.find({ account }).sort({ seq: 1 }).toArray()).map((document) =>
+            toEntry(document, testEndUsers),
+          );
           expect(await world.chainFaults(account)).toEqual([]);
           expectOneTruth(answers, entries);
           expectMoneyAddsUp(entries);

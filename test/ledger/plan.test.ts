@@ -302,18 +302,6 @@ it('every entry of a task says who spends and on what day it was held, whenever 
   }
 });
 
-it('end users whose names are too long or cannot be shown stay different users', () => {
-  const book = openBook();
-  const names = ['x'.repeat(257), `${'x'.repeat(257)}y`, 'a\u202eb', 'a\u0000b', '\ud800'];
-  names.forEach((endUser, n) => {
-    const by = { key: 'key_1', model: 'video-1', endUser };
-    book.run([holdOperation({ account, task: `t${n}`, by, amount: 1n, basis: '{}', overdraftLimit })]);
-  });
-  const users = book.entries.map(({ end_user: user }) => user);
-  for (const user of users) expect(user).toMatch(/^sha256:[0-9a-f]{64}$/);
-  expect(new Set(users).size).toBe(names.length);
-});
-
 it('what a task cost stands in the entry that ends it, with its day, under the hash', () => {
   const book = openBook();
   const by = { key: 'key_1', model: 'video-1' };

@@ -59,7 +59,7 @@ describe('hundreds of tasks at once', () => {
     expect((await account.balance()).available).toBe((1000 - tasksCount * 0.7623).toFixed(6));
     expect(gateway.simulator.submissions('many-')).toEqual({ submits: tasksCount, creates: tasksCount });
     const holders = async (found: readonly string[]) => new Map(found.map((id) => [id, 'workflow'] as const));
-    const key = gateway.core.secrets.deriveKey('ledger-hash');
+    const key = gateway.core.secrets.deriveKey('ledger');
     expect((await verifyLedger({ db: gateway.core.mongo.db, key, holders })).violations).toEqual([]);
     const { workflow } = gateway.core.client;
     const events: number[] = [];

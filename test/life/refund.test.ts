@@ -52,7 +52,7 @@ const refundsOf = async (task: string) =>
 async function expectSound(): Promise<void> {
   const { violations } = await verifyLedger({
     db: gateway.core.mongo.db,
-    key: gateway.core.secrets.deriveKey('ledger-hash'),
+    key: gateway.core.secrets.deriveKey('ledger'),
     holders: async () => new Map(),
   });
   expect(violations).toEqual([]);
@@ -191,7 +191,7 @@ describe('a task that succeeded', () => {
     const { account, task } = await ended();
     const collection = faulty(ledgerCollection(gateway.core.mongo.db), faultsInOrder(['lost']));
     const { secrets, now } = gateway.core;
-    const key = secrets.deriveKey('ledger-hash');
+    const key = secrets.deriveKey('ledger');
     const node = otherNode({ ledger: createLedger({ collection, key, now }) });
     const input = { by: 'ben', reason: 'once', amount: '0.2' };
     await expect(node({ task: await recordOf(task), action: 'refund', input })).resolves.toMatchObject({
@@ -279,7 +279,7 @@ async function recordOf(task: string) {
 /** What acts in another API node: the same database. */
 function otherNode(change: Partial<ActOnTaskDeps> = {}) {
   const { stores, mongo, secrets, now } = gateway.core;
-  const key = secrets.deriveKey('ledger-hash');
+  const key = secrets.deriveKey('ledger');
   const unused = () => Promise.reject(new Error('no workflow takes part'));
   return createActOnTask({
     ...stores,

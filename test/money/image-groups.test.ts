@@ -4,6 +4,7 @@ import { factsOfImages } from '../../src/images/call-channel.ts';
 import { chargeAgain } from '../../src/money/charge-again.ts';
 import { chargeImages } from '../../src/money/charge.ts';
 import type { PriceBasis } from '../../src/money/price.ts';
+import type { SettleFacts } from '../../src/money/settle-facts.ts';
 
 /** Images that come in several answers, or in one whose images differ: each is priced by what it is. */
 
@@ -71,4 +72,72 @@ it('a permutation of what came changes nothing, and together they cost what each
 it('of more images than were asked for the cheapest are charged', () => {
   expect(chargeOf([large, small, large], 1).amount).toBe(40_000n);
   expect(chargeOf([large, small, large], 2).amount).toBe(165_000n);
+});
+
+/** Pixels that were read from the images. */
+const measured = (facts: SettleFacts, held: bigint, more: Partial<PriceBasis> = {}) =>
+  chargeImages({
+    basis: { ...basis, ...more },
+    channel: 'one',
+    facts: { ...facts, measured: ['size'] },
+    held,
+  });
+
+it('of measured pixels no more are charged than the request could come to', () => {
+  const huge = { images: 1, size: '8192x8192' };
+  // 0.08, and 3 of the 4 megapixels that were assumed.
+  expect(measured(huge, 125_000n)).toMatchObject({ amount: 125_000n, estimated: false });
+  expect(measured(huge, 125_000n).lines).toMatchObject([
+    { measure: 'image', source: 'upstream' },
+    { measure: 'megapixel', quantity: '4/1', source: 'measured' },
+  ]);
+  expect(chargeOf([{ size: '8192x8192' }]).amount).toBe(1_025_000n);
+});
+
+it('a charge by measured pixels that exceeds the hold is that of the request', () => {
+  const lines: PriceBasis['price']['lines'] = [
+    { measure: 'image', when: { size: ['4K'] }, price: '0.24' },
+    { measure: 'image', price: '0.04' },
+  ];
+  const more = { price: { minimum: '0', lines } };
+  expect(measured({ images: 1, size: '4096x4096' }, 240_000n, more).amount).toBe(240_000n);
+  expect(measured({ images: 1, size: '4096x4096' }, 239_999n, more).amount).toBe(40_000n);
+});
+
+it.each([
+  ['2048x2048', '2048x2048', 3],
+  ['2752x1536', '2K', 2],
+  ['1536x2752', '2K', 2],
+  ['1408x768', '1K', 1],
+  ['3000x3000', undefined, 4],
+])('%s is priced as %s', (size, priced, price) => {
+  const lines = [
+    { measure: 'image' as const, when: { size: ['1K', '1024x1024'] }, price: '1' },
+    { measure: 'image' as const, when: { size: ['2K'] }, price: '2' },
+    { measure: 'image' as const, when: { size: ['2048x2048'] }, price: '3' },
+    { measure: 'image' as const, price: '4' },
+  ];
+  const charged = measured({ images: 1, size }, 4_000_000n, { price: { minimum: '0', lines } });
+  expect(charged.amount).toBe(BigInt(price) * 1_000_000n);
+  expect(charged.facts.size).toBe(priced ?? size);
+});
+
+it('measured pixels never charge more than the hold, in whatever order the images come', () => {
+  const side = fc.integer({ min: 1, max: 20_000 });
+  const size = fc.tuple(side, side).map(([width, height]) => ({ size: `${width}x${height}` }));
+  fc.assert(
+    fc.property(
+      fc
+        .array(size, { minLength: 1, maxLength: 4 })
+        .chain((images) =>
+          fc.tuple(fc.constant(images), fc.shuffledSubarray(images, { minLength: images.length })),
+        ),
+      fc.bigInt({ min: 0n, max: 1_000_000n }),
+      ([images, shuffled], held) => {
+        const charged = measured(factsOfImages(images), held);
+        expect(charged.amount).toBeLessThanOrEqual(held);
+        expect(measured(factsOfImages(shuffled), held)).toEqual(charged);
+      },
+    ),
+  );
 });

@@ -10,7 +10,7 @@ import { createCapEventStore } from '../../src/store/cap-events.ts';
 import { createKeyStore } from '../../src/store/keys.ts';
 import { ensureStoreIndexes } from '../../src/store/stores.ts';
 import type { LedgerWorld } from '../ledger/support.ts';
-import { testSealing } from '../support/sealing.ts';
+import { testEndUsers, testSealing } from '../support/sealing.ts';
 
 export const webhookSecret = `whsec_${randomBytes(24).toString('base64')}`;
 
@@ -24,9 +24,9 @@ export function useDelivery(): AccountAlertsDeps['deliver'] {
 function alertStores({ db }: Pick<LedgerWorld, 'db'>, now: () => number) {
   return {
     accountAlerts: createAccountAlertStore(db),
-    capEvents: createCapEventStore(db),
+    capEvents: createCapEventStore(db, testEndUsers),
     keys: createKeyStore(db, now),
-    accounts: createAccountStore(db),
+    accounts: createAccountStore(db, testEndUsers),
   };
 }
 

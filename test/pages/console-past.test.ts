@@ -9,6 +9,7 @@ import type { TestAccount } from '../support/client.ts';
 import { adminToken, useHttpWorld } from '../support/http-world.ts';
 import { testLedgerKey } from '../support/sealing.ts';
 import { snap } from '../support/shots.ts';
+import { workerReport } from '../support/worker-report.ts';
 
 /** The console's numbers with a past: what was earned, and what came and ended. */
 
@@ -92,7 +93,7 @@ describe.skipIf(browserPath === undefined)(`the console’s past${noBrowser}`, (
     expect(readFileSync(await saved.path(), 'utf8')).toMatch(/^channel,tasks,.*\r\ntwo,1,1\.000000/);
     for (const [group, name] of [
       ['Key', 'key_past'],
-      ['End user', 'mia'],
+      ['End user', /^eu_/],
       ['Account', 'past'],
       ['Model', 'plain'],
     ] as const) {
@@ -157,6 +158,7 @@ describe.skipIf(browserPath === undefined)(`the console’s past${noBrowser}`, (
   });
 
   it('lists the ill channels first, sorts them as asked, and has a page for each', async () => {
+    await world.stores.nodes.report(workerReport(['one', 'two', 'three']));
     await world.admin('POST', '/channels/two/circuits', { credential: 'b', state: 'open', reason: 'late' });
     const { page, faults } = await signedIn('#/channels');
     const names = () =>

@@ -262,6 +262,7 @@ describe.skipIf(browserPath === undefined)(`the console${noBrowser}`, () => {
     '#/money?by=account',
     '#/accounts',
     '#/accounts/ACCOUNT',
+    '#/configuration',
     '#/nodes',
     '#/audit',
     '#/now',

@@ -103,6 +103,7 @@ describe.skipIf(browserPath === undefined)(`hostile strings${noBrowser}`, () => 
         'models',
         'accounts',
         `accounts/${owner.id}`,
+        'configuration',
         'nodes',
         'audit',
       ],

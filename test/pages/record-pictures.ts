@@ -138,6 +138,7 @@ it.each([false, true])('every page, dark: %s', { timeout: 300_000 }, async (dark
     ['console', 'console-models', () => 'models', rows],
     ['console', 'console-accounts', () => 'accounts', rows],
     ['console', 'console-account', () => `accounts/${acme.id}`, rows],
+    ['console', 'console-configuration', () => 'configuration', heading('Configuration')],
     ['console', 'console-nodes', () => 'nodes', heading('Nodes')],
     ['console', 'console-audit', () => 'audit', rows],
     ['account', 'account-tasks', () => '', heading('Tasks')],

@@ -54,7 +54,8 @@ const imageMatrixIntro = `## What requests for images may hold
 As above; \`test/providers/image-matrix.test.ts\` tries each cell, and every further field that some vendor has.`;
 
 const originsIntro = `"Facts" lists the source of each table and the date on which it was read. "Shut down" lists the models that the vendor no longer serves from
-that day on. \`gateway vendors check\` compares these lists with your configuration.`;
+that day on. \`gateway vendors check\` compares these lists with your configuration.
+"Not offered" lists what the vendor’s SDKs have and the adapter does not. \`npm run vendor-sdks -- --newest\` compares the tables with the newest SDKs.`;
 
 function section(name: string, provider: Provider): string {
   const { about, video, image, imageTask } = provider;
@@ -99,9 +100,13 @@ function originsOf({ video, image, imageTask }: Provider): string[] {
       retired?.read ?? '',
     ]),
   );
+  const unoffered = known.flatMap(({ unoffered: rows = [] }) =>
+    rows.map(([name, reason]) => [pattern(name), reason]),
+  );
   return [
     ...(origins.length === 0 ? [] : [table([['facts', 'source', 'read'], ...origins])]),
     ...(ends.length === 0 ? [] : [table([['shut down', 'on', 'source', 'read'], ...ends])]),
+    ...(unoffered.length === 0 ? [] : [table([['not offered', 'why'], ...unoffered])]),
   ];
 }
 

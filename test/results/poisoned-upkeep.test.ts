@@ -1,3 +1,4 @@
+import { testSealing } from '../support/sealing.ts';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { createLogger } from '../../src/observability/log.ts';
 import { deleteExpiredFiles } from '../../src/results/expired-files.ts';
@@ -81,7 +82,7 @@ it('copies that are retried, where the record of a task cannot be read', async (
 });
 
 it('files whose time is over, and the next walk begins with others', async () => {
-  const store = createFileStore(database.db, { drop: () => Promise.resolve() });
+  const store = createFileStore(database.db, { drop: () => Promise.resolve() }, testSealing);
   const about = { filename: 'x.png', purpose: 'reference', media: { mediaType: 'image/png' } };
   for (const id of names)
     await store.begin({

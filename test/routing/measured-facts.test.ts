@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { MediaFacts } from '../../src/models/media-facts.ts';
-import { needsMeasuring, withMeasured } from '../../src/routing/measured-facts.ts';
+import { needsMeasuring, withMeasured, withMeasuredImages } from '../../src/routing/measured-facts.ts';
 
 const film: MediaFacts = { mediaType: 'video/mp4', width: 1280, height: 704, seconds: 5.04 };
 const shape = { resolution: '720p', ratio: '16:9', size: '1280x720' };
@@ -14,7 +14,7 @@ describe('what the upstream left out', () => {
     ['nothing, by its pixels', { durationSeconds: 5, size: '1280x720' }, false],
     ['nothing, by its shape', { durationSeconds: 5, resolution: '720p', ratio: '16:9' }, false],
   ])('%s', (_, facts, expected) => {
-    expect(needsMeasuring(facts)).toBe(expected);
+    expect(needsMeasuring('video', facts)).toBe(expected);
   });
 });
 
@@ -64,3 +64,41 @@ it.each([undefined, { mediaType: 'image/png', width: 1, height: 1 }, { mediaType
     expect(withMeasured({}, media, () => shape)).toEqual({});
   },
 );
+
+describe('images', () => {
+  const picture = (side: number): MediaFacts => ({ mediaType: 'image/png', width: side, height: side });
+
+  it.each([
+    ['no size', { images: 2, quality: 'high' }, true],
+    ['one size for all', { images: 2, size: '1024x1024' }, false],
+    ['a size for each', { images: 2, groups: [{ images: 1, size: '1x1' }, { images: 1 }] }, false],
+  ])('reported with %s', (_, facts, expected) => {
+    expect(needsMeasuring('image', facts)).toBe(expected);
+  });
+
+  it('have each their own pixels, whatever their order', () => {
+    const facts = { images: 3, quality: 'high' };
+    const expected = {
+      ...facts,
+      groups: [
+        { images: 2, size: '1024x1024', quality: 'high' },
+        { images: 1, size: '2048x2048', quality: 'high' },
+      ],
+      measured: ['size'],
+    };
+    expect(withMeasuredImages(facts, [picture(1024), picture(2048), picture(1024)])).toEqual(expected);
+    expect(withMeasuredImages(facts, [picture(2048), picture(1024), picture(1024)])).toEqual(expected);
+  });
+
+  it('of one size share it', () => {
+    expect(withMeasuredImages({ images: 2 }, [picture(8), picture(8)])).toEqual({
+      images: 2,
+      size: '8x8',
+      measured: ['size'],
+    });
+  });
+
+  it.each([[[]], [[undefined, undefined]], [[film]]])('nothing is added for %j', (media) => {
+    expect(withMeasuredImages({ images: 1 }, media)).toEqual({ images: 1 });
+  });
+});

@@ -76,6 +76,17 @@ function planOf(facts: readonly Fact[]) {
   }
 }
 
+it('a new configuration has its own channels, also for a model whose entry did not change', () => {
+  let config = testConfig;
+  const catalogue = createCatalogue({ current: () => config, providers, random: () => 0.5 });
+  const channels = () =>
+    catalogue.plan(asAsked(testRequest), { account: 'a', key: 'k' }).candidates.map(({ channel }) => channel);
+  const before = channels();
+  const renamed = testConfig.channels.map((channel) => ({ ...channel, id: `${channel.id}-new` }));
+  config = { ...testConfig, channels: renamed };
+  expect(channels()).toEqual(before.map((id) => `${id}-new`));
+});
+
 describe('the seconds of a plan', () => {
   const secondsOf = (duration: Duration, unit: 'second' | 'call') => {
     const models = testConfig.models.map((model) => ({

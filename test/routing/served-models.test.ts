@@ -2,6 +2,9 @@ import { expect, it } from 'vitest';
 import { retiredModels } from '../../src/routing/served-models.ts';
 import { parseGatewayConfig } from '../../src/config/gateway-file.ts';
 import { providers } from '../../src/providers/index.ts';
+import { createExpressions } from '../../src/vendor-files/expressions.ts';
+import { fileProvider } from '../../src/vendor-files/file-provider.ts';
+import { exampleFile } from '../vendor-files/support.ts';
 
 const config = parseGatewayConfig(
   `
@@ -32,4 +35,19 @@ it('a model is shut down from the day on that its vendor has named', () => {
     },
   ]);
   expect(gone('2026-12-01T00:00:00Z').map(({ model }) => model)).toEqual(['old', 'mini']);
+});
+
+it('a vendor file says which models are shut down', async () => {
+  const file = exampleFile('topaz', (data) => {
+    data.retired = {
+      source: 'a page',
+      read: '2026-11-29',
+      models: [{ model: 'gpt-image-1*', on: '2026-10-23' }],
+    };
+  });
+  const expressions = createExpressions();
+  const fromFile = fileProvider(file, { expressions, now: Date.now });
+  const gone = retiredModels(config, () => fromFile, Date.parse('2026-10-23T00:00:00Z'));
+  expect(gone.map(({ model }) => model)).toEqual(['old', 'mini']);
+  await expressions.close();
 });

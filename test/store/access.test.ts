@@ -3,6 +3,7 @@ import { createAccountStore } from '../../src/store/accounts.ts';
 import { createKeyStore } from '../../src/store/keys.ts';
 import type { ApiKey } from '../../src/store/keys.ts';
 import { openDatabase } from '../capacity/support.ts';
+import { testEndUsers } from '../support/sealing.ts';
 
 let database: Awaited<ReturnType<typeof openDatabase>>;
 let clock = 100;
@@ -12,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-const accounts = () => createAccountStore(database.db);
+const accounts = () => createAccountStore(database.db, testEndUsers);
 const keys = () => createKeyStore(database.db, () => clock);
 const sealed = (text: string) => ({ keyId: 'k', data: Buffer.from(text) });
 const account = {

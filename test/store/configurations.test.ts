@@ -9,6 +9,7 @@ import { staleReads } from '../support/stale-reads.ts';
 let database: Awaited<ReturnType<typeof openDatabase>>;
 beforeAll(async () => {
   database = await openDatabase();
+  await open().ensureIndexes();
 });
 beforeEach(async () => {
   await database.db.collection('configuration').deleteMany({});
@@ -30,6 +31,36 @@ it('an older configuration that is published again is in force again', async () 
   expect(await stale.confirmHead()).toMatchObject({ version: 2, hash: 'new' });
   expect(await stale.publish(file('old'))).toMatchObject({ version: 3, hash: 'old' });
   expect(await store.read()).toMatchObject({ version: 3, text: 'old' });
+});
+
+it('every version that was replaced is kept, and says who published it', async () => {
+  const store = open();
+  for (const hash of ['a', 'b', 'a', 'c']) await store.publish({ ...file(hash), reason: `as ${hash}` });
+  const replaced = (await store.replaced()).map(({ version, hash, reason }) => [version, hash, reason]);
+  expect(replaced).toEqual([
+    [3, 'a', 'as a'],
+    [2, 'b', 'as b'],
+    [1, 'a', 'as a'],
+  ]);
+  expect(await Promise.all([1, 2, 3, 4].map((version) => store.textOf(version)))).toEqual([
+    'a',
+    'b',
+    'a',
+    undefined,
+  ]);
+});
+
+it('a version that follows another one is published only over that one', async () => {
+  const store = open();
+  await store.publish(file('first'));
+  const next = { ...file('draft'), isDraft: true } as const;
+  expect(await store.publishAfter(1, next)).toMatchObject({ version: 2, file: 'first' });
+  expect(await store.publishAfter(1, { ...next, hash: 'late' })).toBeUndefined();
+  const both = ['x', 'y'].map((hash) => store.publishAfter(2, { ...next, hash, text: hash }));
+  expect((await Promise.all(both)).filter((head) => head !== undefined)).toHaveLength(1);
+  expect(await store.head()).toMatchObject({ version: 3, file: 'first' });
+  const byFile = await store.publish(file('second'));
+  expect([byFile.version, byFile.file]).toEqual([4, undefined]);
 });
 
 it('the configuration in force is not published again', async () => {

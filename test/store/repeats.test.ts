@@ -1,3 +1,4 @@
+import { testSealing } from '../support/sealing.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createRepeatStore } from '../../src/store/repeats.ts';
 import { openDatabase } from '../capacity/support.ts';
@@ -11,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-const open = () => createRepeatStore(database.db, () => clock);
+const open = () => createRepeatStore(database.db, () => clock, testSealing);
 const newClaim = (change: { made?: string; isAwaited?: true } = {}) => ({
   id: `key${(count += 1)}`,
   made: `made${count}`,

@@ -1,3 +1,4 @@
+import { testEndUsers } from '../support/sealing.ts';
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createSealer } from '../../src/access/sealer.ts';
@@ -19,7 +20,7 @@ let database: Awaited<ReturnType<typeof openDatabase>>;
 let stores: Stores;
 beforeAll(async () => {
   database = await openDatabase();
-  stores = createStores(database.db, Date.now, secrets);
+  stores = createStores(database.db, Date.now, { ...secrets, endUsers: testEndUsers });
 });
 afterAll(() => database.drop());
 
@@ -30,7 +31,17 @@ interface Field {
   readonly read: (id: string) => Promise<string | undefined>;
 }
 
-const fields: Readonly<Record<Exclude<SealPurpose, 'root-key' | 'configuration'>, Field>> = {
+const publication = (text: string) => ({ text, hash: text, currency: 'USD', by: 'ada', node: 'n', at: 1 });
+
+/** Their records have names that nobody chooses. Each has a test of its own. */
+const named = ['root-key', 'configuration', 'replaced-configuration', 'draft'] as const;
+
+const fields: Readonly<Record<Exclude<SealPurpose, (typeof named)[number]>, Field>> = {
+  'configured-secret': {
+    write: (name) =>
+      stores.configDrafts.keepSecret({ name, value: `key of ${name}`, ending: '', at: 1, by: 'ada' }),
+    read: async (name) => (await stores.configDrafts.openSecrets([name])).get(name),
+  },
   'webhook-secret': {
     write: (id) => {
       const sealed = secrets.seal({ purpose: 'webhook-secret', id }, `whsec_${id}`);
@@ -79,13 +90,82 @@ const fields: Readonly<Record<Exclude<SealPurpose, 'root-key' | 'configuration'>
       return outcome?.kind === 'failed' ? outcome.message : undefined;
     },
   },
+  'result-links': {
+    write: (id) => {
+      const items = [{ url: `https://files.example/${id}?signature=1` }];
+      return stores.tasks.insert(firstRecord(id, { outcome: { kind: 'succeeded', items, facts: {} } }));
+    },
+    read: async (id) => {
+      const { outcome } = (await stores.tasks.find(id)) ?? {};
+      return outcome?.kind === 'succeeded' ? (outcome.items[0]?.url ?? 'cannot be read') : undefined;
+    },
+  },
+  'file-name': {
+    async write(id) {
+      await stores.files.begin({
+        id,
+        account: 'acc',
+        key: 'key_1',
+        name: '0.png',
+        filename: `${id}.png`,
+        purpose: 'media',
+        bytes: 1,
+        media: { type: 'image/png' } as never,
+        createdAt: 1,
+        expiresAt: Date.now() + 60_000,
+      });
+      await stores.files.complete(id, Date.now() + 60_000);
+    },
+    read: async (id) => (await stores.files.find(id))?.filename,
+  },
+  'upload-link': {
+    async write(id) {
+      const [file = '', channel = '', credential = ''] = uploadOf(id);
+      const key = { file, channel, credential };
+      const later = Date.now() + 60_000;
+      await stores.fileUploads.claim(key, 'owner');
+      const link = `https://upstream.example/${id}`;
+      await stores.fileUploads.complete(key, 'owner', { id, url: link, usableUntil: later, dueAt: later });
+    },
+    async read(id) {
+      const [file = '', channel = '', credential = ''] = uploadOf(id);
+      const claim = await stores.fileUploads.claim({ file, channel, credential }, 'other');
+      return claim.kind === 'ready' ? claim.url : undefined;
+    },
+  },
+  answer: {
+    async write(id) {
+      const [made = ''] = uploadOf(id);
+      const name = { id: `repeat of ${made}`, made };
+      await stores.repeats.claim({ ...name, fingerprint: 'f', keptMs: 60_000, isAwaited: true });
+      const body = [Buffer.from(`an answer about ${id}`)];
+      await stores.repeats.store(name, { status: 200, mayRetry: false, body });
+    },
+    async read(id) {
+      const [made = ''] = uploadOf(id);
+      const [body] = await stores.repeats.readBody(made, 1);
+      return body && Buffer.from(body).toString();
+    },
+  },
 };
+
+/** Ids of some collections have parts: `<file>/<channel>/<credential>`, `<made>/<n>`. */
+function uploadOf(id: string): readonly string[] {
+  return id.split('/');
+}
+
+const idOf = (purpose: string, whose: string): string =>
+  purpose === 'upload-link'
+    ? `${whose}_${purpose}/channel/1`
+    : purpose === 'answer'
+      ? `${whose}_${purpose}/0`
+      : `${whose}_${purpose}`;
 
 describe.each(Object.entries(fields))('%s', (purpose, { write, read }) => {
   const { collection, field } = sealedFields[purpose as SealPurpose];
 
   it('of one record cannot be read as that of another', async () => {
-    const [own, other] = [`own_${purpose}`, `other_${purpose}`];
+    const [own, other] = [idOf(purpose, 'own'), idOf(purpose, 'other')];
     await write(own);
     await write(other);
     const said = await read(other);
@@ -108,15 +188,21 @@ it('a root key that lies in another record opens nothing', async () => {
   await expect(openSecrets([key], { ...store, id: 'other' as never })).rejects.toThrow('cannot be opened');
 });
 
+it('an earlier version and a draft open in their own records only', async () => {
+  for (const text of ['one', 'two', 'three']) await stores.configurations.publish(publication(text));
+  expect(await stores.configurations.textOf(2)).toBe('two');
+  const versions = database.db.collection<{ _id: string; sealed: object }>('replaced_configurations');
+  const [first, second] = await versions.find().sort({ _id: 1 }).toArray();
+  await versions.updateOne({ _id: second?._id ?? '' }, { $set: { sealed: first?.sealed ?? {} } });
+  await expect(stores.configurations.textOf(2)).rejects.toThrow('cannot be opened');
+  expect(await stores.configDrafts.write({ revision: 0, base: 1, text: 'draft', edits: [] })).toBe(true);
+  const drafts = database.db.collection('configuration_drafts');
+  await drafts.updateOne({}, { $set: { sealed: first?.sealed ?? {} } });
+  await expect(stores.configDrafts.read()).rejects.toThrow('cannot be opened');
+});
+
 it('the published configuration opens in its own record only', async () => {
-  await stores.configurations.publish({
-    text: 'a file',
-    hash: 'h',
-    currency: 'USD',
-    by: 'ada',
-    node: 'n',
-    at: 1,
-  });
+  await stores.configurations.publish(publication('a file'));
   expect((await stores.configurations.read())?.text).toBe('a file');
   const sealed = secrets.seal({ purpose: 'configuration', id: 'other' }, 'another file');
   const { collection, field } = sealedFields.configuration;
@@ -126,5 +212,5 @@ it('the published configuration opens in its own record only', async () => {
 });
 
 it('are all fields that hold sealed values', () => {
-  expect([...Object.keys(fields), 'root-key', 'configuration'].toSorted()).toEqual(sealPurposes.toSorted());
+  expect([...Object.keys(fields), ...named].toSorted()).toEqual(sealPurposes.toSorted());
 });

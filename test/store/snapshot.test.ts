@@ -1,4 +1,5 @@
 import { expect, it, onTestFinished, vi } from 'vitest';
+import { createPace } from '../../src/process/pace.ts';
 import { createSnapshot } from '../../src/store/snapshot.ts';
 
 interface Switch {
@@ -64,8 +65,9 @@ it('reads on a timer of one, and keeps what it had when a read fails', async () 
   vi.useFakeTimers();
   onTestFinished(() => void vi.useRealTimers());
   const { snapshot, errors } = open([[{ id: 'a', on: true }], new Error('away'), [{ id: 'b', on: true }]]);
-  snapshot.start();
-  snapshot.start();
+  const pace = createPace(() => performance.now());
+  snapshot.start(pace);
+  snapshot.start(pace);
   await vi.advanceTimersByTimeAsync(2_000);
   expect([snapshot.find('a')?.on, errors]).toEqual([true, [new Error('away')]]);
   await vi.advanceTimersByTimeAsync(1_000);

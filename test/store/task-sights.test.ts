@@ -153,6 +153,23 @@ describe('what a task waits for', () => {
       [lost]: true,
     });
     expect(await tasks.waitingFor({ ...place, model: 'none' }, 10)).toEqual([]);
+
+    await tasks.setWait(circuit, { cause: 'slot', ...place });
+    await tasks.step(lost, { kind: 'wanted', stop: 'cancel' });
+    expect(await tasks.waitingFor(place, 10)).toEqual([]);
+  });
+
+  it('of an equal wait the time of the next try is kept up to date', async () => {
+    const id = await newTask();
+    const place = { channel: 'one', credential: 'a' };
+    await tasks.setWait(id, { cause: 'rate', ...place, until: 5_000, ahead: 9 });
+    const { wait, waited } = await read(id);
+    const since = wait?.since;
+    await tasks.setWait(id, { cause: 'rate', ...place, until: 6_000, ahead: 8 });
+    expect((await read(id)).wait).toMatchObject({ until: 5_000, ahead: 9 });
+    await tasks.setWait(id, { cause: 'rate', ...place, until: 60_000, ahead: 4 });
+    expect((await read(id)).wait).toEqual({ cause: 'rate', ...place, until: 60_000, ahead: 4, since });
+    expect((await read(id)).waited).toEqual(waited);
   });
 
   it('is not shown of a task that has a job or has ended', async () => {

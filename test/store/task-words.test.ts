@@ -5,6 +5,7 @@ import { taskFailures } from '../../src/task/failures.ts';
 import type { TaskOutcome } from '../../src/task/record.ts';
 import { createTaskStore } from '../../src/store/tasks.ts';
 import { openDatabase } from '../capacity/support.ts';
+import type { Sealing } from '../../src/store/sealed-document.ts';
 import { testSealing } from '../support/sealing.ts';
 import { firstCandidate, firstRecord, secondCandidate, taskDriver } from '../support/task-records.ts';
 
@@ -16,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-const open = (sealing = testSealing) => createTaskStore(database.db, Date.now, sealing);
+const open = (sealing: Sealing = testSealing) => createTaskStore(database.db, Date.now, sealing);
 const stored = async (id: string) => {
   const document = await database.db.collection<{ _id: string }>('tasks').findOne({ _id: id });
   return JSON.stringify(document, (_, value: unknown) => (typeof value === 'bigint' ? `${value}` : value));

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, expect } from 'vitest';
 import { createAccess } from '../../src/access/access.ts';
 import { createChannels } from '../../src/routing/channels.ts';
 import { createCatalogue } from '../../src/routing/catalogue.ts';
+import { createConfigDrafts } from '../../src/control/config-drafts.ts';
 import { createNodes } from '../../src/control/nodes.ts';
 import { createCircuits } from '../../src/capacity/circuits.ts';
 import { createChannelSwitches } from '../../src/routing/switches.ts';
@@ -317,7 +318,16 @@ async function openWorld(database: string, change: NodeChange): Promise<[HttpWor
         }),
       testNotices: () => Promise.resolve([]),
       noteBalance: () => undefined,
+      pace: { use: (run) => run() },
       nodes: createNodes({ store: stores.nodes, channels: () => config.channels, onError: unused }),
+      drafts: createConfigDrafts({
+        ...stores,
+        running: { check: () => Promise.resolve({ config }), publishText: unused },
+        isExportOnly: false,
+        now,
+        randomBytes,
+      }),
+      tryCredential: unused,
       publishConfig: () =>
         Promise.resolve({ ok: false, violations: ['models: required', 'currency: required'] }),
       previewConfig: () => Promise.resolve({ ok: false, violations: ['models: required'] }),

@@ -6,7 +6,7 @@ import { createWorkflowLookup } from '../../src/temporal/workflow-lookup.ts';
 
 /** Every entry adds up, and every open hold is that of a workflow which runs. */
 export async function expectSoundLedger({ client, environment, mongo, now, secrets }: Core): Promise<void> {
-  const key = secrets.deriveKey('ledger-hash');
+  const key = secrets.deriveKey('ledger');
   const workflows = createWorkflowLookup(client, environment.TASK_QUEUE_PREFIX);
   const holders = async (ids: readonly string[]) => {
     const live = new Map<string, Holder>();

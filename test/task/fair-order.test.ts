@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { fairOrder, modelInTurn, urgencyKey } from '../../src/task/fair-order.ts';
+import { countAhead, fairOrder, modelInTurn, urgencyKey } from '../../src/task/fair-order.ts';
 import type { OrderedTask } from '../../src/task/fair-order.ts';
 
 const task = (id: string, more: Partial<OrderedTask> = {}): OrderedTask => ({
@@ -68,6 +68,29 @@ it('has each task once, and no account has two turns while another one waits', (
       }
     }),
   );
+});
+
+const never = { account: () => 0, model: () => 0 };
+
+it('the place of a task in the order is known without sorting the others', () => {
+  fc.assert(
+    fc.property(some, (tasks) => {
+      const places = tasks.map((one) => countAhead(one, tasks, never));
+      expect(places).toEqual(tasks.map((one) => fairOrder(tasks).indexOf(one)));
+    }),
+  );
+});
+
+it('the account and the model that were served longest ago have the next turn', () => {
+  const urgent = [task('u1', { deadlineAt: 1 }), task('u2', { deadlineAt: 2, model: 'n' })];
+  const other = task('b', { account: 'b' });
+  const served = {
+    account: (account: string) => (account === 'a' ? 1 : 0),
+    model: (_: string, model: string) => (model === 'm' ? 1 : 0),
+  };
+  const tasks = [...urgent, other];
+  expect(tasks.map((one) => countAhead(one, tasks, never))).toEqual([0, 2, 1]);
+  expect(tasks.map((one) => countAhead(one, tasks, served))).toEqual([2, 1, 0]);
 });
 
 it('the key of a task sorts as its order', () => {

@@ -12,13 +12,13 @@ async function spansOf(workflowId: string, first: unknown, look: () => Promise<o
     start: (above, { name, attributes }) =>
       void begun.push([above, name, attributes?.['mediary.task'], attributes?.['temporal.activity.attempt']]),
   });
-  const { interceptors } = tracedActivities(spans, { look });
+  const [interceptor] = tracedActivities(spans, { look });
   const info = {
     workflowExecution: { workflowId, runId: 'run' },
     activityType: 'deliverCallback',
     attempt: 3,
   };
-  const execute = interceptors?.activity?.[0]?.({ info } as never).inbound?.execute;
+  const execute = interceptor?.({ info } as never).inbound?.execute;
   const ran = await execute?.({ args: [first], headers: {} }, () => Promise.resolve('done'));
   return [ran, begun];
 }
@@ -41,5 +41,5 @@ it.each([
 });
 
 it('without traces, a worker has no interceptor', () => {
-  expect(tracedActivities(undefined, { look: () => Promise.resolve(undefined) })).toEqual({});
+  expect(tracedActivities(undefined, { look: () => Promise.resolve(undefined) })).toEqual([]);
 });

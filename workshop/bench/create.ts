@@ -4,6 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { WithStartWorkflowOperation } from '@temporalio/client';
 
 import type { emptyWorkflow, plainWorkflow } from './support/empty-workflow.ts';
+import { linesGoal } from './support/lines-goal.ts';
 import { jsonHeaders, startBenchGateway } from './support/gateway.ts';
 import type { BenchGateway, RenderKind } from './support/gateway.ts';
 import { expectStatus, openConnections } from './support/http-connections.ts';
@@ -112,6 +113,7 @@ async function startEmptyWorker(stand: Stand): Promise<void> {
 
 const subjectNames: Record<RenderKind, string> = {
   parked: 'admission',
+  lines: 'lines',
   long: 'create',
   short: 'create-1s',
 };
@@ -128,6 +130,7 @@ const titles: Readonly<Record<string, string>> = {
   update: 'empty workflow, Update-With-Start, no HTTP',
   admission: 'create, admission alone (nobody submits)',
   capped: 'the same with caps of key, model and end user',
+  lines: 'the same with three price lines',
   create: 'create, render that does not end',
   'create-1s': 'create, render of 1 s, beside all that follows',
 };
@@ -141,6 +144,7 @@ function allSubjects(
     { name: limitName, once: () => insertAndStart(stand, gateway), settled: () => emptyQueueSettled(stand) },
     { name: updateName, once: () => updateWithStart(stand), settled: () => emptyQueueSettled(stand) },
     createSubject('parked', gateway, http),
+    createSubject('lines', gateway, http),
     cappedSubject(gateway, http),
     ...(['long', 'short'] as const).map((kind) => createSubject(kind, gateway, http)),
   ];
@@ -190,7 +194,9 @@ function createSubject(
   const body = gateway.videoBody(kind);
   const headers = gateway.keys.map((key) => jsonHeaders(key));
   const tasks = gateway.db.collection<{ status: string; model: string }>('tasks');
-  const waitingFor = { short: ['pending', 'submitted', 'running'], long: ['pending'], parked: [] }[kind];
+  const waitingFor = { short: ['pending', 'submitted', 'running'], long: ['pending'], parked: [], lines: [] }[
+    kind
+  ];
   return {
     name: subjectNames[kind],
     once: async (caller) => {
@@ -293,7 +299,14 @@ function goalsOf(measured: readonly Measured[], concurrency: number): Goal[] {
   const update = middleOf(measured, updateName, concurrency);
   const create = middleOf(measured, subjectNames.long, concurrency);
   const most = goalTimes[concurrency];
-  const caps = capsGoal(measured, concurrency);
+  const cpuOf = (subject: string) =>
+    measured
+      .filter((one) => one.subject === subject && one.run.concurrency === concurrency)
+      .map(({ cpu }) => cpu['api'] ?? 0);
+  const caps = [
+    ...capsGoal(measured, concurrency),
+    ...linesGoal(cpuOf(subjectNames.parked), cpuOf(subjectNames.lines), concurrency),
+  ];
   if (create === undefined) return caps;
   const what = `create at ${concurrency} connection(s)`;
   const rate = limit && {

@@ -17,7 +17,9 @@ const benches: Readonly<Record<string, () => Promise<Bench>>> = {
   console: async () => (await import('./console.ts')).benchConsole,
   ledger: async () => (await import('./ledger.ts')).benchLedger,
   bill: async () => (await import('./bill.ts')).benchBill,
+  idle: async () => (await import('./idle.ts')).benchIdle,
   fairness: async () => (await import('./fairness.ts')).benchFairness,
+  flapping: async () => (await import('./flapping.ts')).benchFlapping,
 };
 
 const options = readOptions(process.argv.slice(2));

@@ -8,6 +8,8 @@ export interface Outcome {
   /** How often the attackers got each status. */
   readonly statuses: Readonly<Record<string, number>>;
   readonly victim: VictimReport;
+  /** The victim before all attacks. */
+  readonly alone: VictimReport;
   /** Absent: the process has written nothing since the attack began. */
   readonly probe: Probe | undefined;
   /** How the process ended, or why it was ended; absent: it lives. */
@@ -47,7 +49,8 @@ const columns = [
   { title: 'healthz ms', width: 10 },
   { title: 'growth MiB', width: 10 },
   { title: 'heap MiB', width: 8 },
-  { title: 'victim', width: 24 },
+  { title: 'victim', width: 32 },
+  { title: 'alone', width: 32 },
   { title: '', width: 0 },
 ] as const;
 
@@ -59,9 +62,16 @@ const line = (cells: readonly string[]): string =>
 
 export const header = line(columns.map(({ title }) => title));
 
+/** The share of successes, the worst answer, and the median. */
+function wordsOf({ worst, refused, answered, medianMs }: VictimReport): string {
+  const share = answered === 0 ? 0 : Math.floor((100 * (answered - refused)) / answered);
+  const times = `${worst.ms.toFixed(0)} ms, median ${medianMs.toFixed(0)}`;
+  return `${share} %, ${worst.what} ${worst.status} ${times}`;
+}
+
 export function row(outcome: Outcome, isStrict: boolean): string {
   const { attack, statuses, victim, probe } = outcome;
-  const { worst, refused, answered, healthMs } = victim;
+  const { healthMs } = victim;
   const problems = problemsOf(outcome, isStrict);
   return line([
     attack.name,
@@ -72,7 +82,8 @@ export function row(outcome: Outcome, isStrict: boolean): string {
     healthMs.toFixed(0),
     probe === undefined ? '' : (growthOf(probe) / mebibyte).toFixed(0),
     probe === undefined ? '' : (probe.peakHeapBytes / mebibyte).toFixed(0),
-    `${worst.what} ${worst.status} ${worst.ms.toFixed(0)} ms${refused > 0 ? ` (${refused}/${answered})` : ''}`,
+    wordsOf(victim),
+    wordsOf(outcome.alone),
     problems.length === 0 ? 'ok' : `FAILED: ${problems.join(', ')}`,
   ]);
 }

@@ -5,6 +5,7 @@ export const victimReport = z.object({
   worst: z.object({ what: z.string(), status: z.number(), ms: z.number() }),
   refused: z.number(),
   answered: z.number(),
+  medianMs: z.number(),
   /** The longest wait for /healthz. */
   healthMs: z.number(),
 });

@@ -138,6 +138,7 @@ function reportOf(answers: readonly Answer[]): VictimReport {
     worst: { status, ms, what },
     refused: refused.length,
     answered: answers.length,
+    medianMs: answers.toSorted((a, b) => a.ms - b.ms)[Math.floor(answers.length / 2)]?.ms ?? 0,
     healthMs: slowest(answers.filter((answer) => answer.what === 'healthz'))?.ms ?? 0,
   };
 }

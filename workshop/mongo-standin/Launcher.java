@@ -1,4 +1,11 @@
+import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Clock;
+import java.time.Instant;
+import java.time.ZoneId;
+import java.time.ZoneOffset;
 import java.util.List;
 import java.util.Set;
 
@@ -28,6 +35,7 @@ public final class Launcher extends AbstractMongoBackend {
     private final GroupCommit commits;
 
     private Launcher(MVStore store) {
+        super(clock());
         this.store = store;
         this.commits = new GroupCommit(store);
         version(new WireVersion());
@@ -36,6 +44,12 @@ public final class Launcher extends AbstractMongoBackend {
             .map(name -> Utils.firstFragment(name.substring(IndexedDatabase.DATA_PREFIX.length())))
             .distinct()
             .forEach(this::resolveDatabase);
+    }
+
+    /** A test of clocks that are set names a file: its milliseconds are added to the time. */
+    private static Clock clock() {
+        String file = System.getenv("CLOCK_FILE");
+        return file == null ? defaultClock() : new MovedClock(Path.of(file));
     }
 
     public static void main(String[] arguments) {
@@ -115,6 +129,33 @@ public final class Launcher extends AbstractMongoBackend {
     public void close() {
         super.close();
         store.close();
+    }
+
+    private static final class MovedClock extends Clock {
+        private final Path file;
+
+        private MovedClock(Path file) {
+            this.file = file;
+        }
+
+        @Override
+        public Instant instant() {
+            try {
+                return Instant.now().plusMillis(Long.parseLong(Files.readString(file).trim()));
+            } catch (IOException | NumberFormatException absent) {
+                return Instant.now();
+            }
+        }
+
+        @Override
+        public ZoneId getZone() {
+            return ZoneOffset.UTC;
+        }
+
+        @Override
+        public Clock withZone(ZoneId zone) {
+            return this;
+        }
     }
 
     /** The driver refuses servers below wire version 9; 13 is MongoDB 5.0. */

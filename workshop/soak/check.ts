@@ -163,7 +163,7 @@ function differencesOf({ charge, status }: Task, result: z.infer<typeof resultSc
 async function checkLedger({ core }: Stand): Promise<string[]> {
   const { violations, openHolds } = await runLedgerVerification({
     db: core.mongo.db,
-    key: core.secrets.deriveKey('ledger-hash'),
+    key: core.secrets.deriveKey('ledger'),
     workflows: createWorkflowLookup(core.client, queuePrefix),
     leases: core.stores.imageLeases,
     onProgress: () => undefined,

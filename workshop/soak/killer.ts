@@ -13,6 +13,8 @@ export interface KillerOptions {
   readonly seed: number;
   /** From one to the next; they overlap. */
   readonly everyMs: number;
+  /** Mostly moves clocks. */
+  readonly clocks: boolean;
   /** The tasks that run now. */
   readonly running: () => Promise<readonly string[]>;
   readonly operators: Operators;
@@ -20,6 +22,10 @@ export interface KillerOptions {
 }
 
 type Blow = (random: Random) => Promise<string>;
+
+const quarterMs = 15 * 60_000;
+const fortyDaysMs = 40 * 86_400_000;
+const clockSteps = [quarterMs, -quarterMs, fortyDaysMs, -fortyDaysMs];
 
 const linkBlows: readonly LinkMode[] = ['cut', 'silent', 'slow', 'reset'];
 
@@ -85,7 +91,19 @@ function blowsOn(stand: Stand, options: KillerOptions): Blow[] {
     await options.operators.reset(task);
     return `reset ${task}`;
   };
-  return [kill, kill, kill, suspend, suspend, suspend, link, link, configuration, operator, reset];
+  const clock: Blow = async (random) => {
+    const mongodb = stand.servers.filter(({ name }) => name === 'mongodb');
+    const victim = random.pick([...stand.gateway, ...(options.clocks ? mongodb : [])]);
+    const byMs = random.pick(clockSteps);
+    // Each process looks at the time of the database once a minute.
+    const forMs = victim.name === 'mongodb' ? random.between(65_000, 90_000) : random.between(3_000, 15_000);
+    await stand.setClock(victim, byMs);
+    await delay(forMs);
+    await stand.setClock(victim, 0);
+    return `the clock of ${victim.name}: ${byMs / 60_000} minutes for ${Math.round(forMs)} ms`;
+  };
+  if (options.clocks) return [clock, clock, clock, kill, suspend];
+  return [kill, kill, kill, suspend, suspend, suspend, link, link, clock, configuration, operator, reset];
 }
 
 /** One at a time is done to a process. */

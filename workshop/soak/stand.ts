@@ -49,6 +49,11 @@ export interface Stand {
   setLink(name: (typeof linkNames)[number], mode: LinkMode): Promise<void>;
   /** The part of upstream calls that fail, 0 to 1. Resolves with those so far. */
   setFaults(share: number): Promise<{ readonly calls: number; readonly faulty: number }>;
+  /**
+   * Moves the wall clock of a process of the gateway, or of the MongoDB stand-in, by milliseconds; 0 sets it right. A
+   * mongod and Temporal's server keep theirs.
+   */
+  setClock(victim: Victim, ms: number): Promise<void>;
   /** With or without the second credential; every process reads it again. */
   configure(withSecond: boolean): Promise<void>;
   close(): Promise<void>;
@@ -120,6 +125,7 @@ export async function openStand({ seed, keepsLogs, fleet }: StandOptions): Promi
           z.object({ calls: z.number(), faulty: z.number() }),
           `http://127.0.0.1:${ports.front}/_faults/${share}`,
         ),
+      setClock: ({ name }, ms) => writeFile(clockFile(directory, name), String(ms)),
       async configure(withSecond) {
         await writeFile(join(directory, 'gateway.yaml'), fleet.yaml(withSecond));
         await Promise.all(gateway.map((victim) => victim.reload()));
@@ -178,7 +184,13 @@ async function startServers(directory: string, ports: Ports, keep: Keep): Promis
       startTemporalServer({ ...own, binary, port: { fixed: ports.temporal }, uiPort: 'none' }),
     ),
     keep('mongodb', () =>
-      startMongoServer({ ...own, program, programDir: cache.dataDir, port: { fixed: ports.mongodb } }),
+      startMongoServer({
+        ...own,
+        environment: { ...own.environment, CLOCK_FILE: clockFile(directory, 'mongodb') },
+        program,
+        programDir: cache.dataDir,
+        port: { fixed: ports.mongodb },
+      }),
     ),
   ]);
 }
@@ -200,6 +212,14 @@ function startOutside(
 }
 
 type Variables = Readonly<Record<string, string>>;
+
+function movedClock(file: string): string {
+  return new URL(`moved-clock.js?${encodeURIComponent(file)}`, import.meta.url).href;
+}
+
+function clockFile(directory: string, name: string): string {
+  return join(directory, `clock-${name}`);
+}
 
 /** The gateway's goes through the links; the check's own does not. */
 async function writeEnvironments(
@@ -238,7 +258,12 @@ async function writeEnvironments(
 async function startGateway(directory: string, environment: Variables, keep: Keep): Promise<Victim[]> {
   const program = (name: string, role: 'api' | 'worker', probe: () => Promise<unknown>) =>
     keep(name, () =>
-      startProgram(directory, { name, args: [join(root, 'src/gateway.js'), role], environment, probe }),
+      startProgram(directory, {
+        name,
+        args: ['--import', movedClock(clockFile(directory, name)), join(root, 'src/gateway.js'), role],
+        environment,
+        probe,
+      }),
     );
   const ready = async () => {
     const { body } = await ask(`http://127.0.0.1:${environment['PORT']}/readyz`, { timeoutMs: 5_000 });

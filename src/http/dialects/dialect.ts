@@ -6,9 +6,11 @@ export interface Dialect {
   /** Its routes stand under it in the document. */
   readonly tag: string;
   readonly description: string;
+  /** Its name for the id of a task, for errors. */
+  readonly idName: string;
   /** Absent: it has our error body. */
   readonly errors?: {
     readonly schema: z.ZodType;
-    readonly present: (error: GatewayError) => unknown;
+    readonly present: (error: GatewayError) => object;
   };
 }

@@ -15,6 +15,11 @@ export const refusedWithoutTasks: Table = {
   async: { refused: 'asks for a task, and this interface has none: use /v1/images/generations' },
 };
 
+/** For interfaces whose streams have no unfinished images, which would be billed. */
+export const refusedWithoutPartials: Table = {
+  partial_images: { refused: 'has no place in the streams of this interface: use /v1/images/generations' },
+};
+
 interface WaitingImageRoute extends Pick<
   Route,
   'operationId' | 'summary' | 'description' | 'dialect' | 'paths' | 'documentedBody' | 'success'
@@ -26,7 +31,7 @@ interface WaitingImageRoute extends Pick<
   };
 }
 
-/** A create of images for an interface that knows JSON alone and no tasks: it waits for the images. */
+/** A create of images for an interface that knows JSON alone and no tasks: it waits for the images, or streams them. */
 export function waitingImageRoute({ read, ...declared }: WaitingImageRoute, deps: DialectDeps): Route {
   const { readBody, ...create } = imageCreate(deps.images);
   const { operationId } = declared;
@@ -40,7 +45,7 @@ export function waitingImageRoute({ read, ...declared }: WaitingImageRoute, deps
     handle({ body, caller, meta }) {
       const { asked, presenter } = read(body);
       // A kept answer is repeated in the form in which it was sent.
-      const route = presenter.mediaType === undefined ? operationId : `${operationId}Stream`;
+      const route = presenter.stream === undefined ? operationId : `${operationId}Stream`;
       return createImages({ operation: operationOf(asked), route, asked, caller, meta, presenter }, deps);
     },
   });

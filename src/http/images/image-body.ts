@@ -115,11 +115,11 @@ export function documentedGenerationBody(vendorFields: ReadonlySet<string>): z.Z
   return z.object(documentedFields(vendorFields)).meta({ id: 'ImageGenerationRequest', examples: [example] });
 }
 
-/** For interfaces that neither stream nor have tasks. */
+/** For interfaces without tasks. */
 export function documentedWaitingBody(vendorFields: ReadonlySet<string>): z.ZodType {
   return z
     .object(documentedFields(vendorFields))
-    .omit({ async: true, stream: true, partial_images: true })
+    .omit({ async: true })
     .meta({ id: 'WaitingImageRequest', examples: [example] });
 }
 

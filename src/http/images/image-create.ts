@@ -4,7 +4,7 @@ import { defined } from '../../base/defined.ts';
 import { GatewayError } from '../../errors/errors.ts';
 import type { ImageRequest } from '../../models/request.ts';
 import { isTerminal } from '../../task/task.ts';
-import type { CreatedImages } from '../../images/create-images.ts';
+import type { AsTask, CreatedImages } from '../../images/create-images.ts';
 import type { Task } from '../../task/record.ts';
 import type { CreatedTask } from '../../commands/create-task.ts';
 import { createErrors } from '../create-errors.ts';
@@ -24,7 +24,7 @@ import { imageBody } from './image-upload.ts';
 import { noRetry } from '../../images/explain-failure.ts';
 import { capHeaders } from '../presenters/cap.ts';
 import { createdTaskSchema, presentCreatedTask } from '../presenters/created-task.ts';
-import { imageEventSchema } from '../presenters/image-event.ts';
+import { imageEventSchema, openaiStream } from '../presenters/image-event.ts';
 import { imageAnswerSchema, presentImages } from '../presenters/image.ts';
 import type { ImagePresenter } from '../presenters/image.ts';
 import { toSeconds } from '../presenters/unix-seconds.ts';
@@ -57,7 +57,7 @@ export interface ImageCreate {
   readonly asked: Understood;
   readonly caller: Caller;
   readonly meta: RequestMeta;
-  /** Absent for our own interface, which may also answer with a task or a stream. */
+  /** Absent for our own interface, which may also answer with a task. */
   readonly presenter?: ImagePresenter;
   /** Creates a task even if the channel answers at once. */
   readonly asTask?: true;
@@ -144,7 +144,7 @@ async function carryOut(create: ImageCreate, deps: ImageCreateDeps): Promise<Mad
     sent: meta.clientTry(),
     ...defined({ idempotencyKey }),
     ...traced,
-    asTask: create.asTask === true || (create.presenter === undefined && asksForTask(body, meta)),
+    asTask: asTaskOf(create, body),
     closed: () => meta.closed(),
     reserve: (bytes) => meta.reserve(bytes),
     requireRoom: (bytes) => meta.requireRoom(bytes),
@@ -175,13 +175,18 @@ async function replyTo(
   deps: ImageCreateDeps,
 ): Promise<Reply> {
   const { currency } = deps.catalogue.current();
-  const mediaType = presenter?.mediaType;
-  if (created.kind === 'answer')
+  const ownStream = body.stream === true ? openaiStream(operation, body) : undefined;
+  const stream = presenter === undefined ? ownStream : presenter.stream;
+  if (created.kind === 'answer') {
+    const mediaType = stream === undefined ? undefined : eventStreamType;
     return { ...replyAtOnce(created.answer, currency), ...defined({ mediaType }) };
+  }
   const { task } = created;
   meta.concerns(task.id);
-  if (presenter === undefined && body.stream === true)
-    return streamReply({ task, body, meta, operation, ignored }, deps);
+  if (stream !== undefined) {
+    const warnings = [...ignored, ...task.warnings.map(nameOf)];
+    return streamReply({ task, body, meta, warnings, presenter: stream }, deps);
+  }
   const waitMs = presenter === undefined ? waitOf(meta) : longestWaitMs;
   const finished = waitMs === 0 ? undefined : await waitForEnd(task, { waitMs, signal: meta.closed() }, deps);
   const wantsData = body.response_format === 'b64_json';
@@ -201,7 +206,7 @@ async function replyTo(
     : linked;
   const about = { createdSeconds: toSeconds(finished.createdAt), warnings };
   const parts = (presenter ?? openaiPresenter).images(made, about);
-  return { ...partsReply(parts, { ...headers, [imageHeader]: task.id }), ...defined({ mediaType }) };
+  return partsReply(parts, { ...headers, [imageHeader]: task.id });
 }
 
 /** Undefined: a result cannot be opened now. It is paid, and its links are the answer. */
@@ -227,6 +232,11 @@ function replyAtOnce({ status, parts, replayed, onEnd, ...answer }: Answer, curr
 }
 
 const openaiPresenter: ImagePresenter = { images: presentImages, error: presentError };
+
+function asTaskOf({ asTask, presenter, meta }: ImageCreate, body: ImageBody): AsTask {
+  if (presenter?.stream !== undefined) return 'preferred';
+  return asTask === true || (presenter === undefined && asksForTask(body, meta));
+}
 
 /** A task is requested in the body, or with `prefer: respond-async` (RFC 7240). */
 function asksForTask({ async: isAsync, stream }: ImageBody, meta: RequestMeta): boolean {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { ConfigChange } from '../../base/config-change.ts';
 import type { ConfigurationHead } from '../../store/configurations.ts';
 import { nodeSchema, presentNode } from './node.ts';
 import type { Node } from '../../store/nodes.ts';
@@ -28,6 +29,11 @@ export const configChangeSchema = z
     after: shown,
   })
   .meta({ id: 'ConfigChange' });
+
+export function presentConfigChange(change: ConfigChange): z.output<typeof configChangeSchema> {
+  const { path, kind, before, after } = change;
+  return { path, kind, before: before ?? null, after: after ?? null };
+}
 
 export function presentConfig(
   { version, hash, at, by, node }: ConfigurationHead,

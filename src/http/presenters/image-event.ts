@@ -1,8 +1,44 @@
 import { z } from 'zod';
-import type { BodyPart } from '../route.ts';
-import { imageUsageSchema } from './image-usage.ts';
+import type { SettleFacts } from '../../money/settle-facts.ts';
+import type { ImageRequest } from '../../models/request.ts';
+import type { GatewayError } from '../../errors/errors.ts';
+import { presentError } from '../error-response.ts';
+import type { presentLink } from './image.ts';
+import { imageUsageSchema, presentImageUsage } from './image-usage.ts';
 
-/** For the document; the events of OpenAI's streams of images, with `url` where links were asked for. */
+/** An event as text. If it carries data, the base64 goes between the two parts. */
+export interface StreamEvent {
+  readonly before: string;
+  readonly after: string;
+}
+
+export interface EventFacts {
+  readonly createdSeconds: number;
+  /** Of all images; empty in every event of an image except the last, so that the sum over the events is right. */
+  readonly facts: Pick<SettleFacts, 'usage'>;
+  /** Fields of the request; the last event carries them. */
+  readonly warnings: readonly string[];
+}
+
+export interface StreamedImage {
+  readonly index: number;
+  /** Undefined: the event carries the link and no data. */
+  readonly mediaType: string | undefined;
+  readonly link: ReturnType<typeof presentLink>;
+  readonly size?: string | undefined;
+}
+
+/** How an interface writes a stream of images. */
+export interface ImageStreamPresenter {
+  /** Undefined: the interface has no unfinished images. */
+  readonly partial?: (index: number, createdSeconds: number) => StreamEvent;
+  readonly image: (image: StreamedImage, about: EventFacts) => StreamEvent;
+  /** What follows the last image. */
+  readonly end: (images: number, about: EventFacts) => string;
+  readonly error: (error: GatewayError) => string;
+}
+
+/** The events of OpenAI's streams of images, with `url` where links were requested. */
 export const imageEventSchema = z
   .object({
     type: z.enum([
@@ -20,18 +56,46 @@ export const imageEventSchema = z
   .loose()
   .meta({ id: 'ImageEvent' });
 
-/** One event. `data`: base64 for its `b64_json`. */
-export async function* presentStreamEvent(
-  type: string,
-  fields: object,
-  data?: Iterable<BodyPart> | AsyncIterable<BodyPart>,
-): AsyncGenerator<BodyPart> {
+const eventPrefix = {
+  generate: 'image_generation',
+  edit: 'image_edit',
+} as const satisfies Record<ImageRequest['operation'], string>;
+
+/** @param asked - The body of the create. An upstream reports at most what its own images are. */
+export function openaiStream(
+  operation: ImageRequest['operation'],
+  asked: Readonly<Record<string, unknown>>,
+): ImageStreamPresenter {
+  const prefix = eventPrefix[operation];
+  const { background = 'auto', output_format = 'png', quality = 'auto', size = 'auto' } = asked;
+  const about = { background, output_format, quality, size };
+  return {
+    partial: (partial_image_index, created_at) =>
+      imageEvent(`${prefix}.partial_image`, { created_at, ...about, partial_image_index }, true),
+    image({ link, mediaType }, { createdSeconds: created_at, facts }) {
+      const isData = mediaType !== undefined;
+      const fields = { created_at, ...about, ...(isData ? {} : link), usage: presentImageUsage(facts) };
+      return imageEvent(`${prefix}.completed`, fields, isData);
+    },
+    end: () => '',
+    error: presentErrorEvent,
+  };
+}
+
+export function presentErrorEvent(error: GatewayError): string {
+  return textEvent('error', presentError(error));
+}
+
+export function textEvent(type: string, fields: object): string {
+  const { before, after } = imageEvent(type, fields, false);
+  return before + after;
+}
+
+/** An event whose `b64_json` is the data, if it carries any. */
+export function imageEvent(type: string, fields: object, isData: boolean): StreamEvent {
   const text = JSON.stringify({ type, ...fields });
-  if (data === undefined) {
-    yield `event: ${type}\ndata: ${text}\n\n`;
-    return;
-  }
-  yield `event: ${type}\ndata: ${text.slice(0, -1)},"b64_json":"`;
-  for await (const piece of data) yield piece;
-  yield '"}\n\n';
+  const start = `event: ${type}\ndata: `;
+  return isData
+    ? { before: `${start}${text.slice(0, -1)},"b64_json":"`, after: '"}\n\n' }
+    : { before: `${start}${text}`, after: '\n\n' };
 }

@@ -5,6 +5,7 @@ import type { SettleFacts } from '../../money/settle-facts.ts';
 import type { Base64Blob, GeneratedImage } from '../../providers/provider.ts';
 import type { GatewayError } from '../../errors/errors.ts';
 import type { BodyPart } from '../route.ts';
+import type { ImageStreamPresenter } from './image-event.ts';
 import { imageUsageSchema, presentImageUsage } from './image-usage.ts';
 import { unixSeconds } from './unix-seconds.ts';
 
@@ -41,9 +42,30 @@ export interface ImageAnswerFacts {
 export interface ImagePresenter {
   /** Writes text in parts, so that the upstream's base64 is passed on as it is. */
   readonly images: (made: Images, about: ImageAnswerFacts) => BodyPart[];
-  readonly error: (error: GatewayError) => unknown;
-  /** Default: JSON. */
-  readonly mediaType?: string;
+  readonly error: (error: GatewayError) => object;
+  /** Set if the answer is a stream. `images` then writes all its events at once. */
+  readonly stream?: ImageStreamPresenter;
+}
+
+/** The answer of an upstream that sends its images at once, as the events of a stream. */
+export function streamingPresenter(
+  stream: ImageStreamPresenter,
+  error: ImagePresenter['error'],
+): ImagePresenter {
+  return {
+    error,
+    stream,
+    images: ({ images, facts }, { createdSeconds, warnings }) => {
+      const all = { createdSeconds, facts, warnings };
+      const events = images.map(({ base64, size, ...image }, index) => {
+        const mediaType = base64 === undefined ? undefined : imageTypeOf(base64);
+        const about = index === images.length - 1 ? all : { createdSeconds, facts: {}, warnings: [] };
+        const event = stream.image({ index, mediaType, link: presentLink(image), size }, about);
+        return [event.before, ...(base64 === undefined ? [] : escaped(base64)), event.after];
+      });
+      return mergeText([...events.flat(), stream.end(images.length, all)]);
+    },
+  };
 }
 
 export function presentImages(
@@ -107,8 +129,11 @@ const imageTypes = [
 ] as const;
 
 export function imageTypeOf(base64: string | Base64Blob): string {
-  const head =
-    typeof base64 === 'string' ? base64 : Buffer.from(base64.chunks[0] ?? []).toString('latin1', 0, 16);
+  return imageTypeOfHead(typeof base64 === 'string' ? base64 : (base64.chunks[0] ?? ''));
+}
+
+export function imageTypeOfHead(base64: string | Uint8Array): string {
+  const head = typeof base64 === 'string' ? base64 : Buffer.from(base64).toString('latin1', 0, 16);
   return imageTypes.find(([start]) => head.startsWith(start))?.[1] ?? 'image/png';
 }
 

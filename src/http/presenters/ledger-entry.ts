@@ -47,7 +47,7 @@ export function presentLedgerEntry(entry: LedgerEntry): z.output<typeof ledgerEn
     task: entry.task ?? null,
     key_id: entry.key_id ?? null,
     model: entry.model ?? null,
-    end_user: entry.end_user ?? null,
+    end_user: entry.endUser ?? null,
     day: entry.day ?? null,
     amount: formatMicros(movementOf(entry)),
     available: formatMicros(entry.available),

@@ -25,7 +25,10 @@ import { creditAccount } from './credit-account.ts';
 import { editImage } from './edit-image.ts';
 import { estimateImage } from './estimate-image.ts';
 import { estimateVideo } from './estimate-video.ts';
+import { discardConfigDraft } from './discard-config-draft.ts';
+import { editConfigDraft } from './edit-config-draft.ts';
 import { getConfig } from './get-config.ts';
+import { getConfigDraft } from './get-config-draft.ts';
 import { getConsole } from './get-console.ts';
 import { getAccount } from './get-account.ts';
 import { getAccountBalance } from './get-account-balance.ts';
@@ -62,6 +65,7 @@ import { listAccounts } from './list-accounts.ts';
 import { listAudit } from './list-audit.ts';
 import { listBilledAttempts } from './list-billed-attempts.ts';
 import { listChannels } from './list-channels.ts';
+import { listConfigVersions } from './list-config-versions.ts';
 import { listImageTasks } from './list-image-tasks.ts';
 import { listKeys } from './list-keys.ts';
 import { listLedgerEntries } from './list-ledger-entries.ts';
@@ -80,7 +84,9 @@ import { preflightMedia } from './preflight-media.ts';
 import { readyz } from './readyz.ts';
 import { receiveUpstreamCallback } from './receive-upstream-callback.ts';
 import { redeliverCallback } from './redeliver-callback.ts';
+import { publishConfigDraft } from './publish-config-draft.ts';
 import { reloadConfig } from './reload-config.ts';
+import { rollBackConfig } from './roll-back-config.ts';
 import { reopenAccount } from './reopen-account.ts';
 import { revokeKey } from './revoke-key.ts';
 import { revokeOperator } from './revoke-operator.ts';
@@ -93,6 +99,7 @@ import { checkLedgerHeads } from './check-ledger-heads.ts';
 import { listLedgerHeads } from './list-ledger-heads.ts';
 import { explainTaskPrice } from './explain-task-price.ts';
 import { refundImages } from './refund-images.ts';
+import { tryCredential } from './try-credential.ts';
 import { tryPrices } from './try-prices.ts';
 import { verifyLedger } from './verify-ledger.ts';
 import { setAccountAlert } from './set-account-alert.ts';
@@ -221,8 +228,21 @@ function operatorRoutes(deps: RouteDeps, operatorAuth: OperatorAuth, all: AllRou
     tryPrices(deps),
     ...operatorsOwnRoutes({ ...deps, operatorAuth }),
     listNodes(deps),
+    ...configRoutes(deps),
+  ];
+}
+
+function configRoutes(deps: RouteDeps): readonly Route[] {
+  return [
     getConfig(deps),
     reloadConfig(deps),
+    listConfigVersions(deps),
+    rollBackConfig(deps),
+    getConfigDraft(deps),
+    editConfigDraft(deps),
+    publishConfigDraft(deps),
+    discardConfigDraft(deps),
+    tryCredential(deps),
   ];
 }
 

@@ -2,7 +2,12 @@ import { z } from 'zod';
 import { GatewayError, serviceUnavailable } from '../../errors/errors.ts';
 import { optionalReason } from '../admin-input.ts';
 import type { RouteDeps } from '../deps.ts';
-import { configChangeSchema, configSchema, presentConfig } from '../presenters/config.ts';
+import {
+  configChangeSchema,
+  configSchema,
+  presentConfig,
+  presentConfigChange,
+} from '../presenters/config.ts';
 import { adminRoute, jsonReply } from '../route.ts';
 import type { Reply, Route } from '../route.ts';
 
@@ -38,7 +43,7 @@ export function reloadConfig(deps: Deps): Route {
     },
     async handle({ body, operator }) {
       if (body.dry_run) return preview(deps);
-      const result = await publishConfig(operator);
+      const result = await publishConfig(operator, body.reason);
       if (!result.ok) throw notLoaded(result.violations);
       const { head } = result;
       log.info({ version: head.version, actor: operator }, 'the configuration file was published');
@@ -53,13 +58,7 @@ async function preview({ nodes, configurations, previewConfig }: Deps): Promise<
   if (!result.ok) throw notLoaded(result.violations);
   const [head] = await Promise.all([configurations.head(), nodes.refresh()]);
   if (head === undefined) throw serviceUnavailable('no configuration was published');
-  const changes = result.changes.map(({ path, kind, before = null, after = null }) => ({
-    path,
-    kind,
-    before,
-    after,
-  }));
-  return jsonReply({ ...presentConfig(head, nodes.all()), changes });
+  return jsonReply({ ...presentConfig(head, nodes.all()), changes: result.changes.map(presentConfigChange) });
 }
 
 function notLoaded(violations: readonly string[]): GatewayError {

@@ -1,18 +1,21 @@
 import { z } from 'zod';
 import { defined } from '../../base/defined.ts';
+import type { GatewayConfig } from '../../config/gateway-file.ts';
 import { formatMicros } from '../../money/money.ts';
 import { channelPriceSchema } from '../../money/price-schema.ts';
 import { tryPrices as carryOut } from '../../flight/try-prices.ts';
-import type { Sum, Tried } from '../../flight/try-prices.ts';
+import type { OtherPrices, Sum, Tried } from '../../flight/try-prices.ts';
 import type { RouteDeps } from '../deps.ts';
 import { adminRoute } from '../route.ts';
 import type { Route } from '../route.ts';
 import { oneAtATime, workingMediaType } from '../working-reply.ts';
 
-type Deps = Pick<RouteDeps, 'tasks' | 'ledger' | 'log' | 'now'>;
+type Deps = Pick<RouteDeps, 'tasks' | 'ledger' | 'drafts' | 'log' | 'now'>;
 
 const bodySchema = z.object({
-  models: z.record(z.string(), channelPriceSchema).meta({ description: 'Prices by the ids of models.' }),
+  models: z.record(z.string(), channelPriceSchema).optional().meta({
+    description: 'Prices by the ids of models. Absent: the prices of the draft of the configuration.',
+  }),
   channels: z
     .record(z.string(), z.record(z.string(), channelPriceSchema))
     .optional()
@@ -22,7 +25,7 @@ const bodySchema = z.object({
   model: z.string().optional(),
 });
 
-export function tryPrices({ tasks, ledger, log, now }: Deps): Route {
+export function tryPrices({ tasks, ledger, drafts, log, now }: Deps): Route {
   const alone = oneAtATime('Prices are being tried on this node already.');
   return adminRoute({
     operationId: 'tryPrices',
@@ -35,9 +38,10 @@ export function tryPrices({ tasks, ledger, log, now }: Deps): Route {
     input: z.object({ body: bodySchema }),
     success: { description: 'Lines of JSON.', mediaType: workingMediaType },
     errors: ['concurrency_limit_exceeded'],
-    handle({ body, meta, operator }) {
+    async handle({ body, meta, operator }) {
       const { models, channels = {}, since, account, model } = body;
-      const asked = { prices: { models, channels }, since, until: now(), ...defined({ account, model }) };
+      const prices = models === undefined ? pricesOf(await drafts.config()) : { models, channels };
+      const asked = { prices, since, until: now(), ...defined({ account, model }) };
       const deps = {
         list: tasks.list.bind(tasks),
         entriesOfTask: (task: string) => ledger.entriesOfTask(task),
@@ -50,6 +54,19 @@ export function tryPrices({ tasks, ledger, log, now }: Deps): Route {
       });
     },
   });
+}
+
+function pricesOf({ models, channels }: GatewayConfig): OtherPrices {
+  const own = channels.map(({ id, models: served }) => {
+    const priced = Object.entries(served).flatMap(([model, { price }]) =>
+      price === undefined ? [] : [[model, price] as const],
+    );
+    return [id, Object.fromEntries(priced)] as const;
+  });
+  return {
+    models: Object.fromEntries(models.map(({ id, price }) => [id, price])),
+    channels: Object.fromEntries(own),
+  };
 }
 
 function present({ total, byModel, byAccount, unpriced }: Tried): object {

@@ -35,6 +35,14 @@ export function verifyLedger({ verifyLedger: verify, log }: Deps): Route {
   });
 }
 
-function present({ accounts, entries, openHolds, violations, violationCount }: VerifyResult): object {
-  return { accounts, entries, open_holds: openHolds, violation_count: violationCount, violations };
+function present({
+  accounts,
+  entries,
+  openHolds,
+  violations,
+  violationCount,
+  outside,
+}: VerifyResult): object {
+  const counts = { violation_count: violationCount, violations };
+  return { accounts, entries, open_holds: openHolds, exported_heads: outside ?? null, ...counts };
 }

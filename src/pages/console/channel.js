@@ -5,9 +5,10 @@ import { html, useState } from '../shared/preact.js';
 import { Table } from '../shared/table.js';
 import { channelsPath, slotsOf, useChannels } from './channels.js';
 import { Confirm } from './confirm.js';
-import { HealthBadge, HealthNotice, openedOf } from './health.js';
+import { HealthBadge, HealthNotice, openedOf, Until } from './health.js';
 import { named } from './names.js';
 import { linkTo } from './router.js';
+import { useRowKeys } from './row-keys.js';
 
 /** @typedef {import('./types.d.ts').Channel} Channel */
 /** @typedef {Channel['health']['parts'][number]} Part */
@@ -22,6 +23,7 @@ import { linkTo } from './router.js';
 /** @param {import('./types.d.ts').PageProps & { id: string }} props */
 export function ChannelPage({ api, may, id }) {
   const live = useChannels(api);
+  useRowKeys();
   const [switching, setSwitching] = useState(/** @type {Switching | undefined} */ (undefined));
   const channel = live.data?.data.find((one) => one.id === id);
   return html`<main>
@@ -58,7 +60,7 @@ function OneChannel({ channel, onSwitch }) {
       </h1>
       ${
         onSwitch &&
-        html`<div class="row">
+        html`<div class="row opens">
           <button onClick=${() => onSwitch(opening(channel))}>Open a circuit</button>
           <button onClick=${() => onSwitch(pausing(channel))}>${enabled ? 'Pause' : 'Resume'}</button>
         </div>`
@@ -86,8 +88,10 @@ function OneChannel({ channel, onSwitch }) {
         ['Priority, weight', `${channel.priority}, ${channel.weight}`],
         [
           'Tasks',
-          html`<a href=${linkTo(['tasks'], { channel: id })}>those of this channel</a>,
-            <a href=${linkTo(['tasks'], { channel: id, state: 'attention' })}>those that need a person</a>`,
+          html`<a href=${linkTo(['tasks'], { channel: id })}>those of this channel</a>${', '}<a
+              href=${linkTo(['tasks'], { channel: id, state: 'attention' })}
+              >those that need a person</a
+            >`,
         ],
       ]}
     />
@@ -168,7 +172,9 @@ function Circuits({ channel, onSwitch }) {
   const act = (/** @type {Part} */ part) =>
     onSwitch &&
     part.can_close &&
-    html`<button class="plain" onClick=${() => onSwitch(closing(channel, part))}>Close</button>`;
+    html`<span class="opens">
+      <button class="plain" onClick=${() => onSwitch(closing(channel, part))}>Close</button>
+    </span>`;
   return html`<${Table}
     label=${`Circuits of ${channel.id}`}
     columns=${[
@@ -177,7 +183,7 @@ function Circuits({ channel, onSwitch }) {
       { title: 'Why', isProse: true, cell: (/** @type {Part} */ { text }) => text },
       { title: 'Opened', cell: openedOf },
       { title: 'Since', cell: (/** @type {Part} */ { since }) => html`<${Time} at=${since} />` },
-      { title: 'Until', cell: (/** @type {Part} */ { until }) => until && html`<${Time} at=${until} />` },
+      { title: 'Until', cell: (/** @type {Part} */ { until }) => until && html`<${Until} at=${until} />` },
       { title: 'Act', cell: act },
     ]}
     rows=${channel.health.parts}

@@ -9,6 +9,7 @@ import { learnActs } from './act-fields.js';
 import { Audit } from './audit.js';
 import { ChannelPage } from './channel.js';
 import { Channels } from './channels.js';
+import { Configuration } from './configuration.js';
 import { Help } from './help.js';
 import { useKeys } from './keyboard.js';
 import { Models } from './models.js';
@@ -44,6 +45,7 @@ const sections = [
   ['channels', 'Channels'],
   ['models', 'Models'],
   ['accounts', 'Accounts'],
+  ['configuration', 'Configuration'],
   ['nodes', 'Nodes'],
   ['audit', 'Audit'],
 ];
@@ -141,6 +143,7 @@ function Section({ api, place, live, overview }) {
   if (section === 'accounts' && id !== undefined)
     return html`<${AccountPage} key=${id} ...${props} id=${id} />`;
   if (section === 'accounts') return html`<${Accounts} ...${props} place=${place} />`;
+  if (section === 'configuration') return html`<${Configuration} ...${props} />`;
   if (section === 'nodes') return html`<${Nodes} ...${props} />`;
   if (section === 'audit') return html`<${Audit} ...${props} place=${place} />`;
   return html`<main>

@@ -6,7 +6,8 @@ import { Table } from '../shared/table.js';
 import { Figure } from './figure.js';
 import { HealthList } from './health.js';
 import { named } from './names.js';
-import { linkTo } from './router.js';
+import { goTo, linkTo } from './router.js';
+import { useRowKeys } from './row-keys.js';
 import { Sentence } from './sentence.js';
 import { TrendsSection } from './trends.js';
 
@@ -20,6 +21,7 @@ const staleSeconds = 30;
  */
 export function Now({ api, live, overview, currency }) {
   const { attention, callbacks, channels, unfinished } = overview;
+  useRowKeys();
   const notices = overview.notices.filter(
     // What is counted above is not said twice; no worker at all is counted at no task.
     ({ kind, subject }) =>
@@ -102,6 +104,9 @@ const seconds = (value) => (value < 10 ? `${value.toFixed(1)} s` : span(value));
 
 /** @typedef {Overview['attention'][number]} Asking */
 
+/** @param {Pick<Asking, 'reason' | 'channel'>} row */
+const tasksOf = ({ reason, channel }) => linkTo(['tasks'], { attention: reason, channel });
+
 /** @param {{ attention: readonly Asking[] }} props */
 function Needed({ attention }) {
   const count = sumOf(attention);
@@ -113,7 +118,7 @@ function Needed({ attention }) {
         {
           title: 'Why',
           cell: (/** @type {Asking} */ { reason, channel }) =>
-            html`<a href=${linkTo(['tasks'], { attention: reason, channel })}>${named(reason)}</a>`,
+            html`<a href=${tasksOf({ reason, channel })}>${named(reason)}</a>`,
         },
         { title: 'Channel', cell: (/** @type {Asking} */ { channel }) => channel || '–' },
         {
@@ -129,6 +134,7 @@ function Needed({ attention }) {
       ]}
       rows=${attention}
       keyOf=${(/** @type {Asking} */ { reason, channel }) => `${reason} ${channel}`}
+      onOpen=${(/** @type {Asking} */ row) => goTo(tasksOf(row))}
       empty=""
     />
   </section>`;

@@ -5,7 +5,7 @@ import { counted } from '../shared/format.js';
 import { useLive } from '../shared/live.js';
 import { LiveState, Refusal } from '../shared/parts.js';
 import { html, useState } from '../shared/preact.js';
-import { Table } from '../shared/table.js';
+import { ConfigChanges } from './config-changes.js';
 
 /** @typedef {import('./types.d.ts').ConfigChange} ConfigChange */
 
@@ -41,7 +41,7 @@ export function Reload({ api, onClose }) {
       html`<p>
           ${changes.length === 0 ? 'The file says what is in force already.' : `${counted(changes.length, 'change')}:`}
         </p>
-        ${changes.length > 0 && html`<${Changes} changes=${changes} />`}`
+        ${changes.length > 0 && html`<${ConfigChanges} changes=${changes} />`}`
     }
     ${error && html`<p class="notice bad" role="alert"><${Refusal} error=${error} /></p>`}
     <div class="row ends">
@@ -52,32 +52,3 @@ export function Reload({ api, onClose }) {
     </div>
   <//>`;
 }
-
-/** @param {{ changes: readonly ConfigChange[] }} props */
-function Changes({ changes }) {
-  return html`<${Table}
-    label="Changes"
-    columns=${columns}
-    rows=${changes}
-    keyOf=${(/** @type {ConfigChange} */ change) => change.path}
-    empty=""
-  />`;
-}
-
-const hidden = html`<span class="soft">not shown</span>`;
-
-/** @type {readonly import('../shared/table.js').Column<ConfigChange>[]} */
-const columns = [
-  { title: 'Where', isProse: true, cell: ({ path: where }) => html`<code>${where}</code>` },
-  {
-    title: 'In force',
-    isProse: true,
-    cell: ({ kind, before }) =>
-      kind === 'added' ? '–' : (before ?? (kind === 'removed' ? 'there' : hidden)),
-  },
-  {
-    title: 'In the file',
-    isProse: true,
-    cell: ({ kind, after }) => (kind === 'removed' ? '–' : (after ?? (kind === 'added' ? 'new' : hidden))),
-  },
-];

@@ -2,17 +2,17 @@ import { useEffect } from '../shared/preact.js';
 import { useKeys } from './keyboard.js';
 
 /**
- * `j` and `k` move the focus through the rows of the page's table, by the link of each: so Enter opens it, it scrolls
- * into sight, and whoever hears the page is told.
+ * `j` and `k` move the focus through the rows of the page, by the link or the button of each: so Enter opens it, it
+ * scrolls into sight, and screen readers read it. Class `opens` makes a row of an element.
  */
 export function useRowKeys() {
   /** @param {number} by */
   const move = (by) => {
-    const rows = [...document.querySelectorAll('tr.opens')];
+    const rows = [...document.querySelectorAll('.opens')];
     const at = rows.findIndex((row) => row.contains(document.activeElement));
     /** @type {HTMLElement | null | undefined} */
-    const link = rows[Math.min(Math.max(at + by, 0), rows.length - 1)]?.querySelector('a');
-    link?.focus();
+    const control = rows[Math.min(Math.max(at + by, 0), rows.length - 1)]?.querySelector('a, button');
+    control?.focus();
   };
   useKeys({ j: () => move(1), k: () => move(-1) });
 }

@@ -71,19 +71,19 @@ export function TrendsSection({ api }) {
       <button onClick=${() => saveCsv(api, path, `trends-${asked.span}`)}>Save as CSV</button>
     </div>
     ${trends && html`<${Groups} trends=${trends} by=${asked.by} />`}
-    ${
-      trends &&
-      html`<details>
-        <summary>The numbers of the charts</summary>
-        <${Table}
+    <details>
+      <summary>The numbers of the charts</summary>
+      ${
+        trends &&
+        html`<${Table}
           label="The numbers of the charts"
           columns=${stepColumns(trends.currency)}
           rows=${trends.data.toReversed()}
           keyOf=${(/** @type {Step} */ { at }) => String(at)}
           empty=""
-        />
-      </details>`
-    }
+        />`
+      }
+    </details>
   </section>`;
 }
 

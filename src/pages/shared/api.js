@@ -44,7 +44,7 @@ export function createApi({ client, token, onExpired }) {
   const kept = new Map();
 
   /**
-   * @param {'GET' | 'POST' | 'DELETE'} method
+   * @param {'GET' | 'POST' | 'PUT' | 'DELETE'} method
    * @param {string} path
    * @param {{ signal?: AbortSignal | undefined, body?: unknown } & Sending} [options] `body`: a form, or what becomes JSON
    * @returns {Promise<any>} of the type that the OpenAPI document states; whoever calls names it
@@ -98,6 +98,11 @@ export function createApi({ client, token, onExpired }) {
      * @param {Sending} [options]
      */
     post: (path, body, options) => call('POST', path, { body, ...options }),
+    /**
+     * @param {string} path
+     * @param {unknown} body
+     */
+    put: (path, body) => call('PUT', path, { body }),
     /** @param {string} path */
     remove: (path) => call('DELETE', path),
   };

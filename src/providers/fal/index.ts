@@ -1,6 +1,7 @@
 import { createFalVerifier, parseFalCallback } from './fal-callback.ts';
 import { createFalKeys } from './fal-keys.ts';
 import { falBill } from './fal-bill.ts';
+import { operationOf } from './fal-address.ts';
 import { findFal } from './fal-history.ts';
 import { cancelFal, checkFal, falStatus, submitFal } from './fal-job.ts';
 import { mappedImageFacts, mappedVideoFacts } from '../shared/mapped-facts.ts';
@@ -26,6 +27,7 @@ function jobs<Request extends GenerationRequest>(
     check: checkFal,
     submit: submitFal,
     status: (operation, context) => falStatus(operation, context, kind),
+    absentJob: (id, model) => operationOf(id, model),
     cancel: (operation, context) => cancelFal(operation, context, kind),
     find: findFal,
     parseCallback: parseFalCallback,

@@ -66,6 +66,7 @@ const googleImageFacts: FactsTable = {
     [/^gemini-2\.5-flash-image/, '2026-10-02'],
     [/^gemini-3\.1-flash-image$/, '2026-10-29'],
   ),
+  unoffered: [[/^nano-banana-pro-preview$/, 'a preview of gemini-3-pro-image']],
   models: [
     [
       /^gemini-3\.1-flash-lite-image/,

@@ -196,6 +196,7 @@ const others: ImageFacts = {
 };
 const lumaImageFacts: FactsTable = {
   origin: lumaSdk,
+  unoffered: [[/^photon-/, 'a model of the older API of the vendor']],
   models: [
     [
       /^uni-1/,

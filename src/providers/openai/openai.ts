@@ -38,7 +38,10 @@ const others: ImageFacts = {
 };
 const gptImage: ImageFacts = {
   ...others,
-  parameters: plainParameters(...common, 'partial_images'),
+  parameters: {
+    ...plainParameters(...common, 'partial_images'),
+    output_format: { type: 'text', values: ['png', 'jpeg', 'webp'] },
+  },
   references: { max: 16, mask: true },
   sizes: { only: ['1024x1024', '1536x1024', '1024x1536', 'auto'] },
 };
@@ -68,6 +71,14 @@ const openaiImageFacts: FactsTable = {
       [/^chatgpt-image-latest$/, '2026-12-01'],
     ],
   },
+  unoffered: [
+    [
+      /^(?:gif|svg|frame_count|frame_duration_ms)$/,
+      'a preview for accounts that ask for it, without a price',
+    ],
+    [/^markup$/, 'an image that is laid over the first one: no interface of ours has a place for it'],
+    [/^safety_identifier$/, '`user` is sent, which Azure reads, too'],
+  ],
   models: [
     [
       /dall-e-2/,
@@ -128,7 +139,7 @@ export const openai: Provider = {
   about: {
     vendor: 'OpenAI',
     inputs:
-      'text; images and a mask for edits. Azure OpenAI too: its `base_url` ends with `/openai?api-version=…`, and `upstream` is the deployment',
+      'text; images and a mask for edits. Azure OpenAI too: its `base_url` ends with `/openai?api-version=…`, and `upstream` is the deployment; its videos are a vendor file, examples/vendors/azure-openai-video.yaml',
     unverified: [
       'which qualities gpt-image-2.6 takes, and how many tokens each of them costs',
       'when Azure shuts models down: the days in the table are those of OpenAI itself',

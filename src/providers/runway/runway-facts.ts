@@ -212,7 +212,9 @@ function openLength({ seconds: { min, max }, demandsSeconds }: RunwayModel) {
 /** A model newer than the table: the vendor itself decides what it takes. */
 export const runwayFacts: FactsTable = {
   origin: { source: '@runwayml/sdk 4.20.1', read: '2026-11' },
-  models: runwayModels.map(([name, model]) => [name, factsOf(model)]),
+  models: runwayModels.map(([name, model, origin]) =>
+    origin === undefined ? [name, factsOf(model)] : [name, factsOf(model), origin],
+  ),
   // Frames and references go to two addresses.
   others: {
     ...usual,

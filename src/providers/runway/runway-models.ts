@@ -1,3 +1,4 @@
+import type { FactsOrigin } from '../../models/facts-table.ts';
 import type { RunwayInputs } from './runway-shape.ts';
 
 /** What the adapter knows of a video model. A test compares it with the types of the vendor's SDK. */
@@ -133,10 +134,15 @@ const omni: RunwayModel = {
   shapes: wide720,
 };
 
-export const runwayModels: readonly (readonly [name: RegExp, model: RunwayModel])[] = [
+/** `origin` is present if the SDK, from which the others come, does not have the model. */
+export const runwayModels: readonly (readonly [name: RegExp, model: RunwayModel, origin?: FactsOrigin])[] = [
   [/^gen4\.5$/, { ...gen4, wordless: [], shapes: wide720, imageShapes: gen4Shapes }],
   [/^gen4_turbo$/, { ...gen4, needs: 'image' }],
-  [/^veo3$/, { ...veo, frames: 1, seconds: { min: 8, max: 8 }, demandsSeconds: true, sound: 'always', seed: false }],
+  [
+    /^veo3$/,
+    { ...veo, frames: 1, seconds: { min: 8, max: 8 }, demandsSeconds: true, sound: 'always', seed: false },
+    { source: 'the vendor’s table of models', read: '2026-11' },
+  ],
   [/^veo3\.1(?:_fast)?$/, veo],
   [/^seedance2$/, seedance],
   [/^seedance2_(?:fast|mini)$/, { ...seedance, shapes: { pairs: { '480p': seedance480, '720p': seedance720 } } }],

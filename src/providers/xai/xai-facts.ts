@@ -119,6 +119,7 @@ export const xaiFacts: FactsTable = {
         addresses: first.addresses,
         parameters: first.parameters,
       },
+      { source: 'the vendor’s page on the model', read: '2026-11-28' },
     ],
     [/^grok-imagine-video-1\.5/, later],
   ],

@@ -43,11 +43,12 @@ function modelsOf({ file, kind }: Conformance, { fixture }: Specimen): string[] 
 type Values = readonly (string | number)[];
 
 function offeredValues(facts: ModelFacts, kind: Conformance['kind']): (readonly [string, Values])[] {
-  const { resolutions, ratios, seconds, sizes, qualities } = facts;
+  const { resolutions, ratios, seconds, sizes, qualities, fields = {} } = facts;
   const offered: readonly (readonly [string, Values | undefined])[] =
     kind === 'video'
       ? [
-          ['resolution', resolutions],
+          // A model with one resolution needs no field for it.
+          ['resolution', resolutions?.length === 1 && fields.resolution !== true ? undefined : resolutions],
           ['ratio', ratios],
           ['duration', seconds?.only ?? spanOf(seconds)],
         ]

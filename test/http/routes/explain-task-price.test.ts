@@ -10,7 +10,7 @@ const explain = async (id: string) => (await world.admin('GET', `/tasks/${id}/pr
 const ledger = () =>
   createLedger({
     collection: ledgerCollection(world.db),
-    key: world.deps.secrets.deriveKey('ledger-hash'),
+    key: world.deps.secrets.deriveKey('ledger'),
     now: Date.now,
   });
 

@@ -1,3 +1,4 @@
+import { testEndUsers } from '../../support/sealing.ts';
 import { expect, it } from 'vitest';
 import { createCapEventStore } from '../../../src/store/cap-events.ts';
 import { useHttpWorld } from '../../support/http-world.ts';
@@ -70,7 +71,7 @@ it('says which percentage of a cap is reached; what was reported of this window 
     held: 0n,
     left: 2_000_000n,
   } as const;
-  await createCapEventStore(world.db).add([
+  await createCapEventStore(world.db, testEndUsers).add([
     {
       id: 'evt_1',
       account: account.id,

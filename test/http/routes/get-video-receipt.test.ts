@@ -27,7 +27,7 @@ async function verified(jws: string): Promise<unknown> {
 const ledger = () =>
   createLedger({
     collection: ledgerCollection(world.db),
-    key: world.deps.secrets.deriveKey('ledger-hash'),
+    key: world.deps.secrets.deriveKey('ledger'),
     now: Date.now,
   });
 

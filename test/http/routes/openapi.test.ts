@@ -39,6 +39,15 @@ it('describes the image routes', async () => {
   expect(JSON.stringify(edit.requestBody)).not.toContain('undefined');
 });
 
+it('describes the events of every stream', async () => {
+  const { body } = await gateway.call('GET', '/openapi.json');
+  const contents = JSON.stringify(body.paths).matchAll(/"text\/event-stream":(\{"schema":\{[^}]*\}?\}\})/g);
+  const schemas = [...contents].map(([, content = '{}']) => JSON.parse(content).schema.contentSchema?.$ref);
+  expect(schemas.length).toBeGreaterThan(7);
+  for (const name of schemas)
+    expect(body.components.schemas[name?.replace('#/components/schemas/', '')]).toBeDefined();
+});
+
 /** Every object's properties, wherever a schema is nested, with the names that lead to them. */
 function* propertiesOf(node: unknown, path: string): Generator<[string, string, Record<string, unknown>]> {
   if (typeof node !== 'object' || node === null) return;

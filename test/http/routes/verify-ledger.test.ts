@@ -20,6 +20,7 @@ it('reads the whole ledger, for whoever may look, and leaves the name in the log
       accounts: 1,
       entries: 1,
       open_holds: { workflow: 0, lease: 0, creation: 0 },
+      exported_heads: null,
       violation_count: 0,
       violations: [],
     },

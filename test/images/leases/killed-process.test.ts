@@ -146,7 +146,7 @@ it('a charge of which MongoDB had only the first part, when both it and the proc
   const faults = faultsInOrder(['cut', ...Array.from({ length: 20 }, () => 'refused' as const)]);
   const dying = createLedger({
     collection: faulty(ledgerCollection(mongo.db), faults),
-    key: secrets.deriveKey('ledger-hash'),
+    key: secrets.deriveKey('ledger'),
     now: Date.now,
   });
   const charge = { account: account.id, task: image(1), held: 10n, amount: 25n };

@@ -33,9 +33,9 @@ export interface BenchGateway {
 
 /**
  * `short`: renders in 1 s. `long`: for ever, so that admission and submission are all that happens. `parked`: on a
- * channel whose circuit is open, so that nothing is submitted.
+ * channel whose circuit is open, so that nothing is submitted. `lines`: as `parked`, with three price lines.
  */
-export type RenderKind = 'short' | 'long' | 'parked';
+export type RenderKind = 'short' | 'long' | 'parked' | 'lines';
 
 export interface SimulatorStats {
   readonly submits: number;
@@ -162,13 +162,14 @@ const videoRequests: Record<RenderKind, Readonly<Record<string, unknown>>> = {
   short: { ...videoRequest, model: 'short', prompt: `a boat [sim:render=${shortRenderSeconds}]` },
   long: { ...videoRequest, model: 'long', prompt: `a boat [sim:render=${longRenderSeconds}]` },
   parked: { ...videoRequest, model: 'parked', prompt: 'a boat' },
+  lines: { ...videoRequest, model: 'lines', prompt: 'a boat' },
 };
 
 function configuration({ channels = '', models = '' }: GatewayOptions): string {
   return `currency: USD
 channels:
-${arkChannel('ark', ['short', 'long'])}${arkChannel('parked', ['parked'])}${channels}models:
-${videoModel('short', shortRenderSeconds)}${videoModel('long', longRenderSeconds)}${videoModel('parked', longRenderSeconds)}${models}`;
+${arkChannel('ark', ['short', 'long'])}${arkChannel('parked', ['parked', 'lines'])}${channels}models:
+${videoModel('short', shortRenderSeconds)}${videoModel('long', longRenderSeconds)}${videoModel('parked', longRenderSeconds)}${videoModel('lines', longRenderSeconds, threeLines)}${models}`;
 }
 
 function arkChannel(id: string, models: readonly string[]): string {
@@ -187,6 +188,8 @@ function arkChannel(id: string, models: readonly string[]): string {
 }
 
 const tokenPrice = '{ lines: [{ measure: million_tokens, price: "7.00" }] }';
+const threeLines = `{ lines: [{ measure: million_tokens, price: "7.00" },
+      { measure: million_input_text_tokens, price: "0.50" }, { measure: input_image, price: "0.01", beyond: 1 }] }`;
 
 /** A model as a YAML list item; `price` is what follows `price:`. */
 export function videoModel(id: string, expectedSeconds: number, price = tokenPrice): string {

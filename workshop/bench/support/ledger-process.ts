@@ -91,7 +91,7 @@ async function carryOut(
     case 'fill': {
       const key = Buffer.from(order.secretsKey ?? '', 'base64');
       const secrets = await openSecrets([key], createRootKeyStore(db));
-      return { appends: await fillLedger(db, { ...order, key: secrets.deriveKey('ledger-hash') }) };
+      return { appends: await fillLedger(db, { ...order, key: secrets.deriveKey('ledger') }) };
     }
   }
 }

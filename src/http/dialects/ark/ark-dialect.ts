@@ -16,6 +16,7 @@ const errorSchema = z
   .meta({ id: 'ArkError' });
 
 export const arkDialect: Dialect = {
+  idName: 'task_id',
   tag: 'Videos as Ark',
   description:
     'The same tasks as under `/v1/videos/generations`, in the form of Volcengine Ark’s and BytePlus ModelArk’s content generation. The guide “Dialects” says what is mapped to what.',

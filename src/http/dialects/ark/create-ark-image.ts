@@ -1,15 +1,23 @@
 import { z } from 'zod';
-import { GatewayError } from '../../../errors/errors.ts';
 import { defined } from '../../../base/defined.ts';
 import { imageFields, namesOf } from '../../../intake/names.ts';
 import { documentedWaitingBody, understandImage } from '../../images/image-body.ts';
-import { arrayOf, mergeText, presentWarnings, withData } from '../../presenters/image.ts';
+import { eventStreamType } from '../../event-stream.ts';
+import { imageEvent, textEvent } from '../../presenters/image-event.ts';
+import type { EventFacts, ImageStreamPresenter } from '../../presenters/image-event.ts';
+import { arrayOf, mergeText, presentWarnings, streamingPresenter, withData } from '../../presenters/image.ts';
 import type { ImagePresenter } from '../../presenters/image.ts';
 import { presentImageUsage } from '../../presenters/image-usage.ts';
 import type { Route } from '../../route.ts';
 import type { DialectDeps } from '../dialect-deps.ts';
-import { refusedWithoutTasks, waitingImageRoute } from '../waiting-image-route.ts';
+import { refusedWithoutPartials, refusedWithoutTasks, waitingImageRoute } from '../waiting-image-route.ts';
 import { arkDialect, presentArkError } from './ark-dialect.ts';
+
+const usageSchema = z.object({
+  generated_images: z.int(),
+  output_tokens: z.number(),
+  total_tokens: z.number(),
+});
 
 /** Source: volcengine-go-sdk@cf20b61b, `service/arkruntime/model/images.go`. */
 const answerSchema = z
@@ -19,16 +27,32 @@ const answerSchema = z
     data: z.array(
       z.object({ url: z.string().optional(), b64_json: z.string().optional(), size: z.string().optional() }),
     ),
-    usage: z.object({
-      generated_images: z.int(),
-      output_tokens: z.number(),
-      total_tokens: z.number(),
-    }),
+    usage: usageSchema,
     warnings: z.array(z.string()).optional().meta({ description: 'Names of the fields that were ignored.' }),
   })
   .meta({ id: 'ArkImages' });
 
-const names = namesOf({ prefix: '', others: 'body' }, refusedWithoutTasks, imageFields);
+/** Source: volcengine-python-sdk, `types/images/image_gen_stream_event.py`, and Ark's guide to streaming output. */
+const eventSchema = z
+  .object({
+    type: z.enum(['image_generation.partial_succeeded', 'image_generation.completed', 'error']),
+    model: z.string().optional(),
+    created: z.int().optional().meta({ description: 'Unix seconds.' }),
+    image_index: z.int().optional(),
+    url: z.string().optional(),
+    b64_json: z.string().optional(),
+    size: z.string().optional(),
+    usage: usageSchema.optional(),
+  })
+  .loose()
+  .meta({ id: 'ArkImageEvent' });
+
+const names = namesOf(
+  { prefix: '', others: 'body' },
+  refusedWithoutTasks,
+  refusedWithoutPartials,
+  imageFields,
+);
 
 export function createArkImage(deps: DialectDeps): Route {
   return waitingImageRoute(
@@ -36,18 +60,21 @@ export function createArkImage(deps: DialectDeps): Route {
       operationId: 'createArkImage',
       summary: 'Generate images',
       description:
-        'Waits up to ten minutes for the images. Answers with links unless `b64_json` is requested.',
+        'Waits up to ten minutes for the images. Answers with links unless `b64_json` is requested. With `stream: true` the answer is a stream of events.',
       dialect: arkDialect,
       paths: ['/api/v3/images/generations'],
       documentedBody: documentedWaitingBody(deps.images.vendorFields),
-      success: { description: 'The images.', schema: answerSchema },
-      read({ stream, ...fields }) {
-        if (stream === true)
-          throw new GatewayError('unsupported_parameter', 'Images are not streamed here.', {
-            param: 'stream',
-          });
-        const asked = understandImage({ response_format: 'url', ...fields }, names);
-        return { asked, presenter: presenterOf(String(asked.body['model'])) };
+      success: {
+        description: 'The images.',
+        schema: answerSchema,
+        event: eventSchema,
+        mediaType: ['application/json', eventStreamType],
+      },
+      read(body) {
+        const asked = understandImage({ response_format: 'url', ...body }, names);
+        const model = String(asked.body['model']);
+        if (asked.body['stream'] !== true) return { asked, presenter: presenterOf(model) };
+        return { asked, presenter: streamingPresenter(streamOf(model), presentArkError) };
       },
     },
     deps,
@@ -61,11 +88,31 @@ function presenterOf(model: string): ImagePresenter {
       const data = images.map(({ url, base64, size }) =>
         withData(defined({ url: base64 === undefined ? url : undefined, size }), 'b64_json', { base64 }),
       );
-      const { output_tokens, total_tokens } = presentImageUsage(facts);
-      const usage = { generated_images: images.length, output_tokens, total_tokens };
+      const usage = presentUsage(images.length, facts);
       const head = JSON.stringify({ model, created: createdSeconds }).slice(0, -1);
       const tail = JSON.stringify({ usage, ...presentWarnings(warnings) }).slice(1);
       return mergeText([`${head},"data":`, ...arrayOf(data), `,${tail}`]);
     },
   };
+}
+
+/** Each image arrives finished, so there are no unfinished ones. */
+function streamOf(model: string): ImageStreamPresenter {
+  return {
+    image({ index: image_index, mediaType, link: { url }, size }, { createdSeconds: created }) {
+      const isData = mediaType !== undefined;
+      const fields = { model, created, image_index, ...defined({ url: isData ? undefined : url, size }) };
+      return imageEvent('image_generation.partial_succeeded', fields, isData);
+    },
+    end(images, { createdSeconds: created, facts, warnings }) {
+      const fields = { model, created, usage: presentUsage(images, facts), ...presentWarnings(warnings) };
+      return `${textEvent('image_generation.completed', fields)}data: [DONE]\n\n`;
+    },
+    error: (error) => `${textEvent('error', presentArkError(error))}data: [DONE]\n\n`,
+  };
+}
+
+function presentUsage(generated_images: number, facts: EventFacts['facts']): z.output<typeof usageSchema> {
+  const { output_tokens, total_tokens } = presentImageUsage(facts);
+  return { generated_images, output_tokens, total_tokens };
 }

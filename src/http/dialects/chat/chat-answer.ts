@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import type { GeneratedImage } from '../../../providers/provider.ts';
-import { eventStreamType } from '../../event-stream.ts';
 import { arrayOf, imageTypeOf, mergeText, presentWarnings, withData } from '../../presenters/image.ts';
 import type { ImagePresenter } from '../../presenters/image.ts';
 import { chatUsageSchema, presentChatUsage } from '../../presenters/image-usage.ts';
+import type { ImageStreamPresenter } from '../../presenters/image-event.ts';
+import { toSeconds } from '../../presenters/unix-seconds.ts';
 import type { BodyPart } from '../../route.ts';
 
 const image = z.object({
@@ -32,36 +33,80 @@ export const chatAnswerSchema = z
   })
   .meta({ id: 'ChatCompletion' });
 
-interface Asked {
-  readonly model: string;
-  readonly isStream: boolean;
-}
+/** Source: the same client, `models/chatstreamchunk.ts`, and openai-node 7.55.0 for how it detects an error. */
+export const chatChunkSchema = z
+  .object({
+    id: z.string(),
+    object: z.literal('chat.completion.chunk'),
+    created: z.int().meta({ description: 'Unix seconds.' }),
+    model: z.string(),
+    choices: z.array(
+      z.object({
+        index: z.int(),
+        finish_reason: z.enum(['stop', 'error']).nullable(),
+        delta: z.object({
+          role: z.literal('assistant').optional(),
+          content: z.string().optional(),
+          images: z.array(image.extend({ index: z.int() })).optional(),
+        }),
+      }),
+    ),
+    usage: chatUsageSchema.optional(),
+    warnings: z.array(z.string()).optional(),
+    error: z.unknown().optional().meta({ description: 'If it failed: the error of the interface.' }),
+  })
+  .meta({ id: 'ChatCompletionChunk' });
 
-/** Presents the images as a message of the assistant. A stream sends them in one event. */
-export function chatPresenter({ model, isStream }: Asked, error: ImagePresenter['error']): ImagePresenter {
-  const object = isStream ? 'chat.completion.chunk' : 'chat.completion';
+/** Presents the images as a message of the assistant. */
+export function chatPresenter(model: string, error: ImagePresenter['error']): ImagePresenter {
   return {
     error,
-    ...(isStream ? { mediaType: eventStreamType } : {}),
-    images({ images, facts }, { createdSeconds: created, warnings }) {
-      const head = { id: `chatcmpl-${randomUUID()}`, object, created, model, system_fingerprint: null };
+    images({ images, facts }, { createdSeconds, warnings }) {
+      const head = { id: newId(), object: 'chat.completion', created: createdSeconds, model };
+      const start = JSON.stringify({ ...head, system_fingerprint: null }).slice(0, -1);
       const tail = JSON.stringify({ usage: presentChatUsage(facts), ...presentWarnings(warnings) }).slice(1);
-      const start = JSON.stringify(head).slice(0, -1);
-      const said = [`{"role":"assistant","content":"","images":`, ...arrayOf(images.map(presentImage)), '}'];
-      if (!isStream)
-        return mergeText([
-          `${start},"choices":[{"index":0,"finish_reason":"stop","message":`,
-          ...said,
-          `}],${tail}`,
-        ]);
       return mergeText([
-        `data: ${start},"choices":[{"index":0,"finish_reason":null,"delta":`,
-        ...said,
-        `}]}\n\ndata: ${start},"choices":[{"index":0,"finish_reason":"stop","delta":{}}],${tail}\n\n`,
-        'data: [DONE]\n\n',
+        `${start},"choices":[{"index":0,"finish_reason":"stop","message":{"role":"assistant","content":"","images":`,
+        ...arrayOf(images.map(presentImage)),
+        `}}],${tail}`,
       ]);
     },
   };
+}
+
+/** Presents each image as a chunk of the message. `presentError` must return an object with the error in `error`. */
+export function chatStream(
+  model: string,
+  presentError: ImagePresenter['error'],
+  now: () => number,
+): ImageStreamPresenter {
+  const id = newId();
+  const chunk = (created: number, choice: object, more: object = {}): string => {
+    const head = { id, object: 'chat.completion.chunk', created, model };
+    return `data: ${JSON.stringify({ ...head, choices: [{ index: 0, ...choice }], ...more })}\n\n`;
+  };
+  const done = 'data: [DONE]\n\n';
+  return {
+    image({ index, mediaType, link: { url = '' } }, { createdSeconds }) {
+      // The address is the last text of the event.
+      const images = [{ type: 'image_url', index, image_url: { url: mediaType === undefined ? url : '' } }];
+      const delta = { role: 'assistant', content: '', images };
+      const text = chunk(createdSeconds, { finish_reason: null, delta });
+      if (mediaType === undefined) return { before: text, after: '' };
+      const at = text.lastIndexOf('""') + 1;
+      return { before: `${text.slice(0, at)}data:${mediaType};base64,`, after: text.slice(at) };
+    },
+    end(_images, { createdSeconds, facts, warnings }) {
+      const more = { usage: presentChatUsage(facts), ...presentWarnings(warnings) };
+      return chunk(createdSeconds, { finish_reason: 'stop', delta: {} }, more) + done;
+    },
+    error: (error) =>
+      chunk(toSeconds(now()), { finish_reason: 'error', delta: { content: '' } }, presentError(error)) + done,
+  };
+}
+
+function newId(): string {
+  return `chatcmpl-${randomUUID()}`;
 }
 
 function presentImage({ url, base64 }: GeneratedImage): BodyPart[] {

@@ -1,10 +1,11 @@
 import { presentError } from '../../error-response.ts';
 import { eventStreamType } from '../../event-stream.ts';
+import { streamingPresenter } from '../../presenters/image.ts';
 import type { Route } from '../../route.ts';
 import type { Dialect } from '../dialect.ts';
 import type { DialectDeps } from '../dialect-deps.ts';
 import { waitingImageRoute } from '../waiting-image-route.ts';
-import { chatAnswerSchema, chatPresenter } from './chat-answer.ts';
+import { chatAnswerSchema, chatChunkSchema, chatPresenter, chatStream } from './chat-answer.ts';
 import { chatBody, understandChat } from './chat-body.ts';
 
 interface ChatRoute {
@@ -22,19 +23,21 @@ export function chatRoute({ operationId, path, dialect }: ChatRoute) {
         operationId,
         summary: 'Generate images in a chat',
         description:
-          'For image models only. Waits up to ten minutes for the images and answers with data URLs.',
+          'For image models only. Waits up to ten minutes for the images and answers with data URLs. With `stream: true` each image is a chunk, and a comment line comes every 15 seconds until then.',
         ...(dialect === undefined ? {} : { dialect }),
         paths: [path],
         documentedBody: chatBody,
         success: {
           description: 'The message of the model, with its images.',
           schema: chatAnswerSchema,
+          event: chatChunkSchema,
           mediaType: ['application/json', eventStreamType],
         },
         read(body) {
           const asked = understandChat(body);
-          const about = { model: String(asked.body['model']), isStream: body['stream'] === true };
-          return { asked, presenter: chatPresenter(about, error) };
+          const model = String(asked.body['model']);
+          if (asked.body['stream'] !== true) return { asked, presenter: chatPresenter(model, error) };
+          return { asked, presenter: streamingPresenter(chatStream(model, error, deps.now), error) };
         },
       },
       deps,

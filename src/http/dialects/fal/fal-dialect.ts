@@ -15,7 +15,10 @@ export const falErrorSchema = z
   })
   .meta({ id: 'FalError' });
 
+const idName = 'request_id';
+
 export const falDialect: Dialect = {
+  idName,
   tag: 'Videos as fal',
   description:
     'The same tasks as under `/v1/videos/generations`, in the form of fal’s queue. The guide “Dialects” says what is mapped to what.',
@@ -34,7 +37,8 @@ export function presentFalError({
   type,
   field,
 }: Readonly<Record<'message' | 'type' | 'field', string>>): z.output<typeof falErrorSchema> {
-  const detail = field === '' ? message : [{ loc: ['body', ...field.split('.')], msg: message, type }];
+  const place = field === idName ? 'path' : 'body';
+  const detail = field === '' ? message : [{ loc: [place, ...field.split('.')], msg: message, type }];
   return { message, detail, error_type: type };
 }
 

@@ -12,12 +12,14 @@ import { falErrorSchema, invalidInput, presentFalError } from './fal-dialect.ts'
 import type { DialectDeps } from '../dialect-deps.ts';
 
 const file = z.object({ url: z.string() });
-export const falResultSchema = z.object({
-  video: file.optional(),
-  images: z.array(file).optional().meta({ description: 'Set for image models, in place of `video`.' }),
-  seed: z.number().optional().meta({ description: 'That was asked for, while the request is kept.' }),
-  warnings: z.array(z.string()).optional().meta({ description: 'Names of the fields that were ignored.' }),
-});
+export const falResultSchema = z
+  .object({
+    video: file.optional(),
+    images: z.array(file).optional().meta({ description: 'Set for image models, in place of `video`.' }),
+    seed: z.number().optional().meta({ description: 'That was asked for, while the request is kept.' }),
+    warnings: z.array(z.string()).optional().meta({ description: 'Names of the fields that were ignored.' }),
+  })
+  .meta({ id: 'FalResult' });
 
 /** Of a task that has failed. */
 export const falFailures = {

@@ -7,7 +7,7 @@ import { falBody } from './fal-body.ts';
 import { falCreate } from './fal-create.ts';
 import type { DialectDeps } from '../dialect-deps.ts';
 import { falModelParams } from './fal-request.ts';
-import { falFailures } from './fal-result.ts';
+import { falFailures, falResultSchema } from './fal-result.ts';
 import { runFal } from './fal-run.ts';
 
 export function streamFalRequest(deps: DialectDeps): Route {
@@ -21,7 +21,7 @@ export function streamFalRequest(deps: DialectDeps): Route {
     paths: ['/fal/run/:owner/:name/stream'],
     input: z.object({ params: falModelParams, body: anyFields }),
     documentedBody: falBody,
-    success: { description: 'The video, as one event.', mediaType: eventStreamType },
+    success: { description: 'The video, as one event.', event: falResultSchema, mediaType: eventStreamType },
     otherAnswers: falFailures,
     async handle(asked) {
       const reply = await runFal({ route: 'streamFalRequest', ...asked }, deps);

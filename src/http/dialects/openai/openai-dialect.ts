@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { Dialect } from '../dialect.ts';
 
 export const openaiDialect: Dialect = {
+  idName: 'video_id',
   tag: 'Videos as OpenAI',
   description:
     'The same tasks as under `/v1/videos/generations`, in the form of OpenAI’s `/v1/videos`. The guide “Dialects” says what is mapped to what.',

@@ -1,7 +1,16 @@
 import { z } from 'zod';
 import { imageFields, namesOf } from '../../../intake/names.ts';
 import { documentedWaitingBody, understandImage } from '../../images/image-body.ts';
-import { arrayOf, imageTypeOf, mergeText, presentWarnings, withData } from '../../presenters/image.ts';
+import { eventStreamType } from '../../event-stream.ts';
+import { imageEvent, presentErrorEvent } from '../../presenters/image-event.ts';
+import {
+  arrayOf,
+  imageTypeOf,
+  mergeText,
+  presentWarnings,
+  streamingPresenter,
+  withData,
+} from '../../presenters/image.ts';
 import type { ImagePresenter } from '../../presenters/image.ts';
 import { chatUsageSchema, presentChatUsage } from '../../presenters/image-usage.ts';
 import type { Route } from '../../route.ts';
@@ -19,6 +28,19 @@ const answerSchema = z
   })
   .meta({ id: 'OpenrouterImages' });
 
+/** Source: the same client, `models/imagestreamingresponse.ts`. */
+const eventSchema = z
+  .object({
+    type: z.enum(['image_generation.partial_image', 'image_generation.completed', 'error']),
+    created: z.int().optional().meta({ description: 'Unix seconds.' }),
+    b64_json: z.string().optional(),
+    media_type: z.string().optional(),
+    partial_image_index: z.int().optional(),
+    usage: chatUsageSchema.optional(),
+  })
+  .loose()
+  .meta({ id: 'OpenrouterImageEvent' });
+
 const names = namesOf(
   { prefix: '', others: 'body' },
   refusedWithoutTasks,
@@ -31,13 +53,20 @@ export function createOpenrouterImage(deps: DialectDeps): Route {
     {
       operationId: 'createOpenrouterImage',
       summary: 'Generate images',
-      description: 'Waits up to ten minutes for the images. `stream` is ignored.',
+      description:
+        'Waits up to ten minutes for the images. With `stream: true` the answer is a stream of events.',
       dialect: openrouterDialect,
       paths: ['/api/v1/images'],
       documentedBody: documentedWaitingBody(deps.images.vendorFields),
-      success: { description: 'The images.', schema: answerSchema },
-      read({ stream: _stream, ...fields }) {
-        return { asked: understandImage(fields, names, { response_format: 'b64_json' }), presenter };
+      success: {
+        description: 'The images.',
+        schema: answerSchema,
+        event: eventSchema,
+        mediaType: ['application/json', eventStreamType],
+      },
+      read(body) {
+        const asked = understandImage(body, names, { response_format: 'b64_json' });
+        return { asked, presenter: asked.body['stream'] === true ? streaming : presenter };
       },
     },
     deps,
@@ -54,3 +83,19 @@ const presenter: ImagePresenter = {
     return mergeText([`{"created":${createdSeconds},"data":`, ...arrayOf(data), `,${tail}`]);
   },
 };
+
+const streaming = streamingPresenter(
+  {
+    partial: (partial_image_index) =>
+      imageEvent('image_generation.partial_image', { partial_image_index }, true),
+    image({ mediaType: media_type, link }, { createdSeconds: created, facts, warnings }) {
+      const isData = media_type !== undefined;
+      const form = isData ? { media_type } : link;
+      const fields = { created, ...form, usage: presentChatUsage(facts), ...presentWarnings(warnings) };
+      return imageEvent('image_generation.completed', fields, isData);
+    },
+    end: () => 'data: [DONE]\n\n',
+    error: presentErrorEvent,
+  },
+  presentOpenrouterError,
+);

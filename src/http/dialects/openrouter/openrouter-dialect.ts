@@ -18,6 +18,7 @@ const errorSchema = z
   .meta({ id: 'OpenrouterError' });
 
 export const openrouterDialect: Dialect = {
+  idName: 'jobId',
   tag: 'Videos as OpenRouter',
   description:
     'The same tasks as under `/v1/videos/generations`, in the form of OpenRouter’s video API. The guide “Dialects” says what is mapped to what.',

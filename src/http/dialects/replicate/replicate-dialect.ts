@@ -15,6 +15,7 @@ const errorSchema = z
   .meta({ id: 'ReplicateError' });
 
 export const replicateDialect: Dialect = {
+  idName: 'prediction_id',
   tag: 'Videos as Replicate',
   description:
     'The same tasks as under `/v1/videos/generations`, in the form of Replicate’s predictions. The guide “Dialects” says what is mapped to what.',

@@ -1,0 +1,166 @@
+import type { Command } from 'commander';
+import { z } from 'zod';
+import { parseJson } from '../base/parse-json.ts';
+import type { AdminClient, Row } from './admin-client.ts';
+import { CommandError } from './command-error.ts';
+import { adminCommand, lookCommand } from './context.ts';
+import type { CliContext } from './context.ts';
+import { textOfFile } from './given-file.ts';
+import { parseCount, parseTime, timeMeaning } from './option-values.ts';
+import type { Output } from './output.ts';
+import { tryPrices } from './prices.ts';
+import { examples } from './program.js';
+import { showPublished } from './published-config.ts';
+
+interface SetOptions {
+  readonly file?: string;
+  readonly remove?: true;
+  readonly revision?: number;
+}
+
+type SetLine = [pointer: string | undefined, text: string | undefined, options: SetOptions];
+
+interface PublishOptions {
+  readonly reason: string;
+  readonly over?: number;
+  readonly revision?: number;
+}
+
+const path = '/config/draft';
+const draftSchema = z.object({
+  revision: z.int(),
+  text: z.string(),
+  changes: z.array(z.record(z.string(), z.unknown())),
+  violations: z.array(z.object({ path: z.string(), message: z.string() })),
+});
+
+/** `gateway config draft …` */
+export function addDraftCommands(draft: Command, context: CliContext): void {
+  addLooks(draft, context);
+  addSet(draft, context);
+  addEnds(draft, context);
+}
+
+function addSet(draft: Command, context: CliContext): void {
+  draft
+    .command('set')
+    .description(
+      'Changes the draft: one value by its JSON pointer, or the whole text from a file. A key of a vendor is sealed, and never shown again.',
+    )
+    .argument('[pointer]', 'such as /models/clip-1/price/lines; entries of lists are named by their ids')
+    .argument('[value]', 'JSON, or a text; `-` reads it from standard input')
+    .option('--file <file>', 'a whole gateway.yaml in place of one value')
+    .option('--remove', 'removes what is there')
+    .option('--revision <n>', 'the revision that you have read; default: the newest', Number)
+    .addHelpText(
+      'after',
+      examples('config draft set /channels/main/priority 2', 'config draft set --file new.yaml'),
+    )
+    .action(
+      adminCommand(context, async ({ client, output }, ...[pointer, text, options]: SetLine) => {
+        const change = await changeOf(pointer, text, options);
+        const revision = options.revision ?? (await read(client)).revision;
+        showDraft(await client.call('PUT', path, { revision, ...change }), output);
+      }),
+    );
+}
+
+function addEnds(draft: Command, context: CliContext): void {
+  draft
+    .command('publish')
+    .description('Publishes the draft: every process takes it, or says why it cannot (then the status is 1).')
+    .requiredOption('--reason <text>')
+    .option(
+      '--over <version>',
+      'a version that was published since the draft began, and is replaced',
+      parseCount,
+    )
+    .option('--revision <n>', 'the revision that you have read; default: the newest', Number)
+    .addHelpText('after', examples('config draft publish --reason "new prices"'))
+    .action(
+      adminCommand(context, async ({ client, output }, options: PublishOptions) => {
+        const revision = options.revision ?? (await read(client)).revision;
+        const published = await client.call('POST', `${path}/publish`, { ...options, revision });
+        showPublished(published, output, context);
+      }),
+    );
+  draft
+    .command('discard')
+    .description('Discards the draft. The next change begins from the running configuration.')
+    .option('--reason <text>')
+    .addHelpText('after', examples('config draft discard'))
+    .action(
+      adminCommand(context, async ({ client, output }, { reason = '' }: { readonly reason?: string }) => {
+        const { revision } = await read(client);
+        const query = new URLSearchParams({ revision: String(revision), reason });
+        output.result(await client.call('DELETE', `${path}?${query.toString()}`), 'The draft is discarded.');
+      }),
+    );
+}
+
+function addLooks(draft: Command, context: CliContext): void {
+  draft
+    .command('show')
+    .description('Prints the draft as YAML, which can become a gateway.yaml; `-o json` prints all about it.')
+    .addHelpText('after', examples('config draft show'))
+    .action(
+      lookCommand(context, async ({ client, output }) => {
+        const shown = await client.call('GET', path);
+        output.result(shown, draftSchema.parse(shown).text.trimEnd());
+      }),
+    );
+  draft
+    .command('diff')
+    .description('Shows what the draft changes of the running configuration, and its mistakes.')
+    .addHelpText('after', examples('config draft diff'))
+    .action(
+      lookCommand(context, async ({ client, output }) => showDraft(await client.call('GET', path), output)),
+    );
+  draft
+    .command('test')
+    .description('Asks the upstream whether it accepts a credential of the draft. Costs nothing.')
+    .argument('<channel>')
+    .argument('<credential>')
+    .addHelpText('after', examples('config draft test main first'))
+    .action(
+      adminCommand(context, async ({ client, output }, channel: string, credential: string) => {
+        const answer = await client.call('POST', `${path}/credentials/try`, { channel, credential });
+        output.result(answer, String(answer['words']));
+        if (answer['verdict'] === 'refused') context.fail(1);
+      }),
+    );
+  draft
+    .command('try')
+    .description('What the prices of the draft would have charged for recorded tasks. Changes nothing.')
+    .option('--since <time>', `tasks created since then: ${timeMeaning}`, parseTime)
+    .addHelpText('after', examples('config draft try', 'config draft try --since 30d'))
+    .action(
+      adminCommand(context, async (session, { since = parseTime('7d') }: { readonly since?: number }) =>
+        tryPrices(session, context, { since }),
+      ),
+    );
+}
+
+async function read(client: AdminClient) {
+  return draftSchema.parse(await client.call('GET', path));
+}
+
+async function changeOf(
+  pointer: string | undefined,
+  given: string | undefined,
+  { file, remove }: SetOptions,
+): Promise<Row> {
+  if (file !== undefined) return { text: await textOfFile(file) };
+  if (pointer === undefined || (given === undefined) !== (remove === true))
+    throw new CommandError('usage', 'Name a JSON pointer and a value (or --remove), or --file.');
+  const text = given === '-' ? (await textOfFile('/dev/stdin')).trimEnd() : given;
+  return { set: { [pointer]: text === undefined ? null : (parseJson(text) ?? text) } };
+}
+
+function showDraft(draft: Row, output: Output): void {
+  const { revision, changes, violations } = draftSchema.parse(draft);
+  if (output.isJson) return output.item(draft);
+  output.rows(changes, { columns: ['path', 'kind', 'before', 'after'] });
+  for (const one of violations) output.note(`${one.path === '' ? '' : `${one.path}: `}${one.message}`);
+  output.note(`Revision ${revision}.`);
+}

@@ -1,0 +1,22 @@
+import { z } from 'zod';
+import type { Row } from './admin-client.ts';
+import type { CliContext } from './context.ts';
+import type { Output } from './output.ts';
+
+/** The exit status is 1 if a process could not take the version. */
+export function showPublished(published: Row, output: Output, context: CliContext): void {
+  output.item(published, withNodes(published));
+  if (nodesOf(published).some(({ refused }) => refused !== null)) context.fail(1);
+}
+
+/** For people: of each process what concerns the configuration. */
+export function withNodes({ object: _object, ...config }: Row): Row {
+  const nodes = nodesOf(config).map(({ id, state, config: runs, refused }) => ({ id, state, runs, refused }));
+  return { ...config, nodes };
+}
+
+const nodesSchema = z.object({ nodes: z.array(z.record(z.string(), z.unknown())) });
+
+function nodesOf(config: Row): readonly Row[] {
+  return nodesSchema.parse(config).nodes;
+}

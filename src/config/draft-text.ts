@@ -1,0 +1,122 @@
+import { isScalar, parseDocument } from 'yaml';
+import type { Document } from 'yaml';
+import { isRecord } from '../base/is-record.ts';
+import { readYaml } from './read-yaml.ts';
+import { secretsIn } from './secret-places.ts';
+
+/** Changes texts of gateway.yaml, whose comments and order stay. */
+
+export type ChangedText = { readonly text: string } | { readonly violation: string };
+
+type Path = readonly (string | number)[];
+
+/** In place of a secret that is written in the text: leave it there, and the text keeps the secret. */
+const kept = '${kept}';
+
+/**
+ * Sets each value at its JSON pointer; null removes what is there. Entries of lists are named by their ids, or their
+ * places; an id that no entry has adds one.
+ */
+export function editText(text: string, edits: Readonly<Record<string, unknown>>): ChangedText {
+  const document = parseDocument(text);
+  try {
+    for (const [pointer, value] of Object.entries(edits)) {
+      const found = locate(document, pointer);
+      if (found === undefined) return { violation: `${pointer}: there is nothing of this name to change` };
+      if (value === null) document.deleteIn(found.path);
+      else
+        document.setIn(
+          found.path,
+          document.createNode(found.id === undefined ? value : { id: found.id, ...fieldsOf(value) }),
+        );
+    }
+  } catch {
+    return { violation: 'the file uses an alias (`*name`) there: send the whole text' };
+  }
+  return readable(document);
+}
+
+/** Replaces the secrets that are written in the text. */
+export function concealText(text: string): string {
+  const document = parseDocument(text);
+  for (const { path } of secretsIn(document.toJS())) setScalar(document, path, kept);
+  return written(document);
+}
+
+/** Puts the secrets of `before` back where the text has kept them. */
+export function restoreText(text: string, before: string): string {
+  const secrets = new Map(secretsIn(parseDocument(before).toJS()).map(({ place, value }) => [place, value]));
+  const document = parseDocument(text);
+  for (const { path, place, value } of secretsIn(document.toJS(), (one) => one === kept)) {
+    setScalar(document, path, secrets.get(place) ?? value);
+  }
+  return written(document);
+}
+
+/** Gives each secret that is written in the text to `keep`, and puts what that returns in its place. */
+export async function replaceSecrets(
+  text: string,
+  keep: (secret: ReturnType<typeof secretsIn>[number]) => Promise<string>,
+): Promise<string> {
+  const document = parseDocument(text);
+  const secrets = secretsIn(document.toJS());
+  if (secrets.length === 0) return text;
+  for (const secret of secrets) setScalar(document, secret.path, await keep(secret));
+  return written(document);
+}
+
+/** Why the text is not YAML, without any of its lines; otherwise it. */
+export function readText(text: string): ChangedText {
+  const read = readYaml(text);
+  if ('value' in read) return { text };
+  return { violation: read.violations.map((violation) => violation.split(':\n', 1)[0]).join('; ') };
+}
+
+function readable(document: Document.Parsed): ChangedText {
+  return readText(written(document));
+}
+
+function written(document: Document.Parsed): string {
+  return document.toString({ lineWidth: 0 });
+}
+
+function setScalar(document: Document.Parsed, path: Path, value: string): void {
+  const node = document.getIn(path, true);
+  if (isScalar(node)) node.value = value;
+}
+
+/** Undefined: a list or mapping on the way does not exist. `id`: of the entry that the path adds. */
+function locate(
+  document: Document.Parsed,
+  pointer: string,
+): { readonly path: Path; readonly id?: string } | undefined {
+  const names = pointer.split('/').slice(1);
+  if (!pointer.startsWith('/')) return undefined;
+  const path: (string | number)[] = [];
+  let at: unknown = document.toJS();
+  for (const [index, escaped] of names.entries()) {
+    const name = escaped.replaceAll('~1', '/').replaceAll('~0', '~');
+    if (Array.isArray(at)) {
+      const place = placeOf(at, name);
+      if (place === undefined && index < names.length - 1) return undefined;
+      path.push(place ?? at.length);
+      if (place === undefined) return { path, id: name };
+      at = at[place];
+    } else {
+      if (at !== undefined && at !== null && !isRecord(at)) return undefined;
+      path.push(name);
+      at = at?.[name];
+    }
+  }
+  return { path };
+}
+
+function placeOf(entries: readonly unknown[], name: string): number | undefined {
+  const byId = entries.findIndex((entry) => isRecord(entry) && entry['id'] === name);
+  if (byId >= 0) return byId;
+  return /^\d{1,4}$/.test(name) && Number(name) < entries.length ? Number(name) : undefined;
+}
+
+function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
+  return isRecord(value) ? value : {};
+}

@@ -1,0 +1,262 @@
+import { randomBase62 } from '../base/ids.ts';
+import type { RandomBytes } from '../base/ids.ts';
+import type { ConfigChange } from '../base/config-change.ts';
+import { packText, unpackText } from '../config/configuration-text.ts';
+import { concealText, editText, readText, replaceSecrets, restoreText } from '../config/draft-text.ts';
+import type { ChangedText } from '../config/draft-text.ts';
+import type { GatewayConfig } from '../config/gateway-file.ts';
+import { readYaml } from '../config/read-yaml.ts';
+import { draftIssues, sealedNamesIn, secretsIn } from '../config/secret-places.ts';
+import type { WrittenSecret } from '../config/secret-places.ts';
+import { GatewayError, invalidParameter, serviceUnavailable } from '../errors/errors.ts';
+import type { ConfigDraft, ConfigDraftStore, ConfiguredSecret, DraftEdit } from '../store/config-drafts.ts';
+import type {
+  ConfigurationHead,
+  ConfigurationStore,
+  PublishedConfiguration,
+} from '../store/configurations.ts';
+import { valueChanges } from './config-changes.ts';
+import type { RunningConfig } from './running-config.ts';
+
+/** What operators prepare of the configuration before they publish it. Everything throws GatewayError. */
+export interface ConfigDrafts {
+  show(): Promise<ShownDraft>;
+  /** `revision`: the one that the operator has read. */
+  edit(change: DraftChange, revision: number, by: string): Promise<ShownDraft>;
+  discard(revision: number): Promise<void>;
+  publish(order: PublishOrder, by: string): Promise<ConfigurationHead>;
+  rollBack(order: RollBackOrder, by: string): Promise<ConfigurationHead>;
+  /** What `rollBack` would change. */
+  compare(version: number): Promise<readonly ConfigChange[]>;
+  versions(): Promise<readonly ConfigurationHead[]>;
+  /** The draft as processes would run it. */
+  config(): Promise<GatewayConfig>;
+}
+
+/** The whole text, or values by their JSON pointers. */
+export type DraftChange = { readonly text: string } | { readonly set: Readonly<Record<string, unknown>> };
+
+interface PublishOrder {
+  readonly revision: number;
+  readonly reason: string;
+  /** A newer version than the draft's base, which the draft replaces. */
+  readonly over?: number | undefined;
+}
+
+interface RollBackOrder {
+  readonly version: number;
+  readonly reason: string;
+}
+
+export interface ShownDraft {
+  readonly revision: number;
+  /** Whether anybody has changed something; otherwise the text is that of the running version. */
+  readonly isBegun: boolean;
+  readonly base: number;
+  readonly running: number;
+  /** With `${kept}` in place of secrets that a file holds. */
+  readonly text: string;
+  readonly changes: readonly ConfigChange[];
+  readonly violations: readonly string[];
+  readonly edits: readonly DraftEdit[];
+  readonly secrets: readonly (ConfiguredSecret & { readonly isUsed: boolean })[];
+  readonly isPublishable: boolean;
+}
+
+export interface ConfigDraftsDeps {
+  readonly configDrafts: ConfigDraftStore;
+  readonly configurations: Pick<ConfigurationStore, 'read' | 'replaced' | 'textOf'>;
+  readonly running: Pick<RunningConfig, 'check' | 'publishText'>;
+  /** CONFIG_DRAFTS: the files of the processes are the only source. */
+  readonly isExportOnly: boolean;
+  readonly now: () => number;
+  readonly randomBytes: RandomBytes;
+}
+
+interface Opened {
+  readonly published: PublishedConfiguration;
+  readonly draft: ConfigDraft;
+  readonly isBegun: boolean;
+}
+
+export function createConfigDrafts(deps: ConfigDraftsDeps): ConfigDrafts {
+  const { configDrafts: drafts, configurations, running, isExportOnly, now } = deps;
+
+  /** The draft, or the running version as a draft that nobody has changed. */
+  async function open(): Promise<Opened> {
+    const [published, { revision, draft }] = await Promise.all([configurations.read(), drafts.read()]);
+    if (published === undefined) throw serviceUnavailable('no configuration was published');
+    const begun = { revision, base: published.version, text: published.text, edits: [] };
+    return { published, draft: draft ?? begun, isBegun: draft !== undefined };
+  }
+
+  async function violationsOf(text: string, published: string): Promise<readonly string[]> {
+    const secrets = await drafts.listSecrets();
+    const originOf = new Map(secrets.map(({ name, origin }) => [name, origin]));
+    const issues = draftIssues(valueOf(published), valueOf(text), originOf);
+    const checked = await running.check(text);
+    return 'violations' in checked ? [...checked.violations, ...issues] : issues;
+  }
+
+  async function show(): Promise<ShownDraft> {
+    const { published, draft, isBegun } = await open();
+    const secrets = await drafts.listSecrets();
+    const used = new Set(sealedNamesIn(draft.text));
+    return {
+      ...draft,
+      isBegun,
+      running: published.version,
+      text: concealText(unpackText(draft.text).gateway),
+      changes: valueChanges(valueOf(published.text), valueOf(draft.text)),
+      violations: isBegun ? await violationsOf(draft.text, published.text) : [],
+      secrets: secrets.map((secret) => ({ ...secret, isUsed: used.has(secret.name) })),
+      isPublishable: !isExportOnly,
+    };
+  }
+
+  async function keepSecret({ of, value, origin }: WrittenSecret, by: string): Promise<string> {
+    if (isExportOnly) throw invalidParameter('text', nameIt);
+    const name = `${(of || 'secret').replaceAll(/[^A-Za-z0-9.-]/g, '-')}-${randomBase62(8, deps.randomBytes)}`;
+    const ending = value.length >= shownFrom ? value.slice(-endingCharacters) : '';
+    const about = { name, ending, at: now(), by, value };
+    await drafts.keepSecret(origin === undefined ? about : { ...about, origin });
+    return `\${sealed:${name}}`;
+  }
+
+  async function publishText(order: RollBackOrder & { readonly text: string }, by: string) {
+    if (isExportOnly) throw new GatewayError('action_not_possible', exportOnly);
+    const { text, version: follows, reason } = order;
+    const result = await running.publishText({ text, by, reason, follows });
+    if (!result.ok) throw notPublished(result.violations);
+    return result.head;
+  }
+
+  return {
+    show,
+
+    async edit(change, revision, by) {
+      const { published, draft } = await open();
+      if (draft.revision !== revision) throw changed(draft, revision);
+      const { gateway, vendors } = unpackText(draft.text);
+      const read = applied(change, gateway);
+      if ('violation' in read) throw invalidParameter('text' in change ? 'text' : 'set', read.violation);
+      const written = isExportOnly ? secretsIn(valueOf(published.text)).map(({ value }) => value) : [];
+      const sealed = await replaceSecrets(restoreText(read.text, gateway), async (secret) =>
+        written.includes(secret.value) ? secret.value : keepSecret(secret, by),
+      );
+      const text = packText({ gateway: sealed, vendors });
+      const changes = valueChanges(valueOf(draft.text), valueOf(text)).slice(0, changesKept);
+      const edit = { revision: revision + 1, by, at: now(), changes };
+      if (!(await drafts.write({ revision, base: draft.base, text, edits: [...draft.edits, edit] }))) {
+        throw changed((await open()).draft, revision);
+      }
+      return show();
+    },
+
+    async discard(revision) {
+      if (!(await drafts.discard(revision))) throw changed((await open()).draft, revision);
+    },
+
+    async publish({ revision, over, reason }, by) {
+      const { published, draft, isBegun } = await open();
+      if (!isBegun) throw new GatewayError('action_not_possible', 'There is no draft to publish.');
+      if (draft.revision !== revision) throw changed(draft, revision);
+      const { version } = published;
+      if (draft.base !== version && over !== version) throw await behind(draft, published, configurations);
+      const violations = await violationsOf(draft.text, published.text);
+      if (violations.length > 0) throw notPublished(violations);
+      const head = await publishText({ text: draft.text, version, reason }, by);
+      // A change that came meanwhile stays a draft.
+      await drafts.discard(revision);
+      return head;
+    },
+
+    async rollBack({ version, reason }, by) {
+      const { published } = await open();
+      const text = await textOf(configurations, version);
+      return publishText({ text, version: published.version, reason }, by);
+    },
+
+    async compare(version) {
+      const { published } = await open();
+      return valueChanges(valueOf(published.text), valueOf(await textOf(configurations, version)));
+    },
+
+    versions: async () => [(await open()).published, ...(await configurations.replaced())],
+
+    async config() {
+      const { published, draft, isBegun } = await open();
+      const violations = isBegun ? await violationsOf(draft.text, published.text) : [];
+      if (violations.length > 0) throw notPublished(violations);
+      const checked = await running.check(draft.text);
+      if ('violations' in checked) throw notPublished(checked.violations);
+      return checked.config;
+    },
+  };
+}
+
+const changesKept = 50;
+const endingCharacters = 4;
+/** Characters of a secret from which its ending gives nothing away. */
+const shownFrom = 16;
+const exportOnly =
+  'The files of the processes are the only source of the configuration here (CONFIG_DRAFTS=export). Export the draft as YAML, and reload the file.';
+const nameIt =
+  'The files are the only source of the configuration here (CONFIG_DRAFTS=export): name an environment variable, ${NAME}, in place of the secret.';
+
+function applied(change: DraftChange, gateway: string): ChangedText {
+  return 'text' in change ? readText(change.text) : editText(gateway, change.set);
+}
+
+function valueOf(text: string): unknown {
+  const read = readYaml(unpackText(text).gateway);
+  return 'value' in read ? read.value : undefined;
+}
+
+async function textOf(configurations: Pick<ConfigurationStore, 'textOf'>, version: number): Promise<string> {
+  const text = await configurations.textOf(version);
+  if (text === undefined) throw invalidParameter('version', `There is no earlier version ${version}.`);
+  return text;
+}
+
+function changed({ revision, edits }: ConfigDraft, read: number): GatewayError {
+  const missed = edits.filter((edit) => edit.revision > read);
+  const words = missed.map(({ by, changes }) => `${by}: ${wordsOf(changes)}`);
+  const what = words.length === 0 ? 'It was discarded, published or changed often since.' : words.join('; ');
+  return new GatewayError(
+    'action_not_possible',
+    `The draft is at revision ${revision}, and not at ${read}. ${what} Read it, and repeat your change.`,
+    { param: 'revision' },
+  );
+}
+
+async function behind(
+  { base }: ConfigDraft,
+  { version, by, text }: PublishedConfiguration,
+  configurations: Pick<ConfigurationStore, 'textOf'>,
+): Promise<GatewayError> {
+  const before = await configurations.textOf(base);
+  const changes = before === undefined ? [] : valueChanges(valueOf(before), valueOf(text));
+  return new GatewayError(
+    'action_not_possible',
+    `The draft began from version ${base}, and ${by} has published version ${version} since: ${wordsOf(changes)}. Publish with \`over\` ${version} to replace it, or discard the draft.`,
+    { param: 'over' },
+  );
+}
+
+const namedMax = 10;
+
+function wordsOf(changes: readonly ConfigChange[]): string {
+  if (changes.length === 0) return 'nothing but comments';
+  const named = changes.slice(0, namedMax).map(({ path, kind, before, after }) => {
+    return kind === 'changed' && before !== undefined && after !== undefined
+      ? `${path} ${before} → ${after}`
+      : `${path} ${kind}`;
+  });
+  const others = changes.length - named.length;
+  return named.join(', ') + (others > 0 ? ` and ${others} more` : '');
+}
+
+function notPublished(violations: readonly string[]): GatewayError {
+  return invalidParameter('', `This cannot be published: ${violations.join('; ')}`);
+}

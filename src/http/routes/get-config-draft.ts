@@ -1,0 +1,23 @@
+import { z } from 'zod';
+import type { RouteDeps } from '../deps.ts';
+import { configDraftSchema, presentConfigDraft } from '../presenters/config-draft.ts';
+import { adminRoute, jsonReply } from '../route.ts';
+import type { Route } from '../route.ts';
+
+export function getConfigDraft({ drafts }: Pick<RouteDeps, 'drafts'>): Route {
+  return adminRoute({
+    operationId: 'getConfigDraft',
+    access: 'configuration',
+    unrecorded: 'all',
+    summary: 'Get the draft of the configuration',
+    description:
+      'Before anybody has changed it, the draft is the running configuration. It holds no secret, but names of them.',
+    method: 'get',
+    paths: ['/admin/v1/config/draft'],
+    input: z.object({}),
+    success: { description: 'The draft.', schema: configDraftSchema },
+    async handle() {
+      return jsonReply(presentConfigDraft(await drafts.show()));
+    },
+  });
+}

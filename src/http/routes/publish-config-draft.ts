@@ -1,0 +1,34 @@
+import { z } from 'zod';
+import { reason } from '../admin-input.ts';
+import type { RouteDeps } from '../deps.ts';
+import { configSchema, presentConfig } from '../presenters/config.ts';
+import { adminRoute, jsonReply } from '../route.ts';
+import type { Route } from '../route.ts';
+
+export function publishConfigDraft({ drafts, nodes }: Pick<RouteDeps, 'drafts' | 'nodes'>): Route {
+  return adminRoute({
+    operationId: 'publishConfigDraft',
+    access: 'configuration',
+    summary: 'Publish the draft of the configuration to all processes',
+    description:
+      'Answers when every process has taken the version, or has refused it because it cannot load it there (`nodes[].refused`), and after five seconds at most. Tasks in flight keep their price and their channel.',
+    method: 'post',
+    paths: ['/admin/v1/config/draft/publish'],
+    input: z.object({
+      body: z.object({
+        revision: z.int().nonnegative().meta({ description: 'The one that you have read.' }),
+        over: z.int().positive().optional().meta({
+          description: 'A version that was published after the draft began, and that the draft replaces.',
+        }),
+        reason,
+      }),
+    }),
+    success: { description: 'What is in force now, and where.', schema: configSchema },
+    errors: ['action_not_possible'],
+    async handle({ body, operator }) {
+      const head = await drafts.publish(body, operator);
+      await nodes.untilDecided(head.version);
+      return jsonReply(presentConfig(head, nodes.all()));
+    },
+  });
+}

@@ -1,0 +1,44 @@
+import { z } from 'zod';
+import { isDryRun, optionalReason } from '../admin-input.ts';
+import type { RouteDeps } from '../deps.ts';
+import {
+  configChangeSchema,
+  configSchema,
+  presentConfig,
+  presentConfigChange,
+} from '../presenters/config.ts';
+import { adminRoute, jsonReply } from '../route.ts';
+import type { Route } from '../route.ts';
+
+const changedSchema = z.object({
+  object: z.literal('config.changes'),
+  changes: z.array(configChangeSchema),
+});
+
+export function rollBackConfig({ drafts, nodes }: Pick<RouteDeps, 'drafts' | 'nodes'>): Route {
+  return adminRoute({
+    operationId: 'rollBackConfig',
+    access: 'configuration',
+    summary: 'Publish an earlier version of the configuration',
+    description: 'It gets a new number. Answers as a publication does.',
+    method: 'post',
+    paths: ['/admin/v1/config/rollback'],
+    input: z.object({
+      body: z.object({ version: z.int().positive(), reason: optionalReason, dry_run: isDryRun }),
+    }),
+    success: {
+      description: 'What is in force now, and where; with `dry_run` what would change.',
+      schema: z.union([configSchema, changedSchema]),
+    },
+    errors: ['action_not_possible'],
+    async handle({ body: { dry_run: isTry, ...order }, operator }) {
+      if (isTry === true) {
+        const changes = await drafts.compare(order.version);
+        return jsonReply({ object: 'config.changes', changes: changes.map(presentConfigChange) });
+      }
+      const head = await drafts.rollBack(order, operator);
+      await nodes.untilDecided(head.version);
+      return jsonReply(presentConfig(head, nodes.all()));
+    },
+  });
+}

@@ -1,0 +1,35 @@
+import { z } from 'zod';
+import type { RouteDeps } from '../deps.ts';
+import { adminRoute, jsonReply } from '../route.ts';
+import type { Route } from '../route.ts';
+
+export function tryCredential({
+  drafts,
+  tryCredential: ask,
+}: Pick<RouteDeps, 'drafts' | 'tryCredential'>): Route {
+  return adminRoute({
+    operationId: 'tryCredential',
+    access: 'configuration',
+    summary: 'Try a credential of the draft at its upstream',
+    description:
+      'Asks the upstream for a job that does not exist, which costs nothing. The draft must have no mistakes.',
+    method: 'post',
+    paths: ['/admin/v1/config/draft/credentials/try'],
+    input: z.object({ body: z.object({ channel: z.string(), credential: z.string() }) }),
+    success: {
+      description: 'What the upstream says.',
+      schema: z.object({
+        object: z.literal('config.credential'),
+        verdict: z.enum(['accepted', 'refused', 'unclear', 'untested']).meta({
+          description: '`untested`: the adapter knows no question to this vendor that costs nothing.',
+        }),
+        words: z.string(),
+      }),
+    },
+    errors: ['channel_not_found'],
+    async handle({ body: { channel, credential } }) {
+      const answer = await ask(await drafts.config(), channel, credential);
+      return jsonReply({ object: 'config.credential', ...answer });
+    },
+  });
+}

@@ -1,0 +1,59 @@
+import type { GeneratedImage } from '../providers/provider.ts';
+import { inspectImage, inspectSource } from './inspect-image.ts';
+
+/** Reads the pixels of an image from its data, if the answer does not report its size. */
+export async function measuredImage(image: GeneratedImage): Promise<GeneratedImage> {
+  const { base64, size } = image;
+  if (base64 === undefined || size !== undefined) return image;
+  return withPixels(image, await inspectSource(sourceOf(base64)));
+}
+
+const headBytes = 64 * 1024;
+
+/** Reads the pixels of a linked image from its first bytes. A link that does not open leaves its size unknown. */
+export async function measuredLink(
+  image: GeneratedImage,
+  open: (url: string) => Promise<AsyncIterable<Uint8Array>>,
+): Promise<GeneratedImage> {
+  const { url, base64, size } = image;
+  if (url === undefined || base64 !== undefined || size !== undefined) return image;
+  try {
+    let head = Buffer.alloc(0);
+    for await (const piece of await open(url)) {
+      head = Buffer.concat([head, piece]);
+      if (head.length >= headBytes) break;
+    }
+    return withPixels(image, inspectImage(head));
+  } catch {
+    return image;
+  }
+}
+
+function withPixels(
+  image: GeneratedImage,
+  pixels: { readonly width?: number; readonly height?: number } | undefined,
+): GeneratedImage {
+  const { width, height } = pixels ?? {};
+  if (width === undefined || height === undefined) return image;
+  return { ...image, size: `${width}x${height}`, isMeasured: true };
+}
+
+function sourceOf(base64: NonNullable<GeneratedImage['base64']>): Parameters<typeof inspectSource>[0] {
+  const characters = typeof base64 === 'string' ? base64.length : base64.bytes;
+  return {
+    bytes: Math.floor((characters * 3) / 4),
+    read: (_start, end) => Promise.resolve(Buffer.from(headOf(base64, Math.ceil(end / 3) * 4), 'base64')),
+  };
+}
+
+function headOf(base64: NonNullable<GeneratedImage['base64']>, characters: number): string {
+  if (typeof base64 === 'string') return base64.slice(0, characters);
+  const pieces: Uint8Array[] = [];
+  let left = characters;
+  for (const chunk of base64.chunks) {
+    if (left <= 0) break;
+    pieces.push(chunk.subarray(0, left));
+    left -= chunk.length;
+  }
+  return Buffer.concat(pieces).toString('latin1');
+}

@@ -1,0 +1,105 @@
+import { z } from 'zod';
+import { defined } from '../base/defined.ts';
+import { parseJson } from '../base/parse-json.ts';
+import type { Changes } from '../task/next.ts';
+import type { Task, TaskOutcome } from '../task/record.ts';
+import type { ResultItem } from '../task/task.ts';
+import { toSealed, toSealedDocument } from './sealed-document.ts';
+import type { SealedParts, Sealing } from './sealed-document.ts';
+
+/**
+ * Links of upstreams are signed: whoever has one can fetch the result. They are sealed beside the record, one value for
+ * each result, so that a process without the key of one leaves it as it is.
+ */
+export function createTaskLinks({ seal, open }: Sealing) {
+  const placeOf = (id: string, part: string) => ({ purpose: 'result-links', id, part }) as const;
+
+  function read(id: string, held: SealedParts, part: string): string | undefined {
+    const value = held[part];
+    if (value === undefined) return undefined;
+    try {
+      return open(placeOf(id, part), toSealed(value));
+    } catch {
+      return undefined;
+    }
+  }
+
+  function sealed(id: string, parts: readonly LinkPart[]): SealedParts {
+    return Object.fromEntries(
+      parts.map(([part, links]) => {
+        return [part, toSealedDocument(seal(placeOf(id, part), JSON.stringify(links)))];
+      }),
+    );
+  }
+
+  /** Undefined: the outcome has no link. */
+  function sealedOf(id: string, outcome: TaskOutcome | undefined): SealedParts | undefined {
+    const parts = partsOf(outcome);
+    return parts.length === 0 ? undefined : sealed(id, parts);
+  }
+
+  return {
+    seal: sealedOf,
+
+    /** An outcome is written whole, and so are its links. */
+    changeOf({ id, outcome }: Task, changes: Changes): { readonly links?: SealedParts | undefined } {
+      if (!('outcome' in changes)) return {};
+      const links = sealedOf(id, changes.outcome);
+      return links === undefined && outcome === undefined ? {} : { links };
+    },
+
+    /** Fields of a record that gets these items. An item without links keeps those that the record has. */
+    fieldsOf(id: string, items: readonly ResultItem[]): Readonly<Record<string, unknown>> {
+      const links = Object.entries(sealed(id, partsOfItems(items)));
+      return Object.fromEntries(links.map(([part, value]) => [`links.${part}`, value]));
+    },
+
+    /** The outcome with its links, as far as they can be read. */
+    open(id: string, outcome: TaskOutcome, held: SealedParts): TaskOutcome {
+      if (outcome.kind === 'succeeded') {
+        const items = outcome.items.map((item, n) => ({ ...item, ...linksIn(read(id, held, `${n}`)) }));
+        return { ...outcome, items };
+      }
+      const withheld = listIn(read(id, held, withheldPart));
+      return { ...outcome, ...defined({ withheld }) };
+    },
+  };
+}
+
+const withheldPart = 'withheld';
+
+/** Without its links. */
+export function unlinked(outcome: TaskOutcome): TaskOutcome {
+  if (outcome.kind === 'succeeded') return { ...outcome, items: outcome.items.map(unlinkedItem) };
+  const { withheld: _withheld, ...rest } = outcome;
+  return rest;
+}
+
+export function unlinkedItem({ url: _url, lastFrameUrl: _lastFrameUrl, ...item }: ResultItem): ResultItem {
+  return item;
+}
+
+type LinkPart = readonly [part: string, links: unknown];
+
+function partsOf(outcome: TaskOutcome | undefined): readonly LinkPart[] {
+  if (outcome === undefined) return [];
+  if (outcome.kind === 'succeeded') return partsOfItems(outcome.items);
+  return outcome.withheld === undefined ? [] : [[withheldPart, outcome.withheld]];
+}
+
+function partsOfItems(items: readonly ResultItem[]): readonly LinkPart[] {
+  return items.flatMap(({ url, lastFrameUrl }, n) => {
+    const hasLinks = url !== undefined || lastFrameUrl !== undefined;
+    return hasLinks ? [[`${n}`, defined({ url, lastFrameUrl })] as const] : [];
+  });
+}
+
+const linksSchema = z.object({ url: z.string().optional(), lastFrameUrl: z.string().optional() });
+
+function linksIn(text: string | undefined): Pick<ResultItem, 'url' | 'lastFrameUrl'> {
+  return text === undefined ? {} : defined(linksSchema.parse(parseJson(text)));
+}
+
+function listIn(text: string | undefined): readonly string[] | undefined {
+  return text === undefined ? undefined : z.array(z.string()).parse(parseJson(text));
+}

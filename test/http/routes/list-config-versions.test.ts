@@ -1,0 +1,19 @@
+import { expect, it } from 'vitest';
+import { startDraftsNode } from '../../support/drafts-node.ts';
+import { useHttpWorld } from '../../support/http-world.ts';
+
+const world = useHttpWorld('route_list_config_versions');
+
+it('the one in force and those before it, with who and why', async () => {
+  const node = await startDraftsNode(world);
+  await node.set({ '/channels/one/priority': 3 });
+  await node.admin('POST', '/config/draft/publish', { revision: 1, reason: 'first choice' });
+  const { status, text, body } = await node.admin('GET', '/config/versions');
+  expect(status).toBe(200);
+  const versions = body.data.map((one: any) => [one.version, one.published_by, one.reason]);
+  expect(versions).toEqual([
+    [2, 'admin', 'first choice'],
+    [1, 'start', ''],
+  ]);
+  expect(text).not.toContain('currency');
+});

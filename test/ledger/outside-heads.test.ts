@@ -1,0 +1,133 @@
+import { appendFile, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { dayMs } from '../../src/base/times.ts';
+import { openHeadsPlace } from '../../src/compose/heads-place.ts';
+import { createHeadAnchors } from '../../src/ledger/anchored-heads.ts';
+import { daysCompared, dailyExport } from '../../src/ledger/outside-heads.ts';
+import type { HeadsPlace } from '../../src/ledger/outside-heads.ts';
+import { verifyLedger } from '../../src/ledger/verify.ts';
+import { testLedgerKey } from '../support/sealing.ts';
+import { useLedgerWorld } from './support.ts';
+
+/** Heads that are kept where whoever can write to MongoDB cannot write. */
+
+const world = useLedgerWorld('test_outside_heads');
+const anchors = () => createHeadAnchors(world.db, testLedgerKey);
+const noon = Date.parse('2026-11-25T12:00:00Z');
+let directory: string;
+let today: number;
+
+const refused = () => Promise.reject(new Error('nothing is posted'));
+const place = () => openHeadsPlace({ directory }, refused);
+const nowhere = () => openHeadsPlace(undefined, refused);
+
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'heads-'));
+  today = noon;
+  const books = await world.openLedger();
+  await books.credit({ account: 'acme', amount: 1000n, reference: 'first' });
+  await books.credit({ account: 'other', amount: 1000n, reference: 'first' });
+  await books.credit({ account: 'acme', amount: 1n, reference: 'second' });
+  await anchors().anchorAll(noon);
+});
+afterEach(async () => {
+  await Promise.all([world.entries.deleteMany({}), world.db.collection('ledger_heads').deleteMany({})]);
+  await rm(directory, { recursive: true, force: true });
+});
+
+/** As a process that has just started. */
+const exported = (openPlace: () => HeadsPlace | undefined = place) =>
+  dailyExport({ anchors: anchors(), openPlace, now: () => today });
+
+async function verify(openPlace: () => HeadsPlace | undefined = place) {
+  const { outside, violations } = await verifyLedger({
+    db: world.db,
+    key: testLedgerKey,
+    holders: () => Promise.resolve(new Map()),
+    now: () => today,
+    openPlace,
+  });
+  return { outside, violations: violations.map(({ message }) => message) };
+}
+
+it('are written once a day, in the form of `ledger heads -o jsonl`, and lead to the ledger', async () => {
+  const run = exported();
+  expect([await run(), await run()]).toEqual([2, 0]);
+  const [name = ''] = await readdir(directory);
+  const lines = (await readFile(join(directory, name), 'utf8')).trim().split('\n');
+  expect(name).toBe('ledger-heads-2026-11-25.jsonl');
+  expect(lines.map((line) => JSON.parse(line)).toSorted((a, b) => (a.account < b.account ? -1 : 1))).toEqual([
+    { account: 'acme', seq: 2, hash: expect.any(String), at: noon / 1000, signature: expect.any(String) },
+    { account: 'other', seq: 1, hash: expect.any(String), at: noon / 1000, signature: expect.any(String) },
+  ]);
+  today += dayMs;
+  await run();
+  expect(await verify()).toEqual({
+    outside: { days: 2, heads: 2, newest: '2026-11-26' },
+    violations: [],
+  });
+});
+
+it('a process that was started anew replaces nothing of the day', async () => {
+  await exported()();
+  const [name = ''] = await readdir(directory);
+  await writeFile(join(directory, name), '');
+  await exported()();
+  expect([await readFile(join(directory, name), 'utf8'), await readdir(directory)]).toEqual(['', [name]]);
+});
+
+it('find entries that were cut off together with every anchor', async () => {
+  await exported()();
+  await Promise.all([
+    world.entries.deleteOne({ _id: 'acme/2' }),
+    world.db.collection('ledger_heads').deleteMany({}),
+  ]);
+  expect((await verify(nowhere)).violations).toEqual([]);
+  expect((await verify()).violations).toEqual([
+    'exported head acme/2: was the head on 2026-11-25, and is missing',
+  ]);
+});
+
+it('are refused where somebody changed them, and named where they cannot be read', async () => {
+  await exported()();
+  const [name = ''] = await readdir(directory);
+  const path = join(directory, name);
+  await writeFile(path, (await readFile(path, 'utf8')).replace('"seq":2', '"seq":1'));
+  expect((await verify()).violations).toEqual([
+    'exported head acme/1: the anchored head is not signed by this gateway',
+  ]);
+  await appendFile(path, '{"account":');
+  expect((await verify()).violations).toEqual(['the exported heads of 2026-11-25 cannot be read']);
+});
+
+it('that do not exist are said to be none', async () => {
+  expect((await verify()).outside).toEqual({ days: 0, heads: 0 });
+  expect((await verify(nowhere)).outside).toBeUndefined();
+});
+
+it('are compared for a month', async () => {
+  await exported()();
+  today += daysCompared * dayMs;
+  expect((await verify()).outside).toEqual({ days: 0, heads: 0 });
+});
+
+it('can be posted, which no verification reads; a refusal is repeated', async () => {
+  const posted: { readonly headers: object; readonly body: string }[] = [];
+  let status = 500;
+  const webhook = () =>
+    openHeadsPlace({ url: 'https://archive.example/heads', token: 't' }, (delivery) => {
+      posted.push(delivery);
+      return Promise.resolve({ status });
+    });
+  const run = exported(webhook);
+  await expect(run()).rejects.toThrow('answered 500');
+  status = 204;
+  expect(await run()).toBe(2);
+  expect(posted[1]).toMatchObject({
+    headers: { 'x-ledger-day': '2026-11-25', 'x-ledger-part': '1', authorization: 'Bearer t' },
+  });
+  expect(posted[1]?.body.trim().split('\n')).toHaveLength(2);
+  expect((await verify(webhook)).outside).toBeUndefined();
+});

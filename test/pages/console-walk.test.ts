@@ -1,0 +1,154 @@
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openedBy, orderedBy } from '../../src/health/circuit-rules.ts';
+import type { CircuitRecord } from '../../src/health/circuit-rules.ts';
+import { attentionReasons, concerns } from '../../src/task/attention.ts';
+import type { AttentionReason, Concern } from '../../src/task/attention.ts';
+import type { StateName } from '../../src/task/state.ts';
+import { browserPath, noBrowser, startBrowser } from '../support/browser.ts';
+import type { TestBrowser } from '../support/browser.ts';
+import { adminToken, useHttpWorld } from '../support/http-world.ts';
+import { succeededWith } from '../support/task-records.ts';
+
+/** From the page Now to the act that ends a trouble, by the keyboard alone, with the number of presses. */
+
+const world = useHttpWorld('console_walk');
+let browser: TestBrowser;
+
+type Way = (id: string) => Promise<StateName>;
+
+/** Brings a new task into the state in which it asks for a person. */
+const states: Readonly<Record<Exclude<AttentionReason, Concern>, Way>> = {
+  async submit_ambiguous(id) {
+    await world.drive.ask(id);
+    return 'asking';
+  },
+  async upstream_id_taken(id) {
+    const n = await world.drive.send(id);
+    const code = 'upstream_id_taken';
+    await world.drive.step(id, { kind: 'lost', n, owner: 'run', code, taken: true });
+    await world.drive.step(id, { kind: 'asked' });
+    return 'asking';
+  },
+  async poll_failed(id) {
+    const n = await world.drive.accept(id);
+    await world.drive.step(id, { kind: 'broken', n, job: `up-${id}`, code: 'not_found' });
+    return 'broken';
+  },
+  async charge_review(id) {
+    await world.drive.polled(id, succeededWith('https://files.example/a.mp4'));
+    await world.drive.step(id, { kind: 'reviewed', charge: '900000', why: 'above_hold' });
+    return 'review';
+  },
+};
+
+function noted(concern: Concern): Way {
+  return async (id) => {
+    const hasEnded = concern === 'not_delivered';
+    if (hasEnded) await world.drive.succeed(id, succeededWith('https://files.example/a.mp4'));
+    else await world.drive.accept(id);
+    expect(await world.stores.tasks.setConcern(id, concern)).toBe(true);
+    return hasEnded ? 'ended' : 'waiting';
+  };
+}
+
+const ways: Readonly<Record<string, Way>> = {
+  ...states,
+  ...Object.fromEntries(concerns.map((concern) => [concern, noted(concern)])),
+};
+
+async function make(reason: AttentionReason): Promise<void> {
+  const { id } = (await (await world.newAccount()).create({})).body;
+  const state = await ways[reason]?.(id);
+  expect((await world.stores.tasks.find(id))?.attention).toBe(reason);
+  if (state !== undefined) world.port.situations.set(id, state);
+}
+
+const now = Date.now();
+const failure = { code: 'http_503', tasks: ['t1', 't2'], accounts: ['x', 'y'] } as const;
+const hour = 3_600_000;
+
+/** Circuits that are not closed. `presses`: from Now to the dialog that closes it. */
+const circuits: Readonly<Record<string, CircuitRecord>> = {
+  'one/a/clip': openedBy({ ...failure, sign: 'failure' }, undefined, now),
+  'two/b': openedBy({ ...failure, sign: 'account' }, undefined, now),
+  'three/c': orderedBy(
+    { state: 'open', until: now + hour, by: 'anna', reason: 'they asked' },
+    undefined,
+    now,
+  ),
+};
+
+describe.skipIf(browserPath === undefined)(`the way to an act${noBrowser}`, () => {
+  beforeAll(async () => {
+    for (const reason of attentionReasons) await make(reason);
+    for (const [id, record] of Object.entries(circuits)) await world.stores.circuits.write(id, record);
+    browser = await startBrowser();
+  });
+  afterAll(() => browser.close());
+
+  async function onNow() {
+    const { page, faults } = await browser.open({ viewport: { width: 1280, height: 900 } });
+    await page.addInitScript(`sessionStorage.setItem('mediary.operator', ${JSON.stringify(adminToken)})`);
+    await page.goto(`${world.url}/console#/now`);
+    await page.getByRole('heading', { name: 'Now', exact: true }).waitFor();
+    let presses = 0;
+    const press = async (key: string) => {
+      presses += 1;
+      await page.keyboard.press(key);
+    };
+    /** Presses the key until the focused element matches. */
+    const pressTo = async (key: string, wanted: RegExp) => {
+      for (let times = 0; times < 40; times += 1) {
+        await press(key);
+        if (wanted.test(await focused(page))) return;
+      }
+      throw new Error(`${key} does not lead to ${wanted.source}`);
+    };
+    return { page, faults, press, pressTo, presses: () => presses };
+  }
+
+  /** The link and the text of the focused element. */
+  const focused = (page: Page) =>
+    page.evaluate<string>(
+      `[document.activeElement.getAttribute('href'), document.activeElement.textContent.trim()].join(' ')`,
+    );
+
+  it.each(attentionReasons)('a task with %s: its row, its list, the task, its first act', async (reason) => {
+    const { page, faults, press, pressTo, presses } = await onNow();
+    await pressTo('j', new RegExp(`attention=${reason}\\b`));
+    const row = presses();
+    await press('Enter');
+    await page.locator('.now').waitFor({ state: 'detached' });
+    await expect.poll(() => page.locator('tr.opens').count()).toBe(1);
+    await press('j');
+    await press('Enter');
+    await page.locator('.acts button').first().waitFor();
+    await press('a');
+    await press('Enter');
+    await page.getByRole('dialog').waitFor();
+    expect(presses()).toBe(row + 5);
+    expect(row).toBeLessThanOrEqual(attentionReasons.length);
+    expect(faults).toEqual([]);
+  });
+
+  it.each(Object.keys(circuits))('the circuit %s: its channel, and the dialog that closes it', async (id) => {
+    const { page, faults, press, pressTo, presses } = await onNow();
+    const [channel = ''] = id.split('/');
+    await pressTo('j', new RegExp(` ${channel}$`));
+    const row = presses();
+    await press('Enter');
+    await page.getByRole('region', { name: `Circuits of ${channel}` }).waitFor();
+    await pressTo('j', / Close$/);
+    await press('Enter');
+    await page.getByRole('dialog', { name: `Close the circuit ${id.slice(channel.length + 1)}` }).waitFor();
+    // Enter, past the acts on the channel, to the circuit, Enter.
+    expect(presses()).toBe(row + 4);
+    expect(row).toBeLessThanOrEqual(attentionReasons.length + Object.keys(circuits).length);
+    const state = () => world.stores.circuits.list();
+    const known = await state();
+    for (let times = 0; times < 3; times += 1) await page.keyboard.press('Enter');
+    expect(await state()).toEqual(known);
+    expect(faults).toEqual([]);
+  });
+});

@@ -1,0 +1,50 @@
+import { expect, it } from 'vitest';
+import { providers } from '../../src/providers/index.ts';
+import { tryCredential } from '../../src/routing/try-credential.ts';
+import { providerContext } from '../providers/support.ts';
+import { useSimulator } from '../providers/use-simulator.ts';
+import { jobVendors } from '../providers/vendors.ts';
+
+const simulator = useSimulator({ renderSeconds: 80 });
+
+/** Rows are named after their provider and what it makes. */
+const providerOf = (row: string) => /^\w+/.exec(row)?.[0] ?? '';
+
+const channelOf = (name: string, { path, model, mapping }: any, request: any, apiKey: string): any => ({
+  provider: providers[providerOf(name)],
+  config: { models: { m: {} } },
+  context: () => ({
+    ...providerContext({ request, baseUrl: simulator.url + path, model }),
+    credential: { id: 'a', apiKey },
+    ...(mapping === undefined ? {} : { mapping }),
+  }),
+});
+const ask = (channel: any) => tryCredential(channel, 'a', AbortSignal.timeout(10_000));
+
+/** Vendors that answer images at once, and have no jobs. */
+const untested = ['openai', 'stability'];
+
+it.each(
+  jobVendors
+    .filter(({ name }) => Object.hasOwn(providers, name))
+    .map((row) => [row.name, row.model, row] as const),
+)(
+  '%s with %s distinguishes a key that it knows from another one, and creates no job',
+  async (name, _model, row) => {
+    const right = await ask(channelOf(name, row, simulator.request, 'test-key'));
+    expect(right).toMatchObject({ verdict: 'accepted' });
+    const wrong = await ask(channelOf(name, row, simulator.request, 'sk-another-key'));
+    expect(wrong).toMatchObject({ verdict: 'refused' });
+    expect(wrong.words).not.toContain('sk-another');
+  },
+);
+
+it('every vendor says how its keys are tried, or that they are not', async () => {
+  const row = { path: '', model: 'm' };
+  const tested = new Set(jobVendors.map(({ name }) => providerOf(name)));
+  expect(Object.keys(providers).filter((name) => !tested.has(name))).toEqual(untested);
+  for (const name of untested) {
+    const answer = await ask(channelOf(name, row, simulator.request, 'test-key'));
+    expect(answer.verdict).toBe('untested');
+  }
+});

@@ -1,0 +1,64 @@
+import { once } from 'node:events';
+import { connect, createServer } from 'node:net';
+
+/** A TCP link to MongoDB that counts the commands which pass it, by name and collection. */
+export interface CountedLink {
+  readonly port: number;
+  /** Since the last call. */
+  take(): Map<string, number>;
+  close(): void;
+}
+
+/** OP_MSG, as the MongoDB wire protocol has it: header, flags, and a section with one BSON document. */
+const opMsg = 2013;
+const headerBytes = 16;
+const documentAt = headerBytes + 4 + 1;
+
+export async function openCountedLink(targetPort: number): Promise<CountedLink> {
+  const counts = new Map<string, number>();
+  const count = (name: string): void => void counts.set(name, (counts.get(name) ?? 0) + 1);
+  const server = createServer({ noDelay: true }, (near) => {
+    const far = connect({ port: targetPort, host: '127.0.0.1', noDelay: true });
+    near.on('data', messageReader(count));
+    near.on('error', () => far.destroy());
+    far.on('error', () => near.destroy());
+    near.pipe(far).pipe(near);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('The link has no port.');
+  return {
+    port: address.port,
+    take() {
+      const taken = new Map(counts);
+      counts.clear();
+      return taken;
+    },
+    close: () => void server.close(),
+  };
+}
+
+function messageReader(count: (name: string) => void): (piece: Buffer) => void {
+  let rest = Buffer.alloc(0);
+  return (piece) => {
+    rest = Buffer.concat([rest, piece]);
+    while (rest.length >= headerBytes && rest.length >= rest.readInt32LE(0)) {
+      const length = rest.readInt32LE(0);
+      count(commandOf(rest.subarray(0, length)));
+      rest = rest.subarray(length);
+    }
+  };
+}
+
+/** `find tasks`: the first field of a command has its name, and as its value the collection. */
+function commandOf(message: Buffer): string {
+  if (message.readInt32LE(12) !== opMsg) return 'handshake';
+  const type = message[documentAt + 4];
+  const nameAt = documentAt + 5;
+  const nameEnd = message.indexOf(0, nameAt);
+  const name = message.toString('utf8', nameAt, nameEnd);
+  if (type !== 2) return name;
+  const valueAt = nameEnd + 5;
+  return `${name} ${message.toString('utf8', valueAt, message.indexOf(0, valueAt))}`;
+}

@@ -1,0 +1,27 @@
+import { readFileSync } from 'node:fs';
+
+/**
+ * Moves the wall clock of this process, as if its machine's had been set: Date follows the milliseconds in the file that
+ * this module's query names. Timers and the monotonic clock stay as they are.
+ */
+
+const path = decodeURIComponent(new URL(import.meta.url).search.slice(1));
+const lookEveryMs = 100;
+const realNow = Date.now.bind(Date);
+let movedMs = read();
+setInterval(() => (movedMs = read()), lookEveryMs).unref();
+
+function read() {
+  try {
+    return Number(readFileSync(path, 'utf8')) || 0;
+  } catch {
+    return 0;
+  }
+}
+
+const now = () => realNow() + movedMs;
+
+globalThis.Date = new Proxy(Date, {
+  construct: (real, given, target) => Reflect.construct(real, given.length === 0 ? [now()] : given, target),
+  get: (real, name) => (name === 'now' ? now : Reflect.get(real, name)),
+});

@@ -1,0 +1,139 @@
+import { originOf, parameterNames } from '../../src/models/facts-table.ts';
+import type { FactsTable } from '../../src/models/facts-table.ts';
+import type { PlainFacts } from '../../src/models/model-facts.ts';
+import type { Listed, SdkList } from './sdk-lists.ts';
+import type { Literals } from './type-literals.ts';
+
+/** A list as the newest version of an SDK has it. `sdk` is its name, and `version` the newest one. */
+export interface ReadList extends Omit<SdkList, 'sdk'> {
+  readonly sdk: string;
+  readonly version: string;
+  readonly read: Literals;
+}
+
+/** The table of an adapter with the lists of all SDKs that have a list for it. */
+interface Compared {
+  readonly vendor: string;
+  readonly kind: string;
+  readonly table: FactsTable;
+  readonly lists: readonly ReadList[];
+  /** The vendor's names of the models that our example offers. */
+  readonly offered: readonly string[];
+}
+
+/** One sentence for each difference between a table of facts and the SDKs. */
+export function factsDifferences(compared: Compared): string[] {
+  const { vendor, kind, lists } = compared;
+  const said = [
+    ...lists.flatMap(unreadable),
+    ...lists.flatMap((list) =>
+      list.lists === 'models' ? newModels(list, compared) : values(list, compared),
+    ),
+    ...goneModels(compared),
+  ];
+  return [...new Set(said)].map((sentence) => `${vendor}, ${kind}: ${sentence}`);
+}
+
+function unreadable({ read, sdk, version, type }: ReadList): string[] {
+  return 'unreadable' in read ? [`${type} of ${sdk} ${version} cannot be read: ${read.unreadable}`] : [];
+}
+
+function literalsOf({ read, only }: ReadList): readonly string[] {
+  const all = 'unreadable' in read ? [] : read;
+  return only === undefined ? all : all.filter((name) => only.test(name));
+}
+
+function newModels(list: ReadList, { table }: Compared): string[] {
+  return literalsOf(list)
+    .filter((name) => !isKnown(name, table) && !Object.hasOwn(list.differs ?? {}, name))
+    .map((name) => `${name} is new: ${list.sdk} ${list.version} has it, and the table does not`);
+}
+
+function isKnown(name: string, table: FactsTable): boolean {
+  const { models, retired, unoffered = [] } = table;
+  const patterns = [...models, ...(retired?.models ?? []), ...unoffered].map(([pattern]) => pattern);
+  return patterns.some((pattern) => pattern.test(name));
+}
+
+/** Rows and offered models whose facts come from an SDK that has no such model any more. */
+function goneModels({ table, lists, offered }: Compared): string[] {
+  const listing = lists.filter(({ lists: what }) => what === 'models');
+  if (listing.some(({ read }) => 'unreadable' in read)) return [];
+  const names = listing.flatMap(literalsOf);
+  const comesFromThem = (source: string) => listing.some(({ sdk }) => source.includes(sdk));
+  const rows = table.models.flatMap(([pattern, , origin = table.origin]) =>
+    comesFromThem(origin.source) && !names.some((name) => pattern.test(name)) ? [String(pattern)] : [],
+  );
+  const models = offered.filter((name) => {
+    const { source = '', retirement } = originOf(table, name) ?? {};
+    return comesFromThem(source) && retirement === undefined && !names.includes(name);
+  });
+  return [...rows, ...models].map((name) => `${name} is gone: no SDK has it any more`);
+}
+
+function values(list: ReadList, { table }: Compared): string[] {
+  const listed = literalsOf(list);
+  const own = ownValues(list, table);
+  const { sdk, version, lists, differs = {} } = list;
+  if (listed.length === 0 || own === undefined) return [];
+  const isRight = (value: string) =>
+    Object.hasOwn(differs, value) || (table.unoffered ?? []).some(([name]) => name.test(value));
+  const lacking = listed.filter((value) => !own.has(value) && !isRight(value));
+  const extra = [...own].filter((value) => !listed.includes(value) && !isRight(value));
+  return [
+    ...lacking.map((value) => `${lists}: ${value} is in ${sdk} ${version}, and not in the table`),
+    ...(lists === 'parameters' ? [] : extra).map(
+      (value) => `${lists}: ${value} is in the table, and not in ${sdk} ${version}`,
+    ),
+  ];
+}
+
+/** Undefined: the table leaves the values to the vendor. */
+function ownValues({ lists, of }: ReadList, table: FactsTable): ReadonlySet<string> | undefined {
+  if (lists === 'parameters') return new Set(parameterNames(table));
+  const rows = table.models.filter(([pattern]) => of === undefined || of.some((name) => pattern.test(name)));
+  const plain = rows.flatMap(([, { cases = [], ...facts }]): PlainFacts[] => [
+    facts,
+    ...cases.map((one) => one.facts),
+  ]);
+  const found = plain.flatMap((facts) => valuesIn(facts, lists));
+  return found.length === 0 ? undefined : new Set(found);
+}
+
+function valuesIn(facts: PlainFacts, lists: Listed): readonly string[] {
+  const { resolutions = [], ratios = [], seconds, sizes, qualities = [], parameters = {} } = facts;
+  switch (lists) {
+    case 'resolutions':
+      return resolutions;
+    case 'ratios':
+      return [...ratios, ...(sizes?.ratios ?? [])];
+    case 'seconds':
+      return (seconds?.only ?? []).map((count) => `${count}s`);
+    case 'qualities':
+      return qualities;
+    case 'sizes':
+      return sizes?.only ?? [];
+    case 'models':
+    case 'parameters':
+      return [];
+    default:
+      return (parameters[lists.slice('parameters.'.length)]?.values ?? []).map(String);
+  }
+}
+
+/** A sentence for each table whose facts come from a version that is no longer the newest. */
+export function agedFacts({ vendor, kind, table, lists }: Omit<Compared, 'offered'>): string[] {
+  const origins = [
+    table.origin,
+    ...table.models.flatMap(([, , origin]) => (origin === undefined ? [] : [origin])),
+  ];
+  const aged = lists.flatMap(({ sdk, version }) =>
+    origins
+      .filter(({ source }) => source.includes(`${sdk} `) && !source.includes(`${sdk} ${version}`))
+      .map(
+        ({ source, read }) =>
+          `${vendor}, ${kind}: its facts come from ${source} (${read}); ${sdk} is at ${version}`,
+      ),
+  );
+  return [...new Set(aged)];
+}
