@@ -145,7 +145,13 @@ describe('documents of MongoDB', () => {
     expect(inside('$set: { [`at.${channel}`]: at }')).toHaveLength(1);
     expect(inside('_id: `${account}/${seq}`')).toEqual([]);
     // These are numbers, our own names, and an id that cannot have dots (`notify.targets[].id`).
-    const known = ['`tasks.${limit - 1}`', '`_id.${dimension}`', '`notified.${target}`', '`words.${part}`'];
+    const known = [
+      '`tasks.${limit - 1}`',
+      '`_id.${dimension}`',
+      '`notified.${target}`',
+      '`words.${part}`',
+      '`links.${part}`',
+    ];
     const stores = Object.entries(sources).filter(([file]) => /^src\/(?:store|ledger)\//.test(file));
     const found = linesWith(Object.fromEntries(stores), path, []);
     expect(found.filter((line) => !known.some((name) => line.includes(name)))).toEqual([]);

@@ -78,10 +78,8 @@ describe.skipIf(browserPath === undefined)(`facts on the console${noBrowser}`, (
   it('how many slots of a channel are in use, and that a task waits for one', async () => {
     const prompt = 'a boat [sim:never-finishes]';
     await created({ model: 'narrow', prompt });
-    const { page, faults } = await signedIn('#/channels');
-    const channel = page
-      .locator('section.channel')
-      .filter({ has: page.getByRole('heading', { name: 'narrow' }) });
+    const { page, faults } = await signedIn('#/channels/narrow');
+    const channel = page.locator('section.channel');
     await channel.getByText('1 of 2 in use').waitFor();
     expect(await channel.getByText('all in use').count()).toBe(0);
     await created({ model: 'narrow', prompt });
@@ -90,7 +88,7 @@ describe.skipIf(browserPath === undefined)(`facts on the console${noBrowser}`, (
     await created({ model: 'narrow', prompt });
     await page.goto(`${gateway.url}/console#/tasks?model=narrow`);
     await page.getByRole('cell', { name: 'waits for a free slot' }).waitFor();
-    await page.goto(`${gateway.url}/console#/channels`);
+    await page.goto(`${gateway.url}/console#/channels/costly`);
     await page.locator('section.channel', { hasText: 'costly' }).getByText('no limit').waitFor();
     expect(faults).toEqual([]);
   });

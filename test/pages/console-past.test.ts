@@ -9,6 +9,7 @@ import type { TestAccount } from '../support/client.ts';
 import { adminToken, useHttpWorld } from '../support/http-world.ts';
 import { testLedgerKey } from '../support/sealing.ts';
 import { snap } from '../support/shots.ts';
+import { workerReport } from '../support/worker-report.ts';
 
 /** The console's numbers with a past: what was earned, and what came and ended. */
 
@@ -92,7 +93,7 @@ describe.skipIf(browserPath === undefined)(`the console’s past${noBrowser}`, (
     expect(readFileSync(await saved.path(), 'utf8')).toMatch(/^channel,tasks,.*\r\ntwo,1,1\.000000/);
     for (const [group, name] of [
       ['Key', 'key_past'],
-      ['End user', 'mia'],
+      ['End user', /^eu_/],
       ['Account', 'past'],
       ['Model', 'plain'],
     ] as const) {
@@ -108,6 +109,69 @@ describe.skipIf(browserPath === undefined)(`the console’s past${noBrowser}`, (
     })();
     expect(readFileSync(await statement.path(), 'utf8')).toContain('credit');
     expect(calls.filter((call) => call.includes('/margin?by=day'))).toHaveLength(1);
+    expect(faults).toEqual([]);
+  });
+
+  it('draws what came and ended, for all, one channel or one model, with the numbers and as CSV', async () => {
+    const items = [{ url: 'https://x.test/v.mp4' }];
+    for (let n = 0; n < 12; n += 1) {
+      const { id } = (await account.create({ model: n % 3 === 0 ? 'plain' : 'clip' })).body;
+      if (n % 4 === 3) continue;
+      await world.drive.accept(id);
+      if (n % 4 === 2) await world.drive.fail(id, { code: 'provider_error', message: 'm', class: 'quota' });
+      else
+        await world.drive.succeed(id, {
+          kind: 'succeeded',
+          items,
+          facts: {},
+          renderedAt: Date.now() - 3_000,
+        });
+    }
+    const { page, faults, calls } = await signedIn('#/now');
+    const chart = (label: string) => page.getByRole('img', { name: new RegExp(`^${label}: `) });
+    await chart('Created').waitFor();
+    expect(await chart('Created').getAttribute('aria-label')).toContain('Created: 12;');
+    await page.getByRole('cell', { name: '3 our upstream account' }).first().waitFor();
+    await look(page, 'now-past');
+    await page.getByText('The numbers of the charts').click();
+    await page.getByRole('region', { name: 'The numbers of the charts' }).getByRole('row').nth(24).waitFor();
+    await page.getByRole('button', { name: 'By model' }).click();
+    const row = page
+      .getByRole('region', { name: 'What ended by model' })
+      .getByRole('row')
+      .filter({ hasText: 'plain' });
+    await row.getByText('4', { exact: true }).first().waitFor();
+    await page.getByLabel('Model of the charts').selectOption('plain');
+    await page.getByRole('img', { name: /^Created: 4;/ }).waitFor();
+    expect(await chart('Unfinished').count()).toBe(0);
+    await page.getByRole('button', { name: 'Last hour' }).click();
+    await page.getByRole('region', { name: 'The numbers of the charts' }).getByRole('row').nth(12).waitFor();
+    const [saved] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name: 'Save as CSV' }).click(),
+    ]);
+    expect(readFileSync(await saved.path(), 'utf8')).toMatch(
+      /^at,channel,model,created,.*\r\n[^,]*,[^,]*,plain,/,
+    );
+    expect(calls.filter((call) => call.includes('/trends?span=day&by=channel'))).toHaveLength(1);
+    expect(faults).toEqual([]);
+  });
+
+  it('lists the ill channels first, sorts them as asked, and has a page for each', async () => {
+    await world.stores.nodes.report(workerReport(['one', 'two', 'three']));
+    await world.admin('POST', '/channels/two/circuits', { credential: 'b', state: 'open', reason: 'late' });
+    const { page, faults } = await signedIn('#/channels');
+    const names = () =>
+      page.locator('tbody tr').evaluateAll((rows) => rows.map((row) => row.getAttribute('data-key')));
+    await expect.poll(names).toEqual(['two', 'one', 'three']);
+    await look(page, 'channels');
+    await page.getByRole('button', { name: 'Channel', exact: true }).click();
+    await expect.poll(names).toEqual(['one', 'three', 'two']);
+    await page.getByRole('link', { name: 'two', exact: true }).click();
+    await page.getByRole('region', { name: 'Circuits of two' }).getByRole('row').nth(1).waitFor();
+    await look(page, 'channel');
+    await page.goto(`${world.url}/console#/channels/none`);
+    await page.getByText('has no channel of this name').waitFor();
     expect(faults).toEqual([]);
   });
 });

@@ -253,7 +253,7 @@ describe.skipIf(browserPath === undefined)(`views of the console${noBrowser}`, (
     const task = `/admin/v1/tasks/${id}`;
     // Beside the acts, which are the same for all pages, and the overview, which the title and the icon are made of on every page.
     for (const [hash, heading, ...expected] of [
-      ['now', 'Now'],
+      ['now', 'Now', '/admin/v1/trends?span=day&by=channel'],
       ['tasks', 'Tasks', '/admin/v1/tasks?limit=50'],
       // The record is large, is read once for each change of the task, and has its own audit.
       [`tasks/${id}`, 'Attempts', task, `${task}/record`],
@@ -372,6 +372,7 @@ describe.skipIf(browserPath === undefined)(`views of the console${noBrowser}`, (
     world.clock.aheadMs += 30_000;
     const watched = await signedIn('#/channels');
     const { page, faults } = watched;
+    await page.getByRole('link', { name: 'one', exact: true }).click();
     await page.getByText(/^\d+ tasks?, 0 succeeded, 1 failed: upstream overloaded$/).waitFor();
     await page.getByRole('button', { name: 'Open a circuit' }).first().click();
     await page.getByLabel('Model').selectOption('clip');
@@ -382,7 +383,7 @@ describe.skipIf(browserPath === undefined)(`views of the console${noBrowser}`, (
     await row.getByText('paused', { exact: true }).waitFor();
     await row.getByText('onerror=fault()').waitFor();
     await row.getByText(/in (?:\d+ min|1 h)/).waitFor();
-    await look(watched, 'channels');
+    await look(watched, 'channel');
     await row.getByRole('button', { name: 'Close' }).click();
     await page.getByLabel(/^Reason/).fill('all is well');
     await page.getByRole('button', { name: 'Close the circuit a/clip' }).click();

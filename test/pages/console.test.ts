@@ -224,7 +224,7 @@ describe.skipIf(browserPath === undefined)(`the console${noBrowser}`, () => {
   });
 
   it('pauses a channel and credits an account, each with a reason', async () => {
-    const { page, faults } = await signedIn('#/channels');
+    const { page, faults } = await signedIn('#/channels/main');
     await page.getByRole('button', { name: 'Pause' }).last().click();
     await page.getByLabel(/^Reason/).fill(hostile);
     await page.getByRole('button', { name: 'Pause main' }).click();
@@ -235,6 +235,7 @@ describe.skipIf(browserPath === undefined)(`the console${noBrowser}`, () => {
     await page.getByLabel(/^Reason/).fill('all is well again');
     await page.getByRole('button', { name: 'Resume main' }).click();
     await page.getByRole('button', { name: 'Resume' }).first().waitFor({ state: 'detached' });
+    await page.getByRole('link', { name: 'Channels' }).last().click();
     await page.getByLabel('Request as JSON').fill('{"model": "wan"}');
     await page.keyboard.press('Enter');
     await page
@@ -257,6 +258,7 @@ describe.skipIf(browserPath === undefined)(`the console${noBrowser}`, () => {
 
   it.each([
     '#/channels',
+    '#/channels/main',
     '#/money?by=account',
     '#/accounts',
     '#/accounts/ACCOUNT',

@@ -98,6 +98,8 @@ describe.skipIf(browserPath === undefined)(`hostile strings${noBrowser}`, () => 
         ...hostileStrings.map((text) => `accounts/${encodeURIComponent(text)}`),
         ...hostileStrings.map((text) => encodeURIComponent(text)),
         'channels',
+        'channels/three',
+        ...hostileStrings.map((text) => `channels/${encodeURIComponent(text)}`),
         'models',
         'accounts',
         `accounts/${owner.id}`,

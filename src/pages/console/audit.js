@@ -5,7 +5,7 @@ import { Badge, LiveState, Time } from '../shared/parts.js';
 import { html } from '../shared/preact.js';
 import { withQuery } from '../shared/query.js';
 import { Table } from '../shared/table.js';
-import { Text } from './filters.js';
+import { Choice, spans, Text } from './filters.js';
 import { Pages } from './pages.js';
 import { changeQuery, linkTo } from './router.js';
 
@@ -17,14 +17,8 @@ const tones = { begun: 'busy', done: 'good', refused: 'warn', failed: 'bad' };
 /** @param {import('./types.d.ts').PageProps & { place: import('./router.js').Place }} props */
 export function Audit({ api, place }) {
   const asked = Object.fromEntries(place.query);
-  const path = withQuery('/admin/v1/audit', {
-    limit: 50,
-    by: asked['by'],
-    task: asked['task'],
-    after: asked['after'],
-  });
   /** @type {import('../shared/live.js').Live<import('./types.d.ts').Page<AuditEntry>>} */
-  const live = useLive(path, (signal) => api.get(path, signal), 5_000);
+  const live = useLive(place.query.toString(), (signal) => api.get(pathOf(asked), signal), 5_000);
   const rows = live.data?.data ?? [];
   return html`<main>
     <div class="row apart head"><h1>Audit</h1></div>
@@ -39,6 +33,12 @@ export function Audit({ api, place }) {
         value=${asked['task'] ?? ''}
         onChange=${(/** @type {string} */ task) => changeQuery(place, { task: task.trim(), after: undefined })}
       />
+      <${Choice}
+        label="Time"
+        value=${asked['hours'] ?? ''}
+        options=${spans}
+        onChange=${(/** @type {string} */ hours) => changeQuery(place, { hours, after: undefined })}
+      />
     </div>
     <${LiveState} live=${live} />
     ${live.data && html`<${Table} label="Audit" columns=${columns} rows=${rows} keyOf=${(/** @type {AuditEntry} */ { id }) => id} empty="Nothing was changed." />`}
@@ -49,6 +49,15 @@ export function Audit({ api, place }) {
       onOlder=${() => changeQuery(place, { after: rows.at(-1)?.id })}
     />
   </main>`;
+}
+
+const hourSeconds = 3_600;
+
+/** The same path within a minute, so that what has not changed is not sent again. @param {Record<string, string>} asked */
+function pathOf({ by, task, hours, after }) {
+  const minute = Math.floor(Date.now() / 60_000) * 60;
+  const since = hours === undefined ? undefined : minute - Number(hours) * hourSeconds;
+  return withQuery('/admin/v1/audit', { limit: 50, by, task, since, after });
 }
 
 /** @param {string} task */
@@ -67,27 +76,54 @@ function Items({ title, items }) {
   </details>`;
 }
 
+/** What an act did, before what it was done to. Acts on tasks have no words of their own. @type {Record<string, string>} */
+const deeds = {
+  setChannel: 'switched the channel',
+  setCircuit: 'set a circuit of',
+  createAccount: 'created the account',
+  creditAccount: 'credited',
+  setOverdraft: 'set the overdraft of',
+  setEndUserCaps: 'set the end users’ caps of',
+  setAccountAlert: 'set the alert of',
+  closeAccount: 'closed',
+  reopenAccount: 'reopened',
+  deleteAccount: 'deleted',
+  exportAccount: 'exported',
+  createKey: 'created a key for',
+  rotateKey: 'rotated the key',
+  revokeKey: 'revoked the key',
+  setKeyCaps: 'set the caps of the key',
+  rotateWebhookSecret: 'replaced the webhook secret of',
+  addOperator: 'added the operator',
+  revokeOperator: 'revoked the operator',
+  reloadConfig: 'published the configuration',
+  refundImages: 'refunded',
+  getTaskRequest: 'opened what the caller wrote for',
+};
+
+/** Who did what, to what. @param {{ entry: AuditEntry }} props */
+function Sentence({ entry: { by, action, target, task, items } }) {
+  const deed = deeds[action] ?? `used “${words(action)}” on`;
+  if (items !== null) return html`${by} ${deed} <${Items} title=${target} items=${items} />`;
+  return html`${by} ${deed} ${task === null ? target : taskLink(task)}`;
+}
+
+/** @param {{ entry: AuditEntry }} props */
+function Details({ entry: { what, result, via, address } }) {
+  return html`<details class="items">
+    <summary>Details</summary>
+    <div class="small">
+      By ${via}${address === null ? '' : ` from ${address}`}. Asked for:
+      <span class="mono">${what}</span> ${result}
+    </div>
+  </details>`;
+}
+
 /** @type {readonly import('../shared/table.js').Column<AuditEntry>[]} */
 const columns = [
   { title: 'At', cell: ({ at }) => html`<${Time} at=${at} />` },
-  { title: 'By', cell: ({ by, address }) => html`<span title=${address ?? ''}>${by}</span>` },
-  { title: 'From', cell: ({ via }) => via },
-  { title: 'Act', cell: ({ action }) => words(action) },
-  {
-    title: 'On',
-    isProse: true,
-    cell: ({ task, target, items }) =>
-      items !== null
-        ? html`<${Items} title=${target} items=${items} />`
-        : task === null
-          ? target
-          : taskLink(task),
-  },
+  { title: 'What happened', isProse: true, cell: (entry) => html`<${Sentence} entry=${entry} />` },
   { title: 'Reason', isProse: true, cell: ({ reason }) => reason },
   { title: 'Outcome', cell: ({ outcome }) => html`<${Badge} tone=${tones[outcome]} word=${outcome} />` },
-  {
-    title: 'What',
-    isProse: true,
-    cell: ({ what, result }) => html`<span class="mono">${what}</span> ${result ?? ''}`,
-  },
+  { title: 'More', isProse: true, cell: (entry) => html`<${Details} entry=${entry} />` },
 ];

@@ -1,222 +1,122 @@
-/** The question: which channel does not serve, why, and until when? */
-import { counted, span, words } from '../shared/format.js';
+/** The question: which channels do not serve, and what do they earn? */
+import { span } from '../shared/format.js';
 import { useLive } from '../shared/live.js';
-import { Badge, Facts, LiveState, Time } from '../shared/parts.js';
-import { html, useState } from '../shared/preact.js';
+import { Badge, LiveState } from '../shared/parts.js';
+import { html } from '../shared/preact.js';
 import { Table } from '../shared/table.js';
-import { Confirm } from './confirm.js';
-import { HealthBadge, HealthNotice, openedOf } from './health.js';
-import { named } from './names.js';
+import { HealthBadge } from './health.js';
 import { RouteExplanation } from './route-explanation.js';
-import { linkTo } from './router.js';
+import { goTo, linkTo } from './router.js';
 import { useRowKeys } from './row-keys.js';
 
 /** @typedef {import('./types.d.ts').Channel} Channel */
-/** @typedef {Channel['health']['parts'][number]} Part */
-/** @typedef {Record<string, string>} Written */
-/**
- * @typedef {{
- *   title: string, effect: string, path: string, body: (written: Written) => unknown,
- *   fields?: readonly import('./confirm.js').Field[],
- * }} Switching `fields`: beside the reason.
- */
 
-const path = '/admin/v1/channels';
+export const channelsPath = '/admin/v1/channels';
 
 /** @param {import('./types.d.ts').PageProps} props */
-export function Channels({ api, may }) {
-  /** @type {import('../shared/live.js').Live<{ data: readonly Channel[] }>} */
-  const live = useLive(path, (signal) => api.get(path, signal), 5_000);
+export function Channels({ api, currency }) {
+  const live = useChannels(api);
   useRowKeys();
-  const [switching, setSwitching] = useState(/** @type {Switching | undefined} */ (undefined));
   return html`<main>
     <div class="row apart head"><h1>Channels</h1></div>
     <${LiveState} live=${live} />
-    ${live.data?.data.map(
-      (channel) =>
-        html`<${OneChannel}
-          key=${channel.id}
-          channel=${channel}
-          onSwitch=${may('setChannel') ? setSwitching : undefined}
-        />`,
-    )}
-    <${RouteExplanation} api=${api} />
     ${
-      switching &&
-      html`<${Confirm}
-        title=${switching.title}
-        button=${switching.title}
-        effect=${() => switching.effect}
-        fields=${[...(switching.fields ?? []), { name: 'reason', label: 'Reason (kept with your name)' }]}
-        run=${(/** @type {Written} */ written) => api.post(switching.path, switching.body(written))}
-        onClose=${() => {
-          setSwitching(undefined);
-          live.refresh();
-        }}
+      live.data &&
+      html`<${Table}
+        label="Channels"
+        columns=${columnsOf(currency)}
+        rows=${[...live.data.data].sort((a, b) => rankOf(a) - rankOf(b))}
+        keyOf=${(/** @type {Channel} */ { id }) => id}
+        onOpen=${(/** @type {Channel} */ { id }) => goTo(linkTo(['channels', id]))}
+        empty="No channel is configured."
       />`
     }
+    <${RouteExplanation} api=${api} />
   </main>`;
 }
 
-/** @param {{ channel: Channel, onSwitch?: (switching: Switching) => void }} props */
-function OneChannel({ channel, onSwitch }) {
-  const { id, enabled, switch: used, models, credentials, limits, health } = channel;
-  return html`<section class="channel opens">
-    <div class="row apart">
-      <h2>
-        ${id}
-        <${HealthBadge} state=${health.state} />
-        <span class="soft small"> ${channel.provider}</span>
-      </h2>
-      ${
-        onSwitch &&
-        html`<div class="row">
-          <button onClick=${() => onSwitch(opening(channel))}>Open a circuit</button>
-          <button onClick=${() => onSwitch(pausing(channel))}>${enabled ? 'Pause' : 'Resume'}</button>
-        </div>`
-      }
-    </div>
-    <${HealthNotice} health=${health} />
-    <${Facts}
-      rows=${[
-        ['Circuits opened', openedOf(health)],
-        [
-          'Switched',
-          used &&
-            html`${used.enabled ? 'on' : 'off'} by ${used.by} <${Time} at=${used.at} />: ${used.reason}`,
-        ],
-        ['Models', models.join(', ')],
-        ['Last 3 hours', recentOf(channel)],
-        ['Credentials', credentials.join(', ')],
-        [
-          'Limits',
-          Object.entries(limits)
-            .map(([name, value]) => `${words(name)} ${String(value)}`)
-            .join(', '),
-        ],
-        ['Slots', slotsOf(channel)],
-        ['Priority, weight', `${channel.priority}, ${channel.weight}`],
-        ['Tasks', html`<a href=${linkTo(['tasks'], { channel: id })}>those of this channel</a>`],
-      ]}
-    />
-    ${health.parts.length > 0 && html`<${Circuits} channel=${channel} onSwitch=${onSwitch} />`}
-  </section>`;
+/**
+ * @param {import('./types.d.ts').Api} api
+ * @returns {import('../shared/live.js').Live<{ data: readonly Channel[] }>}
+ */
+export function useChannels(api) {
+  return useLive(channelsPath, (signal) => api.get(channelsPath, signal), 5_000);
+}
+
+/** The worst first. @type {readonly import('./types.d.ts').ChannelHealth['state'][]} */
+const ranks = ['ill', 'partly_ill', 'probing', 'flapping', 'paused', 'serving'];
+
+/** @param {Channel} channel */
+function rankOf({ health }) {
+  return ranks.indexOf(health.state);
+}
+
+/**
+ * @param {string} currency
+ * @returns {readonly import('../shared/table.js').Column<Channel>[]}
+ */
+function columnsOf(currency) {
+  return [
+    {
+      title: 'Channel',
+      cell: ({ id }) => html`<a href=${linkTo(['channels', id])}>${id}</a>`,
+      by: ({ id }) => id,
+    },
+    { title: 'Provider', cell: ({ provider }) => provider, by: ({ provider }) => provider },
+    { title: 'Health', cell: ({ health }) => html`<${HealthBadge} state=${health.state} />`, by: rankOf },
+    {
+      title: 'Waiting',
+      isNumber: true,
+      cell: ({ health }) => (health.waiting?.tasks ?? 0).toLocaleString('en'),
+      by: ({ health }) => health.waiting?.tasks ?? 0,
+    },
+    {
+      title: 'Slots',
+      isNumber: true,
+      cell: slotsOf,
+      by: ({ slots }) => (slots === null ? -1 : slots.in_use / slots.limit),
+    },
+    { title: 'Succeeded, 3 h', isNumber: true, cell: rateText, by: (channel) => rateOf(channel) ?? -1 },
+    {
+      title: 'Mean time',
+      isNumber: true,
+      cell: ({ recent }) => (typeof recent?.mean_seconds === 'number' ? span(recent.mean_seconds) : '–'),
+      by: ({ recent }) => recent?.mean_seconds ?? -1,
+    },
+    {
+      title: `Charged today ${currency}`,
+      money: ({ today }) => today?.charged ?? null,
+      by: ({ today }) => Number(today?.charged ?? 0),
+    },
+    {
+      title: `Cost today ${currency}`,
+      money: ({ today }) => today?.cost ?? null,
+      by: ({ today }) => Number(today?.cost ?? 0),
+    },
+    {
+      title: `Margin today ${currency}`,
+      money: ({ today }) => today?.margin ?? null,
+      by: ({ today }) => Number(today?.margin ?? 0),
+    },
+  ];
+}
+
+/** Of the tasks that have ended. @param {Channel} channel */
+function rateOf({ recent }) {
+  if (recent === null) return undefined;
+  const ended = recent.succeeded + recent.failures.reduce((sum, { count }) => sum + count, 0);
+  return ended === 0 ? undefined : recent.succeeded / ended;
 }
 
 /** @param {Channel} channel */
-function slotsOf({ slots }) {
+function rateText(channel) {
+  const rate = rateOf(channel);
+  return rate === undefined ? '–' : `${(rate * 100).toFixed(1)} %`;
+}
+
+/** @param {Channel} channel */
+export function slotsOf({ slots }) {
   if (slots === null) return 'no limit';
   const full = slots.in_use >= slots.limit ? html` <${Badge} tone="warn" word="all in use" />` : null;
   return html`${slots.in_use.toLocaleString('en')} of ${slots.limit.toLocaleString('en')} in use${full}`;
-}
-
-/** @param {Channel} channel */
-function recentOf({ id, recent }) {
-  if (recent === null || recent.tasks === 0) return recent === null ? '' : 'no task';
-  const { tasks, succeeded, failures, mean_seconds: mean, longest_seconds: longest } = recent;
-  const took =
-    mean === null || longest === null ? '' : ` in ${span(mean)} on average, ${span(longest)} at most`;
-  const whole = `${counted(tasks, 'task')}, ${succeeded.toLocaleString('en')} succeeded${took}`;
-  return [whole, ...failures.flatMap((row) => [', ', html`<${Failed} channel=${id} row=${row} />`])];
-}
-
-/** @param {{ channel: string, row: { class: string, count: number } }} props */
-function Failed({ channel, row: { class: name, count } }) {
-  const link = linkTo(['tasks'], { channel, class: name, hours: '3' });
-  return html`<a href=${link}>${`${count.toLocaleString('en')} failed: ${named(name)}`}</a>`;
-}
-
-/**
- * @param {Channel} channel
- * @returns {Switching}
- */
-function pausing({ id, enabled }) {
-  return {
-    title: enabled ? `Pause ${id}` : `Resume ${id}`,
-    effect: enabled
-      ? 'No new task is submitted there, on every node within seconds. Tasks in flight stay with it.'
-      : 'The configuration file decides again whether it accepts new tasks.',
-    path: `${path}/${encodeURIComponent(id)}`,
-    body: ({ reason }) => ({ enabled: !enabled, reason }),
-  };
-}
-
-const minuteSeconds = 60;
-
-/**
- * @param {Channel} channel
- * @returns {Switching}
- */
-function opening({ id, credentials, models }) {
-  const [first = ''] = credentials;
-  return {
-    title: `Open a circuit of ${id}`,
-    effect:
-      'Nothing is submitted there, on every node within five seconds. Tasks in flight continue; those that wait go to their next channel, or keep waiting.',
-    path: `${path}/${encodeURIComponent(id)}/circuits`,
-    fields: [
-      {
-        name: 'credential',
-        label: 'Credential',
-        value: first,
-        choices: credentials.map((name) => [name, name]),
-      },
-      {
-        name: 'model',
-        label: 'Model',
-        choices: [['', 'All models'], ...models.map((name) => [name, name])],
-      },
-      { name: 'minutes', label: 'Minutes (empty: until it is closed)', isOptional: true },
-    ],
-    body: ({ credential, model, minutes = '', reason }) => ({
-      credential,
-      ...(model === '' ? {} : { model }),
-      state: 'open',
-      ...(minutes === '' ? {} : { seconds: Number(minutes) * minuteSeconds }),
-      reason,
-    }),
-  };
-}
-
-/** @param {{ channel: Channel, onSwitch?: (switching: Switching) => void }} props */
-function Circuits({ channel, onSwitch }) {
-  const act = (/** @type {Part} */ part) =>
-    onSwitch &&
-    part.can_close &&
-    html`<button class="plain" onClick=${() => onSwitch(closing(channel, part))}>Close</button>`;
-  return html`<${Table}
-    label=${`Circuits of ${channel.id}`}
-    columns=${[
-      { title: 'Circuit', cell: nameOf },
-      { title: 'State', cell: (/** @type {Part} */ { state }) => html`<${HealthBadge} state=${state} />` },
-      { title: 'Why', isProse: true, cell: (/** @type {Part} */ { text }) => text },
-      { title: 'Opened', cell: openedOf },
-      { title: 'Since', cell: (/** @type {Part} */ { since }) => html`<${Time} at=${since} />` },
-      { title: 'Until', cell: (/** @type {Part} */ { until }) => until && html`<${Time} at=${until} />` },
-      { title: 'Act', cell: act },
-    ]}
-    rows=${channel.health.parts}
-    keyOf=${(/** @type {Part} */ part) => `${part.scope} ${nameOf(part)}`}
-    empty=""
-  />`;
-}
-
-/** @param {Part} part */
-function nameOf({ credential, model }) {
-  return model === null ? credential : `${credential}/${model}`;
-}
-
-/**
- * @param {Channel} channel
- * @param {Part} part
- * @returns {Switching}
- */
-function closing({ id }, part) {
-  const { credential, model } = part;
-  return {
-    title: `Close the circuit ${nameOf(part)}`,
-    effect: 'Submissions resume at once, whatever failed before.',
-    path: `${path}/${encodeURIComponent(id)}/circuits`,
-    body: ({ reason }) => ({ credential, ...(model === null ? {} : { model }), state: 'closed', reason }),
-  };
 }

@@ -13,7 +13,7 @@ const states = [
   ['callback_failed', 'Callback abandoned'],
 ];
 
-const spans = [
+export const spans = [
   ['', 'Any time'],
   ['1', 'Last hour'],
   ['3', 'Last 3 hours'],

@@ -27,9 +27,17 @@ export function HealthNotice({ health: { state, text, since, until, waiting } })
   if (state === 'serving') return null;
   return html`<p class="notice warn">
     ${text} ${since !== null && html`<span class="soft"> since <${Time} at=${since} /></span>`}
-    ${until !== null && html`<span class="soft">, until <${Time} at=${until} /></span>`}
+    ${until !== null && html`<span class="soft">, until <${Until} at=${until} /></span>`}
     ${waiting !== null && waiting.tasks > 0 && html`<${Waiting} waiting=${waiting} />`}
   </p>`;
+}
+
+/** A circuit that stays open until an operator closes it has the last second of the year 9999. */
+const forever = 253_402_300_799;
+
+/** @param {{ at: number }} props */
+export function Until({ at }) {
+  return at >= forever ? 'it is closed' : html`<${Time} at=${at} />`;
 }
 
 /** @param {{ waiting: NonNullable<ChannelHealth['waiting']> }} props */
@@ -45,7 +53,7 @@ export function HealthList({ channels }) {
     (health) =>
       html`<div key=${health.channel} class="health opens">
         <div class="row">
-          <a href=${linkTo(['channels'])}>${health.channel}</a>
+          <a href=${linkTo(['channels', health.channel])}>${health.channel}</a>
           <${HealthBadge} state=${health.state} />
           <span class="soft small">${openedOf(health) && `opened ${openedOf(health)}`}</span>
         </div>

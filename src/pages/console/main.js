@@ -7,6 +7,7 @@ import { AccountPage } from './account.js';
 import { Accounts } from './accounts.js';
 import { learnActs } from './act-fields.js';
 import { Audit } from './audit.js';
+import { ChannelPage } from './channel.js';
 import { Channels } from './channels.js';
 import { Configuration } from './configuration.js';
 import { Help } from './help.js';
@@ -135,6 +136,8 @@ function Section({ api, place, live, overview }) {
   if (section === 'tasks' && id !== undefined) return html`<${TaskPage} key=${id} ...${props} id=${id} />`;
   if (section === 'tasks') return html`<${Tasks} ...${props} place=${place} />`;
   if (section === 'money') return html`<${Money} ...${props} place=${place} />`;
+  if (section === 'channels' && id !== undefined)
+    return html`<${ChannelPage} key=${id} ...${props} id=${id} />`;
   if (section === 'channels') return html`<${Channels} ...${props} />`;
   if (section === 'models') return html`<${Models} ...${props} />`;
   if (section === 'accounts' && id !== undefined)

@@ -9,6 +9,7 @@ import { named } from './names.js';
 import { goTo, linkTo } from './router.js';
 import { useRowKeys } from './row-keys.js';
 import { Sentence } from './sentence.js';
+import { TrendsSection } from './trends.js';
 
 /** @typedef {import('./types.d.ts').Overview} Overview */
 
@@ -16,9 +17,9 @@ import { Sentence } from './sentence.js';
 const staleSeconds = 30;
 
 /**
- * @param {{ live: import('../shared/live.js').Live<Overview>, overview: Overview, currency: string }} props
+ * @param {import('./types.d.ts').PageProps & { live: import('../shared/live.js').Live<Overview>, overview: Overview }} props
  */
-export function Now({ live, overview, currency }) {
+export function Now({ api, live, overview, currency }) {
   const { attention, callbacks, channels, unfinished } = overview;
   useRowKeys();
   const notices = overview.notices.filter(
@@ -57,6 +58,7 @@ export function Now({ live, overview, currency }) {
         <${Unfinished} rows=${unfinished} />
       </section>
     </div>
+    <${TrendsSection} api=${api} />
   </main>`;
 }
 

@@ -4,7 +4,7 @@ import type { offerSchema } from '../../http/routes/list-offered-models.ts';
 import type { accountSchema } from '../../http/presenters/account.ts';
 import type { adminTaskDetailSchema, adminTaskSchema } from '../../http/presenters/admin-task.ts';
 import type { auditEntrySchema } from '../../http/presenters/audit-entry.ts';
-import type { channelSchema, recentSchema, slotsSchema } from '../../http/presenters/channel.ts';
+import type { channelSchema, recentSchema, slotsSchema, todaySchema } from '../../http/presenters/channel.ts';
 import type { keySchema } from '../../http/presenters/key.ts';
 import type { ledgerEntrySchema } from '../../http/presenters/ledger-entry.ts';
 import type { overviewSchema } from '../../http/presenters/overview.ts';
@@ -14,6 +14,7 @@ import type { configChangeSchema, configSchema } from '../../http/presenters/con
 import type { reckoningSchema } from '../../http/presenters/reckoning.ts';
 import type { actionResult } from '../../http/presenters/action-result.ts';
 import type { actSchema } from '../../http/routes/list-acts.ts';
+import type { trendsSchema } from '../../http/presenters/trends.ts';
 import type { modelSchema } from '../../http/presenters/model.ts';
 import type { taskRequestSchema } from '../../http/presenters/task-request.ts';
 import type { Api } from '../shared/api.js';
@@ -29,8 +30,10 @@ export type Overview = z.output<typeof overviewSchema>;
 export type Channel = z.output<typeof channelSchema> & {
   readonly recent: z.output<typeof recentSchema> | null;
   readonly slots: z.output<typeof slotsSchema> | null;
+  readonly today: z.output<typeof todaySchema> | null;
 };
 export type ChannelHealth = Channel['health'];
+export type Trends = z.output<typeof trendsSchema>;
 export type Margin = z.output<typeof marginSchema>;
 export type MarginRow = Margin['data'][number];
 export type Account = z.output<typeof accountSchema>;
