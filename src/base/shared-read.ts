@@ -1,10 +1,16 @@
-/** A read that has not ended by then is not waited for by others any more. */
-const hangsAfterMs = 15_000;
+const hangsAfterDefault = 15_000;
 
 interface SharedRead<Read> {
   readonly result: Promise<Read>;
   readonly begunAt: number;
   endedAt?: number;
+}
+
+interface SharedReadTerms {
+  readonly ms: number;
+  readonly now: () => number;
+  /** A read that has not ended by then is not waited for by others any more. */
+  readonly hangsAfterMs?: number;
 }
 
 /**
@@ -13,7 +19,7 @@ interface SharedRead<Read> {
  */
 export function createSharedRead<Read>(
   read: () => Promise<Read>,
-  { ms, now }: { readonly ms: number; readonly now: () => number },
+  { ms, now, hangsAfterMs = hangsAfterDefault }: SharedReadTerms,
 ): () => Promise<Read> {
   let last: SharedRead<Read> | undefined;
   const isOfUse = ({ begunAt, endedAt }: SharedRead<Read>): boolean =>

@@ -190,14 +190,21 @@ const resultSchema = z.object({
   accounts: z.int(),
   entries: z.int(),
   open_holds: z.object({ workflow: z.int(), lease: z.int(), creation: z.int() }),
-  exported_heads: z.object({ days: z.int(), heads: z.int(), newest: z.string().optional() }).nullable(),
+  exported_heads: z
+    .object({
+      days: z.int(),
+      heads: z.int(),
+      newest: z.string().optional(),
+      not_compared: z.array(z.string()),
+    })
+    .nullable(),
   violation_count: z.int(),
   violations: z.array(z.record(z.string(), z.unknown())),
 });
 
 function showResult(result: Result, output: Output): void {
   const { accounts, entries, open_holds: open, violation_count: count, violations } = result;
-  const { days = 0, heads = 0, newest } = result.exported_heads ?? {};
+  const { days = 0, heads = 0, newest, not_compared: unread = [] } = result.exported_heads ?? {};
   if (count > 0) output.rows(violations, { columns: ['account', 'invariant', 'message'] });
   output.note(`${accounts} accounts, ${entries} entries: ${count} violations.`);
   output.note(
@@ -208,4 +215,9 @@ function showResult(result: Result, output: Output): void {
       ? 'No exported heads were compared: whoever can write to MongoDB could have cut off entries and their anchors. See `ledger.heads`.'
       : `Exported heads: ${heads} of ${days} days compared, the newest of ${newest}.`,
   );
+  if (unread.length > 0) {
+    output.note(
+      `The exported heads of ${unread.length} days could not be read and were not compared: ${unread.at(-1)} to ${unread[0]}.`,
+    );
+  }
 }

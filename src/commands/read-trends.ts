@@ -1,5 +1,6 @@
 import { createSharedRead } from '../base/shared-read.ts';
 import { hourMs, utcDay } from '../base/times.ts';
+import { isOverTime } from '../store/mongo.ts';
 import type { Rollup, RollupStore } from '../store/rollups.ts';
 import type { Stores } from '../store/stores.ts';
 import { addFlows } from '../task/flow.ts';
@@ -37,11 +38,24 @@ const settledMs = 48 * hourMs;
 /** An hour that ended some time ago is read again after a fourth of that time. */
 const staleShare = 1 / 4;
 
-/** The steps of a span are those that have begun, the current one last. Hours come from rollups, which are renewed here. */
+/**
+ * The steps of a span are those that have begun, the current one last. Hours come from rollups, which are renewed here.
+ * All who ask wait for the same read; its queries have limits of their own.
+ */
 export function createReadTrends(deps: TrendsDeps): ReadTrends {
-  const shared = (span: TrendSpan) =>
-    createSharedRead(() => readSpan(span, deps), { ms: sharedMs, now: deps.now });
-  const reads = { hour: shared('hour'), day: shared('day'), week: shared('week') };
+  const terms = { ms: sharedMs, now: deps.now, hangsAfterMs: Infinity };
+  let before: Promise<unknown> = Promise.resolve();
+  // The day is part of the week: whichever is read later finds the rollups of the other.
+  const afterOther = (span: TrendSpan): Promise<Trends> => {
+    const read = before.then(() => readSpan(span, deps));
+    before = read.catch(() => undefined);
+    return read;
+  };
+  const reads = {
+    hour: createSharedRead(() => readSpan('hour', deps), terms),
+    day: createSharedRead(() => afterOther('day'), terms),
+    week: createSharedRead(() => afterOther('week'), terms),
+  };
   return (span) => reads[span]();
 }
 
@@ -54,18 +68,22 @@ async function readSpan(span: TrendSpan, deps: TrendsDeps): Promise<Trends> {
   return { steps, stepMs, flows: all, unfinished: unfinished.reduce((sum, row) => sum + row.count, 0) };
 }
 
+/** Each part becomes rollups before the next one is read: a read that fails later is continued, and not begun anew. */
 async function readHours(hours: readonly number[], deps: TrendsDeps): Promise<Flow[]> {
   const [first = 0] = hours;
-  const readAt = deps.now();
+  const startedAt = deps.now();
   const kept = await deps.rollups.list(first, (hours.at(-1) ?? 0) + hourMs);
-  const fresh = kept.filter((rollup) => isFresh(rollup, readAt));
+  const fresh = kept.filter((rollup) => isFresh(rollup, startedAt));
   const known = new Set(fresh.map(({ at }) => at));
   const missing = hours.filter((hour) => !known.has(hour));
-  const read = await readSteps(missing, { ...deps, stepMs: hourMs });
-  for (const at of missing) {
-    await deps.rollups.put({ at, readAt, flows: read.filter((flow) => flow.at === at) });
+  const found = fresh.flatMap(({ flows }) => flows);
+  for await (const { steps, readAt, flows } of readParts(missing, { ...deps, stepMs: hourMs })) {
+    for (const at of steps) {
+      await deps.rollups.put({ at, readAt, flows: flows.filter((flow) => flow.at === at) });
+    }
+    found.push(...flows);
   }
-  return [...fresh.flatMap(({ flows }) => flows), ...read];
+  return found;
 }
 
 /** A time that lies ahead was written by another clock. */
@@ -75,27 +93,55 @@ function isFresh({ at, readAt }: Rollup, now: number): boolean {
   return ageMs >= 0 && (afterMs >= settledMs || ageMs < Math.max(sharedMs, afterMs * staleShare));
 }
 
-/** These steps from the records and the ledger, a day after the other. */
-async function readSteps(
-  steps: readonly number[],
-  { tasks, ledgerFlows, stepMs }: TrendsDeps & { readonly stepMs: number },
-): Promise<Flow[]> {
+type PartDeps = TrendsDeps & { readonly stepMs: number };
+
+interface Part {
+  readonly steps: readonly number[];
+  readonly readAt: number;
+  readonly flows: readonly Flow[];
+}
+
+async function readSteps(steps: readonly number[], deps: PartDeps): Promise<Flow[]> {
   const found: Flow[] = [];
-  for (const { from, before } of runsOf(steps, stepMs)) {
-    const asked = { from, before, stepMs };
-    found.push(...(await tasks.flows(asked)), ...(await ledgerFlows(asked)));
+  for await (const { flows } of readParts(steps, deps)) found.push(...flows);
+  return found;
+}
+
+/** These steps from the records and the ledger, a day after the other. What takes too long is read in halves, down to a step. */
+async function* readParts(steps: readonly number[], deps: PartDeps): AsyncGenerator<Part, void, undefined> {
+  const left = runsOf(steps, deps.stepMs);
+  for (let run = left.shift(); run !== undefined; run = left.shift()) {
+    const readAt = deps.now();
+    const flows = await readRun(run, deps);
+    if (flows !== undefined) yield { steps: run, readAt, flows };
+    else left.unshift(run.slice(0, run.length / 2), run.slice(run.length / 2));
   }
-  const sums = addFlows(found, ({ at, channel, model }) => JSON.stringify([at, channel, model]));
-  return [...sums.values()];
+}
+
+/** Undefined: it takes too long, and has more than one step. */
+async function readRun(
+  run: readonly number[],
+  { tasks, ledgerFlows, stepMs }: PartDeps,
+): Promise<Flow[] | undefined> {
+  const [from = 0] = run;
+  const asked = { from, before: from + run.length * stepMs, stepMs };
+  try {
+    const found = [...(await tasks.flows(asked)), ...(await ledgerFlows(asked))];
+    return [...addFlows(found, ({ at, channel, model }) => JSON.stringify([at, channel, model])).values()];
+  } catch (error) {
+    if (run.length > 1 && isOverTime(error)) return undefined;
+    throw error;
+  }
 }
 
 /** Consecutive steps of one day, together. */
-function runsOf(steps: readonly number[], stepMs: number): { from: number; before: number }[] {
-  const runs: { from: number; before: number }[] = [];
+function runsOf(steps: readonly number[], stepMs: number): number[][] {
+  const runs: number[][] = [];
   for (const at of steps) {
     const run = runs.at(-1);
-    if (run?.before === at && utcDay(run.from) === utcDay(at)) run.before += stepMs;
-    else runs.push({ from: at, before: at + stepMs });
+    const last = run?.at(-1) ?? at;
+    if (run !== undefined && last + stepMs === at && utcDay(last) === utcDay(at)) run.push(at);
+    else runs.push([at]);
   }
   return runs;
 }

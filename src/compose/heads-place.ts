@@ -58,8 +58,9 @@ function bucketPlace(settings: NonNullable<NonNullable<Settings>['s3']>): HeadsP
   const storage = createS3Storage({ ...settings, links: 'gateway' });
   return {
     async write(day, heads) {
+      // Some servers do not know conditional writes.
       if ((await storage.stat(nameOf(day))) !== undefined) return;
-      await storage.write(nameOf(day), heads, 'application/jsonl');
+      await storage.writeNew(nameOf(day), heads, 'application/jsonl');
     },
     async read(day) {
       const file = await storage.stat(nameOf(day));

@@ -59,7 +59,9 @@ export function openDailyVerification(core: Core): DailyVerification {
     last: () => stores.verifications.last(),
     async verify(signal) {
       const pace = createPace(config().ledger.verify_documents_per_second, signal);
-      const { violationCount: count } = await verify({ signal, pace });
+      const { violationCount: count, outside } = await verify({ signal, pace });
+      const unread = outside?.notCompared.length ?? 0;
+      if (unread > 0) log.warn({ count: unread }, 'the exported heads of some days could not be read');
       if (count > 0) log.error({ count }, 'the daily verification of the ledger found violations');
       else log.info({ count }, 'the daily verification of the ledger found nothing wrong');
     },

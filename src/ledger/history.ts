@@ -72,7 +72,7 @@ export function createHistory({ collection, heads, endUsers }: HistoryDeps): His
 
     usage: (asked) => readUsage({ collection, endUsers }, asked),
     settledImages: (asked) => readSettledImages(collection, asked),
-    margin: (asked) => readMargin(collection, asked),
+    margin: (asked) => readMargin({ collection, endUsers }, asked),
 
     statement: (account, period) => openStatement(history, account, period),
   };

@@ -1,6 +1,7 @@
 import type { Document } from 'mongodb';
 import { marginDimensions, marginOf } from '../money/margin.ts';
 import type { MarginAsked, MarginDimension, MarginRow } from '../money/margin.ts';
+import type { EndUserNames } from '../store/end-user-names.ts';
 import { utcDays } from '../base/times.ts';
 import { TooManyGroupsError } from '../money/usage.ts';
 import type { LedgerCollection } from './collection.ts';
@@ -20,6 +21,11 @@ const fields: Readonly<Record<MarginDimension, string>> = {
   end_user: '$end_user',
 };
 
+interface MarginDeps {
+  readonly collection: Pick<LedgerCollection, 'aggregate'>;
+  readonly endUsers: EndUserNames;
+}
+
 interface Found {
   readonly _id: Readonly<Partial<Record<MarginDimension, string | null>>>;
   readonly tasks: number | bigint;
@@ -34,14 +40,14 @@ interface Found {
  * TooManyGroupsError.
  */
 export async function* readMargin(
-  collection: Pick<LedgerCollection, 'aggregate'>,
+  { collection, endUsers }: MarginDeps,
   { from, before, by }: MarginAsked,
 ): AsyncIterable<MarginRow> {
   const rows = new Map<string, MarginRow>();
   for (const day of utcDays(from, before)) {
     const groups = collection.aggregate<Found>(pipelineOf(day, by), { maxTimeMS: readMsMax });
     for await (const found of groups) {
-      const row = rowOf(found);
+      const row = rowOf(found, endUsers);
       const name = nameOf(row);
       const sum = rows.get(name);
       if (sum === undefined && rows.size >= groupsMax) throw new TooManyGroupsError(groupsMax);
@@ -74,13 +80,19 @@ function pipelineOf(day: string, by: readonly MarginDimension[]): Document[] {
   ];
 }
 
-function rowOf({ _id: names, tasks, unknown, ...sums }: Found): MarginRow {
+function rowOf({ _id: names, tasks, unknown, ...sums }: Found, { read }: EndUserNames): MarginRow {
   const sum = (name: keyof typeof sums): bigint => {
     const amount = sums[name];
     if (typeof amount !== 'bigint') throw new LedgerIntegrityError(`the sum of ${name} leaves int64`);
     return amount;
   };
-  const of = Object.fromEntries(Object.entries(names).filter(([, name]) => (name ?? '') !== ''));
+  const of = Object.fromEntries(
+    marginDimensions.flatMap((dimension) => {
+      const stored = names[dimension] ?? '';
+      if (stored === '') return [];
+      return [[dimension, dimension === 'end_user' ? read(stored) : stored] as const];
+    }),
+  );
   return {
     of,
     tasks: Number(tasks),

@@ -1,6 +1,9 @@
 import { z } from 'zod';
+import { parseJson } from '../base/parse-json.ts';
 import { dayMs, utcDay } from '../base/times.ts';
 import type { AnchoredHead, HeadAnchors } from './anchored-heads.ts';
+import { createChunks } from './verify-reading.ts';
+import type { Pace } from './verify-reading.ts';
 
 /** A place outside MongoDB that keeps the signed heads of each day. Whoever can change the ledger should not be able to change it. */
 export interface HeadsPlace {
@@ -16,16 +19,23 @@ export type OpenHeadsPlace = () => HeadsPlace | undefined;
 
 /** How far the exported heads were compared with the ledger. */
 export interface OutsideHeads {
-  /** Days whose heads were found. */
+  /** Days whose heads were found and compared. */
   readonly days: number;
   readonly heads: number;
+  /** Days whose heads could not be read, newest first. */
+  readonly notCompared: readonly string[];
   /** The newest of these days. */
   readonly newest?: string;
 }
 
 /** Days that a verification reads. Older files are compared with `ledger verify --heads`. */
 export const daysCompared = 31;
-const headsAtOnce = 500;
+/** A place that failed so often is not asked for further days. */
+const failuresMax = 3;
+/** Characters. */
+const lineMax = 64 * 1024;
+/** Some megabytes. */
+const seenMax = 10_000;
 
 interface ExportDeps {
   readonly anchors: Pick<HeadAnchors, 'newest'>;
@@ -70,41 +80,107 @@ interface CompareDeps {
   readonly place: HeadsPlace;
   readonly now: () => number;
   readonly onFault: (message: string) => void;
+  readonly signal?: AbortSignal | undefined;
+  readonly pace?: Pace | undefined;
 }
 
-/** Compares the ledger with the heads of the last days. Undefined: the place cannot be read. */
+/** Compares the ledger with the heads of the last days, as they are read. Undefined: the place cannot be read back. */
 export async function compareOutside(deps: CompareDeps): Promise<OutsideHeads | undefined> {
-  const { place, now, onFault } = deps;
+  const { place, now } = deps;
   const { read } = place;
   if (read === undefined) return undefined;
-  const found: string[] = [];
-  const heads = new Map<string, AnchoredHead>();
+  const compared: string[] = [];
+  const notCompared: string[] = [];
+  const checks = createHeadChecks(deps);
   for (let ago = 0; ago < daysCompared; ago += 1) {
     const day = utcDay(now() - ago * dayMs);
     try {
-      const file = await read(day);
-      if (file === undefined) continue;
-      found.push(day);
-      // A head that did not change stands in the files of many days.
-      for (const head of headsIn(await textOf(file)))
-        heads.set(JSON.stringify({ ...head, seq: `${head.seq}` }), head);
-    } catch {
-      onFault(`the exported heads of ${day} cannot be read`);
+      // Each attempt may last for as long as the timeouts of the place.
+      const file = notCompared.length < failuresMax ? await openFile(read, day) : 'unread';
+      if (file === 'unread') notCompared.push(day);
+      else if (file !== undefined) {
+        await checks.addFile(day, file);
+        compared.push(day);
+      }
+    } catch (error) {
+      if (!(error instanceof UnreadError)) throw error;
+      notCompared.push(day);
     }
   }
-  const all = [...heads.values()];
-  for (let from = 0; from < all.length; from += headsAtOnce) {
-    const faults = await deps.anchors.check(all.slice(from, from + headsAtOnce));
-    for (const fault of faults) onFault(`exported head ${fault}`);
-  }
-  const [newest] = found;
-  return { days: found.length, heads: all.length, ...(newest === undefined ? {} : { newest }) };
+  const heads = await checks.end();
+  const [newest] = compared;
+  return { days: compared.length, heads, notCompared, ...(newest === undefined ? {} : { newest }) };
 }
 
-async function textOf(file: AsyncIterable<Uint8Array>): Promise<string> {
-  const pieces: Uint8Array[] = [];
-  for await (const piece of file) pieces.push(piece);
-  return Buffer.concat(pieces).toString('utf8');
+/** The place failed, which says nothing about the ledger. */
+class UnreadError extends Error {}
+
+async function openFile(
+  read: NonNullable<HeadsPlace['read']>,
+  day: string,
+): Promise<AsyncIterable<Uint8Array> | undefined> {
+  try {
+    const file = await read(day);
+    return file === undefined ? undefined : piecesOf(file);
+  } catch (cause) {
+    throw new UnreadError('a file of heads cannot be opened', { cause });
+  }
+}
+
+async function* piecesOf(file: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {
+  try {
+    yield* file;
+  } catch (cause) {
+    throw new UnreadError('a file of heads cannot be read to its end', { cause });
+  }
+}
+
+function createHeadChecks({ anchors, onFault, signal, pace }: CompareDeps) {
+  let count = 0;
+  // A head that did not change stands in the files of many days. What does not fit here is checked once for each of them.
+  const seen = new Set<string>();
+  const chunks = createChunks<AnchoredHead>(async (heads) => {
+    signal?.throwIfAborted();
+    await pace?.(heads.length);
+    for (const fault of await anchors.check(heads)) onFault(`exported head ${fault}`);
+  });
+  return {
+    async addFile(day: string, file: AsyncIterable<Uint8Array>): Promise<void> {
+      let isWhole = true;
+      for await (const line of fileLines(file)) {
+        if (seen.has(line)) continue;
+        if (seen.size < seenMax) seen.add(line);
+        const head = headIn(line);
+        if (head === undefined) {
+          if (isWhole) onFault(`the file of exported heads of ${day} has a line without a valid head`);
+          isWhole = false;
+          continue;
+        }
+        count += 1;
+        await chunks.add(head);
+      }
+    },
+    async end(): Promise<number> {
+      await chunks.end();
+      return count;
+    },
+  };
+}
+
+/** Without empty ones. What is longer than any head comes in pieces. */
+async function* fileLines(file: AsyncIterable<Uint8Array>): AsyncGenerator<string, void, undefined> {
+  const decoder = new TextDecoder();
+  let rest = '';
+  for await (const piece of file) {
+    const lines = `${rest}${decoder.decode(piece, { stream: true })}`.split('\n');
+    rest = lines.pop() ?? '';
+    if (rest.length > lineMax) {
+      lines.push(rest);
+      rest = '';
+    }
+    yield* lines.filter((line) => line !== '');
+  }
+  if (rest !== '') yield rest;
 }
 
 const headSchema = z.object({
@@ -115,10 +191,10 @@ const headSchema = z.object({
   signature: z.string(),
 });
 
-function headsIn(text: string): AnchoredHead[] {
-  const lines = text.split('\n').filter((line) => line !== '');
-  return lines.map((line) => {
-    const { seq, at: seenAt, ...head } = headSchema.parse(JSON.parse(line));
-    return { ...head, seq: BigInt(seq), at: seenAt * 1000 };
-  });
+/** Undefined: it is none. */
+function headIn(line: string): AnchoredHead | undefined {
+  const parsed = headSchema.safeParse(parseJson(line));
+  if (!parsed.success) return undefined;
+  const { seq, at: seenAt, ...head } = parsed.data;
+  return { ...head, seq: BigInt(seq), at: seenAt * 1000 };
 }

@@ -80,13 +80,13 @@ export async function verifyLedger(options: VerifyOptions): Promise<VerifyResult
 
 async function compareExported(
   { anchors, now, report }: VerifyContext,
-  { openPlace }: VerifyOptions,
+  { openPlace, signal, pace }: VerifyOptions,
 ): Promise<OutsideHeads | undefined> {
   const place = openPlace?.();
   if (place === undefined) return undefined;
   try {
     const onFault = (message: string) => report({ invariant: 'ends_at_anchored_head', message });
-    return await compareOutside({ anchors, place, now, onFault });
+    return await compareOutside({ anchors, place, now, onFault, signal, pace });
   } finally {
     place.close();
   }

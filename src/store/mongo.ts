@@ -122,6 +122,11 @@ export function isDuplicateKey(error: unknown): error is MongoServerError {
   return error instanceof MongoServerError && error.code === duplicateKeyCode;
 }
 
+/** The server ended a query at its `maxTimeMS`. */
+export function isOverTime(error: unknown): boolean {
+  return error instanceof MongoServerError && error.code === overTimeCode;
+}
+
 /** Runs an insert, or what may become one. False: there is a document of this `_id`, or of a key of it, already. */
 export async function unlessThere(insert: () => Promise<unknown>): Promise<boolean> {
   try {
@@ -144,6 +149,7 @@ export async function repeatOnDuplicate<Result>(upsert: () => Promise<Result>): 
 }
 
 const duplicateKeyCode = 11_000;
+const overTimeCode = 50;
 const noSuchCollectionCode = 26;
 const indexConflictCodes: readonly unknown[] = [85, 86];
 

@@ -2,11 +2,15 @@ import { expect, it } from 'vitest';
 import { createSharedRead } from '../../src/base/shared-read.ts';
 
 /** Reads whose ends the test decides. */
-function reads() {
+function reads(hangsAfterMs?: number) {
   let at = 0;
   const begun: { readonly resolve: (answer: string) => void; readonly reject: (error: Error) => void }[] = [];
   const read = () => new Promise<string>((resolve, reject) => void begun.push({ resolve, reject }));
-  const ask = createSharedRead(read, { ms: 1_000, now: () => at });
+  const ask = createSharedRead(read, {
+    ms: 1_000,
+    now: () => at,
+    ...(hangsAfterMs === undefined ? {} : { hangsAfterMs }),
+  });
   return { ask, begun, pass: (ms: number) => void (at += ms) };
 }
 
@@ -44,4 +48,14 @@ it('that hangs is waited for by nobody who comes later, and spoils no later one'
   begun[1]?.resolve('b');
   expect(await second).toBe('b');
   expect(await ask()).toBe('b');
+});
+
+it('that may last is waited for until it ends', async () => {
+  const { ask, begun, pass } = reads(Infinity);
+  const first = ask();
+  pass(3_600_000);
+  const second = ask();
+  expect(begun).toHaveLength(1);
+  begun[0]?.resolve('a');
+  expect(await Promise.all([first, second])).toEqual(['a', 'a']);
 });

@@ -448,8 +448,13 @@ describe('ledger', () => {
   });
 
   it('verify: with the heads that were exported', async () => {
-    const { text } = await verifying({ ...sound, outside: { days: 3, heads: 4, newest: '2026-11-25' } });
+    const outside = { days: 3, heads: 4, newest: '2026-11-25', notCompared: ['2026-11-24', '2026-11-22'] };
+    const { text, status } = await verifying({ ...sound, outside });
     expect(text).toContain('Exported heads: 4 of 3 days compared, the newest of 2026-11-25.');
+    expect(text).toContain(
+      'The exported heads of 2 days could not be read and were not compared: 2026-11-22 to 2026-11-24.',
+    );
+    expect(status).toBe(0);
   });
 
   it('verify: status 1 and a table of what is wrong', async () => {

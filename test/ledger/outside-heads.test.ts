@@ -65,7 +65,7 @@ it('are written once a day, in the form of `ledger heads -o jsonl`, and lead to 
   today += dayMs;
   await run();
   expect(await verify()).toEqual({
-    outside: { days: 2, heads: 2, newest: '2026-11-26' },
+    outside: { days: 2, heads: 2, newest: '2026-11-26', notCompared: [] },
     violations: [],
   });
 });
@@ -90,7 +90,7 @@ it('find entries that were cut off together with every anchor', async () => {
   ]);
 });
 
-it('are refused where somebody changed them, and named where they cannot be read', async () => {
+it('are refused where somebody changed them, and a broken line is named', async () => {
   await exported()();
   const [name = ''] = await readdir(directory);
   const path = join(directory, name);
@@ -99,18 +99,77 @@ it('are refused where somebody changed them, and named where they cannot be read
     'exported head acme/1: the anchored head is not signed by this gateway',
   ]);
   await appendFile(path, '{"account":');
-  expect((await verify()).violations).toEqual(['the exported heads of 2026-11-25 cannot be read']);
+  expect((await verify()).violations).toEqual([
+    'the file of exported heads of 2026-11-25 has a line without a valid head',
+    'exported head acme/1: the anchored head is not signed by this gateway',
+  ]);
+});
+
+it('that cannot be read are said not to be compared, and the place is not asked for long', async () => {
+  await exported()();
+  const asked: string[] = [];
+  const broken = (reads: number) => (): HeadsPlace => ({
+    write: () => Promise.resolve(),
+    async read(day) {
+      asked.push(day);
+      const file = asked.length <= reads ? await place()?.read?.(day) : undefined;
+      if (file === undefined) throw new Error('unreachable');
+      return file;
+    },
+    close: () => undefined,
+  });
+  const { outside, violations } = await verify(broken(1));
+  expect(violations).toEqual([]);
+  expect(outside).toMatchObject({ days: 1, heads: 2, newest: '2026-11-25' });
+  expect(outside?.notCompared).toHaveLength(daysCompared - 1);
+  expect(asked).toEqual(['2026-11-25', '2026-11-24', '2026-11-23', '2026-11-22']);
+});
+
+it('that break off are not compared to their end, and no violation', async () => {
+  const cut = (): HeadsPlace => ({
+    write: () => Promise.resolve(),
+    read: (day) => Promise.resolve(day === '2026-11-25' ? cutOff() : undefined),
+    close: () => undefined,
+  });
+  async function* cutOff() {
+    yield Buffer.from('{"account":');
+    await Promise.reject(new Error('reset'));
+  }
+  expect(await verify(cut)).toEqual({
+    outside: { days: 0, heads: 0, notCompared: ['2026-11-25'] },
+    violations: [],
+  });
+});
+
+it('are compared as they come: lines in pieces, some hundred, and one that has no end', async () => {
+  await exported()();
+  const [name = ''] = await readdir(directory);
+  const whole = await readFile(join(directory, name), 'utf8');
+  const [head = ''] = whole.split('\n');
+  const missing = Array.from({ length: 600 }, (_, n) => head.replace(/"seq":\d/, `"seq":${n + 10}`));
+  const text = `${missing.join('\n')}\n${'x'.repeat(200_000)}\n${whole}`;
+  async function* pieces() {
+    for (let from = 0; from < text.length; from += 1_000) yield Buffer.from(text.slice(from, from + 1_000));
+  }
+  const { outside, violations } = await verify(() => ({
+    write: () => Promise.resolve(),
+    read: (day) => Promise.resolve(day > '2026-11-23' ? pieces() : undefined),
+    close: () => undefined,
+  }));
+  // The same lines of another day are not checked twice.
+  expect(outside).toMatchObject({ days: 2, heads: 602 });
+  expect(violations).toHaveLength(600 + 1);
 });
 
 it('that do not exist are said to be none', async () => {
-  expect((await verify()).outside).toEqual({ days: 0, heads: 0 });
+  expect((await verify()).outside).toEqual({ days: 0, heads: 0, notCompared: [] });
   expect((await verify(nowhere)).outside).toBeUndefined();
 });
 
 it('are compared for a month', async () => {
   await exported()();
   today += daysCompared * dayMs;
-  expect((await verify()).outside).toEqual({ days: 0, heads: 0 });
+  expect((await verify()).outside).toEqual({ days: 0, heads: 0, notCompared: [] });
 });
 
 it('can be posted, which no verification reads; a refusal is repeated', async () => {

@@ -16,6 +16,7 @@ import { listSchema } from '../presenters/list.ts';
 import { adminRoute, jsonReply } from '../route.ts';
 import type { Route } from '../route.ts';
 import { createSharedRead } from '../../base/shared-read.ts';
+import { withTimeout } from '../with-timeout.ts';
 
 type Deps = Pick<
   RouteDeps,
@@ -25,12 +26,15 @@ type Deps = Pick<
 /** However many operators look: the tasks are counted once in this time. */
 const sharedMs = 30_000;
 const slotsMs = 5_000;
+/** The sums of a day may take as long as a query may. */
+const earnedMs = 120_000;
+const earnedWaitMs = 1_000;
 const recentMs = 3 * 60 * 60_000;
 
 export function listChannels(deps: Deps): Route {
   const { catalogue, channelSwitches, readHealth, now } = deps;
   const counted = createSharedRead(() => count(deps), { ms: sharedMs, now });
-  const earned = createSharedRead(() => readToday(deps), { ms: sharedMs, now });
+  const earned = createEarned(deps);
   const slots = createSharedRead(() => countSlots(deps), { ms: slotsMs, now });
   return adminRoute({
     operationId: 'listChannels',
@@ -53,7 +57,7 @@ export function listChannels(deps: Deps): Route {
             }),
             today: todaySchema.nullable().meta({
               description:
-                'Added up once in half a minute; null: nothing ended there today, or it was not added up.',
+                'Added up once in two minutes; null: nothing ended there today, or it is not added up yet.',
             }),
           })
           .meta({ id: 'ListedChannel' }),
@@ -94,15 +98,31 @@ async function count({ catalogue, tasks, log, now }: Deps) {
   }
 }
 
-/** Empty: it takes too long, and channels are listed without it. */
-async function readToday({ ledger, log, now }: Deps): Promise<ReadonlyMap<string, MarginRow>> {
+type Earned = ReadonlyMap<string, MarginRow>;
+
+/** What channels earned today, as it was last added up. A read that lasts is waited for by nobody and ends for all. */
+function createEarned(deps: Deps): () => Promise<Earned> {
+  const { log, now } = deps;
+  let last: { readonly day: string; readonly rows: Earned } | undefined;
+  const read = async (): Promise<void> => {
+    const day = utcDay(now());
+    try {
+      last = { day, rows: await readDay(deps, day) };
+    } catch (err) {
+      log.warn({ err }, 'what channels earned today could not be added up');
+    }
+  };
+  const shared = createSharedRead(read, { ms: earnedMs, now, hangsAfterMs: Infinity });
+  return async () => {
+    await withTimeout(shared(), 'the ledger', earnedWaitMs).catch(() => undefined);
+    return last?.day === utcDay(now()) ? last.rows : new Map();
+  };
+}
+
+async function readDay({ ledger }: Deps, day: string): Promise<Earned> {
   const rows = new Map<string, MarginRow>();
-  try {
-    const asked = { from: utcDay(now()), before: utcDay(now() + dayMs), by: ['channel'] } as const;
-    for await (const row of ledger.margin(asked)) rows.set(row.of.channel ?? '', row);
-  } catch (err) {
-    log.warn({ err }, 'what channels earned today could not be added up');
-  }
+  const asked = { from: day, before: utcDay(Date.parse(day) + dayMs), by: ['channel'] } as const;
+  for await (const row of ledger.margin(asked)) rows.set(row.of.channel ?? '', row);
   return rows;
 }
 

@@ -44,5 +44,11 @@ function present({
   outside,
 }: VerifyResult): object {
   const counts = { violation_count: violationCount, violations };
-  return { accounts, entries, open_holds: openHolds, exported_heads: outside ?? null, ...counts };
+  return { accounts, entries, open_holds: openHolds, exported_heads: presentOutside(outside), ...counts };
+}
+
+function presentOutside(outside: VerifyResult['outside']): object | null {
+  if (outside === undefined) return null;
+  const { notCompared, ...compared } = outside;
+  return { ...compared, not_compared: notCompared };
 }

@@ -1,3 +1,4 @@
+import { MongoServerError } from 'mongodb';
 import { expect, it } from 'vitest';
 import { createReadTrends } from '../../../src/commands/read-trends.ts';
 import { ledgerCollection } from '../../../src/ledger/collection.ts';
@@ -118,6 +119,64 @@ it('reads an hour that is over from its rollup, renews one that may have changed
   const anew = await node()('day');
   expect(anew.flows.map(({ channel }) => channel)).not.toContain('ghost');
   expect(anew.flows.find(({ succeeded }) => succeeded > 0)?.at).toBe(Date.parse('2026-03-02T09:00:00Z'));
+});
+
+it('keeps each part that was read, and reads what takes too long in halves', async () => {
+  const kept: number[] = [];
+  const asked: number[] = [];
+  let mostHours = 6;
+  const read = createReadTrends({
+    tasks: {
+      countUnfinished: () => Promise.resolve([]),
+      flows({ from, before }) {
+        asked.push((before - from) / hour);
+        if (before - from > mostHours * hour) throw new MongoServerError({ message: 'too long', code: 50 });
+        return Promise.resolve([emptyFlow({ at: from, channel: 'one', model: 'clip' })]);
+      },
+    },
+    rollups: {
+      list: () => Promise.resolve([]),
+      put: ({ at }) => Promise.resolve(void kept.push(at)),
+    },
+    ledgerFlows: ({ from }) =>
+      from === Date.parse('2026-03-02T06:00:00Z') ? Promise.reject(new Error('away')) : Promise.resolve([]),
+    now: () => noon,
+  });
+  // From noon to noon: twelve hours of each day.
+  await expect(read('day')).rejects.toThrow('away');
+  expect(asked).toEqual([12, 6, 6, 12, 6, 6]);
+  expect(kept).toHaveLength(18);
+  mostHours = 0;
+  await expect(read('day')).rejects.toThrow('too long');
+  expect(asked.slice(6)).toEqual([12, 6, 3, 1]);
+});
+
+it('is read once at a time in a process, however long it takes', async () => {
+  let reads = 0;
+  let time = noon;
+  let end = (): void => undefined;
+  const ended = new Promise<void>((resolve) => (end = resolve));
+  const read = createReadTrends({
+    tasks: {
+      countUnfinished: () => Promise.resolve([]),
+      async flows() {
+        reads += 1;
+        await ended;
+        return [];
+      },
+    },
+    rollups: { list: () => Promise.resolve([]), put: () => Promise.resolve() },
+    ledgerFlows: () => Promise.resolve([]),
+    now: () => time,
+  });
+  const first = read('day');
+  await expect.poll(() => reads).toBe(1);
+  time += minute;
+  const others = [read('day'), read('week')];
+  await new Promise(setImmediate);
+  expect(reads).toBe(1);
+  end();
+  expect((await Promise.all([first, ...others]))[1]).toBe(await first);
 });
 
 it('sums what the ledger charged by the hour', async () => {

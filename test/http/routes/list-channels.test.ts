@@ -57,7 +57,7 @@ it('with what became of the tasks of the last three hours, counted once in half 
 
 it('with what has ended there today, less refunds and costs', async () => {
   const now = () => Date.now() + world.clock.aheadMs;
-  world.clock.aheadMs += 60_000;
+  world.clock.aheadMs += 120_000;
   const ledger = createLedger({ collection: ledgerCollection(world.db), key: testLedgerKey, now });
   const of = { account: 'acme', task: 't1' };
   const held = 9_000_000n;
@@ -65,12 +65,13 @@ it('with what has ended there today, less refunds and costs', async () => {
   await ledger.hold({ ...of, by, amount: held, basis: '{}', overdraftLimit: held });
   const upstream = { model: 'clip', channel: 'two', cost: 1_000_000n, unknown: 1 };
   await ledger.settle({ ...of, held, amount: 3_000_000n, upstream });
-  const { data } = (await world.admin('GET', '/channels')).body;
-  expect(data.map(({ today }: { today: object }) => today)).toEqual([
-    null,
-    { charged: '3.000000', cost: '1.000000', cost_unknown: 1, margin: '2.000000' },
-    null,
-  ]);
+  const todays = async () => {
+    const { data } = (await world.admin('GET', '/channels')).body;
+    return data.map(({ today }: { today: object }) => today);
+  };
+  await expect
+    .poll(todays)
+    .toEqual([null, { charged: '3.000000', cost: '1.000000', cost_unknown: 1, margin: '2.000000' }, null]);
 });
 
 it('without those counts when they cannot be had', async () => {
@@ -81,4 +82,30 @@ it('without those counts when they cannot be had', async () => {
     200,
     [null, null, null],
   ]);
+});
+
+it('without waiting long for the sums of today, which are added up once for all', async () => {
+  world.clock.stoppedAt = Date.parse('2026-03-02T12:00:00Z');
+  let end = (): void => undefined;
+  const ended = new Promise<void>((resolve) => (end = resolve));
+  let reads = 0;
+  const zero = { tasks: 1, charged: 0n, refunded: 0n, cost: 0n, unknown: 0 };
+  async function* margin() {
+    reads += 1;
+    await ended;
+    yield { ...zero, of: { channel: 'one' }, charged: 5_000_000n };
+  }
+  const now = Date.now;
+  const ledger = createLedger({ collection: ledgerCollection(world.db), key: testLedgerKey, now });
+  const node = await world.startNode({ ledger: { ...ledger, margin } });
+  const todays = async () => {
+    const { data } = (await node.admin('GET', '/channels')).body;
+    return data.map(({ today }: { today: { charged: string } | null }) => today?.charged ?? null);
+  };
+  expect(await todays()).toEqual([null, null, null]);
+  world.clock.stoppedAt += 20_000;
+  expect(await todays()).toEqual([null, null, null]);
+  end();
+  await expect.poll(todays).toEqual(['5.000000', null, null]);
+  expect(reads).toBe(1);
 });

@@ -1,0 +1,39 @@
+import { expect, it, onTestFinished } from 'vitest';
+import { openHeadsPlace } from '../../src/compose/heads-place.ts';
+import { serve } from './support.ts';
+
+/** A bucket in which nothing is found before something is written, and where another process wrote meanwhile. */
+async function bucketAfterAnother(refusal: { readonly status: number; readonly code: string }) {
+  const conditions: unknown[] = [];
+  const server = await serve((request, response) => {
+    request.resume();
+    if (request.method === 'HEAD') return void response.writeHead(404).end();
+    conditions.push([request.method, request.headers['if-none-match']]);
+    response.writeHead(refusal.status, { 'content-type': 'application/xml' });
+    response.end(`<Error><Code>${refusal.code}</Code><Message>m</Message></Error>`);
+  });
+  onTestFinished(() => server.close());
+  const keys = { access_key_id: 'a', secret_access_key: 'b' };
+  const address = { endpoint: server.url, region: 'us-east-1', path_style: true };
+  const s3 = { ...keys, ...address, bucket: 'heads', prefix: '' };
+  const place = openHeadsPlace({ s3 }, () => Promise.reject(new Error('nothing is posted')));
+  onTestFinished(() => place?.close());
+  async function* heads() {
+    yield Buffer.from('{}\n');
+  }
+  return { write: () => place?.write('2026-11-25', heads()), conditions };
+}
+
+it.each([
+  { status: 412, code: 'PreconditionFailed' },
+  { status: 409, code: 'ConditionalRequestConflict' },
+])('the heads that another process exported meanwhile are left: $status', async (refusal) => {
+  const { write, conditions } = await bucketAfterAnother(refusal);
+  await write();
+  expect(conditions).toEqual([['PUT', '*']]);
+});
+
+it('another refusal is one', async () => {
+  const { write } = await bucketAfterAnother({ status: 403, code: 'AccessDenied' });
+  await expect(write()).rejects.toThrow('m');
+});
