@@ -6,7 +6,7 @@ import { concealText, editText, readText, replaceSecrets, restoreText } from '..
 import type { ChangedText } from '../config/draft-text.ts';
 import type { GatewayConfig } from '../config/gateway-file.ts';
 import { readYaml } from '../config/read-yaml.ts';
-import { draftIssues, sealedNamesIn, secretsIn } from '../config/secret-places.ts';
+import { draftIssues, draftSecretsIn, originOfWritten, sealedNamesIn } from '../config/secret-places.ts';
 import type { WrittenSecret } from '../config/secret-places.ts';
 import { GatewayError, invalidParameter, serviceUnavailable } from '../errors/errors.ts';
 import type { ConfigDraft, ConfigDraftStore, ConfiguredSecret, DraftEdit } from '../store/config-drafts.ts';
@@ -140,9 +140,12 @@ export function createConfigDrafts(deps: ConfigDraftsDeps): ConfigDrafts {
       const { gateway, vendors } = unpackText(draft.text);
       const read = applied(change, gateway);
       if ('violation' in read) throw invalidParameter('text' in change ? 'text' : 'set', read.violation);
-      const written = isExportOnly ? secretsIn(valueOf(published.text)).map(({ value }) => value) : [];
+      const ofFile = isExportOnly ? draftSecretsIn(valueOf(published.text)) : [];
+      const before = draftSecretsIn(valueOf(draft.text));
       const sealed = await replaceSecrets(restoreText(read.text, gateway), async (secret) =>
-        written.includes(secret.value) ? secret.value : keepSecret(secret, by),
+        ofFile.some((one) => isSame(one, secret))
+          ? secret.value
+          : keepSecret({ ...secret, origin: originOfWritten(secret, before) }, by),
       );
       const text = packText({ gateway: sealed, vendors });
       const changes = valueChanges(valueOf(draft.text), valueOf(text)).slice(0, changesKept);
@@ -182,7 +185,12 @@ export function createConfigDrafts(deps: ConfigDraftsDeps): ConfigDrafts {
       return valueChanges(valueOf(published.text), valueOf(await textOf(configurations, version)));
     },
 
-    versions: async () => [(await open()).published, ...(await configurations.replaced())],
+    async versions() {
+      const { published } = await open();
+      // A process that died while it published may have noted the version in force as replaced.
+      const before = (await configurations.replaced()).filter(({ version }) => version < published.version);
+      return [published, ...before];
+    },
 
     async config() {
       const { published, draft, isBegun } = await open();
@@ -203,6 +211,10 @@ const exportOnly =
   'The files of the processes are the only source of the configuration here (CONFIG_DRAFTS=export). Export the draft as YAML, and reload the file.';
 const nameIt =
   'The files are the only source of the configuration here (CONFIG_DRAFTS=export): name an environment variable, ${NAME}, in place of the secret.';
+
+function isSame(one: WrittenSecret, other: WrittenSecret): boolean {
+  return one.place === other.place && one.origin === other.origin && one.value === other.value;
+}
 
 function applied(change: DraftChange, gateway: string): ChangedText {
   return 'text' in change ? readText(change.text) : editText(gateway, change.set);
