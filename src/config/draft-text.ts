@@ -2,7 +2,8 @@ import { isScalar, parseDocument } from 'yaml';
 import type { Document } from 'yaml';
 import { isRecord } from '../base/is-record.ts';
 import { readYaml } from './read-yaml.ts';
-import { secretsIn } from './secret-places.ts';
+import { draftSecretsIn, secretsIn } from './secret-places.ts';
+import type { WrittenSecret } from './secret-places.ts';
 
 /** Changes texts of gateway.yaml, whose comments and order stay. */
 
@@ -53,13 +54,13 @@ export function restoreText(text: string, before: string): string {
   return written(document);
 }
 
-/** Gives each secret that is written in the text to `keep`, and puts what that returns in its place. */
+/** Gives each written secret that a draft may change to `keep`, and puts what that returns in its place. */
 export async function replaceSecrets(
   text: string,
-  keep: (secret: ReturnType<typeof secretsIn>[number]) => Promise<string>,
+  keep: (secret: WrittenSecret) => Promise<string>,
 ): Promise<string> {
   const document = parseDocument(text);
-  const secrets = secretsIn(document.toJS());
+  const secrets = draftSecretsIn(document.toJS());
   if (secrets.length === 0) return text;
   for (const secret of secrets) setScalar(document, secret.path, await keep(secret));
   return written(document);

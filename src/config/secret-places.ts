@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { isRecord } from '../base/is-record.ts';
 import { environmentNames } from './environment.ts';
 import { references, sealedPrefix } from './gateway-file.ts';
@@ -20,6 +21,20 @@ export function secretsIn(file: unknown, isWanted = isWritten): readonly Written
   return textsIn(file).filter(({ place, value }) => secretPlaces.test(place) && isWanted(value));
 }
 
+/** Those in places that a draft may change. */
+export function draftSecretsIn(file: unknown): readonly WrittenSecret[] {
+  return secretsIn(file).filter(({ place }) => !isOfFile(place));
+}
+
+/** Where a secret may be sent: one that was written before stays with its server, however the text around it changes. */
+export function originOfWritten(
+  { value, origin }: WrittenSecret,
+  before: readonly WrittenSecret[],
+): string | undefined {
+  const same = before.filter((secret) => secret.value === value);
+  return (same.find((secret) => secret.origin === origin) ?? same[0] ?? { origin }).origin;
+}
+
 /** What a draft may not contain, although a file may: it comes over the network, and a file from this machine. */
 export function draftIssues(
   running: unknown,
@@ -27,46 +42,70 @@ export function draftIssues(
   originOf: ReadonlyMap<string, string | undefined>,
 ): readonly string[] {
   const known = textsIn(running);
-  const allowed = new Set(known.filter(isHostly).map(({ place, value }) => `${lastName(place)} ${value}`));
-  const variables = new Set(known.flatMap(({ value }) => namesIn(value)));
+  const before = new Map(known.map(({ place, value }) => [place, value]));
+  const networks = new Set(known.flatMap(networkIn));
   const issues = textsIn(draft).flatMap((text) => {
-    const { place, value, origin } = text;
+    const { place, value } = text;
+    if (isOfFile(place)) return [];
     const at = place.replaceAll('/', '.').slice(1);
-    if (isHostly(text) && !allowed.has(`${lastName(place)} ${value}`))
+    if (networkIn(text).some((network) => !networks.has(network)))
       return [`${at}: a draft cannot add this; add it to the file of the gateway`];
     return namesIn(value).flatMap((name) => {
-      if (!name.startsWith(sealedPrefix)) return variableIssue(name, { at, place, variables });
-      const sealed = name.slice(sealedPrefix.length);
-      if (!secretPlaces.test(place) || value !== `\${${name}}`)
-        return [`${at}: a sealed value must be the whole of a secret`];
-      if (!originOf.has(sealed) || originOf.get(sealed) === origin) return [];
-      return [`${at}: this secret was written for ${originOf.get(sealed) ?? 'a notice'}: write it again`];
+      const sealed = name.startsWith(sealedPrefix) ? name.slice(sealedPrefix.length) : undefined;
+      if (sealed !== undefined) return sealedIssue(sealed, { at, text, originOf });
+      return before.get(place) === value ? [] : variableIssue(name, { at, text });
     });
   });
-  return [...new Set(issues)];
+  return [...new Set([...ofFileIssues(running, draft), ...issues])];
 }
 
-function variableIssue(
+function ofFileIssues(running: unknown, draft: unknown): string[] {
+  return ofFile
+    .filter((names) => !isDeepStrictEqual(valueAt(running, names), valueAt(draft, names)))
+    .map((names) => `${names.join('.')}: only the file of the gateway can change this`);
+}
+
+interface Named {
+  readonly at: string;
+  readonly text: WrittenSecret;
+}
+
+function sealedIssue(
   name: string,
-  {
-    at,
-    place,
-    variables,
-  }: { readonly at: string; readonly place: string; readonly variables: ReadonlySet<string> },
+  { at, text, originOf }: Named & { readonly originOf: ReadonlyMap<string, string | undefined> },
 ): string[] {
-  if (variables.has(name)) return [];
+  if (!isWholeSecret(text)) return [`${at}: a sealed value must be the whole of a secret`];
+  if (!originOf.has(name) || originOf.get(name) === text.origin) return [];
+  return [`${at}: this secret was written for ${originOf.get(name) ?? 'another place'}: write it again`];
+}
+
+function variableIssue(name: string, { at, text }: Named): string[] {
   if (environmentNames.includes(name)) return [`${at}: ${name} is a setting of the gateway itself`];
-  return secretPlaces.test(place) ? [] : [`${at}: a draft names variables only where secrets belong`];
+  return isWholeSecret(text) ? [] : [`${at}: a draft names a variable only as the whole of a secret`];
+}
+
+function isWholeSecret({ place, value }: WrittenSecret): boolean {
+  return secretPlaces.test(place) && /^\$\{[^}]*\}$/.test(value);
 }
 
 const secretPlaces =
-  /^\/(?:channels\/[^/]+\/credentials\/[^/]+\/(?:api_key|callback_secret)|notify\/targets\/[^/]+\/(?:url|secret)|results\/s3\/(?:access_key_id|secret_access_key))$/;
+  /^\/(?:channels\/[^/]*\/credentials\/[^/]*\/(?:api_key|callback_secret)|notify\/targets\/[^/]*\/(?:url|secret)|(?:results|ledger\/heads)\/s3\/(?:access_key_id|secret_access_key)|ledger\/heads\/token)$/;
 
-/** What reaches into the machine: commands, and networks that the public cannot reach. */
-const hostlyPlaces = /^\/(?:notify\/targets\/[^/]+\/command|channels\/[^/]+\/private_(?:link_)?networks)\//;
+/** What reaches into the machine and its network: commands, directories, and addresses that need not be public. */
+const ofFile: readonly (readonly string[])[] = [['results'], ['ledger', 'heads'], ['notify', 'targets']];
 
-function isHostly({ place }: WrittenSecret): boolean {
-  return hostlyPlaces.test(place);
+function isOfFile(place: string): boolean {
+  return ofFile.some((names) => `${place}/`.startsWith(`/${names.join('/')}/`));
+}
+
+function valueAt(file: unknown, names: readonly string[]): unknown {
+  return names.reduce<unknown>((value, name) => (isRecord(value) ? value[name] : undefined), file);
+}
+
+/** The private network that a text permits to its channel. */
+function networkIn({ place, value }: WrittenSecret): readonly string[] {
+  const [permission] = /^\/channels\/[^/]*\/private_(?:link_)?networks(?=\/)/.exec(place) ?? [];
+  return permission === undefined ? [] : [`${permission} ${value}`];
 }
 
 function isWritten(value: string): boolean {
@@ -84,10 +123,6 @@ export function sealedNamesIn(text: string): readonly string[] {
   );
 }
 
-function lastName(place: string): string {
-  return place.split('/').find((name) => /^(?:command|private_(?:link_)?networks)$/.test(name)) ?? '';
-}
-
 /** Every text of a file. */
 function textsIn(file: unknown): readonly WrittenSecret[] {
   const found: WrittenSecret[] = [];
@@ -99,7 +134,7 @@ function textsIn(file: unknown): readonly WrittenSecret[] {
         isRecord(item) && Array.isArray(value) && typeof item['id'] === 'string' ? item['id'] : undefined;
       walk(item, {
         path: [...at.path, Array.isArray(value) ? Number(name) : name],
-        place: `${at.place}/${id ?? name}`,
+        place: `${at.place}/${(id ?? name).replaceAll('/', '~1')}`,
         of: id === undefined ? at.of : [at.of, id].filter(Boolean).join('.'),
         origin: at.place === '/channels' ? originIn(item) : at.origin,
       });

@@ -14,18 +14,18 @@ export function configChanges(before: GatewayConfig, after: GatewayConfig): read
 
 /** The same of files as they are written, without defaults and with the names of secrets. */
 export function valueChanges(before: unknown, after: unknown): readonly ConfigChange[] {
-  return compare(before, after, '');
+  return compare(before, after, []);
 }
 
-function compare(before: unknown, after: unknown, path: string): ConfigChange[] {
+function compare(before: unknown, after: unknown, path: readonly string[]): ConfigChange[] {
   const [was, is] = [entriesOf(before), entriesOf(after)];
   if (was !== undefined && is !== undefined) {
     const names = [...new Set([...Object.keys(was), ...Object.keys(is)])];
-    return names.flatMap((name) => compare(was[name], is[name], path === '' ? name : `${path}.${name}`));
+    return names.flatMap((name) => compare(was[name], is[name], [...path, name]));
   }
   if (canonicalJson(before) === canonicalJson(after)) return [];
   const kind = before === undefined ? 'added' : after === undefined ? 'removed' : 'changed';
-  return [{ path, kind, before: shown(before, path), after: shown(after, path) }];
+  return [{ path: path.join('.'), kind, before: shown(before, path), after: shown(after, path) }];
 }
 
 /** The members of an object, or of a list whose entries have ids. */
@@ -39,9 +39,11 @@ function entriesOf(value: unknown): Readonly<Record<string, unknown>> | undefine
   return entries.length === value.length && value.length > 0 ? Object.fromEntries(entries) : undefined;
 }
 
-function shown(value: unknown, path: string): string | undefined {
+function shown(value: unknown, path: readonly string[]): string | undefined {
   if (value === undefined) return undefined;
   const isName = typeof value === 'string' && /^\$\{[^}]+\}$/.test(value);
-  const isSafe = isName || typeof value === 'number' || typeof value === 'boolean' || shownTexts.test(path);
+  // An id with dots must not look like a path.
+  const place = path.map((name) => name.replaceAll('.', '-')).join('.');
+  const isSafe = isName || typeof value === 'number' || typeof value === 'boolean' || shownTexts.test(place);
   return isSafe ? canonicalJson(value).slice(0, shownCharactersMax) : undefined;
 }

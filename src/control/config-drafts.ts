@@ -1,12 +1,13 @@
 import { randomBase62 } from '../base/ids.ts';
 import type { RandomBytes } from '../base/ids.ts';
+import { defined } from '../base/defined.ts';
 import type { ConfigChange } from '../base/config-change.ts';
 import { packText, unpackText } from '../config/configuration-text.ts';
 import { concealText, editText, readText, replaceSecrets, restoreText } from '../config/draft-text.ts';
 import type { ChangedText } from '../config/draft-text.ts';
 import type { GatewayConfig } from '../config/gateway-file.ts';
 import { readYaml } from '../config/read-yaml.ts';
-import { draftIssues, sealedNamesIn, secretsIn } from '../config/secret-places.ts';
+import { draftIssues, draftSecretsIn, originOfWritten, sealedNamesIn } from '../config/secret-places.ts';
 import type { WrittenSecret } from '../config/secret-places.ts';
 import { GatewayError, invalidParameter, serviceUnavailable } from '../errors/errors.ts';
 import type { ConfigDraft, ConfigDraftStore, ConfiguredSecret, DraftEdit } from '../store/config-drafts.ts';
@@ -91,8 +92,7 @@ export function createConfigDrafts(deps: ConfigDraftsDeps): ConfigDrafts {
   }
 
   async function violationsOf(text: string, published: string): Promise<readonly string[]> {
-    const secrets = await drafts.listSecrets();
-    const originOf = new Map(secrets.map(({ name, origin }) => [name, origin]));
+    const originOf = new Map((await drafts.listSecrets()).map(({ name, origin }) => [name, origin]));
     const issues = draftIssues(valueOf(published), valueOf(text), originOf);
     const checked = await running.check(text);
     return 'violations' in checked ? [...checked.violations, ...issues] : issues;
@@ -114,13 +114,11 @@ export function createConfigDrafts(deps: ConfigDraftsDeps): ConfigDrafts {
     };
   }
 
-  async function keepSecret({ of, value, origin }: WrittenSecret, by: string): Promise<string> {
+  async function keepSecret(secret: WrittenSecret, by: string): Promise<string> {
     if (isExportOnly) throw invalidParameter('text', nameIt);
-    const name = `${(of || 'secret').replaceAll(/[^A-Za-z0-9.-]/g, '-')}-${randomBase62(8, deps.randomBytes)}`;
-    const ending = value.length >= shownFrom ? value.slice(-endingCharacters) : '';
-    const about = { name, ending, at: now(), by, value };
-    await drafts.keepSecret(origin === undefined ? about : { ...about, origin });
-    return `\${sealed:${name}}`;
+    const configured = configuredSecret(secret, deps.randomBytes);
+    await drafts.keepSecret({ ...configured, at: now(), by });
+    return `\${sealed:${configured.name}}`;
   }
 
   async function publishText(order: RollBackOrder & { readonly text: string }, by: string) {
@@ -140,9 +138,12 @@ export function createConfigDrafts(deps: ConfigDraftsDeps): ConfigDrafts {
       const { gateway, vendors } = unpackText(draft.text);
       const read = applied(change, gateway);
       if ('violation' in read) throw invalidParameter('text' in change ? 'text' : 'set', read.violation);
-      const written = isExportOnly ? secretsIn(valueOf(published.text)).map(({ value }) => value) : [];
+      const ofFile = isExportOnly ? draftSecretsIn(valueOf(published.text)) : [];
+      const before = draftSecretsIn(valueOf(draft.text));
       const sealed = await replaceSecrets(restoreText(read.text, gateway), async (secret) =>
-        written.includes(secret.value) ? secret.value : keepSecret(secret, by),
+        ofFile.some((one) => isSame(one, secret))
+          ? secret.value
+          : keepSecret({ ...secret, origin: originOfWritten(secret, before) }, by),
       );
       const text = packText({ gateway: sealed, vendors });
       const changes = valueChanges(valueOf(draft.text), valueOf(text)).slice(0, changesKept);
@@ -182,7 +183,7 @@ export function createConfigDrafts(deps: ConfigDraftsDeps): ConfigDrafts {
       return valueChanges(valueOf(published.text), valueOf(await textOf(configurations, version)));
     },
 
-    versions: async () => [(await open()).published, ...(await configurations.replaced())],
+    versions: async () => allVersions((await open()).published, await configurations.replaced()),
 
     async config() {
       const { published, draft, isBegun } = await open();
@@ -204,6 +205,16 @@ const exportOnly =
 const nameIt =
   'The files are the only source of the configuration here (CONFIG_DRAFTS=export): name an environment variable, ${NAME}, in place of the secret.';
 
+function configuredSecret({ of, value, origin }: WrittenSecret, randomBytes: RandomBytes) {
+  const name = `${(of || 'secret').replaceAll(/[^A-Za-z0-9.-]/g, '-')}-${randomBase62(8, randomBytes)}`;
+  const ending = value.length >= shownFrom ? value.slice(-endingCharacters) : '';
+  return { name, ending, value, ...defined({ origin }) };
+}
+
+function isSame(one: WrittenSecret, other: WrittenSecret): boolean {
+  return one.place === other.place && one.origin === other.origin && one.value === other.value;
+}
+
 function applied(change: DraftChange, gateway: string): ChangedText {
   return 'text' in change ? readText(change.text) : editText(gateway, change.set);
 }
@@ -211,6 +222,14 @@ function applied(change: DraftChange, gateway: string): ChangedText {
 function valueOf(text: string): unknown {
   const read = readYaml(unpackText(text).gateway);
   return 'value' in read ? read.value : undefined;
+}
+
+/** A process that died while it published may have noted the version in force as replaced. */
+function allVersions(
+  inForce: ConfigurationHead,
+  replaced: readonly ConfigurationHead[],
+): readonly ConfigurationHead[] {
+  return [inForce, ...replaced.filter(({ version }) => version < inForce.version)];
 }
 
 async function textOf(configurations: Pick<ConfigurationStore, 'textOf'>, version: number): Promise<string> {

@@ -1,6 +1,8 @@
 import { expect, it } from 'vitest';
+import { z } from 'zod';
 import { concealText, editText, readText, replaceSecrets, restoreText } from '../../src/config/draft-text.ts';
-import { draftIssues } from '../../src/config/secret-places.ts';
+import { fileSchema } from '../../src/config/gateway-schema.ts';
+import { draftIssues, draftSecretsIn, originOfWritten, secretsIn } from '../../src/config/secret-places.ts';
 import { readYaml } from '../../src/config/read-yaml.ts';
 
 const text = `# the prices of spring
@@ -8,7 +10,7 @@ currency: USD
 channels:
   - id: one
     provider: test
-    base_url: https://api.example/v1 # the public one
+    base_url: https://api.example/\${REGION} # the public one
     private_networks: [10.0.0.0/8]
     credentials: [{ id: a, api_key: sk-written-in-the-file }, { id: b, api_key: "\${ONE_KEY}" }]
 models:
@@ -78,32 +80,93 @@ it('written secrets are concealed, restored by their ids, and replaced', async (
   });
   expect(given).toEqual([
     ['/channels/one/credentials/a/api_key', 'one.a', 'sk-written-in-the-file', 'https://api.example'],
-    ['/notify/targets/chat/url', 'chat', 'https://chat.example/secret-room', undefined],
   ]);
   expect(replaced).not.toContain('sk-written');
+  // What only the file can change stays as the file has it.
+  expect(replaced).toContain('secret-room');
   expect(await replaceSecrets(replaced, () => Promise.reject(new Error('asked twice')))).toBe(replaced);
 });
 
+it('every secret of the schema is concealed', () => {
+  const schema = z.toJSONSchema(fileSchema, { io: 'input', unrepresentable: 'any' });
+  const places = secretPlacesOf(schema, '');
+  expect(places).toContain('/ledger/heads/token');
+  for (const place of places) {
+    const value = place
+      .split('/')
+      .slice(1)
+      .reduceRight<unknown>((inner, name) => (name === '0' ? [inner] : { [name]: inner }), 'hidden');
+    expect(secretsIn(value)).toEqual([expect.objectContaining({ place, value: 'hidden' })]);
+  }
+});
+
+/** The places of texts whose names say that they are secrets. */
+function secretPlacesOf(schema: any, at: string): string[] {
+  const own = Object.entries<any>(schema.properties ?? {}).flatMap(([name, inner]) => {
+    const isSecret = /(?:key|key_id|secret|token)$/.test(name) && inner.type === 'string';
+    return isSecret ? [`${at}/${name}`] : secretPlacesOf(inner, `${at}/${name}`);
+  });
+  const entries = schema.items === undefined ? [] : secretPlacesOf(schema.items, `${at}/0`);
+  const variants = (schema.anyOf ?? []).flatMap((one: any) => secretPlacesOf(one, at));
+  return [...own, ...entries, ...variants];
+}
+
+it('an id conceals no less, whatever it is', () => {
+  for (const id of ['', 'a/b', 'credentials/a']) {
+    for (const entry of ['/channels/one', '/channels/one/credentials/a', '/notify/targets/chat']) {
+      const result = editText(text, { [`${entry}/id`]: id });
+      const shown = concealText('text' in result ? result.text : text);
+      expect(shown).not.toMatch(/sk-written|secret-room/);
+    }
+  }
+});
+
+it('a secret that was written before stays with its server, also under another id', () => {
+  const before = secretsIn(valueOf(text));
+  const origins = (edits: Record<string, unknown>) =>
+    draftSecretsIn(edited(edits)).map((secret) => originOfWritten(secret, before));
+  const moved = { '/channels/one/base_url': 'https://evil.example' };
+  expect(origins(moved)).toEqual(['https://api.example']);
+  expect(origins({ ...moved, '/channels/one/credentials/a/id': 'c' })).toEqual(['https://api.example']);
+  const key = { '/channels/one/credentials/a/api_key': 'sk-new' };
+  expect(origins({ ...moved, ...key })).toEqual(['https://evil.example']);
+});
+
 it('a draft reaches no further into the machine than the running configuration', () => {
+  const origins = new Map([['key', 'https://api.example']]);
   const issues = (edits: Record<string, unknown>) => {
-    const result = editText(text, edits);
-    const origins = new Map([['key', 'https://api.example']]);
-    return draftIssues(valueOf(text), valueOf('text' in result ? result.text : ''), origins);
+    const draft = edited(edits);
+    expect(draft).not.toHaveProperty('violation');
+    return draftIssues(valueOf(text), draft, origins);
   };
   const key = '/channels/one/credentials/a/api_key';
   expect(issues({})).toEqual([]);
   expect(issues({ [key]: '${sealed:key}' })).toEqual([]);
   expect(issues({ [key]: '${NEW_KEY}' })).toEqual([]);
+  expect(issues({ '/channels/one/private_networks': ['10.0.0.0/8'] })).toEqual([]);
+  expect(issues({ '/notify/low_balance': '1' })).toEqual([]);
+  const evil = 'https://evil.example';
   const refused: Record<string, unknown>[] = [
     { '/notify/targets/mail/command': ['sh', '-c', 'id'] },
+    { '/notify/targets/mail/command': ['mail'] },
+    { '/notify/targets/mail/command': ['notice', '-s', 'mail'] },
+    { '/notify/targets/chat/url': 'https://10.0.0.1' },
+    { '/notify/targets/chat/url': `${evil}/\${AWS_SECRET_ACCESS_KEY}` },
+    { '/notify/targets/chat': null },
+    { '/ledger/heads': { directory: '/etc' } },
+    { '/results/directory': '/etc' },
     { '/channels/one/private_networks': ['127.0.0.0/8'] },
     { '/channels/one/private_link_networks': ['10.0.0.0/8'] },
-    { '/channels/one/base_url': 'https://evil.example/?k=${ONE_OTHER}' },
+    { '/channels/two': { private_networks: ['10.0.0.0/8'] } },
+    { '/channels/one/base_url': `${evil}/?k=\${ONE_OTHER}` },
+    { '/channels/one/base_url': `${evil}/\${ONE_KEY}` },
+    { '/channels/one/base_url': `${evil}/\${REGION}` },
+    { '/models/clip-1.5/owned_by': '${ONE_KEY}' },
+    { [key]: 'of-${ONE_KEY}' },
     { [key]: '${SECRETS_KEY}' },
     { '/models/clip-1.5/id': '${sealed:key}' },
-    { '/notify/targets/chat/url': 'https://evil.example/${sealed:key}' },
-    { '/notify/targets/chat/secret': '${sealed:key}' },
-    { [key]: '${sealed:key}', '/channels/one/base_url': 'https://evil.example' },
+    { [key]: 'of-${sealed:key}' },
+    { [key]: '${sealed:key}', '/channels/one/base_url': evil },
   ];
   for (const edits of refused) expect([edits, issues(edits).length > 0]).toEqual([edits, true]);
 });

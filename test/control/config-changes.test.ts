@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { parseGatewayConfig } from '../../src/config/gateway-file.ts';
-import { configChanges } from '../../src/control/config-changes.ts';
+import { configChanges, valueChanges } from '../../src/control/config-changes.ts';
 
 const yaml = `
 currency: USD
@@ -85,4 +85,10 @@ it('finds nothing in other comments, blanks and orders of entries', () => {
   expect(
     changes((text) => `# new\n${text.replace(/( {2}- \{ id: one.*\n)( {2}- \{ id: two.*\n)/, '$2$1')}`),
   ).toEqual([]);
+});
+
+it('an id that looks like a path shows no secret', () => {
+  const after = { channels: [{ id: 'one.models.x', base_url: 'https://hidden.example' }] };
+  expect(JSON.stringify(valueChanges({ channels: [] }, after))).not.toContain('hidden');
+  expect(JSON.stringify(valueChanges({ channels: [{ id: 'one' }] }, after))).not.toContain('hidden');
 });

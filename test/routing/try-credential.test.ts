@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { providers } from '../../src/providers/index.ts';
 import { tryCredential } from '../../src/routing/try-credential.ts';
-import { providerContext } from '../providers/support.ts';
+import { canned, providerContext } from '../providers/support.ts';
 import { useSimulator } from '../providers/use-simulator.ts';
 import { jobVendors } from '../providers/vendors.ts';
 
@@ -24,11 +24,7 @@ const ask = (channel: any) => tryCredential(channel, 'a', AbortSignal.timeout(10
 /** Vendors that answer images at once, and have no jobs. */
 const untested = ['openai', 'stability'];
 
-it.each(
-  jobVendors
-    .filter(({ name }) => Object.hasOwn(providers, name))
-    .map((row) => [row.name, row.model, row] as const),
-)(
+it.each(jobVendors.map((row) => [row.name, row.model, row] as const))(
   '%s with %s distinguishes a key that it knows from another one, and creates no job',
   async (name, _model, row) => {
     const right = await ask(channelOf(name, row, simulator.request, 'test-key'));
@@ -46,5 +42,14 @@ it('every vendor says how its keys are tried, or that they are not', async () =>
   for (const name of untested) {
     const answer = await ask(channelOf(name, row, simulator.request, 'test-key'));
     expect(answer.verdict).toBe('untested');
+  }
+});
+
+it('an address where something else answers says nothing about the key', async () => {
+  const page = { status: 404, text: '<html>' };
+  for (const row of jobVendors) {
+    const { request } = canned(page, page, page);
+    const answer = await ask(channelOf(row.name, row, request, 'test-key'));
+    expect([row.name, answer.verdict]).toEqual([row.name, 'unclear']);
   }
 });

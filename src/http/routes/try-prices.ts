@@ -6,6 +6,7 @@ import { channelPriceSchema } from '../../money/price-schema.ts';
 import { tryPrices as carryOut } from '../../flight/try-prices.ts';
 import type { OtherPrices, Sum, Tried } from '../../flight/try-prices.ts';
 import type { RouteDeps } from '../deps.ts';
+import { requireAccess } from '../identify.ts';
 import { adminRoute } from '../route.ts';
 import type { Route } from '../route.ts';
 import { oneAtATime, workingMediaType } from '../working-reply.ts';
@@ -14,7 +15,8 @@ type Deps = Pick<RouteDeps, 'tasks' | 'ledger' | 'drafts' | 'log' | 'now'>;
 
 const bodySchema = z.object({
   models: z.record(z.string(), channelPriceSchema).optional().meta({
-    description: 'Prices by the ids of models. Absent: the prices of the draft of the configuration.',
+    description:
+      'Prices by the ids of models. Absent: the prices of the draft of the configuration, which needs the role `configuration`.',
   }),
   channels: z
     .record(z.string(), z.record(z.string(), channelPriceSchema))
@@ -38,8 +40,9 @@ export function tryPrices({ tasks, ledger, drafts, log, now }: Deps): Route {
     input: z.object({ body: bodySchema }),
     success: { description: 'Lines of JSON.', mediaType: workingMediaType },
     errors: ['concurrency_limit_exceeded'],
-    async handle({ body, meta, operator }) {
+    async handle({ body, meta, operator, roles }) {
       const { models, channels = {}, since, account, model } = body;
+      if (models === undefined) requireAccess({ name: operator, roles }, 'configuration');
       const prices = models === undefined ? pricesOf(await drafts.config()) : { models, channels };
       const asked = { prices, since, until: now(), ...defined({ account, model }) };
       const deps = {

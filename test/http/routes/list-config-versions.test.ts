@@ -16,4 +16,9 @@ it('the one in force and those before it, with who and why', async () => {
     [1, 'start', ''],
   ]);
   expect(text).not.toContain('currency');
+  // A process died between the two writes of the next publication.
+  const replaced = world.db.collection<{ _id: string; version: bigint }>('replaced_configurations');
+  const [one] = await replaced.find().toArray();
+  await replaced.insertOne({ ...one, _id: '0000000002', version: 2n });
+  expect((await node.admin('GET', '/config/versions')).body.data).toEqual(body.data);
 });

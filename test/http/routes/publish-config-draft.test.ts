@@ -54,6 +54,8 @@ it('where the file is the only source, the draft can be exported and not publish
   expect((await node.set({ [price]: '0.30' })).body.text).toContain('api_key: "${kept}"');
   const sealed = await node.set({ '/channels/one/credentials/a/api_key': 'sk-a-key-of-a-vendor' });
   expect([sealed.status, sealed.body.error.message]).toEqual([400, expect.stringContaining('${NAME}')]);
+  const moved = await node.set({ '/channels/one/base_url': 'https://evil.example' });
+  expect(moved.status).toBe(400);
   await node.set({ '/channels/one/credentials/a/api_key': '${NEW_KEY}', [price]: '0.20' });
   expect(await node.draft()).toMatchObject({
     publishable: false,

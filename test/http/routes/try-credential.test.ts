@@ -23,3 +23,19 @@ it('the key of the draft is tried, before anything is published', async () => {
   const moved = await ask();
   expect([moved.status, moved.body.error.message]).toEqual([400, expect.stringContaining('write it again')]);
 });
+
+it('a key of the file is not sent to another server by the edit that begins the draft', async () => {
+  const asks: string[] = [];
+  const node = await startDraftsNode(world, {
+    tryCredential: (_config, channel) => {
+      asks.push(channel);
+      return Promise.resolve({ verdict: 'accepted', words: 'Said.' });
+    },
+  });
+  await node.set({ '/channels/one/base_url': 'https://evil.example' });
+  const moved = await node.admin('POST', '/config/draft/credentials/try', asked);
+  expect([moved.status, moved.body.error.message]).toEqual([400, expect.stringContaining('write it again')]);
+  expect(asks).toEqual([]);
+  await node.set({ '/channels/one/credentials/a/api_key': 'sk-written-in-the-file' });
+  expect((await node.draft()).violations).toEqual([]);
+});

@@ -94,3 +94,11 @@ it('what recorded tasks would have been charged, over the API and in the command
     await expect(line()).rejects.toThrow('is not a gateway.yaml');
   }
 });
+
+it('the draft’s prices are for operators who may read the draft', async () => {
+  const { token } = (await world.admin('POST', '/operators', { name: 'reader', roles: ['read'] })).body;
+  const ask = (body: object) => world.call('POST', '/admin/v1/prices/try', { body, key: token });
+  const { status, body } = await ask({ since: 0 });
+  expect([status, body.error.code]).toEqual([403, 'operator_not_allowed']);
+  expect((await ask({ since: 0, models: {} })).status).toBe(200);
+});
