@@ -3,9 +3,8 @@ import type { NewWait } from '../src/task/wait.ts';
 import type { ChannelActivityDeps } from './deps.ts';
 
 /**
- * Records what a task waits for, so that GET can show it. A known wait is written again only if the time
- * of the next try has changed. Never throws, because a
- * failure to record a wait must not stop a submission.
+ * Records what a task waits for, so that GET can show it. Writes a wait that is already recorded only if the time of
+ * the next try has changed. Never throws, because a failure to record a wait must not stop a submission.
  */
 export async function noteWait(
   { id: task, state }: Pick<Task, 'id' | 'state'>,

@@ -17,11 +17,11 @@ import { ask } from './soak/http.ts';
 
 /**
  * `npm run hostile -- [--only text] [--seconds n] [--clients n] [--seed n] [--strict]`: attacks on a gateway of its own
- * with a heap of 640 MB, each beside somebody else who creates tasks and reads. One table: what the attackers got, how
- * long the event loop stood still, the growth of memory, and the successes and the worst answer of somebody else, beside
- * those without an attack. Exits with 1 when the
- * process ended, an attacker got a 5xx other than 503, somebody else got no success, or memory grew by more than
- * 100 MiB beyond the bodies that it may hold; with `--strict`, also when a stall was longer than 50 ms.
+ * with a heap of 640 MB, each beside somebody else who creates tasks and reads. Prints one table: what the attackers
+ * got, how long the event loop stood still, how much memory grew, and the successes and the worst answer of somebody
+ * else, with and without an attack. Exits with 1 when the process ended, an attacker got a 5xx other than 503, somebody
+ * else got no success, or memory grew by more than 100 MiB beyond the bodies that it may hold; with `--strict`, also
+ * when a stall was longer than 50 ms.
  */
 
 const count = (text: string): number => {
@@ -109,7 +109,7 @@ async function openWorld(gateway: HostileGateway, help: (program: URL) => Helper
   return { gateway, victim: help(victimProgram), victimKey, attackers };
 }
 
-/** The victim without any attack, for as long as one lasts. */
+/** Measures the victim without an attack, for as long as an attack lasts. */
 async function measureAlone({ gateway, victim, victimKey }: World): Promise<VictimReport> {
   const { url } = gateway;
   await victim.order(z.object({}), { what: 'begin', url, key: victimKey, ...addressOf('0.2') });

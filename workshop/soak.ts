@@ -39,7 +39,7 @@ const command = new Command()
   )
   .option('--every <ms>', 'from one fault to the next, on average', whole, 2_500)
   .option('--every-dialect', 'every video model of local mode instead of one')
-  .option('--clocks', 'mostly move the clocks of the gateway’s processes, by 15 minutes and by 40 days')
+  .option('--clocks', 'mostly move the clocks of the gateway’s processes, by 15 minutes or 40 days')
   .option('--keep', 'keep the directory with the logs')
   .parse();
 

@@ -20,8 +20,8 @@ import { installFromPypi } from './pypi-venv.ts';
  * and errors, and the adapters read the same of the same jobs. One line for each mismatch, and 1 then. What vendors have
  * for Node is in test/workshop/simulator/vendors-sdks.test.ts. PyJWT checks a receipt. Needs Python 3 with venv and pip, and PyPI the first time.
  *
- * With `--newest` the newest versions of the same SDKs do so, and the tables of facts are compared with the types of the newest SDKs
- * of npm and PyPI. That needs both registries each time, so that CI does without it.
+ * `--newest` uses the newest versions of these SDKs, and compares the tables of facts with the types of the newest SDKs
+ * from npm and PyPI. CI does not run it on each change, because it always needs both registries.
  */
 
 /** Ark's runtime alone: the package around it brings every product of its cloud. */
@@ -67,7 +67,7 @@ try {
   for (const name of Object.keys(adapters)) if (!read.has(name)) mismatches.push(`${name}: no job was read`);
   const { compared = pinned, differences = [], aged = [] } = newest?.compare() ?? {};
   const found = [...mismatches, ...differences];
-  // The list stands alone on stdout, where the scheduled workflow reads it.
+  // With `--newest`, stdout contains only the list, because the scheduled workflow reads it there.
   for (const difference of found) (isNewest ? process.stdout : process.stderr).write(`- ${difference}\n`);
   for (const note of aged) process.stderr.write(`${note}\n`);
   const summary = `${compared.join(', ')}: ${jobs.length} jobs, ${found.length} mismatches\n`;

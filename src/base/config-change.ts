@@ -1,9 +1,9 @@
 /** One place where two configurations differ. */
 export interface ConfigChange {
-  /** `models.clip.price.unit`: entries of lists are named by their ids. */
+  /** Such as `models.clip.price.unit`. Entries of lists appear by their ids, not by their indexes. */
   readonly path: string;
   readonly kind: 'added' | 'removed' | 'changed';
-  /** JSON, cut. Undefined: absent, a whole entry, or what may be a secret. */
+  /** Truncated JSON. Undefined if there is no value, if it is a whole entry, or if it may be a secret. */
   readonly before?: string | undefined;
   readonly after?: string | undefined;
 }

@@ -10,7 +10,7 @@ export const sealedFields = {
   request: { collection: 'requests', field: 'sealed' },
   /** Each message is a value of its own. */
   'upstream-words': { collection: 'tasks', field: 'words', parts: true },
-  /** One value for each result. */
+  /** The links of each result are sealed as one value. */
   'result-links': { collection: 'tasks', field: 'links', parts: true },
   'file-name': { collection: 'files', field: 'filename' },
   'upload-link': { collection: 'file_uploads', field: 'url' },

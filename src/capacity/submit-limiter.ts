@@ -3,23 +3,23 @@ import { countAhead } from '../task/fair-order.ts';
 import type { LastServed, OrderedTask } from '../task/fair-order.ts';
 
 /**
- * Paces the submissions of one credential in this process, in fair order, without blocking any of them: an early one
- * learns when to return, and the wait is a timer on the server. That time is not a reserved token: one that is missed
- * costs no other task its turn.
+ * Paces the submissions of one credential in this process, in fair order. It does not block them: a task that comes
+ * too early learns when to return, and waits in a timer on Temporal's server. No token is reserved for that time, so a
+ * task that never returns delays no other task.
  */
 export interface SubmitLimiter {
-  /** Undefined: a token was taken, at most a second later; send now. */
+  /** Undefined means that a token was taken: send now. Waits for it at most one second. */
   enter(request: SubmitTurn, signal: AbortSignal): Promise<SubmitDelay | undefined>;
   /** The token was not used after all. */
   giveBack(): void;
 }
 
 export interface SubmitTurn extends OrderedTask {
-  /** It waited for its rate before, perhaps in another process, and its time has come. */
+  /** Whether the task was asked to return, perhaps by another process, and has now returned. */
   readonly isBack: boolean;
 }
 
-/** `ms`: return after this time. `ahead`: the number of tasks of this process that come before this one. */
+/** The task returns after `ms`. `ahead` is the number of tasks of this process that come before it. */
 export interface SubmitDelay {
   readonly ms: number;
   readonly ahead: number;
@@ -37,12 +37,12 @@ export interface SubmitLimiterOptions {
 const inlineMaxMs = 1_000;
 /** No task waits longer for its next check: the rate may be raised, and other processes may have room. */
 const returnMaxMs = 300_000;
-/** A task that is late by this much is not waited for: it was cancelled, or another process has it. */
+/** A task that is this late is forgotten: it was cancelled, or it returned to another process. */
 const lapsesMs = 1_000;
 const turnsMax = 10_000;
 
 interface Waiting extends OrderedTask {
-  /** The time at which it returns. */
+  /** When it returns, on the clock of `now`. */
   readonly at: number;
 }
 
@@ -57,7 +57,7 @@ export function createSubmitLimiter({ perSecond, now, random, sleep }: SubmitLim
     for (const [task, { at }] of waiting) if (at < now() - lapsesMs) waiting.delete(task);
   }
 
-  /** Milliseconds until the next token is free. Negative: since when. */
+  /** Milliseconds until the next token is free. A negative number says how long one has been free. */
   function untilFree(): number {
     const burstMs = Math.max(0, 1000 - intervalMs());
     freeAt = Math.max(freeAt, now() - burstMs);
@@ -79,10 +79,10 @@ export function createSubmitLimiter({ perSecond, now, random, sleep }: SubmitLim
   }
 
   function mayTake({ isBack, ...task }: SubmitTurn, freeInMs: number): boolean {
-    // Otherwise the token would be lost: the tasks that come first may have gone to another process.
+    // A free token must not wait for tasks that come first: they may return to another process, and it would expire.
     if (isBack && freeInMs <= 0) return true;
     const first = countAhead(task, isBack ? overdue() : waiting.values(), turns);
-    // Those that come first get the tokens of the next second first.
+    // The tasks that come first get the next tokens. This one may wait at most a second for the token after theirs.
     return freeInMs + first * intervalMs() <= inlineMaxMs;
   }
 

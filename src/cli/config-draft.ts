@@ -34,7 +34,6 @@ const draftSchema = z.object({
   violations: z.array(z.object({ path: z.string(), message: z.string() })),
 });
 
-/** `gateway config draft …` */
 export function addDraftCommands(draft: Command, context: CliContext): void {
   addLooks(draft, context);
   addSet(draft, context);
@@ -45,12 +44,12 @@ function addSet(draft: Command, context: CliContext): void {
   draft
     .command('set')
     .description(
-      'Changes the draft: one value by its JSON pointer, or the whole text from a file. A key of a vendor is sealed, and never shown again.',
+      'Changes one value of the draft, named by its JSON pointer, or replaces the whole text from a file. Vendor keys are sealed and never shown again.',
     )
-    .argument('[pointer]', 'such as /models/clip-1/price/lines; entries of lists are named by their ids')
-    .argument('[value]', 'JSON, or a text; `-` reads it from standard input')
-    .option('--file <file>', 'a whole gateway.yaml in place of one value')
-    .option('--remove', 'removes what is there')
+    .argument('[pointer]', 'such as /models/clip-1/price/lines; name list entries by their ids')
+    .argument('[value]', 'JSON or plain text; `-` reads it from standard input')
+    .option('--file <file>', 'replaces the whole draft by this gateway.yaml')
+    .option('--remove', 'removes the value at the pointer')
     .option('--revision <n>', 'the revision that you have read; default: the newest', Number)
     .addHelpText(
       'after',
@@ -68,11 +67,11 @@ function addSet(draft: Command, context: CliContext): void {
 function addEnds(draft: Command, context: CliContext): void {
   draft
     .command('publish')
-    .description('Publishes the draft: every process takes it, or says why it cannot (then the status is 1).')
+    .description('Publishes the draft to all processes. Ends with status 1 if a process cannot load it.')
     .requiredOption('--reason <text>')
     .option(
       '--over <version>',
-      'a version that was published since the draft began, and is replaced',
+      'confirms that the draft replaces this version, which was published after the draft began',
       parseCount,
     )
     .option('--revision <n>', 'the revision that you have read; default: the newest', Number)
@@ -101,7 +100,9 @@ function addEnds(draft: Command, context: CliContext): void {
 function addLooks(draft: Command, context: CliContext): void {
   draft
     .command('show')
-    .description('Prints the draft as YAML, which can become a gateway.yaml; `-o json` prints all about it.')
+    .description(
+      'Prints the draft as YAML, ready to be saved as gateway.yaml. `-o json` prints its changes, mistakes and secrets, too.',
+    )
     .addHelpText('after', examples('config draft show'))
     .action(
       lookCommand(context, async ({ client, output }) => {
@@ -111,14 +112,14 @@ function addLooks(draft: Command, context: CliContext): void {
     );
   draft
     .command('diff')
-    .description('Shows what the draft changes of the running configuration, and its mistakes.')
+    .description('Shows how the draft differs from the running configuration, and its mistakes.')
     .addHelpText('after', examples('config draft diff'))
     .action(
       lookCommand(context, async ({ client, output }) => showDraft(await client.call('GET', path), output)),
     );
   draft
     .command('test')
-    .description('Asks the upstream whether it accepts a credential of the draft. Costs nothing.')
+    .description('Asks the upstream, free of charge, whether it accepts a credential of the draft.')
     .argument('<channel>')
     .argument('<credential>')
     .addHelpText('after', examples('config draft test main first'))
@@ -131,7 +132,7 @@ function addLooks(draft: Command, context: CliContext): void {
     );
   draft
     .command('try')
-    .description('What the prices of the draft would have charged for recorded tasks. Changes nothing.')
+    .description('Shows what the prices of the draft would have charged for recorded tasks. Changes nothing.')
     .option('--since <time>', `tasks created since then: ${timeMeaning}`, parseTime)
     .addHelpText('after', examples('config draft try', 'config draft try --since 30d'))
     .action(

@@ -61,7 +61,7 @@ export function addConfigCommands(config: Command, context: CliContext): void {
   addDraftCommands(
     config
       .command('draft')
-      .description('What is prepared before it is published.')
+      .description('Prepares changes of the configuration before they are published.')
       .addHelpText('after', examples('config draft diff')),
     context,
   );
@@ -82,9 +82,9 @@ function addVersionCommands(config: Command, context: CliContext): void {
   config
     .command('rollback')
     .description(
-      'Publishes an earlier version, under a new number. Ends with status 1 if a process cannot take it.',
+      'Publishes an earlier version again, under a new number. Ends with status 1 if a process cannot load it.',
     )
-    .argument('<version>', 'its number', parseCount)
+    .argument('<version>', 'the number of the version, as `config versions` lists it', parseCount)
     .option('--dry-run', 'publishes nothing: shows what would change')
     .option('--reason <text>')
     .addHelpText(

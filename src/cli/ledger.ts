@@ -212,8 +212,8 @@ function showResult(result: Result, output: Output): void {
   );
   output.note(
     newest === undefined
-      ? 'No exported heads were compared: whoever can write to MongoDB could have cut off entries and their anchors. See `ledger.heads`.'
-      : `Exported heads: ${heads} of ${days} days compared, the newest of ${newest}.`,
+      ? 'No exported heads were compared, so this does not prove that nobody removed entries together with their anchors. See `ledger.heads`.'
+      : `Compared ${heads} exported heads from ${days} days; the newest day is ${newest}.`,
   );
   if (unread.length > 0) {
     output.note(

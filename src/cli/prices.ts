@@ -43,7 +43,7 @@ export function addPricesCommands(prices: Command, context: CliContext): void {
     );
 }
 
-/** Settles recorded tasks by other prices, and prints what would have been charged. */
+/** Settles recorded tasks with other prices, and prints what would have been charged. */
 export async function tryPrices(
   { client, output }: Session,
   { terminal }: CliContext,

@@ -3,13 +3,13 @@ import type { Row } from './admin-client.ts';
 import type { CliContext } from './context.ts';
 import type { Output } from './output.ts';
 
-/** The exit status is 1 if a process could not take the version. */
+/** Sets the exit status to 1 if a process could not load the version. */
 export function showPublished(published: Row, output: Output, context: CliContext): void {
   output.item(published, withNodes(published));
   if (nodesOf(published).some(({ refused }) => refused !== null)) context.fail(1);
 }
 
-/** For people: of each process what concerns the configuration. */
+/** Reduces each process to the fields about the configuration, for the table that people read. */
 export function withNodes({ object: _object, ...config }: Row): Row {
   const nodes = nodesOf(config).map(({ id, state, config: runs, refused }) => ({ id, state, runs, refused }));
   return { ...config, nodes };

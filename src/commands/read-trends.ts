@@ -7,12 +7,12 @@ import { addFlows } from '../task/flow.ts';
 import type { Flow, FlowsAsked, TrendSpan } from '../task/flow.ts';
 
 export interface Trends {
-  /** The beginnings of all steps, oldest first, in Unix milliseconds. */
+  /** When each step begins, oldest first, in Unix milliseconds. */
   readonly steps: readonly number[];
   readonly stepMs: number;
-  /** One for each step, channel and model that has any. */
+  /** One for each step, channel and model with tasks or entries. */
   readonly flows: readonly Flow[];
-  /** Unfinished tasks when they were read. */
+  /** The number of tasks that were unfinished at the time of the read. */
   readonly unfinished: number;
 }
 
@@ -31,11 +31,11 @@ const sizes = {
   week: { stepMs: hourMs, steps: 7 * 24 },
 } as const;
 
-/** However many operators look, each span is read once in this time. */
+/** Each span is read at most once in this time, for all operators together. */
 const sharedMs = 20_000;
-/** An hour that was read this long after its end does not change. */
+/** An hour that was read this long after its end is not read again. */
 const settledMs = 48 * hourMs;
-/** An hour that ended some time ago is read again after a fourth of that time. */
+/** The rollup of an hour is stale after this share of the time between the end of the hour and its read. */
 const staleShare = 1 / 4;
 
 /**
@@ -86,7 +86,7 @@ async function readHours(hours: readonly number[], deps: TrendsDeps): Promise<Fl
   return found;
 }
 
-/** A time that lies ahead was written by another clock. */
+/** A `readAt` in the future comes from a process with a wrong clock, so the rollup is read again. */
 function isFresh({ at, readAt }: Rollup, now: number): boolean {
   const ageMs = now - readAt;
   const afterMs = readAt - (at + hourMs);
@@ -134,7 +134,7 @@ async function readRun(
   }
 }
 
-/** Consecutive steps of one day, together. */
+/** Joins consecutive steps of one UTC day into ranges. */
 function runsOf(steps: readonly number[], stepMs: number): number[][] {
   const runs: number[][] = [];
   for (const at of steps) {

@@ -27,7 +27,7 @@ function channelParts({ outbound, log }: Pick<Core, 'outbound' | 'log'>) {
   return { requestOf, providers, links };
 }
 
-/** Tries credentials of configurations that nobody runs. */
+/** Tries credentials of a draft, whose channels no process has opened. */
 export function createTryCredential({
   fileProvider,
   ...core

@@ -9,12 +9,10 @@ import type { Outbound } from '../http-client/index.ts';
 import type { HeadsPlace } from '../ledger/outside-heads.ts';
 import { createS3Storage } from '../results/s3-storage.ts';
 
-/** Places for exported heads. */
-
 type Settings = LedgerConfig['heads'];
 type Deliver = Outbound['notices']['deliver'];
 
-/** Undefined: heads are not exported. */
+/** Undefined when the configuration exports no heads. */
 export function openHeadsPlace(settings: Settings, deliver: Deliver): HeadsPlace | undefined {
   if (settings?.directory !== undefined) return directoryPlace(settings.directory);
   if (settings?.s3 !== undefined) return bucketPlace(settings.s3);
@@ -33,7 +31,7 @@ function directoryPlace(directory: string): HeadsPlace {
       const part = `${pathOf(day)}.${randomUUID()}.part`;
       try {
         await pipeline(heads, createWriteStream(part, { flush: true, mode: 0o640 }));
-        // Unlike a rename, a link replaces nothing.
+        // Unlike a rename, a link fails if the file of the day exists, so it is never replaced.
         await link(part, pathOf(day)).catch((error: unknown) => {
           if (systemCodeOf(error) !== 'EEXIST') throw error;
         });
@@ -74,7 +72,7 @@ function bucketPlace(settings: NonNullable<NonNullable<Settings>['s3']>): HeadsP
 const webhookTimeoutMs = 30_000;
 const webhookBytesMax = 1024 * 1024;
 
-/** Posts lines of JSON, in as many requests as they need. Another process may post the same day. */
+/** Posts lines of JSON, split into several requests if needed. Another process may post the same day, too. */
 function webhookPlace(url: string, token: string | undefined, deliver: Deliver): HeadsPlace {
   return {
     async write(day, heads) {

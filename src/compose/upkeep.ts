@@ -23,7 +23,7 @@ export function upkeepOf(core: Core): UpkeepStep[] {
   const readTrends = openTrends(core);
   return [
     { name: 'ledger_heads', run: dailyAnchors(anchors, now) },
-    // After the heads of the day were anchored.
+    // It exports the heads that `ledger_heads` has just anchored, so it must come second.
     { name: 'ledger_heads_export', run: dailyExport({ anchors, openPlace, now }) },
     { name: 'slots', run: () => tidySlots(health.slots, stores.tasks) },
     { name: 'key_slots', run: () => tidyKeySlots(stores.keySlots, stores.tasks, now) },

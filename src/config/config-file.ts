@@ -19,7 +19,7 @@ export interface ConfigFile {
   readonly load: () => LoadedFile | Violations;
   /** What ends the start of a process whose file has these. */
   readonly refusal: (violations: readonly string[]) => ConfigError;
-  /** A text of another process. `secrets`: what `${sealed:NAME}` stands for. */
+  /** Parses a text that another process published. `secrets` has the value of each `${sealed:NAME}`. */
   readonly parse: (
     text: string,
     secrets: ReadonlyMap<string, string>,

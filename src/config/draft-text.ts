@@ -5,25 +5,23 @@ import { readYaml } from './read-yaml.ts';
 import { draftSecretsIn, secretsIn } from './secret-places.ts';
 import type { WrittenSecret } from './secret-places.ts';
 
-/** Changes texts of gateway.yaml, whose comments and order stay. */
-
 export type ChangedText = { readonly text: string } | { readonly violation: string };
 
 type Path = readonly (string | number)[];
 
-/** In place of a secret that is written in the text: leave it there, and the text keeps the secret. */
+/** Stands for a secret that the text contains. An editor who leaves it in place keeps that secret. */
 const kept = '${kept}';
 
 /**
- * Sets each value at its JSON pointer; null removes what is there. Entries of lists are named by their ids, or their
- * places; an id that no entry has adds one.
+ * Sets each value at its JSON pointer; null removes the value. The text keeps its comments and order. A pointer names
+ * an entry of a list by its id or index; an unknown id adds an entry.
  */
 export function editText(text: string, edits: Readonly<Record<string, unknown>>): ChangedText {
   const document = parseDocument(text);
   try {
     for (const [pointer, value] of Object.entries(edits)) {
       const found = locate(document, pointer);
-      if (found === undefined) return { violation: `${pointer}: there is nothing of this name to change` };
+      if (found === undefined) return { violation: `${pointer} does not exist` };
       if (value === null) document.deleteIn(found.path);
       else
         document.setIn(
@@ -32,19 +30,19 @@ export function editText(text: string, edits: Readonly<Record<string, unknown>>)
         );
     }
   } catch {
-    return { violation: 'the file uses an alias (`*name`) there: send the whole text' };
+    return { violation: 'the file uses a YAML alias (`*name`) there; send the whole text instead' };
   }
   return readable(document);
 }
 
-/** Replaces the secrets that are written in the text. */
+/** Replaces each secret that the text contains with `${kept}`. */
 export function concealText(text: string): string {
   const document = parseDocument(text);
   for (const { path } of secretsIn(document.toJS())) setScalar(document, path, kept);
   return written(document);
 }
 
-/** Puts the secrets of `before` back where the text has kept them. */
+/** Replaces each `${kept}` with the secret that `before` has in the same place. */
 export function restoreText(text: string, before: string): string {
   const secrets = new Map(secretsIn(parseDocument(before).toJS()).map(({ place, value }) => [place, value]));
   const document = parseDocument(text);
@@ -66,7 +64,7 @@ export async function replaceSecrets(
   return written(document);
 }
 
-/** Why the text is not YAML, without any of its lines; otherwise it. */
+/** Returns the text if it is YAML. Otherwise says why not, without quoting its lines, which may hold secrets. */
 export function readText(text: string): ChangedText {
   const read = readYaml(text);
   if ('value' in read) return { text };
@@ -86,7 +84,7 @@ function setScalar(document: Document.Parsed, path: Path, value: string): void {
   if (isScalar(node)) node.value = value;
 }
 
-/** Undefined: a list or mapping on the way does not exist. `id`: of the entry that the path adds. */
+/** Undefined when a list or mapping along the path does not exist. `id` is set if the path adds an entry with it. */
 function locate(
   document: Document.Parsed,
   pointer: string,

@@ -41,7 +41,7 @@ export interface GatewayConfig {
 
 export interface ParseConfigContext extends Adapters {
   readonly environment: NodeJS.ProcessEnv;
-  /** What `${sealed:NAME}` stands for in a text that comes from a draft. */
+  /** The value of each `${sealed:NAME}`, by NAME. Only texts from drafts contain these. */
   readonly secrets?: ReadonlyMap<string, string>;
 }
 
@@ -94,10 +94,10 @@ function withFiles(
 export const sealedPrefix = 'sealed:';
 
 function sealedMissing(name: string): string {
-  return `there is no sealed value ${name.slice(sealedPrefix.length)} here; a file names environment variables`;
+  return `there is no sealed value ${name.slice(sealedPrefix.length)}; a file must name environment variables instead`;
 }
 
-/** `${NAME}` and `${sealed:NAME}`; the name is captured. */
+/** Matches `${NAME}` and `${sealed:NAME}`, and captures what is between the braces. */
 export const references = /\$\{([A-Za-z_][A-Za-z0-9_]*|sealed:[A-Za-z0-9._-]+)\}/g;
 
 /** Where each variable that is not set is used. */

@@ -196,7 +196,7 @@ const retentionSchema = z.strictObject({
   tasks_days: positiveInt.min(7).max(3650).optional(),
 });
 
-/** Where the signed heads of the ledger are exported to each day, outside MongoDB. */
+/** The place outside MongoDB to which the signed heads of the ledger are exported each day. */
 const headsSchema = z
   .strictObject({
     directory: z.string().min(1).optional(),
@@ -208,7 +208,7 @@ const headsSchema = z
   .refine(
     ({ directory, s3, url }) => [directory, s3, url].filter((place) => place !== undefined).length === 1,
     {
-      message: 'must have one of directory, s3 and url',
+      message: 'must have exactly one of directory, s3 and url',
     },
   );
 

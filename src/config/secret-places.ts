@@ -3,20 +3,18 @@ import { isRecord } from '../base/is-record.ts';
 import { environmentNames } from './environment.ts';
 import { references, sealedPrefix } from './gateway-file.ts';
 
-/** The places of gateway.yaml whose texts are secrets, and what a draft may do with them. */
-
 export interface WrittenSecret {
   readonly path: readonly (string | number)[];
-  /** The path with ids in place of numbers. */
+  /** The path as text, with the ids of list entries in place of their indexes. */
   readonly place: string;
-  /** Of what it is a secret: `<channel>.<credential>`. */
+  /** The owner of the secret: `<channel>.<credential>`, or the id of a notice target. */
   readonly of: string;
   readonly value: string;
-  /** Where the secret is sent. Undefined: not to a channel's upstream. */
+  /** The origin of the upstream that gets the secret. Undefined for secrets that do not belong to a channel. */
   readonly origin?: string | undefined;
 }
 
-/** Secrets that are written in a file, and not named. Works on any value. */
+/** Finds the secrets that a file spells out instead of naming a variable. Accepts files with mistakes. */
 export function secretsIn(file: unknown, isWanted = isWritten): readonly WrittenSecret[] {
   return textsIn(file).filter(({ place, value }) => secretPlaces.test(place) && isWanted(value));
 }
@@ -35,7 +33,7 @@ export function originOfWritten(
   return (same.find((secret) => secret.origin === origin) ?? same[0] ?? { origin }).origin;
 }
 
-/** What a draft may not contain, although a file may: it comes over the network, and a file from this machine. */
+/** Finds what a file may contain but a draft may not: drafts come over the network, files from this machine. */
 export function draftIssues(
   running: unknown,
   draft: unknown,
@@ -49,7 +47,7 @@ export function draftIssues(
     if (isOfFile(place)) return [];
     const at = place.replaceAll('/', '.').slice(1);
     if (networkIn(text).some((network) => !networks.has(network)))
-      return [`${at}: a draft cannot add this; add it to the file of the gateway`];
+      return [`${at}: a draft cannot add this; add it to gateway.yaml and reload the file`];
     return namesIn(value).flatMap((name) => {
       const sealed = name.startsWith(sealedPrefix) ? name.slice(sealedPrefix.length) : undefined;
       if (sealed !== undefined) return sealedIssue(sealed, { at, text, originOf });
@@ -74,13 +72,15 @@ function sealedIssue(
   name: string,
   { at, text, originOf }: Named & { readonly originOf: ReadonlyMap<string, string | undefined> },
 ): string[] {
-  if (!isWholeSecret(text)) return [`${at}: a sealed value must be the whole of a secret`];
+  if (!isWholeSecret(text))
+    return [`${at}: a sealed value can only be used as a whole secret, such as an api_key`];
   if (!originOf.has(name) || originOf.get(name) === text.origin) return [];
   return [`${at}: this secret was written for ${originOf.get(name) ?? 'another place'}: write it again`];
 }
 
 function variableIssue(name: string, { at, text }: Named): string[] {
-  if (environmentNames.includes(name)) return [`${at}: ${name} is a setting of the gateway itself`];
+  if (environmentNames.includes(name))
+    return [`${at}: ${name} is a setting of the gateway itself, so a draft cannot name it`];
   return isWholeSecret(text) ? [] : [`${at}: a draft names a variable only as the whole of a secret`];
 }
 
@@ -116,14 +116,13 @@ function namesIn(text: string): readonly string[] {
   return [...text.matchAll(references)].map(([, name = '']) => name);
 }
 
-/** The sealed values that a text names. */
+/** The NAME of each `${sealed:NAME}` in a text. */
 export function sealedNamesIn(text: string): readonly string[] {
   return namesIn(text).flatMap((name) =>
     name.startsWith(sealedPrefix) ? [name.slice(sealedPrefix.length)] : [],
   );
 }
 
-/** Every text of a file. */
 function textsIn(file: unknown): readonly WrittenSecret[] {
   const found: WrittenSecret[] = [];
   const walk = (value: unknown, at: Omit<WrittenSecret, 'value'>): void => {

@@ -12,7 +12,7 @@ export function configChanges(before: GatewayConfig, after: GatewayConfig): read
   return valueChanges({ ...before, hash: '' }, { ...after, hash: '' });
 }
 
-/** The same of files as they are written, without defaults and with the names of secrets. */
+/** Compares files as they are written: without defaults, and with the names of secrets in place of their values. */
 export function valueChanges(before: unknown, after: unknown): readonly ConfigChange[] {
   return compare(before, after, []);
 }

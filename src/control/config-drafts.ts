@@ -19,28 +19,28 @@ import type {
 import { valueChanges } from './config-changes.ts';
 import type { RunningConfig } from './running-config.ts';
 
-/** What operators prepare of the configuration before they publish it. Everything throws GatewayError. */
+/** Edits, publishes and rolls back the configuration for operators. All methods throw GatewayError. */
 export interface ConfigDrafts {
   show(): Promise<ShownDraft>;
-  /** `revision`: the one that the operator has read. */
+  /** `revision` is the one that the operator has read. A newer one refuses the change. */
   edit(change: DraftChange, revision: number, by: string): Promise<ShownDraft>;
   discard(revision: number): Promise<void>;
   publish(order: PublishOrder, by: string): Promise<ConfigurationHead>;
   rollBack(order: RollBackOrder, by: string): Promise<ConfigurationHead>;
-  /** What `rollBack` would change. */
+  /** Returns what `rollBack` to this version would change. */
   compare(version: number): Promise<readonly ConfigChange[]>;
   versions(): Promise<readonly ConfigurationHead[]>;
-  /** The draft as processes would run it. */
+  /** Returns the draft as a loaded configuration. */
   config(): Promise<GatewayConfig>;
 }
 
-/** The whole text, or values by their JSON pointers. */
+/** Replaces the whole text, or sets values by their JSON pointers. */
 export type DraftChange = { readonly text: string } | { readonly set: Readonly<Record<string, unknown>> };
 
 interface PublishOrder {
   readonly revision: number;
   readonly reason: string;
-  /** A newer version than the draft's base, which the draft replaces. */
+  /** Confirms that the draft replaces this version, which is newer than the draft's base. */
   readonly over?: number | undefined;
 }
 
@@ -51,11 +51,11 @@ interface RollBackOrder {
 
 export interface ShownDraft {
   readonly revision: number;
-  /** Whether anybody has changed something; otherwise the text is that of the running version. */
+  /** Whether anybody has edited the draft. If not, its text is that of the running version. */
   readonly isBegun: boolean;
   readonly base: number;
   readonly running: number;
-  /** With `${kept}` in place of secrets that a file holds. */
+  /** Has `${kept}` in place of each secret that the text contains. */
   readonly text: string;
   readonly changes: readonly ConfigChange[];
   readonly violations: readonly string[];
@@ -68,7 +68,7 @@ export interface ConfigDraftsDeps {
   readonly configDrafts: ConfigDraftStore;
   readonly configurations: Pick<ConfigurationStore, 'read' | 'replaced' | 'textOf'>;
   readonly running: Pick<RunningConfig, 'check' | 'publishText'>;
-  /** CONFIG_DRAFTS: the files of the processes are the only source. */
+  /** Set by `CONFIG_DRAFTS=export`: drafts are never published, and only files change the configuration. */
   readonly isExportOnly: boolean;
   readonly now: () => number;
   readonly randomBytes: RandomBytes;
@@ -83,7 +83,7 @@ interface Opened {
 export function createConfigDrafts(deps: ConfigDraftsDeps): ConfigDrafts {
   const { configDrafts: drafts, configurations, running, isExportOnly, now } = deps;
 
-  /** The draft, or the running version as a draft that nobody has changed. */
+  /** Returns the draft. If there is none, returns the running version as an unedited draft. */
   async function open(): Promise<Opened> {
     const [published, { revision, draft }] = await Promise.all([configurations.read(), drafts.read()]);
     if (published === undefined) throw serviceUnavailable('no configuration was published');
@@ -167,7 +167,7 @@ export function createConfigDrafts(deps: ConfigDraftsDeps): ConfigDrafts {
       const violations = await violationsOf(draft.text, published.text);
       if (violations.length > 0) throw notPublished(violations);
       const head = await publishText({ text: draft.text, version, reason }, by);
-      // A change that came meanwhile stays a draft.
+      // If the draft was edited during the publication, this discards nothing, and the edit is kept.
       await drafts.discard(revision);
       return head;
     },
@@ -198,12 +198,12 @@ export function createConfigDrafts(deps: ConfigDraftsDeps): ConfigDrafts {
 
 const changesKept = 50;
 const endingCharacters = 4;
-/** Characters of a secret from which its ending gives nothing away. */
+/** The shortest secret whose ending is shown, in characters. Four of fewer would reveal too much. */
 const shownFrom = 16;
 const exportOnly =
-  'The files of the processes are the only source of the configuration here (CONFIG_DRAFTS=export). Export the draft as YAML, and reload the file.';
+  'Drafts cannot be published here, because only files change the configuration (CONFIG_DRAFTS=export). Export the draft as YAML, and reload the file.';
 const nameIt =
-  'The files are the only source of the configuration here (CONFIG_DRAFTS=export): name an environment variable, ${NAME}, in place of the secret.';
+  'Secrets cannot be stored here, because only files change the configuration (CONFIG_DRAFTS=export). Name an environment variable, ${NAME}, in place of the secret.';
 
 function configuredSecret({ of, value, origin }: WrittenSecret, randomBytes: RandomBytes) {
   const name = `${(of || 'secret').replaceAll(/[^A-Za-z0-9.-]/g, '-')}-${randomBase62(8, randomBytes)}`;
@@ -241,10 +241,11 @@ async function textOf(configurations: Pick<ConfigurationStore, 'textOf'>, versio
 function changed({ revision, edits }: ConfigDraft, read: number): GatewayError {
   const missed = edits.filter((edit) => edit.revision > read);
   const words = missed.map(({ by, changes }) => `${by}: ${wordsOf(changes)}`);
-  const what = words.length === 0 ? 'It was discarded, published or changed often since.' : words.join('; ');
+  const what =
+    words.length === 0 ? 'It has been discarded, published or edited many times since.' : words.join('; ');
   return new GatewayError(
     'action_not_possible',
-    `The draft is at revision ${revision}, and not at ${read}. ${what} Read it, and repeat your change.`,
+    `The draft is now at revision ${revision}; you have read revision ${read}. ${what} Read the draft, and repeat your change.`,
     { param: 'revision' },
   );
 }
@@ -266,7 +267,7 @@ async function behind(
 const namedMax = 10;
 
 function wordsOf(changes: readonly ConfigChange[]): string {
-  if (changes.length === 0) return 'nothing but comments';
+  if (changes.length === 0) return 'only comments';
   const named = changes.slice(0, namedMax).map(({ path, kind, before, after }) => {
     return kind === 'changed' && before !== undefined && after !== undefined
       ? `${path} ${before} → ${after}`
@@ -277,5 +278,8 @@ function wordsOf(changes: readonly ConfigChange[]): string {
 }
 
 function notPublished(violations: readonly string[]): GatewayError {
-  return invalidParameter('', `This cannot be published: ${violations.join('; ')}`);
+  return invalidParameter(
+    '',
+    `The configuration has mistakes and cannot be published: ${violations.join('; ')}`,
+  );
 }

@@ -17,9 +17,9 @@ export interface RunningConfig {
    * A file with mistakes changes nothing.
    */
   publish(by: string, reason?: string): Promise<PublishResult>;
-  /** The same of a text that comes from no file. */
+  /** Publishes a text that does not come from a file: a draft, or an earlier version. */
   publishText(draft: TextToPublish): Promise<PublishResult>;
-  /** What `publishText` would publish. */
+  /** Loads the text as `publishText` would, and publishes nothing. */
   check(text: string): Promise<{ readonly config: GatewayConfig } | Violations>;
   /** What `publish` would change of what this process runs. Rejects when MongoDB does not answer. */
   preview(): Promise<PreviewResult>;
@@ -39,7 +39,7 @@ export interface TextToPublish {
   readonly text: string;
   readonly by: string;
   readonly reason: string;
-  /** The version that it replaces. */
+  /** The version that it replaces. It is published only if that version is still in force. */
   readonly follows: number;
 }
 
@@ -49,9 +49,9 @@ export type PreviewResult =
 
 export interface RunningConfigDeps extends ConfigFile {
   readonly store: ConfigurationStore;
-  /** What `${sealed:NAME}` stands for in a text. */
+  /** Opens the value of each `${sealed:NAME}` in a text. */
   readonly openSecrets: (text: string) => Promise<ReadonlyMap<string, string>>;
-  /** Whether a start publishes its file even if that was published before; not over drafts that came after it. */
+  /** Whether a start republishes an older file. The newest published file is not republished: drafts after it stay. */
   readonly bringsBack: boolean;
   /** Whether there is money of accounts, whose currency cannot change any more. */
   readonly hasMoney: () => Promise<boolean>;
@@ -70,7 +70,7 @@ export interface RunningConfigDeps extends ConfigFile {
   readonly onError: (error: unknown) => void;
 }
 
-/** Operators wait for a published configuration to arrive, also at a process that nobody uses. */
+/** Short even when idle: a publication waits until every process has taken it, busy or not. */
 const period = { everyMs: 2_000, idleMs: 4_000 };
 
 /**
@@ -202,7 +202,7 @@ function createListeners() {
   };
 }
 
-const overtaken = 'another version was published meanwhile';
+const overtaken = 'another version was published in the meantime';
 
 async function parsePublished(
   text: string,

@@ -64,7 +64,7 @@ export interface HealthChannel {
 }
 
 export interface HealthNode {
-  /** `<kind>/<process>`. */
+  /** Has the form `<kind>/<process>`. */
   readonly id: string;
   readonly kind: 'api' | 'worker';
   readonly state: 'running' | 'leaving' | 'gone';
@@ -250,7 +250,7 @@ function sinceOf({ at, openings = [] }: Circuit, state: HealthState, now: number
   return openings.at(-1)?.at ?? at;
 }
 
-/** Groups the reports by process: a process that is both an API and a worker sends two. */
+/** Groups the reports by process, because a process that is both an API and a worker sends two. */
 function processesOf(nodes: readonly HealthNode[]): readonly (readonly HealthNode[])[] {
   const processes = new Map<string, HealthNode[]>();
   for (const node of nodes) {

@@ -157,7 +157,7 @@ export interface AppDeps extends AddressChecks {
   readonly nodes: Pick<Nodes, 'all' | 'refresh' | 'unserved' | 'isGone' | 'untilDecided'>;
   readonly configurations: Pick<ConfigurationStore, 'head'>;
   readonly drafts: ConfigDrafts;
-  /** Asks the upstream of a channel that need not be published. Throws GatewayError. */
+  /** Tries a credential at its upstream. The configuration may be an unpublished draft. Throws GatewayError. */
   readonly tryCredential: (
     config: GatewayConfig,
     channel: string,

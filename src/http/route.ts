@@ -228,14 +228,13 @@ export function keyRoute<Input extends InputSchema>(
   };
 }
 
-/** What differs between routes of the operators' API. */
 interface Operated {
   readonly access: Access;
-  /** Fields of the body that the audit log must not hold. `all`: it changes nothing. */
+  /** Fields of the body that the audit log must not record. `all` is for routes that change nothing. */
   readonly unrecorded?: 'all' | readonly string[];
 }
 
-/** A route of the operators' API: exists only where ADMIN_TOKEN is set. Unless it says otherwise, its body is small JSON. */
+/** A route of the operators' API, which exists only if ADMIN_TOKEN is set. Its body is small JSON by default. */
 export function adminRoute<Input extends InputSchema>(
   declaration: Omit<Operation, 'tag'> & Handling<Input, Operating> & Operated,
 ): Route {

@@ -37,7 +37,7 @@ export interface CreateImagesDeps {
   readonly newImage: () => string;
 }
 
-/** Whether a task is made even if the upstream answers at once. `preferred`: if its results can be links. */
+/** Whether to create a task even if the upstream answers at once. `preferred` does so only if results can be links. */
 export type AsTask = boolean | 'preferred';
 
 export interface CreateImagesCommand {

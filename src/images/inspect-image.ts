@@ -17,12 +17,12 @@ export function inspectImage(bytes: Uint8Array): ImageFacts | undefined {
 
 const headBytes = 64 * 1024;
 
-/** Reads no more of the file than its size needs. Undefined: not an image that is known here. */
+/** Reads only as much of the file as its pixel size requires. Undefined for files of unknown types. */
 export async function inspectSource({
   bytes,
   read,
 }: {
-  /** Of the whole file. */
+  /** The length of the whole file. */
   readonly bytes: number;
   readonly read: (start: number, end: number) => Promise<Uint8Array>;
 }): Promise<ImageFacts | undefined> {

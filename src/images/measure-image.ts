@@ -1,7 +1,7 @@
 import type { GeneratedImage } from '../providers/provider.ts';
 import { inspectImage, inspectSource } from './inspect-image.ts';
 
-/** Reads the pixels of an image from its data, if the answer does not report its size. */
+/** Reads the pixel size of an image from its data if the answer does not report it. */
 export async function measuredImage(image: GeneratedImage): Promise<GeneratedImage> {
   const { base64, size } = image;
   if (base64 === undefined || size !== undefined) return image;
@@ -10,7 +10,7 @@ export async function measuredImage(image: GeneratedImage): Promise<GeneratedIma
 
 const headBytes = 64 * 1024;
 
-/** Reads the pixels of a linked image from its first bytes. A link that does not open leaves its size unknown. */
+/** Reads the pixel size of a linked image from its first bytes. If the link does not open, the size stays unknown. */
 export async function measuredLink(
   image: GeneratedImage,
   open: (url: string) => Promise<AsyncIterable<Uint8Array>>,

@@ -29,7 +29,7 @@ export interface AskedForm {
   /** The channel that answered. */
   readonly channel: string;
   readonly format: ImageRequest['responseFormat'];
-  /** Whether the charge depends on pixels that only the images themselves show. */
+  /** Whether the charge depends on pixel sizes that must be read from the images. */
   readonly measuresLinks: boolean;
   /** Reserves memory until the answer. Throws GatewayError where there is none. */
   readonly reserve: (bytes: number) => void;
@@ -51,7 +51,7 @@ export interface ResultForms {
 }
 
 interface StreamedData {
-  /** The first of the pieces. */
+  /** The first piece. `pieces` contains it, too. */
   readonly head: string | Uint8Array;
   readonly pieces: AsyncIterable<string | Uint8Array>;
 }
@@ -60,7 +60,7 @@ interface StreamedData {
 type LinkedTask = Pick<Task, 'id' | 'channel'>;
 
 const fetchTimeoutMs = 60_000;
-/** The caller waits for it. */
+/** Short, because the caller waits for the answer in the meantime. */
 const headTimeoutMs = 5_000;
 
 export function createResultForms({ openLink, keepImages, openStored }: ResultFormDeps): ResultForms {
@@ -136,7 +136,7 @@ async function linked(
 }
 
 function undeliverable(cause: unknown): GatewayError {
-  const message = 'The images could not be delivered in the form that was asked for. Nothing was charged.';
+  const message = 'The images could not be delivered in the requested form. Nothing was charged.';
   return new GatewayError('provider_error', message, { headers: noRetry, cause });
 }
 
@@ -145,7 +145,7 @@ async function measured(delivery: Delivery, openHead: Parameters<typeof measured
   return { ...delivery, images, facts: factsOf(delivery, images) };
 }
 
-/** Rejects if the first piece does. */
+/** Reads the first piece at once, so that it rejects if the file cannot be opened. */
 async function withHead(rest: AsyncGenerator<Uint8Array, void, undefined>): Promise<StreamedData> {
   const first = await rest.next();
   const head = first.done === true ? '' : first.value;

@@ -20,7 +20,7 @@ export type Place =
   | { readonly media: MediaPlace; readonly role?: ImageRole }
   /** A list whose text parts form the prompt and whose media parts are sorted by type. */
   | { readonly parts: true }
-  /** The messages of a chat, whose last one asks for images. */
+  /** The messages of a chat. The last message of the user asks for images. */
   | { readonly messages: true }
   /** The end of the error message: why we do not support the field, or what to use in its place. */
   | { readonly refused: string };

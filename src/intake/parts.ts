@@ -40,8 +40,8 @@ function readPart(part: unknown, place: string): Part {
 export const messagesMax = 1_000;
 
 /**
- * Reads a chat: the text of the user's last message, and its media, or else those of the latest message that has any.
- * Throws GatewayError.
+ * Reads the text and the media of the user's last message in a chat. If that message has no media, takes those of the
+ * latest message that has some. Throws GatewayError.
  */
 export function readMessages(value: unknown, name: string): Parts {
   if (!Array.isArray(value) || value.length > messagesMax || !value.every(isRecord))

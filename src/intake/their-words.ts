@@ -13,7 +13,7 @@ export async function inTheirWords<Result>(nameOf: TheirName, run: () => Promise
   }
 }
 
-/** The same error with the caller's name of the field. */
+/** Replaces our name of the field in the error by the caller's name. */
 export function renamed(error: GatewayError, nameOf: TheirName): GatewayError {
   const { code, message, param: ours, ...about } = error;
   const param = nameOf(ours);

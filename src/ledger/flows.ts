@@ -13,7 +13,7 @@ interface Found {
   readonly cost: number | bigint;
 }
 
-/** What was charged and refunded in a time, and what it cost: one query, by the index on `ended_on`. */
+/** Sums charges, refunds and upstream costs within one UTC day. Needs one query, on the index `ended_on`. */
 export async function readLedgerFlows(
   collection: Pick<LedgerCollection, 'aggregate'>,
   { from, before, stepMs }: FlowsAsked,

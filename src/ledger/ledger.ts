@@ -45,7 +45,7 @@ import type { Outcome } from './plan.ts';
 export interface LedgerDeps {
   /** `ledgerCollection(db)`; its indexes are made by `ensureLedgerIndexes(db)`. */
   readonly collection: LedgerCollection;
-  /** `deriveKey('ledger')`: of the entries' hashes, and of the pseudonyms of end users. */
+  /** The key from `deriveKey('ledger')`, for the hashes of entries and the pseudonyms of end users. */
   readonly key: Uint8Array;
   /** Unix milliseconds, for the entries' `at`. */
   readonly now: () => number;

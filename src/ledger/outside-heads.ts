@@ -5,19 +5,22 @@ import type { AnchoredHead, HeadAnchors } from './anchored-heads.ts';
 import { createChunks } from './verify-reading.ts';
 import type { Pace } from './verify-reading.ts';
 
-/** A place outside MongoDB that keeps the signed heads of each day. Whoever can change the ledger should not be able to change it. */
+/**
+ * A place outside MongoDB that keeps the signed heads of each day. People who can change the ledger should have no
+ * access to it.
+ */
 export interface HeadsPlace {
-  /** Keeps what is already there for the day. */
+  /** Never replaces the heads that the place already has for the day. */
   write(day: string, heads: AsyncIterable<Uint8Array>): Promise<void>;
-  /** Undefined: nothing is kept for the day. Absent: the place cannot be read. */
+  /** Returns undefined if the place has no heads of the day. The method is absent if the place cannot be read. */
   readonly read?: (day: string) => Promise<AsyncIterable<Uint8Array> | undefined>;
   close(): void;
 }
 
-/** Undefined: no place is configured. */
+/** Returns undefined if no place is configured. */
 export type OpenHeadsPlace = () => HeadsPlace | undefined;
 
-/** How far the exported heads were compared with the ledger. */
+/** Which exported heads were compared with the ledger. */
 export interface OutsideHeads {
   /** Days whose heads were found and compared. */
   readonly days: number;
@@ -28,7 +31,7 @@ export interface OutsideHeads {
   readonly newest?: string;
 }
 
-/** Days that a verification reads. Older files are compared with `ledger verify --heads`. */
+/** The number of days that a verification reads. For older files there is `ledger verify --heads`. */
 export const daysCompared = 31;
 /** A place that failed so often is not asked for further days. */
 const failuresMax = 3;
@@ -43,7 +46,7 @@ interface ExportDeps {
   readonly now: () => number;
 }
 
-/** Exports the newest head of each account, once a day and process. */
+/** Exports the newest head of each account. Each process does so once a day. */
 export function dailyExport({ anchors, openPlace, now }: ExportDeps): () => Promise<number> {
   let lastDay: string | undefined;
   return async () => {

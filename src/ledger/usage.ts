@@ -36,9 +36,9 @@ interface Found {
 }
 
 /**
- * The sums of the entries of tasks, group by group in order (by day: in the order of pseudonyms), as the books are when each day is read. A day is one query:
- * the server adds up out of one index, without a document, and is never busy with more than a day. Throws
- * TooManyGroupsError.
+ * Sums the entries of tasks, ordered by group. Within a day, end users are ordered by pseudonym. Each day is one query
+ * and is read at its own time. MongoDB answers it from one index without reading documents, so it is never busy with
+ * more than a day. Throws TooManyGroupsError.
  */
 export async function* readUsage(deps: UsageDeps, asked: UsageAsked): AsyncIterable<UsageRow> {
   const totals = new Map<string, UsageRow>();

@@ -22,7 +22,7 @@ export interface VerifyOptions {
   /** When the last verification began that found nothing. It anchored the head of every account that had entries. */
   readonly lastSoundAt?: number;
   readonly onProgress?: (progress: VerifyProgress) => void;
-  /** Where heads are exported to. Its heads are compared with the ledger. */
+  /** Opens the place to which heads are exported, so that they can be compared with the ledger. */
   readonly openPlace?: OpenHeadsPlace;
   /** The heads of chains that are sound are anchored. */
   readonly anchorsHeads?: boolean;

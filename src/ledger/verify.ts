@@ -24,7 +24,7 @@ export interface VerifyResult {
   readonly violations: readonly Violation[];
   /** How many there are. */
   readonly violationCount: number;
-  /** Undefined: no heads are exported to a place that can be read. */
+  /** Undefined if no heads are exported, or if their place cannot be read back. */
   readonly outside?: OutsideHeads;
 }
 

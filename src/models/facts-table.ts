@@ -26,7 +26,7 @@ export interface Retirements extends FactsOrigin {
 export interface FactsTable {
   readonly origin: FactsOrigin;
   readonly retired?: Retirements;
-  /** Models and fields of the vendor that this adapter does not offer, each with the reason. */
+  /** Models, fields and values of the vendor that this adapter does not offer, each with the reason. */
   readonly unoffered?: readonly (readonly [name: RegExp, reason: string])[];
   readonly models: readonly FactsRow[];
   readonly others: ModelFacts;

@@ -72,7 +72,7 @@ const sendingMethod = z.enum(['POST', 'PUT']).default('POST');
 
 const linksSchema = {
   link_life_seconds: count.optional(),
-  /** Whether links on the vendor's own host work only with the headers that authenticate requests. */
+  /** Whether links on the vendor's own host need the same authentication headers as requests. */
   links_need_key: z.boolean().default(false),
 };
 
@@ -208,7 +208,7 @@ export const vendorFileSchema = z
     failures: z.array(failureRow).max(100).default([]),
     videos: videosSchema.optional(),
     images: z.union([imageJobsSchema, imagesAtOnceSchema]).optional(),
-    /** The models that the vendor shuts down. The day may be past or announced. */
+    /** Models that the vendor has shut down, or will shut down on an announced day. */
     retired: retiredSchema.optional(),
     /** The vendor's prices, each in one currency. */
     prices: z
@@ -227,12 +227,12 @@ export const vendorFileSchema = z
   .refine(
     ({ authentication, ...file }) =>
       !linksNeedKey(file) || 'bearer' in authentication || 'header' in authentication,
-    'links_need_key needs the authentication bearer or header',
+    'links_need_key requires the authentication bearer or header',
   );
 
 export type VendorFile = z.infer<typeof vendorFileSchema>;
 
-/** Whether callers cannot use the links of some results, because they need the vendor's key. */
+/** Whether some results have links that callers cannot use, because they need the vendor's key. */
 export function linksNeedKey(file: {
   readonly videos?: object | undefined;
   readonly images?: object | undefined;

@@ -169,7 +169,7 @@ export function chargeImages(
   );
   const rendered = omitWords({ ...withPricedSize(counted, price), ...kept }, isOwn);
   const tried = [rendered, omitWords(counted, () => true)].map((each) => settleBy(input, each));
-  // Only the upstream's own report may charge more than the hold.
+  // A size that we measured must not raise the charge above the hold. One that the upstream reports may.
   const isWithin = ({ amount }: Settlement) => facts.measured?.includes('size') !== true || amount <= held;
   const charged = tried.find((each) => isPriced(each) && isWithin(each) && isCredible(each));
   if (charged !== undefined) return charged;
@@ -181,8 +181,8 @@ export function chargeImages(
 }
 
 /**
- * Replaces pixels that no line names with the word of a line that names about as many pixels: `2752x1536` is `2K`.
- * A price by megapixels needs the pixels themselves.
+ * Replaces a pixel size that no price line names by a class of about as many pixels: `2752x1536` becomes `2K`. Keeps
+ * the pixels if the price is by megapixels.
  */
 function withPricedSize<Sized extends { readonly size?: string }>(sized: Sized, price: Price): Sized {
   const pixels = parseSize(sized.size);

@@ -13,7 +13,7 @@ export interface MarginAsked {
 }
 
 export interface MarginRow {
-  /** Only what was asked for. Without a channel nothing was submitted; without a key nothing was held. */
+  /** Has only the requested dimensions. Unsubmitted tasks have no channel, and tasks without a hold have no key. */
   readonly of: Readonly<Partial<Record<MarginDimension, string>>>;
   /** That have ended. */
   readonly tasks: number;

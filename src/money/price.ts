@@ -160,7 +160,7 @@ export function priceAt({ price, channels = {} }: PriceBasis, channel: string): 
   return own ?? price;
 }
 
-/** Every create asks for them several times, and the lines of a price never change. */
+/** Cached because every create needs the measures several times, and the lines of a price never change. */
 const measuresByLines = new WeakMap<Price['lines'], readonly Measure[]>();
 
 /** Returns the measures of the price in the order of `measures`. */
@@ -191,7 +191,7 @@ export function measuresLength(price: Pick<Price, 'lines'>): boolean {
   return measuresOf(price).some(isOfLength);
 }
 
-/** Whether the charge depends on pixels that the request leaves to the upstream. */
+/** Whether the charge depends on a pixel size that the request leaves to the upstream. */
 export function leavesPixelsOpen(basis: PriceBasis, channel: string): boolean {
   const { lines } = priceAt(basis, channel);
   const isBySize = lines.some(({ measure, when }) => measure === 'megapixel' || when?.size !== undefined);

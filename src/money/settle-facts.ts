@@ -41,7 +41,7 @@ export interface SettleFacts {
   readonly images?: number;
   /** Groups of images, only if they differ. `size` and `quality` above hold what all images share. */
   readonly groups?: readonly ImageGroup[];
-  /** Facts that the upstream did not report and that come from the result itself. `size`: of one image at least. */
+  /** Facts that were read from the result because the upstream did not report them. `size`: for at least one image. */
   readonly measured?: readonly ('duration' | 'size' | 'resolution' | 'ratio')[];
   /** The upstream reported a number that cannot be true: it is left out, and a person is asked about the charge. */
   readonly incredible?: true;

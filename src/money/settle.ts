@@ -152,7 +152,7 @@ function imageCounts({ images, size }: ImageGroup, { basis, facts }: SettleInput
 
 interface PixelTerms {
   readonly bound: Bound | undefined;
-  /** The pixels were read from the images, so they count no more than the bound. */
+  /** Whether the pixels were read from the images. If so, no more than the bound is charged. */
   readonly isMeasured: boolean;
 }
 

@@ -1,27 +1,27 @@
 /**
- * How often a process reads what others write: seldom while nobody uses it. The first use after that waits until
- * everything was read once, so that it decides by nothing older than a busy process does.
+ * Decides how often a process reads what other processes write. An idle process reads rarely. Its first use waits until
+ * everything has been read once, so that it does not act on older data than a busy process would.
  */
 export interface Pace {
-  /** Runs one use of the process: a request, an activity. */
+  /** Runs one use of the process, such as a request or an activity. */
   readonly use: <T>(run: () => Promise<T>) => Promise<T>;
-  /** Repeats work that must not reject, and returns what ends that. */
+  /** Repeats work, and returns a function that stops it. The work must not reject. */
   readonly every: (period: Period, work: () => Promise<void>) => () => void;
-  /** The same for a read that the first use waits for. */
+  /** Like `every`, for a read that the first use of an idle process waits for. */
   readonly follow: (period: Period, read: () => Promise<void>) => () => void;
 }
 
 export interface Period {
   readonly everyMs: number;
-  /** While nobody uses the process. */
+  /** The interval while the process is idle. */
   readonly idleMs: number;
 }
 
 const idleAfterMs = 15_000;
-/** If the database does not answer within this time, the use proceeds with the state that was read before. */
+/** If the reads take longer than this, the use proceeds with what was read before. */
 const wakeMsMax = 2_000;
 
-/** `now`: milliseconds of a monotonic clock. */
+/** @param now - Milliseconds of a monotonic clock. */
 export function createPace(now: () => number): Pace {
   const reads = new Set<() => Promise<void>>();
   let uses = 0;
@@ -70,7 +70,7 @@ export function createPace(now: () => number): Pace {
   };
 }
 
-/** A read that a process repeats between `start` and `stop`. It must not reject. */
+/** Repeats a read between `start` and `stop`. The read must not reject. */
 export function following(period: Period, read: () => Promise<void>) {
   let end: (() => void) | undefined;
   return {

@@ -4,7 +4,7 @@ import type { Pace } from './pace.ts';
 export interface Rounds {
   /** One round, or the one that is under way. Never rejects. */
   readonly run: () => Promise<void>;
-  /** One round after each interval, and with a pace fewer while the process is idle; none keeps the process. */
+  /** Runs a round after each interval. With a pace, an idle process runs fewer. The timer keeps no process alive. */
   readonly start: (pace?: Pace) => void;
   /** Waits for the one that is under way. */
   readonly stop: () => Promise<void>;

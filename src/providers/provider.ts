@@ -118,7 +118,7 @@ export interface TaskProvider<Request> extends ResultLinks {
   readonly submit: (request: Request, context: SubmitContext) => Promise<Submitted>;
   /** Throws UpstreamError if the upstream did not report a state; that alone never fails a task. */
   readonly status: (operation: Operation, context: ProviderContext) => Promise<OperationStatus>;
-  /** A job that the upstream does not have, where more than an id names one. For `tryCredential`. */
+  /** Makes an operation for a job that does not exist. `tryCredential` needs it if an id alone does not name a job. */
   readonly absentJob?: (id: string, model: string) => Operation;
   /** Up to which state the upstream lets a job be cancelled; `never`: there is no `cancel`. */
   readonly cancelUntil: 'queued' | 'running' | 'never';
@@ -202,7 +202,7 @@ export type GeneratedImage = Omit<ResultItem, 'base64'> & {
   /** Set if the answer reports the size and quality of this image. */
   readonly size?: string;
   readonly quality?: string;
-  /** The size was read from the image, because the answer does not report it. */
+  /** Set if the size was read from the image because the answer does not report it. */
   readonly isMeasured?: true;
 };
 

@@ -18,7 +18,7 @@ export interface ResultToMeasure {
 /** Never rejects. Undefined: the file could not be read in time. */
 export type MeasureResult = (result: ResultToMeasure) => Promise<MediaFacts | undefined>;
 
-/** Whether the upstream left out facts that the result itself contains. */
+/** Whether the upstream did not report facts that can be read from the result. */
 export function needsMeasuring(kind: TaskKind, facts: SettleFacts): boolean {
   const { durationSeconds, size, resolution, ratio, groups } = facts;
   if (kind === 'image') return size === undefined && groups === undefined;
@@ -43,7 +43,7 @@ export function withMeasured(
   });
 }
 
-/** Adds the pixels of each image. `media` has one element for each image. */
+/** Adds the pixel size of each image. `media` has one element for each image. */
 export function withMeasuredImages(
   facts: SettleFacts,
   media: readonly (MediaFacts | undefined)[],

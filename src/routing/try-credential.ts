@@ -1,19 +1,19 @@
 import { UpstreamError } from '../providers/provider.ts';
 import type { OpenChannel } from './channels.ts';
 
-/** What the upstream says of a credential. `untested`: the vendor has no question that costs nothing. */
+/** Whether the upstream accepts a credential. `untested` means that the vendor has no free request to test it. */
 export interface CredentialAnswer {
   readonly verdict: 'accepted' | 'refused' | 'unclear' | 'untested';
-  /** A sentence for people. */
+  /** A sentence for the operator. */
   readonly words: string;
 }
 
-/** No vendor gives a job this name. */
+/** No vendor has a job with this id. */
 const absentId = '00000000-0000-4000-8000-000000000000';
-/** Statuses with which an upstream judges the key, and not the address. */
+/** Upstreams answer with these statuses because of the key or its account, not because of the address. */
 const refusals: readonly (number | undefined)[] = [400, 401, 402, 403];
 
-/** Asks for a job that does not exist: an upstream that says so has accepted the key, and bills nothing. */
+/** Asks for a job that does not exist. An upstream that says so has accepted the key, and the request is free. */
 export async function tryCredential(
   channel: OpenChannel,
   credential: string,
@@ -35,14 +35,20 @@ export async function tryCredential(
 
 function judge({ outcome, status, code, gone }: UpstreamError): CredentialAnswer {
   if (gone)
-    return { verdict: 'accepted', words: 'The upstream accepts the key: it says that there is no such job.' };
+    return {
+      verdict: 'accepted',
+      words: 'The upstream accepts the key. It answered that there is no such job.',
+    };
   const said = status === undefined ? code : `status ${status}, ${code}`;
   if (outcome === 'not_sent')
     return { verdict: 'unclear', words: `The upstream cannot be reached (${said}).` };
   if (outcome === 'unavailable' && refusals.includes(status))
-    return { verdict: 'refused', words: `The upstream refuses the key, or its account (${said}).` };
-  return { verdict: 'unclear', words: `The upstream’s answer says nothing about the key (${said}).` };
+    return { verdict: 'refused', words: `The upstream refuses the key or its account (${said}).` };
+  return {
+    verdict: 'unclear',
+    words: `The answer of the upstream does not show whether it accepts the key (${said}).`,
+  };
 }
 
 const untested =
-  'This adapter has no question that costs nothing. The key is tried by the first request for an image.';
+  'This vendor has no request that would test the key free of charge. The first image request will show whether it works.';

@@ -44,7 +44,7 @@ export interface AccountDeletion {
 
 interface AccountDocument extends Omit<Account, 'id' | 'endUserCaps' | 'webhookSecrets'> {
   readonly _id: string;
-  /** Those of single end users are named by the pseudonym. */
+  /** Caps of a single end user name the user by pseudonym. */
   readonly endUserCaps?: readonly CapsDocument[];
   readonly endUsersIgnoreCase?: boolean;
   readonly webhookSecrets: readonly SealedDocument[];

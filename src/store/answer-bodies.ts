@@ -7,13 +7,13 @@ import type { SealedDocument, Sealing } from './sealed-document.ts';
 interface BodyDocument {
   /** `<made>/<n>` */
   readonly _id: string;
-  /** Bytes as latin1. */
+  /** Contains the bytes as latin1 text. */
   readonly sealed: SealedDocument;
   /** For MongoDB's TTL. */
   readonly expires: Date;
 }
 
-/** Well below MongoDB's 16 MB, as latin1 in UTF-8 may be twice as long. */
+/** Well below MongoDB's limit of 16 MB, because latin1 text may take twice as many bytes in UTF-8. */
 const documentBytes = 4 * 1024 * 1024;
 
 /** The bodies of answers that are kept for a repeat of their request, cut into documents. */

@@ -15,7 +15,7 @@ export interface CapEvent extends ReachedCap {
   readonly dueAt: number;
 }
 
-/** Names its end user by the pseudonym. */
+/** Names its end user by pseudonym. */
 interface CapEventDocument extends Omit<CapEvent, 'id' | 'dueAt'> {
   /** The account, the window and the percentage, so that two processes cannot both report it. */
   readonly _id: string;

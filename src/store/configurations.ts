@@ -8,14 +8,14 @@ import type { SealedDocument, Sealing } from './sealed-document.ts';
 export interface ConfigurationHead {
   /** Grows by one with each publication. */
   readonly version: number;
-  /** Of the text: 12 hex digits of its SHA-256. */
+  /** The first 12 hex digits of the SHA-256 of the text. */
   readonly hash: string;
   /** Of all accounts. */
   readonly currency: string;
   /** An operator's name, `signal` or `start`. */
   readonly by: string;
   readonly reason?: string;
-  /** The hash of the newest version that came from a file, where this one did not. */
+  /** The hash of the newest version that came from a file. Undefined if this version came from one. */
   readonly file?: string;
   /** Of the process that read and checked the file. */
   readonly node: string;
@@ -29,7 +29,7 @@ export interface PublishedConfiguration extends ConfigurationHead {
 }
 
 interface NewConfiguration extends Omit<PublishedConfiguration, 'version' | 'file'> {
-  /** It comes from no file. */
+  /** Set if the text is a draft or an earlier version, and not a file. */
   readonly isDraft?: true;
 }
 
@@ -43,15 +43,15 @@ interface ConfigurationDocument extends Omit<ConfigurationHead, 'version'> {
 
 const only = 'published';
 const versionsShownMax = 100;
-/** Ids sort as their numbers. */
+/** Ids are padded with zeros to this length, so that they sort like their numbers. */
 const versionDigits = 10;
 const place = { purpose: 'configuration', id: only } as const;
 
 export type ConfigurationStore = ReturnType<typeof createConfigurationStore>;
 
 /**
- * The published configuration, and every version that it has replaced, by its number. Texts are sealed, because a file
- * may hold secrets instead of their names.
+ * Stores the published configuration and all earlier versions by their numbers. Texts are sealed, because a file may
+ * contain secrets instead of their names.
  */
 export function createConfigurationStore(db: Db, { seal, open }: Sealing) {
   const published = openCollection<ConfigurationDocument>(db, 'configuration', durable);
@@ -76,7 +76,7 @@ export function createConfigurationStore(db: Db, { seal, open }: Sealing) {
     return matchedCount === 0 ? undefined : toHead(whole);
   }
 
-  /** Before it is replaced: a process that dies in between leaves no text that was in force and is not known. */
+  /** Must run before the replacement. If the process dies in between, the version is stored twice rather than lost. */
   async function noteReplaced({ reads: _reads, ...document }: ConfigurationDocument): Promise<void> {
     const _id = versionId(document.version);
     const text = open(place, toSealed(document.sealed));
@@ -121,7 +121,7 @@ export function createConfigurationStore(db: Db, { seal, open }: Sealing) {
       return found !== null || (await confirmHead())?.hash === hash;
     },
 
-    /** The versions before the one in force, newest first. */
+    /** Lists the versions before the one in force, newest first. */
     async replaced(): Promise<readonly ConfigurationHead[]> {
       const found = await replaced
         .find({}, { projection: { sealed: 0 } })
@@ -131,7 +131,7 @@ export function createConfigurationStore(db: Db, { seal, open }: Sealing) {
       return found.map(toHead);
     },
 
-    /** The text of a version that was replaced; undefined: there is no such version. */
+    /** Returns the text of an earlier version, or undefined if there is no such version. */
     async textOf(version: number): Promise<string | undefined> {
       const _id = versionId(version);
       const found = await replaced.findOne({ _id });
@@ -146,7 +146,7 @@ export function createConfigurationStore(db: Db, { seal, open }: Sealing) {
       }
     },
 
-    /** Publishes only if `version` is in force; undefined: it is not. */
+    /** Publishes only if `version` is in force. Otherwise returns undefined. */
     async publishAfter(version: number, next: NewConfiguration): Promise<ConfigurationHead | undefined> {
       const before = await confirmWhole();
       return before === undefined || before.version !== BigInt(version)

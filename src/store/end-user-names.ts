@@ -3,12 +3,12 @@ import { createCipheriv, createDecipheriv, createHmac, hash, hkdfSync } from 'no
 import { isPlain } from '../base/plain-text.ts';
 
 /**
- * The names of end users as the database holds them. A name always has the same pseudonym, so that spending is counted
- * by it. Nobody without the key can read a pseudonym, or find out whether it is that of a name.
+ * Converts names of end users to the pseudonyms that the database stores. A name always has the same pseudonym, so that
+ * spending can be counted by it. Without the key, nobody can read a pseudonym or check which name it belongs to.
  */
 export interface EndUserNames {
   readonly hide: (name: string) => string;
-  /** Returns what it was given if that is not a pseudonym of this key. */
+  /** Returns its argument unchanged if that is not a pseudonym of this key. */
   readonly read: (pseudonym: string) => string;
 }
 
@@ -17,8 +17,8 @@ const tagBytes = 16;
 const nameCharactersMax = 256;
 
 /**
- * AES-256 in CBC, whose initialisation vector is the HMAC of the name under another key, as in SIV: the HMAC is checked
- * after decryption. The padding hides the length of short names.
+ * Encrypts names with AES-256-CBC. As in SIV, the initialisation vector is the HMAC of the name under another key, and
+ * is checked after decryption. Padding hides the length of short names.
  *
  * @param key - 32 bytes that outlive SECRETS_KEY, since entries of the ledger are never rewritten.
  */
@@ -56,7 +56,7 @@ export function createEndUserNames(key: Uint8Array): EndUserNames {
   };
 }
 
-/** The SHA-256 of a name that is too long or cannot be shown, so that two such users stay two. */
+/** Replaces a name that is too long or not printable by its SHA-256, so that such users stay distinct. */
 function shownName(name: string): string {
   if (name.length <= nameCharactersMax && isPlain(name)) return name;
   return `sha256:${hash('sha256', name, 'hex')}`;

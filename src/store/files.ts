@@ -128,5 +128,5 @@ function createToFile({ open }: Sealing) {
   };
 }
 
-/** The key of the name may be missing in this process. The file can be used all the same. */
+/** Shown if this process lacks the key that sealed the name. The file still works. */
 const unreadable = 'cannot be read';

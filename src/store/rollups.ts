@@ -3,17 +3,17 @@ import { dayMs } from '../base/times.ts';
 import type { Flow } from '../task/flow.ts';
 import { durable, ensureIndexes, expiring, openCollection, repeatOnDuplicate } from './mongo.ts';
 
-/** The flows of an hour, as they were read at a time. They can be read anew from the records and the ledger. */
+/** The flows of one hour, as of `readAt`. A cache: they can be computed again from the records and the ledger. */
 export interface Rollup {
   /** When the hour begins, in Unix milliseconds. */
   readonly at: number;
-  /** Before the records were read. */
+  /** The time just before the records were read, in Unix milliseconds. */
   readonly readAt: number;
   readonly flows: readonly Flow[];
 }
 
 interface RollupDocument extends Rollup {
-  /** `2026-11-29T08` */
+  /** The hour in UTC, such as `2026-11-29T08`. */
   readonly _id: string;
   readonly expires: Date;
 }
@@ -27,13 +27,13 @@ export function createRollupStore(db: Db) {
   return {
     ensureIndexes: () => ensureIndexes(rollups, [expiring]),
 
-    /** Those of the hours from `from` until before `before`, by `_id`. */
+    /** Lists the rollups of the hours from `from` up to, but not including, `before`. */
     async list(from: number, before: number): Promise<Rollup[]> {
       const found = await rollups.find({ _id: { $gte: hourOf(from), $lt: hourOf(before) } }).toArray();
       return found.map(({ at, readAt, flows }) => ({ at, readAt, flows }));
     },
 
-    /** Replaces what was read before. Of two writers at once, either may be the last: each writes what it has read. */
+    /** Replaces the rollup of the hour. Two processes may write it at once, because either result is correct. */
     async put({ at, readAt, flows }: Rollup): Promise<void> {
       const $set = { at, readAt, flows, expires: new Date(at + keptMs) };
       await repeatOnDuplicate(() => rollups.updateOne({ _id: hourOf(at) }, { $set }, { upsert: true }));

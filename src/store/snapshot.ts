@@ -5,7 +5,7 @@ import type { Pace } from '../process/pace.ts';
 export interface Snapshot<Item> {
   /** Reads it once; rejects when MongoDB does not answer. */
   readonly refresh: () => Promise<void>;
-  /** Reads it every `intervalMs` until `stop`, seldom while the process is idle. A failed read keeps what was read before. */
+  /** Reads every `intervalMs`, less often while the process is idle. A failed read keeps the previous data. */
   readonly start: (pace: Pace) => void;
   readonly stop: () => void;
   readonly find: (id: string) => Item | undefined;

@@ -23,13 +23,13 @@ export interface TaskDocument extends Omit<Task, 'id'> {
   readonly gaveUp?: string;
   /** `sort` again, while an attempt may have a job that is not known: what lines of bills are compared with. */
   readonly unclaimed?: string;
-  /** While the task waits for a failed upstream: which one, and its deadline, in an index of few. */
+  /** Set while the task waits for a failed upstream. A separate field, so that its index contains only these tasks. */
   readonly behind?: { readonly place: string; readonly deadlineAt: number };
   /** Of a task that has ended, what is counted of its end, in an index of its own. */
   readonly end?: TaskEnd;
   /** What upstreams said, as task-words.ts seals it. */
   readonly words?: SealedParts;
-  /** Of its results, as task-words.ts seals them: one for each, or those that callers must not follow. */
+  /** The links of each result, or the links that are withheld from callers. Sealed by task-links.ts. */
   readonly links?: SealedParts;
   /** Counts the reads that had to be writes. */
   readonly reads?: number;
@@ -95,10 +95,10 @@ export function updateOf(before: Task, changes: Changes, more: MoreFields = {}) 
   return updateWith<TaskDocument>({ $set: defined(written), $inc: { rev: 1 }, $unset });
 }
 
-/** The waits that may end when an upstream is well again. `backoff` is not one: the upstream named that time. */
+/** The waits that may end early when an upstream recovers. `backoff` does not: the upstream named its end. */
 const failedUpstream: ReadonlySet<string> = new Set(['circuit', 'turn', 'upstream']);
 
-/** The place of a task in the list of those behind a credential. Undefined: no circuit keeps it waiting. */
+/** Returns the value of `behind`. Undefined if the task does not wait for a failed upstream. */
 export function behindOf({
   deadlineAt,
   wait,

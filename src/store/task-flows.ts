@@ -28,7 +28,7 @@ interface FlowId {
   readonly model: string;
 }
 
-/** What came and ended in a time: two queries, each on an index of times. */
+/** Counts the tasks that were created and that ended in a time span. Needs two queries, each on an index by time. */
 export function taskFlows(tasks: Collection<TaskDocument>) {
   return {
     async flows({ from, before, stepMs }: FlowsAsked): Promise<Flow[]> {
@@ -64,7 +64,7 @@ function idAt(field: string, stepMs: number): Document {
   return { at: { $subtract: [field, { $mod: [field, stepMs] }] }, channel, model: '$model' };
 }
 
-/** One for each bound, and one for what is later than all. */
+/** One name for each bound, and one for tasks that are later than all bounds. */
 const lateNames = [...lateBounds, undefined].map((_, index): LateName => `late${index}`);
 
 const lateSums = Object.fromEntries(
@@ -88,7 +88,7 @@ function endedFlow({ _id: { kind, ...id }, count, ...sums }: Ended): Flow {
     : { ...flow, failures: { [kind]: Number(count) } };
 }
 
-/** A time may come back as an int64. */
+/** Converts `at`, because MongoDB may return an int64. */
 function flowId({ at, channel, model }: FlowId): FlowId {
   return { at: Number(at), channel, model };
 }

@@ -8,8 +8,8 @@ import { toSealed, toSealedDocument } from './sealed-document.ts';
 import type { SealedParts, Sealing } from './sealed-document.ts';
 
 /**
- * Links of upstreams are signed: whoever has one can fetch the result. They are sealed beside the record, one value for
- * each result, so that a process without the key of one leaves it as it is.
+ * Seals the links of results, because anyone who has a signed link can fetch the result. Each result has a sealed value
+ * of its own, so that a process without its key can leave it unchanged.
  */
 export function createTaskLinks({ seal, open }: Sealing) {
   const placeOf = (id: string, part: string) => ({ purpose: 'result-links', id, part }) as const;
@@ -32,7 +32,7 @@ export function createTaskLinks({ seal, open }: Sealing) {
     );
   }
 
-  /** Undefined: the outcome has no link. */
+  /** Undefined if the outcome has no link. */
   function sealedOf(id: string, outcome: TaskOutcome | undefined): SealedParts | undefined {
     const parts = partsOf(outcome);
     return parts.length === 0 ? undefined : sealed(id, parts);
@@ -41,20 +41,20 @@ export function createTaskLinks({ seal, open }: Sealing) {
   return {
     seal: sealedOf,
 
-    /** An outcome is written whole, and so are its links. */
+    /** A change of the outcome replaces it completely, so all links are replaced, too. */
     changeOf({ id, outcome }: Task, changes: Changes): { readonly links?: SealedParts | undefined } {
       if (!('outcome' in changes)) return {};
       const links = sealedOf(id, changes.outcome);
       return links === undefined && outcome === undefined ? {} : { links };
     },
 
-    /** Fields of a record that gets these items. An item without links keeps those that the record has. */
+    /** Returns the fields to set for these items. For an item without links, the record keeps the links that it has. */
     fieldsOf(id: string, items: readonly ResultItem[]): Readonly<Record<string, unknown>> {
       const links = Object.entries(sealed(id, partsOfItems(items)));
       return Object.fromEntries(links.map(([part, value]) => [`links.${part}`, value]));
     },
 
-    /** The outcome with its links, as far as they can be read. */
+    /** Returns the outcome with the links that this process can open. */
     open(id: string, outcome: TaskOutcome, held: SealedParts): TaskOutcome {
       if (outcome.kind === 'succeeded') {
         const items = outcome.items.map((item, n) => ({ ...item, ...linksIn(read(id, held, `${n}`)) }));
@@ -68,7 +68,6 @@ export function createTaskLinks({ seal, open }: Sealing) {
 
 const withheldPart = 'withheld';
 
-/** Without its links. */
 export function unlinked(outcome: TaskOutcome): TaskOutcome {
   if (outcome.kind === 'succeeded') return { ...outcome, items: outcome.items.map(unlinkedItem) };
   const { withheld: _withheld, ...rest } = outcome;

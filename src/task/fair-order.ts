@@ -63,7 +63,7 @@ function inTurns<Item>(lists: readonly (readonly Item[])[]): readonly Item[] {
   return Array.from({ length: longest }, (_, n) => lists.flatMap((list) => list.slice(n, n + 1))).flat();
 }
 
-/** When accounts and their models were last served, as any growing number. 0: never. */
+/** When an account or a model was last served, as a number that grows. 0 means never. */
 export interface LastServed {
   readonly account: (account: string) => number;
   readonly model: (account: string, model: string) => number;
@@ -71,13 +71,13 @@ export interface LastServed {
 
 interface Group {
   count: number;
-  /** Its most urgent task. */
+  /** The most urgent task of the group. */
   head: OrderedTask;
 }
 
 /**
- * Counts the tasks that come before `task` in fair order, in one pass. The account and the model that were served
- * longest ago have the next turn. If none was served, the order is that of `fairOrder`.
+ * Counts the tasks that come before `task` in fair order, in one pass. The least recently served account is next, and
+ * within it the least recently served model. If none has been served, the order is that of `fairOrder`.
  */
 export function countAhead(
   task: OrderedTask,
@@ -113,13 +113,13 @@ function addTo(groups: Map<string, Group>, key: string, task: OrderedTask): void
   }
 }
 
-/** The same order as that of `urgencyKey`, for tasks with the same `wasLost`. */
+/** Must order tasks with the same `wasLost` as `urgencyKey` does. */
 function isMoreUrgent(a: Urgent, b: Urgent): boolean {
   const difference = a.deadlineAt - b.deadlineAt || a.createdAt - b.createdAt;
   return difference === 0 ? a.id < b.id : difference < 0;
 }
 
-/** Returns the place among all groups of what has this place in its own group, if the groups take turns. */
+/** Converts a place within its own group into a place among all groups, if the groups take turns. */
 function placeInTurns(
   groups: ReadonlyMap<string, Group>,
   { own, place }: { readonly own: string; readonly place: number },

@@ -2,15 +2,15 @@ import { failureClasses } from '../errors/failure.ts';
 import type { FailureClass } from '../errors/failure.ts';
 import type { Micros } from '../money/money.ts';
 
-/** What came and ended in a span of time, for one channel and one model. Made from the records and the ledger. */
+/** Counts and sums of one channel and model in one time span, from the records and the ledger. */
 export interface Flow {
   /** When the span begins, in Unix milliseconds. */
   readonly at: number;
-  /** Empty: nothing was submitted. */
+  /** Empty for tasks that were never submitted. */
   readonly channel: string;
   readonly model: string;
   readonly created: number;
-  /** What the tasks created then have held. */
+  /** The sum of the holds of the tasks that were created in the span. */
   readonly held: Micros;
   readonly succeeded: number;
   readonly failures: Readonly<Partial<Record<FailureClass, number>>>;
@@ -21,15 +21,14 @@ export interface Flow {
   readonly cost: Micros;
 }
 
-/** From the end of a render to the end of its task, in seconds. */
+/** The bounds, in seconds, by which the time from the end of a render to the end of its task is counted. */
 export const lateBounds = [1, 2, 5, 10, 30, 60, 300] as const;
 
-/** Time spans whose flows can be seen. */
 export const trendSpans = ['hour', 'day', 'week'] as const;
 export type TrendSpan = (typeof trendSpans)[number];
 
 export interface FlowsAsked {
-  /** Unix milliseconds, inclusive and exclusive; both are on one UTC day. */
+  /** Unix milliseconds. `before` is exclusive, and the span must lie within one UTC day. */
   readonly from: number;
   readonly before: number;
   readonly stepMs: number;
@@ -57,7 +56,7 @@ function plusFlow(one: Flow, other: Flow): Flow {
   };
 }
 
-/** Adds up what has the same name. The order is that of the first flow of each name. */
+/** Adds up the flows with the same name. The result is ordered by the first flow of each name. */
 export function addFlows(flows: Iterable<Flow>, nameOf: (flow: Flow) => string): Map<string, Flow> {
   const sums = new Map<string, Flow>();
   for (const flow of flows) {
@@ -79,7 +78,10 @@ export function failedOf(flow: Pick<Flow, 'failures'>): number {
   return failureCounts(flow).reduce((sum, [, count]) => sum + count, 0);
 }
 
-/** The bound, in seconds, within which this share was delivered. Null: later than all bounds. Undefined: nothing is known. */
+/**
+ * Returns the bound, in seconds, within which this share of the tasks was delivered. Null if it is later than all
+ * bounds, undefined if there are no tasks.
+ */
 export function latenessAt({ late }: Pick<Flow, 'late'>, share: number): number | null | undefined {
   const all = late.reduce((sum, count) => sum + count, 0);
   if (all === 0) return undefined;

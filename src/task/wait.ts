@@ -31,7 +31,7 @@ export interface NewWait extends Partial<RouteCandidate> {
   readonly cause: WaitCause;
   /** The code of the upstream or the circuit. It never contains an upstream's words. */
   readonly code?: string;
-  /** The number of tasks that were ahead at the last look. */
+  /** The number of tasks that were ahead when the task last asked for its turn. */
   readonly ahead?: number;
   /** The earliest time of the next try. */
   readonly until?: number;

@@ -1,7 +1,7 @@
 import type { ActivityInterceptorsFactory } from '@temporalio/worker';
 import type { Pace } from '../process/pace.ts';
 
-/** Each activity is a use of the worker. */
+/** Counts each activity as a use of the worker. */
 export function pacedActivities(pace: Pace): ActivityInterceptorsFactory {
   return () => ({ inbound: { execute: (input, next) => pace.use(() => next(input)) } });
 }

@@ -40,7 +40,7 @@ function plainHeaders(authentication: Plain, context: ProviderContext): Readonly
     : { [authentication.header]: authentication.prefix + context.credential.apiKey };
 }
 
-/** The headers for a link of a result. Other hosts than the vendor's own do not get the key. */
+/** Returns the headers for the link of a result. Only the vendor's own host gets the key. */
 export function keyHeaders(
   authentication: Authentication,
   url: string,

@@ -76,7 +76,7 @@ function addressed(
   { file, now }: Calling,
 ): { readonly url: string; readonly headers: Readonly<Record<string, string>> } {
   const url = addressBelow(context.baseUrl, path);
-  if (url === undefined) throw notSayable('its path leads away from the base address');
+  if (url === undefined) throw notSayable('its path leaves the base address');
   for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);
   const isSigned = 'hmac' in file.authentication;
   if (isSigned && (form !== undefined || hasFiles(json)))
@@ -87,7 +87,7 @@ function addressed(
   return { url: url.href, headers: { ...headers, ...credentials.headers } };
 }
 
-/** Undefined: the path leads away from the base address. */
+/** Returns undefined if the path, such as `/../x`, leaves the base address. */
 export function addressBelow(baseUrl: string, path: string): URL | undefined {
   const url = new URL(baseUrl + path);
   return url.href.startsWith(`${new URL(baseUrl).href.replace(/\/$/, '')}/`) ? url : undefined;

@@ -88,7 +88,7 @@ async function ask(
   return { read: withAddresses(readStatus(read), context), answer };
 }
 
-/** A link that is a path is below the base address, for vendors that deliver files but name no links. */
+/** Resolves a link that is a path against the base address, for vendors that deliver files without naming links. */
 function withAddresses<Status extends ReadStatus | undefined>(
   status: Status,
   { baseUrl }: ProviderContext,

@@ -4,13 +4,13 @@ import type { CircuitRequest, UpstreamFailure } from '../../src/capacity/circuit
 import { createOwnHealth } from '../../src/capacity/own-health.ts';
 
 /**
- * Two processes, a credential, and a neighbour whose submissions fail for a while. The clock is the test's own, so
- * its seconds are those of the product and not of the machine. `npm run bench -- flapping` does the same for real.
+ * Simulates two processes that share a credential with a neighbour whose submissions fail for a while. The clock is
+ * simulated, so the speed of the machine does not matter. `npm run bench -- flapping` measures the same in real time.
  */
 
 const tasks = 500;
 const everyMs = 50;
-/** So many sick tasks come at once, and so often. */
+/** How many sick tasks are created at once, every `sickEveryMs`. */
 const sickAtOnce = 20;
 const sickEveryMs = 5_000;
 const answerMs = 300;
@@ -22,7 +22,7 @@ const place = { channel: 'shared', credential: 'a' };
 interface Submission {
   readonly request: CircuitRequest;
   readonly createdAt: number;
-  /** How often its upstream refuses it. */
+  /** How many more times the upstream refuses it. */
   readonly refusals: number;
   readonly tries: number;
 }
@@ -100,7 +100,7 @@ it.each([
   ['pair of models', (n: number) => ({ account: `account-${n % 4}`, model: `sick-${n % 2}` })],
   ['account', () => ({ account: 'sick', model: 'a' })],
 ] as const)(
-  'no healthy task waits long behind a sick %s: its submissions fail and recover',
+  'no healthy task waits long beside a sick %s whose submissions fail and recover',
   async (_, sick) => {
     const { create, run, delays, openings } = world();
     for (let n = 0; n < tasks; n += 1)

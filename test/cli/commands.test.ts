@@ -442,15 +442,15 @@ describe('ledger', () => {
       text:
         '2 accounts, 7 entries: 0 violations.\n' +
         'Open holds: 1 of running workflows, 2 of images, 0 of creates in progress.\n' +
-        'No exported heads were compared: whoever can write to MongoDB could have cut off entries and their anchors. See `ledger.heads`.',
+        'No exported heads were compared, so this does not prove that nobody removed entries together with their anchors. See `ledger.heads`.',
       status: 0,
     });
   });
 
-  it('verify: with the heads that were exported', async () => {
+  it('verify: reports the exported heads that were compared', async () => {
     const outside = { days: 3, heads: 4, newest: '2026-11-25', notCompared: ['2026-11-24', '2026-11-22'] };
     const { text, status } = await verifying({ ...sound, outside });
-    expect(text).toContain('Exported heads: 4 of 3 days compared, the newest of 2026-11-25.');
+    expect(text).toContain('Compared 4 exported heads from 3 days; the newest day is 2026-11-25.');
     expect(text).toContain(
       'The exported heads of 2 days could not be read and were not compared: 2026-11-22 to 2026-11-24.',
     );
@@ -513,7 +513,7 @@ it('channels: open-circuit, close-circuit', async () => {
 });
 
 describe('config', () => {
-  it('draft and rollback: from a change to its publication, and back', async () => {
+  it('a draft is changed, tried, published and rolled back', async () => {
     const { url, running, admin } = await startDraftsNode(world);
     const draft = (...line: string[]) => gateway(['config', 'draft', ...line], { url });
     const pointer = '/models/clip/price/lines/0/price';
@@ -521,7 +521,7 @@ describe('config', () => {
     expect((await draft('show')).text).toContain('# A comment that stays.');
     expect((await draft('diff')).text).toContain('Revision 1.');
     expect((await draft('try')).text).toContain('0 tasks: 0.000000 before');
-    await expect(draft('set', pointer, '1', '--revision', '0')).rejects.toThrow('revision 1, and not at 0');
+    await expect(draft('set', pointer, '1', '--revision', '0')).rejects.toThrow('revision 1; you have read');
     await expect(draft('set', pointer)).rejects.toThrow('--remove');
     expect((await draft('publish', '--reason', 'spring')).text).toMatch(/^version +2$/m);
     expect((await gateway(['config', 'versions'], { url })).text).toMatch(/^ +2 .* spring$/m);

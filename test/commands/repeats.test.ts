@@ -44,7 +44,7 @@ afterAll(async () => {
 
 const secret = Buffer.from('secret');
 
-/** A request does not wait for some of its notes, and one that lands late would be a record of the next test. */
+/** Requests do not wait for some of their notes. A late note would appear in the database of the next test. */
 const underWay = new Set<Promise<void>>();
 
 /** As another process has it: the same database, nothing shared in memory. */

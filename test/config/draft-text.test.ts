@@ -30,7 +30,7 @@ const edited = (edits: Record<string, unknown>): any => {
   return 'text' in result ? valueOf(result.text) : result;
 };
 
-it('a value is changed at its pointer, and comments stay', () => {
+it('a change at a pointer keeps the comments', () => {
   const result = editText(text, { '/models/clip-1.5/price/lines/0/price': '0.2', '/channels/one/weight': 2 });
   const changed = 'text' in result ? result.text : '';
   expect(changed).toContain('# the prices of spring');
@@ -39,7 +39,7 @@ it('a value is changed at its pointer, and comments stay', () => {
   expect(valueOf(changed).channels[0].weight).toBe(2);
 });
 
-it('an id that no entry has adds one, and null removes', () => {
+it('an unknown id adds an entry, and null removes one', () => {
   const added = edited({ '/models/clip-2': { kind: 'video' }, '/channels/one/credentials/a': null });
   expect(added.models[1]).toEqual({ id: 'clip-2', kind: 'video' });
   expect(added.channels[0].credentials).toEqual([{ id: 'b', api_key: '${ONE_KEY}' }]);
@@ -50,18 +50,18 @@ it.each([
   ['/models/none/price', 1],
   ['/currency/of/what', 1],
   ['/models/99/id', 1],
-])('%s names nothing', (pointer, value) => {
+])('%s is refused because it does not exist', (pointer, value) => {
   expect(edited({ [pointer]: value })).toEqual({ violation: expect.stringContaining(pointer) });
 });
 
-it('an alias on the way, and what would be no file, are refused', () => {
+it('an alias along the path and a text that is not YAML are refused', () => {
   expect(editText('a: &x { b: 1 }\nc: *x\n', { '/c/b': 2 })).toHaveProperty('violation');
   const broken = readText('currency: USD\n  api_key: "sk-secret');
   expect(broken).toHaveProperty('violation');
   expect(JSON.stringify(broken)).not.toContain('sk-secret');
 });
 
-it('written secrets are concealed, restored by their ids, and replaced', async () => {
+it('secrets in the text are concealed, restored by their ids, and replaced', async () => {
   const shown = concealText(text);
   expect(shown).not.toContain('sk-written');
   expect(shown).not.toContain('secret-room');
@@ -132,7 +132,7 @@ it('a secret that was written before stays with its server, also under another i
   expect(origins({ ...moved, ...key })).toEqual(['https://evil.example']);
 });
 
-it('a draft reaches no further into the machine than the running configuration', () => {
+it('a draft gets no more access to the machine than the running configuration has', () => {
   const origins = new Map([['key', 'https://api.example']]);
   const issues = (edits: Record<string, unknown>) => {
     const draft = edited(edits);

@@ -39,7 +39,7 @@ describe('gateway.example.yaml', () => {
   });
 
   it.each(['gateway.example.yaml', 'src/local/gateway.local.yaml'])(
-    'and what local mode offers: no vendor has said that it shuts a model of %s down',
+    'no vendor shuts down a model that %s offers',
     (path) => {
       const served = servedModels(parsed(path), (name) => providers[name]);
       expect(served.length).toBeGreaterThan(10);

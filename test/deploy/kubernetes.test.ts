@@ -239,7 +239,7 @@ describe('the network policies', () => {
   const policies = objects.flatMap((object) => policySchema.safeParse(object).data?.spec ?? []);
   const pods = objects.flatMap((object) => podLabels.safeParse(object).data?.spec.template.metadata ?? []);
 
-  it('are one for each kind of pod, in both directions', () => {
+  it('cover each kind of pod in both directions', () => {
     expect(pods).toHaveLength(3);
     expect(policies.map(({ podSelector }) => podSelector.matchLabels)).toEqual(
       pods.map((each) => each.labels),
@@ -247,7 +247,7 @@ describe('the network policies', () => {
     for (const { policyTypes } of policies) expect(policyTypes).toEqual(['Ingress', 'Egress']);
   });
 
-  it('open the port of the API to all, the metrics to one namespace, and nothing else', () => {
+  it('open the API to everybody, the metrics to one namespace, and nothing else', () => {
     const open = policies.map(({ ingress }) =>
       ingress.map(({ from, ports }) => [ports.map(({ port }) => port), from ?? 'all']),
     );
@@ -264,7 +264,7 @@ describe('the network policies', () => {
     ]);
   });
 
-  it('keep every pod from the metadata of the cloud', () => {
+  it('keep every pod away from the metadata service of the cloud', () => {
     for (const { egress } of policies) {
       const blocks = egress.flatMap(({ to }) => to.flatMap(({ ipBlock }) => ipBlock ?? []));
       expect(blocks.map(({ cidr }) => cidr)).toEqual(['0.0.0.0/0', '::/0']);
@@ -275,7 +275,7 @@ describe('the network policies', () => {
   });
 });
 
-it('no Service carries the port of the metrics', () => {
+it('no Service exposes the metrics port', () => {
   const services_ = objects.flatMap(
     (object) =>
       z

@@ -8,7 +8,7 @@ import { parse } from 'yaml';
 import { z } from 'zod';
 import { readRepositoryFile } from './compose-file.ts';
 
-/** The scheduled comparison of vendors' SDKs, its last step as it stands. Programs of the test play npm and gh. */
+/** Runs the last step of the workflow that compares vendors' SDKs. Scripts of this test replace npm and gh. */
 
 const { jobs } = z
   .object({
@@ -43,7 +43,7 @@ async function runStep({ npm, open = '' }: { readonly npm: string; readonly open
   return [status, existsSync(calls) ? readFileSync(calls, 'utf8').trim() : ''];
 }
 
-it('opens an issue with the differences, or brings the open one up to date', async () => {
+it('opens an issue with the differences, or updates the open one', async () => {
   const npm = '[ "$*" = "run --silent vendor-sdks -- --newest" ] && echo "- a difference"; exit 1';
   const title = 'The newest SDKs of vendors differ from our tables of facts';
   expect(await runStep({ npm })).toEqual([0, `issue create --title ${title} --body-file differences.md`]);
@@ -52,7 +52,7 @@ it('opens an issue with the differences, or brings the open one up to date', asy
   expect(await runStep({ npm, open: '7' })).toEqual([0, 'issue edit 7 --body-file differences.md']);
 });
 
-it('opens none without a difference, and fails where nothing was compared', async () => {
+it('opens no issue without a difference, and fails if nothing could be compared', async () => {
   expect(await runStep({ npm: 'exit 0' })).toEqual([0, '']);
   expect(await runStep({ npm: 'echo "npm: no registry" >&2; exit 1' })).toEqual([1, '']);
 });

@@ -161,7 +161,7 @@ describe.each(models)('%s', (model) => {
   });
 });
 
-/** The data of each event. */
+/** Sends the body with `stream`, and returns the data of each event. */
 async function streamed(path: string, body: object): Promise<any[]> {
   const response = await fetch(gateway.url + path, {
     method: 'POST',
@@ -179,7 +179,7 @@ async function statusOf(response: Response): Promise<string> {
   return (await account.call('GET', `/v1/images/generations/${id}`)).body.status;
 }
 
-describe('a stream in the form of its interface', () => {
+describe('a stream of another interface', () => {
   const model = 'seedream';
   const failing = 'x [sim:item-moderation]';
   const code = 'content_policy_violation';
@@ -198,13 +198,13 @@ describe('a stream in the form of its interface', () => {
       { messages: [{ role: 'user', content: failing }] },
       { choices: [{ finish_reason: 'error' }], error: { code: 400, metadata: { code } } },
     ],
-  ])('ends with the failure, which costs nothing: %s', async (_interface, path, body, error) => {
+  ])('ends with the error, and the failure costs nothing: %s', async (_interface, path, body, error) => {
     const before = await account.balance();
     expect((await streamed(path, { model, ...body }))[0]).toMatchObject(error);
     expect(await account.balance()).toEqual(before);
   });
 
-  it('partial images, which are billed, are refused where the interface has none', async () => {
+  it('refuses partial images if the interface has none, because they would be billed', async () => {
     const asked = { model: 'gpt-image', stream: true, partial_images: 1 };
     for (const [path, body] of [
       ['/api/v3/images/generations', { prompt }],
@@ -217,7 +217,7 @@ describe('a stream in the form of its interface', () => {
     expect(event).toMatchObject({ type: 'image_generation.partial_image', partial_image_index: 0 });
   });
 
-  it('a chat, where the official client throws', async () => {
+  it('makes the official client throw if a chat fails', async () => {
     const client = new OpenAI({ apiKey: account.key, baseURL: `${gateway.url}/v1`, maxRetries: 0 });
     const messages = [{ role: 'user' as const, content: failing }];
     const stream = await client.chat.completions.create({ model, messages, stream: true });

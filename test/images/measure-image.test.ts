@@ -18,7 +18,7 @@ it.each([1, 3, 7, 1_000])('reads the pixels of data in pieces of %i bytes', asyn
   expect(await measuredImage({ base64: inPieces(picture, length) })).toMatchObject(sized);
 });
 
-it('reads the pixels of data that is one text', async () => {
+it('reads the pixels of data that is a single string', async () => {
   expect(await measuredImage({ base64: picture })).toMatchObject(sized);
 });
 
@@ -33,7 +33,7 @@ it.each([
   ['a reported size', { base64: picture, size: '1x1' }],
   ['no data', { url: 'https://cdn.example/a.png' }],
   ['other data', { base64: Buffer.from('<html>').toString('base64') }],
-])('%s stays as it is', async (_, image) => {
+])('%s is not changed', async (_, image) => {
   expect(await measuredImage(image)).toBe(image);
 });
 

@@ -6,7 +6,7 @@ import type { TestAccount } from '../support/client.ts';
 import { pixel, png, sendJson, startImageUpstream } from './support.ts';
 import type { ImageUpstream, UpstreamCall } from './support.ts';
 
-/** An image costs what its caller asked for. If the request leaves the size open, it costs what the image itself shows. */
+/** An image is priced by the requested size. If the request leaves the size open, it is priced by its own pixels. */
 
 const yaml = (url: string) => `
 currency: USD
@@ -93,13 +93,13 @@ it.each([
   ['of the named pixels', png(2048, 2048), '0.101000'],
   ['of about the pixels of 2K', png(2752, 1536), '0.101000'],
   ['of about the pixels of 4K', png(5504, 3072), '0.151000'],
-])('an image %s is charged as such where the request names no size', async (_, picture, cost) => {
+])('an image %s is charged by its own pixels if the request names no size', async (_, picture, cost) => {
   answerData(picture);
   const { headers } = await ask({ model: 'nano' });
   expect(headers['x-mediary-cost']).toBe(cost);
 });
 
-describe('links of two sizes, which the answer does not report', () => {
+describe('linked images of two sizes that the answer does not report', () => {
   const files = [png(1024, 1024), png(2048, 2048)];
   const reads: string[] = [];
 
@@ -121,17 +121,17 @@ describe('links of two sizes, which the answer does not report', () => {
   it.each([
     ['as links', {}],
     ['as data', { response_format: 'b64_json' }],
-  ])('are priced each by its own pixels %s', async (_, form) => {
+  ])('are each priced by their own pixels %s', async (_, form) => {
     const { status, headers } = await ask({ model: 'linked', n: 2, ...form });
     expect([status, headers['x-mediary-cost']]).toEqual([200, '0.140000']);
   });
 
-  it('are not read where the request names the size', async () => {
+  it('are not read if the request names the size', async () => {
     const { headers } = await ask({ model: 'linked', n: 2, size: '1024x1024' });
     expect([headers['x-mediary-cost'], reads]).toEqual(['0.080000', []]);
   });
 
-  it('are measured from our copies where the request is a task', async () => {
+  it('are measured from our copies if the request is a task', async () => {
     const { body } = await ask({ model: 'linked', n: 2, async: true });
     const path = `/v1/images/generations/${body.id}`;
     let ended = body;

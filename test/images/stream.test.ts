@@ -89,7 +89,7 @@ it('where the upstream does not stream, the image comes alone, and the answer sa
   for (const { b64_json } of events) expect(picture(b64_json)).toMatchObject(size);
 });
 
-it('a field without effect is named in a header, whatever its name', async () => {
+it('names ignored fields in a header, whatever characters they contain', async () => {
   const { data: stream, response } = await generate({ 'größe\n图': 'x' } as object);
   expect(response.headers.get('x-mediary-warning')).toContain('gr\\u00f6\\u00dfe\\u000a\\u56fe');
   expect((await eventsOf(stream)).map(({ type }) => type)).toEqual(['image_generation.completed']);

@@ -11,7 +11,7 @@ import { verifyLedger } from '../../src/ledger/verify.ts';
 import { testLedgerKey } from '../support/sealing.ts';
 import { useLedgerWorld } from './support.ts';
 
-/** Heads that are kept where whoever can write to MongoDB cannot write. */
+/** Exported heads are stored where people with access to MongoDB cannot write. */
 
 const world = useLedgerWorld('test_outside_heads');
 const anchors = () => createHeadAnchors(world.db, testLedgerKey);
@@ -37,7 +37,7 @@ afterEach(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-/** As a process that has just started. */
+/** Exports the heads as a process that has just started. */
 const exported = (openPlace: () => HeadsPlace | undefined = place) =>
   dailyExport({ anchors: anchors(), openPlace, now: () => today });
 
@@ -52,7 +52,7 @@ async function verify(openPlace: () => HeadsPlace | undefined = place) {
   return { outside, violations: violations.map(({ message }) => message) };
 }
 
-it('are written once a day, in the form of `ledger heads -o jsonl`, and lead to the ledger', async () => {
+it('heads are exported once a day in the form of `ledger heads -o jsonl`, and match the ledger', async () => {
   const run = exported();
   expect([await run(), await run()]).toEqual([2, 0]);
   const [name = ''] = await readdir(directory);
@@ -70,7 +70,7 @@ it('are written once a day, in the form of `ledger heads -o jsonl`, and lead to 
   });
 });
 
-it('a process that was started anew replaces nothing of the day', async () => {
+it('a restarted process does not replace the file of the day', async () => {
   await exported()();
   const [name = ''] = await readdir(directory);
   await writeFile(join(directory, name), '');
@@ -78,7 +78,7 @@ it('a process that was started anew replaces nothing of the day', async () => {
   expect([await readFile(join(directory, name), 'utf8'), await readdir(directory)]).toEqual(['', [name]]);
 });
 
-it('find entries that were cut off together with every anchor', async () => {
+it('heads reveal entries that were removed together with all anchors', async () => {
   await exported()();
   await Promise.all([
     world.entries.deleteOne({ _id: 'acme/2' }),
@@ -161,18 +161,18 @@ it('are compared as they come: lines in pieces, some hundred, and one that has n
   expect(violations).toHaveLength(600 + 1);
 });
 
-it('that do not exist are said to be none', async () => {
+it('a verification without exported heads reports that it compared none', async () => {
   expect((await verify()).outside).toEqual({ days: 0, heads: 0, notCompared: [] });
   expect((await verify(nowhere)).outside).toBeUndefined();
 });
 
-it('are compared for a month', async () => {
+it('heads older than a month are not compared', async () => {
   await exported()();
   today += daysCompared * dayMs;
   expect((await verify()).outside).toEqual({ days: 0, heads: 0, notCompared: [] });
 });
 
-it('can be posted, which no verification reads; a refusal is repeated', async () => {
+it('heads can be posted to a webhook, which no verification reads; a failed post is repeated', async () => {
   const posted: { readonly headers: object; readonly body: string }[] = [];
   let status = 500;
   const webhook = () =>

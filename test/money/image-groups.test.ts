@@ -74,7 +74,7 @@ it('of more images than were asked for the cheapest are charged', () => {
   expect(chargeOf([large, small, large], 2).amount).toBe(165_000n);
 });
 
-/** Pixels that were read from the images. */
+/** Charges facts whose pixel sizes were read from the images. */
 const measured = (facts: SettleFacts, held: bigint, more: Partial<PriceBasis> = {}) =>
   chargeImages({
     basis: { ...basis, ...more },
@@ -83,9 +83,9 @@ const measured = (facts: SettleFacts, held: bigint, more: Partial<PriceBasis> = 
     held,
   });
 
-it('of measured pixels no more are charged than the request could come to', () => {
+it('charges no more measured megapixels than the hold assumed', () => {
   const huge = { images: 1, size: '8192x8192' };
-  // 0.08, and 3 of the 4 megapixels that were assumed.
+  // 0.08 for the image, and 3 of the 4 assumed megapixels.
   expect(measured(huge, 125_000n)).toMatchObject({ amount: 125_000n, estimated: false });
   expect(measured(huge, 125_000n).lines).toMatchObject([
     { measure: 'image', source: 'upstream' },
@@ -94,7 +94,7 @@ it('of measured pixels no more are charged than the request could come to', () =
   expect(chargeOf([{ size: '8192x8192' }]).amount).toBe(1_025_000n);
 });
 
-it('a charge by measured pixels that exceeds the hold is that of the request', () => {
+it('charges by the request if measured pixels would exceed the hold', () => {
   const lines: PriceBasis['price']['lines'] = [
     { measure: 'image', when: { size: ['4K'] }, price: '0.24' },
     { measure: 'image', price: '0.04' },
@@ -122,7 +122,7 @@ it.each([
   expect(charged.facts.size).toBe(priced ?? size);
 });
 
-it('measured pixels never charge more than the hold, in whatever order the images come', () => {
+it('measured pixels never charge more than the hold, and the order of the images does not matter', () => {
   const side = fc.integer({ min: 1, max: 20_000 });
   const size = fc.tuple(side, side).map(([width, height]) => ({ size: `${width}x${height}` }));
   fc.assert(

@@ -15,7 +15,7 @@ import { asAsked, imageRequest, videoRequest } from '../providers/support.ts';
 import { billOf, classOf, termsOf } from './price-lists.ts';
 import type { Rendered } from './price-lists.ts';
 
-/** For each model of gateway.example.yaml, what its vendor bills by its own price list is what we charge. */
+/** For each model of gateway.example.yaml, our charge must equal the vendor's bill by its own price list. */
 
 const text = readRepositoryFile('gateway.example.yaml');
 const config = parseGatewayConfig(text, 'test', {
@@ -37,7 +37,7 @@ const usualSizes: Readonly<Record<string, string>> = {
   '720p': '1280x720',
   '1080p': '1920x1080',
 };
-/** Tokens of an image, fewer than every model of the example needs for it. */
+/** Output tokens of an image. Fewer than any model of the example really uses, so that they stay below the hold. */
 const qualityTokens: Readonly<Record<string, number>> = { low: 150, medium: 350 };
 
 function planOf(request: VideoRequest | ImageRequest): RoutePlan | undefined {
@@ -67,7 +67,7 @@ function videoCase(name: string, over: Partial<VideoRequest>): Case[] {
   const terms = termsOf.get(model);
   const size = terms?.sizes?.[resolution] ?? usualSizes[resolution] ?? '1280x720';
   const { width, height } = parseSize(size) ?? { width: 0, height: 0 };
-  // The documented formula; seconds of input count as well.
+  // The vendor's documented formula, in which seconds of input count, too.
   const tokens = (width * height * (24 * (duration + given) + 1)) / 1024;
   const sound = generateAudio === undefined ? undefined : generateAudio ? 'sound' : 'silent';
   const words = [
@@ -195,14 +195,14 @@ function imageCases({ id: model, sizes, qualities, inputs }: ModelConfig): Case[
 
 const casesOf = (model: ModelConfig) => (model.kind === 'video' ? videoCases(model) : imageCases(model));
 
-it('every model of the example has a list, and every list its model', () => {
+it('the example and the price lists have the same models', () => {
   expect([...termsOf.keys()].toSorted()).toEqual(config.models.map(({ id }) => id).toSorted());
 });
 
 describe.each(config.models.map((model) => [model.id, model] as const))('%s', (id, model) => {
   const cases = casesOf(model);
 
-  it('costs what its vendor bills, and no more than is held', () => {
+  it('costs what its vendor bills, and no more than the hold', () => {
     const terms = termsOf.get(id);
     if (terms === undefined) throw new Error('it has no list');
     const charged = cases.map(({ name, plan: { basis, hold, candidates }, facts }) => {
@@ -214,7 +214,7 @@ describe.each(config.models.map((model) => [model.id, model] as const))('%s', (i
     expect(charged).toEqual(cases.map((one) => `${one.name}: ${formatMicros(billOf(terms, one))}`));
   });
 
-  it('is asked for in six typical ways, or in all that it has', () => {
+  it('is tested with at least six video requests or two image requests', () => {
     expect(cases.length).toBeGreaterThanOrEqual(model.kind === 'video' ? 6 : 2);
   });
 });

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { parseSize } from '../../src/base/image-sizes.ts';
 import type { SettleFacts } from '../../src/money/settle-facts.ts';
 
-/** The vendors' price lists, and what they come to. Nothing here knows our price lines. */
+/** Computes bills from the vendors' price lists, independently of our own price lines. */
 
 const price = z.string().regex(/^\d+(\.\d+)?$/);
 const listSchema = z.array(
@@ -42,13 +42,13 @@ export const termsOf = new Map<string, Terms>(
 
 export interface Rendered {
   readonly facts: SettleFacts;
-  /** By which the list names what was asked for. */
+  /** The words by which the list finds the price of the request. */
   readonly words: readonly string[];
   readonly counts: Readonly<Record<'output' | 'input_second' | Extra, number>>;
 }
 type Extra = 'reference_image' | 'input_image' | 'megapixel';
 
-/** `1K` for every image of about as many pixels. */
+/** Returns the class of a pixel size, such as `1K`. */
 export function classOf(size: string): string {
   const pixels = parseSize(size);
   if (pixels === undefined) return size.replace('k', 'K');
@@ -56,7 +56,7 @@ export function classOf(size: string): string {
   return side < 1.5 ? '1K' : side < 3 ? '2K' : '4K';
 }
 
-/** Exact: digits of all factors, and the number of places. */
+/** Multiplies decimals exactly. The result has 18 decimal places. */
 function times(...factors: readonly string[]): bigint {
   const places = 18;
   const parts = factors.map((factor) => factor.split('.'));
@@ -73,7 +73,7 @@ function priceOf(prices: Readonly<Record<string, string>>, words: readonly strin
   return found;
 }
 
-/** Micro-units: what the vendor's own list comes to. */
+/** Returns the vendor's bill by its own list, in micro-units. */
 export function billOf(
   { unit, by, prices = {}, tokens = {}, extra = {}, ...terms }: Terms,
   one: Rendered,

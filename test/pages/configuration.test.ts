@@ -6,12 +6,12 @@ import { startDraftsNode } from '../support/drafts-node.ts';
 import { adminToken, useHttpWorld } from '../support/http-world.ts';
 import { snap } from '../support/shots.ts';
 
-/** An operator changes the configuration without a file. */
+/** Operators can change the configuration in the console, without a file. */
 
 const world = useHttpWorld('page_configuration');
 let browser: TestBrowser;
 
-describe.skipIf(browserPath === undefined)(`the page of the configuration${noBrowser}`, () => {
+describe.skipIf(browserPath === undefined)(`the configuration page${noBrowser}`, () => {
   beforeAll(async () => {
     browser = await startBrowser();
   });
@@ -43,7 +43,7 @@ describe.skipIf(browserPath === undefined)(`the page of the configuration${noBro
     await page.getByRole('dialog').waitFor({ state: 'detached' });
   }
 
-  it('leads from a key that is tried to a price that is published and rolled back', async () => {
+  it('tests a key, publishes a price and rolls it back', async () => {
     const node = await startDraftsNode(world, {
       tryCredential: () => Promise.resolve({ verdict: 'accepted', words: 'The upstream accepts the key.' }),
     });

@@ -11,7 +11,7 @@ import { testLedgerKey } from '../support/sealing.ts';
 import { snap } from '../support/shots.ts';
 import { workerReport } from '../support/worker-report.ts';
 
-/** The console's numbers with a past: what was earned, and what came and ended. */
+/** The pages of the console that show past periods. */
 
 const world = useHttpWorld('console_past');
 const dayMs = 24 * 3_600_000;
@@ -19,7 +19,7 @@ const dayMs = 24 * 3_600_000;
 let browser: TestBrowser;
 let account: TestAccount;
 
-describe.skipIf(browserPath === undefined)(`the console’s past${noBrowser}`, () => {
+describe.skipIf(browserPath === undefined)(`past periods in the console${noBrowser}`, () => {
   beforeAll(async () => {
     browser = await startBrowser();
     account = await world.newAccount();
@@ -48,7 +48,7 @@ describe.skipIf(browserPath === undefined)(`the console’s past${noBrowser}`, (
     }
   }
 
-  /** Ends a task some days ago. */
+  /** Ends a task as of some days ago. */
   async function end(
     task: string,
     daysAgo: number,
@@ -67,7 +67,7 @@ describe.skipIf(browserPath === undefined)(`the console’s past${noBrowser}`, (
     });
   }
 
-  it('says what was earned by day and by everything else, sorted as asked, and saves it', async () => {
+  it('shows the earnings by each group, sorts them, and saves them as CSV', async () => {
     await end('t1', 3, { charge: 4_000_000n, cost: 1_000_000n });
     await end('t2', 2, { charge: 1_000_000n, cost: 2_500_000n, channel: 'two' });
     await end('t3', 1, { charge: 2_000_000n, cost: 500_000n, model: 'plain' });
@@ -93,7 +93,7 @@ describe.skipIf(browserPath === undefined)(`the console’s past${noBrowser}`, (
     expect(readFileSync(await saved.path(), 'utf8')).toMatch(/^channel,tasks,.*\r\ntwo,1,1\.000000/);
     for (const [group, name] of [
       ['Key', 'key_past'],
-      ['End user', /^eu_/],
+      ['End user', /^mia/],
       ['Account', 'past'],
       ['Model', 'plain'],
     ] as const) {

@@ -10,14 +10,14 @@ import type { TestBrowser } from '../support/browser.ts';
 import { adminToken, useHttpWorld } from '../support/http-world.ts';
 import { succeededWith } from '../support/task-records.ts';
 
-/** From the page Now to the act that ends a trouble, by the keyboard alone, with the number of presses. */
+/** Every problem on the page Now can be resolved from the keyboard, with a limited number of key presses. */
 
 const world = useHttpWorld('console_walk');
 let browser: TestBrowser;
 
 type Way = (id: string) => Promise<StateName>;
 
-/** Brings a new task into the state in which it asks for a person. */
+/** Brings a new task into the state in which it needs a person for this reason. */
 const states: Readonly<Record<Exclude<AttentionReason, Concern>, Way>> = {
   async submit_ambiguous(id) {
     await world.drive.ask(id);
@@ -68,7 +68,7 @@ const now = Date.now();
 const failure = { code: 'http_503', tasks: ['t1', 't2'], accounts: ['x', 'y'] } as const;
 const hour = 3_600_000;
 
-/** Circuits that are not closed. `presses`: from Now to the dialog that closes it. */
+/** Circuits that are not closed, by their ids. */
 const circuits: Readonly<Record<string, CircuitRecord>> = {
   'one/a/clip': openedBy({ ...failure, sign: 'failure' }, undefined, now),
   'two/b': openedBy({ ...failure, sign: 'account' }, undefined, now),
@@ -79,7 +79,7 @@ const circuits: Readonly<Record<string, CircuitRecord>> = {
   ),
 };
 
-describe.skipIf(browserPath === undefined)(`the way to an act${noBrowser}`, () => {
+describe.skipIf(browserPath === undefined)(`the keyboard leads to the act for${noBrowser}`, () => {
   beforeAll(async () => {
     for (const reason of attentionReasons) await make(reason);
     for (const [id, record] of Object.entries(circuits)) await world.stores.circuits.write(id, record);
@@ -108,13 +108,13 @@ describe.skipIf(browserPath === undefined)(`the way to an act${noBrowser}`, () =
     return { page, faults, press, pressTo, presses: () => presses };
   }
 
-  /** The link and the text of the focused element. */
+  /** Returns the link and the text of the focused element. */
   const focused = (page: Page) =>
     page.evaluate<string>(
       `[document.activeElement.getAttribute('href'), document.activeElement.textContent.trim()].join(' ')`,
     );
 
-  it.each(attentionReasons)('a task with %s: its row, its list, the task, its first act', async (reason) => {
+  it.each(attentionReasons)('a task with %s, by its row, its list and its page', async (reason) => {
     const { page, faults, press, pressTo, presses } = await onNow();
     await pressTo('j', new RegExp(`attention=${reason}\\b`));
     const row = presses();
@@ -132,7 +132,7 @@ describe.skipIf(browserPath === undefined)(`the way to an act${noBrowser}`, () =
     expect(faults).toEqual([]);
   });
 
-  it.each(Object.keys(circuits))('the circuit %s: its channel, and the dialog that closes it', async (id) => {
+  it.each(Object.keys(circuits))('the circuit %s, by its row and its channel', async (id) => {
     const { page, faults, press, pressTo, presses } = await onNow();
     const [channel = ''] = id.split('/');
     await pressTo('j', new RegExp(` ${channel}$`));

@@ -6,10 +6,10 @@ import { databaseUri } from '../support/run-servers.ts';
 
 const untilIdleMs = 16_000;
 const countedSeconds = 15;
-/** 2.7 a second on a quiet machine (`npm run bench -- idle`), and rounds that fall due together. */
+/** A quiet machine has 2.7 a second (`npm run bench -- idle`). The rest allows for rounds that fall due together. */
 const commandsMax = countedSeconds * 4;
 
-it('an API and a worker that nobody uses leave MongoDB alone', async () => {
+it('an idle API and worker send few commands to MongoDB', async () => {
   const uri = new URL(databaseUri('idle'));
   const link = await openCountedLink(Number(uri.port));
   onTestFinished(() => link.close());

@@ -17,7 +17,7 @@ function open() {
   return { pace, end, reads: () => reads, answer: () => answer?.() };
 }
 
-it('reads at each interval while the process is used, and seldom afterwards', async () => {
+it('reads at each interval while the process is used, and rarely afterwards', async () => {
   const { pace, reads, end } = open();
   await vi.advanceTimersByTimeAsync(10_000);
   expect(reads()).toBe(10);
@@ -41,7 +41,7 @@ it('does not become idle during a use', async () => {
   await used;
 });
 
-it('lets the first uses of an idle process wait for one read', async () => {
+it('makes the first uses of an idle process wait for one read', async () => {
   const { pace, reads, answer } = open();
   await vi.advanceTimersByTimeAsync(20_000);
   const before = reads();
@@ -57,7 +57,7 @@ it('lets the first uses of an idle process wait for one read', async () => {
   expect(reads() - before).toBe(1);
 });
 
-it('passes on what a use throws, and is idle after it', async () => {
+it('rethrows the error of a use, and becomes idle afterwards', async () => {
   const { pace, reads } = open();
   await expect(pace.use(() => Promise.reject(new Error('refused')))).rejects.toThrow('refused');
   await vi.advanceTimersByTimeAsync(15_000);

@@ -5,10 +5,10 @@ import { expect, it } from 'vitest';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const timer = /setInterval\(|createRounds\(|following\(|createSnapshot</;
-/** `process/` and the snapshot make timers for other parts; local mode, the command line and the pages are no servers. */
+/** `process/` and the snapshot set timers for other parts. Local mode, command line and pages are not servers. */
 const notParts = /^src\/(?:process\/|store\/snapshot\.ts|local\/|cli\/|pages\/)/;
 
-it('are all in the table of docs/operating.md', () => {
+it('the table in docs/operating.md lists all timers', () => {
   const files = ['src', 'activities', 'workflows'].flatMap((folder) =>
     readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
       .filter((name) => name.endsWith('.ts'))

@@ -55,7 +55,7 @@ As above; \`test/providers/image-matrix.test.ts\` tries each cell, and every fur
 
 const originsIntro = `"Facts" lists the source of each table and the date on which it was read. "Shut down" lists the models that the vendor no longer serves from
 that day on. \`gateway vendors check\` compares these lists with your configuration.
-"Not offered" lists what the vendor’s SDKs have and the adapter does not. \`npm run vendor-sdks -- --newest\` compares the tables with the newest SDKs.`;
+"Not offered" lists what the vendor’s SDKs have but the adapter does not. \`npm run vendor-sdks -- --newest\` compares the tables with the newest SDKs.`;
 
 function section(name: string, provider: Provider): string {
   const { about, video, image, imageTask } = provider;

@@ -76,7 +76,7 @@ describe('images', () => {
     expect(needsMeasuring('image', facts)).toBe(expected);
   });
 
-  it('have each their own pixels, whatever their order', () => {
+  it('of different sizes each keep their own pixels, in any order', () => {
     const facts = { images: 3, quality: 'high' };
     const expected = {
       ...facts,
@@ -90,7 +90,7 @@ describe('images', () => {
     expect(withMeasuredImages(facts, [picture(2048), picture(1024), picture(1024)])).toEqual(expected);
   });
 
-  it('of one size share it', () => {
+  it('of the same size share one entry', () => {
     expect(withMeasuredImages({ images: 2 }, [picture(8), picture(8)])).toEqual({
       images: 2,
       size: '8x8',
@@ -98,7 +98,7 @@ describe('images', () => {
     });
   });
 
-  it.each([[[]], [[undefined, undefined]], [[film]]])('nothing is added for %j', (media) => {
+  it.each([[[]], [[undefined, undefined]], [[film]]])('get no size from %j', (media) => {
     expect(withMeasuredImages({ images: 1 }, media)).toEqual({ images: 1 });
   });
 });

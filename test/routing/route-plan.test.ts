@@ -76,7 +76,7 @@ function planOf(facts: readonly Fact[]) {
   }
 }
 
-it('a new configuration has its own channels, also for a model whose entry did not change', () => {
+it('a reload changes the channels even of a model whose entry did not change', () => {
   let config = testConfig;
   const catalogue = createCatalogue({ current: () => config, providers, random: () => 0.5 });
   const channels = () =>

@@ -7,7 +7,7 @@ import { jobVendors } from '../providers/vendors.ts';
 
 const simulator = useSimulator({ renderSeconds: 80 });
 
-/** Rows are named after their provider and what it makes. */
+/** The name of a row begins with its provider. */
 const providerOf = (row: string) => /^\w+/.exec(row)?.[0] ?? '';
 
 const channelOf = (name: string, { path, model, mapping }: any, request: any, apiKey: string): any => ({
@@ -21,11 +21,11 @@ const channelOf = (name: string, { path, model, mapping }: any, request: any, ap
 });
 const ask = (channel: any) => tryCredential(channel, 'a', AbortSignal.timeout(10_000));
 
-/** Vendors that answer images at once, and have no jobs. */
+/** These vendors answer with images at once, so they have no jobs to ask for. */
 const untested = ['openai', 'stability'];
 
 it.each(jobVendors.map((row) => [row.name, row.model, row] as const))(
-  '%s with %s distinguishes a key that it knows from another one, and creates no job',
+  '%s with %s distinguishes a valid key from an invalid one, and creates no job',
   async (name, _model, row) => {
     const right = await ask(channelOf(name, row, simulator.request, 'test-key'));
     expect(right).toMatchObject({ verdict: 'accepted' });
@@ -35,7 +35,7 @@ it.each(jobVendors.map((row) => [row.name, row.model, row] as const))(
   },
 );
 
-it('every vendor says how its keys are tried, or that they are not', async () => {
+it('the keys of every other vendor are reported as untested', async () => {
   const row = { path: '', model: 'm' };
   const tested = new Set(jobVendors.map(({ name }) => providerOf(name)));
   expect(Object.keys(providers).filter((name) => !tested.has(name))).toEqual(untested);

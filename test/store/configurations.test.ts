@@ -33,7 +33,7 @@ it('an older configuration that is published again is in force again', async () 
   expect(await store.read()).toMatchObject({ version: 3, text: 'old' });
 });
 
-it('every version that was replaced is kept, and says who published it', async () => {
+it('every earlier version is kept with its text and reason', async () => {
   const store = open();
   for (const hash of ['a', 'b', 'a', 'c']) await store.publish({ ...file(hash), reason: `as ${hash}` });
   const replaced = (await store.replaced()).map(({ version, hash, reason }) => [version, hash, reason]);
@@ -50,7 +50,7 @@ it('every version that was replaced is kept, and says who published it', async (
   ]);
 });
 
-it('a version that follows another one is published only over that one', async () => {
+it('a version that follows another one is published only while that one is in force', async () => {
   const store = open();
   await store.publish(file('first'));
   const next = { ...file('draft'), isDraft: true } as const;

@@ -33,7 +33,7 @@ interface Field {
 
 const publication = (text: string) => ({ text, hash: text, currency: 'USD', by: 'ada', node: 'n', at: 1 });
 
-/** Their records have names that nobody chooses. Each has a test of its own. */
+/** The ids of these records are fixed, so each purpose has a test of its own. */
 const named = ['root-key', 'configuration', 'replaced-configuration', 'draft'] as const;
 
 const fields: Readonly<Record<Exclude<SealPurpose, (typeof named)[number]>, Field>> = {
@@ -149,7 +149,7 @@ const fields: Readonly<Record<Exclude<SealPurpose, (typeof named)[number]>, Fiel
   },
 };
 
-/** Ids of some collections have parts: `<file>/<channel>/<credential>`, `<made>/<n>`. */
+/** Splits an id that has parts, such as `<file>/<channel>/<credential>` or `<made>/<n>`. */
 function uploadOf(id: string): readonly string[] {
   return id.split('/');
 }
@@ -188,7 +188,7 @@ it('a root key that lies in another record opens nothing', async () => {
   await expect(openSecrets([key], { ...store, id: 'other' as never })).rejects.toThrow('cannot be opened');
 });
 
-it('an earlier version and a draft open in their own records only', async () => {
+it('an earlier version and a draft can be opened only in their own records', async () => {
   for (const text of ['one', 'two', 'three']) await stores.configurations.publish(publication(text));
   expect(await stores.configurations.textOf(2)).toBe('two');
   const versions = database.db.collection<{ _id: string; sealed: object }>('replaced_configurations');

@@ -159,7 +159,7 @@ describe('what a task waits for', () => {
     expect(await tasks.waitingFor(place, 10)).toEqual([]);
   });
 
-  it('of an equal wait the time of the next try is kept up to date', async () => {
+  it('is updated for the same wait if the time of the next try moves by more than two seconds', async () => {
     const id = await newTask();
     const place = { channel: 'one', credential: 'a' };
     await tasks.setWait(id, { cause: 'rate', ...place, until: 5_000, ahead: 9 });

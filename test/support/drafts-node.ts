@@ -31,12 +31,11 @@ const collections = [
 
 export interface DraftsNode extends Server {
   readonly running: RunningConfig;
-  /** The draft. */
   draft(): Promise<any>;
   set(edits: Record<string, unknown>, revision?: number): ReturnType<Server['admin']>;
 }
 
-/** A node with a file of its own, in a database that holds no configuration yet. */
+/** Starts a node with its own configuration file, on a database without a published configuration. */
 export async function startDraftsNode(
   world: HttpWorld,
   { isExportOnly = false, ...change }: NodeChange & { readonly isExportOnly?: boolean } = {},

@@ -7,5 +7,5 @@ import { createEndUserNames } from '../../src/store/end-user-names.ts';
 export const testLedgerKey = Buffer.alloc(32, 'ledger');
 export const testEndUsers = createEndUserNames(testLedgerKey);
 
-/** With a key of this process. */
+/** Seals with a random key, which only this process has. */
 export const testSealing = { ...createSealer([randomBytes(32)]), endUsers: testEndUsers };

@@ -72,7 +72,7 @@ it('has each task once, and no account has two turns while another one waits', (
 
 const never = { account: () => 0, model: () => 0 };
 
-it('the place of a task in the order is known without sorting the others', () => {
+it('countAhead agrees with the position in fairOrder', () => {
   fc.assert(
     fc.property(some, (tasks) => {
       const places = tasks.map((one) => countAhead(one, tasks, never));
@@ -81,7 +81,7 @@ it('the place of a task in the order is known without sorting the others', () =>
   );
 });
 
-it('the account and the model that were served longest ago have the next turn', () => {
+it('the least recently served account and model have the next turn', () => {
   const urgent = [task('u1', { deadlineAt: 1 }), task('u2', { deadlineAt: 2, model: 'n' })];
   const other = task('b', { account: 'b' });
   const served = {

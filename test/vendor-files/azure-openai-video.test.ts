@@ -14,10 +14,10 @@ import { fileProvider } from '../../src/vendor-files/file-provider.ts';
 import { providerContext, submitContext, videoIssue, videoRequest } from '../providers/support.ts';
 import { exampleFile, examplesFolder } from './support.ts';
 
-/** The file against a double that refuses what the types of the vendor's client do not allow. */
+/** Runs the vendor file against a double that refuses requests that the types of the vendor's client do not allow. */
 
 const seconds = ['4', '8', '12'] as const satisfies readonly VideoSeconds[];
-/** Azure has no sora-2-pro, whose sizes are the two others of the types. */
+/** The types allow two more sizes, but these belong to sora-2-pro, which Azure does not have. */
 const sizes = ['720x1280', '1280x720'] as const satisfies readonly VideoSize[];
 const bodySchema = z.strictObject({
   prompt: z.string(),
@@ -59,7 +59,7 @@ it.each(
       [undefined, frame].map((firstFrame) => ({ duration, ratio, firstFrame })),
     ),
   ),
-)('the vendor takes what the file offers: %o', async (asked) => {
+)('the vendor accepts every combination that the file offers: %o', async (asked) => {
   const request = videoRequest({ prompt: 'a mug', ...defined(asked) });
   await expect(video?.submit(request, context)).resolves.toMatchObject({ operation: { id: 'video_1' } });
 });
@@ -69,12 +69,12 @@ it.each([
   [{ ratio: '1:1' }, { size: '720x720' }],
   [{ lastFrame: frame }, { last_frame: frame }],
   [{ references: [frame] }, { references: [frame] }],
-])('what the vendor refuses is refused before anything is sent: %o', (asked, fields) => {
+])('a request that the vendor would refuse is not sent: %o', (asked, fields) => {
   expect(bodySchema.safeParse({ prompt: 'a mug', model: 'sora-2', ...fields }).success).toBe(false);
   expect(videoIssue(video, videoRequest({ prompt: 'a mug', ...asked }), 'sora-2')).toBeDefined();
 });
 
-it('sends what the client of the vendor sends', async () => {
+it('sends the same requests as the vendor’s client', async () => {
   const bodies: unknown[] = [];
   const client = new OpenAI({
     apiKey: 'test-key',
@@ -97,7 +97,7 @@ it('sends what the client of the vendor sends', async () => {
   expect(sent.map(({ url, fields }) => [url, fields])).toEqual(bodies);
 });
 
-it('the file of a job is below the base address, and only that host gets the key', async () => {
+it('the link of a result is below the base address, and only that host gets the key', async () => {
   const answer = {
     id: 'video_1',
     status: 'completed',
@@ -121,7 +121,7 @@ it('the file of a job is below the base address, and only that host gets the key
   expect(video === undefined || isUnusable(video)).toBe(true);
 });
 
-it('its results must be copied', () => {
+it('requires a storage to which results are copied', () => {
   const yaml = (results: object) =>
     withVendorFiles(
       stringify({
@@ -147,7 +147,7 @@ it('its results must be copied', () => {
   expect(parsed({ storage: 'directory' }).channels).toHaveLength(1);
 });
 
-it('a key that is not in a header opens no link', () => {
+it('refuses links_need_key if the key is not sent in a header', () => {
   const signed = (data: { authentication: object }) => {
     data.authentication = { query: 'key' };
   };

@@ -130,7 +130,7 @@ const titles: Readonly<Record<string, string>> = {
   update: 'empty workflow, Update-With-Start, no HTTP',
   admission: 'create, admission alone (nobody submits)',
   capped: 'the same with caps of key, model and end user',
-  lines: 'the same with three price lines',
+  lines: 'create, admission alone, with three price lines',
   create: 'create, render that does not end',
   'create-1s': 'create, render of 1 s, beside all that follows',
 };

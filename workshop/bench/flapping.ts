@@ -9,27 +9,27 @@ import type { Row } from './support/report.ts';
 import { openStand, waitUntil } from './support/stand.ts';
 
 /**
- * How long healthy tasks wait for their submission while another model, or another account, has trouble with the same
- * credential: its submissions are refused for a while, or their responses are lost.
+ * Measures how long healthy tasks wait for their submission while another model or account fails on the same
+ * credential. Its submissions are refused for a while, or their responses are lost.
  */
 
 const countDefault = 500;
 const quickCount = 40;
 const everyMsDefault = 200;
-/** After every so many healthy tasks, the neighbour creates so many at once. */
+/** After every `sickEvery` healthy tasks, the neighbour creates `sickAtOnce` tasks at once. */
 const sickEvery = 50;
 const sickAtOnce = 20;
 const goalMs = 5_000;
 const accounts = 4;
 const settledWithinMs = 300_000;
 const models = ['well-a', 'well-b', 'well-c'] as const;
-/** In turn. The first two end after some tries, and the vendor seems to be well again. */
+/** The sick tasks take these faults in turn. Those that end after some tries make the vendor seem to recover. */
 const faults = ['create:503*4', 'create:500*1', 'create:accepted-504', 'create:429*3'] as const;
 
 type Neighbour = 'none' | 'model' | 'account';
 
 interface Waits {
-  /** How often circuits opened meanwhile. */
+  /** How often circuits opened during the measurement. */
   readonly openings: number;
   readonly sorted: readonly number[];
   readonly unsubmitted: number;
@@ -65,7 +65,7 @@ export async function benchFlapping(options: BenchOptions): Promise<void> {
         setting: { MongoDB: stand.mongoKind, tasks: count },
         tables: [
           {
-            title: 'From the create to the submission',
+            title: 'Time from the create to the submission',
             rows: [
               row('alone', alone),
               row('beside a sick model', besideModel),
@@ -74,8 +74,8 @@ export async function benchFlapping(options: BenchOptions): Promise<void> {
           },
         ],
         goals: [
-          goal('the slowest beside a sick model', besideModel),
-          goal('the slowest beside a sick account', besideAccount),
+          goal('slowest healthy task beside a sick model', besideModel),
+          goal('slowest healthy task beside a sick account', besideAccount),
         ],
         raw: { alone, besideModel, besideAccount },
       },
@@ -102,7 +102,7 @@ function sharedChannel(served: readonly string[]): string {
 `;
 }
 
-/** Creates the tasks at a steady rate and returns how long those of healthy neighbours waited. */
+/** Creates healthy tasks at a steady rate beside the neighbour, and returns how long they waited. */
 async function measure(gateway: BenchGateway, neighbour: Neighbour, count: number): Promise<Waits> {
   const connections = openConnections(gateway.url, sickAtOnce);
   const path = '/v1/videos/generations';
@@ -113,7 +113,7 @@ async function measure(gateway: BenchGateway, neighbour: Neighbour, count: numbe
   };
   let sick = 0;
   const createSick = async (caller: number) => {
-    // The simulator counts the refusals of each prompt.
+    // The prompts must differ, because the simulator counts refusals by prompt.
     const prompt = `${neighbour} ${(sick += 1)} [sim:${faults[caller % faults.length]}]`;
     if (neighbour === 'model') return create('sick', { account: caller % accounts, prompt }, caller);
     return create(models[0], { account: accounts, prompt }, caller);
@@ -164,7 +164,7 @@ async function waitsOf(
   };
   let waits: readonly number[] = [];
   const isSubmitted = async () => (waits = await read()).length >= count;
-  // Those that are not submitted by then are counted as such.
+  // After the deadline, the remaining tasks count as unsubmitted.
   await waitUntil('every healthy task is submitted', isSubmitted, { deadlineMs: settledWithinMs }).catch(
     () => undefined,
   );

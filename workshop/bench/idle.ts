@@ -10,11 +10,11 @@ import { openStand } from './support/stand.ts';
 import type { Stand } from './support/stand.ts';
 import { measureCpu, measureThreads, usageOf } from './support/usage.ts';
 
-/** What a gateway costs while nobody uses it: CPU, memory, and the commands that MongoDB gets. */
+/** Measures an unused gateway: its CPU, its memory, and its commands to MongoDB. */
 
 const ours = ['api', 'worker'] as const;
 const processes = [...ours, 'temporal', 'mongodb'] as const;
-/** The work of the start has ended by then, and the driver has opened its connections. */
+/** By then the start is complete, and the MongoDB driver has opened its connections. */
 const settleSeconds = 30;
 const cpuGoalPercent = 2;
 const residentGoalMegabytes = 350;

@@ -8,7 +8,7 @@ export interface Outcome {
   /** How often the attackers got each status. */
   readonly statuses: Readonly<Record<string, number>>;
   readonly victim: VictimReport;
-  /** The victim before all attacks. */
+  /** The victim before the first attack. */
   readonly alone: VictimReport;
   /** Absent: the process has written nothing since the attack began. */
   readonly probe: Probe | undefined;
@@ -62,7 +62,7 @@ const line = (cells: readonly string[]): string =>
 
 export const header = line(columns.map(({ title }) => title));
 
-/** The share of successes, the worst answer, and the median. */
+/** Returns the share of successes, the worst answer, and the median time. */
 function wordsOf({ worst, refused, answered, medianMs }: VictimReport): string {
   const share = answered === 0 ? 0 : Math.floor((100 * (answered - refused)) / answered);
   const times = `${worst.ms.toFixed(0)} ms, median ${medianMs.toFixed(0)}`;

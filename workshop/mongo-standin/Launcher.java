@@ -46,7 +46,7 @@ public final class Launcher extends AbstractMongoBackend {
             .forEach(this::resolveDatabase);
     }
 
-    /** A test of clocks that are set names a file: its milliseconds are added to the time. */
+    /** Tests can move the clock: they name a file whose milliseconds are added to the time. */
     private static Clock clock() {
         String file = System.getenv("CLOCK_FILE");
         return file == null ? defaultClock() : new MovedClock(Path.of(file));

@@ -13,7 +13,7 @@ export interface KillerOptions {
   readonly seed: number;
   /** From one to the next; they overlap. */
   readonly everyMs: number;
-  /** Mostly moves clocks. */
+  /** Whether most blows move clocks, including that of the MongoDB stand-in. */
   readonly clocks: boolean;
   /** The tasks that run now. */
   readonly running: () => Promise<readonly string[]>;
@@ -95,12 +95,12 @@ function blowsOn(stand: Stand, options: KillerOptions): Blow[] {
     const mongodb = stand.servers.filter(({ name }) => name === 'mongodb');
     const victim = random.pick([...stand.gateway, ...(options.clocks ? mongodb : [])]);
     const byMs = random.pick(clockSteps);
-    // Each process looks at the time of the database once a minute.
+    // Each process compares its clock with the database once a minute, so a shorter move could go unnoticed.
     const forMs = victim.name === 'mongodb' ? random.between(65_000, 90_000) : random.between(3_000, 15_000);
     await stand.setClock(victim, byMs);
     await delay(forMs);
     await stand.setClock(victim, 0);
-    return `the clock of ${victim.name}: ${byMs / 60_000} minutes for ${Math.round(forMs)} ms`;
+    return `moved the clock of ${victim.name} by ${byMs / 60_000} minutes for ${Math.round(forMs)} ms`;
   };
   if (options.clocks) return [clock, clock, clock, kill, suspend];
   return [kill, kill, kill, suspend, suspend, suspend, link, link, clock, configuration, operator, reset];

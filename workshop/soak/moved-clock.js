@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 
 /**
- * Moves the wall clock of this process, as if its machine's had been set: Date follows the milliseconds in the file that
- * this module's query names. Timers and the monotonic clock stay as they are.
+ * Moves the wall clock of this process, as if the clock of its machine had been set. `Date` moves by the milliseconds
+ * in the file that this module's query names. Timers and the monotonic clock do not change.
  */
 
 const path = decodeURIComponent(new URL(import.meta.url).search.slice(1));

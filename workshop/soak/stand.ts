@@ -50,8 +50,8 @@ export interface Stand {
   /** The part of upstream calls that fail, 0 to 1. Resolves with those so far. */
   setFaults(share: number): Promise<{ readonly calls: number; readonly faulty: number }>;
   /**
-   * Moves the wall clock of a process of the gateway, or of the MongoDB stand-in, by milliseconds; 0 sets it right. A
-   * mongod and Temporal's server keep theirs.
+   * Moves the wall clock of a gateway process, or of the MongoDB stand-in, by milliseconds. 0 sets it right again. The
+   * clocks of a real mongod and of Temporal's server cannot be moved.
    */
   setClock(victim: Victim, ms: number): Promise<void>;
   /** With or without the second credential; every process reads it again. */

@@ -4,24 +4,24 @@ import type { PlainFacts } from '../../src/models/model-facts.ts';
 import type { Listed, SdkList } from './sdk-lists.ts';
 import type { Literals } from './type-literals.ts';
 
-/** A list as the newest version of an SDK has it. `sdk` is its name, and `version` the newest one. */
+/** A list from the newest version of an SDK. `sdk` is the name of the package, and `version` is its newest version. */
 export interface ReadList extends Omit<SdkList, 'sdk'> {
   readonly sdk: string;
   readonly version: string;
   readonly read: Literals;
 }
 
-/** The table of an adapter with the lists of all SDKs that have a list for it. */
+/** The table of an adapter, with all lists that SDKs have for it. */
 interface Compared {
   readonly vendor: string;
   readonly kind: string;
   readonly table: FactsTable;
   readonly lists: readonly ReadList[];
-  /** The vendor's names of the models that our example offers. */
+  /** The models that our example offers, by the vendor's names. */
   readonly offered: readonly string[];
 }
 
-/** One sentence for each difference between a table of facts and the SDKs. */
+/** Returns a sentence for each difference between a table of facts and the SDKs. */
 export function factsDifferences(compared: Compared): string[] {
   const { vendor, kind, lists } = compared;
   const said = [
@@ -46,7 +46,7 @@ function literalsOf({ read, only }: ReadList): readonly string[] {
 function newModels(list: ReadList, { table }: Compared): string[] {
   return literalsOf(list)
     .filter((name) => !isKnown(name, table) && !Object.hasOwn(list.differs ?? {}, name))
-    .map((name) => `${name} is new: ${list.sdk} ${list.version} has it, and the table does not`);
+    .map((name) => `${name} is new: ${list.sdk} ${list.version} has it, but the table does not`);
 }
 
 function isKnown(name: string, table: FactsTable): boolean {
@@ -55,7 +55,7 @@ function isKnown(name: string, table: FactsTable): boolean {
   return patterns.some((pattern) => pattern.test(name));
 }
 
-/** Rows and offered models whose facts come from an SDK that has no such model any more. */
+/** Finds rows and offered models whose facts come from an SDK that no longer has the model. */
 function goneModels({ table, lists, offered }: Compared): string[] {
   const listing = lists.filter(({ lists: what }) => what === 'models');
   if (listing.some(({ read }) => 'unreadable' in read)) return [];
@@ -81,14 +81,14 @@ function values(list: ReadList, { table }: Compared): string[] {
   const lacking = listed.filter((value) => !own.has(value) && !isRight(value));
   const extra = [...own].filter((value) => !listed.includes(value) && !isRight(value));
   return [
-    ...lacking.map((value) => `${lists}: ${value} is in ${sdk} ${version}, and not in the table`),
+    ...lacking.map((value) => `${lists}: ${value} is in ${sdk} ${version}, but not in the table`),
     ...(lists === 'parameters' ? [] : extra).map(
-      (value) => `${lists}: ${value} is in the table, and not in ${sdk} ${version}`,
+      (value) => `${lists}: ${value} is in the table, but not in ${sdk} ${version}`,
     ),
   ];
 }
 
-/** Undefined: the table leaves the values to the vendor. */
+/** Returns undefined if the table has no values, which leaves them to the vendor. */
 function ownValues({ lists, of }: ReadList, table: FactsTable): ReadonlySet<string> | undefined {
   if (lists === 'parameters') return new Set(parameterNames(table));
   const rows = table.models.filter(([pattern]) => of === undefined || of.some((name) => pattern.test(name)));
@@ -121,7 +121,7 @@ function valuesIn(facts: PlainFacts, lists: Listed): readonly string[] {
   }
 }
 
-/** A sentence for each table whose facts come from a version that is no longer the newest. */
+/** Returns a sentence for each table whose facts come from an older version of an SDK. */
 export function agedFacts({ vendor, kind, table, lists }: Omit<Compared, 'offered'>): string[] {
   const origins = [
     table.origin,

@@ -1,5 +1,5 @@
-"""Reads the literals of types in Python's modules: a JSON list of `module:Name` or `module:Class.field` on stdin, a JSON
-list of lists of texts, or of {"unreadable": why}, on stdout."""
+"""Reads the literals of types in Python modules. Stdin has a JSON list of `module:Name` or `module:Class.field`. Stdout
+gets a JSON list with a list of texts, or {"unreadable": why}, for each type."""
 import importlib
 import json
 import sys
@@ -32,7 +32,7 @@ def read(address):
         if field:
             found = typing.get_type_hints(found)[field]
         return literals(found) or bad(found)
-    except Exception as error:  # Whatever it is, it is reported.
+    except Exception as error:  # Every failure is reported as unreadable.
         return {"unreadable": f"{type(error).__name__}: {error}"}
 
 

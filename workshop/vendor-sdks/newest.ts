@@ -17,21 +17,21 @@ import type { Literals } from './type-literals.ts';
 /** `npm run vendor-sdks -- --newest`: compares the tables of facts with the newest SDKs of npm and PyPI. */
 
 export interface NewestReport {
-  /** The SDKs with their versions. */
+  /** The names and versions of the SDKs. */
   readonly compared: readonly string[];
   readonly differences: readonly string[];
-  /** Facts that come from a former version of an SDK, which may well say the same. */
+  /** Notes about facts from an older version of an SDK. They may still be right. */
   readonly aged: readonly string[];
 }
 
 export interface NewestSdks {
-  /** The folder of the programs of Python, with the newest packages. */
+  /** The folder with the Python programs of the environment that has the newest packages. */
   readonly programs: string;
   compare(): NewestReport;
   remove(): void;
 }
 
-/** Installs the newest versions of all SDKs into a folder of their own. `packages` are further ones from PyPI. */
+/** Installs the newest versions of all SDKs, and of `packages` from PyPI, into a new folder. */
 export function installNewest(packages: readonly string[]): NewestSdks {
   const folder = mkdtempSync(join(tmpdir(), 'mediary-newest-sdks-'));
   const remove = () => {
@@ -65,7 +65,7 @@ const namesOf = (lists: readonly { readonly sdk: string }[]) => [...new Set(list
 
 function installFromNpm(folder: string): void {
   writeFileSync(join(folder, 'package.json'), JSON.stringify({ private: true }));
-  // An SDK that asks for a newer Node is read all the same: nothing of it runs.
+  // An SDK that requires a newer Node can still be read, because none of its code runs.
   const words = [
     'install',
     '--no-audit',

@@ -1,6 +1,6 @@
-/** The lists of models and of values in vendors' SDKs that our tables of facts are compared with. */
+/** The lists in vendors' SDKs with which our tables of facts are compared. */
 
-/** A value that our facts list: a plain one, a value of a parameter of ours, or the name of a parameter. */
+/** What a list contains: models, values of a fact, names of parameters, or values of one parameter. */
 export type Listed =
   | 'models'
   | 'resolutions'
@@ -12,18 +12,18 @@ export type Listed =
   | `parameters.${string}`;
 
 export interface SdkList {
-  /** The adapter. */
+  /** The name of our adapter. */
   readonly vendor: string;
   readonly kind: 'video' | 'image';
   readonly sdk: { readonly npm: string } | { readonly pypi: string };
-  /** For npm a TypeScript type. For PyPI `module:Name`, or `module:Class.field`. */
+  /** A TypeScript type for npm. `module:Name` or `module:Class.field` for PyPI. */
   readonly type: string;
   readonly lists: Listed;
-  /** The part of a list of many kinds that counts. */
+  /** Selects the entries to compare, if the list also has models of other kinds. */
   readonly only?: RegExp;
-  /** Whose values they are, by the vendor's names. Undefined: the values of all models of the table together. */
+  /** The models that have these values, by the vendor's names. Undefined if the values are those of all models. */
   readonly of?: readonly string[];
-  /** Differences that are right, each with its reason. */
+  /** Accepted differences, each with its reason. */
   readonly differs?: Readonly<Record<string, string>>;
 }
 

@@ -6,7 +6,7 @@ export interface Dialect {
   /** Its routes stand under it in the document. */
   readonly tag: string;
   readonly description: string;
-  /** Its name for the id of a task, for errors. */
+  /** The name that errors use for a task id, such as `video_id`. */
   readonly idName: string;
   /** Absent: it has our error body. */
   readonly errors?: {

@@ -15,9 +15,9 @@ export const refusedWithoutTasks: Table = {
   async: { refused: 'asks for a task, and this interface has none: use /v1/images/generations' },
 };
 
-/** For interfaces whose streams have no unfinished images, which would be billed. */
+/** For interfaces whose streams cannot carry partial images: they would be billed, and nobody would see them. */
 export const refusedWithoutPartials: Table = {
-  partial_images: { refused: 'has no place in the streams of this interface: use /v1/images/generations' },
+  partial_images: { refused: 'is not supported in streams of this interface: use /v1/images/generations' },
 };
 
 interface WaitingImageRoute extends Pick<
@@ -31,7 +31,7 @@ interface WaitingImageRoute extends Pick<
   };
 }
 
-/** A create of images for an interface that knows JSON alone and no tasks: it waits for the images, or streams them. */
+/** Creates images for an interface with JSON bodies and without tasks: waits for the images, or streams them. */
 export function waitingImageRoute({ read, ...declared }: WaitingImageRoute, deps: DialectDeps): Route {
   const { readBody, ...create } = imageCreate(deps.images);
   const { operationId } = declared;

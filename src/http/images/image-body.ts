@@ -115,7 +115,7 @@ export function documentedGenerationBody(vendorFields: ReadonlySet<string>): z.Z
   return z.object(documentedFields(vendorFields)).meta({ id: 'ImageGenerationRequest', examples: [example] });
 }
 
-/** For interfaces without tasks. */
+/** The documented body of interfaces without tasks, which therefore have no `async`. */
 export function documentedWaitingBody(vendorFields: ReadonlySet<string>): z.ZodType {
   return z
     .object(documentedFields(vendorFields))

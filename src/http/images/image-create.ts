@@ -57,7 +57,7 @@ export interface ImageCreate {
   readonly asked: Understood;
   readonly caller: Caller;
   readonly meta: RequestMeta;
-  /** Absent for our own interface, which may also answer with a task. */
+  /** Undefined for our own interface, which may also answer with a task. */
   readonly presenter?: ImagePresenter;
   /** Creates a task even if the channel answers at once. */
   readonly asTask?: true;

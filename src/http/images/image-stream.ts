@@ -23,7 +23,7 @@ export interface ImageStream {
   readonly body: ImageBody;
   readonly meta: RequestMeta;
   readonly presenter: ImageStreamPresenter;
-  /** Names of fields without effect. */
+  /** The names of the ignored fields. */
   readonly warnings: readonly string[];
 }
 
@@ -33,8 +33,8 @@ const commentMs = 15_000;
 const lookMs = 500;
 
 /**
- * Streams what becomes of a task: unfinished images, then each image, or the error. The task does not depend on the
- * stream: a caller who loses it finds the images at the id in the headers.
+ * Streams the partial images of a task, then its images or its error. The task does not depend on the stream: a caller
+ * whose connection breaks can still get the images by the id in the headers.
  */
 export function streamReply(stream: ImageStream, deps: ImageCreateDeps): Reply {
   const { task, warnings } = stream;
@@ -45,7 +45,7 @@ export function streamReply(stream: ImageStream, deps: ImageCreateDeps): Reply {
   });
 }
 
-/** Callers choose the names of fields, and a header accepts few characters. Others are written as in JSON: `\u00e9`. */
+/** Callers choose the names of fields, but a header must be ASCII. Escapes other characters as JSON does: `\u00e9`. */
 function inAscii(text: string): string {
   return text.replaceAll(/[^ -~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }

@@ -97,12 +97,12 @@ export function presentRecent(
 
 export const todaySchema = z
   .object({
-    charged: z.string().meta({ description: 'Less what was refunded.' }),
-    cost: z.string().meta({ description: 'What is known of it.' }),
+    charged: z.string().meta({ description: 'The charges less the refunds.' }),
+    cost: z.string().meta({ description: 'The known part of the cost.' }),
     cost_unknown: z.int(),
     margin: z.string(),
   })
-  .meta({ id: 'ChannelToday', description: 'Of what ended today, in UTC.' });
+  .meta({ id: 'ChannelToday', description: 'Sums over the tasks that ended today (UTC).' });
 
 export function presentToday(row: MarginRow): z.output<typeof todaySchema> {
   return {

@@ -7,21 +7,30 @@ import { toSeconds, unixSeconds } from './unix-seconds.ts';
 export const configDraftSchema = z
   .object({
     object: z.literal('config.draft'),
-    revision: z.int().meta({ description: 'Send it with each change: it says what you have read.' }),
+    revision: z
+      .int()
+      .meta({
+        description:
+          'Send it with each change, so that the change is refused if somebody else has edited the draft.',
+      }),
     begun: z
       .boolean()
-      .meta({ description: 'False: nobody has changed anything, and the text is the running one.' }),
+      .meta({ description: 'False if nobody has edited the draft: its text is the running one.' }),
     base: z.int().meta({ description: 'The published version that the draft began from.' }),
-    running: z.int().meta({ description: 'The version that is published now.' }),
-    publishable: z.boolean().meta({ description: 'False: CONFIG_DRAFTS is `export`.' }),
+    running: z.int().meta({ description: 'The version that is in force.' }),
+    publishable: z.boolean().meta({ description: 'False if CONFIG_DRAFTS is `export`.' }),
     text: z.string().meta({
       description:
-        'YAML. `${kept}` stands for a secret that a file holds, and `${sealed:NAME}` for one of `secrets`.',
+        'The draft as YAML. `${kept}` stands for a secret that the text contains, and `${sealed:NAME}` for one of `secrets`.',
     }),
-    changes: z.array(configChangeSchema).meta({ description: 'What differs from the running version.' }),
+    changes: z.array(configChangeSchema).meta({ description: 'The differences from the running version.' }),
     violations: z.array(
       z.object({
-        path: z.string().meta({ description: 'Such as `channels[0].base_url`. Empty: the whole file.' }),
+        path: z
+          .string()
+          .meta({
+            description: 'Such as `channels[0].base_url`. Empty if the mistake concerns the whole file.',
+          }),
         message: z.string(),
       }),
     ),
@@ -34,19 +43,21 @@ export const configDraftSchema = z
           changes: z.array(configChangeSchema),
         }),
       )
-      .meta({ description: 'Who changed what in the draft, the newest last.' }),
+      .meta({ description: 'The edits of the draft, the newest last.' }),
     secrets: z
       .array(
         z.object({
           name: z.string(),
-          ending: z.string().meta({ description: 'The last characters. Empty: the secret is short.' }),
+          ending: z
+            .string()
+            .meta({ description: 'The last characters. Empty if the secret is too short to show them.' }),
           created_at: unixSeconds(),
           created_by: z.string(),
           origin: z.string().nullable().meta({ description: 'The only server that it may be sent to.' }),
-          used: z.boolean().meta({ description: 'Whether the draft names it.' }),
+          used: z.boolean().meta({ description: 'Whether the draft uses it.' }),
         }),
       )
-      .meta({ description: 'Secrets that were written in drafts. They are sealed and never shown.' }),
+      .meta({ description: 'Secrets that were entered in drafts. They are sealed and never shown.' }),
   })
   .meta({ id: 'ConfigDraft' });
 
@@ -86,7 +97,7 @@ function presentViolation(violation: string) {
 export const configVersionSchema = z
   .object({
     version: z.int(),
-    hash: z.string().meta({ description: 'Of the text: 12 hex digits of its SHA-256.' }),
+    hash: z.string().meta({ description: 'The first 12 hex digits of the SHA-256 of the text.' }),
     published_at: unixSeconds(),
     published_by: z.string(),
     reason: z.string(),

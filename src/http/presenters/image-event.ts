@@ -6,7 +6,7 @@ import { presentError } from '../error-response.ts';
 import type { presentLink } from './image.ts';
 import { imageUsageSchema, presentImageUsage } from './image-usage.ts';
 
-/** An event as text. If it carries data, the base64 goes between the two parts. */
+/** The text of an event. If the event carries data, the base64 is written between the two parts. */
 export interface StreamEvent {
   readonly before: string;
   readonly after: string;
@@ -14,15 +14,15 @@ export interface StreamEvent {
 
 export interface EventFacts {
   readonly createdSeconds: number;
-  /** Of all images; empty in every event of an image except the last, so that the sum over the events is right. */
+  /** The usage of all images. Only the event of the last image carries it, so that the sum over the events is right. */
   readonly facts: Pick<SettleFacts, 'usage'>;
-  /** Fields of the request; the last event carries them. */
+  /** Only the last event carries them. */
   readonly warnings: readonly string[];
 }
 
 export interface StreamedImage {
   readonly index: number;
-  /** Undefined: the event carries the link and no data. */
+  /** Undefined if the event carries a link instead of data. */
   readonly mediaType: string | undefined;
   readonly link: ReturnType<typeof presentLink>;
   readonly size?: string | undefined;
@@ -30,10 +30,10 @@ export interface StreamedImage {
 
 /** How an interface writes a stream of images. */
 export interface ImageStreamPresenter {
-  /** Undefined: the interface has no unfinished images. */
+  /** Undefined if the interface has no partial images. */
   readonly partial?: (index: number, createdSeconds: number) => StreamEvent;
   readonly image: (image: StreamedImage, about: EventFacts) => StreamEvent;
-  /** What follows the last image. */
+  /** Writes what follows the last image. */
   readonly end: (images: number, about: EventFacts) => string;
   readonly error: (error: GatewayError) => string;
 }
@@ -61,7 +61,7 @@ const eventPrefix = {
   edit: 'image_edit',
 } as const satisfies Record<ImageRequest['operation'], string>;
 
-/** @param asked - The body of the create. An upstream reports at most what its own images are. */
+/** @param asked - The body of the create, because upstreams do not report all of these fields. */
 export function openaiStream(
   operation: ImageRequest['operation'],
   asked: Readonly<Record<string, unknown>>,
@@ -91,7 +91,7 @@ export function textEvent(type: string, fields: object): string {
   return before + after;
 }
 
-/** An event whose `b64_json` is the data, if it carries any. */
+/** Makes an event. If `isData`, it ends with `b64_json`, whose value is inserted between the two parts. */
 export function imageEvent(type: string, fields: object, isData: boolean): StreamEvent {
   const text = JSON.stringify({ type, ...fields });
   const start = `event: ${type}\ndata: `;

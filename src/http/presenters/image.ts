@@ -43,11 +43,11 @@ export interface ImagePresenter {
   /** Writes text in parts, so that the upstream's base64 is passed on as it is. */
   readonly images: (made: Images, about: ImageAnswerFacts) => BodyPart[];
   readonly error: (error: GatewayError) => object;
-  /** Set if the answer is a stream. `images` then writes all its events at once. */
+  /** Set if the answer is a stream. `images` then returns all events at once. */
   readonly stream?: ImageStreamPresenter;
 }
 
-/** The answer of an upstream that sends its images at once, as the events of a stream. */
+/** Presents the images of an upstream that answers at once as the events of a stream. */
 export function streamingPresenter(
   stream: ImageStreamPresenter,
   error: ImagePresenter['error'],

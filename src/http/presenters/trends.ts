@@ -14,14 +14,16 @@ const sumsSchema = z.object({
   failures: z.array(z.object({ class: failureClassSchema, count: z.int() })),
   delivery: z.object({ p50_seconds: within, p95_seconds: within }).nullable().meta({
     description:
-      'From the end of a render to the end of its task: within so many seconds for 50 and 95 in 100 tasks; null: later than 300. Null as a whole: no vendor said when a render ended.',
+      'The seconds within which 50 and 95 in 100 tasks ended after their renders had ended. A number is null if it is above 300. The object is null if no vendor reported when a render ended.',
   }),
-  held: z.string().meta({ description: 'What the tasks created then have held.' }),
+  held: z.string().meta({ description: 'The sum of the holds of the tasks that were created in this time.' }),
   charged: z
     .string()
-    .meta({ description: 'What the ledger charged then, images that were answered at once among it.' }),
+    .meta({
+      description: 'The charges of this time in the ledger, including images that were answered at once.',
+    }),
   refunded: z.string(),
-  cost: z.string().meta({ description: 'What is known of it.' }),
+  cost: z.string().meta({ description: 'The known part of the cost.' }),
 });
 
 export const trendsSchema = z
@@ -29,14 +31,14 @@ export const trendsSchema = z
     object: z.literal('trends'),
     currency: z.string(),
     step_seconds: z.int(),
-    channels: z.array(z.string()).meta({ description: 'Those that have any of it.' }),
-    models: z.array(z.string()).meta({ description: 'Those that have any of it.' }),
+    channels: z.array(z.string()).meta({ description: 'The channels with activity in this time.' }),
+    models: z.array(z.string()).meta({ description: 'The models with activity in this time.' }),
     data: z.array(
       sumsSchema.extend({
         at: unixSeconds('When the step begins. The last step has not ended.'),
         unfinished: z.int().nullable().meta({
           description:
-            'Tasks that were unfinished at the end of the step. Null where one channel or model was asked for.',
+            'The tasks that were unfinished at the end of the step. Null if you filter by a channel or model.',
         }),
       }),
     ),
@@ -45,9 +47,9 @@ export const trendsSchema = z
         name: z
           .string()
           .nullable()
-          .meta({ description: 'The channel or the model. Null: nothing was submitted.' }),
-        ended: z.array(z.int()).meta({ description: 'Of each step, how many tasks ended.' }),
-        failed: z.array(z.int()).meta({ description: 'Of each step, how many tasks failed.' }),
+          .meta({ description: 'The channel or the model. Null for tasks that were never submitted.' }),
+        ended: z.array(z.int()).meta({ description: 'How many tasks ended in each step.' }),
+        failed: z.array(z.int()).meta({ description: 'How many tasks failed in each step.' }),
       }),
     ),
   })
@@ -59,7 +61,7 @@ export interface TrendsAsked {
   readonly model?: string | undefined;
 }
 
-/** The flows of the channel and the model that were asked for. */
+/** Keeps the flows of the steps, filtered by channel and model if the caller named one. */
 export function chosenFlows({ flows, steps }: Trends, { channel, model }: Omit<TrendsAsked, 'by'>): Flow[] {
   const known = new Set(steps);
   return flows.filter(
@@ -95,7 +97,7 @@ export function presentTrends(
   };
 }
 
-/** What is unfinished now, less what was created since, and with what has ended since. */
+/** Counts backwards from the tasks unfinished now: subtracts those created since a step, and adds those ended since. */
 function unfinishedAt(sums: readonly Flow[], now: number): number[] {
   let left = now;
   return sums

@@ -15,7 +15,9 @@ export function discardConfigDraft({ drafts }: Pick<RouteDeps, 'drafts'>): Route
     paths: ['/admin/v1/config/draft'],
     input: z.object({
       query: z.object({
-        revision: queryNumber(z.int().nonnegative()).meta({ description: 'The one that you have read.' }),
+        revision: queryNumber(z.int().nonnegative()).meta({
+          description: 'The revision that you have read.',
+        }),
         reason: optionalReason,
       }),
     }),

@@ -7,16 +7,16 @@ import type { Route } from '../route.ts';
 
 const body = z
   .object({
-    revision: z.int().nonnegative().meta({ description: 'The one that you have read.' }),
+    revision: z.int().nonnegative().meta({ description: 'The revision that you have read.' }),
     text: z.string().optional().meta({ description: 'The whole file, as YAML or JSON.' }),
     set: z.record(z.string(), z.unknown()).optional().meta({
       description:
-        'In place of `text`: values by JSON pointers, such as `/models/clip/price/lines`. Entries of lists are named by their ids; a new id adds an entry. Null removes.',
+        'The values to set, by JSON pointers such as `/models/clip/price/lines`. Send either `set` or `text`. A pointer names a list entry by its id; a new id adds an entry. Null removes the value.',
     }),
   })
   .refine(({ text, set }) => (text === undefined) !== (set === undefined), {
     path: ['text'],
-    message: 'must be sent, or `set`, and not both',
+    message: 'or `set` must be sent, but not both',
   });
 
 export function editConfigDraft({ drafts }: Pick<RouteDeps, 'drafts'>): Route {
@@ -25,7 +25,7 @@ export function editConfigDraft({ drafts }: Pick<RouteDeps, 'drafts'>): Route {
     access: 'configuration',
     summary: 'Change the draft of the configuration',
     description:
-      'Mistakes are stored and listed as `violations`, so that a draft can be written in several steps; they prevent its publication. A key of a vendor that is written in the draft is sealed at once and never shown. If somebody else has changed the draft meanwhile, the answer says what they changed, and nothing is stored.',
+      'A draft with mistakes is stored, so that you can write it in several steps. Its mistakes are listed as `violations` and prevent its publication. Vendor keys are sealed at once and never shown. If somebody else has changed the draft in the meantime, nothing is stored, and the answer says what they changed.',
     method: 'put',
     paths: ['/admin/v1/config/draft'],
     readBody: jsonBody,

@@ -11,7 +11,7 @@ export function getConfigDraft({ drafts }: Pick<RouteDeps, 'drafts'>): Route {
     unrecorded: 'all',
     summary: 'Get the draft of the configuration',
     description:
-      'Before anybody has changed it, the draft is the running configuration. It holds no secret, but names of them.',
+      'Until somebody edits it, the draft is the running configuration. It shows the names of secrets, never their values.',
     method: 'get',
     paths: ['/admin/v1/config/draft'],
     input: z.object({}),

@@ -13,7 +13,10 @@ const query = z.object({
   span: z.enum(trendSpans).default('day').meta({
     description: 'The last hour in steps of five minutes, or the last day or week in steps of an hour.',
   }),
-  by: z.enum(['channel', 'model']).default('channel').meta({ description: 'What `groups` adds up.' }),
+  by: z
+    .enum(['channel', 'model'])
+    .default('channel')
+    .meta({ description: 'Whether `groups` has one entry for each channel or for each model.' }),
   channel: z.string().min(1).optional(),
   model: z.string().min(1).optional(),
   format: z.enum(['json', 'csv']).default('json'),
@@ -27,14 +30,15 @@ export function getTrends({ readTrends, catalogue }: Pick<RouteDeps, 'readTrends
   return adminRoute({
     operationId: 'getTrends',
     access: 'read',
-    summary: 'Show what came and ended, over time',
+    summary: 'Show the tasks that were created and ended, and their money, over time',
     description:
-      'Made from the records and the ledger. A task counts as created by its present channel and model. Reads are shared for some seconds, and an hour that is over is kept as a rollup.',
+      'Computed from the task records and the ledger. A created task counts for the channel and model that it has now. Results are cached for some seconds, and past hours are stored as rollups.',
     method: 'get',
     paths: ['/admin/v1/trends'],
     input: z.object({ query }),
     success: {
-      description: 'All steps, oldest first. As CSV: a row for each step, channel and model that has any.',
+      description:
+        'All steps, oldest first. The CSV has a row for each step, channel and model with activity.',
       mediaType: reportMediaType,
       schema: trendsSchema,
     },

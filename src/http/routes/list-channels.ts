@@ -109,7 +109,7 @@ function createEarned(deps: Deps): () => Promise<Earned> {
     try {
       last = { day, rows: await readDay(deps, day) };
     } catch (err) {
-      log.warn({ err }, 'what channels earned today could not be added up');
+      log.warn({ err }, 'today’s earnings of the channels could not be computed');
     }
   };
   const shared = createSharedRead(read, { ms: earnedMs, now, hangsAfterMs: Infinity });

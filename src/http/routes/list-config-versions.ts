@@ -9,12 +9,12 @@ export function listConfigVersions({ drafts }: Pick<RouteDeps, 'drafts'>): Route
     operationId: 'listConfigVersions',
     access: 'read',
     summary: 'List the versions of the configuration',
-    description: 'The one in force and the 100 before it, newest first.',
+    description: 'Lists the version in force and the 100 before it, newest first.',
     method: 'get',
     paths: ['/admin/v1/config/versions'],
     input: z.object({}),
     success: {
-      description: 'Without their texts.',
+      description: 'The versions, without their texts.',
       schema: z.object({ object: z.literal('list'), data: z.array(configVersionSchema) }),
     },
     async handle() {

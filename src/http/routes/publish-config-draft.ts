@@ -11,19 +11,23 @@ export function publishConfigDraft({ drafts, nodes }: Pick<RouteDeps, 'drafts' |
     access: 'configuration',
     summary: 'Publish the draft of the configuration to all processes',
     description:
-      'Answers when every process has taken the version, or has refused it because it cannot load it there (`nodes[].refused`), and after five seconds at most. Tasks in flight keep their price and their channel.',
+      'Answers when every process runs the version or has reported why it cannot load it (`nodes[].refused`), but after five seconds at most. Tasks in flight keep their price and their channel.',
     method: 'post',
     paths: ['/admin/v1/config/draft/publish'],
     input: z.object({
       body: z.object({
-        revision: z.int().nonnegative().meta({ description: 'The one that you have read.' }),
+        revision: z.int().nonnegative().meta({ description: 'The revision that you have read.' }),
         over: z.int().positive().optional().meta({
-          description: 'A version that was published after the draft began, and that the draft replaces.',
+          description:
+            'Confirms that the draft replaces this version, which was published after the draft began.',
         }),
         reason,
       }),
     }),
-    success: { description: 'What is in force now, and where.', schema: configSchema },
+    success: {
+      description: 'The configuration that is now in force, and which process runs it.',
+      schema: configSchema,
+    },
     errors: ['action_not_possible'],
     async handle({ body, operator }) {
       const head = await drafts.publish(body, operator);

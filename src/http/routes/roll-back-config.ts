@@ -20,14 +20,15 @@ export function rollBackConfig({ drafts, nodes }: Pick<RouteDeps, 'drafts' | 'no
     operationId: 'rollBackConfig',
     access: 'configuration',
     summary: 'Publish an earlier version of the configuration',
-    description: 'It gets a new number. Answers as a publication does.',
+    description: 'The version gets a new number. The answer has the form of a publication.',
     method: 'post',
     paths: ['/admin/v1/config/rollback'],
     input: z.object({
       body: z.object({ version: z.int().positive(), reason: optionalReason, dry_run: isDryRun }),
     }),
     success: {
-      description: 'What is in force now, and where; with `dry_run` what would change.',
+      description:
+        'The configuration that is now in force, and which process runs it. With `dry_run`, what would change.',
       schema: z.union([configSchema, changedSchema]),
     },
     errors: ['action_not_possible'],

@@ -17,11 +17,12 @@ export function tryCredential({
     paths: ['/admin/v1/config/draft/credentials/try'],
     input: z.object({ body: z.object({ channel: z.string(), credential: z.string() }) }),
     success: {
-      description: 'What the upstream says.',
+      description: 'Whether the upstream accepts the credential.',
       schema: z.object({
         object: z.literal('config.credential'),
         verdict: z.enum(['accepted', 'refused', 'unclear', 'untested']).meta({
-          description: '`untested`: the adapter knows no question to this vendor that costs nothing.',
+          description:
+            '`untested` means that the adapter has no way to test a key of this vendor free of charge.',
         }),
         words: z.string(),
       }),

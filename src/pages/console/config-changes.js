@@ -10,7 +10,7 @@ export function ConfigChanges({ changes }) {
     columns=${columns}
     rows=${changes}
     keyOf=${(/** @type {ConfigChange} */ change) => change.path}
-    empty="Nothing is changed."
+    empty="No changes."
   />`;
 }
 

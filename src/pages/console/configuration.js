@@ -24,7 +24,7 @@ export function Configuration({ api, may }) {
   if (!may('editConfigDraft'))
     return html`<main>
       <h1>Configuration</h1>
-      <p class="soft">Operators with the role configuration change it.</p>
+      <p class="soft">You need the role “configuration” to see and change it.</p>
     </main>`;
   if (draft === undefined)
     return html`<main>
@@ -62,13 +62,13 @@ export function Configuration({ api, may }) {
     <h2>What the draft changes</h2>
     <${ConfigChanges} changes=${draft.changes} />
     ${draft.begun && draft.violations.length === 0 && html`<${Effect} key=${draft.revision} api=${api} />`}
-    <h2>Keys that were written here</h2>
+    <h2>Sealed keys</h2>
     <${Table}
       label="Keys"
       columns=${secretColumns}
       rows=${draft.secrets}
       keyOf=${(/** @type {Secret} */ { name }) => name}
-      empty="None. A key that is written in a draft is sealed, and will not be shown again."
+      empty="None. A key that you enter in a draft is sealed and will not be shown again."
     />
     ${dialog && html`<${Confirm} ...${dialog} onClose=${close} />`}
     ${open === 'versions' && html`<${Versions} api=${api} running=${draft.running} onClose=${close} />`}
@@ -83,8 +83,8 @@ function State({ draft: { begun, base, running, edits, violations, publishable }
       Version ${running} is in force.
       ${begun && last !== undefined ? html` ${last.by} changed the draft <${Time} at=${last.at} />.` : ' Nobody has changed the draft.'}
     </p>
-    ${begun && base !== running && html`<p class="notice warn">The draft began from version ${base}: another version was published since.</p>`}
-    ${!publishable && html`<p class="notice">The files of the processes are the only source here. Copy the text of the draft into yours, and reload it.</p>`}
+    ${begun && base !== running && html`<p class="notice warn">The draft began from version ${base}, but another version has been published since.</p>`}
+    ${!publishable && html`<p class="notice">Drafts cannot be published here, because only files change the configuration. Copy the text of the draft into your gateway.yaml, and reload it.</p>`}
     ${
       violations.length > 0 &&
       html`<div class="notice bad" role="alert">
@@ -135,11 +135,13 @@ function dialogs(api, { revision, base, running }) {
       title: 'Set a value',
       fields: [
         { name: 'pointer', label: 'Where, such as /channels/main/credentials/first/api_key' },
-        { name: 'value', label: 'Value: JSON, or a text. Empty removes it', isOptional: true },
+        {
+          name: 'value',
+          label: 'Value: JSON or plain text. Leave it empty to remove the value',
+          isOptional: true,
+        },
       ],
-      effect: effect(
-        'The draft changes, and nothing else. Entries of lists are named by their ids; a new id adds one.',
-      ),
+      effect: effect('This changes only the draft. Name list entries by their ids; a new id adds an entry.'),
       button: 'Set',
       run: ({ pointer = '', value = '' }) => api.put(path, { revision, set: { [pointer]: valueOf(value) } }),
     },
@@ -149,11 +151,11 @@ function dialogs(api, { revision, base, running }) {
         { name: 'channel', label: 'Channel' },
         { name: 'credential', label: 'Credential' },
       ],
-      effect: effect('The upstream is asked for a job that does not exist. That costs nothing.'),
+      effect: effect('The gateway asks the upstream for a job that does not exist. This is free of charge.'),
       button: 'Test',
       async run({ channel, credential }) {
         const { verdict, words } = await api.post(`${path}/credentials/try`, { channel, credential });
-        // The dialog shows what is thrown, and stays open.
+        // The result is thrown, because the dialog then shows it and stays open.
         throw new Error(`${verdict}: ${words}`);
       },
     },
@@ -168,7 +170,7 @@ function dialogs(api, { revision, base, running }) {
       title: 'Publish the draft',
       fields: [{ name: 'reason', label: 'Reason' }],
       effect: effect(
-        `All processes take it within seconds. Tasks in flight keep their price and channel.${base === running ? '' : ` It replaces version ${running}.`}`,
+        `All processes load it within seconds. Tasks in flight keep their price and channel.${base === running ? '' : ` It replaces version ${running}.`}`,
       ),
       button: 'Publish',
       run: ({ reason }) => api.post(`${path}/publish`, { revision, reason, ...over }),

@@ -7,7 +7,7 @@ const secondsPerDay = 86_400;
 const answerMs = 600_000;
 
 /**
- * What the draft's prices would have meant for the tasks of the last week.
+ * Shows what the draft's prices would have charged for the tasks of the last week.
  *
  * @param {{ api: import('./types.d.ts').Api }} props
  */
@@ -28,7 +28,7 @@ export function Effect({ api }) {
     setBusy(false);
   }
 
-  return html`<h2>What it would have meant</h2>
+  return html`<h2>What it would have charged</h2>
     ${error && html`<p class="notice bad" role="alert"><${Refusal} error=${error} /></p>`}
     ${
       tried === undefined
@@ -36,9 +36,9 @@ export function Effect({ api }) {
         : html`<${Facts}
             rows=${[
               ['Tasks', String(tried['tasks'])],
-              ['Charged', `${tried['before']}, and with the draft ${tried['after']}`],
+              ['Charged', `${tried['before']}; with the draft ${tried['after']}`],
               ['Difference', tried['difference']],
-              ['Margin', `${tried['margin_before']}, and with the draft ${tried['margin_after']}`],
+              ['Margin', `${tried['margin_before']}; with the draft ${tried['margin_after']}`],
               ['Not priced', String(tried['unpriced'])],
             ]}
           />`
@@ -46,7 +46,7 @@ export function Effect({ api }) {
 }
 
 /**
- * Work that takes long is answered in lines of JSON.
+ * Reads the result from the last line: the gateway answers long work with lines of JSON.
  *
  * @param {unknown} answer
  */

@@ -27,9 +27,9 @@ const groups = [
   ['end_user', 'End user'],
 ];
 const liveMs = 60_000;
-/** A longer period takes the database more than a moment: it is read once. */
+/** A longer period is read only once, because its query is slow. */
 const liveDaysMax = 31;
-/** The CSV has all of them. */
+/** The table shows no more rows than this; the CSV has all. */
 const rowsShown = 500;
 
 /** @param {import('./types.d.ts').PageProps & { place: import('./router.js').Place }} props */
@@ -69,8 +69,8 @@ export function Money({ api, may, place }) {
     ${may('getAccountStatement') && html`<${Statements} api=${api} />`}
     <h2>The upstream’s bill</h2>
     <p class="soft">
-      <code>gateway reconcile --channel CHANNEL --bill FILE</code> compares a bill with what was submitted:
-      what matches, what only one side has, and what differs.
+      <code>gateway reconcile --channel CHANNEL --bill FILE</code> compares a bill with the submissions. It
+      shows what matches, what differs, and what only one side has.
     </p>
   </main>`;
 }
@@ -81,17 +81,17 @@ function Report({ margin: { data, currency, from, to }, by }) {
     sumMoney(data.map((row) => row[name]));
   const unknown = data.reduce((count, row) => count + row.cost_unknown, 0);
   const [charged, refunded] = [sum('charged'), sum('refunded')];
-  return html`<p class="soft">What ended, or was refunded, from ${from} until before ${to}, in UTC.</p>
+  return html`<p class="soft">Tasks that ended and refunds from ${from} until before ${to}, in UTC.</p>
     <div class="figures">
       <${Figure}
         title=${`Charged, ${currency}`}
         value=${money(charged)}
-        more=${Number(refunded) > 0 && `${money(refunded)} of it refunded`}
+        more=${Number(refunded) > 0 && `${money(refunded)} of this was refunded`}
       />
       <${Figure}
         title=${`Upstream cost, ${currency}`}
         value=${money(sum('cost'))}
-        more=${unknown > 0 && `not known of ${counted(unknown, 'attempt')}`}
+        more=${unknown > 0 && `unknown for ${counted(unknown, 'attempt')}`}
       />
       <${Figure}
         title=${`Margin, ${currency}`}
@@ -117,11 +117,11 @@ function Report({ margin: { data, currency, from, to }, by }) {
 
 /** @param {string} margin @param {number} revenue */
 function shareOf(margin, revenue) {
-  return revenue > 0 && `${((Number(margin) / revenue) * 100).toFixed(1)} % of what was charged`;
+  return revenue > 0 && `${((Number(margin) / revenue) * 100).toFixed(1)} % of the charges`;
 }
 
 /**
- * The cost of each day below its margin. Where the cost is more than the revenue, the excess is red.
+ * Stacks the margin of each day on its cost. If the cost exceeds the revenue, the excess is red.
  *
  * @param {{ data: readonly Row[], days: readonly string[], currency: string }} props
  */
@@ -184,7 +184,7 @@ function columnsOf(data, { by, currency }) {
   return by === 'day' ? all.filter((column) => column.title !== 'Share') : all;
 }
 
-/** @type {Record<Group, string>} What a row without a name stands for. */
+/** @type {Record<Group, string>} The label of the row without a name. */
 const unnamed = {
   day: '',
   channel: 'nothing submitted',
@@ -194,7 +194,7 @@ const unnamed = {
   end_user: 'not named',
 };
 
-/** Leads to what the row adds up. @param {{ by: Group, name: string | null | undefined }} props */
+/** Links to the account or the tasks of the row. @param {{ by: Group, name: string | null | undefined }} props */
 function Name({ by, name }) {
   if (name === null || name === undefined) return html`<span class="soft">${unnamed[by]}</span>`;
   if (by === 'account') return html`<a href=${linkTo(['accounts', name])}>${name}</a>`;

@@ -2,8 +2,8 @@ import { useEffect } from '../shared/preact.js';
 import { useKeys } from './keyboard.js';
 
 /**
- * `j` and `k` move the focus through the rows of the page, by the link or the button of each: so Enter opens it, it
- * scrolls into sight, and screen readers read it. Class `opens` makes a row of an element.
+ * `j` and `k` move the focus to the link or button of the next or previous row. So Enter opens the row, it scrolls
+ * into view, and screen readers read it. Elements of class `opens` count as rows.
  */
 export function useRowKeys() {
   /** @param {number} by */

@@ -7,7 +7,7 @@ import { saveAnswer } from '../shared/save.js';
 const types = { csv: 'text/csv', html: 'text/html' };
 
 /**
- * An account's statement of a month, as a file.
+ * Saves the monthly statement of an account as a file.
  *
  * @param {{ api: import('./types.d.ts').Api }} props
  */
@@ -52,7 +52,7 @@ export function Statements({ api }) {
         />
       </label>
       <label class="field">
-        <span class="small soft">Form</span>
+        <span class="small soft">Format</span>
         <select name="format">
           ${Object.keys(types).map((name) => html`<option value=${name}>${name.toUpperCase()}</option>`)}
         </select>

@@ -26,7 +26,7 @@ export function Versions({ api, running, onClose }) {
         columns=${[...columns, actOf(running, choose)]}
         rows=${live.data.data}
         keyOf=${(/** @type {Version} */ { version }) => String(version)}
-        empty="None was published."
+        empty="No version was published."
       />`
     }
   <//>`;
@@ -44,7 +44,7 @@ function RollBack({ api, version, onClose }) {
     title=${`Roll back to version ${version}`}
     fields=${[{ name: 'reason', label: 'Reason', isOptional: true }]}
     effect=${() =>
-      html`All processes take it within seconds, under a new number.
+      html`All processes load this version within seconds. It gets a new number.
         <${LiveState} live=${live} />
         ${live.data && html`<${ConfigChanges} changes=${live.data.changes} />`}`}
     button="Roll back"

@@ -1,17 +1,18 @@
 import { html } from './preact.js';
 
-/** Charts show lengths only; a table beside them has the figures. */
+/** Charts show only proportions, so each of them needs a table with the figures beside it. */
 
 /**
- * One bar of a chart: its parts lie on each other, the first one lowest. `tone`: a class of base.css.
+ * One bar of a chart. Its parts are stacked, the first one at the bottom. `tone` is a class of base.css.
  *
  * @typedef {{ title: string, link?: string | undefined, parts: readonly { tone: string, value: number }[] }} Bar
  */
 
 /**
- * Bars over time, evenly spaced.
+ * Draws evenly spaced bars over time.
  *
- * @param {{ label: string, top: string, from: string, to: string, bars: readonly Bar[] }} props `top`: the highest bar, or the sum of all
+ * @param {{ label: string, top: string, from: string, to: string, bars: readonly Bar[] }} props `top` is a text
+ *   about the highest bar or the sum of all.
  */
 export function BarChart({ label, top, from, to, bars }) {
   const highest = Math.max(...bars.map(heightOf), 0);
@@ -34,7 +35,7 @@ function heightOf({ parts }) {
   return parts.reduce((sum, { value }) => sum + Math.max(0, value), 0);
 }
 
-/** The least height that can be seen, in parts of a hundred. */
+/** The smallest height at which a part is visible, in percent of the chart. */
 const least = 1.5;
 
 /** @param {{ bar: Bar, x: number, scale: number }} props */
@@ -53,7 +54,7 @@ function BarOf({ bar, x, scale }) {
   </g>`;
 }
 
-/** A bar as long as the share of the largest. @param {{ of: number, most: number }} props */
+/** Draws `of` as a bar, relative to the largest value `most`. @param {{ of: number, most: number }} props */
 export function Share({ of, most }) {
   return html`<svg class="share" viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true">
     <rect class="main" width=${most === 0 ? 0 : (Math.max(0, of) / most) * 100} height="8" />

@@ -1,11 +1,11 @@
 import { periods } from './periods.js';
 import { html } from './preact.js';
 
-/** @typedef {{ name: string, from: string, to: string }} Asked `to`: the day after the last one. */
+/** @typedef {{ name: string, from: string, to: string }} Asked `to` is the day after the last one. */
 /** @typedef {Event & { currentTarget: HTMLInputElement | HTMLSelectElement }} Changed */
 
 /**
- * A period to choose: a known one by its name, or days.
+ * Lets the user choose a named period or a range of days.
  *
  * @param {{ asked: Asked, onChange: (asked: Asked) => void }} props
  */
@@ -32,7 +32,7 @@ export function Period({ asked, onChange }) {
           if (chosen !== undefined) onChange({ name: value, ...chosen });
         }}
       >
-        ${asked.name === '' && html`<option value="" selected>Days of your own</option>`}
+        ${asked.name === '' && html`<option value="" selected>Custom</option>`}
         ${Object.keys(known).map((name) => html`<option value=${name} selected=${name === asked.name}>${name}</option>`)}
       </select>
     </label>
@@ -41,7 +41,7 @@ export function Period({ asked, onChange }) {
 }
 
 /**
- * The groups of a report, one of them chosen.
+ * Lets the user choose how a report is grouped.
  *
  * @param {{ groups: readonly (readonly [string, string])[], by: string, onChange: (by: string) => void }} props
  */

@@ -25,7 +25,7 @@ function dayOf(milliseconds) {
   return new Date(milliseconds).toISOString().slice(0, 10);
 }
 
-/** Each day from the first until before the second. @param {string} from @param {string} to */
+/** Lists the days from `from` up to the day before `to`. @param {string} from @param {string} to */
 export function everyDay(from, to) {
   const count = Math.max(0, Math.round((Date.parse(to) - Date.parse(from)) / dayMs));
   return Array.from({ length: count }, (_, n) => dayOf(Date.parse(from) + n * dayMs));

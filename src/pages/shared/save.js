@@ -1,5 +1,5 @@
 /**
- * Saves what the gateway answers as a file.
+ * Saves an answer of the gateway as a file.
  *
  * @param {import('./api.js').Api} api
  * @param {string} path
@@ -17,11 +17,11 @@ export async function saveAnswer(api, path, { name, type }) {
 }
 
 /**
- * A report of the same query as CSV.
+ * Saves the report at `path` as CSV.
  *
  * @param {import('./api.js').Api} api
  * @param {string} path
- * @param {string} name without its ending
+ * @param {string} name without the extension
  */
 export function saveCsv(api, path, name) {
   return saveAnswer(api, `${path}${path.includes('?') ? '&' : '?'}format=csv`, {

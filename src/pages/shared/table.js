@@ -2,9 +2,9 @@ import { money, movement, placesOf } from './format.js';
 import { html, useEffect, useRef, useState } from './preact.js';
 
 /**
- * `isProse`: its text may have several lines. `money`, in place of a cell: an amount, written with as many places as all
- * of its column need, so that points stand below each other. `movement`: the same, with a sign. `by`: what its rows
- * are sorted by when its title is pressed.
+ * Cells of a column with `isProse` may have several lines. `money` replaces `cell` for amounts: all amounts of the
+ * column have the same number of decimal places, so that their points align. `movement` is the same with a sign. `by`
+ * returns the value by which rows are sorted when the title of the column is pressed.
  *
  * @template Row
  * @typedef {{

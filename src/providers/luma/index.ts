@@ -196,7 +196,7 @@ const others: ImageFacts = {
 };
 const lumaImageFacts: FactsTable = {
   origin: lumaSdk,
-  unoffered: [[/^photon-/, 'a model of the older API of the vendor']],
+  unoffered: [[/^photon-/, 'a model of the vendor’s older API']],
   models: [
     [
       /^uni-1/,

@@ -74,10 +74,10 @@ const openaiImageFacts: FactsTable = {
   unoffered: [
     [
       /^(?:gif|svg|frame_count|frame_duration_ms)$/,
-      'a preview for accounts that ask for it, without a price',
+      'a preview for accounts that ask for access; it has no published price',
     ],
-    [/^markup$/, 'an image that is laid over the first one: no interface of ours has a place for it'],
-    [/^safety_identifier$/, '`user` is sent, which Azure reads, too'],
+    [/^markup$/, 'an image that is drawn over the first one; none of our interfaces has a field for it'],
+    [/^safety_identifier$/, 'the adapter sends `user` instead, which Azure accepts, too'],
   ],
   models: [
     [
@@ -139,7 +139,7 @@ export const openai: Provider = {
   about: {
     vendor: 'OpenAI',
     inputs:
-      'text; images and a mask for edits. Azure OpenAI too: its `base_url` ends with `/openai?api-version=…`, and `upstream` is the deployment; its videos are a vendor file, examples/vendors/azure-openai-video.yaml',
+      'text; images and a mask for edits. Azure OpenAI too: its `base_url` ends with `/openai?api-version=…`, and `upstream` is the deployment; for its videos there is a vendor file, examples/vendors/azure-openai-video.yaml',
     unverified: [
       'which qualities gpt-image-2.6 takes, and how many tokens each of them costs',
       'when Azure shuts models down: the days in the table are those of OpenAI itself',

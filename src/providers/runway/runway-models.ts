@@ -134,7 +134,7 @@ const omni: RunwayModel = {
   shapes: wide720,
 };
 
-/** `origin` is present if the SDK, from which the others come, does not have the model. */
+/** The facts come from the SDK. A model that the SDK does not have names another `origin`. */
 export const runwayModels: readonly (readonly [name: RegExp, model: RunwayModel, origin?: FactsOrigin])[] = [
   [/^gen4\.5$/, { ...gen4, wordless: [], shapes: wide720, imageShapes: gen4Shapes }],
   [/^gen4_turbo$/, { ...gen4, needs: 'image' }],

@@ -7,7 +7,7 @@ const world = useHttpWorld('route_edit_config_draft');
 const price = '/models/clip/price/lines/0/price';
 const key = '/channels/one/credentials/a/api_key';
 
-it('a change is listed with who made it, and nothing runs it yet', async () => {
+it('a change is listed with its author, and no process runs it yet', async () => {
   const node = await startDraftsNode(world);
   const { status, body } = await node.set({ [price]: '0.20' });
   expect([status, body.revision, body.begun, body.violations]).toEqual([200, 1, true, []]);
@@ -31,11 +31,13 @@ it('a second editor learns what the first one has changed, and nothing is stored
   expect(both.map(({ status }) => status).toSorted((one, other) => one - other)).toEqual([200, 409]);
   const refused = both.find(({ status }) => status === 409)?.body.error;
   expect(refused).toMatchObject({ code: 'action_not_possible', param: 'revision' });
-  expect(refused.message).toMatch(/revision 1, and not at 0\. admin: .*models\.clip\.price\.lines/);
+  expect(refused.message).toMatch(
+    /revision 1; you have read revision 0\. admin: .*models\.clip\.price\.lines/,
+  );
   expect(await node.draft()).toMatchObject({ revision: 1, edits: [{ by: 'admin' }] });
 });
 
-it('a key is sealed when it is written, and appears nowhere', async () => {
+it('a key is sealed when it is entered, and appears nowhere', async () => {
   const node = await startDraftsNode(world);
   const secret = 'sk-of-a-vendor-that-nobody-sees-1234';
   const { body } = await node.set({ [key]: secret });
@@ -55,12 +57,12 @@ it('a key is sealed when it is written, and appears nowhere', async () => {
   expect(moved.body.violations).toEqual([
     {
       path: 'channels.one.credentials.a.api_key',
-      message: 'this secret was written for https://api.example: write it again',
+      message: 'this secret was entered for https://api.example; enter it again for its new use',
     },
   ]);
 });
 
-it('mistakes are stored and named by their fields', async () => {
+it('a draft with mistakes is stored, and the mistakes name their fields', async () => {
   const node = await startDraftsNode(world);
   const { status, body } = await node.set({ '/channels/one/weight': 'heavy', '/models/clip/kind': null });
   expect(status).toBe(200);
@@ -68,7 +70,7 @@ it('mistakes are stored and named by their fields', async () => {
   expect((await node.draft()).violations).toHaveLength(2);
 });
 
-it('a whole text keeps the secrets that it does not show', async () => {
+it('a new whole text keeps the secrets that were concealed', async () => {
   const node = await startDraftsNode(world);
   const { text } = await node.draft();
   const { status, body } = await node.admin('PUT', '/config/draft', {

@@ -4,7 +4,7 @@ import { useHttpWorld } from '../../support/http-world.ts';
 
 const world = useHttpWorld('route_get_config_draft');
 
-it('is the running configuration until somebody changes it, without secrets', async () => {
+it('is the running configuration, without secrets, until somebody edits it', async () => {
   const node = await startDraftsNode(world);
   const { status, text, body } = await node.admin('GET', '/config/draft');
   expect([status, body.begun, body.revision, body.base, body.running]).toEqual([200, false, 0, 1, 1]);
@@ -14,7 +14,7 @@ it('is the running configuration until somebody changes it, without secrets', as
   expect(text).not.toContain('sk-written');
 });
 
-it('before anything was published, the gateway says that it is not ready', async () => {
+it('answers that the gateway is not ready before the first publication', async () => {
   await startDraftsNode(world);
   await world.db.collection('configuration').deleteMany({});
   expect((await world.admin('GET', '/config/draft')).status).toBe(503);

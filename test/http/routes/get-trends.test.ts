@@ -11,12 +11,12 @@ import { useHttpWorld } from '../../support/http-world.ts';
 const world = useHttpWorld('route_get_trends');
 const minute = 60_000;
 const hour = 60 * minute;
-/** An hour before noon, so that no span of an hour crosses a day. */
+/** Just before noon, so that a span of one hour lies within one day. */
 const noon = Date.parse('2026-03-02T11:59:00Z');
 
 const trends = async (query: string) => (await world.admin('GET', `/trends?${query}`)).body;
 
-/** One that succeeds at ten, one that fails at half past eleven, one that is unfinished. */
+/** Creates a task that succeeds at 10:00, one that fails at 11:30, and one that does not finish. */
 async function someTasks() {
   const account = await world.newAccount();
   const create = async (at: number, model = 'clip') => {
@@ -46,7 +46,7 @@ const byStep = (data: readonly Record<string, any>[], stepped: string) =>
       .map((row) => [new Date(row['at'] * 1000).toISOString().slice(11, 16), row[stepped]]),
   );
 
-it('says when tasks came, how they ended and what is left, for the hour and the day', async () => {
+it('counts created, ended and unfinished tasks for the last hour and day', async () => {
   await someTasks();
   const day = await trends('span=day&by=model');
   expect([day.data.length, day.step_seconds, day.models]).toEqual([24, 3_600, ['clip', 'plain']]);
@@ -77,7 +77,7 @@ it('says when tasks came, how they ended and what is left, for the hour and the 
   );
 });
 
-it('reads an hour that is over from its rollup, renews one that may have changed, and agrees with the records', async () => {
+it('reads past hours from rollups, renews those that may have changed, and agrees with the records', async () => {
   const reads: FlowsAsked[] = [];
   const rollups = createRollupStore(world.db);
   const node = () =>
@@ -94,14 +94,14 @@ it('reads an hour that is over from its rollup, renews one that may have changed
       now: () => world.clock.stoppedAt ?? 0,
     });
   await world.db.collection('rollups').deleteMany({});
-  // Two processes at once make the same hours.
+  // Two processes may write the rollups of the same hours at once.
   const [one, other] = await Promise.all([node()('week'), node()('week')]);
   expect(other).toEqual(one);
   expect(await world.db.collection('rollups').countDocuments()).toBe(168);
   reads.length = 0;
   expect(await node()('week')).toEqual(one);
   expect(reads).toEqual([]);
-  // A minute later: the current hour and what ended lately, and nothing that ended days ago.
+  // A minute later, only the current hour and the hour that has just ended are read again.
   world.clock.stoppedAt = noon + minute;
   const later = await node()('day');
   expect(later.flows.find(({ at }) => at === noon - 59 * minute)).toEqual(
@@ -109,7 +109,7 @@ it('reads an hour that is over from its rollup, renews one that may have changed
   );
   const read = reads.map(({ from, before }) => [from, before]);
   expect(read).toEqual([[noon + minute - hour, noon + minute + hour]]);
-  // What was lost, or written by a clock that ran ahead, is read anew.
+  // A rollup that is missing, or that comes from a process whose clock was ahead, is read again.
   await world.db.collection<{ _id: string }>('rollups').deleteOne({ _id: '2026-03-02T09' });
   await rollups.put({
     at: noon + minute - 5 * hour,
@@ -179,7 +179,7 @@ it('is read once at a time in a process, however long it takes', async () => {
   expect((await Promise.all([first, ...others]))[1]).toBe(await first);
 });
 
-it('sums what the ledger charged by the hour', async () => {
+it('sums the charges of the ledger by hour', async () => {
   const day = Date.parse('2026-03-02T00:00:00Z');
   const flows = await readLedgerFlows(ledgerCollection(world.db), {
     from: day,
@@ -196,11 +196,11 @@ it.each([
   [[9, 0, 1, 0, 0, 0, 0, 0], 5],
   [[1, 0, 0, 0, 0, 0, 0, 9], null],
   [[1, 1], 2],
-])('95 in 100 of %j are within %s seconds', (late, expected) =>
+])('95 percent of %j were delivered within %s seconds', (late, expected) =>
   expect(latenessAt({ late }, 0.95)).toBe(expected),
 );
 
-it('400 for a span that is none', async () => {
+it('answers 400 for an unknown span', async () => {
   const { status, body } = await world.admin('GET', '/trends?span=year');
   expect([status, body.error.param]).toEqual([400, 'span']);
 });

@@ -55,7 +55,7 @@ it('with what became of the tasks of the last three hours, counted once in half 
   expect((await recents())[0].tasks).toBe(0);
 });
 
-it('with what has ended there today, less refunds and costs', async () => {
+it('with the sums of the tasks that ended today, less refunds and costs', async () => {
   const now = () => Date.now() + world.clock.aheadMs;
   world.clock.aheadMs += 120_000;
   const ledger = createLedger({ collection: ledgerCollection(world.db), key: testLedgerKey, now });

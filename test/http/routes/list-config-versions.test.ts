@@ -4,7 +4,7 @@ import { useHttpWorld } from '../../support/http-world.ts';
 
 const world = useHttpWorld('route_list_config_versions');
 
-it('the one in force and those before it, with who and why', async () => {
+it('lists the version in force and those before it, with author and reason', async () => {
   const node = await startDraftsNode(world);
   await node.set({ '/channels/one/priority': 3 });
   await node.admin('POST', '/config/draft/publish', { revision: 1, reason: 'first choice' });

@@ -7,7 +7,7 @@ const price = '/models/clip/price/lines/0/price';
 const publish = '/config/draft/publish';
 const reason = 'spring prices';
 
-it('is taken by the process, with its sealed key, and is kept with who and why', async () => {
+it('the process runs the published draft with its sealed key, and the audit log has author and reason', async () => {
   const node = await startDraftsNode(world);
   const secret = 'sk-of-a-vendor-that-nobody-sees';
   await node.set({ [price]: '0.20', '/channels/one/credentials/a/api_key': secret });
@@ -23,7 +23,7 @@ it('is taken by the process, with its sealed key, and is kept with who and why',
   expect([again.status, again.body.error.code]).toEqual([409, 'action_not_possible']);
 });
 
-it('with mistakes, or of another revision, changes nothing', async () => {
+it('a draft with mistakes or of another revision is not published', async () => {
   const node = await startDraftsNode(world);
   await node.set({ '/channels/one/weight': -1 });
   const bad = await node.admin('POST', publish, { revision: 1, reason });
@@ -33,7 +33,7 @@ it('with mistakes, or of another revision, changes nothing', async () => {
   expect(node.running.state().version).toBe(1);
 });
 
-it('that began from an older version says what was published since, and replaces it only by name', async () => {
+it('a draft from an older version is refused with what changed since, unless it names the version that it replaces', async () => {
   const node = await startDraftsNode(world);
   await node.set({ [price]: '0.20' });
   const { text = '' } = (await world.stores.configurations.read()) ?? {};
@@ -48,9 +48,9 @@ it('that began from an older version says what was published since, and replaces
   expect(node.running.current().models[0]?.owned_by).toBe('mediary');
 });
 
-it('where the file is the only source, the draft can be exported and not published', async () => {
+it('if only files change the configuration, a draft can be exported but not published', async () => {
   const node = await startDraftsNode(world, { isExportOnly: true });
-  // The file holds a secret, and the draft leaves it there.
+  // The file contains a secret, and the draft keeps it without showing it.
   expect((await node.set({ [price]: '0.30' })).body.text).toContain('api_key: "${kept}"');
   const sealed = await node.set({ '/channels/one/credentials/a/api_key': 'sk-a-key-of-a-vendor' });
   expect([sealed.status, sealed.body.error.message]).toEqual([400, expect.stringContaining('${NAME}')]);

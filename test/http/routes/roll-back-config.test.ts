@@ -4,7 +4,7 @@ import { useHttpWorld } from '../../support/http-world.ts';
 
 const world = useHttpWorld('route_roll_back_config');
 
-it('an earlier version is in force again under a new number, and so is the one after it', async () => {
+it('publishes an earlier version again under a new number, and then the later one again', async () => {
   const node = await startDraftsNode(world);
   const priceNow = () => node.running.current().models[0]?.price.lines[0];
   await node.set({ '/models/clip/price/lines/0/price': '0.20' });

@@ -6,7 +6,7 @@ import { useHttpWorld } from '../../support/http-world.ts';
 const world = useHttpWorld('route_try_credential');
 const asked = { channel: 'one', credential: 'a' };
 
-it('the key of the draft is tried, before anything is published', async () => {
+it('tries the key of the draft before anything is published', async () => {
   const node = await startDraftsNode(world, {
     tryCredential: (config, channel) => {
       const { api_key: key } = config.channels.find(({ id }) => id === channel)?.credentials[0] ?? {};

@@ -39,39 +39,39 @@ const said = (lists: readonly Partial<ReadList>[], offered: readonly string[] = 
   });
 
 describe('the differences between a table of facts and the SDKs', () => {
-  it('are none where both say the same', () => {
+  it('are empty if both agree', () => {
     expect(said([{ read: ['a1', 'b1', 'old', 'preview'] }], ['a1', 'b9'])).toEqual([]);
   });
 
-  it('are the models that a table lacks', () => {
+  it('include the models that the table lacks', () => {
     expect(said([{ read: ['a1', 'c1', 'audio-1'], only: /^[ac]\d/ }])).toEqual([
-      'v, video: c1 is new: sdk 1.1.0 has it, and the table does not',
+      'v, video: c1 is new: sdk 1.1.0 has it, but the table does not',
     ]);
   });
 
-  it('are rows and offered models of the SDK that it no longer has', () => {
+  it('include rows and offered models that no SDK has any more', () => {
     expect(said([{ read: ['preview'] }])).toEqual(['v, video: /^a/ is gone: no SDK has it any more']);
     expect(said([{ read: ['a2'] }], ['a1', 'b1', 'old'])).toEqual([
       'v, video: a1 is gone: no SDK has it any more',
     ]);
-    // A second SDK has it.
+    // The model is not gone if a second SDK has it.
     expect(said([{ read: ['a2'] }, { sdk: 'other', read: ['a1'] }], ['a1'])).toEqual([]);
   });
 
-  it('are the values that one has and the other lacks, over all cases of a model', () => {
+  it('include values that only one side has, over all cases of a model', () => {
     expect(said([{ lists: 'resolutions', read: ['720p', '4k'] }, list])).toEqual([
-      'v, video: resolutions: 4k is in sdk 1.1.0, and not in the table',
-      'v, video: resolutions: 1080p is in the table, and not in sdk 1.1.0',
+      'v, video: resolutions: 4k is in sdk 1.1.0, but not in the table',
+      'v, video: resolutions: 1080p is in the table, but not in sdk 1.1.0',
     ]);
     expect(
       said([{ lists: 'resolutions', read: ['720p', '4k'], differs: { '4k': 'x', '1080p': 'x' } }, list]),
     ).toEqual([]);
     expect(said([{ lists: 'seconds', read: ['5s'] }, list])).toEqual([]);
-    // The table leaves them to the vendor.
+    // The table has no ratios, which leaves them to the vendor.
     expect(said([{ lists: 'ratios', read: ['1:1'] }, list])).toEqual([]);
   });
 
-  it('never are silent about a list that cannot be read', () => {
+  it('include every list that cannot be read', () => {
     expect(
       said([
         { read: { unreadable: 'it is any' } },
@@ -84,7 +84,7 @@ describe('the differences between a table of facts and the SDKs', () => {
   });
 });
 
-it('facts of a former version of an SDK are named', () => {
+it('facts from an older version of an SDK are reported', () => {
   const aged = (version: string) =>
     agedFacts({ vendor: 'v', kind: 'video', table, lists: [{ ...list, version }] });
   expect(aged('1.0.0')).toEqual([]);

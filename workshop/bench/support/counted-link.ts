@@ -1,15 +1,15 @@
 import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
 
-/** A TCP link to MongoDB that counts the commands which pass it, by name and collection. */
+/** A TCP proxy to MongoDB that counts commands by name and collection. */
 export interface CountedLink {
   readonly port: number;
-  /** Since the last call. */
+  /** Returns the counts since the previous call. */
   take(): Map<string, number>;
   close(): void;
 }
 
-/** OP_MSG, as the MongoDB wire protocol has it: header, flags, and a section with one BSON document. */
+/** The code of OP_MSG in the MongoDB wire protocol. The message has a header, flags, and one BSON document. */
 const opMsg = 2013;
 const headerBytes = 16;
 const documentAt = headerBytes + 4 + 1;
@@ -51,7 +51,7 @@ function messageReader(count: (name: string) => void): (piece: Buffer) => void {
   };
 }
 
-/** `find tasks`: the first field of a command has its name, and as its value the collection. */
+/** Such as `find tasks`. The first field of a command has the command as its name and the collection as its value. */
 function commandOf(message: Buffer): string {
   if (message.readInt32LE(12) !== opMsg) return 'handshake';
   const type = message[documentAt + 4];

@@ -33,7 +33,7 @@ export interface BenchGateway {
 
 /**
  * `short`: renders in 1 s. `long`: for ever, so that admission and submission are all that happens. `parked`: on a
- * channel whose circuit is open, so that nothing is submitted. `lines`: as `parked`, with three price lines.
+ * channel whose circuit is open, so that nothing is submitted. `lines`: like `parked`, with three price lines.
  */
 export type RenderKind = 'short' | 'long' | 'parked' | 'lines';
 

@@ -1,12 +1,12 @@
 import { short } from './report.ts';
 import type { Goal } from './report.ts';
 
-/** A share of the API's CPU time per create. */
+/** The most that the two additional lines may cost, as a share of the API's CPU time for a create. */
 const costMax = 0.02;
 
 /**
- * Compares the CPU time that the API spends on a create with one price line and with three. The noise is how far apart
- * the runs of one line are.
+ * Compares the CPU time that the API spends on a create with one price line and with three. The noise is the range of
+ * the runs with one line.
  */
 export function linesGoal(one: readonly number[], three: readonly number[], connections: number): Goal[] {
   const [before, after] = [median(one), median(three)];
@@ -17,7 +17,7 @@ export function linesGoal(one: readonly number[], three: readonly number[], conn
     {
       what: `three price lines, CPU of the API for a create at ${connections} connection(s)`,
       goal: `at most ${costMax * 100} % more than one line`,
-      measured: `${shareOf(after - before)} more: ${short(after)} ms instead of ${short(before)} ms; runs of one line are ${shareOf(noise)} apart`,
+      measured: `${shareOf(after - before)} more: ${short(after)} ms instead of ${short(before)} ms; the runs with one line differ by ${shareOf(noise)}`,
       met: after - before <= costMax * before,
     },
   ];

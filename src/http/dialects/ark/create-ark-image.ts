@@ -96,7 +96,7 @@ function presenterOf(model: string): ImagePresenter {
   };
 }
 
-/** Each image arrives finished, so there are no unfinished ones. */
+/** Ark sends each image once it is finished, so its streams have no partial images. */
 function streamOf(model: string): ImageStreamPresenter {
   return {
     image({ index: image_index, mediaType, link: { url }, size }, { createdSeconds: created }) {

@@ -53,7 +53,12 @@ export const chatChunkSchema = z
     ),
     usage: chatUsageSchema.optional(),
     warnings: z.array(z.string()).optional(),
-    error: z.unknown().optional().meta({ description: 'If it failed: the error of the interface.' }),
+    error: z
+      .unknown()
+      .optional()
+      .meta({
+        description: 'Present if the request failed. It has the form of the errors of this interface.',
+      }),
   })
   .meta({ id: 'ChatCompletionChunk' });
 
@@ -74,7 +79,7 @@ export function chatPresenter(model: string, error: ImagePresenter['error']): Im
   };
 }
 
-/** Presents each image as a chunk of the message. `presentError` must return an object with the error in `error`. */
+/** Presents each image as a chunk of the message. The object from `presentError` must have the field `error`. */
 export function chatStream(
   model: string,
   presentError: ImagePresenter['error'],
@@ -88,7 +93,7 @@ export function chatStream(
   const done = 'data: [DONE]\n\n';
   return {
     image({ index, mediaType, link: { url = '' } }, { createdSeconds }) {
-      // The address is the last text of the event.
+      // `url` is the last text in the event, so the base64 can be inserted there.
       const images = [{ type: 'image_url', index, image_url: { url: mediaType === undefined ? url : '' } }];
       const delta = { role: 'assistant', content: '', images };
       const text = chunk(createdSeconds, { finish_reason: null, delta });

@@ -16,7 +16,10 @@ export const falResultSchema = z
   .object({
     video: file.optional(),
     images: z.array(file).optional().meta({ description: 'Set for image models, in place of `video`.' }),
-    seed: z.number().optional().meta({ description: 'That was asked for, while the request is kept.' }),
+    seed: z
+      .number()
+      .optional()
+      .meta({ description: 'The seed that was requested. Absent once the request is no longer kept.' }),
     warnings: z.array(z.string()).optional().meta({ description: 'Names of the fields that were ignored.' }),
   })
   .meta({ id: 'FalResult' });
