@@ -75,7 +75,9 @@ function sealedIssue(
   if (!isWholeSecret(text))
     return [`${at}: a sealed value can only be used as a whole secret, such as an api_key`];
   if (!originOf.has(name) || originOf.get(name) === text.origin) return [];
-  return [`${at}: this secret was written for ${originOf.get(name) ?? 'another place'}: write it again`];
+  return [
+    `${at}: this secret was entered for ${originOf.get(name) ?? 'another place'}; enter it again for its new use`,
+  ];
 }
 
 function variableIssue(name: string, { at, text }: Named): string[] {

@@ -115,7 +115,7 @@ const remove = (id: string, body: object = {}) =>
 it('nothing of a deleted account is left but its ledger and the record of the deletion, whoever dies in between', async () => {
   const { id, call, task } = await liveAccount('leaver');
   const before = await gateway.core.ledger.entries(id, { limit: 100 });
-  expect(await traces(['canary'])).toEqual(['accounts', 'audit', 'files', 'keys']);
+  expect(await traces(['canary'])).toEqual(['accounts', 'audit', 'keys']);
   await expect
     .poll(() => traces([task]))
     .toEqual(expect.arrayContaining(['exchanges', 'requests', 'result_copies', 'tasks']));

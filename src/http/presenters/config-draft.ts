@@ -7,12 +7,10 @@ import { toSeconds, unixSeconds } from './unix-seconds.ts';
 export const configDraftSchema = z
   .object({
     object: z.literal('config.draft'),
-    revision: z
-      .int()
-      .meta({
-        description:
-          'Send it with each change, so that the change is refused if somebody else has edited the draft.',
-      }),
+    revision: z.int().meta({
+      description:
+        'Send it with each change, so that the change is refused if somebody else has edited the draft.',
+    }),
     begun: z
       .boolean()
       .meta({ description: 'False if nobody has edited the draft: its text is the running one.' }),
@@ -26,11 +24,9 @@ export const configDraftSchema = z
     changes: z.array(configChangeSchema).meta({ description: 'The differences from the running version.' }),
     violations: z.array(
       z.object({
-        path: z
-          .string()
-          .meta({
-            description: 'Such as `channels[0].base_url`. Empty if the mistake concerns the whole file.',
-          }),
+        path: z.string().meta({
+          description: 'Such as `channels[0].base_url`. Empty if the mistake concerns the whole file.',
+        }),
         message: z.string(),
       }),
     ),

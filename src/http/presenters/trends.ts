@@ -17,11 +17,9 @@ const sumsSchema = z.object({
       'The seconds within which 50 and 95 in 100 tasks ended after their renders had ended. A number is null if it is above 300. The object is null if no vendor reported when a render ended.',
   }),
   held: z.string().meta({ description: 'The sum of the holds of the tasks that were created in this time.' }),
-  charged: z
-    .string()
-    .meta({
-      description: 'The charges of this time in the ledger, including images that were answered at once.',
-    }),
+  charged: z.string().meta({
+    description: 'The charges of this time in the ledger, including images that were answered at once.',
+  }),
   refunded: z.string(),
   cost: z.string().meta({ description: 'The known part of the cost.' }),
 });

@@ -21,7 +21,7 @@ it('tries the key of the draft before anything is published', async () => {
   expect(await ask({ channel: 'none' })).toMatchObject({ status: 404 });
   await node.set({ '/channels/one/base_url': 'https://evil.example' });
   const moved = await ask();
-  expect([moved.status, moved.body.error.message]).toEqual([400, expect.stringContaining('write it again')]);
+  expect([moved.status, moved.body.error.message]).toEqual([400, expect.stringContaining('enter it again')]);
 });
 
 it('a key of the file is not sent to another server by the edit that begins the draft', async () => {
@@ -34,7 +34,7 @@ it('a key of the file is not sent to another server by the edit that begins the 
   });
   await node.set({ '/channels/one/base_url': 'https://evil.example' });
   const moved = await node.admin('POST', '/config/draft/credentials/try', asked);
-  expect([moved.status, moved.body.error.message]).toEqual([400, expect.stringContaining('write it again')]);
+  expect([moved.status, moved.body.error.message]).toEqual([400, expect.stringContaining('enter it again')]);
   expect(asks).toEqual([]);
   await node.set({ '/channels/one/credentials/a/api_key': 'sk-written-in-the-file' });
   expect((await node.draft()).violations).toEqual([]);

@@ -53,12 +53,9 @@ export const chatChunkSchema = z
     ),
     usage: chatUsageSchema.optional(),
     warnings: z.array(z.string()).optional(),
-    error: z
-      .unknown()
-      .optional()
-      .meta({
-        description: 'Present if the request failed. It has the form of the errors of this interface.',
-      }),
+    error: z.unknown().optional().meta({
+      description: 'Present if the request failed. It has the form of the errors of this interface.',
+    }),
   })
   .meta({ id: 'ChatCompletionChunk' });
 
