@@ -4,7 +4,7 @@ import { useLive } from '../shared/live.js';
 import { Badge, LiveState } from '../shared/parts.js';
 import { html } from '../shared/preact.js';
 import { Table } from '../shared/table.js';
-import { HealthBadge } from './health.js';
+import { HealthBadge, rankOf } from './health.js';
 import { RouteExplanation } from './route-explanation.js';
 import { goTo, linkTo } from './router.js';
 import { useRowKeys } from './row-keys.js';
@@ -41,14 +41,6 @@ export function Channels({ api, currency }) {
  */
 export function useChannels(api) {
   return useLive(channelsPath, (signal) => api.get(channelsPath, signal), 5_000);
-}
-
-/** The worst first. @type {readonly import('./types.d.ts').ChannelHealth['state'][]} */
-const ranks = ['ill', 'partly_ill', 'probing', 'flapping', 'paused', 'serving'];
-
-/** @param {Channel} channel */
-function rankOf({ health }) {
-  return ranks.indexOf(health.state);
 }
 
 /**

@@ -17,6 +17,14 @@ const tones = {
   paused: 'idle',
 };
 
+/** @type {readonly ChannelHealth['state'][]} */
+const worstFirst = ['ill', 'partly_ill', 'probing', 'flapping', 'paused', 'serving'];
+
+/** For sorting: 0 is the worst. @param {{ health: ChannelHealth }} channel */
+export function rankOf({ health }) {
+  return worstFirst.indexOf(health.state);
+}
+
 /** @param {{ state: ChannelHealth['state'] }} props */
 export function HealthBadge({ state }) {
   return html`<${Badge} tone=${tones[state]} word=${words(state)} />`;
