@@ -84,6 +84,7 @@ describe('the declared indexes', () => {
       'rate_limits: expires 0',
       'render_times: expires 0',
       'requests: expires 0',
+      'rollups: expires 0',
       'shape_charges: expires 0',
       'slot_rounds: expires 0',
       'slot_tickets: expires 0',
