@@ -37,7 +37,7 @@ describe('a change of a task’s record', () => {
     const [, task] = tasks[0] ?? [];
     if (task === undefined) throw new Error('there is no task');
     const update = form.updateOf(task, { wait: undefined });
-    expect(update).toEqual({ $inc: { rev: 1 }, $unset: { wait: '' } });
+    expect(update).toEqual({ $inc: { rev: 1 }, $unset: { behind: '', wait: '' } });
   });
 
   it('is tried with every event, and most of them change something', () => {
