@@ -5,16 +5,18 @@ import { configDraftSchema, presentConfigDraft } from '../presenters/config-draf
 import { adminRoute, jsonReply } from '../route.ts';
 import type { Route } from '../route.ts';
 
+const isSent = (value: unknown): boolean => value !== undefined && value !== null;
+
 const body = z
   .object({
     revision: z.int().nonnegative().meta({ description: 'The revision that you have read.' }),
-    text: z.string().optional().meta({ description: 'The whole file, as YAML or JSON.' }),
-    set: z.record(z.string(), z.unknown()).optional().meta({
+    text: z.string().nullish().meta({ description: 'The whole file, as YAML or JSON.' }),
+    set: z.record(z.string(), z.unknown()).nullish().meta({
       description:
         'The values to set, by JSON pointers such as `/models/clip/price/lines`. Send either `set` or `text`. A pointer names a list entry by its id; a new id adds an entry. Null removes the value.',
     }),
   })
-  .refine(({ text, set }) => (text === undefined) !== (set === undefined), {
+  .refine(({ text, set }) => isSent(text) !== isSent(set), {
     path: ['text'],
     message: 'or `set` must be sent, but not both',
   });
@@ -33,8 +35,8 @@ export function editConfigDraft({ drafts }: Pick<RouteDeps, 'drafts'>): Route {
     input: z.object({ body }),
     success: { description: 'The draft as it is now.', schema: configDraftSchema },
     errors: ['action_not_possible'],
-    async handle({ body: { revision, text, set = {} }, operator }) {
-      const change = text === undefined ? { set } : { text };
+    async handle({ body: { revision, text, set }, operator }) {
+      const change = typeof text === 'string' ? { text } : { set: set ?? {} };
       return jsonReply(presentConfigDraft(await drafts.edit(change, revision, operator)));
     },
   });

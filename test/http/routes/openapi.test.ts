@@ -39,13 +39,16 @@ it('describes the image routes', async () => {
   expect(JSON.stringify(edit.requestBody)).not.toContain('undefined');
 });
 
-it('describes the events of every stream', async () => {
+it('describes the events of every stream of images', async () => {
   const { body } = await gateway.call('GET', '/openapi.json');
   const contents = JSON.stringify(body.paths).matchAll(/"text\/event-stream":(\{"schema":\{[^}]*\}?\}\})/g);
   const schemas = [...contents].map(([, content = '{}']) => JSON.parse(content).schema.contentSchema?.$ref);
-  expect(schemas.length).toBeGreaterThan(7);
-  for (const name of schemas)
-    expect(body.components.schemas[name?.replace('#/components/schemas/', '')]).toBeDefined();
+  const named = schemas.filter((name) => name !== undefined);
+  expect(named.length).toBeGreaterThan(6);
+  // A tool that reads a stream of fal's would compare the schema with the whole event.
+  expect(schemas.length - named.length).toBeLessThanOrEqual(1);
+  for (const name of named)
+    expect(body.components.schemas[name.replace('#/components/schemas/', '')]).toBeDefined();
 });
 
 /** Every object's properties, wherever a schema is nested, with the names that lead to them. */

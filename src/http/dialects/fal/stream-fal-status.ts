@@ -7,7 +7,7 @@ import { changesOf } from '../../task-changes.ts';
 import { findOwnTask } from '../../videos/own-task.ts';
 import { falDialect } from './fal-dialect.ts';
 import type { DialectDeps } from '../dialect-deps.ts';
-import { falRequestParams, falRequestSchema, presentFalRequest } from './fal-request.ts';
+import { falRequestParams, presentFalRequest } from './fal-request.ts';
 import type { FalFacts } from './fal-request.ts';
 import { namedReply } from './fal-result.ts';
 
@@ -25,7 +25,7 @@ export function streamFalStatus(deps: DialectDeps): Route {
     method: 'get',
     paths: ['/fal/:owner/:name/requests/:task_id/status/stream'],
     input: z.object({ params: falRequestParams }),
-    success: { description: 'Each is a `FalRequest`.', event: falRequestSchema, mediaType: eventStreamType },
+    success: { description: 'Each is a `FalRequest`.', mediaType: eventStreamType },
     errors: ['task_not_found'],
     async handle({ params, reach, meta }) {
       const task = await findOwnTask(deps.tasks, { id: params.task_id, reach });
