@@ -5,6 +5,7 @@ import type { ConfigChange } from '../base/config-change.ts';
 import { packText, unpackText } from '../config/configuration-text.ts';
 import { concealText, editText, readText, replaceSecrets, restoreText } from '../config/draft-text.ts';
 import type { ChangedText } from '../config/draft-text.ts';
+import type { Violations } from '../config/config-file.ts';
 import type { GatewayConfig } from '../config/gateway-file.ts';
 import { readYaml } from '../config/read-yaml.ts';
 import { draftIssues, draftSecretsIn, originOfWritten, sealedNamesIn } from '../config/secret-places.ts';
@@ -91,16 +92,17 @@ export function createConfigDrafts(deps: ConfigDraftsDeps): ConfigDrafts {
     return { published, draft: draft ?? begun, isBegun: draft !== undefined };
   }
 
-  async function violationsOf(text: string, published: string): Promise<readonly string[]> {
-    const originOf = new Map((await drafts.listSecrets()).map(({ name, origin }) => [name, origin]));
-    const issues = draftIssues(valueOf(published), valueOf(text), originOf);
-    const checked = await running.check(text);
-    return 'violations' in checked ? [...checked.violations, ...issues] : issues;
+  async function loadOrThrow(opened: Opened): Promise<GatewayConfig> {
+    const loaded = await loadDraft(opened, await drafts.listSecrets(), running);
+    if ('violations' in loaded) throw notPublished(loaded.violations);
+    return loaded.config;
   }
 
   async function show(): Promise<ShownDraft> {
-    const { published, draft, isBegun } = await open();
+    const opened = await open();
+    const { published, draft, isBegun } = opened;
     const secrets = await drafts.listSecrets();
+    const loaded = isBegun ? await loadDraft(opened, secrets, running) : undefined;
     const used = new Set(sealedNamesIn(draft.text));
     return {
       ...draft,
@@ -108,7 +110,7 @@ export function createConfigDrafts(deps: ConfigDraftsDeps): ConfigDrafts {
       running: published.version,
       text: concealText(unpackText(draft.text).gateway),
       changes: valueChanges(valueOf(published.text), valueOf(draft.text)),
-      violations: isBegun ? await violationsOf(draft.text, published.text) : [],
+      violations: loaded !== undefined && 'violations' in loaded ? loaded.violations : [],
       secrets: secrets.map((secret) => ({ ...secret, isUsed: used.has(secret.name) })),
       isPublishable: !isExportOnly,
     };
@@ -159,13 +161,13 @@ export function createConfigDrafts(deps: ConfigDraftsDeps): ConfigDrafts {
     },
 
     async publish({ revision, over, reason }, by) {
-      const { published, draft, isBegun } = await open();
+      const opened = await open();
+      const { published, draft, isBegun } = opened;
       if (!isBegun) throw new GatewayError('action_not_possible', 'There is no draft to publish.');
       if (draft.revision !== revision) throw changed(draft, revision);
       const { version } = published;
       if (draft.base !== version && over !== version) throw await behind(draft, published, configurations);
-      const violations = await violationsOf(draft.text, published.text);
-      if (violations.length > 0) throw notPublished(violations);
+      await loadOrThrow(opened);
       const head = await publishText({ text: draft.text, version, reason }, by);
       // If the draft was edited during the publication, this discards nothing, and the edit is kept.
       await drafts.discard(revision);
@@ -185,15 +187,21 @@ export function createConfigDrafts(deps: ConfigDraftsDeps): ConfigDrafts {
 
     versions: async () => allVersions((await open()).published, await configurations.replaced()),
 
-    async config() {
-      const { published, draft, isBegun } = await open();
-      const violations = isBegun ? await violationsOf(draft.text, published.text) : [];
-      if (violations.length > 0) throw notPublished(violations);
-      const checked = await running.check(draft.text);
-      if ('violations' in checked) throw notPublished(checked.violations);
-      return checked.config;
-    },
+    config: async () => loadOrThrow(await open()),
   };
+}
+
+/** Loads the draft as processes would. */
+async function loadDraft(
+  { published, draft, isBegun }: Opened,
+  secrets: readonly ConfiguredSecret[],
+  { check }: ConfigDraftsDeps['running'],
+): Promise<{ readonly config: GatewayConfig } | Violations> {
+  const originOf = new Map(secrets.map(({ name, origin }) => [name, origin]));
+  const issues = isBegun ? draftIssues(valueOf(published.text), valueOf(draft.text), originOf) : [];
+  const checked = await check(draft.text);
+  if ('violations' in checked) return { violations: [...checked.violations, ...issues] };
+  return issues.length > 0 ? { violations: issues } : checked;
 }
 
 const changesKept = 50;
