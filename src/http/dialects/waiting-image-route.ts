@@ -5,9 +5,12 @@ import { idempotencyHeader } from '../idempotency-key.ts';
 import { operationOf } from '../images/image-body.ts';
 import { createImages, imageCreate } from '../images/image-create.ts';
 import type { Table } from '../../intake/names.ts';
+import { eventStreamType } from '../event-stream.ts';
+import { streamingPresenter } from '../presenters/image.ts';
 import type { ImagePresenter } from '../presenters/image.ts';
+import type { ImageStreamPresenter } from '../presenters/image-event.ts';
 import { keyRoute } from '../route.ts';
-import type { Route } from '../route.ts';
+import type { Route, Success } from '../route.ts';
 import type { DialectDeps } from './dialect-deps.ts';
 
 /** The fields of our own interface that an interface without tasks refuses. */
@@ -22,30 +25,39 @@ export const refusedWithoutPartials: Table = {
 
 interface WaitingImageRoute extends Pick<
   Route,
-  'operationId' | 'summary' | 'description' | 'dialect' | 'paths' | 'documentedBody' | 'success'
+  'operationId' | 'summary' | 'description' | 'dialect' | 'paths' | 'documentedBody'
 > {
-  /** Throws GatewayError. */
+  /** `event` is the schema of the events with `stream: true`. */
+  readonly success: Required<Pick<Success, 'description' | 'schema' | 'event'>>;
+  /** Throws GatewayError. `stream` writes the answer if `stream: true` is sent. */
   readonly read: (body: Readonly<Record<string, unknown>>) => {
     readonly asked: Understood;
     readonly presenter: ImagePresenter;
+    readonly stream: ImageStreamPresenter;
   };
 }
 
 /** Creates images for an interface with JSON bodies and without tasks: waits for the images, or streams them. */
-export function waitingImageRoute({ read, ...declared }: WaitingImageRoute, deps: DialectDeps): Route {
+export function waitingImageRoute(
+  { read, success, ...declared }: WaitingImageRoute,
+  deps: DialectDeps,
+): Route {
   const { readBody, ...create } = imageCreate(deps.images);
   const { operationId } = declared;
   return keyRoute({
     ...create,
     ...declared,
+    success: { ...success, mediaType: ['application/json', eventStreamType] },
     scope: 'create',
     readBody: { ...readBody, mediaTypes: ['application/json'] },
     headers: idempotencyHeader,
     input: z.object({ body: anyFields }),
     handle({ body, caller, meta }) {
-      const { asked, presenter } = read(body);
+      const { asked, presenter: whole, stream } = read(body);
+      const isStream = asked.body['stream'] === true;
+      const presenter = isStream ? streamingPresenter(stream, whole.error) : whole;
       // A kept answer is repeated in the form in which it was sent.
-      const route = presenter.stream === undefined ? operationId : `${operationId}Stream`;
+      const route = isStream ? `${operationId}Stream` : operationId;
       return createImages({ operation: operationOf(asked), route, asked, caller, meta, presenter }, deps);
     },
   });

@@ -6,6 +6,7 @@ import type { CreatedTask } from '../../commands/create-task.ts';
 import { createdHeaders } from '../cost-headers.ts';
 import { eventStream } from '../event-stream.ts';
 import { translateError } from '../error-response.ts';
+import { factsOfEvent } from '../presenters/image-event.ts';
 import type { ImageStreamPresenter } from '../presenters/image-event.ts';
 import { imageTypeOfHead, presentLink } from '../presenters/image.ts';
 import { toSeconds } from '../presenters/unix-seconds.ts';
@@ -110,7 +111,7 @@ async function* endOf(
     const data = body.response_format === 'url' ? undefined : await openData(task, item, deps);
     const link = presentLink(links[index] ?? {});
     const mediaType = data === undefined ? undefined : imageTypeOfHead(data.head);
-    const about = index === items.length - 1 ? all : { ...all, facts: {}, warnings: [] };
+    const about = factsOfEvent(all, index === items.length - 1);
     const { before, after } = presenter.image({ index, mediaType, link }, about);
     yield before;
     if (data !== undefined) yield* data.pieces;

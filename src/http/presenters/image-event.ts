@@ -38,6 +38,11 @@ export interface ImageStreamPresenter {
   readonly error: (error: GatewayError) => string;
 }
 
+/** Returns what the event of one image carries. */
+export function factsOfEvent(all: EventFacts, isLast: boolean): EventFacts {
+  return isLast ? all : { ...all, facts: {}, warnings: [] };
+}
+
 /** The events of OpenAI's streams of images, with `url` where links were requested. */
 export const imageEventSchema = z
   .object({

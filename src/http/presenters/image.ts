@@ -5,6 +5,7 @@ import type { SettleFacts } from '../../money/settle-facts.ts';
 import type { Base64Blob, GeneratedImage } from '../../providers/provider.ts';
 import type { GatewayError } from '../../errors/errors.ts';
 import type { BodyPart } from '../route.ts';
+import { factsOfEvent } from './image-event.ts';
 import type { ImageStreamPresenter } from './image-event.ts';
 import { imageUsageSchema, presentImageUsage } from './image-usage.ts';
 import { unixSeconds } from './unix-seconds.ts';
@@ -59,7 +60,7 @@ export function streamingPresenter(
       const all = { createdSeconds, facts, warnings };
       const events = images.map(({ base64, size, ...image }, index) => {
         const mediaType = base64 === undefined ? undefined : imageTypeOf(base64);
-        const about = index === images.length - 1 ? all : { createdSeconds, facts: {}, warnings: [] };
+        const about = factsOfEvent(all, index === images.length - 1);
         const event = stream.image({ index, mediaType, link: presentLink(image), size }, about);
         return [event.before, ...(base64 === undefined ? [] : escaped(base64)), event.after];
       });

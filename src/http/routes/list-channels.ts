@@ -100,7 +100,7 @@ async function count({ catalogue, tasks, log, now }: Deps) {
 
 type Earned = ReadonlyMap<string, MarginRow>;
 
-/** What channels earned today, as it was last added up. A read that lasts is waited for by nobody and ends for all. */
+/** Returns today's sums of each channel. If the query takes longer than a second, returns those of the query before. */
 function createEarned(deps: Deps): () => Promise<Earned> {
   const { log, now } = deps;
   let last: { readonly day: string; readonly rows: Earned } | undefined;

@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import { reason } from '../admin-input.ts';
 import type { RouteDeps } from '../deps.ts';
-import { configSchema, presentConfig } from '../presenters/config.ts';
-import { adminRoute, jsonReply } from '../route.ts';
+import { configSchema } from '../presenters/config.ts';
+import { replyPublished } from '../published-config.ts';
+import { adminRoute } from '../route.ts';
 import type { Route } from '../route.ts';
 
 export function publishConfigDraft({ drafts, nodes }: Pick<RouteDeps, 'drafts' | 'nodes'>): Route {
@@ -30,9 +31,7 @@ export function publishConfigDraft({ drafts, nodes }: Pick<RouteDeps, 'drafts' |
     },
     errors: ['action_not_possible'],
     async handle({ body, operator }) {
-      const head = await drafts.publish(body, operator);
-      await nodes.untilDecided(head.version);
-      return jsonReply(presentConfig(head, nodes.all()));
+      return replyPublished(await drafts.publish(body, operator), nodes);
     },
   });
 }

@@ -8,6 +8,7 @@ import {
   presentConfig,
   presentConfigChange,
 } from '../presenters/config.ts';
+import { replyPublished } from '../published-config.ts';
 import { adminRoute, jsonReply } from '../route.ts';
 import type { Reply, Route } from '../route.ts';
 
@@ -47,8 +48,7 @@ export function reloadConfig(deps: Deps): Route {
       if (!result.ok) throw notLoaded(result.violations);
       const { head } = result;
       log.info({ version: head.version, actor: operator }, 'the configuration file was published');
-      await nodes.untilDecided(head.version);
-      return jsonReply(presentConfig(head, nodes.all()));
+      return replyPublished(head, nodes);
     },
   });
 }

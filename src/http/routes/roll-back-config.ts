@@ -1,12 +1,8 @@
 import { z } from 'zod';
 import { isDryRun, optionalReason } from '../admin-input.ts';
 import type { RouteDeps } from '../deps.ts';
-import {
-  configChangeSchema,
-  configSchema,
-  presentConfig,
-  presentConfigChange,
-} from '../presenters/config.ts';
+import { configChangeSchema, configSchema, presentConfigChange } from '../presenters/config.ts';
+import { replyPublished } from '../published-config.ts';
 import { adminRoute, jsonReply } from '../route.ts';
 import type { Route } from '../route.ts';
 
@@ -37,9 +33,7 @@ export function rollBackConfig({ drafts, nodes }: Pick<RouteDeps, 'drafts' | 'no
         const changes = await drafts.compare(order.version);
         return jsonReply({ object: 'config.changes', changes: changes.map(presentConfigChange) });
       }
-      const head = await drafts.rollBack(order, operator);
-      await nodes.untilDecided(head.version);
-      return jsonReply(presentConfig(head, nodes.all()));
+      return replyPublished(await drafts.rollBack(order, operator), nodes);
     },
   });
 }

@@ -2,10 +2,9 @@ import { z } from 'zod';
 import { defined } from '../../../base/defined.ts';
 import { imageFields, namesOf } from '../../../intake/names.ts';
 import { documentedWaitingBody, understandImage } from '../../images/image-body.ts';
-import { eventStreamType } from '../../event-stream.ts';
 import { imageEvent, textEvent } from '../../presenters/image-event.ts';
 import type { EventFacts, ImageStreamPresenter } from '../../presenters/image-event.ts';
-import { arrayOf, mergeText, presentWarnings, streamingPresenter, withData } from '../../presenters/image.ts';
+import { arrayOf, mergeText, presentWarnings, withData } from '../../presenters/image.ts';
 import type { ImagePresenter } from '../../presenters/image.ts';
 import { presentImageUsage } from '../../presenters/image-usage.ts';
 import type { Route } from '../../route.ts';
@@ -68,13 +67,11 @@ export function createArkImage(deps: DialectDeps): Route {
         description: 'The images.',
         schema: answerSchema,
         event: eventSchema,
-        mediaType: ['application/json', eventStreamType],
       },
       read(body) {
         const asked = understandImage({ response_format: 'url', ...body }, names);
         const model = String(asked.body['model']);
-        if (asked.body['stream'] !== true) return { asked, presenter: presenterOf(model) };
-        return { asked, presenter: streamingPresenter(streamOf(model), presentArkError) };
+        return { asked, presenter: presenterOf(model), stream: streamOf(model) };
       },
     },
     deps,

@@ -1,6 +1,4 @@
 import { presentError } from '../../error-response.ts';
-import { eventStreamType } from '../../event-stream.ts';
-import { streamingPresenter } from '../../presenters/image.ts';
 import type { Route } from '../../route.ts';
 import type { Dialect } from '../dialect.ts';
 import type { DialectDeps } from '../dialect-deps.ts';
@@ -31,13 +29,12 @@ export function chatRoute({ operationId, path, dialect }: ChatRoute) {
           description: 'The message of the model, with its images.',
           schema: chatAnswerSchema,
           event: chatChunkSchema,
-          mediaType: ['application/json', eventStreamType],
         },
         read(body) {
           const asked = understandChat(body);
           const model = String(asked.body['model']);
-          if (asked.body['stream'] !== true) return { asked, presenter: chatPresenter(model, error) };
-          return { asked, presenter: streamingPresenter(chatStream(model, error, deps.now), error) };
+          const stream = chatStream(model, error, deps.now);
+          return { asked, presenter: chatPresenter(model, error), stream };
         },
       },
       deps,

@@ -1,16 +1,9 @@
 import { z } from 'zod';
 import { imageFields, namesOf } from '../../../intake/names.ts';
 import { documentedWaitingBody, understandImage } from '../../images/image-body.ts';
-import { eventStreamType } from '../../event-stream.ts';
 import { imageEvent, presentErrorEvent } from '../../presenters/image-event.ts';
-import {
-  arrayOf,
-  imageTypeOf,
-  mergeText,
-  presentWarnings,
-  streamingPresenter,
-  withData,
-} from '../../presenters/image.ts';
+import type { ImageStreamPresenter } from '../../presenters/image-event.ts';
+import { arrayOf, imageTypeOf, mergeText, presentWarnings, withData } from '../../presenters/image.ts';
 import type { ImagePresenter } from '../../presenters/image.ts';
 import { chatUsageSchema, presentChatUsage } from '../../presenters/image-usage.ts';
 import type { Route } from '../../route.ts';
@@ -62,11 +55,10 @@ export function createOpenrouterImage(deps: DialectDeps): Route {
         description: 'The images.',
         schema: answerSchema,
         event: eventSchema,
-        mediaType: ['application/json', eventStreamType],
       },
       read(body) {
         const asked = understandImage(body, names, { response_format: 'b64_json' });
-        return { asked, presenter: asked.body['stream'] === true ? streaming : presenter };
+        return { asked, presenter, stream };
       },
     },
     deps,
@@ -84,18 +76,15 @@ const presenter: ImagePresenter = {
   },
 };
 
-const streaming = streamingPresenter(
-  {
-    partial: (partial_image_index) =>
-      imageEvent('image_generation.partial_image', { partial_image_index }, true),
-    image({ mediaType: media_type, link }, { createdSeconds: created, facts, warnings }) {
-      const isData = media_type !== undefined;
-      const form = isData ? { media_type } : link;
-      const fields = { created, ...form, usage: presentChatUsage(facts), ...presentWarnings(warnings) };
-      return imageEvent('image_generation.completed', fields, isData);
-    },
-    end: () => 'data: [DONE]\n\n',
-    error: presentErrorEvent,
+const stream: ImageStreamPresenter = {
+  partial: (partial_image_index) =>
+    imageEvent('image_generation.partial_image', { partial_image_index }, true),
+  image({ mediaType: media_type, link }, { createdSeconds: created, facts, warnings }) {
+    const isData = media_type !== undefined;
+    const form = isData ? { media_type } : link;
+    const fields = { created, ...form, usage: presentChatUsage(facts), ...presentWarnings(warnings) };
+    return imageEvent('image_generation.completed', fields, isData);
   },
-  presentOpenrouterError,
-);
+  end: () => 'data: [DONE]\n\n',
+  error: presentErrorEvent,
+};

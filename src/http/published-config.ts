@@ -1,0 +1,14 @@
+import type { ConfigurationHead } from '../store/configurations.ts';
+import type { RouteDeps } from './deps.ts';
+import { presentConfig } from './presenters/config.ts';
+import { jsonReply } from './route.ts';
+import type { Reply } from './route.ts';
+
+/** Answers a publication when every process has taken the version or refused it, or after some seconds. */
+export async function replyPublished(
+  head: ConfigurationHead,
+  nodes: Pick<RouteDeps['nodes'], 'untilDecided' | 'all'>,
+): Promise<Reply> {
+  await nodes.untilDecided(head.version);
+  return jsonReply(presentConfig(head, nodes.all()));
+}
