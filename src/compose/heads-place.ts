@@ -6,11 +6,17 @@ import { pipeline } from 'node:stream/promises';
 import { systemCodeOf } from '../base/caught.ts';
 import type { LedgerConfig } from '../config/gateway-schema.ts';
 import type { Outbound } from '../http-client/index.ts';
-import type { HeadsPlace } from '../ledger/outside-heads.ts';
+import type { HeadsPlace, OpenHeadsPlace } from '../ledger/outside-heads.ts';
 import { createS3Storage } from '../results/s3-storage.ts';
+import type { Core } from './core.ts';
 
 type Settings = LedgerConfig['heads'];
 type Deliver = Outbound['notices']['deliver'];
+
+/** For the place that the running configuration names. */
+export function headsPlaceOf({ config, outbound }: Pick<Core, 'config' | 'outbound'>): OpenHeadsPlace {
+  return () => openHeadsPlace(config().ledger.heads, outbound.notices.deliver);
+}
 
 /** Undefined when the configuration exports no heads. */
 export function openHeadsPlace(settings: Settings, deliver: Deliver): HeadsPlace | undefined {

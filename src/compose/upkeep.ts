@@ -7,7 +7,7 @@ import { retentionOf } from '../base/retention.ts';
 import { createReleaseDeadLeases } from '../images/leases/release-dead-leases.ts';
 import { createHeadAnchors, dailyAnchors } from '../ledger/anchored-heads.ts';
 import { dailyExport } from '../ledger/outside-heads.ts';
-import { openHeadsPlace } from './heads-place.ts';
+import { headsPlaceOf } from './heads-place.ts';
 import { createRemovalMarks } from '../ledger/removal-marks.ts';
 import { createUploads } from '../media/uploads.ts';
 import type { Uploads } from '../media/uploads.ts';
@@ -17,9 +17,9 @@ import { createTaskRetention } from '../commands/task-retention.ts';
 
 /** What the reconciler does beside the tasks, in this order. */
 export function upkeepOf(core: Core): UpkeepStep[] {
-  const { stores, health, mongo, secrets, config, outbound, now } = core;
+  const { stores, health, mongo, secrets, now } = core;
   const anchors = createHeadAnchors(mongo.db, secrets.deriveKey('ledger'));
-  const openPlace = () => openHeadsPlace(config().ledger.heads, outbound.notices.deliver);
+  const openPlace = headsPlaceOf(core);
   const readTrends = openTrends(core);
   return [
     { name: 'ledger_heads', run: dailyAnchors(anchors, now) },

@@ -1,6 +1,6 @@
 import { createDuty } from '../capacity/duty.ts';
 import { defined } from '../base/defined.ts';
-import { openHeadsPlace } from './heads-place.ts';
+import { headsPlaceOf } from './heads-place.ts';
 import type { Core } from './core.ts';
 import { createDailyVerification, verificationTurnMs } from '../ledger/daily-verification.ts';
 import type { DailyVerification } from '../ledger/daily-verification.ts';
@@ -16,7 +16,7 @@ type VerifyLedger = (
 
 /** Verifies the ledger, and keeps what came of it for metrics and notices. */
 export function openVerification(core: Core): VerifyLedger {
-  const { mongo, client, stores, secrets, notices, environment, config, outbound, now } = core;
+  const { mongo, client, stores, secrets, notices, environment, now } = core;
   const workflows = createWorkflowLookup(client, environment.TASK_QUEUE_PREFIX);
   const key = secrets.deriveKey('ledger');
   return async (options) => {
@@ -30,7 +30,7 @@ export function openVerification(core: Core): VerifyLedger {
       now,
       ...defined({ lastSoundAt }),
       anchorsHeads: true,
-      openPlace: () => openHeadsPlace(config().ledger.heads, outbound.notices.deliver),
+      openPlace: headsPlaceOf(core),
       workflows,
       leases: stores.imageLeases,
     });

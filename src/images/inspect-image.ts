@@ -15,7 +15,8 @@ export function inspectImage(bytes: Uint8Array): ImageFacts | undefined {
   return found === undefined || found.width === 0 || found.height === 0 ? undefined : found;
 }
 
-const headBytes = 64 * 1024;
+/** The head of a file, which is enough for the pixel size of most images. */
+export const headBytes = 64 * 1024;
 
 /** Reads only as much of the file as its pixel size requires. Undefined for files of unknown types. */
 export async function inspectSource({

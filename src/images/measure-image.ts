@@ -1,5 +1,6 @@
+import { firstBytes } from '../base/first-bytes.ts';
 import type { GeneratedImage } from '../providers/provider.ts';
-import { inspectImage, inspectSource } from './inspect-image.ts';
+import { headBytes, inspectImage, inspectSource } from './inspect-image.ts';
 
 /** Reads the pixel size of an image from its data if the answer does not report it. */
 export async function measuredImage(image: GeneratedImage): Promise<GeneratedImage> {
@@ -7,8 +8,6 @@ export async function measuredImage(image: GeneratedImage): Promise<GeneratedIma
   if (base64 === undefined || size !== undefined) return image;
   return withPixels(image, await inspectSource(sourceOf(base64)));
 }
-
-const headBytes = 64 * 1024;
 
 /** Reads the pixel size of a linked image from its first bytes. If the link does not open, the size stays unknown. */
 export async function measuredLink(
@@ -48,12 +47,5 @@ function sourceOf(base64: NonNullable<GeneratedImage['base64']>): Parameters<typ
 
 function headOf(base64: NonNullable<GeneratedImage['base64']>, characters: number): string {
   if (typeof base64 === 'string') return base64.slice(0, characters);
-  const pieces: Uint8Array[] = [];
-  let left = characters;
-  for (const chunk of base64.chunks) {
-    if (left <= 0) break;
-    pieces.push(chunk.subarray(0, left));
-    left -= chunk.length;
-  }
-  return Buffer.concat(pieces).toString('latin1');
+  return Buffer.from(firstBytes(base64.chunks, characters)).toString('latin1');
 }

@@ -37,7 +37,7 @@ export const daysCompared = 31;
 const failuresMax = 3;
 /** Characters. */
 const lineMax = 64 * 1024;
-/** Some megabytes. */
+/** Bounds the memory to some megabytes. */
 const seenMax = 10_000;
 
 interface ExportDeps {
@@ -170,7 +170,7 @@ function createHeadChecks({ anchors, onFault, signal, pace }: CompareDeps) {
   };
 }
 
-/** Without empty ones. What is longer than any head comes in pieces. */
+/** Skips empty lines. Splits lines that are longer than any head. */
 async function* fileLines(file: AsyncIterable<Uint8Array>): AsyncGenerator<string, void, undefined> {
   const decoder = new TextDecoder();
   let rest = '';
@@ -194,7 +194,7 @@ const headSchema = z.object({
   signature: z.string(),
 });
 
-/** Undefined: it is none. */
+/** Returns undefined if the line is not a head. */
 function headIn(line: string): AnchoredHead | undefined {
   const parsed = headSchema.safeParse(parseJson(line));
   if (!parsed.success) return undefined;

@@ -5,6 +5,7 @@ import { Badge, LiveState } from '../shared/parts.js';
 import { html } from '../shared/preact.js';
 import { Table } from '../shared/table.js';
 import { HealthBadge, rankOf } from './health.js';
+import { rateOf, rateText } from './rates.js';
 import { RouteExplanation } from './route-explanation.js';
 import { goTo, linkTo } from './router.js';
 import { useRowKeys } from './row-keys.js';
@@ -68,7 +69,12 @@ function columnsOf(currency) {
       cell: slotsOf,
       by: ({ slots }) => (slots === null ? -1 : slots.in_use / slots.limit),
     },
-    { title: 'Succeeded, 3 h', isNumber: true, cell: rateText, by: (channel) => rateOf(channel) ?? -1 },
+    {
+      title: 'Succeeded, 3 h',
+      isNumber: true,
+      cell: (channel) => rateText(recentRate(channel)),
+      by: recentRate,
+    },
     {
       title: 'Mean time',
       isNumber: true,
@@ -93,18 +99,8 @@ function columnsOf(currency) {
   ];
 }
 
-/** Of the tasks that have ended. @param {Channel} channel */
-function rateOf({ recent }) {
-  if (recent === null) return undefined;
-  const ended = recent.succeeded + recent.failures.reduce((sum, { count }) => sum + count, 0);
-  return ended === 0 ? undefined : recent.succeeded / ended;
-}
-
 /** @param {Channel} channel */
-function rateText(channel) {
-  const rate = rateOf(channel);
-  return rate === undefined ? '–' : `${(rate * 100).toFixed(1)} %`;
-}
+const recentRate = ({ recent }) => (recent === null ? -1 : rateOf(recent));
 
 /** @param {Channel} channel */
 export function slotsOf({ slots }) {

@@ -2,14 +2,10 @@ import { BarChart } from '../shared/chart.js';
 import { counted, dateTime, money, sumMoney } from '../shared/format.js';
 import { html } from '../shared/preact.js';
 import { classNames } from './names.js';
+import { failedOf } from './rates.js';
 
 /** @typedef {import('./types.d.ts').Trends} Trends */
 /** @typedef {Trends['data'][number]} Step */
-
-/** @param {{ failures: Step['failures'] }} counts */
-export function failedOf({ failures }) {
-  return failures.reduce((sum, { count }) => sum + count, 0);
-}
 
 /** @param {Step} step */
 export const within = ({ delivery }) =>

@@ -10,7 +10,8 @@ import { Table } from '../shared/table.js';
 import { Choice } from './filters.js';
 import { named } from './names.js';
 import { linkTo } from './router.js';
-import { failedOf, Multiples, within, withinWords } from './trend-charts.js';
+import { failedOf, rateOf, rateText } from './rates.js';
+import { Multiples, within, withinWords } from './trend-charts.js';
 
 /** @typedef {import('./types.d.ts').Trends} Trends */
 /** @typedef {Trends['data'][number]} Step */
@@ -105,7 +106,7 @@ function Groups({ trends: { groups, currency }, by }) {
     {
       title: 'Succeeded of ended',
       isNumber: true,
-      cell: (group) => (endedOf(group) === 0 ? '–' : `${(rateOf(group) * 100).toFixed(1)} %`),
+      cell: (group) => rateText(rateOf(group)),
       by: rateOf,
     },
     { title: `Charged ${currency}`, money: ({ charged }) => charged, by: ({ charged }) => Number(charged) },
@@ -120,11 +121,6 @@ function Groups({ trends: { groups, currency }, by }) {
     empty="Nothing came and nothing ended in this time."
   />`;
 }
-
-/** @param {Group} group */
-const endedOf = (group) => group.succeeded + failedOf(group);
-/** @param {Group} group */
-const rateOf = (group) => (endedOf(group) === 0 ? -1 : group.succeeded / endedOf(group));
 
 /** Failures lie below successes. @param {{ group: Group }} props */
 function Spark({ group: { ended, failed } }) {

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { firstBytes } from '../../base/first-bytes.ts';
 
 /** A long string of a JSON text, kept as the bytes that came: UTF-8, unescaped, in pieces. */
 export class LargeText {
@@ -15,14 +16,7 @@ export class LargeText {
 
   /** The first bytes, as text. */
   head(bytes: number): string {
-    const pieces: Uint8Array[] = [];
-    let left = bytes;
-    for (const chunk of this.chunks) {
-      if (left <= 0) break;
-      pieces.push(chunk.subarray(0, left));
-      left -= chunk.length;
-    }
-    return Buffer.concat(pieces).toString('utf8');
+    return Buffer.from(firstBytes(this.chunks, bytes)).toString('utf8');
   }
 
   /** Without its first bytes; shares their memory. */

@@ -1,0 +1,17 @@
+/** @typedef {{ succeeded: number, failures: readonly { count: number }[] }} Ended */
+
+/** @param {Pick<Ended, 'failures'>} ended */
+export function failedOf({ failures }) {
+  return failures.reduce((sum, { count }) => sum + count, 0);
+}
+
+/** The share of the ended tasks that succeeded, or -1 if none ended. @param {Ended} ended */
+export function rateOf(ended) {
+  const all = ended.succeeded + failedOf(ended);
+  return all === 0 ? -1 : ended.succeeded / all;
+}
+
+/** @param {number} rate as `rateOf` returns it */
+export function rateText(rate) {
+  return rate < 0 ? '–' : `${(rate * 100).toFixed(1)} %`;
+}
